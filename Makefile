@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+#   make            release build: build/ramet, build/libramet.a, build/libramet.so
+#   make run        a tour of the command-line tool on a scratch store
+#   make test       every test; ends with "N passed, M failed, K skipped"
+#   make bench      the table of docs/performance.md, and build/bench.json
+#   make lint       clang-format, cppcheck and the house rules
+#   make install    into PREFIX (default /usr/local), DESTDIR honoured
+#   make clean
+#
+#   SAN=1           with AddressSanitizer and UndefinedBehaviorSanitizer, in build/san
+#   make test-model N=1000000 SEED=7     make test-crash N=500     make test-fault-all
+#
+# Each target installs the Debian packages it needs when they are missing (tools/setup).
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+
+PREFIX ?= /usr/local
+SAN ?= 0
+ifeq ($(SAN),1)
+B := build/san
+SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all
+OPT ?= -O1
+else
+B := build
+OPT ?= -O2
+endif
+
+SETUP := $(shell tools/setup build >&2 || echo failed)
+ifneq ($(SETUP),)
+$(error the packages could not be installed; run tools/setup build to see why)
+endif
+
+CC := gcc
+PKGS := sqlite3 libzstd libcrypto
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+        -Wvla -Wwrite-strings -Wformat=2 -Wundef -Wno-format-truncation
+CFLAGS := -std=c11 -D_GNU_SOURCE -g $(OPT) $(WARN) -fPIC -fvisibility=hidden -pthread -MMD -MP \
+          -fno-strict-aliasing -fstack-protector-strong -D_FORTIFY_SOURCE=2 $(SANFLAGS) \
+          -Iinclude -Isrc -I$(B)/gen $(shell pkg-config --cflags $(PKGS))
+LDFLAGS := -pthread $(SANFLAGS) -Wl,-z,relro,-z,now
+LIBS := $(shell pkg-config --libs $(PKGS)) -lm
+ifeq ($(SAN),1)
+CFLAGS := $(filter-out -D_FORTIFY_SOURCE=2,$(CFLAGS))
+endif
+
+LIB_SRC := $(wildcard src/base/*.c src/store/*.c src/core/*.c)
+BIN_SRC := $(wildcard src/face/*.c src/bench/*.c src/cli/*.c)
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
+BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o)
+
+.PHONY: all run test setup-test test-model test-crash test-fault-all bench lint format install clean
+
+all: $(B)/ramet $(B)/libramet.so
+
+$(B)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -c $< -o $@
+
+$(B)/libramet.a: $(LIB_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/libramet.so: $(LIB_OBJ)
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libramet.so.0 $^ $(LIBS) -o $@
+
+$(B)/ramet: $(BIN_OBJ) $(B)/libramet.a
+	$(CC) $(LDFLAGS) $(BIN_OBJ) $(B)/libramet.a $(LIBS) -o $@
+
+run: $(B)/ramet
+	tools/tour $(B)/ramet
+
+# ---- tests: every program prints TAP, tests/run counts all of it
+
+setup-test:
+	@tools/setup test
+
+UNIT_SRC := $(wildcard tests/unit/*.c)
+MODEL_SRC := $(wildcard tests/model/*.c)
+FAULT_SRC := $(wildcard tests/fault/*.c)
+$(B)/tests/unit: $(UNIT_SRC:%.c=$(B)/obj/%.o)
+$(B)/tests/model: $(MODEL_SRC:%.c=$(B)/obj/%.o)
+$(B)/tests/fault: $(FAULT_SRC:%.c=$(B)/obj/%.o)
+$(B)/tests/unit: TEST_LIBS := -lcriterion
+$(B)/tests/%: $(B)/libramet.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) $(filter %.o,$^) $(B)/libramet.a $(LIBS) $(TEST_LIBS) -o $@
+
+TESTS := $(B)/tests/unit $(B)/tests/model $(B)/tests/fault
+
+$(UNIT_SRC:%.c=$(B)/obj/%.o): | setup-test
+
+test: setup-test all $(TESTS)
+	@tests/run $(B)
+
+test-model: N = 1000000
+test-model: $(B)/tests/model
+	$(B)/tests/model --ops $(N) $(if $(SEED),--seed $(SEED))
+test-crash: N = 500
+test-crash: $(B)/tests/fault
+	$(B)/tests/fault crash --rounds $(N)
+test-fault-all: $(B)/tests/fault
+	$(B)/tests/fault vfs --all
+
+# ---- speed
+
+bench: $(B)/ramet
+	$(B)/ramet bench --json $(B)/bench.json
+
+# ---- house rules
+
+FORMATTED = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h')
+lint:
+	@tools/setup lint
+	clang-format --dry-run --Werror $(FORMATTED)
+	cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
+	    --suppressions-list=tools/cppcheck.suppressions --inline-suppr -Iinclude -Isrc -D_GNU_SOURCE src
+	tools/house-rules
+format:
+	@tools/setup lint
+	clang-format -i $(FORMATTED)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
+	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+	    $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+	install -m 755 $(B)/ramet $(DESTDIR)$(PREFIX)/bin/ramet
+	install -m 644 $(B)/libramet.a $(DESTDIR)$(PREFIX)/lib/libramet.a
+	install -m 755 $(B)/libramet.so $(DESTDIR)$(PREFIX)/lib/libramet.so.0
+	ln -sf libramet.so.0 $(DESTDIR)$(PREFIX)/lib/libramet.so
+	install -m 644 include/ramet.h $(DESTDIR)$(PREFIX)/include/ramet.h
+	sed -e 's|@PREFIX@|$(PREFIX)|' tools/ramet.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/ramet.pc
+	$(B)/ramet help --man > $(DESTDIR)$(PREFIX)/share/man/man1/ramet.1
+	$(B)/ramet completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ramet
+	$(B)/ramet completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_ramet
+
+clean:
+	rm -rf build
+
+-include $(shell test -d $(B)/obj && find $(B)/obj -name '*.d')

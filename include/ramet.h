@@ -1,0 +1,839 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ramet.h: the library. This header is its manual.
+ *
+ * Ramet keeps AI conversations so that any of them can be forked, rewound,
+ * edited and compared at any message without copying or losing anything.
+ *
+ *   entry    one immutable item of history (a message, an event, a tool result)
+ *   branch   an append-only run of entries that starts at position `base` of
+ *            another branch's history
+ *   session  what a person calls a chat; its *head* is the branch it is on now
+ *   tree     a root session with all forks that descend from it
+ *   log      a session has one log, "main"; a runtime that keeps raw events
+ *            beside the messages has a second one, "adk"
+ *
+ * A position counts entries from 0 along the path from the root to the head.
+ *
+ * THREADS   A `ramet *` may be used by any number of threads at once. A
+ *           `ramet_call *` belongs to one thread at a time. Several processes
+ *           may have the same file open.
+ *
+ * MEMORY    Every answer lives in the `ramet_call` it was asked through, until
+ *           ramet_call_reset() or ramet_call_free(). Never free a part of it.
+ *           Arguments are read during the call and not kept.
+ *
+ * STRINGS   UTF-8, NUL-terminated. U+0000 is refused in text. NULL means "not
+ *           given" in an argument and "none" in an answer.
+ *
+ * ERRORS    Every call that can fail returns a ramet_status; RAMET_OK is 0.
+ *           ramet_call_error() then says what was wrong, with which value. A
+ *           call that fails has changed nothing, unless RAMET_IO or
+ *           RAMET_FULL came from the commit itself: then the change was
+ *           not acknowledged, and may or may not be there after a restart.
+ *
+ * TIME      Microseconds since 1970-01-01 UTC, in an int64_t.
+ *
+ * COST      "O(1)" counts database pages touched; a write also waits for one
+ *           durable commit, which it shares with all writes that wait then.
+ *           n is the length of the history, d the number of nested forks.
+ */
+#ifndef RAMET_H
+#define RAMET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define RAMET_API __attribute__((visibility("default")))
+#else
+#define RAMET_API
+#endif
+
+#define RAMET_VERSION "0.1.0"
+
+/* ------------------------------------------------------------------ errors */
+
+/* Every status once: name, stable code for machines, HTTP status that faces
+ * use, exit code of the command-line tool, what it means. */
+#define RAMET_STATUSES(X)                                                                          \
+    X(OK, "ok", 200, 0, "done")                                                                    \
+    X(INVALID, "invalid_request", 400, 2, "an argument has the wrong shape; `field` names it")     \
+    X(BAD_ID, "invalid_id", 400, 2, "an id is not 1-255 bytes of UTF-8 without control characters") \
+    X(BAD_TAG, "invalid_tag", 400, 2, "a tag is not 1-50 characters")                              \
+    X(BAD_CURSOR, "invalid_cursor", 400, 2, "a cursor was not made by this list")                  \
+    X(TOO_MANY_TAGS, "too_many_tags", 400, 2, "more tags than a session may have")                 \
+    X(ENTRY_TOO_LARGE, "entry_too_large", 413, 2, "an entry is over the size limit")               \
+    X(BATCH_TOO_LARGE, "batch_too_large", 413, 2, "more entries than one batch may hold")          \
+    X(TITLE_TOO_LONG, "title_too_long", 413, 2, "a title is over the limit")                       \
+    X(REASON_TOO_LONG, "reason_too_long", 413, 2, "a reason is over the limit")                    \
+    X(TOO_LARGE, "too_large", 413, 2, "another argument is over its limit; `field` names it")      \
+    X(PATH_FULL, "path_full", 422, 2, "a history cannot grow past 16,777,215 entries")             \
+    X(SESSION_NOT_FOUND, "session_not_found", 404, 3, "no such session")                           \
+    X(HIDDEN, "session_not_found", 404, 3, "it exists, but the caller may not know that")          \
+    X(ENTRY_NOT_FOUND, "entry_not_found", 404, 3, "no such entry on that path")                    \
+    X(BRANCH_NOT_FOUND, "branch_not_found", 404, 3, "no such branch in this session")              \
+    X(MEMBER_NOT_FOUND, "member_not_found", 404, 3, "that user is not a member of the tree")       \
+    X(TREE_NOT_FOUND, "tree_not_found", 404, 3, "no such tree")                                    \
+    X(FORBIDDEN, "forbidden", 403, 4, "the caller's level in the tree does not allow it")          \
+    X(HEAD_MOVED, "head_moved", 409, 5, "the history is not what expected_head says")              \
+    X(ENTRY_EXISTS, "entry_exists", 409, 5, "that entry id is on the path with other content")     \
+    X(SESSION_EXISTS, "session_exists", 409, 5, "that session id is taken")                        \
+    X(SESSION_DELETED, "session_deleted", 409, 5, "that session is deleted, and can be restored")  \
+    X(NOTHING_TO_UNDO, "nothing_to_undo", 409, 5, "no move is left to undo")                       \
+    X(NOTHING_TO_REDO, "nothing_to_redo", 409, 5, "no undone move is left to redo")                \
+    X(BUSY, "store_busy", 503, 6, "another process held the store's lock for too long")            \
+    X(STOPPED, "store_stopped", 503, 6, "writes are stopped after a failed write; reads go on")    \
+    X(IO, "io_error", 503, 6, "the disk failed; writes are stopped until the store is reopened")   \
+    X(FULL, "disk_full", 503, 6, "the disk is full; writes are stopped until there is room")       \
+    X(DAMAGED, "store_damaged", 500, 7, "the store's file is damaged; run `ramet fsck`")           \
+    X(NOT_A_STORE, "not_a_store", 500, 7, "the file is not a Ramet store")                         \
+    X(NEWER, "store_newer", 500, 7, "the store was written by a newer Ramet")                      \
+    X(CANNOT_OPEN, "cannot_open", 500, 6, "the store's file cannot be opened or made")             \
+    X(NO_MEMORY, "no_memory", 503, 6, "out of memory")                                             \
+    X(STOP, "stopped_by_caller", 500, 1, "a callback of the caller asked to stop")                 \
+    X(INTERNAL, "internal", 500, 70, "a bug in Ramet")
+
+typedef enum ramet_status {
+#define X(name, code, http, exit_code, text) RAMET_##name,
+    RAMET_STATUSES(X)
+#undef X
+        RAMET_STATUS_COUNT
+} ramet_status;
+
+/* The table above, by column. Any thread; constant strings. */
+RAMET_API const char *ramet_status_code(ramet_status s);
+RAMET_API const char *ramet_status_text(ramet_status s);
+RAMET_API int ramet_status_http(ramet_status s);
+RAMET_API int ramet_status_exit(ramet_status s);
+
+/* A session's place in its history. */
+typedef struct ramet_head {
+    int64_t branch;       /* id of the head branch */
+    int64_t length;       /* entries on the path */
+    const char *entry_id; /* the last one; NULL when the history is empty */
+    char hash[65];        /* prefix_hash of the whole path, lower-case hex; 64 zeros when empty */
+} ramet_head;
+
+typedef struct ramet_error {
+    ramet_status status;
+    char message[512]; /* one line: what, which value, what to do */
+    char field[48];    /* the argument at fault, "" when none is */
+    ramet_head head;   /* RAMET_HEAD_MOVED: the present head (entry_id is NULL) */
+} ramet_error;
+
+/* ------------------------------------------------------------ opening a store */
+
+typedef struct ramet ramet;
+typedef struct ramet_call ramet_call;
+
+/* Limits on what comes from outside. 0 takes the default. */
+typedef struct ramet_limits {
+    size_t entry_bytes;  /* 16 MiB: all fields of one entry together */
+    size_t batch;        /* 1,000 entries in one append */
+    size_t sync;         /* 100,000 entries in one sync */
+    size_t id_bytes;     /* 255, cannot be raised */
+    size_t title_chars;  /* 500 */
+    size_t reason_chars; /* 2,000 */
+    size_t tags;         /* 64 a session */
+    size_t tag_chars;    /* 50 */
+    size_t json_depth;   /* 128 */
+    size_t meta_bytes;   /* 64 KiB: metadata, agent options, each */
+} ramet_limits;
+
+typedef struct ramet_options {
+    ramet_limits limits;
+    int readers;            /* most read connections at once; 0 = 8 */
+    int busy_ms;            /* wait for another process's lock; 0 = 10,000 */
+    int64_t grace_us;       /* deleted sessions can be restored for; 0 = 7 days */
+    bool must_exist;        /* do not make a new store */
+    bool unverified_reads;  /* do not check the hash chain on reads (see ramet_read) */
+    const char *engine_vfs; /* SQLite VFS by name; NULL = default. For fault tests */
+    int64_t (*clock)(void *arg); /* microseconds now; NULL = the system's. For tests */
+    void *clock_arg;
+} ramet_options;
+
+/* Opens or makes a store. `where` is a path or `sqlite:PATH`; NULL or "" is
+ * $XDG_DATA_HOME/ramet/ramet.db (else ~/.local/share/ramet/ramet.db). Missing
+ * folders of the default place are made. An older file is upgraded in one
+ * transaction; a newer one is refused with RAMET_NEWER.
+ * `opt` may be NULL. On failure *out is NULL and *err (may be NULL) filled. */
+RAMET_API ramet_status ramet_open(const char *where, const ramet_options *opt, ramet **out,
+                                  ramet_error *err);
+
+/* Waits for running writes, then closes. Every call of it must be freed first. */
+RAMET_API void ramet_close(ramet *r);
+
+/* The path that a `where` means; the answer is static per thread. */
+RAMET_API const char *ramet_where(const char *where);
+
+/* Whether writes are stopped (I8), and why: RAMET_OK, RAMET_IO, RAMET_FULL or RAMET_DAMAGED. */
+RAMET_API ramet_status ramet_health(ramet *r);
+
+/* One request: who asks, the memory of its answers, its last error.
+ * `user` NULL: the embedding program itself, which may do and see everything.
+ * `client` (may be NULL) is recorded in the entries that the call appends. */
+RAMET_API ramet_call *ramet_call_new(ramet *r, const char *user, const char *client);
+RAMET_API void ramet_call_reset(ramet_call *c); /* frees its answers, keeps who asks */
+RAMET_API void ramet_call_free(ramet_call *c);
+RAMET_API const ramet_error *ramet_call_error(const ramet_call *c);
+
+/* ------------------------------------------------------------------ values */
+
+typedef enum { RAMET_USER = 1, RAMET_ASSISTANT, RAMET_TOOL, RAMET_SYSTEM } ramet_role;
+typedef enum { RAMET_LOG_MAIN = 0, RAMET_LOG_ADK = 1 } ramet_log;
+typedef enum { RAMET_AFTER = 0, RAMET_BEFORE = 1 } ramet_side;
+typedef enum { RAMET_CUT_EXACT = 0, RAMET_CUT_SNAP_BEFORE, RAMET_CUT_SNAP_AFTER } ramet_cut_policy;
+typedef enum { RAMET_EXPLICIT = 0, RAMET_AUTO_EDIT, RAMET_AUTO_REGENERATE } ramet_fork_type;
+typedef enum { RAMET_TREE_VISIBLE = 0, RAMET_PRIVATE } ramet_visibility;
+typedef enum { RAMET_BY_USER = 0, RAMET_BY_SYSTEM } ramet_actor;
+typedef enum { RAMET_NO_LEVEL = 0, RAMET_READER, RAMET_WRITER, RAMET_MANAGER, RAMET_OWNER } ramet_level;
+typedef enum {
+    RAMET_MOVE_REWIND = 1,
+    RAMET_MOVE_UNDO,
+    RAMET_MOVE_REDO,
+    RAMET_MOVE_SWITCH,
+    RAMET_MOVE_EDIT,
+    RAMET_MOVE_REGENERATE,
+    RAMET_MOVE_SYNC
+} ramet_move_kind;
+
+/* The words for them ("user", "before", "snap_after", "auto-edit", "private",
+ * "system", "manager", "rewind", …), and back; an unknown word gives -1. */
+RAMET_API const char *ramet_role_name(ramet_role v);
+RAMET_API int ramet_role_parse(const char *s);
+RAMET_API const char *ramet_side_name(ramet_side v);
+RAMET_API int ramet_side_parse(const char *s);
+RAMET_API const char *ramet_cut_name(ramet_cut_policy v);
+RAMET_API int ramet_cut_parse(const char *s);
+RAMET_API const char *ramet_fork_type_name(ramet_fork_type v);
+RAMET_API int ramet_fork_type_parse(const char *s);
+RAMET_API const char *ramet_visibility_name(ramet_visibility v);
+RAMET_API int ramet_visibility_parse(const char *s);
+RAMET_API const char *ramet_actor_name(ramet_actor v);
+RAMET_API const char *ramet_level_name(ramet_level v);
+RAMET_API int ramet_level_parse(const char *s);
+RAMET_API const char *ramet_move_name(ramet_move_kind v);
+
+/* A branch id as text, "b17"; and back (0 when it is none). */
+RAMET_API const char *ramet_branch_text(int64_t branch, char out[24]);
+RAMET_API int64_t ramet_branch_parse(const char *s);
+
+/* Who answers in a session. `options` is a JSON object. All may be NULL. */
+typedef struct ramet_agent {
+    const char *name, *provider, *model, *folder, *options;
+} ramet_agent;
+
+/* Tokens and money of one entry. `cost` is in billionths of `currency`
+ * (three letters or so; "" when there is no cost). All >= 0. */
+typedef struct ramet_usage {
+    int64_t input, output, cached;
+    int64_t cost;
+    const char *currency;
+} ramet_usage;
+
+typedef struct ramet_money {
+    int64_t cost; /* billionths */
+    const char *currency;
+} ramet_money;
+
+/* A sum of usage. Money is summed by currency. */
+typedef struct ramet_usage_sum {
+    int64_t entries; /* entries that had usage */
+    int64_t input, output, cached;
+    const ramet_money *money;
+    size_t n_money;
+} ramet_usage_sum;
+
+/* A cut point: an entry on the path and a side of it. entry_id NULL: the head. */
+typedef struct ramet_at {
+    const char *entry_id;
+    ramet_side side;
+} ramet_at;
+
+/* Where a fork or rewind really cut. entry_id NULL: nothing was kept (side is
+ * `before` then and position 0). */
+typedef struct ramet_cut {
+    ramet_cut_policy policy;
+    const char *entry_id;
+    ramet_side side;
+    int64_t position; /* entries kept */
+} ramet_cut;
+
+/* ----------------------------------------------------------------- sessions */
+
+typedef struct ramet_session {
+    const char *id;
+    const char *tree_id;
+    const char *title;       /* as stored; "" when none was given */
+    const char *shown_title; /* title, else the first line of the first user message (60
+                                characters), "Fork of …" for a fork */
+    const char *owner;
+    ramet_visibility visibility;
+    ramet_agent agent; /* name NULL: none */
+    const char *const *tags;
+    size_t n_tags;
+    ramet_head head;
+    ramet_head adk; /* branch 0: the session has no adk log */
+    /* Where it was forked from; parent_id NULL when it is a root, or when the
+     * caller may not see the parent. */
+    bool is_fork;
+    const char *parent_id;
+    const char *fork_entry_id; /* NULL: blank slate */
+    ramet_side fork_side;
+    ramet_fork_type type;
+    const char *reason; /* "" when none */
+    ramet_actor by_kind;
+    const char *by_id;
+    const char *merged_into;     /* session id or NULL */
+    const char *cache_root;      /* session whose provider cache holds the start of this history */
+    int64_t cache_root_shared;   /* entries shared with it */
+    const char *metadata;        /* JSON object */
+    bool archived;
+    bool deleted;     /* only in trees and ancestries: a place holder, all else is empty */
+    int64_t expires;  /* ephemeral: when it goes; 0 = lasting */
+    int64_t created, updated;
+    int64_t depth; /* forks above it */
+    /* Only from ramet_tree(): ids from the root, this one last, at most the last 64. */
+    const char *const *path;
+    size_t n_path;
+} ramet_session;
+
+typedef struct ramet_session_in {
+    const char *id; /* NULL: a UUIDv7 is made */
+    const char *title;
+    ramet_agent agent;
+    const char *const *tags;
+    size_t n_tags;
+    const char *metadata; /* JSON object */
+    ramet_visibility visibility;
+    const char *owner;  /* NULL: the caller; only the embedding program may name another */
+    int64_t ephemeral_us; /* > 0: expires that long after now */
+} ramet_session_in;
+
+/* A new root session in a tree of its own; its owner becomes the tree's owner. O(1). */
+RAMET_API ramet_status ramet_session_create(ramet_call *c, const ramet_session_in *in,
+                                            ramet_session **out);
+
+/* O(log d). */
+RAMET_API ramet_status ramet_session_get(ramet_call *c, const char *id, ramet_session **out);
+
+typedef enum { RAMET_ARCHIVED_EXCLUDE = 0, RAMET_ARCHIVED_INCLUDE, RAMET_ARCHIVED_ONLY } ramet_archived;
+
+typedef struct ramet_list_in {
+    int limit; /* 1-1000; 0 = 50 */
+    const char *cursor;
+    const char *owner, *agent, *tag;
+    const char *tree;  /* a tree id */
+    const char *title; /* part of the shown or stored title, any case */
+    ramet_archived archived;
+} ramet_list_in;
+
+typedef struct ramet_session_list {
+    ramet_session *items;
+    size_t n;
+    const char *next_cursor; /* NULL at the end */
+} ramet_session_list;
+
+/* Sessions that the caller may see, newest first. Pages are stable: a session
+ * made or removed meanwhile neither repeats nor skips another. */
+RAMET_API ramet_status ramet_session_find(ramet_call *c, const ramet_list_in *in,
+                                          ramet_session_list *out);
+
+/* Only what is not NULL changes. */
+typedef struct ramet_session_patch {
+    const char *title;
+    const ramet_agent *agent; /* replaces the whole agent */
+    const char *metadata;     /* replaces it */
+    const bool *archived;
+    const ramet_visibility *visibility; /* the session's owner only */
+    const char *merged_into;            /* a session of this tree; "" clears it */
+    const char *expected_head;          /* hash; NULL = any */
+} ramet_session_patch;
+
+/* Needs writer. O(1). */
+RAMET_API ramet_status ramet_session_update(ramet_call *c, const char *id,
+                                            const ramet_session_patch *in, ramet_session **out);
+
+/* An ephemeral session becomes a lasting one (no error when it is one already). */
+RAMET_API ramet_status ramet_session_promote(ramet_call *c, const char *id, ramet_session **out);
+
+typedef struct ramet_delete_out {
+    const char *const *ids; /* sessions that go (or would go) */
+    size_t n;
+    int64_t entries; /* entries that no other session reaches: what gc will take */
+    bool dry_run;
+} ramet_delete_out;
+
+/* Deletes one session, or it and all that descends from it (`tree`); never a
+ * private session of another. Forks stay where they are. Undone by
+ * ramet_session_restore() until gc takes it. Needs the session's owner, or
+ * manager in the tree. O(sessions that go). */
+RAMET_API ramet_status ramet_session_delete(ramet_call *c, const char *id, bool tree, bool dry_run,
+                                            ramet_delete_out *out);
+
+/* Brings a deleted (or expired) session back; `tree`: all that the same delete took. */
+RAMET_API ramet_status ramet_session_restore(ramet_call *c, const char *id, bool tree,
+                                             ramet_session **out);
+
+typedef struct ramet_tags {
+    const char *const *items; /* sorted */
+    size_t n;
+} ramet_tags;
+
+/* Tags are trimmed and made lower case. Need writer. O(tags). */
+RAMET_API ramet_status ramet_tags_set(ramet_call *c, const char *id, const char *const *tags, size_t n,
+                                      ramet_tags *out);
+RAMET_API ramet_status ramet_tags_add(ramet_call *c, const char *id, const char *const *tags, size_t n,
+                                      ramet_tags *out);
+RAMET_API ramet_status ramet_tags_remove(ramet_call *c, const char *id, const char *const *tags,
+                                         size_t n, ramet_tags *out);
+
+typedef struct ramet_tag_count {
+    const char *tag;
+    int64_t sessions;
+} ramet_tag_count;
+/* Every tag on a session that the caller may see, with how many; by name. */
+RAMET_API ramet_status ramet_tags_all(ramet_call *c, ramet_tag_count **out, size_t *n);
+
+/* ------------------------------------------------------------------ entries */
+
+typedef struct ramet_entry {
+    const char *id;
+    int64_t position;
+    int64_t branch; /* the branch that owns it */
+    ramet_role role;
+    const char *text;   /* the text parts joined by a blank line; "" when none */
+    const char *parts;  /* JSON array, the normal form */
+    const char *format; /* "ramet", "a2a", "adk", … */
+    const char *body;   /* the caller's bytes; NULL when format is "ramet": the parts are the body */
+    const char *turn_id;
+    const char *channel;
+    const char *author, *client;
+    const ramet_usage *usage; /* NULL when it has none */
+    const char *state_delta;  /* JSON object or NULL */
+    int version, versions;    /* the picker's 2/3; 0/0 when not asked for */
+    char hash[65];            /* prefix_hash */
+    int64_t created;
+    int64_t owner_no; /* internal number of the session that appended it */
+} ramet_entry;
+
+typedef struct ramet_entry_in {
+    const char *id; /* NULL: a UUIDv7 is made */
+    ramet_role role;
+    const char *text;    /* text, or */
+    const char *parts;   /* a JSON array of parts; neither: an empty entry */
+    const char *format;  /* NULL = "ramet" */
+    const char *body;    /* any JSON value, kept byte for byte; not with format "ramet" */
+    const char *turn_id; /* 1-255 bytes */
+    const char *channel; /* NULL = "history"; 1-64 bytes */
+    const char *author;  /* NULL: the caller, for role user */
+    const ramet_usage *usage;
+    const char *state_delta; /* JSON object; a null removes the key */
+    int64_t created;         /* 0 = now */
+} ramet_entry_in;
+
+typedef struct ramet_append_in {
+    const ramet_entry_in *entries;
+    size_t n;                  /* 1 … limits.batch */
+    const char *expected_head; /* prefix_hash in hex that the history must have; NULL = any */
+    int64_t branch;            /* 0 = the head; else a branch of this session (a turn that goes on
+                                  writing where it began) */
+    ramet_log log;
+} ramet_append_in;
+
+typedef struct ramet_append_out {
+    ramet_entry *entries; /* as stored, in the order given */
+    size_t n;
+    size_t added;    /* how many were written; the others were there already */
+    ramet_head head; /* of the branch written to */
+} ramet_append_out;
+
+/* Appends a batch, all or nothing, in order. An id that is on the path already
+ * with the same content (of the fields given) is answered with the first
+ * result; with other content: RAMET_ENTRY_EXISTS. Needs writer.
+ * O(batch); waits for one durable commit. */
+RAMET_API ramet_status ramet_append(ramet_call *c, const char *session, const ramet_append_in *in,
+                                    ramet_append_out *out);
+
+typedef struct ramet_read_in {
+    int limit;             /* 1-1000; 0 = 50 */
+    const char *after;     /* entry id on the path, exclusive */
+    const char *before;    /* entry id on the path, exclusive */
+    bool tail;             /* the last `limit` (of what after/before leave) */
+    bool by_position;      /* from `position` on, instead of after */
+    int64_t position;
+    const char *channel;   /* NULL = all */
+    int64_t branch;        /* 0 = the head; else any branch of the session: its path */
+    ramet_log log;         /* adk needs writer */
+    bool versions;         /* fill version/versions */
+} ramet_read_in;
+
+typedef struct ramet_page {
+    ramet_entry *entries; /* oldest first */
+    size_t n;
+    ramet_head head; /* of the path read */
+    bool more_before, more_after;
+} ramet_page;
+
+/* A page of a path. Every entry is checked against the hash chain (unless
+ * unverified_reads): damage is RAMET_DAMAGED and names the entry, never a
+ * shorter page. O(limit + log d), without `channel`. */
+RAMET_API ramet_status ramet_read(ramet_call *c, const char *session, const ramet_read_in *in,
+                                  ramet_page *out);
+
+/* One entry on a path. O(log d). */
+RAMET_API ramet_status ramet_entry_get(ramet_call *c, const char *session, int64_t branch,
+                                       const char *entry_id, ramet_entry **out);
+
+/* A whole path, oldest first, in constant memory. The path is fixed when the
+ * stream is opened: later moves and appends are not seen. It uses its own
+ * memory: each entry lives until the next call. */
+typedef struct ramet_stream ramet_stream;
+RAMET_API ramet_status ramet_stream_open(ramet_call *c, const char *session, const ramet_read_in *in,
+                                         ramet_stream **out);
+/* *out is NULL at the end. Errors are in the error of the call it was opened with. */
+RAMET_API ramet_status ramet_stream_next(ramet_stream *s, const ramet_entry **out);
+RAMET_API int64_t ramet_stream_length(const ramet_stream *s); /* entries on the path */
+RAMET_API void ramet_stream_close(ramet_stream *s);
+
+/* The record: everything that was ever appended in the session itself, on any
+ * branch, in order of appending. `from` counts from 0. Pages like ramet_read;
+ * `total` gets the length of the record. */
+RAMET_API ramet_status ramet_record(ramet_call *c, const char *session, ramet_log log, int64_t from,
+                                    int limit, ramet_page *out, int64_t *total);
+
+/* -------------------------------------------------------- forks and moves */
+
+typedef struct ramet_fork_in {
+    ramet_at at;
+    int64_t branch; /* 0 = the head; else a branch of the session whose path holds `at` */
+    ramet_cut_policy cut;
+    ramet_at adk_at; /* cut of the adk log; entry_id NULL: what was there when the last entry
+                        kept in main was the newest */
+    const char *id, *title, *reason;
+    const char *const *tags;
+    size_t n_tags;
+    const ramet_agent *agent; /* NULL: the parent's */
+    const char *metadata;     /* NULL: {} */
+    ramet_fork_type type;
+    ramet_visibility visibility; /* tree needs writer, private needs reader */
+    ramet_actor by_kind;
+    const char *by_id;    /* NULL: the caller */
+    int64_t ephemeral_us; /* > 0: expires */
+    const char *expected_head;
+} ramet_fork_in;
+
+/* A new session in the same tree that shares the history up to the cut. O(log d),
+ * whatever n: a constant number of small rows. `cut` may be NULL. */
+RAMET_API ramet_status ramet_fork(ramet_call *c, const char *session, const ramet_fork_in *in,
+                                  ramet_session **out, ramet_cut *cut);
+
+typedef struct ramet_move_in {
+    ramet_at at;
+    ramet_cut_policy cut;
+    ramet_at adk_at;
+    const char *reason;
+    const char *expected_head;
+} ramet_move_in;
+
+/* The head moves to a new branch at the cut; the old branch stays. O(log d). Needs
+ * writer, as all moves do. `cut` may be NULL. */
+RAMET_API ramet_status ramet_rewind(ramet_call *c, const char *session, const ramet_move_in *in,
+                                    ramet_session **out, ramet_cut *cut);
+
+/* As in an editor, without limit: undo takes the last move back (and is itself
+ * in the head log), redo takes the undo back, a new move ends redo. O(1). */
+RAMET_API ramet_status ramet_undo(ramet_call *c, const char *session, const char *expected_head,
+                                  ramet_session **out);
+RAMET_API ramet_status ramet_redo(ramet_call *c, const char *session, const char *expected_head,
+                                  ramet_session **out);
+
+/* The head moves to another branch of this session. O(1). */
+RAMET_API ramet_status ramet_switch(ramet_call *c, const char *session, int64_t branch,
+                                    const char *expected_head, ramet_session **out);
+
+/* A new version of an entry: branches before it (type auto-edit) and appends
+ * `in` there, in one commit. in->role 0 takes the old entry's role. */
+RAMET_API ramet_status ramet_edit(ramet_call *c, const char *session, const char *entry_id,
+                                  const ramet_entry_in *in, const char *expected_head,
+                                  ramet_append_out *out);
+
+/* Branches before an answer (type auto-regenerate) and appends the n entries of
+ * the new answer there; n = 0 leaves the branch empty, to be appended to. */
+RAMET_API ramet_status ramet_regenerate(ramet_call *c, const char *session, const char *entry_id,
+                                        const ramet_entry_in *entries, size_t n,
+                                        const char *expected_head, ramet_append_out *out);
+
+typedef struct ramet_sync_out {
+    ramet_session *session;
+    int64_t matched; /* entries of the list that were there */
+    int64_t added;   /* entries appended */
+    bool moved;      /* a branch was made: the list differed, or was a prefix */
+} ramet_sync_out;
+
+/* Makes the channel's part of the path equal to a client's list: finds the
+ * first difference, branches there, appends the rest. Entries match by id (when
+ * the list gives one), role and content. All entries of a list are of one
+ * channel; an empty list is for "history". One commit. O(n). */
+RAMET_API ramet_status ramet_sync(ramet_call *c, const char *session, const ramet_entry_in *entries,
+                                  size_t n, const char *expected_head, ramet_sync_out *out);
+
+typedef struct ramet_move {
+    int64_t number; /* from 1 */
+    ramet_move_kind kind;
+    int64_t from, to;       /* branches */
+    int64_t from_length, to_length; /* their lengths now */
+    const char *who;
+    const char *reason;
+    int64_t at;
+} ramet_move;
+
+/* The head log, newest first: moves with a number below `before` (0 = all). O(limit). */
+RAMET_API ramet_status ramet_head_log(ramet_call *c, const char *session, int64_t before, int limit,
+                                      ramet_move **out, size_t *n, bool *more);
+
+typedef struct ramet_version {
+    int64_t branch;       /* the branch a switch would go to */
+    int64_t owner;        /* the branch that owns the entry */
+    const char *entry_id;
+    int number;           /* from 1 */
+    ramet_fork_type type; /* of the owning branch */
+    bool current;         /* on the present path */
+    int64_t created;      /* of the entry */
+    const char *preview;  /* first line, 80 characters */
+} ramet_version;
+
+/* The versions of the message at that entry's position, oldest first: the
+ * distinct entries there on the paths of this session's branches that share
+ * everything before it. The entry may lie on any branch of the session
+ * (`branch`, 0 = the head). O(versions + branches of the session). */
+RAMET_API ramet_status ramet_versions(ramet_call *c, const char *session, int64_t branch,
+                                      const char *entry_id, ramet_version **out, size_t *n);
+
+typedef struct ramet_branch {
+    int64_t id;
+    int64_t parent; /* 0 = root */
+    int64_t base, length;
+    ramet_fork_type type;
+    bool current;
+    int64_t created;
+    const char *tip_id;  /* last entry of its path, NULL when empty */
+    const char *preview; /* of its first own entry, "" when it has none */
+} ramet_branch;
+
+/* Every branch of a session's main log, oldest first. */
+RAMET_API ramet_status ramet_branches(ramet_call *c, const char *session, ramet_branch **out, size_t *n);
+
+/* ------------------------------------------------------------------ lineage */
+
+/* From the root to the session, which is last. Private sessions of others are left
+ * out; deleted ones are place holders. O(depth). */
+RAMET_API ramet_status ramet_ancestry(ramet_call *c, const char *session, ramet_session **out, size_t *n);
+/* Its direct forks, oldest first. */
+RAMET_API ramet_status ramet_children(ramet_call *c, const char *session, ramet_session **out, size_t *n);
+/* The whole tree that the session is in: parents before their forks, forks of
+ * one parent oldest first. One query. O(sessions). `light` leaves out shown
+ * titles, cache roots and head entry ids. */
+RAMET_API ramet_status ramet_tree(ramet_call *c, const char *session, bool light, ramet_session **out,
+                                  size_t *n);
+
+typedef struct ramet_fork_point {
+    int64_t position; /* entries kept */
+    const char *entry_id; /* last one kept, NULL at 0 */
+    const char *session;  /* the fork that leaves here; NULL: a branch of this session */
+    int64_t branch;
+} ramet_fork_point;
+/* Where forks (that the caller may see) and branches leave the present path,
+ * by position. */
+RAMET_API ramet_status ramet_fork_points(ramet_call *c, const char *session, ramet_fork_point **out,
+                                         size_t *n);
+
+/* ------------------------------------------------------------------ compare */
+
+typedef struct ramet_side_in {
+    const char *session;
+    int64_t branch; /* 0 = its head */
+} ramet_side_in;
+
+typedef struct ramet_compare_side {
+    const char *session;
+    int64_t branch;
+    const char *title; /* shown title */
+    ramet_agent agent;
+    ramet_head head;
+    int64_t own;          /* entries past the shared prefix */
+    ramet_entry *entries; /* the first `limit` of them */
+    size_t n;
+    ramet_usage_sum usage; /* of its own part */
+    int64_t first, last;   /* times of the first and last of its own; 0 when none */
+} ramet_compare_side;
+
+/* One turn of every side, beside each other: entries[from, to) of each side's
+ * `entries` (from == to: this side has no such turn). */
+typedef struct ramet_turn_row {
+    struct {
+        int64_t from, to;
+    } side[16];
+} ramet_turn_row;
+
+typedef struct ramet_compare_out {
+    int64_t shared; /* entries that all sides share */
+    ramet_compare_side *sides;
+    size_t n;
+    ramet_turn_row *turns; /* i-th turns beside each other, over the entries given */
+    size_t n_turns;
+} ramet_compare_out;
+
+/* 2 to 16 sides. The shared prefix is found through prefix_hash in O(log n);
+ * then `limit` (1-1000, 0 = 100) entries of each side's own are read. */
+RAMET_API ramet_status ramet_compare(ramet_call *c, const ramet_side_in *sides, size_t n, int limit,
+                                     ramet_compare_out *out);
+
+typedef struct ramet_verdict {
+    int64_t number;
+    const ramet_side_in *sides;
+    size_t n;
+    int winner; /* index into sides; -1 = a tie */
+    const char *reason;
+    const char *who;
+    int64_t at;
+} ramet_verdict;
+
+/* Stores which side was the better one. All sides must be of one tree; needs writer. */
+RAMET_API ramet_status ramet_verdict_add(ramet_call *c, const ramet_side_in *sides, size_t n, int winner,
+                                         const char *reason, ramet_verdict **out);
+/* Verdicts that name the session (NULL: all that the caller may see), newest
+ * first, with a number below `before` (0 = all). */
+RAMET_API ramet_status ramet_verdicts(ramet_call *c, const char *session, int64_t before, int limit,
+                                      ramet_verdict **out, size_t *n, bool *more);
+
+/* ------------------------------------------------------------------- search */
+
+typedef struct ramet_search_in {
+    const char *query; /* words (all must occur), "a phrase", prefix*, -without */
+    const char *session, *tree, *tag, *agent;
+    ramet_role role; /* 0 = any */
+    int64_t since, until; /* created in [since, until); 0 = open */
+    int limit;            /* 1-200; 0 = 20 */
+    const char *cursor;
+} ramet_search_in;
+
+typedef struct ramet_mark {
+    int32_t start, length; /* bytes in `snippet` */
+} ramet_mark;
+
+typedef struct ramet_hit {
+    const char *session; /* one that holds it and that the caller may see */
+    const char *title;   /* its shown title */
+    const char *entry_id;
+    int64_t branch;
+    int64_t position;
+    ramet_role role;
+    bool abandoned; /* not on that session's present path */
+    const char *snippet;
+    const ramet_mark *marks;
+    size_t n_marks;
+    double score; /* higher is better */
+    int64_t created;
+} ramet_hit;
+
+typedef struct ramet_hits {
+    ramet_hit *items;
+    size_t n;
+    const char *next_cursor;
+    bool bounded; /* ranked among the newest matches only: there were too many */
+} ramet_hits;
+
+/* Full text over main-log entries that the caller may see, best first. Waits
+ * until the index has everything committed before the call. */
+RAMET_API ramet_status ramet_search(ramet_call *c, const ramet_search_in *in, ramet_hits *out);
+
+/* Brings the index up to date (a server calls it now and then), or makes it anew. */
+RAMET_API ramet_status ramet_search_update(ramet_call *c, bool rebuild, int64_t *indexed);
+
+/* ------------------------------------------------- state, usage and members */
+
+/* The session state at an entry (inclusive; NULL = the head): the fold of the
+ * deltas on the path, as a JSON object with sorted keys. */
+RAMET_API ramet_status ramet_state(ramet_call *c, const char *session, const char *entry_id,
+                                   const char **json);
+
+typedef struct ramet_usage_out {
+    ramet_usage_sum own;  /* entries that this session appended, abandoned ones too */
+    ramet_usage_sum path; /* entries on the present path */
+    ramet_usage_sum tree; /* every entry of the tree once */
+} ramet_usage_out;
+/* Both logs. O(branches). */
+RAMET_API ramet_status ramet_usage_get(ramet_call *c, const char *session, ramet_usage_out *out);
+
+typedef struct ramet_member {
+    const char *user;
+    ramet_level level;
+} ramet_member;
+/* Members belong to the tree. Listing needs reader. Setting and removing need manager, and
+ * the owner's own level cannot be changed by that; setting `owner` (the
+ * owner only) hands the tree over: the old owner becomes manager. A member may remove himself. */
+RAMET_API ramet_status ramet_members(ramet_call *c, const char *session, ramet_member **out, size_t *n);
+RAMET_API ramet_status ramet_member_set(ramet_call *c, const char *session, const char *user,
+                                        ramet_level level);
+RAMET_API ramet_status ramet_member_remove(ramet_call *c, const char *session, const char *user);
+
+/* ------------------------------------------------------------------- upkeep
+ * For the embedding program (user NULL): anyone else gets RAMET_FORBIDDEN. */
+
+/* Told about progress of long work; return false to stop (RAMET_STOP). */
+typedef bool (*ramet_progress)(void *arg, const char *what, int64_t done, int64_t total);
+
+typedef struct ramet_fault {
+    const char *what;     /* one line */
+    const char *session;  /* where it shows, NULL when unknown */
+    const char *entry_id; /* the damaged entry, NULL when it is not one */
+    int64_t branch, position; /* -1 when unknown */
+} ramet_fault;
+
+typedef struct ramet_fsck_out {
+    int64_t trees, sessions, branches, entries; /* looked at */
+    ramet_fault *faults;                        /* the first 1,000 */
+    size_t n;
+    int64_t n_all;
+} ramet_fsck_out;
+/* Checks the file, every hash, reference and head. RAMET_OK also when faults were found.
+ * Reads one snapshot; writers go on. O(store). */
+RAMET_API ramet_status ramet_fsck(ramet_call *c, ramet_progress progress, void *arg, ramet_fsck_out *out);
+
+typedef struct ramet_gc_out {
+    int64_t sessions; /* sessions past their grace: removed for good */
+    int64_t expired;  /* ephemeral ones that were found expired */
+    int64_t branches, entries, bytes;
+    bool dry_run;
+} ramet_gc_out;
+/* Removes for good what nothing can reach: entries of sessions that were deleted
+ * longer ago than the grace time, unless another session shares them. Works in
+ * small transactions beside readers and writers. */
+RAMET_API ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress progress, void *arg,
+                                ramet_gc_out *out);
+
+/* A consistent copy while others read and write. The target must not exist. */
+RAMET_API ramet_status ramet_backup(ramet_call *c, const char *path, ramet_progress progress, void *arg);
+
+typedef struct ramet_stats {
+    const char *path;
+    int64_t schema;
+    int64_t trees, sessions, forks, deleted, branches, entries;
+    int64_t file_bytes, wal_bytes, search_bytes;
+    int64_t events;        /* number of the newest event */
+    int64_t unindexed;     /* events that search has not seen yet */
+    int64_t commits, writes; /* by this process: their ratio is the batch size */
+} ramet_stats;
+RAMET_API ramet_status ramet_stat(ramet_call *c, ramet_stats *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/buf.h"
+
+#include "base/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char nothing[1] = "";
+
+void buf_init(buf *b, size_t max)
+{
+    *b = (buf){.p = nothing, .max = max};
+}
+
+void buf_release(buf *b)
+{
+    if (b->cap)
+        free(b->p);
+    b->p = nothing;
+    b->n = b->cap = 0;
+}
+
+void buf_clear(buf *b)
+{
+    b->n = 0;
+    b->over = false;
+    if (b->cap)
+        b->p[0] = 0;
+}
+
+/* Room for n more bytes and the NUL; false when that is over the limit. */
+static bool room(buf *b, size_t n)
+{
+    if (b->over)
+        return false;
+    if (n > b->max || b->n > b->max - n) {
+        buf_release(b);
+        b->over = true;
+        return false;
+    }
+    size_t need = b->n + n + 1;
+    if (need > b->cap) {
+        size_t cap = b->cap ? b->cap : 64;
+        while (cap < need)
+            cap *= 2;
+        b->p = b->cap ? xrealloc(b->p, cap) : xmalloc(cap);
+        b->cap = cap;
+    }
+    return true;
+}
+
+void buf_add(buf *b, const void *p, size_t n)
+{
+    if (!n || !room(b, n))
+        return;
+    memcpy(b->p + b->n, p, n);
+    b->n += n;
+    b->p[b->n] = 0;
+}
+
+void buf_puts(buf *b, const char *s)
+{
+    if (s)
+        buf_add(b, s, strlen(s));
+}
+
+void buf_putc(buf *b, char ch)
+{
+    buf_add(b, &ch, 1);
+}
+
+void buf_pad(buf *b, char ch, size_t times)
+{
+    if (!times || !room(b, times))
+        return;
+    memset(b->p + b->n, ch, times);
+    b->n += times;
+    b->p[b->n] = 0;
+}
+
+void buf_printf(buf *b, const char *fmt, ...)
+{
+    va_list ap, again;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n > 0 && room(b, (size_t)n)) {
+        vsnprintf(b->p + b->n, (size_t)n + 1, fmt, again);
+        b->n += (size_t)n;
+    }
+    va_end(again);
+}

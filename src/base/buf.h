@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * buf.h: bytes that grow up to a limit set at birth.
+ *
+ * Adding past the limit adds nothing, sets `over` and frees what was there; all
+ * later additions do nothing. So a writer checks once, at the end. The text is
+ * always NUL-terminated.
+ */
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct buf {
+    char *p; /* never NULL after buf_init(), "" when empty */
+    size_t n, cap, max;
+    bool over;
+} buf;
+
+void buf_init(buf *b, size_t max);
+void buf_release(buf *b);
+void buf_clear(buf *b); /* empties it, keeps the memory */
+void buf_add(buf *b, const void *p, size_t n);
+void buf_puts(buf *b, const char *s);
+void buf_putc(buf *b, char ch);
+void buf_pad(buf *b, char ch, size_t times);
+void buf_printf(buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * json.h: reading and writing JSON without touching what is not ours.
+ *
+ * The reader checks a text in full (RFC 8259, valid UTF-8, paired surrogates, no
+ * duplicate keys, bounded depth and size) and gives a flat list of nodes that
+ * point into it. Numbers stay text; the raw span of every value is at hand, so
+ * a body can be kept byte for byte. Nothing is decoded until it is asked for.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT } json_type;
+
+/* Children follow their parent. In an object, keys (strings) and values alternate. */
+typedef struct json_node {
+    uint32_t start, end; /* span in the text; of a string: with its quotes */
+    uint32_t next;       /* index of the node behind this one and its children */
+    uint32_t count;      /* items of an array, members of an object */
+    uint8_t type;
+    bool escaped; /* string: holds a backslash */
+    bool has_nul; /* string: holds \u0000 (also set on everything around it) */
+} json_node;
+
+typedef struct json_doc {
+    const char *text;
+    size_t len;
+    json_node *nodes; /* nodes[0] is the root */
+    size_t n;
+} json_doc;
+
+typedef struct json_error {
+    size_t offset;
+    char message[96];
+} json_error;
+
+#define JSON_MAX_DEPTH 128
+#define JSON_MAX_NODES 2000000u
+
+/* The text must outlive the doc. `depth` 0 takes JSON_MAX_DEPTH. err may be NULL. */
+bool json_parse(arena *a, const char *text, size_t len, size_t depth, json_doc *out, json_error *err);
+
+/* The value of a key, or NULL. `obj` NULL or no object gives NULL. */
+const json_node *json_get(const json_doc *d, const json_node *obj, const char *key);
+/* First child and next sibling of a child; NULL at the end. */
+const json_node *json_first(const json_doc *d, const json_node *parent);
+const json_node *json_next(const json_doc *d, const json_node *parent, const json_node *child);
+
+/* The decoded text of a string node, in the arena; NULL when it is no string or NULL. */
+const char *json_text(arena *a, const json_doc *d, const json_node *v);
+/* The raw bytes of a value, in the arena. */
+const char *json_raw(arena *a, const json_doc *d, const json_node *v);
+/* An integer in range; false when it is none (1.0 and 1e3 are none). */
+bool json_int(const json_doc *d, const json_node *v, int64_t *out);
+/* Any number, as a decimal scaled by 10^9 and rounded half away from zero; false when it does not fit. */
+bool json_nano(const json_doc *d, const json_node *v, int64_t *out);
+bool json_is(const json_node *v, json_type t); /* NULL-safe */
+
+/* ---- writing */
+
+typedef struct json_writer {
+    buf *out;
+    int indent;     /* spaces a level; 0 = one line */
+    int depth;
+    bool first[64]; /* nothing was written yet on this level */
+    bool after_key;
+} json_writer;
+
+void jw_init(json_writer *w, buf *out, int indent);
+void jw_object(json_writer *w);
+void jw_end_object(json_writer *w);
+void jw_array(json_writer *w);
+void jw_end_array(json_writer *w);
+void jw_key(json_writer *w, const char *key);
+void jw_str(json_writer *w, const char *s); /* NULL writes null */
+void jw_strn(json_writer *w, const char *s, size_t n);
+void jw_int(json_writer *w, int64_t v);
+void jw_bool(json_writer *w, bool v);
+void jw_null(json_writer *w);
+void jw_raw(json_writer *w, const char *json); /* a finished value; NULL writes null */
+/* An integer scaled by 10^9, as the shortest decimal. */
+void jw_nano(json_writer *w, int64_t v);
+/* key and value at once */
+void jw_kstr(json_writer *w, const char *key, const char *s);
+void jw_kint(json_writer *w, const char *key, int64_t v);
+void jw_kbool(json_writer *w, const char *key, bool v);
+void jw_kraw(json_writer *w, const char *key, const char *json);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cli.h: what the subcommands share.
+ *
+ * table.c declares every command once; options.c parses by it, help.c, manual.c and
+ * complete.c tell it to people, troff and shells. A command is one function that
+ * takes the parsed line and returns the exit code. It asks for its options by
+ * name (a name that its table row lacks is a bug and aborts), calls the library
+ * through c->call, and prints text, or one JSON value when c->json is set.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "ramet.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct cli cli;
+
+/* ------------------------------------------------------------- the table */
+
+typedef enum {
+    OPT_FLAG,   /* no value */
+    OPT_TEXT,   /* one value, the last one given counts */
+    OPT_LIST,   /* a value, may be repeated */
+    OPT_COUNT,  /* a whole number from 1 */
+    OPT_TIME,   /* RFC 3339, a date, or a span like 3d meaning that long ago */
+    OPT_SPAN,   /* 90s, 30m, 12h, 7d, 2w */
+    OPT_CHOICE, /* one of the words in `choices` */
+    OPT_JSON    /* a JSON object */
+} option_kind;
+
+/* What shell completion offers for a word. */
+typedef enum { WORD_ANY, WORD_SESSION, WORD_BRANCH, WORD_TAG, WORD_FILE, WORD_COMMAND } word_kind;
+
+typedef struct option_def {
+    const char *name; /* without the dashes; NULL ends an array */
+    char letter;      /* 0: none */
+    option_kind kind;
+    const char *value;   /* name of the value in help, NULL for a flag */
+    const char *text;    /* what it does; no full stop */
+    const char *choices; /* OPT_CHOICE: words parted by | */
+    word_kind word;
+} option_def;
+
+typedef struct arg_def {
+    const char *name; /* NULL ends an array */
+    const char *text;
+    bool optional, repeated;
+    const char *choices; /* only for completion: the command checks them */
+    word_kind word;
+} arg_def;
+
+typedef struct example_def {
+    const char *command; /* without "ramet "; NULL ends an array */
+    const char *text;
+} example_def;
+
+typedef enum { GROUP_WRITE, GROUP_READ, GROUP_MOVE, GROUP_FIND, GROUP_KEEP, GROUP_CARE, GROUP_ABOUT, GROUP_COUNT } command_group;
+
+enum {
+    CMD_NO_STORE = 1, /* does not open the store */
+    CMD_PAGER = 2,    /* its text goes through the pager */
+    CMD_ADMIN = 4,    /* runs as the embedding program, not as a user */
+    CMD_RAW = 8,      /* takes its words unparsed */
+    CMD_HIDDEN = 16   /* not in help */
+};
+
+typedef struct command_def {
+    const char *name; /* NULL ends the table */
+    command_group group;
+    unsigned flags;
+    const char *synopsis; /* what follows the name, without [options] */
+    const char *summary;  /* one line, no full stop */
+    const char *about;    /* paragraphs parted by \n\n; NULL: none */
+    const arg_def *args;
+    const option_def *options;
+    const example_def *examples;
+    int (*run)(cli *c);
+} command_def;
+
+extern const command_def cli_commands[];
+extern const option_def cli_globals[];
+extern const char *const cli_groups[GROUP_COUNT];
+/* "name\0text" pairs for help: environment and ways to name things. */
+typedef struct topic_def {
+    const char *name, *text;
+} topic_def;
+extern const topic_def cli_environment[];
+extern const topic_def cli_names[];
+extern const char cli_description[];
+
+const command_def *command_find(const char *name);
+
+/* ------------------------------------------------------------- one command line */
+
+struct cli {
+    const command_def *cmd;
+    arena *mem; /* lives as long as the process */
+    int argc;   /* words after the options were taken out */
+    char **argv;
+    struct {
+        const option_def *def;
+        const char *value;
+    } *given; /* in the order given */
+    size_t n_given;
+
+    ramet *store;
+    ramet_call *call;
+    ramet_call *walk; /* for long walks: reset between their pages */
+
+    bool json, quiet;
+    bool color, unicode;
+    bool out_tty, err_tty;
+    int width; /* columns; 0 = no limit (output is not a terminal) */
+    int64_t now;
+
+    buf json_buf;
+    json_writer jw;
+};
+
+/* options.c: parses the words. -1: go on; else an exit code (help was shown, or an error). */
+int options_parse(cli *c, int argc, char **argv);
+bool options_have(const command_def *cmd, const char *name);
+bool opt_flag(const cli *c, const char *name);
+const char *opt_text(const cli *c, const char *name);                  /* NULL: not given */
+int64_t opt_count(const cli *c, const char *name, int64_t otherwise);
+int64_t opt_time(const cli *c, const char *name);                      /* 0: not given */
+int64_t opt_span(const cli *c, const char *name);                      /* 0: not given */
+const char *const *opt_list(const cli *c, const char *name, size_t *n); /* NULL: not given */
+bool span_parse(const char *s, int64_t *us);
+/* The word in a list that was probably meant; NULL when none is near. */
+const char *nearest_word(const char *word, const char *const *words, size_t n);
+
+/* main.c: errors. Each prints one line and returns the exit code. */
+int cli_fail(cli *c); /* the error of c->call */
+int cli_error(cli *c, ramet_status s, const char *field, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+int cli_report(cli *c, const ramet_error *e);
+/* Prints a note for people on stderr, unless --quiet. */
+void cli_note(cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ------------------------------------------------------------- names (resolve.c) */
+
+/* A session by its id, by the first or last 4 or more characters of it, or @ (the
+ * newest), @2 (the one before) and so on. NULL: reported, *code is set. */
+ramet_session *session_named(cli *c, const char *word, int *code);
+/* An entry on a path (branch 0 = the head): its id, the first or last characters of
+ * it, @N (the N-th) or @-N (from the end). */
+ramet_entry *entry_named(cli *c, const char *session, int64_t branch, const char *word, int *code);
+/* A side of a comparison: SESSION or SESSION@bN. False: reported. */
+bool side_named(cli *c, const char *word, ramet_side_in *out, int *code);
+/* --branch; 0 when not given. False: reported. */
+bool branch_option(cli *c, int64_t *branch, int *code);
+/* The short form of an id that people see: the end of a UUID, other ids in full. */
+const char *short_id(cli *c, const char *id);
+
+/* ------------------------------------------------------------- JSON out */
+
+json_writer *json_begin(cli *c);
+void json_flush(cli *c); /* between the items of a long list */
+int json_end(cli *c);    /* the newline; returns 0 */
+/* {noun: [ … ]} with a writer for each item */
+void json_list_begin(cli *c, const char *noun);
+int json_list_end(cli *c);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * commands.h: the functions behind the table, one a subcommand; each returns the
+ * exit code.
+ */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "cli/cli.h"
+
+int cmd_new(cli *c);
+int cmd_append(cli *c);
+int cmd_edit(cli *c);
+int cmd_regenerate(cli *c);
+int cmd_sync(cli *c);
+int cmd_list(cli *c);
+int cmd_log(cli *c);
+int cmd_show(cli *c);
+int cmd_tree(cli *c);
+int cmd_branches(cli *c);
+int cmd_moves(cli *c);
+int cmd_record(cli *c);
+int cmd_state(cli *c);
+int cmd_usage(cli *c);
+int cmd_fork(cli *c);
+int cmd_rewind(cli *c);
+int cmd_undo(cli *c);
+int cmd_redo(cli *c);
+int cmd_switch(cli *c);
+int cmd_diff(cli *c);
+int cmd_verdict(cli *c);
+int cmd_search(cli *c);
+int cmd_set(cli *c);
+int cmd_tag(cli *c);
+int cmd_members(cli *c);
+int cmd_promote(cli *c);
+int cmd_rm(cli *c);
+int cmd_restore(cli *c);
+int cmd_fsck(cli *c);
+int cmd_gc(cli *c);
+int cmd_backup(cli *c);
+int cmd_stat(cli *c);
+int cmd_reindex(cli *c);
+int cmd_bench(cli *c);
+int cmd_help(cli *c);
+int cmd_completion(cli *c);
+int cmd_version(cli *c);
+int cmd_complete(cli *c);
+
+#endif

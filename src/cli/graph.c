@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * graph.c: the timeline of a tree, drawn in the terminal (`ramet log --graph`).
+ *
+ * Time goes down. Every branch that has entries of its own is a run of lines in a
+ * lane; where others leave it, they are drawn beside it before it goes on:
+ *
+ *     ●  @2 assistant …
+ *     ├─○  @3 user …            a branch that was left
+ *     │ ⋮  3 entries
+ *     │ ○  @7 (b2, left) …
+ *     ●  @3 user …
+ *     ◆  @4 (Trip to Lisbon) …  a head
+ *
+ * A branch whose session the caller may not see, or that is deleted, is found
+ * through the paths that run over it.
+ */
+#include "cli/graph.h"
+
+#include "cli/render.h"
+#include "face/native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct head_mark {
+    int64_t position; /* of the entry that the head stands on */
+    const ramet_session *session;
+} head_mark;
+
+typedef struct node {
+    int64_t id, parent, base, length;
+    int64_t via;         /* a branch that can be read, whose path runs over this one */
+    const char *session; /* its session; that of `via` when its own is hidden */
+    ramet_fork_type type;
+    bool hidden;          /* its session is not to be seen */
+    int64_t on_path;      /* positions below this are on the present path; 0 = none */
+    int64_t weight;       /* branches drawn from here on */
+    VEC(struct node *) children; /* with entries of their own, by base */
+    VEC(head_mark) heads;        /* by position */
+    size_t child, head;          /* the first of each that was not drawn yet */
+} node;
+
+typedef struct graph {
+    cli *c;
+    ramet_session *sessions;
+    size_t n_sessions;
+    const ramet_session *here;
+    VEC(node) nodes; /* sorted by id once all are known */
+    VEC(node *) roots;
+} graph;
+
+static int by_id(const void *a, const void *b)
+{
+    int64_t x = ((const node *)a)->id, y = ((const node *)b)->id;
+    return (x > y) - (x < y);
+}
+
+static node *node_find(graph *g, int64_t id)
+{
+    node key = {.id = id};
+    return id ? bsearch(&key, g->nodes.items, g->nodes.n, sizeof key, by_id) : NULL;
+}
+
+/* ------------------------------------------------------------------ gathering */
+
+static ramet_status add_session(graph *g, const ramet_session *s)
+{
+    ramet_branch *list;
+    size_t n;
+    ramet_status status = ramet_branches(g->c->call, s->id, &list, &n);
+    for (size_t i = 0; status == RAMET_OK && i < n; i++) {
+        node b = {.id = list[i].id, .parent = list[i].parent, .base = list[i].base, .length = list[i].length};
+        b.via = b.id;
+        b.session = s->id;
+        b.type = list[i].type;
+        VEC_PUSH(g->c->mem, &g->nodes, b);
+    }
+    return status;
+}
+
+/* The entry at a position of a path; its strings last until the next call. */
+static ramet_status entry_at(graph *g, const node *b, int64_t position, ramet_entry **out)
+{
+    ramet_read_in in = {.limit = 1, .branch = b->via, .by_position = true, .position = position};
+    ramet_page page;
+    ramet_call_reset(g->c->walk);
+    ramet_status s = ramet_read(g->c->walk, b->session, &in, &page);
+    if (s == RAMET_OK && !page.n)
+        return RAMET_ENTRY_NOT_FOUND;
+    if (s == RAMET_OK)
+        *out = &page.entries[0];
+    return s;
+}
+
+/* The parent of `b` is unknown: it owns the entries before b->base on b's path, down to
+ * its own base, which is searched for. */
+static ramet_status add_hidden(graph *g, const node *b)
+{
+    node p = {.id = b->parent, .length = b->base, .via = b->via, .session = b->session, .hidden = true};
+    int64_t low = 0, high = b->base - 1;
+    ramet_entry *e;
+    ramet_status s;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if ((s = entry_at(g, b, middle, &e)) != RAMET_OK)
+            return s;
+        if (e->branch == p.id)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    p.base = low;
+    if (low > 0) {
+        if ((s = entry_at(g, b, low - 1, &e)) != RAMET_OK)
+            return s;
+        p.parent = e->branch;
+    }
+    VEC_PUSH(g->c->mem, &g->nodes, p);
+    return RAMET_OK;
+}
+
+static ramet_status add_all_hidden(graph *g)
+{
+    size_t before;
+    do {
+        before = g->nodes.n;
+        qsort(g->nodes.items, before, sizeof(node), by_id);
+        for (size_t i = 0; i < before; i++) {
+            node b = g->nodes.items[i];
+            node *p = node_find(g, b.parent);
+            if (p && p->hidden && p->length < b.base)
+                p->length = b.base;
+            if (p || !b.parent)
+                continue;
+            ramet_status s = add_hidden(g, &b);
+            if (s != RAMET_OK)
+                return s;
+            break; /* the list must be in order before the next is searched for */
+        }
+    } while (g->nodes.n > before);
+    return RAMET_OK;
+}
+
+static int by_base(const void *a, const void *b)
+{
+    const node *x = *(node *const *)a, *y = *(node *const *)b;
+    return x->base != y->base ? (x->base > y->base) - (x->base < y->base) : (x->id > y->id) - (x->id < y->id);
+}
+
+static int by_position(const void *a, const void *b)
+{
+    const head_mark *x = a, *y = b;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+/* A head stands on the branch that owns the last entry of its path. */
+static void link_heads(graph *g)
+{
+    for (size_t i = 0; i < g->n_sessions; i++) {
+        const ramet_session *s = &g->sessions[i];
+        node *b = s->deleted ? NULL : node_find(g, s->head.branch);
+        while (b && b->length <= b->base)
+            b = node_find(g, b->parent);
+        head_mark mark = {s->head.length - 1, s};
+        if (b)
+            VEC_PUSH(g->c->mem, &b->heads, mark);
+    }
+    int64_t end = g->here->head.length;
+    for (node *b = node_find(g, g->here->head.branch); b; b = node_find(g, b->parent)) {
+        b->on_path = end;
+        end = b->base;
+    }
+}
+
+static void link_nodes(graph *g)
+{
+    link_heads(g);
+    /* Ids grow with time, so that a child's weight is known before it is added to its
+     * parent's; it only decides how lines are arranged. */
+    for (size_t i = g->nodes.n; i-- > 0;) {
+        node *b = &g->nodes.items[i], *p = node_find(g, b->parent);
+        if (b->length <= b->base)
+            continue;
+        b->weight++;
+        if (p) {
+            p->weight += b->weight;
+            VEC_PUSH(g->c->mem, &p->children, b);
+        } else {
+            VEC_PUSH(g->c->mem, &g->roots, b);
+        }
+    }
+    for (size_t i = 0; i < g->nodes.n; i++) {
+        node *b = &g->nodes.items[i];
+        if (b->heads.n)
+            qsort(b->heads.items, b->heads.n, sizeof(head_mark), by_position);
+        if (b->children.n)
+            qsort(b->children.items, b->children.n, sizeof(node *), by_base);
+    }
+}
+
+/* ------------------------------------------------------------------ one line */
+
+static int put(const cli *c, style s, const char *text)
+{
+    printf("%s%s%s", s == ST_OFF ? "" : st(c, s), text, s == ST_OFF ? "" : st(c, ST_OFF));
+    return text_columns(text, strlen(text));
+}
+
+/* Trip to Lisbon a1b2c3d4 #travel; the columns used. */
+static int put_session(graph *g, const ramet_session *s)
+{
+    cli *c = g->c;
+    int used = put(c, s == g->here ? ST_HERE : ST_BOLD, text_cut(c, s->shown_title, 28));
+    used += put(c, ST_OFF, " ") + put(c, ST_ID, short_id(c, s->id));
+    if (s->n_tags)
+        used += put(c, ST_OFF, " ") + put(c, ST_TAG, text_cut(c, tags_text(c, s), 24));
+    return used;
+}
+
+/* The sessions whose head stands at a position, in brackets. */
+static int put_heads(graph *g, node *b, int64_t position)
+{
+    enum { MOST = 4 };
+    cli *c = g->c;
+    int used = 0, n = 0;
+    for (; b->head < b->heads.n && b->heads.items[b->head].position == position; b->head++) {
+        if (n < MOST) {
+            used += put(c, ST_OFF, n ? ", " : "(");
+            used += put_session(g, b->heads.items[b->head].session);
+        }
+        n++;
+    }
+    if (n > MOST)
+        used += put(c, ST_OFF, arena_printf(c->mem, ", %d more", n - MOST));
+    return n ? used + put(c, ST_OFF, ") ") : 0;
+}
+
+/* The end of a branch that no head is on. */
+static int put_left(graph *g, const node *b)
+{
+    char branch[24];
+    const char *why = b->type == RAMET_AUTO_EDIT         ? ", an edit"
+                      : b->type == RAMET_AUTO_REGENERATE ? ", another answer"
+                                                         : "";
+    return put(g->c, ST_GONE, arena_printf(g->c->mem, "(%s%s, left) ", ramet_branch_text(b->id, branch), why));
+}
+
+static ramet_status put_entry(graph *g, node *b, int64_t position, const char *lanes, const char *tee)
+{
+    cli *c = g->c;
+    ramet_entry *e;
+    bool present = position < b->on_path;
+    bool head = b->head < b->heads.n && b->heads.items[b->head].position == position;
+    bool tip = position + 1 == b->length && !b->children.n && !b->hidden;
+    ramet_status s = entry_at(g, b, position, &e);
+    if (s != RAMET_OK)
+        return s;
+    int used = put(c, ST_DIM, lanes) + put(c, ST_DIM, tee);
+    used += put(c, present ? ST_HERE : ST_DIM, gl(c, head ? G_HEAD : present ? G_DOT : G_RING));
+    used += put(c, ST_OFF, "  ");
+    used += put(c, ST_ID, arena_printf(c->mem, "@%lld ", (long long)position + 1));
+    used += head ? put_heads(g, b, position) : tip ? put_left(g, b) : 0;
+    used += put(c, role_style(e->role), ramet_role_name(e->role)) + put(c, ST_OFF, "  ");
+    int room = c->width > 0 ? c->width - used : 60;
+    put(c, present ? ST_OFF : ST_DIM, text_first_line(c, entry_plain(c, e), room < 12 ? 12 : room));
+    putchar('\n');
+    return RAMET_OK;
+}
+
+/* ------------------------------------------------------------------ drawing */
+
+static ramet_status draw(graph *g, node *b, int64_t from, const char *lanes, const char *tee);
+
+/* A line that leaves a point: a child from its first entry on, or the branch itself. */
+typedef struct way {
+    node *b;
+    int64_t from, weight;
+} way;
+typedef VEC(way) way_list;
+
+static int by_weight(const void *a, const void *b)
+{
+    const way *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight < y->weight ? -1 : 1;
+    return (x->b->id > y->b->id) - (x->b->id < y->b->id);
+}
+
+/* All in lanes beside this one, but the heaviest, which goes straight on. */
+static ramet_status draw_ways(graph *g, way_list *ways, const char *lanes)
+{
+    const char *tee = arena_printf(g->c->mem, "%s%s", gl(g->c, G_TEE), gl(g->c, G_DASH));
+    ramet_status s = RAMET_OK;
+    if (ways->n)
+        qsort(ways->items, ways->n, sizeof(way), by_weight);
+    for (size_t i = 0; i < ways->n && s == RAMET_OK; i++)
+        s = draw(g, ways->items[i].b, ways->items[i].from, lanes, i + 1 < ways->n ? tee : "");
+    return s;
+}
+
+static ramet_status draw_split(graph *g, node *b, int64_t position, const char *lanes)
+{
+    enum { DEEP = 40 };
+    way_list ways = {0};
+    for (; b->child < b->children.n && b->children.items[b->child]->base == position + 1; b->child++) {
+        node *child = b->children.items[b->child];
+        way w = {child, child->base, child->weight};
+        VEC_PUSH(g->c->mem, &ways, w);
+        b->weight -= child->weight;
+    }
+    if (position + 1 < b->length) {
+        /* The branch itself goes straight on, until the lanes would run off the page. */
+        bool deep = text_columns(lanes, strlen(lanes)) > DEEP;
+        way w = {b, position + 1, deep ? b->weight : INT64_MAX};
+        VEC_PUSH(g->c->mem, &ways, w);
+    }
+    return draw_ways(g, &ways, lanes);
+}
+
+/* The next position at or after `from` that must have a line of its own. */
+static int64_t next_point(const node *b, int64_t from)
+{
+    int64_t best = from == b->base ? from : b->length - 1;
+    if (b->child < b->children.n && b->children.items[b->child]->base - 1 < best)
+        best = b->children.items[b->child]->base - 1;
+    if (b->head < b->heads.n && b->heads.items[b->head].position < best)
+        best = b->heads.items[b->head].position;
+    return best;
+}
+
+static ramet_status draw(graph *g, node *b, int64_t from, const char *lanes, const char *tee)
+{
+    enum { SHORT_RUN = 2 };
+    cli *c = g->c;
+    const char *inside = *tee ? arena_printf(c->mem, "%s%s ", lanes, gl(c, G_LINE)) : lanes;
+    for (int64_t at = from; at < b->length;) {
+        int64_t point = next_point(b, at);
+        if (point - at > SHORT_RUN) {
+            put(c, ST_DIM, arena_printf(c->mem, "%s%s%s  %s\n", *tee ? lanes : inside, tee, gl(c, G_MORE),
+                                        count_text(c, point - at, "entry", "entries")));
+            at = point;
+            tee = "";
+        }
+        for (; at <= point; at++, tee = "") {
+            ramet_status s = put_entry(g, b, at, *tee ? lanes : inside, tee);
+            if (s != RAMET_OK)
+                return s;
+        }
+        if (b->child < b->children.n && b->children.items[b->child]->base == point + 1)
+            return draw_split(g, b, point, inside);
+    }
+    return RAMET_OK;
+}
+
+static ramet_status draw_all(graph *g)
+{
+    cli *c = g->c;
+    way_list ways = {0};
+    put(c, ST_DIM, arena_printf(c->mem, "%s  start", gl(c, G_RING)));
+    bool first = true;
+    for (size_t i = 0; i < g->n_sessions; i++) {
+        if (g->sessions[i].deleted || g->sessions[i].head.length)
+            continue;
+        put(c, ST_OFF, first ? " (" : ", ");
+        put_session(g, &g->sessions[i]);
+        first = false;
+    }
+    puts(first ? "" : ")");
+    for (size_t i = 0; i < g->roots.n; i++) {
+        node *b = g->roots.items[i];
+        /* Where it is now goes straight on; the rest stands beside. */
+        way w = {b, b->base, b->on_path ? INT64_MAX : b->weight};
+        VEC_PUSH(c->mem, &ways, w);
+    }
+    return draw_ways(g, &ways, "");
+}
+
+/* ------------------------------------------------------------------ the command */
+
+static int graph_json(graph *g)
+{
+    cli *c = g->c;
+    json_list_begin(c, "sessions");
+    for (size_t i = 0; i < g->n_sessions; i++)
+        native_session(&c->jw, &g->sessions[i]);
+    jw_end_array(&c->jw);
+    jw_key(&c->jw, "branches");
+    jw_array(&c->jw);
+    for (size_t i = 0; i < g->nodes.n; i++) {
+        const node *b = &g->nodes.items[i];
+        jw_object(&c->jw);
+        native_kbranch(&c->jw, "branch_id", b->id);
+        native_kbranch(&c->jw, "parent_id", b->parent);
+        jw_kstr(&c->jw, "session_id", b->hidden ? NULL : b->session);
+        jw_kint(&c->jw, "base", b->base);
+        jw_kint(&c->jw, "length", b->length);
+        jw_kstr(&c->jw, "type", ramet_fork_type_name(b->type));
+        jw_end_object(&c->jw);
+        json_flush(c);
+    }
+    return json_list_end(c);
+}
+
+int graph_show(cli *c, const ramet_session *s)
+{
+    graph g = {.c = c};
+    ramet_status status = ramet_tree(c->call, s->id, false, &g.sessions, &g.n_sessions);
+    if (status != RAMET_OK)
+        return cli_fail(c);
+    for (size_t i = 0; i < g.n_sessions; i++) {
+        if (strcmp(g.sessions[i].id, s->id) == 0)
+            g.here = &g.sessions[i];
+        if (!g.sessions[i].deleted && add_session(&g, &g.sessions[i]) != RAMET_OK)
+            return cli_fail(c);
+    }
+    if (!g.here)
+        g.here = s;
+    if (add_all_hidden(&g) != RAMET_OK)
+        return cli_report(c, ramet_call_error(c->walk));
+    if (c->json)
+        return graph_json(&g);
+    link_nodes(&g);
+    return draw_all(&g) == RAMET_OK ? 0 : cli_report(c, ramet_call_error(c->walk));
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Append: I5. Nothing is written before every entry of the batch has been checked.
+ */
+#include "core/core.h"
+
+typedef struct append_job {
+    const char *session;
+    const ramet_append_in *in;
+    entry_new *list;
+    uint8_t expected[HASH_LEN];
+    bool given;
+    ramet_append_out *out;
+} append_job;
+
+ramet_status entries_known(cx *x, const branch_row *b, entry_new *list, size_t n, size_t *fresh)
+{
+    *fresh = 0;
+    for (size_t i = 0; i < n; i++) {
+        entry_new *e = &list[i];
+        e->existing = false; /* may run twice */
+        if (e->same_as >= 0)
+            continue;
+        int64_t k = 0;
+        if (!e->in->id || path_find(x, b, e->e.id, &k) < 0) {
+            (*fresh)++;
+            continue;
+        }
+        ramet_entry have;
+        uint8_t hash[HASH_LEN];
+        if (!entry_load(x, b->m.tree, k, &have, hash))
+            return cx_status(x);
+        if (!entry_same(x->c, e, &have))
+            return call_fail(x->c, RAMET_ENTRY_EXISTS, "id",
+                             "entry %s is at position %lld already, with other content", e->e.id,
+                             (long long)have.position);
+        branch_meta owner;
+        if (branch_meta_load(x, b->m.tree, have.branch, &owner))
+            have.owner_no = owner.session;
+        e->existing = true;
+        e->found = have;
+    }
+    return cx_status(x);
+}
+
+void append_answer(cx *x, const branch_row *b, entry_new *list, size_t n, ramet_append_out *out)
+{
+    *out = (ramet_append_out){.entries = arena_array(x->a, n + 1, sizeof *out->entries), .n = n};
+    for (size_t i = 0; i < n; i++) {
+        const entry_new *e = list[i].same_as >= 0 ? &list[list[i].same_as] : &list[i];
+        out->entries[i] = e->existing ? e->found : e->e;
+        if (list[i].same_as < 0 && !e->existing)
+            out->added++;
+    }
+    head_fill(x, b, &out->head);
+}
+
+/* The branch to append to; the adk log of a session begins with its first entry. */
+static ramet_status target(cx *x, session_row *s, const ramet_append_in *in, branch_row *b)
+{
+    if (in->log == RAMET_LOG_ADK && !in->branch && !s->adk) {
+        *b = (branch_row){.m = {.tree = s->tree, .session = s->no, .log = RAMET_LOG_ADK}};
+        return RAMET_OK;
+    }
+    return branch_open(x, s, in->log, in->branch, b);
+}
+
+static void adk_begin(cx *x, session_row *s, branch_row *b)
+{
+    branch_create(x, NULL, 0, s, RAMET_LOG_ADK, RAMET_EXPLICIT, false, b);
+    s->adk = b->m.id;
+    db_stmt *q = db_query(x->d, Q_session_adk);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, b->m.id);
+    q_run(q);
+}
+
+static ramet_status append_run(cx *x, void *arg)
+{
+    append_job *j = arg;
+    session_row s;
+    branch_row b;
+    size_t fresh;
+    TRY(session_open(x, j->session, NEED_WRITE, &s));
+    TRY(target(x, &s, j->in, &b));
+    TRY(entries_known(x, &b, j->list, j->in->n, &fresh));
+    /* A retry of something that was done already is answered, whatever came after it. */
+    if (fresh)
+        TRY(head_check(x, &b, j->expected, j->given));
+    if (b.len + (int64_t)fresh > POS_MAX)
+        return call_fail(x->c, RAMET_PATH_FULL, "entries", "the history has %lld entries; it is full",
+                         (long long)b.len);
+    if (fresh && !b.m.id)
+        adk_begin(x, &s, &b);
+    entries_write(x, &s, &b, j->list, j->in->n);
+    append_answer(x, &b, j->list, j->in->n, j->out);
+    return cx_status(x);
+}
+
+ramet_status ramet_append(ramet_call *c, const char *session, const ramet_append_in *in,
+                          ramet_append_out *out)
+{
+    append_job j = {.session = session, .in = in, .out = out};
+    *out = (ramet_append_out){0};
+    if (!in->n)
+        return call_fail(c, RAMET_INVALID, "entries", "there is nothing to append");
+    if (in->log != RAMET_LOG_MAIN && in->log != RAMET_LOG_ADK)
+        return call_fail(c, RAMET_INVALID, "log", "the log must be main or adk");
+    TRY(check_id(c, "session", session));
+    TRY(check_hash(c, in->expected_head, j.expected, &j.given));
+    TRY(entries_prepare(c, in->entries, in->n, c->r->lim.batch, ramet_now(c->r), &j.list));
+    return cx_write(c, append_run, &j);
+}

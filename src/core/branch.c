@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Branches and paths.
+ *
+ *   B1  A branch's parent is the branch that owns entry base-1 on the path it was cut from, so base
+ *       strictly falls on the way to the root, an empty branch is never a parent, and the owner
+ *       of position p is the first branch upward with base <= p.
+ *   B2  parent, base, depth, jump and jump_base never change and ids are never used again, so the
+ *       lineage cache needs no invalidation. It only ever gets committed branches.
+ *   B3  jump follows the skew-binary rule: jump(b) = jump(jump(p)) when the two last jumps of the
+ *       parent p were of equal length, else p. Walking by jump and parent takes O(log depth).
+ *   B4  base = 0 has parent 0; such a branch jumps to itself, with jump_base 0.
+ */
+#include "core/core.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* ------------------------------------------------------------ lineage cache */
+
+#define CACHE_SLOTS 16384 /* direct-mapped by id: 1.5 MiB */
+#define CACHE_LOCKS 64
+
+struct lineage {
+    branch_meta slot[CACHE_SLOTS];
+    pthread_mutex_t lock[CACHE_LOCKS];
+};
+
+struct lineage *lineage_new(void)
+{
+    struct lineage *l = xcalloc(1, sizeof *l);
+    for (int i = 0; i < CACHE_LOCKS; i++)
+        pthread_mutex_init(&l->lock[i], NULL);
+    return l;
+}
+
+void lineage_free(struct lineage *l)
+{
+    if (!l)
+        return;
+    for (int i = 0; i < CACHE_LOCKS; i++)
+        pthread_mutex_destroy(&l->lock[i]);
+    free(l);
+}
+
+static bool cache_get(struct lineage *l, int64_t tree, int64_t id, branch_meta *m)
+{
+    size_t i = (size_t)id % CACHE_SLOTS;
+    pthread_mutex_lock(&l->lock[i % CACHE_LOCKS]);
+    *m = l->slot[i];
+    pthread_mutex_unlock(&l->lock[i % CACHE_LOCKS]);
+    return m->id == id && m->tree == tree;
+}
+
+static void cache_put(struct lineage *l, const branch_meta *m)
+{
+    size_t i = (size_t)m->id % CACHE_SLOTS;
+    pthread_mutex_lock(&l->lock[i % CACHE_LOCKS]);
+    l->slot[i] = *m;
+    pthread_mutex_unlock(&l->lock[i % CACHE_LOCKS]);
+}
+
+/* -------------------------------------------------------------------- rows */
+
+void branch_from(db_stmt *q, branch_row *b)
+{
+    *b = (branch_row){
+        .m = {.id = q_col_int(q, 0),
+              .tree = q_col_int(q, 1),
+              .session = q_col_int(q, 2),
+              .log = (int)q_col_int(q, 3),
+              .parent = q_col_int(q, 4),
+              .base = q_col_int(q, 5),
+              .depth = q_col_int(q, 6),
+              .jump = q_col_int(q, 7),
+              .jump_base = q_col_int(q, 8),
+              .type = (int)q_col_int(q, 11)},
+        .over = q_col_int(q, 9),
+        .delta = q_col_int(q, 10),
+        .created = q_col_int(q, 12),
+        .len = q_col_int(q, 13),
+        .live = q_col_int(q, 15) != 0,
+        .touched = q_col_int(q, 16),
+        .run = q_col_int(q, 17) != 0,
+    };
+    size_t n;
+    const void *tip = q_col_blob(q, 14, &n);
+    if (tip && n == HASH_LEN)
+        memcpy(b->tip, tip, HASH_LEN);
+}
+
+/* What a row must be for a walk over it to end. */
+static bool sane(const branch_row *b)
+{
+    return b->m.base >= 0 && b->len >= b->m.base && b->len <= POS_MAX &&
+           (b->m.parent == 0) == (b->m.base == 0) && b->m.jump_base <= b->m.base;
+}
+
+bool branch_load(cx *x, int64_t tree, int64_t id, branch_row *b)
+{
+    db_stmt *q = db_query(x->d, Q_branch_get);
+    q_int(q, 1, tree);
+    q_int(q, 2, id);
+    bool found = q_row(q);
+    if (found)
+        branch_from(q, b);
+    q_end(q);
+    if (found && !sane(b)) {
+        db_fail(x->d, RAMET_DAMAGED, "branch b%lld is damaged", (long long)id);
+        return false;
+    }
+    /* A writer sees its own uncommitted branches: those stay out (B2). */
+    if (found && !x->writing)
+        cache_put(x->r->lineage, &b->m);
+    return found;
+}
+
+bool branch_meta_load(cx *x, int64_t tree, int64_t id, branch_meta *m)
+{
+    if (cache_get(x->r->lineage, tree, id, m))
+        return true;
+    branch_row b;
+    if (!branch_load(x, tree, id, &b)) {
+        db_fail(x->d, RAMET_DAMAGED, "branch b%lld is missing", (long long)id);
+        return false;
+    }
+    *m = b.m;
+    return true;
+}
+
+ramet_status branch_open(cx *x, const session_row *s, ramet_log log, int64_t id, branch_row *b)
+{
+    int64_t head = log == RAMET_LOG_ADK ? s->adk : s->head;
+    int64_t want = id ? id : head;
+    bool found = want > 0 && branch_load(x, s->tree, want, b);
+    if (found && b->m.session == s->no && b->m.log == (int)log)
+        return RAMET_OK;
+    TRY(cx_status(x));
+    if (!id && log == RAMET_LOG_MAIN) {
+        db_fail(x->d, RAMET_DAMAGED, "the head b%lld of session %s is missing", (long long)want, s->id);
+        return cx_status(x);
+    }
+    return call_fail(x->c, RAMET_BRANCH_NOT_FOUND, "branch_id", "session %s has no branch b%lld", s->id,
+                     (long long)want);
+}
+
+/* ------------------------------------------------------------------- paths */
+
+bool path_owner(cx *x, const branch_meta *head, int64_t pos, branch_meta *owner)
+{
+    branch_meta m = *head;
+    while (m.base > pos) {
+        /* base falls with every step (B1), so this ends; a row that breaks it is damage. */
+        int64_t base = m.base, next = m.jump_base > pos ? m.jump : m.parent, id = m.id;
+        if (!branch_meta_load(x, m.tree, next, &m))
+            return false;
+        if (m.base >= base) {
+            db_fail(x->d, RAMET_DAMAGED, "branch b%lld has a damaged lineage", (long long)id);
+            return false;
+        }
+    }
+    *owner = m;
+    return true;
+}
+
+int64_t path_find(cx *x, const branch_row *head, const char *entry_id, int64_t *k)
+{
+    db_stmt *q = db_query(x->d, Q_entry_by_id);
+    q_int(q, 1, head->m.tree);
+    q_text(q, 2, entry_id);
+    int64_t found = -1;
+    while (found < 0 && q_row(q)) {
+        int64_t key = q_col_int(q, 0), pos = KEY_POS(key);
+        branch_meta owner;
+        if (pos >= head->len)
+            continue;
+        if (KEY_BRANCH(key) != head->m.id || pos < head->m.base) {
+            if (!path_owner(x, &head->m, pos, &owner) || owner.id != KEY_BRANCH(key))
+                continue;
+        }
+        found = pos;
+        *k = key;
+    }
+    q_end(q);
+    return found;
+}
+
+bool path_hash(cx *x, const branch_row *head, int64_t n, uint8_t out[HASH_LEN])
+{
+    memset(out, 0, HASH_LEN);
+    if (n == 0)
+        return true;
+    if (n == head->len) {
+        memcpy(out, head->tip, HASH_LEN);
+        return true;
+    }
+    branch_meta o;
+    if (!path_owner(x, &head->m, n - 1, &o))
+        return false;
+    db_stmt *q = db_query(x->d, Q_entry_hash);
+    q_int(q, 1, head->m.tree);
+    q_int(q, 2, KEY(o.id, n - 1));
+    size_t len = 0;
+    const void *p = q_row(q) ? q_col_blob(q, 0, &len) : NULL;
+    if (p && len == HASH_LEN)
+        memcpy(out, p, HASH_LEN);
+    q_end(q);
+    if (len != HASH_LEN) {
+        db_fail(x->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
+                (long long)(n - 1), (long long)o.id);
+        return false;
+    }
+    return true;
+}
+
+const char *path_entry_id(cx *x, const branch_row *head, int64_t pos)
+{
+    branch_meta o;
+    if (pos < 0 || pos >= head->len || !path_owner(x, &head->m, pos, &o))
+        return NULL;
+    db_stmt *q = db_query(x->d, Q_entry_name);
+    q_int(q, 1, head->m.tree);
+    q_int(q, 2, KEY(o.id, pos));
+    const char *id = q_row(q) ? q_keep_text(q, 0, x->a) : NULL;
+    q_end(q);
+    if (!id)
+        db_fail(x->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
+                (long long)pos, (long long)o.id);
+    return id;
+}
+
+bool path_segments(cx *x, const branch_meta *head, int64_t lo, int64_t hi, segment **out, size_t *n)
+{
+    VEC(segment) v = {0};
+    *out = NULL;
+    *n = 0;
+    branch_meta m = *head;
+    while (hi > lo) {
+        if (!path_owner(x, &m, hi - 1, &m))
+            return false;
+        segment s = {.m = m, .lo = m.base > lo ? m.base : lo, .hi = hi};
+        VEC_PUSH(x->a, &v, s);
+        hi = m.base;
+        if (hi > lo && !branch_meta_load(x, m.tree, m.parent, &m))
+            return false;
+    }
+    for (size_t i = 0; i < v.n / 2; i++) {
+        segment t = v.items[i];
+        v.items[i] = v.items[v.n - 1 - i];
+        v.items[v.n - 1 - i] = t;
+    }
+    *out = v.items;
+    *n = v.n;
+    return true;
+}
+
+/* ------------------------------------------------------------------ create */
+
+/* The jump pointer of a child of p (B3). */
+static bool jump_of(cx *x, const branch_meta *p, branch_meta *to)
+{
+    branch_meta j, jj;
+    if (!branch_meta_load(x, p->tree, p->jump, &j) || !branch_meta_load(x, p->tree, j.jump, &jj))
+        return false;
+    *to = p->depth - j.depth == j.depth - jj.depth ? jj : *p;
+    return true;
+}
+
+static void branch_insert(cx *x, branch_row *b)
+{
+    db_stmt *q = db_query(x->d, Q_branch_add);
+    q_int(q, 1, b->m.id);
+    q_int(q, 2, b->m.tree);
+    q_int(q, 3, b->m.session);
+    q_int(q, 4, b->m.log);
+    q_int(q, 5, b->m.parent);
+    q_int(q, 6, b->m.base);
+    q_int(q, 7, b->m.depth);
+    q_int(q, 8, b->m.jump);
+    q_int(q, 9, b->m.jump_base);
+    q_int(q, 10, b->over);
+    q_int(q, 11, b->delta);
+    q_int(q, 12, b->m.type);
+    q_int(q, 13, b->created);
+    q_blob(q, 14, b->tip, HASH_LEN);
+    q_run(q);
+}
+
+void branch_create(cx *x, const branch_row *from, int64_t base, const session_row *s, ramet_log log,
+                   ramet_fork_type type, bool same_session, branch_row *out)
+{
+    int64_t id = next_branch(x);
+    *out = (branch_row){.m = {.id = id,
+                              .tree = s->tree,
+                              .session = s->no,
+                              .log = (int)log,
+                              .type = (int)type,
+                              .jump = id},
+                        .created = x->now,
+                        .touched = x->now,
+                        .live = true};
+    branch_meta p, to;
+    if (from && base > 0) {
+        assert(base <= from->len);
+        if (!path_owner(x, &from->m, base - 1, &p) || !jump_of(x, &p, &to))
+            return;
+        out->m.parent = p.id;
+        out->m.base = base;
+        out->m.depth = p.depth + 1;
+        out->m.jump = to.id;
+        out->m.jump_base = to.base;
+        out->len = base;
+        out->delta = delta_before(x, from, base);
+        if (!path_hash(x, from, base, out->tip))
+            return;
+    }
+    /* An inherited entry that this branch takes the place of stays one of its versions. */
+    if (from && same_session && base < from->len) {
+        branch_meta o;
+        if (!path_owner(x, &from->m, base, &o))
+            return;
+        out->over = o.session != s->no ? o.id : 0;
+    }
+    branch_insert(x, out);
+}
+
+void branches_of(cx *x, const session_row *s, branch_row **out, size_t *n)
+{
+    VEC(branch_row) v = {0};
+    db_stmt *q = db_query(x->d, Q_branch_of_session);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    while (q_row(q)) {
+        branch_row b;
+        branch_from(q, &b);
+        VEC_PUSH(x->a, &v, b);
+    }
+    *out = v.items;
+    *n = v.n;
+}
+
+/* -------------------------------------------------------------------- heads */
+
+void head_fill(cx *x, const branch_row *b, ramet_head *out)
+{
+    *out = (ramet_head){.branch = b->m.id, .length = b->len};
+    hex_encode(b->tip, HASH_LEN, out->hash);
+    if (b->len > 0)
+        out->entry_id = path_entry_id(x, b, b->len - 1);
+}
+
+ramet_status head_check(cx *x, const branch_row *b, const uint8_t *expected, bool given)
+{
+    if (!given || memcmp(expected, b->tip, HASH_LEN) == 0)
+        return RAMET_OK;
+    call_fail(x->c, RAMET_HEAD_MOVED, "expected_head",
+              "the history has %lld entries now and is not the expected one; read it again",
+              (long long)b->len);
+    ramet_head *h = &x->c->err.head;
+    h->branch = b->m.id;
+    h->length = b->len;
+    hex_encode(b->tip, HASH_LEN, h->hash);
+    return RAMET_HEAD_MOVED;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * core.h: what the files of core/ share. Only core/ knows the invariants.
+ *
+ * Every public call is one of two shapes:
+ *
+ *   read   cx_read() takes a snapshot, the work is done on it, cx_done() ends it
+ *   write  a struct of arguments and answers is handed to cx_write(), which runs
+ *          its function inside the group transaction (store/store.h): check
+ *          first, write afterwards, able to run twice
+ *
+ * A function that fails says so once, with call_fail(), and returns the status. A
+ * failure of the database needs no words: it is sticky in the connection, and
+ * cx_status() at the end turns it into the call's error.
+ */
+#ifndef CORE_CORE_H
+#define CORE_CORE_H
+
+#include "ramet.h"
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/util.h"
+#include "store/store.h"
+
+#include <string.h>
+
+#define POS_BITS 24
+#define POS_MAX ((int64_t)(1 << POS_BITS) - 1) /* entries a path may hold */
+#define KEY(branch, pos) (((int64_t)(branch) << POS_BITS) | (int64_t)(pos))
+#define KEY_BRANCH(k) ((k) >> POS_BITS)
+#define KEY_POS(k) ((k)&POS_MAX)
+
+#define PAGE_BYTES ((size_t)32 << 20) /* a page ends early past this; more_before/after tell */
+
+struct ramet {
+    store *st;
+    struct search *search; /* core/search.c; opened on first use */
+    struct lineage *lineage;
+    ramet_limits lim;
+    int64_t grace_us;
+    bool unverified;
+    int64_t (*clock)(void *);
+    void *clock_arg;
+    char *vfs;
+    int busy_ms;
+};
+
+struct ramet_call {
+    ramet *r;
+    char *user;   /* NULL: the embedding program */
+    char *client; /* may be NULL */
+    arena *a;     /* its answers */
+    sha *hasher;
+    ramet_error err;
+};
+
+/* Sets the error of a call and returns the status. `field` may be NULL. */
+ramet_status call_fail(ramet_call *c, ramet_status st, const char *field, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+int64_t ramet_now(ramet *r);
+
+/* ---- one piece of work on one connection */
+
+typedef struct cx {
+    ramet *r;
+    ramet_call *c;
+    db *d;
+    arena *a; /* the call's */
+    int64_t now;
+    bool writing;
+} cx;
+
+/* Begins a read; false: the call's error is set. */
+bool cx_read(cx *x, ramet_call *c);
+/* Ends a read. st is what the work found; a database failure wins over RAMET_OK. */
+ramet_status cx_done(cx *x, ramet_status st);
+/* Runs a write in the group transaction. `run` gets arg back. */
+typedef ramet_status (*cx_op)(cx *x, void *arg);
+ramet_status cx_write(ramet_call *c, cx_op run, void *arg);
+/* The sticky database failure as the call's error, or RAMET_OK. */
+ramet_status cx_status(cx *x);
+
+/* Next free numbers; only while writing. Rows with the highest number are never
+ * deleted, so a number is used once. */
+int64_t next_tree(cx *x);
+int64_t next_session(cx *x);
+int64_t next_branch(cx *x);
+
+typedef enum {
+    EVENT_CREATED = 1,
+    EVENT_UPDATED,
+    EVENT_FORKED,
+    EVENT_REWOUND,
+    EVENT_SWITCHED,
+    EVENT_MERGED,
+    EVENT_DELETED,
+    EVENT_RESTORED,
+    EVENT_APPENDED
+} event_kind;
+/* k and n: for EVENT_APPENDED the first entry and how many; else the branch moved to. */
+void event_add(cx *x, int64_t tree, int64_t session, event_kind kind, int64_t k, int64_t n);
+
+/* ---- checking what comes from outside (core/check.c) */
+
+ramet_status check_id(ramet_call *c, const char *field, const char *id);
+ramet_status check_utf8(ramet_call *c, const char *field, const char *s);
+/* At most `chars` characters of valid UTF-8; NULL is fine. */
+ramet_status check_chars(ramet_call *c, const char *field, const char *s, size_t chars, ramet_status over);
+/* A JSON object (NULL is fine) within meta_bytes. */
+ramet_status check_object(ramet_call *c, const char *field, const char *json);
+ramet_status check_agent(ramet_call *c, const ramet_agent *a);
+/* Tags trimmed, lower case, sorted, without doubles. */
+ramet_status check_tags(ramet_call *c, const char *const *tags, size_t n, const char ***out, size_t *n_out);
+/* hex of a prefix hash; NULL is fine and leaves *given false. */
+ramet_status check_hash(ramet_call *c, const char *hex, uint8_t out[HASH_LEN], bool *given);
+ramet_status check_limit(ramet_call *c, int limit, int most, int deflt, int *out);
+
+/* ---- sessions (core/session.c) */
+
+typedef struct session_row {
+    int64_t no, tree;
+    const char *id; /* NULL: gone for good, only its place in the tree is left */
+    int64_t parent, depth;
+    const char *owner;
+    int visibility;
+    const char *title, *agent, *agent_config, *metadata;
+    int type;
+    const char *reason;
+    int by_kind;
+    const char *by_id, *fork_entry;
+    int fork_side;
+    int64_t merged_into, first, first_adk, head, adk, undo, redo, moves;
+    bool archived;
+    int64_t expires, created, updated, deleted, delete_op;
+    int purging;
+} session_row;
+#define SESSION_N_COLS 32
+
+void session_from(db_stmt *q, arena *a, session_row *s);
+bool session_load(cx *x, const char *id, session_row *s);
+bool session_by_no(cx *x, int64_t tree, int64_t no, session_row *s);
+bool session_gone(const cx *x, const session_row *s); /* deleted, expired or purged */
+
+/* What the caller is allowed to do with a session (I10). */
+typedef enum { NEED_READ, NEED_WRITE, NEED_MANAGE } need;
+ramet_level level_in(cx *x, int64_t tree);
+bool session_visible(cx *x, const session_row *s);
+/* The same where the caller's level in the tree is known: for long lists. */
+bool session_seen(const cx *x, ramet_level level, const session_row *s);
+/* Loads a living session and checks access; otherwise sets the call's error. */
+ramet_status session_open(cx *x, const char *id, need what, session_row *s);
+/* The row as the public struct. */
+ramet_session *session_show(cx *x, const session_row *s);
+void session_fill(cx *x, const session_row *s, ramet_session *out);
+const char *session_shown_title(cx *x, const session_row *s);
+ramet_agent agent_from(arena *a, const char *name, const char *config);
+const char *agent_config(arena *a, const ramet_agent *g);
+void tags_of(cx *x, const session_row *s, const char *const **out, size_t *n);
+/* RAMET_SESSION_EXISTS or RAMET_SESSION_DELETED when an id cannot be given to a new session. */
+ramet_status session_id_free(cx *x, const char *id);
+/* Inserts a session row with its tags. */
+void session_insert(cx *x, const session_row *s, const char *const *tags, size_t n_tags);
+
+/* ---- branches (core/branch.c) */
+
+/* What never changes about a branch. */
+typedef struct branch_meta {
+    int64_t id, tree, session, parent, base, depth, jump, jump_base;
+    int log, type;
+} branch_meta;
+
+typedef struct branch_row {
+    branch_meta m;
+    int64_t over, delta, created, len, touched;
+    uint8_t tip[HASH_LEN];
+    bool live, run;
+} branch_row;
+#define BRANCH_N_COLS 18
+
+struct lineage *lineage_new(void);
+void lineage_free(struct lineage *l);
+
+void branch_from(db_stmt *q, branch_row *b);
+bool branch_load(cx *x, int64_t tree, int64_t id, branch_row *b);
+bool branch_meta_load(cx *x, int64_t tree, int64_t id, branch_meta *m);
+/* A branch of this session and log (0 = the head of that log), else RAMET_BRANCH_NOT_FOUND. */
+ramet_status branch_open(cx *x, const session_row *s, ramet_log log, int64_t id, branch_row *b);
+/* The branch that owns a position on a path: O(log depth). pos < length of the path. */
+bool path_owner(cx *x, const branch_meta *head, int64_t pos, branch_meta *owner);
+/* The position of an entry id on a path; -1 when it is not there. *k gets its key. */
+int64_t path_find(cx *x, const branch_row *head, const char *entry_id, int64_t *k);
+/* Hash after the first n entries of a path. */
+bool path_hash(cx *x, const branch_row *head, int64_t n, uint8_t out[HASH_LEN]);
+/* Id and creation of the entry at a position; NULL when there is none. */
+const char *path_entry_id(cx *x, const branch_row *head, int64_t pos);
+/* Makes branch(parent, base) on the path of `from` for a session. from NULL: an empty root. */
+void branch_create(cx *x, const branch_row *from, int64_t base, const session_row *s, ramet_log log,
+                   ramet_fork_type type, bool same_session, branch_row *out);
+/* Every branch of a session, both logs, oldest first. */
+void branches_of(cx *x, const session_row *s, branch_row **out, size_t *n);
+void head_fill(cx *x, const branch_row *b, ramet_head *out);
+/* expected_head against a branch: RAMET_OK or RAMET_HEAD_MOVED. */
+ramet_status head_check(cx *x, const branch_row *b, const uint8_t *expected, bool given);
+
+/* A run of positions [lo, hi) owned by one branch. */
+typedef struct segment {
+    branch_meta m;
+    int64_t lo, hi;
+} segment;
+/* The segments that make up [lo, hi) of a path, oldest first. */
+bool path_segments(cx *x, const branch_meta *head, int64_t lo, int64_t hi, segment **out, size_t *n);
+
+/* ---- entries (core/entry.c) */
+
+enum { FLAG_LARGE = 1, FLAG_USAGE = 2, FLAG_DELTA = 4, FLAG_TOOL = 8 };
+
+/* An entry checked and made ready by the caller's own thread. */
+typedef struct entry_new {
+    ramet_entry e;        /* what will be answered; position, branch, hash come with the write */
+    const ramet_entry_in *in;
+    const char *text, *parts, *body; /* content; NULL where there is none */
+    const char *packed;              /* FLAG_LARGE: text, parts and body together */
+    size_t packed_len;
+    int flags;
+    uint8_t digest[HASH_LEN];
+    bool existing;     /* on the path already: */
+    ramet_entry found; /* this is what is there */
+    int64_t same_as;   /* index of an earlier one of the batch with that id, else -1 */
+} entry_new;
+
+/* Checks and prepares a batch. NULL role check: role 0 is refused. */
+ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, size_t most,
+                             int64_t now, entry_new **out);
+/* An entry's content as it is stored; NULL where a column is empty. */
+typedef struct entry_cols {
+    const char *text, *parts, *body;
+} entry_cols;
+/* The digest of an entry's stored fields; docs/data-model.md has the canonical form. */
+void entry_digest(sha *h, const ramet_entry *e, const entry_cols *cols, uint8_t out[HASH_LEN]);
+/* Reads one row of ENTRY_COLS. Large bodies, usage and deltas are loaded too. `cols` may be NULL.
+ * False (sticky) when a part of it is missing or damaged. */
+bool entry_from(cx *x, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[HASH_LEN],
+                entry_cols *cols);
+/* Entry by key; unverified. */
+bool entry_load(cx *x, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN]);
+/* Whether a stored entry has the content that the caller gave (I5). */
+bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have);
+/* Writes prepared entries at the end of a branch and brings the row up to date. */
+void entries_write(cx *x, const session_row *s, branch_row *b, entry_new *list, size_t n);
+/* Looks each prepared entry up on a path: known with the same content, new, or a conflict. */
+ramet_status entries_known(cx *x, const branch_row *b, entry_new *list, size_t n, size_t *fresh);
+/* The answer to an append, after it was written. */
+void append_answer(cx *x, const branch_row *b, entry_new *list, size_t n, ramet_append_out *out);
+/* The parts of an entry that is one text, or (NULL) nothing. */
+const char *parts_of_text(arena *a, const char *text);
+/* Unpacks the text of a large body; NULL when it has none. */
+const char *body_text(cx *x, int64_t tree, int64_t k);
+/* Ids of the tool calls and results in an entry's parts. */
+typedef struct tool_ref {
+    const char *id;
+    bool result;
+} tool_ref;
+size_t entry_tools(arena *a, const char *parts, tool_ref **out);
+
+/* Checked reading of [lo, hi) of a path, in order, a callback an entry; the callback's
+ * entry lives in `into`. False from the callback ends it early. Damage is sticky in the db. */
+typedef bool (*entry_each)(void *arg, ramet_entry *e);
+void path_read(cx *x, const branch_row *head, int64_t lo, int64_t hi, arena *into, entry_each each,
+               void *arg);
+
+/* ---- moves (core/move.c) */
+
+typedef struct cut_result {
+    int64_t main, adk; /* entries kept */
+    ramet_cut shown;
+} cut_result;
+/* Where a cut point falls on a path, with its policy. */
+ramet_status cut_find(cx *x, const branch_row *head, const ramet_at *at, ramet_cut_policy policy,
+                      cut_result *out);
+/* The same for both logs; adk_at->entry_id NULL: what was there when the last entry kept came. */
+ramet_status cut_both(cx *x, const session_row *s, const branch_row *head, const ramet_at *at,
+                      const ramet_at *adk_at, ramet_cut_policy policy, cut_result *cut);
+/* The adk head that goes with a main branch: where that log was when the branch was last the head. */
+int64_t adk_beside(cx *x, const session_row *s, int64_t branch);
+/* Moves the heads of a session and writes the head log. Updates the row. */
+void head_move(cx *x, session_row *s, int64_t to, int64_t to_adk, ramet_move_kind kind,
+               const char *why, int64_t undo_under, int64_t redo_under, int64_t undo, int64_t redo);
+/* A new move: branch at the cut in main (and adk), head moved there. *out is the new main branch. */
+void move_to_cut(cx *x, session_row *s, const branch_row *head, const cut_result *cut,
+                 ramet_fork_type type, ramet_move_kind kind, const char *why, branch_row *out);
+
+/* ---- versions (core/version.c) */
+typedef struct version_row {
+    int64_t owner, k, created;
+} version_row;
+/* The versions at a position of a path, in order of creation. */
+void versions_at(cx *x, const session_row *s, const branch_meta *owner, int64_t pos, version_row **out,
+                 size_t *n);
+
+/* ---- state and usage */
+/* Key of the last delta on a path before position n; 0 when none. */
+int64_t delta_before(cx *x, const branch_row *head, int64_t n);
+int64_t delta_before_on(cx *x, const branch_meta *owner, int64_t inherited, int64_t n);
+void delta_write(cx *x, const branch_row *b, int64_t k, const char *json);
+/* The state at the delta with that key, as JSON. */
+const char *state_fold(cx *x, int64_t tree, int64_t k);
+void usage_write(cx *x, int64_t tree, int64_t k, const ramet_usage *u);
+/* Adds [lo, hi) of one branch to a sum. */
+typedef struct usage_acc usage_acc;
+usage_acc *usage_acc_new(arena *a);
+void usage_acc_add(cx *x, usage_acc *acc, int64_t tree, int64_t branch, int64_t lo, int64_t hi);
+void usage_acc_path(cx *x, usage_acc *acc, const branch_row *head, int64_t lo, int64_t hi);
+ramet_usage_sum usage_acc_sum(usage_acc *acc);
+
+/* ---- search (core/search.c) */
+void search_close(ramet *r);
+/* Takes purged entries out of the index; called by gc after the commit. */
+void search_forget(ramet *r, const int64_t *keys, const char *const *texts, size_t n);
+int64_t search_mark(ramet *r); /* last event it has seen */
+const char *search_path(arena *a, const ramet *r);
+
+/* ---- compare (core/compare.c) */
+ramet_status sides_check(ramet_call *c, const ramet_side_in *sides, size_t n);
+
+/* ---- upkeep (core/upkeep.c, core/gc.c) */
+/* RAMET_FORBIDDEN unless the caller is the embedding program. */
+ramet_status program_only(ramet_call *c);
+/* Entries that would be reached by no session of the tree if these were dead too. */
+int64_t gc_would_take(cx *x, int64_t tree, const int64_t *sessions, size_t n);
+
+#define TRY(expr)                                                                                  \
+    do {                                                                                           \
+        ramet_status try_ = (expr);                                                                \
+        if (try_ != RAMET_OK)                                                                      \
+            return try_;                                                                           \
+    } while (0)
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Edit, regenerate and sync: a branch before an entry and what goes there, in one commit.
+ */
+#include "core/core.h"
+
+/* ------------------------------------------------------ edit and regenerate */
+
+typedef struct edit_job {
+    const char *session, *entry_id;
+    entry_new *list;
+    size_t n;
+    ramet_move_kind kind;
+    uint8_t expected[HASH_LEN];
+    bool given;
+    ramet_append_out *out;
+} edit_job;
+
+static ramet_status edit_run(cx *x, void *arg)
+{
+    edit_job *j = arg;
+    session_row s;
+    branch_row head, to;
+    cut_result cut;
+    size_t fresh;
+    ramet_at at = {j->entry_id, RAMET_BEFORE}, adk_at = {0};
+    TRY(session_open(x, j->session, NEED_WRITE, &s));
+    TRY(branch_open(x, &s, RAMET_LOG_MAIN, 0, &head));
+    TRY(head_check(x, &head, j->expected, j->given));
+    TRY(cut_both(x, &s, &head, &at, &adk_at, RAMET_CUT_EXACT, &cut));
+    /* What is before the cut stays, so an id of the new entries must not be there. */
+    branch_row kept = head;
+    kept.len = cut.main;
+    TRY(entries_known(x, &kept, j->list, j->n, &fresh));
+    for (size_t i = 0; i < j->n; i++)
+        if (j->list[i].existing)
+            return call_fail(x->c, RAMET_ENTRY_EXISTS, "id", "entry %s is on the path before %s",
+                             j->list[i].e.id, j->entry_id);
+    move_to_cut(x, &s, &head, &cut,
+                j->kind == RAMET_MOVE_EDIT ? RAMET_AUTO_EDIT : RAMET_AUTO_REGENERATE, j->kind, "", &to);
+    entries_write(x, &s, &to, j->list, j->n);
+    append_answer(x, &to, j->list, j->n, j->out);
+    return cx_status(x);
+}
+
+/* An edit may leave the role to the entry that it replaces. */
+static ramet_status role_of(ramet_call *c, const char *session, const char *entry_id, ramet_role *role)
+{
+    ramet_entry *old;
+    TRY(ramet_entry_get(c, session, 0, entry_id, &old));
+    *role = old->role;
+    return RAMET_OK;
+}
+
+ramet_status ramet_edit(ramet_call *c, const char *session, const char *entry_id,
+                        const ramet_entry_in *in, const char *expected_head, ramet_append_out *out)
+{
+    edit_job j = {.session = session,
+                  .entry_id = entry_id,
+                  .n = 1,
+                  .kind = RAMET_MOVE_EDIT,
+                  .out = out};
+    ramet_entry_in copy = *in;
+    *out = (ramet_append_out){0};
+    TRY(check_id(c, "entry_id", entry_id));
+    TRY(check_hash(c, expected_head, j.expected, &j.given));
+    if (!copy.role)
+        TRY(role_of(c, session, entry_id, &copy.role));
+    TRY(entries_prepare(c, &copy, 1, 1, ramet_now(c->r), &j.list));
+    return cx_write(c, edit_run, &j);
+}
+
+ramet_status ramet_regenerate(ramet_call *c, const char *session, const char *entry_id,
+                              const ramet_entry_in *entries, size_t n, const char *expected_head,
+                              ramet_append_out *out)
+{
+    edit_job j = {.session = session,
+                  .entry_id = entry_id,
+                  .n = n,
+                  .kind = RAMET_MOVE_REGENERATE,
+                  .out = out};
+    *out = (ramet_append_out){0};
+    TRY(check_id(c, "entry_id", entry_id));
+    TRY(check_hash(c, expected_head, j.expected, &j.given));
+    TRY(entries_prepare(c, entries, n, c->r->lim.batch, ramet_now(c->r), &j.list));
+    return cx_write(c, edit_run, &j);
+}
+
+/* --------------------------------------------------------------------- sync */
+
+typedef struct sync_job {
+    const char *session;
+    entry_new *list;
+    size_t n;
+    const char *channel;
+    uint8_t expected[HASH_LEN];
+    bool given;
+    ramet_sync_out *out;
+    /* the walk over the path */
+    ramet_call *c;
+    size_t matched;
+    int64_t cut; /* position of the first entry of the channel that does not match; -1 = none */
+} sync_job;
+
+static bool sync_take(void *arg, ramet_entry *e)
+{
+    sync_job *j = arg;
+    if (strcmp(e->channel, j->channel) != 0)
+        return true;
+    const entry_new *n = j->matched < j->n ? &j->list[j->matched] : NULL;
+    if (n && (!n->in->id || strcmp(n->e.id, e->id) == 0) && entry_same(j->c, n, e)) {
+        j->matched++;
+        return true;
+    }
+    j->cut = e->position;
+    return false;
+}
+
+/* Walks the path in pieces, so that a long history does not stay in memory. */
+static void sync_match(cx *x, const branch_row *head, sync_job *j)
+{
+    const int64_t piece = 512;
+    arena *scratch = arena_new();
+    j->matched = 0;
+    j->cut = -1;
+    for (int64_t at = 0; at < head->len && j->cut < 0 && db_status(x->d) == RAMET_OK; at += piece) {
+        path_read(x, head, at, at + piece < head->len ? at + piece : head->len, scratch, sync_take, j);
+        arena_reset(scratch);
+    }
+    arena_free(scratch);
+}
+
+static ramet_status sync_write(cx *x, sync_job *j, session_row *s, branch_row *head)
+{
+    size_t fresh, rest = j->n - j->matched;
+    branch_row to = *head, kept = *head;
+    entry_new *list = j->list + j->matched;
+    if (j->cut >= 0)
+        kept.len = j->cut;
+    /* An index into the batch means an earlier entry of the list with that id. */
+    for (size_t i = 0; i < rest; i++)
+        if (list[i].same_as >= 0)
+            return call_fail(x->c, RAMET_INVALID, "entries", "entry id %s is in the list twice",
+                             list[i].e.id);
+    TRY(entries_known(x, &kept, list, rest, &fresh));
+    if (fresh != rest)
+        return call_fail(x->c, RAMET_ENTRY_EXISTS, "entries",
+                         "the list names an entry that is on the path at another place");
+    if (kept.len + (int64_t)rest > POS_MAX)
+        return call_fail(x->c, RAMET_PATH_FULL, "entries", "the history would be too long");
+    if (j->cut >= 0) {
+        cut_result cut = {0};
+        ramet_at at = {path_entry_id(x, head, j->cut), RAMET_BEFORE}, adk_at = {0};
+        TRY(cut_both(x, s, head, &at, &adk_at, RAMET_CUT_EXACT, &cut));
+        move_to_cut(x, s, head, &cut, RAMET_EXPLICIT, RAMET_MOVE_SYNC, "", &to);
+    }
+    entries_write(x, s, &to, list, rest);
+    return cx_status(x);
+}
+
+static ramet_status sync_run(cx *x, void *arg)
+{
+    sync_job *j = arg;
+    session_row s, fresh;
+    branch_row head;
+    TRY(session_open(x, j->session, NEED_WRITE, &s));
+    TRY(branch_open(x, &s, RAMET_LOG_MAIN, 0, &head));
+    TRY(head_check(x, &head, j->expected, j->given));
+    sync_match(x, &head, j);
+    TRY(cx_status(x));
+    if (j->cut >= 0 || j->matched < j->n)
+        TRY(sync_write(x, j, &s, &head));
+    if (!session_by_no(x, s.tree, s.no, &fresh))
+        return cx_status(x);
+    *j->out = (ramet_sync_out){.session = session_show(x, &fresh),
+                               .matched = (int64_t)j->matched,
+                               .added = (int64_t)(j->n - j->matched),
+                               .moved = j->cut >= 0};
+    return cx_status(x);
+}
+
+ramet_status ramet_sync(ramet_call *c, const char *session, const ramet_entry_in *entries, size_t n,
+                        const char *expected_head, ramet_sync_out *out)
+{
+    sync_job j = {.session = session, .n = n, .out = out, .c = c};
+    *out = (ramet_sync_out){0};
+    TRY(check_hash(c, expected_head, j.expected, &j.given));
+    TRY(entries_prepare(c, entries, n, c->r->lim.sync, ramet_now(c->r), &j.list));
+    j.channel = n ? j.list[0].e.channel : "history";
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(j.list[i].e.channel, j.channel) != 0)
+            return call_fail(c, RAMET_INVALID, "entries", "all entries of a list are of one channel");
+    return cx_write(c, sync_run, &j);
+}

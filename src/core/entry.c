@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Entries: the row, its digest, reading it back.
+ *
+ *   E1  A stored entry is never updated. Usage and state deltas lie in tables of their own, under
+ *       the same key, and are part of the digest.
+ *   E2  The content is three texts: `text` (the text parts joined), `parts` (the normal form; not
+ *       stored when it is exactly one text part, or none) and `body` (the caller's bytes; not
+ *       stored for format "ramet"). Above INLINE_MAX together they go to the body table, packed.
+ *   E3  digest = SHA-256 over every stored field; hash = SHA-256(previous hash || digest).
+ */
+#include "core/core.h"
+
+#include "core/pack.h"
+
+#include <stdio.h>
+
+/* ------------------------------------------------------------------- digest */
+
+static void digest_field(sha *h, unsigned char tag, const char *s)
+{
+    if (!s)
+        return;
+    uint64_t n = strlen(s);
+    unsigned char head[9] = {tag};
+    for (int i = 0; i < 8; i++)
+        head[1 + i] = (unsigned char)(n >> (56 - 8 * i));
+    sha_add(h, head, sizeof head);
+    sha_add(h, s, n);
+}
+
+void entry_digest(sha *h, const ramet_entry *e, const entry_cols *cols, uint8_t out[HASH_LEN])
+{
+    char number[128];
+    sha_begin(h);
+    sha_add(h, "ramet entry 1\n", 14);
+    digest_field(h, 1, e->id);
+    digest_field(h, 2, ramet_role_name(e->role));
+    digest_field(h, 3, e->channel);
+    digest_field(h, 4, e->format);
+    digest_field(h, 5, e->turn_id);
+    digest_field(h, 6, e->author);
+    digest_field(h, 7, e->client);
+    snprintf(number, sizeof number, "%lld", (long long)e->created);
+    digest_field(h, 8, number);
+    digest_field(h, 9, cols->text);
+    digest_field(h, 10, cols->parts);
+    digest_field(h, 11, cols->body);
+    if (e->usage) {
+        const ramet_usage *u = e->usage;
+        snprintf(number, sizeof number, "%lld %lld %lld %lld %s", (long long)u->input,
+                 (long long)u->output, (long long)u->cached, (long long)u->cost, u->currency);
+        digest_field(h, 12, number);
+    }
+    digest_field(h, 13, e->state_delta);
+    sha_end(h, out);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static bool load_body(cx *x, int64_t tree, int64_t k, entry_cols *cols)
+{
+    db_stmt *q = db_query(x->d, Q_body_get);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    size_t n = 0;
+    const void *p = q_row(q) ? q_col_blob(q, 0, &n) : NULL;
+    pack_texts t;
+    bool ok = p && pack_open(x->a, p, n, x->r->lim.entry_bytes * 2 + 1024, &t);
+    q_end(q);
+    if (!ok) {
+        db_fail(x->d, RAMET_DAMAGED, "the body of the entry at position %lld of branch b%lld is damaged",
+                (long long)KEY_POS(k), (long long)KEY_BRANCH(k));
+        return false;
+    }
+    cols->text = t.item[0];
+    cols->parts = t.item[1];
+    cols->body = t.item[2];
+    return true;
+}
+
+const char *body_text(cx *x, int64_t tree, int64_t k)
+{
+    entry_cols cols;
+    return load_body(x, tree, k, &cols) ? cols.text : NULL;
+}
+
+static const ramet_usage *load_usage(cx *x, int64_t tree, int64_t k)
+{
+    db_stmt *q = db_query(x->d, Q_usage_get);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    ramet_usage *u = NULL;
+    if (q_row(q)) {
+        u = arena_alloc(x->a, sizeof *u);
+        *u = (ramet_usage){.input = q_col_int(q, 0),
+                           .output = q_col_int(q, 1),
+                           .cached = q_col_int(q, 2),
+                           .cost = q_col_int(q, 3),
+                           .currency = q_keep_text(q, 4, x->a)};
+        if (!u->currency)
+            u->currency = "";
+    }
+    q_end(q);
+    return u;
+}
+
+static const char *load_delta(cx *x, int64_t tree, int64_t k)
+{
+    db_stmt *q = db_query(x->d, Q_delta_json);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    const char *json = q_row(q) ? q_keep_text(q, 0, x->a) : NULL;
+    q_end(q);
+    return json;
+}
+
+const char *parts_of_text(arena *a, const char *text)
+{
+    if (!text)
+        return "[]";
+    buf b;
+    buf_init(&b, strlen(text) * 6 + 64);
+    json_writer w;
+    jw_init(&w, &b, 0);
+    jw_array(&w);
+    jw_object(&w);
+    jw_kstr(&w, "type", "text");
+    jw_kstr(&w, "text", text);
+    jw_end_object(&w);
+    jw_end_array(&w);
+    const char *out = arena_memdup(a, b.p, b.n);
+    buf_release(&b);
+    return out;
+}
+
+bool entry_from(cx *x, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[HASH_LEN],
+                entry_cols *cols)
+{
+    entry_cols own;
+    if (!cols)
+        cols = &own;
+    int64_t k = q_col_int(q, 0);
+    int flags = (int)q_col_int(q, 13);
+    *e = (ramet_entry){.id = q_keep_text(q, 1, x->a),
+                       .position = KEY_POS(k),
+                       .branch = KEY_BRANCH(k),
+                       .role = (ramet_role)q_col_int(q, 3),
+                       .channel = q_keep_text(q, 4, x->a),
+                       .format = q_keep_text(q, 5, x->a),
+                       .turn_id = q_keep_text(q, 6, x->a),
+                       .author = q_keep_text(q, 7, x->a),
+                       .client = q_keep_text(q, 8, x->a),
+                       .created = q_col_int(q, 9)};
+    size_t n = 0;
+    const void *h = q_col_blob(q, 2, &n);
+    if (!h || n != HASH_LEN || !e->id) {
+        db_fail(x->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is damaged",
+                (long long)e->position, (long long)e->branch);
+        return false;
+    }
+    memcpy(hash, h, HASH_LEN);
+    hex_encode(hash, HASH_LEN, e->hash);
+    *cols = (entry_cols){q_keep_text(q, 10, x->a), q_keep_text(q, 11, x->a), q_keep_text(q, 12, x->a)};
+    if (!e->channel)
+        e->channel = "history";
+    if (!e->format)
+        e->format = "ramet";
+    if ((flags & FLAG_LARGE) && !load_body(x, tree, k, cols))
+        return false;
+    if (flags & FLAG_USAGE)
+        e->usage = load_usage(x, tree, k);
+    if (flags & FLAG_DELTA)
+        e->state_delta = load_delta(x, tree, k);
+    e->text = cols->text ? cols->text : "";
+    e->parts = cols->parts ? cols->parts : parts_of_text(x->a, cols->text);
+    e->body = cols->body;
+    return db_status(x->d) == RAMET_OK;
+}
+
+bool entry_load(cx *x, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN])
+{
+    db_stmt *q = db_query(x->d, Q_entry_get);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    bool ok = q_row(q) && entry_from(x, q, tree, e, hash, NULL);
+    q_end(q);
+    if (!ok)
+        db_fail(x->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
+                (long long)KEY_POS(k), (long long)KEY_BRANCH(k));
+    return ok;
+}
+
+typedef struct reader {
+    cx *x;
+    int64_t next; /* position that must come */
+    uint8_t prev[HASH_LEN];
+    entry_each each;
+    void *arg;
+} reader;
+
+/* One row of a range: in its place, and on the hash chain. */
+static bool reader_take(reader *r, db_stmt *q, const segment *s)
+{
+    ramet_entry e;
+    entry_cols cols;
+    uint8_t hash[HASH_LEN], digest[HASH_LEN], want[HASH_LEN];
+    if (!entry_from(r->x, q, s->m.tree, &e, hash, &cols))
+        return false;
+    if (e.position != r->next)
+        return false;
+    if (!r->x->r->unverified) {
+        entry_digest(r->x->c->hasher, &e, &cols, digest);
+        sha_chain(r->x->c->hasher, r->prev, digest, want);
+        if (memcmp(want, hash, HASH_LEN) != 0) {
+            db_fail(r->x->d, RAMET_DAMAGED,
+                    "entry %s at position %lld of branch b%lld is damaged: its hash is wrong", e.id,
+                    (long long)e.position, (long long)e.branch);
+            return false;
+        }
+        memcpy(r->prev, hash, HASH_LEN);
+    }
+    e.owner_no = s->m.session;
+    r->next++;
+    return r->each(r->arg, &e);
+}
+
+/* True when the reader wants more. */
+static bool reader_segment(reader *r, const segment *s)
+{
+    db_stmt *q = db_query(r->x->d, Q_entry_range);
+    q_int(q, 1, s->m.tree);
+    q_int(q, 2, KEY(s->m.id, s->lo));
+    q_int(q, 3, KEY(s->m.id, s->hi - 1));
+    bool more = true, taken = true;
+    while (more && q_row(q)) {
+        int64_t before = r->next;
+        more = reader_take(r, q, s);
+        taken = r->next > before;
+    }
+    q_end(q);
+    if (db_status(r->x->d) != RAMET_OK)
+        return false;
+    if (!taken || (more && r->next != s->hi)) {
+        db_fail(r->x->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
+                (long long)r->next, (long long)s->m.id);
+        return false;
+    }
+    return more;
+}
+
+void path_read(cx *x, const branch_row *head, int64_t lo, int64_t hi, arena *into, entry_each each,
+               void *arg)
+{
+    segment *segs;
+    size_t n;
+    reader r = {.x = x, .next = lo, .each = each, .arg = arg};
+    if (lo >= hi || !path_segments(x, &head->m, lo, hi, &segs, &n))
+        return;
+    if (!path_hash(x, head, lo, r.prev))
+        return;
+    arena *own = x->a;
+    x->a = into;
+    for (size_t i = 0; i < n && reader_segment(&r, &segs[i]); i++)
+        ;
+    x->a = own;
+}
+
+/* ------------------------------------------------------------------ compare */
+
+static bool same(const char *given, const char *have)
+{
+    return !given || (have && strcmp(given, have) == 0);
+}
+
+bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have)
+{
+    const ramet_entry_in *in = n->in;
+    if (in->role != have->role || !same(in->body, have->body) || !same(in->turn_id, have->turn_id) ||
+        !same(in->channel, have->channel) || !same(in->author, have->author) ||
+        !same(in->format, have->format) || !same(in->state_delta, have->state_delta))
+        return false;
+    (void)c;
+    if (in->parts ? strcmp(n->e.parts, have->parts) != 0 : strcmp(n->e.text, have->text) != 0)
+        return false;
+    if (in->text && strcmp(n->e.parts, have->parts) != 0)
+        return false;
+    if (in->created && in->created != have->created)
+        return false;
+    const ramet_usage *u = n->e.usage, *v = have->usage;
+    return !u || (v && u->input == v->input && u->output == v->output && u->cached == v->cached &&
+                  u->cost == v->cost && strcmp(u->currency, v->currency) == 0);
+}
+
+/* ------------------------------------------------------------------ writing */
+
+static void entry_insert(cx *x, const branch_row *b, const entry_new *n, int64_t peer)
+{
+    int64_t k = KEY(b->m.id, n->e.position);
+    bool large = n->flags & FLAG_LARGE;
+    db_stmt *q = db_query(x->d, Q_entry_add);
+    uint8_t hash[HASH_LEN];
+    hex_decode(n->e.hash, hash, HASH_LEN);
+    q_int(q, 1, k);
+    q_int(q, 2, b->m.tree);
+    q_text(q, 3, n->e.id);
+    q_blob(q, 4, hash, HASH_LEN);
+    q_int(q, 5, n->e.role);
+    q_text(q, 6, strcmp(n->e.channel, "history") == 0 ? NULL : n->e.channel);
+    q_text(q, 7, strcmp(n->e.format, "ramet") == 0 ? NULL : n->e.format);
+    q_text(q, 8, n->e.turn_id);
+    q_text(q, 9, n->e.author);
+    q_text(q, 10, n->e.client);
+    q_int(q, 11, n->e.created);
+    q_text(q, 12, large ? NULL : n->text);
+    q_text(q, 13, large ? NULL : n->parts);
+    q_text(q, 14, large ? NULL : n->body);
+    q_int(q, 15, n->flags);
+    q_int(q, 16, peer);
+    q_run(q);
+    if (large) {
+        q = db_query(x->d, Q_body_add);
+        q_int(q, 1, k);
+        q_int(q, 2, b->m.tree);
+        q_blob(q, 3, n->packed, n->packed_len);
+        q_run(q);
+    }
+    if (n->e.usage)
+        usage_write(x, b->m.tree, k, n->e.usage);
+    if (n->e.state_delta)
+        delta_write(x, b, k, n->e.state_delta);
+}
+
+/* The record: a row only where appends go on in another branch than before. */
+static void run_open(cx *x, const session_row *s, const branch_row *b)
+{
+    db_stmt *q = db_query(x->d, Q_run_last);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, b->m.log);
+    int64_t rec = 0, k = 0;
+    if (q_row(q)) {
+        rec = q_col_int(q, 0);
+        k = q_col_int(q, 1);
+    }
+    q_end(q);
+    if (k) {
+        branch_row last;
+        if (!branch_load(x, s->tree, KEY_BRANCH(k), &last)) {
+            db_fail(x->d, RAMET_DAMAGED, "branch b%lld is missing", (long long)KEY_BRANCH(k));
+            return;
+        }
+        rec += last.len - KEY_POS(k);
+        q = db_query(x->d, Q_branch_run_off);
+        q_int(q, 1, s->tree);
+        q_int(q, 2, last.m.id);
+        q_run(q);
+    }
+    q = db_query(x->d, Q_run_add);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, b->m.log);
+    q_int(q, 4, rec);
+    q_int(q, 5, KEY(b->m.id, b->len));
+    q_run(q);
+}
+
+/* How long main was when an entry of the adk log was appended: where a later cut parts them. It
+ * never falls along a path, also when a turn goes on writing to a branch that is no longer the head. */
+static int64_t peer_length(cx *x, const session_row *s, const branch_row *b)
+{
+    branch_row head;
+    branch_meta o;
+    int64_t peer = 0;
+    if (b->m.log != RAMET_LOG_ADK)
+        return 0;
+    if (b->len > 0 && path_owner(x, &b->m, b->len - 1, &o)) {
+        db_stmt *q = db_query(x->d, Q_entry_peer);
+        q_int(q, 1, b->m.tree);
+        q_int(q, 2, KEY(o.id, b->len - 1));
+        peer = q_row(q) ? q_col_int(q, 0) : 0;
+        q_end(q);
+    }
+    if (b->m.id == s->adk && branch_load(x, s->tree, s->head, &head) && head.len > peer)
+        peer = head.len;
+    return peer;
+}
+
+void entries_write(cx *x, const session_row *s, branch_row *b, entry_new *list, size_t n)
+{
+    int64_t first = b->len, peer = peer_length(x, s, b);
+    for (size_t i = 0; i < n; i++) {
+        entry_new *e = &list[i];
+        if (e->existing || e->same_as >= 0)
+            continue;
+        if (!b->run) {
+            run_open(x, s, b);
+            b->run = true;
+        }
+        sha_chain(x->c->hasher, b->tip, e->digest, b->tip);
+        e->e.position = b->len;
+        e->e.branch = b->m.id;
+        e->e.owner_no = s->no;
+        hex_encode(b->tip, HASH_LEN, e->e.hash);
+        entry_insert(x, b, e, peer);
+        b->len++;
+    }
+    if (b->len == first)
+        return;
+    b->touched = x->now;
+    db_stmt *q = db_query(x->d, Q_branch_grow);
+    q_int(q, 1, b->m.tree);
+    q_int(q, 2, b->m.id);
+    q_int(q, 3, b->len);
+    q_blob(q, 4, b->tip, HASH_LEN);
+    q_int(q, 5, b->touched);
+    q_run(q);
+    event_add(x, s->tree, s->no, EVENT_APPENDED, KEY(b->m.id, first), b->len - first);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Fork: a new session in the same tree whose head is a new branch at the cut. One branch row a log,
+ * one session row, one event: a constant number of small rows, whatever the history (I3, I4).
+ */
+#include "core/core.h"
+
+typedef struct fork_job {
+    const char *session;
+    const ramet_fork_in *in;
+    const char *id;
+    const char **tags;
+    size_t n_tags;
+    uint8_t expected[HASH_LEN];
+    bool given;
+    ramet_session *out;
+    ramet_cut cut;
+} fork_job;
+
+static ramet_status fork_access(cx *x, const session_row *s, const ramet_fork_in *in)
+{
+    ramet_level have = level_in(x, s->tree);
+    if (in->visibility == RAMET_PRIVATE || have >= RAMET_WRITER)
+        return RAMET_OK;
+    return call_fail(x->c, RAMET_FORBIDDEN, "visibility",
+                     "a fork for the tree needs the level writer, %s is %s; a private fork needs reader",
+                     x->c->user, ramet_level_name(have));
+}
+
+/* The cut on the path of the branch asked for, with the adk log as it was on that branch. */
+static ramet_status fork_cut(cx *x, session_row *s, const ramet_fork_in *in, branch_row *from,
+                             cut_result *cut)
+{
+    TRY(branch_open(x, s, RAMET_LOG_MAIN, in->branch, from));
+    s->adk = adk_beside(x, s, from->m.id);
+    return cut_both(x, s, from, &in->at, &in->adk_at, in->cut, cut);
+}
+
+static session_row fork_row(cx *x, const fork_job *j, const session_row *s, const cut_result *cut)
+{
+    const ramet_fork_in *in = j->in;
+    return (session_row){
+        .no = next_session(x),
+        .tree = s->tree,
+        .id = j->id,
+        .parent = s->no,
+        .depth = s->depth + 1,
+        .owner = x->c->user ? x->c->user : s->owner,
+        .visibility = (int)in->visibility,
+        .title = in->title ? in->title : "",
+        .agent = in->agent ? in->agent->name : s->agent,
+        .agent_config = in->agent ? agent_config(x->a, in->agent) : s->agent_config,
+        .metadata = in->metadata,
+        .type = (int)in->type,
+        .reason = in->reason ? in->reason : "",
+        .by_kind = (int)in->by_kind,
+        .by_id = in->by_id ? in->by_id : x->c->user ? x->c->user : s->owner,
+        .fork_entry = cut->shown.entry_id,
+        .fork_side = (int)cut->shown.side,
+        .expires = in->ephemeral_us > 0 ? x->now + in->ephemeral_us : 0,
+        .created = x->now,
+        .updated = x->now,
+    };
+}
+
+static ramet_status fork_run(cx *x, void *arg)
+{
+    fork_job *j = arg;
+    session_row s, fresh;
+    branch_row from, b, adk, b_adk;
+    cut_result cut;
+    TRY(session_open(x, j->session, NEED_READ, &s));
+    TRY(fork_access(x, &s, j->in));
+    TRY(fork_cut(x, &s, j->in, &from, &cut));
+    TRY(head_check(x, &from, j->expected, j->given));
+    TRY(session_id_free(x, j->id));
+    session_row f = fork_row(x, j, &s, &cut);
+    branch_create(x, &from, cut.main, &f, RAMET_LOG_MAIN, j->in->type, false, &b);
+    f.first = b.m.id;
+    if (s.adk && branch_load(x, s.tree, s.adk, &adk)) {
+        branch_create(x, &adk, cut.adk, &f, RAMET_LOG_ADK, j->in->type, false, &b_adk);
+        f.first_adk = b_adk.m.id;
+    }
+    session_insert(x, &f, (const char *const *)j->tags, j->n_tags);
+    event_add(x, f.tree, f.no, EVENT_FORKED, b.m.id, 0);
+    if (!session_by_no(x, f.tree, f.no, &fresh))
+        return cx_status(x);
+    j->out = session_show(x, &fresh);
+    j->cut = cut.shown;
+    return cx_status(x);
+}
+
+static ramet_status fork_check(ramet_call *c, const ramet_fork_in *in, fork_job *j)
+{
+    if (in->id)
+        TRY(check_id(c, "id", in->id));
+    TRY(check_chars(c, "title", in->title, c->r->lim.title_chars, RAMET_TITLE_TOO_LONG));
+    TRY(check_chars(c, "reason", in->reason, c->r->lim.reason_chars, RAMET_REASON_TOO_LONG));
+    if (in->agent)
+        TRY(check_agent(c, in->agent));
+    TRY(check_object(c, "metadata", in->metadata));
+    TRY(check_tags(c, in->tags, in->n_tags, &j->tags, &j->n_tags));
+    if (in->visibility != RAMET_TREE_VISIBLE && in->visibility != RAMET_PRIVATE)
+        return call_fail(c, RAMET_INVALID, "visibility", "visibility must be tree or private");
+    if (in->type < RAMET_EXPLICIT || in->type > RAMET_AUTO_REGENERATE)
+        return call_fail(c, RAMET_INVALID, "type",
+                         "type must be explicit, auto-edit or auto-regenerate");
+    if (in->by_kind != RAMET_BY_USER && in->by_kind != RAMET_BY_SYSTEM)
+        return call_fail(c, RAMET_INVALID, "created_by", "created_by must be a user or the system");
+    if (in->by_id)
+        TRY(check_id(c, "created_by", in->by_id));
+    if (in->ephemeral_us < 0)
+        return call_fail(c, RAMET_INVALID, "ephemeral", "the time to live must be positive");
+    return check_hash(c, in->expected_head, j->expected, &j->given);
+}
+
+ramet_status ramet_fork(ramet_call *c, const char *session, const ramet_fork_in *in, ramet_session **out,
+                        ramet_cut *cut)
+{
+    fork_job j = {.session = session, .in = in};
+    *out = NULL;
+    TRY(fork_check(c, in, &j));
+    char uuid[UUID_TEXT];
+    j.id = in->id ? in->id : arena_strdup(c->a, uuid7(ramet_now(c->r), uuid));
+    TRY(cx_write(c, fork_run, &j));
+    *out = j.out;
+    if (cut)
+        *cut = j.cut;
+    return RAMET_OK;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Deleting and bringing back (I7). A deleted session is only marked: its forks stay where they are,
+ * and what it shares lives on. gc takes it after the grace time.
+ */
+#include "core/core.h"
+
+typedef struct delete_job {
+    const char *id;
+    bool tree, dry_run;
+    ramet_delete_out *out;
+} delete_job;
+
+typedef VEC(session_row) row_list;
+
+static bool foreign_private(const cx *x, const session_row *s)
+{
+    return x->c->user && s->visibility == RAMET_PRIVATE && strcmp(s->owner, x->c->user) != 0;
+}
+
+static void sessions_of_tree(cx *x, int64_t tree, row_list *out)
+{
+    db_stmt *q = db_query(x->d, Q_session_of_tree);
+    q_int(q, 1, tree);
+    while (q_row(q)) {
+        session_row s;
+        session_from(q, x->a, &s);
+        VEC_PUSH(x->a, out, s);
+    }
+}
+
+static bool in_list(const int64_t *list, size_t n, int64_t v)
+{
+    /* Parents come before their forks, and mostly close by: look from the end. */
+    for (size_t i = n; i-- > 0;)
+        if (list[i] == v)
+            return true;
+    return false;
+}
+
+/* The session and all that descends from it, as far as it lives and is not somebody else's own. */
+static ramet_status delete_set(cx *x, const session_row *s, bool tree, row_list *out)
+{
+    VEC_PUSH(x->a, out, *s);
+    if (!tree)
+        return RAMET_OK;
+    row_list all = {0};
+    VEC(int64_t) below = {0};
+    sessions_of_tree(x, s->tree, &all);
+    VEC_PUSH(x->a, &below, s->no);
+    bool manager = level_in(x, s->tree) >= RAMET_MANAGER;
+    for (size_t i = 0; i < all.n; i++) {
+        const session_row *d = &all.items[i];
+        if (d->no == s->no || !d->parent || !in_list(below.items, below.n, d->parent))
+            continue;
+        VEC_PUSH(x->a, &below, d->no);
+        if (session_gone(x, d) || foreign_private(x, d))
+            continue;
+        if (!manager && strcmp(d->owner, x->c->user) != 0)
+            return call_fail(x->c, RAMET_FORBIDDEN, "tree",
+                             "session %s below it belongs to %s; this needs a manager of the tree",
+                             d->id, d->owner);
+        VEC_PUSH(x->a, out, *d);
+    }
+    return cx_status(x);
+}
+
+static int64_t event_next(cx *x)
+{
+    db_stmt *q = db_query(x->d, Q_max_event);
+    int64_t v = q_row(q) ? q_col_int(q, 0) + 1 : 1;
+    q_end(q);
+    return v;
+}
+
+static void set_deleted(cx *x, const session_row *s, int64_t deleted, int64_t op, int64_t expires)
+{
+    db_stmt *q = db_query(x->d, Q_session_deleted);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, deleted);
+    q_int(q, 4, op);
+    q_int(q, 5, expires);
+    q_int(q, 6, x->now);
+    q_run(q);
+    event_add(x, s->tree, s->no, deleted ? EVENT_DELETED : EVENT_RESTORED, s->head, 0);
+}
+
+static ramet_status delete_run(cx *x, void *arg)
+{
+    delete_job *j = arg;
+    session_row s;
+    row_list go = {0};
+    TRY(session_open(x, j->id, NEED_MANAGE, &s));
+    TRY(delete_set(x, &s, j->tree, &go));
+    const char **ids = arena_array(x->a, go.n, sizeof *ids);
+    int64_t *nos = arena_array(x->a, go.n, sizeof *nos);
+    for (size_t i = 0; i < go.n; i++) {
+        ids[i] = go.items[i].id;
+        nos[i] = go.items[i].no;
+    }
+    *j->out = (ramet_delete_out){.ids = ids,
+                                 .n = go.n,
+                                 .entries = gc_would_take(x, s.tree, nos, go.n),
+                                 .dry_run = j->dry_run};
+    TRY(cx_status(x));
+    if (j->dry_run)
+        return RAMET_OK;
+    int64_t op = event_next(x);
+    for (size_t i = 0; i < go.n; i++)
+        set_deleted(x, &go.items[i], x->now, op, go.items[i].expires);
+    return cx_status(x);
+}
+
+ramet_status ramet_session_delete(ramet_call *c, const char *id, bool tree, bool dry_run,
+                                  ramet_delete_out *out)
+{
+    delete_job j = {id, tree, dry_run, out};
+    *out = (ramet_delete_out){0};
+    if (!dry_run)
+        return cx_write(c, delete_run, &j);
+    cx x;
+    if (!cx_read(&x, c))
+        return c->err.status;
+    return cx_done(&x, delete_run(&x, &j));
+}
+
+/* ------------------------------------------------------------------ restore */
+
+typedef struct restore_job {
+    const char *id;
+    bool tree;
+    ramet_session *out;
+} restore_job;
+
+static ramet_status restore_access(cx *x, const char *id, session_row *s)
+{
+    TRY(check_id(x->c, "session", id));
+    if (!session_load(x, id, s) || s->purging) {
+        TRY(cx_status(x));
+        return call_fail(x->c, RAMET_SESSION_NOT_FOUND, "session", "there is no session %s to restore",
+                         id);
+    }
+    if (!session_visible(x, s))
+        return call_fail(x->c, RAMET_HIDDEN, "session", "there is no session %s to restore", id);
+    if (x->c->user && strcmp(s->owner, x->c->user) != 0 && level_in(x, s->tree) < RAMET_MANAGER)
+        return call_fail(x->c, RAMET_FORBIDDEN, "session",
+                         "restoring needs the session's owner or a manager of the tree");
+    return RAMET_OK;
+}
+
+static void bring_back(cx *x, const session_row *s)
+{
+    bool expired = s->expires && s->expires <= x->now;
+    set_deleted(x, s, 0, 0, expired ? 0 : s->expires);
+}
+
+static ramet_status restore_run(cx *x, void *arg)
+{
+    restore_job *j = arg;
+    session_row s, fresh;
+    TRY(restore_access(x, j->id, &s));
+    if (session_gone(x, &s))
+        bring_back(x, &s);
+    if (j->tree && s.delete_op) {
+        row_list all = {0};
+        sessions_of_tree(x, s.tree, &all);
+        for (size_t i = 0; i < all.n; i++) {
+            const session_row *o = &all.items[i];
+            if (o->no != s.no && o->delete_op == s.delete_op && !o->purging && !foreign_private(x, o))
+                bring_back(x, o);
+        }
+    }
+    if (!session_by_no(x, s.tree, s.no, &fresh))
+        return cx_status(x);
+    j->out = session_show(x, &fresh);
+    return cx_status(x);
+}
+
+ramet_status ramet_session_restore(ramet_call *c, const char *id, bool tree, ramet_session **out)
+{
+    restore_job j = {.id = id, .tree = tree};
+    *out = NULL;
+    ramet_status st = cx_write(c, restore_run, &j);
+    if (st == RAMET_OK)
+        *out = j.out;
+    return st;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lists of sessions, newest first, by cursor.
+ *
+ * The cursor is the place (created, number) behind the last one given, so a session made or removed
+ * meanwhile neither repeats nor skips another. Which index is walked depends on the narrowest
+ * filter; what it gives is then filtered row by row, in chunks, until the page is full.
+ */
+#include "core/core.h"
+
+#include <stdio.h>
+
+#define CHUNK 256
+#define FEW_TREES 2000 /* of so many trees a caller's sessions are gathered; else all are walked */
+
+typedef struct place {
+    int64_t created, no;
+} place;
+
+typedef struct lister {
+    cx *x;
+    const ramet_list_in *in;
+    const char *tag, *title; /* cleaned */
+    int64_t tree;
+    sql_id source;
+} lister;
+
+static bool cursor_read(const char *s, place *p)
+{
+    unsigned long long created, no;
+    char canonical[64];
+    if (strlen(s) > 40 || sscanf(s, "%llx-%llx", &created, &no) != 2)
+        return false;
+    snprintf(canonical, sizeof canonical, "%llx-%llx", created, no);
+    if (strcmp(canonical, s) != 0 || created > INT64_MAX || no > INT64_MAX)
+        return false;
+    *p = (place){(int64_t)created, (int64_t)no};
+    return true;
+}
+
+static const char *cursor_make(arena *a, const session_row *s)
+{
+    return arena_printf(a, "%llx-%llx", (unsigned long long)s->created, (unsigned long long)s->no);
+}
+
+static bool few_trees(cx *x)
+{
+    db_stmt *q = db_query(x->d, Q_member_trees);
+    q_text(q, 1, x->c->user);
+    q_int(q, 2, FEW_TREES + 1);
+    int n = 0;
+    while (q_row(q))
+        n++;
+    return n <= FEW_TREES;
+}
+
+static void pick_source(lister *l)
+{
+    if (l->in->tree)
+        l->source = Q_session_in_tree;
+    else if (l->tag)
+        l->source = Q_session_tagged;
+    else if (l->in->owner)
+        l->source = Q_session_owned;
+    else if (l->x->c->user && few_trees(l->x))
+        l->source = Q_session_of_member;
+    else
+        l->source = Q_session_newest;
+}
+
+typedef VEC(session_row) row_list;
+
+static void fetch_from(lister *l, sql_id source, place at, row_list *out)
+{
+    db_stmt *q = db_query(l->x->d, source);
+    int n = 1;
+    if (source == Q_session_in_tree)
+        q_int(q, n++, l->tree);
+    else if (source == Q_session_tagged)
+        q_text(q, n++, l->tag);
+    else if (source == Q_session_owned)
+        q_text(q, n++, l->in->owner ? l->in->owner : l->x->c->user);
+    else if (source == Q_session_of_member)
+        q_text(q, n++, l->x->c->user);
+    q_int(q, n++, at.created);
+    q_int(q, n++, at.no);
+    q_int(q, n, CHUNK);
+    while (q_row(q)) {
+        session_row s;
+        session_from(q, l->x->a, &s);
+        VEC_PUSH(l->x->a, out, s);
+    }
+}
+
+static bool newer(const session_row *a, const session_row *b)
+{
+    return a->created != b->created ? a->created > b->created : a->no > b->no;
+}
+
+/* The next chunk. A member's sessions are those of his trees and his own private ones elsewhere. */
+static void fetch(lister *l, place at, row_list *out)
+{
+    out->n = 0;
+    if (l->source != Q_session_of_member) {
+        fetch_from(l, l->source, at, out);
+        return;
+    }
+    row_list a = {0}, b = {0};
+    fetch_from(l, Q_session_of_member, at, &a);
+    fetch_from(l, Q_session_owned, at, &b);
+    size_t i = 0, k = 0;
+    /* Merged only as far as both chunks reach: behind that one of them may lack rows. */
+    while ((i < a.n || k < b.n) && out->n < CHUNK) {
+        bool take_a = k >= b.n || (i < a.n && !newer(&b.items[k], &a.items[i]));
+        if (i < a.n && k < b.n && a.items[i].no == b.items[k].no)
+            k++;
+        if (take_a)
+            VEC_PUSH(l->x->a, out, a.items[i++]);
+        else
+            VEC_PUSH(l->x->a, out, b.items[k++]);
+    }
+}
+
+static bool has_tag(cx *x, const session_row *s, const char *tag)
+{
+    db_stmt *q = db_query(x->d, Q_tag_has);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_text(q, 3, tag);
+    bool yes = q_row(q);
+    q_end(q);
+    return yes;
+}
+
+static bool title_matches(lister *l, const session_row *s)
+{
+    arena *a = l->x->a;
+    if (strstr(utf8_lower(a, s->title, strlen(s->title)), l->title))
+        return true;
+    const char *shown = session_shown_title(l->x, s);
+    return strstr(utf8_lower(a, shown, strlen(shown)), l->title) != NULL;
+}
+
+static bool wanted(lister *l, const session_row *s)
+{
+    const ramet_list_in *in = l->in;
+    if (session_gone(l->x, s) || !session_visible(l->x, s))
+        return false;
+    if (in->archived == RAMET_ARCHIVED_EXCLUDE ? s->archived
+                                                : in->archived == RAMET_ARCHIVED_ONLY && !s->archived)
+        return false;
+    if (in->owner && strcmp(in->owner, s->owner) != 0)
+        return false;
+    if (in->agent && (!s->agent || strcmp(in->agent, s->agent) != 0))
+        return false;
+    if (in->tree && s->tree != l->tree)
+        return false;
+    if (l->tag && !has_tag(l->x, s, l->tag))
+        return false;
+    return !l->title || title_matches(l, s);
+}
+
+static ramet_status find_run(lister *l, int limit, place at, ramet_session_list *out)
+{
+    cx *x = l->x;
+    row_list chunk = {0}, page = {0};
+    bool end = false;
+    while (!end && page.n <= (size_t)limit && db_status(x->d) == RAMET_OK) {
+        fetch(l, at, &chunk);
+        end = chunk.n == 0;
+        for (size_t i = 0; i < chunk.n && page.n <= (size_t)limit; i++) {
+            at = (place){chunk.items[i].created, chunk.items[i].no};
+            if (wanted(l, &chunk.items[i]))
+                VEC_PUSH(x->a, &page, chunk.items[i]);
+        }
+    }
+    if (page.n > (size_t)limit) {
+        page.n = (size_t)limit;
+        out->next_cursor = cursor_make(x->a, &page.items[page.n - 1]);
+    }
+    out->items = arena_array(x->a, page.n + 1, sizeof *out->items);
+    for (size_t i = 0; i < page.n; i++)
+        session_fill(x, &page.items[i], &out->items[i]);
+    out->n = page.n;
+    return cx_status(x);
+}
+
+static ramet_status lister_check(ramet_call *c, lister *l)
+{
+    const ramet_list_in *in = l->in;
+    if (in->owner)
+        TRY(check_id(c, "owner", in->owner));
+    if (in->agent)
+        TRY(check_id(c, "agent", in->agent));
+    if (in->tree)
+        TRY(check_id(c, "tree", in->tree));
+    if (in->archived < RAMET_ARCHIVED_EXCLUDE || in->archived > RAMET_ARCHIVED_ONLY)
+        return call_fail(c, RAMET_INVALID, "archived", "archived must be exclude, include or only");
+    TRY(check_chars(c, "title", in->title, c->r->lim.title_chars, RAMET_TITLE_TOO_LONG));
+    if (in->tag) {
+        const char **tags;
+        size_t n;
+        TRY(check_tags(c, &in->tag, 1, &tags, &n));
+        l->tag = tags[0];
+    }
+    if (in->title && *in->title)
+        l->title = utf8_lower(c->a, in->title, strlen(in->title));
+    return RAMET_OK;
+}
+
+static int64_t tree_number(cx *x, const char *id)
+{
+    db_stmt *q = db_query(x->d, Q_tree_by_id);
+    q_text(q, 1, id);
+    int64_t tree = q_row(q) ? q_col_int(q, 0) : 0;
+    q_end(q);
+    return tree;
+}
+
+ramet_status ramet_session_find(ramet_call *c, const ramet_list_in *in, ramet_session_list *out)
+{
+    cx x;
+    int limit;
+    place at = {INT64_MAX, INT64_MAX};
+    lister l = {.x = &x, .in = in};
+    *out = (ramet_session_list){0};
+    TRY(check_limit(c, in->limit, 1000, 50, &limit));
+    TRY(lister_check(c, &l));
+    if (in->cursor && !cursor_read(in->cursor, &at))
+        return call_fail(c, RAMET_BAD_CURSOR, "cursor", "the cursor was not made by this list");
+    if (!cx_read(&x, c))
+        return c->err.status;
+    /* An unknown tree has no sessions; whether it exists is nobody's business. */
+    l.tree = in->tree ? tree_number(&x, in->tree) : 0;
+    pick_source(&l);
+    ramet_status st = cx_done(&x, find_run(&l, limit, at, out));
+    if (st != RAMET_OK)
+        *out = (ramet_session_list){0};
+    return st;
+}

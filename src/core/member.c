@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Members of a tree and their levels (I10).
+ *
+ *   M1  A tree has exactly one owner. Ownership is handed over, never taken: the old owner
+ *       becomes manager in the same commit.
+ *   M2  Nobody else touches the owner's row, and the owner cannot be removed.
+ */
+#include "core/core.h"
+
+static ramet_level level_of(cx *x, int64_t tree, const char *user)
+{
+    db_stmt *q = db_query(x->d, Q_member_level);
+    q_int(q, 1, tree);
+    q_text(q, 2, user);
+    ramet_level level = q_row(q) ? (ramet_level)q_col_int(q, 0) : RAMET_NO_LEVEL;
+    q_end(q);
+    return level;
+}
+
+ramet_level level_in(cx *x, int64_t tree)
+{
+    return x->c->user ? level_of(x, tree, x->c->user) : RAMET_OWNER;
+}
+
+static void member_write(cx *x, int64_t tree, const char *user, ramet_level level)
+{
+    db_stmt *q = db_query(x->d, Q_member_set);
+    q_int(q, 1, tree);
+    q_text(q, 2, user);
+    q_int(q, 3, level);
+    q_run(q);
+}
+
+/* A member, not only the owner of a private session in the tree. */
+static ramet_status member_open(cx *x, const char *session, ramet_level least, session_row *s,
+                                ramet_level *level)
+{
+    TRY(session_open(x, session, NEED_READ, s));
+    *level = level_in(x, s->tree);
+    if (*level < least)
+        return call_fail(x->c, RAMET_FORBIDDEN, NULL,
+                         "it needs level %s in the tree of session %s; %s has %s",
+                         ramet_level_name(least), s->id, x->c->user,
+                         *level ? ramet_level_name(*level) : "none");
+    return RAMET_OK;
+}
+
+static ramet_status members_list(cx *x, const char *session, ramet_member **out, size_t *n)
+{
+    session_row s;
+    ramet_level level;
+    TRY(member_open(x, session, RAMET_READER, &s, &level));
+    VEC(ramet_member) v = {0};
+    db_stmt *q = db_query(x->d, Q_member_all);
+    q_int(q, 1, s.tree);
+    while (q_row(q)) {
+        ramet_member m = {.user = q_keep_text(q, 0, x->a), .level = (ramet_level)q_col_int(q, 1)};
+        VEC_PUSH(x->a, &v, m);
+    }
+    *out = v.items;
+    *n = v.n;
+    return RAMET_OK;
+}
+
+ramet_status ramet_members(ramet_call *c, const char *session, ramet_member **out, size_t *n)
+{
+    cx x;
+    *out = NULL;
+    *n = 0;
+    if (!cx_read(&x, c))
+        return c->err.status;
+    return cx_done(&x, members_list(&x, session, out, n));
+}
+
+typedef struct member_job {
+    const char *session, *user;
+    ramet_level level;
+} member_job;
+
+/* M1: whoever was owner becomes manager. */
+static void owner_lower(cx *x, int64_t tree)
+{
+    VEC(const char *) owners = {0};
+    db_stmt *q = db_query(x->d, Q_member_all);
+    q_int(q, 1, tree);
+    while (q_row(q))
+        if (q_col_int(q, 1) == RAMET_OWNER)
+            VEC_PUSH(x->a, &owners, q_keep_text(q, 0, x->a));
+    for (size_t i = 0; i < owners.n; i++)
+        member_write(x, tree, owners.items[i], RAMET_MANAGER);
+}
+
+static ramet_status set_run(cx *x, void *arg)
+{
+    member_job *j = arg;
+    session_row s;
+    ramet_level mine, have;
+    TRY(member_open(x, j->session, RAMET_MANAGER, &s, &mine));
+    have = level_of(x, s.tree, j->user);
+    TRY(cx_status(x));
+    if (have == j->level)
+        return RAMET_OK;
+    if (have == RAMET_OWNER)
+        return call_fail(x->c, RAMET_FORBIDDEN, "user",
+                         "%s is the owner of the tree; hand the tree over first", j->user);
+    if (j->level == RAMET_OWNER) {
+        if (mine != RAMET_OWNER)
+            return call_fail(x->c, RAMET_FORBIDDEN, "level", "only the owner hands the tree over");
+        owner_lower(x, s.tree);
+    }
+    member_write(x, s.tree, j->user, j->level);
+    return cx_status(x);
+}
+
+ramet_status ramet_member_set(ramet_call *c, const char *session, const char *user, ramet_level level)
+{
+    TRY(check_id(c, "user", user));
+    if (level < RAMET_READER || level > RAMET_OWNER)
+        return call_fail(c, RAMET_INVALID, "level", "%d is not a level", (int)level);
+    member_job j = {session, user, level};
+    return cx_write(c, set_run, &j);
+}
+
+static ramet_status remove_run(cx *x, void *arg)
+{
+    member_job *j = arg;
+    session_row s;
+    ramet_level mine, have;
+    bool self = x->c->user && strcmp(x->c->user, j->user) == 0;
+    TRY(member_open(x, j->session, self ? RAMET_READER : RAMET_MANAGER, &s, &mine));
+    have = level_of(x, s.tree, j->user);
+    TRY(cx_status(x));
+    if (have == RAMET_NO_LEVEL)
+        return call_fail(x->c, RAMET_MEMBER_NOT_FOUND, "user", "%s is not a member of the tree",
+                         j->user);
+    if (have == RAMET_OWNER)
+        return call_fail(x->c, RAMET_FORBIDDEN, "user",
+                         "%s is the owner of the tree; hand the tree over first", j->user);
+    db_stmt *q = db_query(x->d, Q_member_del);
+    q_int(q, 1, s.tree);
+    q_text(q, 2, j->user);
+    q_run(q);
+    return cx_status(x);
+}
+
+ramet_status ramet_member_remove(ramet_call *c, const char *session, const char *user)
+{
+    TRY(check_id(c, "user", user));
+    member_job j = {session, user, RAMET_NO_LEVEL};
+    return cx_write(c, remove_run, &j);
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Moving the head: cut points, rewind, undo, redo, switch, the head log (I6).
+ *
+ *   M1  The head is stored. A move writes one row into the head log, which is never changed.
+ *   M2  Undo and redo are two stacks linked through those rows. A move m puts undo_under = the top of
+ *       the undo stack and becomes its top, and empties the redo stack. Undoing the top row u writes
+ *       a row back to u.f, with redo_under = the top of the redo stack, pops u and pushes the new
+ *       row for redo. Redoing the top row r writes a row back to r.f and pushes that for undo.
+ *       So both are O(1) and without limit, and appends touch neither.
+ *   M3  Both logs move in one commit, each at its own cut. adk 0 means: nothing in it.
+ */
+#include "core/core.h"
+
+#define SNAP_WINDOW 2000 /* entries looked at to either side of a cut for parted tool calls */
+
+/* --------------------------------------------------------------- cut points */
+
+/* An unanswered call before the cut, or its result behind it. */
+typedef struct open_call {
+    const char *id;
+    int64_t call;   /* position of the call */
+    int64_t result; /* position of the result at or after the cut, -1 when there is none */
+    bool last_turn; /* no user entry between the call and the cut */
+} open_call;
+
+typedef struct snap_scan {
+    arena *a;
+    VEC(open_call) open;
+    int64_t cut;
+} snap_scan;
+
+static bool snap_before_cut(void *arg, ramet_entry *e)
+{
+    snap_scan *s = arg;
+    if (e->role == RAMET_USER)
+        for (size_t i = 0; i < s->open.n; i++)
+            s->open.items[i].last_turn = false;
+    tool_ref *refs = NULL;
+    size_t n = entry_tools(s->a, e->parts, &refs);
+    for (size_t i = 0; i < n; i++) {
+        if (!refs[i].result) {
+            open_call o = {refs[i].id, e->position, -1, true};
+            VEC_PUSH(s->a, &s->open, o);
+            continue;
+        }
+        /* A result answers the earliest call with its id that is still open. */
+        for (size_t k = 0; k < s->open.n; k++) {
+            if (strcmp(s->open.items[k].id, refs[i].id) == 0) {
+                memmove(&s->open.items[k], &s->open.items[k + 1],
+                        (s->open.n - k - 1) * sizeof s->open.items[0]);
+                s->open.n--;
+                break;
+            }
+        }
+    }
+    return true;
+}
+
+static bool snap_after_cut(void *arg, ramet_entry *e)
+{
+    snap_scan *s = arg;
+    tool_ref *refs = NULL;
+    size_t n = entry_tools(s->a, e->parts, &refs), missing = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!refs[i].result)
+            continue;
+        for (size_t k = 0; k < s->open.n; k++) {
+            if (s->open.items[k].result < 0 && strcmp(s->open.items[k].id, refs[i].id) == 0) {
+                s->open.items[k].result = e->position;
+                break;
+            }
+        }
+    }
+    for (size_t k = 0; k < s->open.n; k++)
+        missing += s->open.items[k].result < 0;
+    return missing > 0;
+}
+
+/* One round: the cut that the policy gives for the pairs parted by this one. */
+static int64_t snap_once(cx *x, const branch_row *head, int64_t cut, ramet_cut_policy policy)
+{
+    arena *scratch = arena_new();
+    snap_scan s = {.a = scratch, .cut = cut};
+    int64_t lo = cut > SNAP_WINDOW ? cut - SNAP_WINDOW : 0;
+    int64_t hi = head->len - cut > SNAP_WINDOW ? cut + SNAP_WINDOW : head->len;
+    path_read(x, head, lo, cut, scratch, snap_before_cut, &s);
+    if (s.open.n)
+        path_read(x, head, cut, hi, scratch, snap_after_cut, &s);
+    int64_t to = cut;
+    for (size_t i = 0; i < s.open.n; i++) {
+        const open_call *o = &s.open.items[i];
+        if (policy == RAMET_CUT_SNAP_BEFORE && (o->result >= 0 || o->last_turn) && o->call < to)
+            to = o->call;
+        if (policy == RAMET_CUT_SNAP_AFTER && o->result >= 0 && o->result + 1 > to)
+            to = o->result + 1;
+    }
+    arena_free(scratch);
+    return to;
+}
+
+static int64_t snap(cx *x, const branch_row *head, int64_t cut, ramet_cut_policy policy)
+{
+    while (policy != RAMET_CUT_EXACT && db_status(x->d) == RAMET_OK) {
+        int64_t to = snap_once(x, head, cut, policy);
+        if (to == cut)
+            break;
+        cut = to;
+    }
+    return cut;
+}
+
+static ramet_status at_position(cx *x, const branch_row *head, const ramet_at *at, const char *field,
+                                int64_t *n)
+{
+    int64_t k;
+    if (at->side != RAMET_AFTER && at->side != RAMET_BEFORE)
+        return call_fail(x->c, RAMET_INVALID, "at.side", "the side must be before or after");
+    if (!at->entry_id) {
+        *n = head->len;
+        return RAMET_OK;
+    }
+    TRY(check_id(x->c, field, at->entry_id));
+    int64_t pos = path_find(x, head, at->entry_id, &k);
+    TRY(cx_status(x));
+    if (pos < 0)
+        return call_fail(x->c, RAMET_ENTRY_NOT_FOUND, field, "entry %s is not on this path",
+                         at->entry_id);
+    *n = at->side == RAMET_BEFORE ? pos : pos + 1;
+    return RAMET_OK;
+}
+
+ramet_status cut_find(cx *x, const branch_row *head, const ramet_at *at, ramet_cut_policy policy,
+                      cut_result *out)
+{
+    int64_t n;
+    if (policy < RAMET_CUT_EXACT || policy > RAMET_CUT_SNAP_AFTER)
+        return call_fail(x->c, RAMET_INVALID, "cut", "cut must be exact, snap_before or snap_after");
+    TRY(at_position(x, head, at, "at.entry_id", &n));
+    out->main = snap(x, head, n, policy);
+    ramet_cut *c = &out->shown;
+    *c = (ramet_cut){.policy = policy, .position = out->main, .side = RAMET_AFTER};
+    if (at->entry_id && out->main == n) {
+        c->entry_id = arena_strdup(x->a, at->entry_id);
+        c->side = at->side;
+    } else if (out->main > 0) {
+        c->entry_id = path_entry_id(x, head, out->main - 1);
+    } else {
+        c->side = RAMET_BEFORE;
+    }
+    return cx_status(x);
+}
+
+/* The adk log keeps what was appended while main had no more entries than are kept now: `peer` never
+ * falls along a path, so a binary search finds the place. */
+static ramet_status cut_adk(cx *x, const branch_row *head, const branch_row *adk, const ramet_at *at,
+                            cut_result *out)
+{
+    if (at->entry_id)
+        return at_position(x, adk, at, "adk_at.entry_id", &out->adk);
+    int64_t lo = 0, hi = adk->len;
+    if (out->main == head->len)
+        lo = hi;
+    while (lo < hi) {
+        int64_t mid = lo + (hi - lo) / 2;
+        branch_meta o;
+        if (!path_owner(x, &adk->m, mid, &o))
+            return cx_status(x);
+        db_stmt *q = db_query(x->d, Q_entry_peer);
+        q_int(q, 1, adk->m.tree);
+        q_int(q, 2, KEY(o.id, mid));
+        int64_t peer = q_row(q) ? q_col_int(q, 0) : 0;
+        q_end(q);
+        if (peer <= out->main)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    out->adk = lo;
+    return cx_status(x);
+}
+
+/* -------------------------------------------------------------------- moves */
+
+static void set_live(cx *x, int64_t tree, int64_t id, bool live)
+{
+    db_stmt *q = db_query(x->d, Q_branch_live);
+    q_int(q, 1, tree);
+    q_int(q, 2, id);
+    q_int(q, 3, live);
+    q_run(q);
+}
+
+void head_move(cx *x, session_row *s, int64_t to, int64_t to_adk, ramet_move_kind kind, const char *why,
+               int64_t undo_under, int64_t redo_under, int64_t undo, int64_t redo)
+{
+    int64_t seq = s->moves + 1;
+    db_stmt *q = db_query(x->d, Q_move_add);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, seq);
+    q_int(q, 4, kind);
+    q_int(q, 5, s->head);
+    q_int(q, 6, to);
+    q_int(q, 7, s->adk);
+    q_int(q, 8, to_adk);
+    q_int(q, 9, undo_under);
+    q_int(q, 10, redo_under);
+    q_int(q, 11, x->now);
+    q_text(q, 12, x->c->user);
+    q_text(q, 13, why ? why : "");
+    q_run(q);
+    if (to != s->head) {
+        set_live(x, s->tree, s->head, false);
+        set_live(x, s->tree, to, true);
+    }
+    if (to_adk != s->adk) {
+        if (s->adk)
+            set_live(x, s->tree, s->adk, false);
+        if (to_adk)
+            set_live(x, s->tree, to_adk, true);
+    }
+    q = db_query(x->d, Q_session_move);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, to);
+    q_int(q, 4, to_adk);
+    q_int(q, 5, undo);
+    q_int(q, 6, redo);
+    q_int(q, 7, seq);
+    q_int(q, 8, x->now);
+    q_run(q);
+    event_add(x, s->tree, s->no, kind == RAMET_MOVE_SWITCH ? EVENT_SWITCHED : EVENT_REWOUND, to, kind);
+    s->head = to;
+    s->adk = to_adk;
+    s->undo = undo;
+    s->redo = redo;
+    s->moves = seq;
+    s->updated = x->now;
+}
+
+/* A move that is no undo or redo: it goes on the undo stack and ends redo (M2). */
+static void move_new(cx *x, session_row *s, int64_t to, int64_t to_adk, ramet_move_kind kind,
+                     const char *why)
+{
+    head_move(x, s, to, to_adk, kind, why, s->undo, 0, s->moves + 1, 0);
+}
+
+void move_to_cut(cx *x, session_row *s, const branch_row *head, const cut_result *cut,
+                 ramet_fork_type type, ramet_move_kind kind, const char *why, branch_row *out)
+{
+    branch_row adk, to_adk = {0};
+    branch_create(x, head, cut->main, s, RAMET_LOG_MAIN, type, true, out);
+    /* Also when nothing is cut off there: what is appended from now on is not the old head's. */
+    if (s->adk && branch_load(x, s->tree, s->adk, &adk))
+        branch_create(x, &adk, cut->adk, s, RAMET_LOG_ADK, type, true, &to_adk);
+    move_new(x, s, out->m.id, to_adk.m.id, kind, why);
+}
+
+ramet_status cut_both(cx *x, const session_row *s, const branch_row *head, const ramet_at *at,
+                      const ramet_at *adk_at, ramet_cut_policy policy, cut_result *cut)
+{
+    branch_row adk;
+    *cut = (cut_result){0};
+    TRY(cut_find(x, head, at, policy, cut));
+    if (s->adk && branch_load(x, s->tree, s->adk, &adk))
+        return cut_adk(x, head, &adk, adk_at, cut);
+    if (adk_at->entry_id)
+        return call_fail(x->c, RAMET_ENTRY_NOT_FOUND, "adk_at.entry_id",
+                         "the session has no adk log, so entry %s is not in it", adk_at->entry_id);
+    return cx_status(x);
+}
+
+/* ------------------------------------------------------------------- rewind */
+
+typedef struct move_job {
+    const char *session;
+    const ramet_move_in *in;
+    int64_t branch;        /* switch */
+    ramet_move_kind kind;
+    uint8_t expected[HASH_LEN];
+    bool given;
+    ramet_session *out;
+    ramet_cut cut;
+} move_job;
+
+static ramet_status move_begin(cx *x, move_job *j, session_row *s, branch_row *head)
+{
+    TRY(session_open(x, j->session, NEED_WRITE, s));
+    TRY(branch_open(x, s, RAMET_LOG_MAIN, 0, head));
+    return head_check(x, head, j->expected, j->given);
+}
+
+static ramet_status move_answer(cx *x, move_job *j, const session_row *s)
+{
+    session_row fresh;
+    if (!session_by_no(x, s->tree, s->no, &fresh))
+        return cx_status(x);
+    j->out = session_show(x, &fresh);
+    return cx_status(x);
+}
+
+static ramet_status rewind_run(cx *x, void *arg)
+{
+    move_job *j = arg;
+    session_row s;
+    branch_row head, to;
+    cut_result cut;
+    TRY(move_begin(x, j, &s, &head));
+    TRY(cut_both(x, &s, &head, &j->in->at, &j->in->adk_at, j->in->cut, &cut));
+    move_to_cut(x, &s, &head, &cut, RAMET_EXPLICIT, RAMET_MOVE_REWIND, j->in->reason, &to);
+    j->cut = cut.shown;
+    return move_answer(x, j, &s);
+}
+
+/* Undo takes the top of the undo stack, redo that of the redo stack (M2). */
+static ramet_status undo_redo_run(cx *x, void *arg)
+{
+    move_job *j = arg;
+    session_row s;
+    branch_row head;
+    bool undo = j->kind == RAMET_MOVE_UNDO;
+    TRY(move_begin(x, j, &s, &head));
+    int64_t top = undo ? s.undo : s.redo;
+    if (!top)
+        return call_fail(x->c, undo ? RAMET_NOTHING_TO_UNDO : RAMET_NOTHING_TO_REDO, NULL,
+                         undo ? "session %s has no move to undo" : "session %s has nothing to redo",
+                         s.id);
+    db_stmt *q = db_query(x->d, Q_move_get);
+    q_int(q, 1, s.tree);
+    q_int(q, 2, s.no);
+    q_int(q, 3, top);
+    if (!q_row(q)) {
+        db_fail(x->d, RAMET_DAMAGED, "move %lld of session %s is missing", (long long)top, s.id);
+        return cx_status(x);
+    }
+    int64_t to = q_col_int(q, 1), to_adk = q_col_int(q, 3);
+    int64_t undo_under = q_col_int(q, 5), redo_under = q_col_int(q, 6), seq = s.moves + 1;
+    q_end(q);
+    if (undo)
+        head_move(x, &s, to, to_adk, j->kind, "", 0, s.redo, undo_under, seq);
+    else
+        head_move(x, &s, to, to_adk, j->kind, "", s.undo, 0, seq, redo_under);
+    return move_answer(x, j, &s);
+}
+
+int64_t adk_beside(cx *x, const session_row *s, int64_t branch)
+{
+    int64_t adk = s->adk;
+    if (branch == s->head || !s->first_adk)
+        return adk;
+    db_stmt *q = db_query(x->d, Q_move_adk_of);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, branch);
+    if (q_row(q))
+        adk = q_col_int(q, 0);
+    q_end(q);
+    return adk;
+}
+
+static ramet_status switch_run(cx *x, void *arg)
+{
+    move_job *j = arg;
+    session_row s;
+    branch_row head, to;
+    TRY(move_begin(x, j, &s, &head));
+    TRY(branch_open(x, &s, RAMET_LOG_MAIN, j->branch, &to));
+    move_new(x, &s, to.m.id, adk_beside(x, &s, to.m.id), RAMET_MOVE_SWITCH, "");
+    return move_answer(x, j, &s);
+}
+
+static ramet_status move_do(ramet_call *c, move_job *j, const char *expected, cx_op run,
+                            ramet_session **out)
+{
+    *out = NULL;
+    TRY(check_hash(c, expected, j->expected, &j->given));
+    ramet_status st = cx_write(c, run, j);
+    if (st == RAMET_OK)
+        *out = j->out;
+    return st;
+}
+
+ramet_status ramet_rewind(ramet_call *c, const char *session, const ramet_move_in *in,
+                          ramet_session **out, ramet_cut *cut)
+{
+    move_job j = {.session = session, .in = in, .kind = RAMET_MOVE_REWIND};
+    *out = NULL;
+    TRY(check_chars(c, "reason", in->reason, c->r->lim.reason_chars, RAMET_REASON_TOO_LONG));
+    TRY(move_do(c, &j, in->expected_head, rewind_run, out));
+    if (cut)
+        *cut = j.cut;
+    return RAMET_OK;
+}
+
+ramet_status ramet_undo(ramet_call *c, const char *session, const char *expected_head,
+                        ramet_session **out)
+{
+    move_job j = {.session = session, .kind = RAMET_MOVE_UNDO};
+    return move_do(c, &j, expected_head, undo_redo_run, out);
+}
+
+ramet_status ramet_redo(ramet_call *c, const char *session, const char *expected_head,
+                        ramet_session **out)
+{
+    move_job j = {.session = session, .kind = RAMET_MOVE_REDO};
+    return move_do(c, &j, expected_head, undo_redo_run, out);
+}
+
+ramet_status ramet_switch(ramet_call *c, const char *session, int64_t branch, const char *expected_head,
+                          ramet_session **out)
+{
+    move_job j = {.session = session, .branch = branch, .kind = RAMET_MOVE_SWITCH};
+    *out = NULL;
+    if (branch <= 0)
+        return call_fail(c, RAMET_BRANCH_NOT_FOUND, "branch_id", "there is no branch b%lld",
+                         (long long)branch);
+    return move_do(c, &j, expected_head, switch_run, out);
+}
+
+/* ----------------------------------------------------------------- head log */
+
+static ramet_status log_run(cx *x, const char *session, int64_t before, int limit, ramet_move **out,
+                            size_t *n, bool *more)
+{
+    session_row s;
+    VEC(ramet_move) v = {0};
+    TRY(session_open(x, session, NEED_READ, &s));
+    db_stmt *q = db_query(x->d, Q_move_page);
+    q_int(q, 1, s.tree);
+    q_int(q, 2, s.no);
+    q_int(q, 3, before ? before : INT64_MAX);
+    q_int(q, 4, limit + 1);
+    while (q_row(q)) {
+        ramet_move m = {.number = q_col_int(q, 0),
+                        .kind = (ramet_move_kind)q_col_int(q, 1),
+                        .from = q_col_int(q, 2),
+                        .to = q_col_int(q, 3),
+                        .at = q_col_int(q, 4),
+                        .who = q_keep_text(q, 5, x->a),
+                        .reason = q_keep_text(q, 6, x->a)};
+        VEC_PUSH(x->a, &v, m);
+    }
+    *more = v.n > (size_t)limit;
+    if (*more)
+        v.n = (size_t)limit;
+    for (size_t i = 0; i < v.n; i++) {
+        branch_row b;
+        if (branch_load(x, s.tree, v.items[i].from, &b))
+            v.items[i].from_length = b.len;
+        if (branch_load(x, s.tree, v.items[i].to, &b))
+            v.items[i].to_length = b.len;
+    }
+    *out = v.items;
+    *n = v.n;
+    return cx_status(x);
+}
+
+ramet_status ramet_head_log(ramet_call *c, const char *session, int64_t before, int limit,
+                            ramet_move **out, size_t *n, bool *more)
+{
+    cx x;
+    int most;
+    *out = NULL;
+    *n = 0;
+    *more = false;
+    TRY(check_limit(c, limit, 1000, 50, &most));
+    if (before < 0)
+        return call_fail(c, RAMET_INVALID, "before", "before must not be negative");
+    if (!cx_read(&x, c))
+        return c->err.status;
+    ramet_status st = cx_done(&x, log_run(&x, session, before, most, out, n, more));
+    if (st != RAMET_OK)
+        *n = 0;
+    return st;
+}

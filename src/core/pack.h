@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pack.h: the texts of a large entry as one compressed blob.
+ */
+#ifndef CORE_PACK_H
+#define CORE_PACK_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Above this many bytes of content an entry's texts go to the body table, packed (measured:
+ * docs/performance.md). */
+#define INLINE_MAX 4000
+
+typedef struct pack_texts {
+    const char *item[3]; /* NULL where there is none */
+} pack_texts;
+
+/* Packs; compressed with zstd when that saves an eighth or more. In the arena. */
+const char *pack_make(arena *a, const pack_texts *t, size_t *len);
+/* Unpacks; false when the bytes are damaged or would grow past `most`. */
+bool pack_open(arena *a, const void *p, size_t n, size_t most, pack_texts *t);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a caller wants to append, checked and made ready by his own thread: the normal form, the
+ * digest, the packed body. The writer then only links it into the chain.
+ */
+#include "core/core.h"
+
+#include "core/pack.h"
+
+#include <stdio.h>
+
+/* A field of the i-th entry, for messages: "entries[3].parts". */
+static const char *at(ramet_call *c, size_t i, const char *field)
+{
+    return arena_printf(c->a, "entries[%zu].%s", i, field);
+}
+
+/* -------------------------------------------------------------------- parts */
+
+typedef struct part_rule {
+    const char *type;
+    const char *strings[2]; /* keys that must be strings */
+    const char *any;        /* a key that must be there */
+} part_rule;
+
+static const part_rule rules[] = {
+    {"text", {"text", NULL}, NULL},          {"thinking", {"text", NULL}, NULL},
+    {"tool_call", {"id", "name"}, "input"},  {"tool_result", {"id", NULL}, "output"},
+    {"file", {NULL, NULL}, NULL},            {"data", {NULL, NULL}, "data"},
+};
+
+static ramet_status part_check(ramet_call *c, const char *field, const json_doc *d, const json_node *p)
+{
+    const char *type = json_text(c->a, d, json_get(d, p, "type"));
+    if (!json_is(p, JSON_OBJECT) || !type)
+        return call_fail(c, RAMET_INVALID, field, "%s: a part is an object with a type", field);
+    const part_rule *r = NULL;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (strcmp(rules[i].type, type) == 0)
+            r = &rules[i];
+    if (!r)
+        return call_fail(c, RAMET_INVALID, field, "%s: unknown part type \"%.40s\"", field, type);
+    for (int i = 0; i < 2; i++)
+        if (r->strings[i] && !json_is(json_get(d, p, r->strings[i]), JSON_STRING))
+            return call_fail(c, RAMET_INVALID, field, "%s: a part of type %s needs the text \"%s\"",
+                             field, type, r->strings[i]);
+    if (r->any && !json_get(d, p, r->any))
+        return call_fail(c, RAMET_INVALID, field, "%s: a part of type %s needs \"%s\"", field, type,
+                         r->any);
+    if (strcmp(type, "file") == 0 && !json_is(json_get(d, p, "attachment_id"), JSON_STRING) &&
+        !json_is(json_get(d, p, "url"), JSON_STRING))
+        return call_fail(c, RAMET_INVALID, field, "%s: a file part needs attachment_id or url", field);
+    return RAMET_OK;
+}
+
+size_t entry_tools(arena *a, const char *parts, tool_ref **out)
+{
+    VEC(tool_ref) v = {0};
+    json_doc d;
+    if (!parts || !json_parse(a, parts, strlen(parts), 0, &d, NULL))
+        return 0;
+    const json_node *root = &d.nodes[0];
+    for (const json_node *p = json_first(&d, root); p; p = json_next(&d, root, p)) {
+        const char *type = json_text(a, &d, json_get(&d, p, "type"));
+        if (!type || (strcmp(type, "tool_call") != 0 && strcmp(type, "tool_result") != 0))
+            continue;
+        tool_ref t = {json_text(a, &d, json_get(&d, p, "id")), type[5] == 'r'};
+        if (t.id)
+            VEC_PUSH(a, &v, t);
+    }
+    *out = v.items;
+    return v.n;
+}
+
+/* Checks the parts; gives the text parts joined by a blank line (NULL when there is none). */
+static ramet_status parts_read(ramet_call *c, const char *field, const char *parts, entry_new *n)
+{
+    json_doc d;
+    json_error err;
+    if (!json_parse(c->a, parts, strlen(parts), c->r->lim.json_depth, &d, &err))
+        return call_fail(c, RAMET_INVALID, field, "%s is not valid JSON: %s at byte %zu", field,
+                         err.message, err.offset);
+    const json_node *root = &d.nodes[0];
+    if (!json_is(root, JSON_ARRAY))
+        return call_fail(c, RAMET_INVALID, field, "%s must be an array of parts", field);
+    if (root->has_nul)
+        return call_fail(c, RAMET_INVALID, field, "%s holds U+0000", field);
+    buf joined;
+    buf_init(&joined, strlen(parts) * 2 + 16);
+    bool any = false;
+    ramet_status st = RAMET_OK;
+    for (const json_node *p = json_first(&d, root); p && st == RAMET_OK; p = json_next(&d, root, p)) {
+        st = part_check(c, field, &d, p);
+        if (st != RAMET_OK)
+            break;
+        const char *type = json_text(c->a, &d, json_get(&d, p, "type"));
+        if (strncmp(type, "tool_", 5) == 0)
+            n->flags |= FLAG_TOOL;
+        if (strcmp(type, "text") != 0)
+            continue;
+        if (any)
+            buf_puts(&joined, "\n\n");
+        any = true;
+        buf_puts(&joined, json_text(c->a, &d, json_get(&d, p, "text")));
+    }
+    if (st == RAMET_OK && any)
+        n->text = arena_memdup(c->a, joined.p, joined.n);
+    buf_release(&joined);
+    return st;
+}
+
+static ramet_status content(ramet_call *c, size_t i, const ramet_entry_in *in, entry_new *n)
+{
+    if (in->text && in->parts)
+        return call_fail(c, RAMET_INVALID, at(c, i, "text"), "give text or parts, not both");
+    if (in->parts) {
+        TRY(parts_read(c, at(c, i, "parts"), in->parts, n));
+        n->e.parts = in->parts;
+        /* Exactly what reading would make of the text, or of nothing: no need to keep it. */
+        const char *plain = parts_of_text(c->a, n->text);
+        n->parts = strcmp(plain, in->parts) == 0 ? NULL : in->parts;
+    } else if (in->text) {
+        TRY(check_utf8(c, at(c, i, "text"), in->text));
+        n->text = in->text;
+        n->e.parts = parts_of_text(c->a, in->text);
+    } else {
+        n->e.parts = "[]";
+    }
+    n->e.text = n->text ? n->text : "";
+    return RAMET_OK;
+}
+
+static ramet_status json_field(ramet_call *c, size_t i, const char *name, const char *json, bool object)
+{
+    if (!json)
+        return RAMET_OK;
+    const char *field = at(c, i, name);
+    json_doc d;
+    json_error err;
+    if (!json_parse(c->a, json, strlen(json), c->r->lim.json_depth, &d, &err))
+        return call_fail(c, RAMET_INVALID, field, "%s is not valid JSON: %s at byte %zu", field,
+                         err.message, err.offset);
+    if (object && !json_is(&d.nodes[0], JSON_OBJECT))
+        return call_fail(c, RAMET_INVALID, field, "%s must be a JSON object", field);
+    return RAMET_OK;
+}
+
+static ramet_status usage_check(ramet_call *c, size_t i, const ramet_usage *in, entry_new *n)
+{
+    if (!in)
+        return RAMET_OK;
+    const char *field = at(c, i, "usage");
+    if (in->input < 0 || in->output < 0 || in->cached < 0 || in->cost < 0)
+        return call_fail(c, RAMET_INVALID, field, "%s: numbers must not be negative", field);
+    /* A branch's running sums must fit: 2^24 entries of at most this much each. */
+    const int64_t most = (int64_t)1 << 38;
+    if (in->input > most || in->output > most || in->cached > most || in->cost > most)
+        return call_fail(c, RAMET_INVALID, field, "%s: a number is larger than %lld", field,
+                         (long long)most);
+    const char *currency = in->currency && *in->currency ? in->currency : in->cost ? "USD" : "";
+    if (strlen(currency) > 16)
+        return call_fail(c, RAMET_INVALID, field, "%s: the currency has more than 16 bytes", field);
+    TRY(check_utf8(c, field, currency));
+    ramet_usage *u = arena_alloc(c->a, sizeof *u);
+    *u = *in;
+    u->currency = in->cost ? currency : "";
+    n->e.usage = u;
+    n->flags |= FLAG_USAGE;
+    return RAMET_OK;
+}
+
+static size_t len(const char *s)
+{
+    return s ? strlen(s) : 0;
+}
+
+static ramet_status fields(ramet_call *c, size_t i, const ramet_entry_in *in)
+{
+    if (in->id)
+        TRY(check_id(c, at(c, i, "id"), in->id));
+    if (in->role < RAMET_USER || in->role > RAMET_SYSTEM)
+        return call_fail(c, RAMET_INVALID, at(c, i, "role"),
+                         "the role must be user, assistant, tool or system");
+    if (in->turn_id)
+        TRY(check_id(c, at(c, i, "turn_id"), in->turn_id));
+    if (in->author)
+        TRY(check_id(c, at(c, i, "author"), in->author));
+    if (in->channel)
+        TRY(check_id(c, at(c, i, "channel"), in->channel));
+    if (in->format)
+        TRY(check_id(c, at(c, i, "format"), in->format));
+    if (len(in->channel) > 64 || len(in->format) > 32)
+        return call_fail(c, RAMET_INVALID, at(c, i, len(in->channel) > 64 ? "channel" : "format"),
+                         "a channel has at most 64 bytes, a format 32");
+    if (in->body && (!in->format || strcmp(in->format, "ramet") == 0))
+        return call_fail(c, RAMET_INVALID, at(c, i, "body"),
+                         "with format ramet the parts are the body; name the body's format");
+    size_t size = len(in->id) + len(in->text) + len(in->parts) + len(in->body) + len(in->turn_id) +
+                  len(in->channel) + len(in->author) + len(in->state_delta);
+    if (size > c->r->lim.entry_bytes)
+        return call_fail(c, RAMET_ENTRY_TOO_LARGE, at(c, i, "text"),
+                         "entry %zu has %zu bytes; at most %zu are allowed", i, size,
+                         c->r->lim.entry_bytes);
+    return RAMET_OK;
+}
+
+static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, int64_t now, entry_new *n)
+{
+    n->in = in;
+    n->same_as = -1;
+    TRY(fields(c, i, in));
+    TRY(content(c, i, in, n));
+    TRY(json_field(c, i, "body", in->body, false));
+    TRY(json_field(c, i, "state_delta", in->state_delta, true));
+    TRY(usage_check(c, i, in->usage, n));
+    if (in->state_delta)
+        n->flags |= FLAG_DELTA;
+    char uuid[UUID_TEXT];
+    n->body = in->body;
+    n->e.id = in->id ? in->id : arena_strdup(c->a, uuid7(now, uuid));
+    n->e.role = in->role;
+    n->e.format = in->format ? in->format : "ramet";
+    n->e.body = in->body;
+    n->e.turn_id = in->turn_id;
+    n->e.channel = in->channel ? in->channel : "history";
+    n->e.author = in->author ? in->author : in->role == RAMET_USER ? c->user : NULL;
+    n->e.client = c->client;
+    n->e.state_delta = in->state_delta;
+    n->e.created = in->created ? in->created : now;
+    if (len(n->text) + len(n->parts) + len(n->body) > INLINE_MAX) {
+        pack_texts t = {{n->text, n->parts, n->body}};
+        n->packed = pack_make(c->a, &t, &n->packed_len);
+        n->flags |= FLAG_LARGE;
+    }
+    entry_cols cols = {n->text, n->parts, n->body};
+    entry_digest(c->hasher, &n->e, &cols, n->digest);
+    return RAMET_OK;
+}
+
+/* What is answered lives in the call: the arguments may go when the call returns. */
+static void keep(ramet_call *c, ramet_entry *e)
+{
+    const char **text[] = {&e->id,      &e->text,    &e->parts,  &e->format,     &e->body,
+                           &e->turn_id, &e->channel, &e->author, &e->state_delta};
+    for (size_t i = 0; i < sizeof text / sizeof text[0]; i++)
+        *text[i] = arena_strdup(c->a, *text[i]);
+    if (e->usage && e->usage->currency)
+        ((ramet_usage *)e->usage)->currency = arena_strdup(c->a, e->usage->currency);
+    e->client = arena_strdup(c->a, e->client);
+}
+
+/* The same id twice in one batch: the second is the first again, or a conflict. */
+static ramet_status doubles(ramet_call *c, entry_new *list, size_t n)
+{
+    size_t slots = 16;
+    while (slots < n * 2)
+        slots *= 2;
+    uint32_t *table = arena_array(c->a, slots, sizeof *table);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t h = 2166136261u;
+        for (const char *p = list[i].e.id; *p; p++)
+            h = (h ^ (unsigned char)*p) * 16777619u;
+        size_t s = h & (slots - 1);
+        while (table[s] && strcmp(list[table[s] - 1].e.id, list[i].e.id) != 0)
+            s = (s + 1) & (slots - 1);
+        if (!table[s]) {
+            table[s] = (uint32_t)i + 1;
+            continue;
+        }
+        size_t first = table[s] - 1;
+        if (!entry_same(c, &list[i], &list[first].e))
+            return call_fail(c, RAMET_ENTRY_EXISTS, at(c, i, "id"),
+                             "entry id %s is in the batch twice with different content", list[i].e.id);
+        list[i].same_as = (int64_t)first;
+    }
+    return RAMET_OK;
+}
+
+ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, size_t most, int64_t now,
+                             entry_new **out)
+{
+    if (n > most)
+        return call_fail(c, RAMET_BATCH_TOO_LARGE, "entries", "%zu entries; at most %zu are allowed", n,
+                         most);
+    entry_new *list = arena_array(c->a, n + 1, sizeof *list);
+    for (size_t i = 0; i < n; i++) {
+        TRY(prepare(c, i, &in[i], now, &list[i]));
+        keep(c, &list[i].e);
+    }
+    if (n > 1)
+        TRY(doubles(c, list, n));
+    *out = list;
+    return RAMET_OK;
+}

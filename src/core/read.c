@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reading: pages, single entries, streams, the record.
+ *
+ * A path never changes: entries are only added at the end of its branch. So a page that names
+ * entries by id neither skips nor repeats one while the session grows.
+ */
+#include "core/core.h"
+
+#include <stdlib.h>
+
+#define CHUNK 256
+
+/* Window of positions that a request leaves, before limit and tail. */
+typedef struct window {
+    int64_t lo, hi;
+} window;
+
+static ramet_status find_or_fail(cx *x, const branch_row *b, const char *field, const char *id,
+                                 int64_t *pos, int64_t *k)
+{
+    TRY(check_id(x->c, field, id));
+    *pos = path_find(x, b, id, k);
+    TRY(cx_status(x));
+    if (*pos < 0)
+        return call_fail(x->c, RAMET_ENTRY_NOT_FOUND, field, "entry %s is not on this path", id);
+    return RAMET_OK;
+}
+
+static ramet_status window_of(cx *x, const branch_row *b, const ramet_read_in *in, window *w)
+{
+    int64_t pos, k;
+    *w = (window){0, b->len};
+    if (in->by_position) {
+        if (in->position < 0)
+            return call_fail(x->c, RAMET_INVALID, "position", "the position must not be negative");
+        w->lo = in->position < b->len ? in->position : b->len;
+    } else if (in->after) {
+        TRY(find_or_fail(x, b, "after", in->after, &pos, &k));
+        w->lo = pos + 1;
+    }
+    if (in->before) {
+        TRY(find_or_fail(x, b, "before", in->before, &pos, &k));
+        w->hi = pos;
+    }
+    if (w->hi < w->lo)
+        w->hi = w->lo;
+    return RAMET_OK;
+}
+
+/* ------------------------------------------------------------------ collect */
+
+typedef struct collect {
+    const char *channel; /* NULL = all */
+    size_t most;
+    arena *a;
+    size_t start_bytes;
+    int64_t seen; /* last position looked at */
+    VEC(ramet_entry) v;
+} collect;
+
+static bool collect_take(void *arg, ramet_entry *e)
+{
+    collect *c = arg;
+    c->seen = e->position;
+    if (c->channel && strcmp(c->channel, e->channel) != 0)
+        return true;
+    VEC_PUSH(c->a, &c->v, *e);
+    return c->v.n < c->most && arena_used(c->a) - c->start_bytes < PAGE_BYTES;
+}
+
+static void collect_forward(cx *x, const branch_row *b, int64_t lo, int64_t hi, collect *c)
+{
+    if (c->most && lo < hi)
+        path_read(x, b, lo, c->channel ? hi : (lo + (int64_t)c->most < hi ? lo + (int64_t)c->most : hi),
+                  x->a, collect_take, c);
+}
+
+/* The last `most` of [lo, hi): steps from the end. A step whose entries are too large to be read at
+ * once is taken again, shorter, so that the newest are never the ones left out. */
+static void collect_backward(cx *x, const branch_row *b, int64_t lo, int64_t hi, collect *c)
+{
+    VEC(ramet_entry) all = {0};
+    int64_t step = c->channel ? CHUNK : (int64_t)c->most;
+    size_t bytes = 0;
+    while (hi > lo && all.n < c->most && bytes < PAGE_BYTES) {
+        int64_t from = hi - step > lo ? hi - step : lo;
+        collect part = {.channel = c->channel, .most = SIZE_MAX, .a = x->a};
+        part.start_bytes = arena_used(x->a);
+        path_read(x, b, from, hi, x->a, collect_take, &part);
+        if (db_status(x->d) != RAMET_OK)
+            return;
+        if (part.seen < hi - 1 && step > 1) {
+            step = step > 8 ? step / 8 : 1;
+            continue;
+        }
+        for (size_t i = part.v.n; i-- > 0 && all.n < c->most;)
+            VEC_PUSH(x->a, &all, part.v.items[i]);
+        bytes += arena_used(x->a) - part.start_bytes;
+        hi = from;
+    }
+    for (size_t i = all.n; i-- > 0;)
+        VEC_PUSH(c->a, &c->v, all.items[i]);
+}
+
+/* Whether [lo, hi) holds an entry of the channel. */
+static bool any_in(cx *x, const branch_row *b, int64_t lo, int64_t hi, const char *channel)
+{
+    if (!channel || lo >= hi)
+        return lo < hi;
+    arena *scratch = arena_new();
+    bool found = false;
+    for (int64_t at = lo; at < hi && !found && db_status(x->d) == RAMET_OK; at += CHUNK) {
+        collect c = {.channel = channel, .most = 1, .a = scratch};
+        path_read(x, b, at, at + CHUNK < hi ? at + CHUNK : hi, scratch, collect_take, &c);
+        found = c.v.n > 0;
+        arena_reset(scratch);
+    }
+    arena_free(scratch);
+    return found;
+}
+
+static void versions_fill(cx *x, const session_row *s, ramet_entry *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        version_row *v = NULL;
+        size_t count = 1, number = 1;
+        branch_meta o;
+        /* Without a move a session has one branch a log, and every message one version. */
+        if (s->moves && branch_meta_load(x, s->tree, list[i].branch, &o)) {
+            versions_at(x, s, &o, list[i].position, &v, &count);
+            for (size_t k = 0; k < count; k++)
+                if (v[k].owner == list[i].branch)
+                    number = k + 1;
+        }
+        list[i].version = (int)number;
+        list[i].versions = (int)count;
+    }
+}
+
+/* --------------------------------------------------------------------- page */
+
+static ramet_status read_page(cx *x, const char *session, const ramet_read_in *in, int limit,
+                              ramet_page *out)
+{
+    session_row s;
+    branch_row b;
+    window w;
+    TRY(session_open(x, session, in->log == RAMET_LOG_ADK ? NEED_WRITE : NEED_READ, &s));
+    if (in->log == RAMET_LOG_ADK && !in->branch && !s.adk) {
+        *out = (ramet_page){0};
+        head_fill(x, &(branch_row){0}, &out->head);
+        return RAMET_OK;
+    }
+    TRY(branch_open(x, &s, in->log, in->branch, &b));
+    TRY(window_of(x, &b, in, &w));
+    collect c = {.channel = in->channel, .most = (size_t)limit, .a = x->a};
+    c.start_bytes = arena_used(x->a);
+    if (in->tail)
+        collect_backward(x, &b, w.lo, w.hi, &c);
+    else
+        collect_forward(x, &b, w.lo, w.hi, &c);
+    TRY(cx_status(x));
+    int64_t first = c.v.n ? c.v.items[0].position : in->tail ? w.hi : w.lo;
+    int64_t last = c.v.n ? c.v.items[c.v.n - 1].position + 1 : first;
+    out->entries = c.v.items;
+    out->n = c.v.n;
+    out->more_before = any_in(x, &b, 0, first, in->channel);
+    out->more_after = any_in(x, &b, last, b.len, in->channel);
+    head_fill(x, &b, &out->head);
+    if (in->versions)
+        versions_fill(x, &s, out->entries, out->n);
+    return cx_status(x);
+}
+
+static ramet_status read_check(ramet_call *c, const ramet_read_in *in)
+{
+    if (in->log != RAMET_LOG_MAIN && in->log != RAMET_LOG_ADK)
+        return call_fail(c, RAMET_INVALID, "log", "the log must be main or adk");
+    if (in->by_position && in->after)
+        return call_fail(c, RAMET_INVALID, "after", "give a position or after, not both");
+    return in->channel ? check_id(c, "channel", in->channel) : RAMET_OK;
+}
+
+ramet_status ramet_read(ramet_call *c, const char *session, const ramet_read_in *in, ramet_page *out)
+{
+    cx x;
+    int limit;
+    *out = (ramet_page){0};
+    TRY(check_limit(c, in->limit, 1000, 50, &limit));
+    TRY(read_check(c, in));
+    if (!cx_read(&x, c))
+        return c->err.status;
+    ramet_status st = cx_done(&x, read_page(&x, session, in, limit, out));
+    if (st != RAMET_OK)
+        *out = (ramet_page){0};
+    return st;
+}
+
+static ramet_status get_run(cx *x, const char *session, int64_t branch, const char *id, ramet_entry **out)
+{
+    session_row s;
+    branch_row b;
+    int64_t pos, k;
+    TRY(session_open(x, session, NEED_READ, &s));
+    TRY(branch_open(x, &s, RAMET_LOG_MAIN, branch, &b));
+    TRY(find_or_fail(x, &b, "entry_id", id, &pos, &k));
+    collect c = {.most = 1, .a = x->a};
+    path_read(x, &b, pos, pos + 1, x->a, collect_take, &c);
+    TRY(cx_status(x));
+    versions_fill(x, &s, c.v.items, c.v.n);
+    *out = c.v.items;
+    return cx_status(x);
+}
+
+ramet_status ramet_entry_get(ramet_call *c, const char *session, int64_t branch, const char *entry_id,
+                             ramet_entry **out)
+{
+    cx x;
+    *out = NULL;
+    if (!cx_read(&x, c))
+        return c->err.status;
+    ramet_status st = cx_done(&x, get_run(&x, session, branch, entry_id, out));
+    if (st != RAMET_OK)
+        *out = NULL;
+    return st;
+}
+
+/* ------------------------------------------------------------------- stream */
+
+/* Pages of CHUNK entries, each in a snapshot of its own: the path is fixed by branch and length, so
+ * no long transaction keeps the write-ahead log from being emptied. */
+struct ramet_stream {
+    ramet_call *c;
+    char *session, *channel;
+    branch_row b;
+    int64_t next, hi;
+    arena *page;
+    collect got;
+    size_t at;
+    bool done;
+};
+
+static ramet_status stream_start(cx *x, const char *session, const ramet_read_in *in, ramet_stream *s)
+{
+    session_row row;
+    window w;
+    TRY(session_open(x, session, in->log == RAMET_LOG_ADK ? NEED_WRITE : NEED_READ, &row));
+    if (in->log == RAMET_LOG_ADK && !in->branch && !row.adk) {
+        s->done = true;
+        return RAMET_OK;
+    }
+    TRY(branch_open(x, &row, in->log, in->branch, &s->b));
+    TRY(window_of(x, &s->b, in, &w));
+    s->next = w.lo;
+    s->hi = w.hi;
+    if (in->limit && in->tail && w.hi - in->limit > w.lo && !in->channel)
+        s->next = w.hi - in->limit;
+    return RAMET_OK;
+}
+
+ramet_status ramet_stream_open(ramet_call *c, const char *session, const ramet_read_in *in,
+                               ramet_stream **out)
+{
+    static const ramet_read_in all;
+    cx x;
+    *out = NULL;
+    if (!in)
+        in = &all;
+    TRY(read_check(c, in));
+    if (!cx_read(&x, c))
+        return c->err.status;
+    ramet_stream *s = xcalloc(1, sizeof *s);
+    ramet_status st = cx_done(&x, stream_start(&x, session, in, s));
+    if (st != RAMET_OK) {
+        free(s);
+        return st;
+    }
+    s->c = c;
+    s->session = xstrdup(session);
+    s->channel = xstrdup(in->channel);
+    s->page = arena_new();
+    *out = s;
+    return RAMET_OK;
+}
+
+static bool stream_take(void *arg, ramet_entry *e)
+{
+    ramet_stream *s = arg;
+    s->next = e->position + 1;
+    return collect_take(&s->got, e);
+}
+
+/* Loads the next page; nothing in it: the end. */
+static ramet_status stream_page(ramet_stream *s)
+{
+    cx x;
+    s->at = 0;
+    do {
+        arena_reset(s->page);
+        s->got = (collect){.channel = s->channel, .most = CHUNK, .a = s->page};
+        if (!cx_read(&x, s->c))
+            return s->c->err.status;
+        arena *own = x.a;
+        x.a = s->page;
+        int64_t hi = s->next + CHUNK < s->hi ? s->next + CHUNK : s->hi;
+        path_read(&x, &s->b, s->next, hi, s->page, stream_take, s);
+        x.a = own;
+        TRY(cx_done(&x, RAMET_OK));
+    } while (!s->got.v.n && s->next < s->hi);
+    return RAMET_OK;
+}
+
+ramet_status ramet_stream_next(ramet_stream *s, const ramet_entry **out)
+{
+    *out = NULL;
+    if (!s->done && s->at == s->got.v.n) {
+        s->done = s->next >= s->hi;
+        if (!s->done) {
+            ramet_status st = stream_page(s);
+            if (st != RAMET_OK) {
+                s->done = true;
+                return st;
+            }
+        }
+    }
+    if (s->at < s->got.v.n)
+        *out = &s->got.v.items[s->at++];
+    else
+        s->done = true;
+    return RAMET_OK;
+}
+
+int64_t ramet_stream_length(const ramet_stream *s)
+{
+    return s->b.len;
+}
+
+void ramet_stream_close(ramet_stream *s)
+{
+    if (!s)
+        return;
+    arena_free(s->page);
+    free(s->session);
+    free(s->channel);
+    free(s);
+}
+
+/* ------------------------------------------------------------------- record */
+
+typedef struct run_row {
+    int64_t rec, k;
+} run_row;
+
+static bool run_find(cx *x, const session_row *s, int log, sql_id which, int64_t rec, run_row *r)
+{
+    db_stmt *q = db_query(x->d, which);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, log);
+    q_int(q, 4, rec);
+    bool found = q_row(q);
+    if (found)
+        *r = (run_row){q_col_int(q, 0), q_col_int(q, 1)};
+    q_end(q);
+    return found;
+}
+
+static ramet_status record_run(cx *x, const char *session, ramet_log log, int64_t from, int limit,
+                               ramet_page *out, int64_t *total)
+{
+    session_row s;
+    run_row r, next;
+    branch_row b;
+    TRY(session_open(x, session, log == RAMET_LOG_ADK ? NEED_WRITE : NEED_READ, &s));
+    *total = 0;
+    if (run_find(x, &s, log, Q_run_last, 0, &r) && branch_load(x, s.tree, KEY_BRANCH(r.k), &b))
+        *total = r.rec + b.len - KEY_POS(r.k);
+    collect c = {.most = (size_t)limit, .a = x->a};
+    c.start_bytes = arena_used(x->a);
+    int64_t at = from;
+    while (at < *total && c.v.n < c.most && run_find(x, &s, log, Q_run_at, at, &r)) {
+        int64_t end = run_find(x, &s, log, Q_run_after, at, &next) ? next.rec : *total;
+        int64_t lo = KEY_POS(r.k) + (at - r.rec), hi = lo + (end - at);
+        int64_t room = (int64_t)(c.most - c.v.n);
+        if (!branch_load(x, s.tree, KEY_BRANCH(r.k), &b) || hi > b.len)
+            db_fail(x->d, RAMET_DAMAGED, "the record of session %s is damaged", s.id);
+        size_t before = c.v.n;
+        path_read(x, &b, lo, hi - lo > room ? lo + room : hi, x->a, collect_take, &c);
+        TRY(cx_status(x));
+        at += (int64_t)(c.v.n - before);
+        if (arena_used(x->a) - c.start_bytes >= PAGE_BYTES)
+            break;
+    }
+    if (branch_open(x, &s, RAMET_LOG_MAIN, 0, &b) == RAMET_OK)
+        head_fill(x, &b, &out->head);
+    out->entries = c.v.items;
+    out->n = c.v.n;
+    out->more_before = from > 0 && *total > 0;
+    out->more_after = at < *total;
+    return cx_status(x);
+}
+
+ramet_status ramet_record(ramet_call *c, const char *session, ramet_log log, int64_t from, int limit,
+                          ramet_page *out, int64_t *total)
+{
+    cx x;
+    int most;
+    *out = (ramet_page){0};
+    TRY(check_limit(c, limit, 1000, 50, &most));
+    if (from < 0)
+        return call_fail(c, RAMET_INVALID, "from", "from must not be negative");
+    if (log != RAMET_LOG_MAIN && log != RAMET_LOG_ADK)
+        return call_fail(c, RAMET_INVALID, "log", "the log must be main or adk");
+    if (!cx_read(&x, c))
+        return c->err.status;
+    ramet_status st = cx_done(&x, record_run(&x, session, log, from, most, out, total));
+    if (st != RAMET_OK)
+        *out = (ramet_page){0};
+    return st;
+}

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sessions: the row, who may do what with it (I10), how it is shown, create, get and update.
+ */
+#include "core/core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TITLE_CHARS 60
+#define TITLE_LOOK 32 /* entries looked through for the first user message */
+
+void session_from(db_stmt *q, arena *a, session_row *s)
+{
+    *s = (session_row){
+        .no = q_col_int(q, 0),
+        .tree = q_col_int(q, 1),
+        .id = q_keep_text(q, 2, a),
+        .parent = q_col_int(q, 3),
+        .depth = q_col_int(q, 4),
+        .owner = q_keep_text(q, 5, a),
+        .visibility = (int)q_col_int(q, 6),
+        .title = q_keep_text(q, 7, a),
+        .agent = q_keep_text(q, 8, a),
+        .agent_config = q_keep_text(q, 9, a),
+        .metadata = q_keep_text(q, 10, a),
+        .type = (int)q_col_int(q, 11),
+        .reason = q_keep_text(q, 12, a),
+        .by_kind = (int)q_col_int(q, 13),
+        .by_id = q_keep_text(q, 14, a),
+        .fork_entry = q_keep_text(q, 15, a),
+        .fork_side = (int)q_col_int(q, 16),
+        .merged_into = q_col_int(q, 17),
+        .first = q_col_int(q, 18),
+        .first_adk = q_col_int(q, 19),
+        .head = q_col_int(q, 20),
+        .adk = q_col_int(q, 21),
+        .undo = q_col_int(q, 22),
+        .redo = q_col_int(q, 23),
+        .moves = q_col_int(q, 24),
+        .archived = q_col_int(q, 25) != 0,
+        .expires = q_col_int(q, 26),
+        .created = q_col_int(q, 27),
+        .updated = q_col_int(q, 28),
+        .deleted = q_col_int(q, 29),
+        .delete_op = q_col_int(q, 30),
+        .purging = (int)q_col_int(q, 31),
+    };
+    if (!s->owner)
+        s->owner = "";
+    if (!s->title)
+        s->title = "";
+    if (!s->reason)
+        s->reason = "";
+}
+
+bool session_load(cx *x, const char *id, session_row *s)
+{
+    db_stmt *q = db_query(x->d, Q_session_by_id);
+    q_text(q, 1, id);
+    bool found = q_row(q);
+    if (found)
+        session_from(q, x->a, s);
+    q_end(q);
+    return found;
+}
+
+bool session_by_no(cx *x, int64_t tree, int64_t no, session_row *s)
+{
+    db_stmt *q = db_query(x->d, Q_session_by_no);
+    q_int(q, 1, tree);
+    q_int(q, 2, no);
+    bool found = q_row(q);
+    if (found)
+        session_from(q, x->a, s);
+    q_end(q);
+    return found;
+}
+
+bool session_gone(const cx *x, const session_row *s)
+{
+    return s->deleted || s->purging || (s->expires && s->expires <= x->now);
+}
+
+/* ------------------------------------------------------------------- access */
+
+static bool owns(const cx *x, const session_row *s)
+{
+    return !x->c->user || strcmp(x->c->user, s->owner) == 0;
+}
+
+bool session_seen(const cx *x, ramet_level level, const session_row *s)
+{
+    if (!x->c->user)
+        return true;
+    return s->visibility == RAMET_PRIVATE ? owns(x, s) : level >= RAMET_READER;
+}
+
+bool session_visible(cx *x, const session_row *s)
+{
+    /* The level is looked up only where it counts. */
+    bool by_level = x->c->user && s->visibility != RAMET_PRIVATE;
+    return session_seen(x, by_level ? level_in(x, s->tree) : RAMET_NO_LEVEL, s);
+}
+
+static ramet_status access_check(cx *x, const session_row *s, need what)
+{
+    if (!session_visible(x, s))
+        return call_fail(x->c, RAMET_HIDDEN, "session", "there is no session %s", s->id);
+    /* A private session is its owner's alone, whatever his level in the tree. */
+    if (what == NEED_READ || !x->c->user || (s->visibility == RAMET_PRIVATE && owns(x, s)))
+        return RAMET_OK;
+    ramet_level have = level_in(x, s->tree);
+    if (what == NEED_WRITE && have < RAMET_WRITER)
+        return call_fail(x->c, RAMET_FORBIDDEN, "session",
+                         "this needs the level writer in the tree; %s is %s", x->c->user,
+                         ramet_level_name(have));
+    if (what == NEED_MANAGE && have < RAMET_MANAGER && !owns(x, s))
+        return call_fail(x->c, RAMET_FORBIDDEN, "session",
+                         "this needs the session's owner or a manager of the tree; %s is %s", x->c->user,
+                         ramet_level_name(have));
+    return RAMET_OK;
+}
+
+ramet_status session_open(cx *x, const char *id, need what, session_row *s)
+{
+    TRY(check_id(x->c, "session", id));
+    if (!session_load(x, id, s) || session_gone(x, s)) {
+        TRY(cx_status(x));
+        return call_fail(x->c, RAMET_SESSION_NOT_FOUND, "session", "there is no session %s", id);
+    }
+    return access_check(x, s, what);
+}
+
+/* -------------------------------------------------------------------- agent */
+
+const char *agent_config(arena *a, const ramet_agent *g)
+{
+    if (!g->provider && !g->model && !g->folder && !g->options)
+        return NULL;
+    buf b;
+    json_writer w;
+    buf_init(&b, 1 << 20);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    if (g->provider)
+        jw_kstr(&w, "provider", g->provider);
+    if (g->model)
+        jw_kstr(&w, "model", g->model);
+    if (g->folder)
+        jw_kstr(&w, "folder", g->folder);
+    if (g->options)
+        jw_kraw(&w, "options", g->options);
+    jw_end_object(&w);
+    const char *out = arena_memdup(a, b.p, b.n);
+    buf_release(&b);
+    return out;
+}
+
+ramet_agent agent_from(arena *a, const char *name, const char *config)
+{
+    ramet_agent g = {.name = name};
+    json_doc d;
+    if (!config || !json_parse(a, config, strlen(config), 0, &d, NULL))
+        return g;
+    const json_node *o = &d.nodes[0];
+    g.provider = json_text(a, &d, json_get(&d, o, "provider"));
+    g.model = json_text(a, &d, json_get(&d, o, "model"));
+    g.folder = json_text(a, &d, json_get(&d, o, "folder"));
+    const json_node *options = json_get(&d, o, "options");
+    g.options = options ? json_raw(a, &d, options) : NULL;
+    return g;
+}
+
+/* ------------------------------------------------------------------- titles */
+
+static bool title_take(void *arg, ramet_entry *e)
+{
+    const char **text = arg;
+    if (e->role != RAMET_USER || !e->text[0])
+        return true;
+    *text = e->text;
+    return false;
+}
+
+/* The first line of the first user message near the start of a session's history. */
+static const char *first_words(cx *x, const session_row *s)
+{
+    branch_row head;
+    const char *text = NULL;
+    if (!branch_load(x, s->tree, s->head, &head))
+        return "";
+    int64_t most = head.len < TITLE_LOOK ? head.len : TITLE_LOOK;
+    path_read(x, &head, 0, most, x->a, title_take, &text);
+    return text ? text_preview(x->a, text, TITLE_CHARS) : "";
+}
+
+const char *session_shown_title(cx *x, const session_row *s)
+{
+    if (s->title[0] || !s->parent)
+        return s->title[0] ? s->title : first_words(x, s);
+    /* Of a fork of a fork of …: the nearest title above, and "Fork of" once. */
+    session_row up = *s;
+    while (up.parent && !up.title[0]) {
+        session_row next;
+        /* On a damaged row the depth would not fall: then it stops, too. */
+        if (!session_by_no(x, up.tree, up.parent, &next) || session_gone(x, &next) ||
+            next.depth >= up.depth || !session_visible(x, &next))
+            break;
+        up = next;
+    }
+    const char *words = up.title[0] ? up.title : first_words(x, up.no == s->no ? s : &up);
+    return words[0] ? arena_printf(x->a, "Fork of %s", words) : "Fork";
+}
+
+/* --------------------------------------------------------------------- show */
+
+void tags_of(cx *x, const session_row *s, const char *const **out, size_t *n)
+{
+    VEC(const char *) v = {0};
+    db_stmt *q = db_query(x->d, Q_tag_of);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    while (q_row(q))
+        VEC_PUSH(x->a, &v, q_keep_text(q, 0, x->a));
+    *out = (const char *const *)v.items;
+    *n = v.n;
+}
+
+static const char *tree_id(cx *x, int64_t tree)
+{
+    db_stmt *q = db_query(x->d, Q_tree_id);
+    q_int(q, 1, tree);
+    const char *id = q_row(q) ? q_keep_text(q, 0, x->a) : NULL;
+    q_end(q);
+    return id ? id : "";
+}
+
+/* The id of another session of the tree, when the caller may know it. */
+static const char *visible_id(cx *x, int64_t tree, int64_t no)
+{
+    session_row s;
+    if (!no || !session_by_no(x, tree, no, &s) || !s.id || !session_visible(x, &s))
+        return NULL;
+    return s.id;
+}
+
+/* The session that owns the first entry, and how many entries from the start are its own: what
+ * a provider's prompt cache has seen under that key. */
+static void cache_root(cx *x, const session_row *s, const branch_row *head, ramet_session *out)
+{
+    branch_meta first, m = head->m;
+    out->cache_root = s->id;
+    out->cache_root_shared = head->len;
+    if (!head->len || !path_owner(x, &head->m, 0, &first) || first.session == s->no)
+        return;
+    const char *id = visible_id(x, s->tree, first.session);
+    out->cache_root = id ? id : out->tree_id;
+    int64_t shared = head->len;
+    while (m.session != first.session && m.parent) {
+        shared = m.base;
+        if (!branch_meta_load(x, m.tree, m.parent, &m))
+            return;
+    }
+    out->cache_root_shared = shared;
+}
+
+void session_fill(cx *x, const session_row *s, ramet_session *out)
+{
+    branch_row head, adk;
+    *out = (ramet_session){
+        .id = s->id,
+        .tree_id = tree_id(x, s->tree),
+        .title = s->title,
+        .owner = s->owner,
+        .visibility = (ramet_visibility)s->visibility,
+        .agent = agent_from(x->a, s->agent, s->agent_config),
+        .is_fork = s->parent != 0,
+        .parent_id = visible_id(x, s->tree, s->parent),
+        .fork_entry_id = s->fork_entry,
+        .fork_side = (ramet_side)s->fork_side,
+        .type = (ramet_fork_type)s->type,
+        .reason = s->reason,
+        .by_kind = (ramet_actor)s->by_kind,
+        .by_id = s->by_id,
+        .merged_into = visible_id(x, s->tree, s->merged_into),
+        .metadata = s->metadata ? s->metadata : "{}",
+        .archived = s->archived,
+        .expires = s->expires,
+        .created = s->created,
+        .updated = s->updated,
+        .depth = s->depth,
+    };
+    tags_of(x, s, &out->tags, &out->n_tags);
+    out->shown_title = session_shown_title(x, s);
+    if (branch_open(x, s, RAMET_LOG_MAIN, 0, &head) != RAMET_OK)
+        return;
+    head_fill(x, &head, &out->head);
+    if (head.touched > out->updated)
+        out->updated = head.touched;
+    if (s->adk && branch_load(x, s->tree, s->adk, &adk))
+        head_fill(x, &adk, &out->adk);
+    cache_root(x, s, &head, out);
+}
+
+ramet_session *session_show(cx *x, const session_row *s)
+{
+    ramet_session *out = arena_alloc(x->a, sizeof *out);
+    session_fill(x, s, out);
+    return out;
+}
+
+/* ------------------------------------------------------------------- create */
+
+void session_insert(cx *x, const session_row *s, const char *const *tags, size_t n_tags)
+{
+    db_stmt *q = db_query(x->d, Q_session_add);
+    q_int(q, 1, s->no);
+    q_int(q, 2, s->tree);
+    q_text(q, 3, s->id);
+    q_int(q, 4, s->parent);
+    q_int(q, 5, s->depth);
+    q_text(q, 6, s->owner);
+    q_int(q, 7, s->visibility);
+    q_text(q, 8, s->title);
+    q_text(q, 9, s->agent);
+    q_text(q, 10, s->agent_config);
+    q_text(q, 11, s->metadata);
+    q_int(q, 12, s->type);
+    q_text(q, 13, s->reason);
+    q_int(q, 14, s->by_kind);
+    q_text(q, 15, s->by_id);
+    q_text(q, 16, s->fork_entry);
+    q_int(q, 17, s->fork_side);
+    q_int(q, 18, s->first);
+    q_int(q, 19, s->first_adk);
+    q_int(q, 20, s->expires);
+    q_int(q, 21, s->created);
+    q_run(q);
+    for (size_t i = 0; i < n_tags; i++) {
+        q = db_query(x->d, Q_tag_add);
+        q_int(q, 1, s->tree);
+        q_int(q, 2, s->no);
+        q_text(q, 3, tags[i]);
+        q_run(q);
+    }
+}
+
+ramet_status session_id_free(cx *x, const char *id)
+{
+    session_row s;
+    if (!session_load(x, id, &s))
+        return cx_status(x);
+    /* Nothing is told about a session of others: only who could restore it learns that it can be. */
+    if (session_gone(x, &s) && session_visible(x, &s))
+        return call_fail(x->c, RAMET_SESSION_DELETED, "id",
+                         "session %s is deleted; restore it, or wait until gc has taken it", id);
+    return call_fail(x->c, RAMET_SESSION_EXISTS, "id", "the session id %s is taken", id);
+}
+
+typedef struct create_job {
+    const ramet_session_in *in;
+    const char *id, *owner;
+    const char **tags;
+    size_t n_tags;
+    ramet_session *out;
+} create_job;
+
+static ramet_status create_run(cx *x, void *arg)
+{
+    create_job *j = arg;
+    const ramet_session_in *in = j->in;
+    TRY(session_id_free(x, j->id));
+    char tree[UUID_TEXT];
+    session_row s = {
+        .no = next_session(x),
+        .tree = next_tree(x),
+        .id = j->id,
+        .owner = j->owner,
+        .visibility = (int)in->visibility,
+        .title = in->title ? in->title : "",
+        .agent = in->agent.name,
+        .agent_config = agent_config(x->a, &in->agent),
+        .metadata = in->metadata,
+        .reason = "",
+        .by_id = j->owner,
+        .expires = in->ephemeral_us > 0 ? x->now + in->ephemeral_us : 0,
+        .created = x->now,
+        .updated = x->now,
+    };
+    branch_row b;
+    branch_create(x, NULL, 0, &s, RAMET_LOG_MAIN, RAMET_EXPLICIT, false, &b);
+    s.first = s.head = b.m.id;
+    db_stmt *q = db_query(x->d, Q_tree_add);
+    q_int(q, 1, s.tree);
+    q_text(q, 2, uuid7(x->now, tree));
+    q_int(q, 3, s.no);
+    q_int(q, 4, x->now);
+    q_run(q);
+    session_insert(x, &s, (const char *const *)j->tags, j->n_tags);
+    q = db_query(x->d, Q_member_set);
+    q_int(q, 1, s.tree);
+    q_text(q, 2, j->owner);
+    q_int(q, 3, RAMET_OWNER);
+    q_run(q);
+    event_add(x, s.tree, s.no, EVENT_CREATED, b.m.id, 0);
+    TRY(cx_status(x));
+    session_row fresh;
+    if (!session_by_no(x, s.tree, s.no, &fresh))
+        return cx_status(x);
+    j->out = session_show(x, &fresh);
+    return cx_status(x);
+}
+
+ramet_status ramet_session_create(ramet_call *c, const ramet_session_in *in, ramet_session **out)
+{
+    create_job j = {.in = in};
+    *out = NULL;
+    if (in->id)
+        TRY(check_id(c, "id", in->id));
+    TRY(check_chars(c, "title", in->title, c->r->lim.title_chars, RAMET_TITLE_TOO_LONG));
+    TRY(check_agent(c, &in->agent));
+    TRY(check_object(c, "metadata", in->metadata));
+    TRY(check_tags(c, in->tags, in->n_tags, &j.tags, &j.n_tags));
+    if (in->visibility != RAMET_TREE_VISIBLE && in->visibility != RAMET_PRIVATE)
+        return call_fail(c, RAMET_INVALID, "visibility", "visibility must be tree or private");
+    if (in->ephemeral_us < 0)
+        return call_fail(c, RAMET_INVALID, "ephemeral", "the time to live must be positive");
+    if (in->owner && c->user && strcmp(in->owner, c->user) != 0)
+        return call_fail(c, RAMET_FORBIDDEN, "owner", "%s cannot make a session for %s", c->user,
+                         in->owner);
+    j.owner = in->owner ? in->owner : c->user ? c->user : "local";
+    TRY(check_id(c, "owner", j.owner));
+    char uuid[UUID_TEXT];
+    j.id = in->id ? in->id : arena_strdup(c->a, uuid7(ramet_now(c->r), uuid));
+    ramet_status st = cx_write(c, create_run, &j);
+    if (st == RAMET_OK)
+        *out = j.out;
+    return st;
+}
+
+ramet_status ramet_session_get(ramet_call *c, const char *id, ramet_session **out)
+{
+    cx x;
+    session_row s;
+    *out = NULL;
+    if (!cx_read(&x, c))
+        return c->err.status;
+    ramet_status st = session_open(&x, id, NEED_READ, &s);
+    ramet_session *shown = st == RAMET_OK ? session_show(&x, &s) : NULL;
+    st = cx_done(&x, st);
+    if (st == RAMET_OK)
+        *out = shown;
+    return st;
+}
+
+/* ------------------------------------------------------------------- update */
+
+typedef struct update_job {
+    const char *id;
+    const ramet_session_patch *in;
+    bool promote;
+    uint8_t expected[HASH_LEN];
+    bool given;
+    ramet_session *out;
+} update_job;
+
+static ramet_status merged_into(cx *x, const char *id, session_row *s)
+{
+    session_row to;
+    if (!*id) {
+        s->merged_into = 0;
+        return RAMET_OK;
+    }
+    TRY(session_open(x, id, NEED_READ, &to));
+    if (to.tree != s->tree || to.no == s->no)
+        return call_fail(x->c, RAMET_INVALID, "merged_into",
+                         "merged_into must be another session of the same tree; %s is not", id);
+    s->merged_into = to.no;
+    return RAMET_OK;
+}
+
+static ramet_status patch_apply(cx *x, const ramet_session_patch *in, session_row *s)
+{
+    if (in->title)
+        s->title = in->title;
+    if (in->agent) {
+        s->agent = in->agent->name;
+        s->agent_config = agent_config(x->a, in->agent);
+    }
+    if (in->metadata)
+        s->metadata = in->metadata;
+    if (in->archived)
+        s->archived = *in->archived;
+    if (in->visibility) {
+        if (x->c->user && strcmp(x->c->user, s->owner) != 0)
+            return call_fail(x->c, RAMET_FORBIDDEN, "visibility",
+                             "only the session's owner may change its visibility");
+        s->visibility = (int)*in->visibility;
+    }
+    return in->merged_into ? merged_into(x, in->merged_into, s) : RAMET_OK;
+}
+
+static ramet_status update_run(cx *x, void *arg)
+{
+    update_job *j = arg;
+    session_row s;
+    branch_row head;
+    TRY(session_open(x, j->id, NEED_WRITE, &s));
+    TRY(branch_open(x, &s, RAMET_LOG_MAIN, 0, &head));
+    TRY(head_check(x, &head, j->expected, j->given));
+    if (j->in)
+        TRY(patch_apply(x, j->in, &s));
+    if (j->promote)
+        s.expires = 0;
+    s.updated = x->now;
+    db_stmt *q = db_query(x->d, Q_session_set);
+    q_int(q, 1, s.tree);
+    q_int(q, 2, s.no);
+    q_text(q, 3, s.title);
+    q_text(q, 4, s.agent);
+    q_text(q, 5, s.agent_config);
+    q_text(q, 6, s.metadata);
+    q_int(q, 7, s.archived);
+    q_int(q, 8, s.visibility);
+    q_int(q, 9, s.merged_into);
+    q_int(q, 10, s.expires);
+    q_int(q, 11, s.updated);
+    q_run(q);
+    event_add(x, s.tree, s.no, EVENT_UPDATED, s.head, 0);
+    session_row fresh;
+    if (!session_by_no(x, s.tree, s.no, &fresh))
+        return cx_status(x);
+    j->out = session_show(x, &fresh);
+    return cx_status(x);
+}
+
+ramet_status ramet_session_update(ramet_call *c, const char *id, const ramet_session_patch *in,
+                                  ramet_session **out)
+{
+    update_job j = {.id = id, .in = in};
+    *out = NULL;
+    TRY(check_chars(c, "title", in->title, c->r->lim.title_chars, RAMET_TITLE_TOO_LONG));
+    if (in->agent)
+        TRY(check_agent(c, in->agent));
+    TRY(check_object(c, "metadata", in->metadata));
+    if (in->visibility && *in->visibility != RAMET_TREE_VISIBLE && *in->visibility != RAMET_PRIVATE)
+        return call_fail(c, RAMET_INVALID, "visibility", "visibility must be tree or private");
+    TRY(check_hash(c, in->expected_head, j.expected, &j.given));
+    ramet_status st = cx_write(c, update_run, &j);
+    if (st == RAMET_OK)
+        *out = j.out;
+    return st;
+}
+
+ramet_status ramet_session_promote(ramet_call *c, const char *id, ramet_session **out)
+{
+    update_job j = {.id = id, .promote = true};
+    *out = NULL;
+    ramet_status st = cx_write(c, update_run, &j);
+    if (st == RAMET_OK)
+        *out = j.out;
+    return st;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Upkeep for the embedding program: online backup and statistics. fsck.c and gc.c are beside it.
+ */
+#include "core/core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+ramet_status program_only(ramet_call *c)
+{
+    if (!c->user)
+        return RAMET_OK;
+    return call_fail(c, RAMET_FORBIDDEN, NULL, "only the program that opened the store may do that, not %s",
+                     c->user);
+}
+
+/* Makes the target, so that two backups never write into one file. */
+static ramet_status target_claim(ramet_call *c, const char *path)
+{
+    if (!path || !*path)
+        return call_fail(c, RAMET_INVALID, "path", "a backup needs a path to write to");
+    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+    if (fd >= 0) {
+        close(fd);
+        return RAMET_OK;
+    }
+    if (errno == EEXIST)
+        return call_fail(c, RAMET_INVALID, "path", "%s exists; a backup goes to a new file", path);
+    return call_fail(c, RAMET_CANNOT_OPEN, "path", "%s cannot be made: %s", path, strerror(errno));
+}
+
+ramet_status ramet_backup(ramet_call *c, const char *path, ramet_progress progress, void *arg)
+{
+    cx x;
+    TRY(program_only(c));
+    TRY(target_claim(c, path));
+    ramet_status st = RAMET_INTERNAL;
+    if (cx_read(&x, c)) {
+        /* The copy takes its own snapshot, on this connection. */
+        db_end_read(x.d);
+        st = db_backup(x.d, path, progress, arg);
+        if (st != RAMET_OK && db_status(x.d) == RAMET_OK)
+            call_fail(c, st, NULL, "%s", ramet_status_text(st));
+        st = cx_done(&x, st);
+    } else {
+        st = c->err.status;
+    }
+    if (st != RAMET_OK)
+        unlink(path);
+    return st;
+}
+
+static int64_t one_number(cx *x, sql_id what, int64_t arg, int64_t *second)
+{
+    db_stmt *q = db_query(x->d, what);
+    q_int(q, 1, arg);
+    int64_t v = 0;
+    if (q_row(q)) {
+        v = q_col_int(q, 0);
+        if (second)
+            *second = q_col_int(q, 1);
+    }
+    q_end(q);
+    return v;
+}
+
+ramet_status ramet_stat(ramet_call *c, ramet_stats *out)
+{
+    cx x;
+    *out = (ramet_stats){0};
+    TRY(program_only(c));
+    if (!cx_read(&x, c))
+        return c->err.status;
+    const char *path = store_path(c->r->st);
+    out->path = arena_strdup(x.a, path);
+    out->schema = db_version(x.d);
+    out->trees = one_number(&x, Q_tree_count, 0, NULL);
+    out->sessions = one_number(&x, Q_session_counts, x.now, &out->forks);
+    out->deleted = one_number(&x, Q_session_count_deleted, x.now, NULL);
+    out->branches = one_number(&x, Q_branch_count, 0, &out->entries);
+    out->events = one_number(&x, Q_max_event, 0, NULL);
+    ramet_status st = cx_done(&x, RAMET_OK);
+    out->file_bytes = store_file_size(path);
+    out->wal_bytes = store_file_size(arena_printf(c->a, "%s-wal", path));
+    out->search_bytes = store_file_size(search_path(c->a, c->r));
+    int64_t seen = search_mark(c->r);
+    out->unindexed = out->events > seen ? out->events - seen : 0;
+    store_counters(c->r->st, &out->commits, &out->writes);
+    return st;
+}

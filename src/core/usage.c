@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Usage (I9): it belongs to an entry, an entry to one branch, so nothing is counted twice.
+ *
+ * Each row carries the running sums of its branch, so the sum over a stretch of a branch that starts
+ * at its base is one look-up. Money is kept by currency: a branch that has used more than one says
+ * so (`mixed`), and its money is then added up row by row.
+ */
+#include "core/core.h"
+
+typedef struct usage_cum {
+    int64_t n, input, output, cached, cost;
+    const char *currency; /* the one of the branch so far, "" when no money was spent */
+    bool mixed;
+} usage_cum;
+
+/* The running sums at the last usage row of [lo, hi) of a branch. */
+static bool cum_last(cx *x, int64_t tree, int64_t branch, int64_t lo, int64_t hi, usage_cum *c)
+{
+    db_stmt *q = db_query(x->d, Q_usage_last);
+    q_int(q, 1, tree);
+    q_int(q, 2, KEY(branch, lo));
+    q_int(q, 3, KEY(branch, hi) - 1);
+    bool found = q_row(q);
+    *c = (usage_cum){.currency = ""};
+    if (found)
+        *c = (usage_cum){.n = q_col_int(q, 0),
+                         .input = q_col_int(q, 1),
+                         .output = q_col_int(q, 2),
+                         .cached = q_col_int(q, 3),
+                         .cost = q_col_int(q, 4),
+                         .currency = q_keep_text(q, 5, x->a),
+                         .mixed = q_col_int(q, 6) != 0};
+    q_end(q);
+    return found;
+}
+
+void usage_write(cx *x, int64_t tree, int64_t k, const ramet_usage *u)
+{
+    usage_cum c;
+    cum_last(x, tree, KEY_BRANCH(k), 0, KEY_POS(k), &c);
+    /* A row that spends nothing carries the branch's currency on. */
+    bool other = u->cost && c.currency[0] && strcmp(c.currency, u->currency) != 0;
+    db_stmt *q = db_query(x->d, Q_usage_add);
+    q_int(q, 1, k);
+    q_int(q, 2, tree);
+    q_int(q, 3, u->input);
+    q_int(q, 4, u->output);
+    q_int(q, 5, u->cached);
+    q_int(q, 6, u->cost);
+    q_text(q, 7, u->currency);
+    q_int(q, 8, c.n + 1);
+    q_int(q, 9, c.input + u->input);
+    q_int(q, 10, c.output + u->output);
+    q_int(q, 11, c.cached + u->cached);
+    q_int(q, 12, c.cost + u->cost);
+    q_int(q, 13, c.mixed || other);
+    q_text(q, 14, u->cost ? u->currency : c.currency);
+    q_run(q);
+}
+
+/* --------------------------------------------------------------------- sums */
+
+struct usage_acc {
+    arena *a;
+    ramet_usage_sum sum;
+    VEC(ramet_money) money;
+};
+
+usage_acc *usage_acc_new(arena *a)
+{
+    usage_acc *acc = arena_alloc(a, sizeof *acc);
+    acc->a = a;
+    return acc;
+}
+
+static void add_money(usage_acc *acc, const char *currency, int64_t cost)
+{
+    if (!currency || !currency[0])
+        return;
+    for (size_t i = 0; i < acc->money.n; i++) {
+        if (strcmp(acc->money.items[i].currency, currency) == 0) {
+            acc->money.items[i].cost += cost;
+            return;
+        }
+    }
+    ramet_money m = {cost, arena_strdup(acc->a, currency)};
+    VEC_PUSH(acc->a, &acc->money, m);
+}
+
+static void add_by_currency(cx *x, usage_acc *acc, int64_t tree, int64_t branch, int64_t lo, int64_t hi)
+{
+    db_stmt *q = db_query(x->d, Q_usage_by_currency);
+    q_int(q, 1, tree);
+    q_int(q, 2, KEY(branch, lo));
+    q_int(q, 3, KEY(branch, hi) - 1);
+    while (q_row(q))
+        add_money(acc, q_col_text(q, 0), q_col_int(q, 1));
+}
+
+void usage_acc_add(cx *x, usage_acc *acc, int64_t tree, int64_t branch, int64_t lo, int64_t hi)
+{
+    usage_cum end, start;
+    if (lo >= hi || !cum_last(x, tree, branch, 0, hi, &end))
+        return;
+    cum_last(x, tree, branch, 0, lo, &start);
+    acc->sum.entries += end.n - start.n;
+    acc->sum.input += end.input - start.input;
+    acc->sum.output += end.output - start.output;
+    acc->sum.cached += end.cached - start.cached;
+    if (end.mixed)
+        add_by_currency(x, acc, tree, branch, lo, hi);
+    else if (end.cost > start.cost)
+        add_money(acc, end.currency, end.cost - start.cost);
+}
+
+void usage_acc_path(cx *x, usage_acc *acc, const branch_row *head, int64_t lo, int64_t hi)
+{
+    segment *segs;
+    size_t n;
+    if (!path_segments(x, &head->m, lo, hi, &segs, &n))
+        return;
+    for (size_t i = 0; i < n; i++)
+        usage_acc_add(x, acc, head->m.tree, segs[i].m.id, segs[i].lo, segs[i].hi);
+}
+
+ramet_usage_sum usage_acc_sum(usage_acc *acc)
+{
+    acc->sum.money = acc->money.items;
+    acc->sum.n_money = acc->money.n;
+    return acc->sum;
+}
+
+/* Every branch but those of others' private sessions. */
+static ramet_usage_sum tree_sum(cx *x, const session_row *s)
+{
+    usage_acc *acc = usage_acc_new(x->a);
+    VEC(branch_row) list = {0};
+    db_stmt *q = db_query(x->d, Q_branch_of_tree);
+    q_int(q, 1, s->tree);
+    while (q_row(q)) {
+        branch_row b;
+        branch_from(q, &b);
+        VEC_PUSH(x->a, &list, b);
+    }
+    VEC(int64_t) hidden = {0};
+    q = db_query(x->d, Q_session_of_tree);
+    q_int(q, 1, s->tree);
+    while (q_row(q)) {
+        session_row o;
+        session_from(q, x->a, &o);
+        if (x->c->user && o.visibility == RAMET_PRIVATE && strcmp(o.owner, x->c->user) != 0)
+            VEC_PUSH(x->a, &hidden, o.no);
+    }
+    for (size_t i = 0; i < list.n; i++) {
+        const branch_row *b = &list.items[i];
+        bool skip = false;
+        for (size_t k = 0; k < hidden.n && !skip; k++)
+            skip = hidden.items[k] == b->m.session;
+        if (!skip)
+            usage_acc_add(x, acc, s->tree, b->m.id, b->m.base, b->len);
+    }
+    return usage_acc_sum(acc);
+}
+
+static ramet_status usage_run(cx *x, const char *session, ramet_usage_out *out)
+{
+    session_row s;
+    branch_row head, adk, *mine;
+    size_t n;
+    TRY(session_open(x, session, NEED_READ, &s));
+    TRY(branch_open(x, &s, RAMET_LOG_MAIN, 0, &head));
+    usage_acc *own = usage_acc_new(x->a), *path = usage_acc_new(x->a);
+    branches_of(x, &s, &mine, &n);
+    for (size_t i = 0; i < n; i++)
+        usage_acc_add(x, own, s.tree, mine[i].m.id, mine[i].m.base, mine[i].len);
+    usage_acc_path(x, path, &head, 0, head.len);
+    if (s.adk && branch_load(x, s.tree, s.adk, &adk))
+        usage_acc_path(x, path, &adk, 0, adk.len);
+    out->own = usage_acc_sum(own);
+    out->path = usage_acc_sum(path);
+    out->tree = tree_sum(x, &s);
+    return cx_status(x);
+}
+
+ramet_status ramet_usage_get(ramet_call *c, const char *session, ramet_usage_out *out)
+{
+    cx x;
+    *out = (ramet_usage_out){0};
+    if (!cx_read(&x, c))
+        return c->err.status;
+    ramet_status st = cx_done(&x, usage_run(&x, session, out));
+    if (st != RAMET_OK)
+        *out = (ramet_usage_out){0};
+    return st;
+}

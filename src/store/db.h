@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * db.h: the thin database interface: prepare, bind, step, transaction.
+ *
+ * A `db` is one connection and belongs to one thread at a time. Statements are
+ * named (store/sql.h), prepared on first use and kept.
+ *
+ * Errors are sticky: the first failure of a statement is kept in the connection,
+ * later statements do nothing, and db_status() tells it. So a caller runs what
+ * it has to run and checks once. The next transaction starts clean.
+ */
+#ifndef STORE_DB_H
+#define STORE_DB_H
+
+#include "ramet.h"
+#include "base/arena.h"
+#include "store/sql.h"
+
+typedef struct db db;
+typedef struct db_stmt db_stmt;
+
+typedef struct db_config {
+    const char *path;
+    const char *vfs; /* NULL = default */
+    int busy_ms;
+    bool create;     /* make the file when it is missing */
+    bool writer;     /* else only reads */
+    bool index;      /* the search index: no fsync a commit, it can be made anew */
+} db_config;
+
+/* On failure *out is NULL; message (512 bytes) says why. */
+ramet_status db_open(const db_config *cfg, db **out, char *message);
+void db_close(db *d);
+
+/* The first failure since the transaction began, and what the engine said. */
+ramet_status db_status(const db *d);
+const char *db_message(const db *d);
+/* Sets it by hand: what was read makes no sense (RAMET_DAMAGED). */
+void db_fail(db *d, ramet_status s, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Forgets it; only for the start of something new outside a transaction. */
+void db_clear(db *d);
+
+/* A read transaction sees one snapshot. Both end every open statement. */
+ramet_status db_begin_read(db *d);
+void db_end_read(db *d);
+ramet_status db_begin_write(db *d); /* RAMET_BUSY when another process holds the lock too long */
+ramet_status db_commit(db *d);      /* durable when it returns RAMET_OK */
+void db_rollback(db *d);
+/* Rows changed by this connection so far; tells whether something was written since. */
+int64_t db_changes(const db *d);
+
+/* A statement, reset and with nothing bound. One use at a time: asking again for
+ * the same name ends the use before. Never NULL. */
+db_stmt *db_query(db *d, sql_id q);
+/* Parameters count from 1. Texts and blobs are not copied: they must live until q_end(). */
+void q_int(db_stmt *q, int n, int64_t v);
+void q_text(db_stmt *q, int n, const char *s); /* NULL binds NULL */
+void q_blob(db_stmt *q, int n, const void *p, size_t len);
+/* True when there is a row. At the end, or on failure, false, and the statement is reset. */
+bool q_row(db_stmt *q);
+/* Runs a statement that gives no rows. */
+void q_run(db_stmt *q);
+/* Ends the use before the last row. */
+void q_end(db_stmt *q);
+/* Columns count from 0. NULL is 0 and NULL. The bytes live until the next q_ call on it. */
+int64_t q_col_int(db_stmt *q, int n);
+double q_col_real(db_stmt *q, int n);
+const char *q_col_text(db_stmt *q, int n);
+const void *q_col_blob(db_stmt *q, int n, size_t *len);
+bool q_col_null(db_stmt *q, int n);
+/* The same, kept in an arena. */
+const char *q_keep_text(db_stmt *q, int n, arena *a);
+
+/* A script of the schema; @KEY, @BYTES and @CLUSTERED stand for the engine's own words. */
+ramet_status db_script(db *d, const char *sql);
+/* One integer or text from a statement given as text (pragmas of the driver, tests of the plan). */
+int64_t db_one(db *d, const char *sql);
+
+/* The version that the store was written with; 0 for an empty file. */
+int64_t db_version(db *d);
+void db_set_version(db *d, int64_t v);
+/* Whether the file is marked as a Ramet store; marks it. */
+bool db_marked(db *d);
+void db_mark(db *d);
+bool db_empty(db *d); /* nothing in it yet */
+
+/* Empties the file in place, also when it is damaged. Only for what can be made anew. */
+ramet_status db_reset(db *d);
+/* The engine's own connection, for what only it has (the search index). */
+void *db_handle(db *d);
+
+/* What the engine's own check finds, line by line; false when it could not run. */
+bool db_check(db *d, void (*line)(void *arg, const char *text), void *arg);
+/* Copies a snapshot to a new file. */
+ramet_status db_backup(db *d, const char *path, ramet_progress progress, void *arg);
+/* Moves what is in the write-ahead log into the main file, as far as readers let it. */
+void db_checkpoint(db *d);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sql.h: every statement of the store, once, by name.
+ *
+ * The text serves SQLite and PostgreSQL alike: parameters are $1…, "no row" is 0
+ * and not NULL in key columns, every statement on a tree's rows names the tree
+ * (the key leads with it where tables are distributed), `k` packs a branch and
+ * an absolute position: k = branch << 24 | position.
+ *
+ * Facts are the tables of the schema; the statements named fts_ run on the search
+ * index, a file of its own that can be made anew at any time.
+ */
+#ifndef STORE_SQL_H
+#define STORE_SQL_H
+
+#define SESSION_COLS                                                                               \
+    "s.no,s.tree,s.id,s.parent,s.depth,s.owner,s.visibility,s.title,s.agent,s.agent_config,"       \
+    "s.metadata,s.type,s.reason,s.by_kind,s.by_id,s.fork_entry,s.fork_side,s.merged_into,s.first," \
+    "s.first_adk,s.head,s.adk,s.undo,s.redo,s.moves,s.archived,s.expires,s.created,s.updated,"     \
+    "s.deleted,s.delete_op,s.purging"
+#define BRANCH_COLS                                                                                \
+    "b.id,b.tree,b.session,b.log,b.parent,b.base,b.depth,b.jump,b.jump_base,b.over,b.delta,"       \
+    "b.type,b.created,b.len,b.tip,b.live,b.touched,b.run"
+#define ENTRY_COLS                                                                                 \
+    "e.k,e.id,e.hash,e.role,e.channel,e.format,e.turn_id,e.author,e.client,e.created,e.text,"      \
+    "e.parts,e.body,e.flags,e.peer"
+
+#define STATEMENTS(X)                                                                              \
+    /* -- meta and numbers */                                                                      \
+    X(meta_get, "SELECT value FROM meta WHERE key=$1")                                             \
+    X(meta_set, "INSERT INTO meta(key,value) VALUES($1,$2) "                                       \
+                "ON CONFLICT(key) DO UPDATE SET value=excluded.value")                             \
+    X(max_tree, "SELECT coalesce(max(tree),0) FROM tree")                                          \
+    X(max_session, "SELECT coalesce(max(no),0) FROM session")                                      \
+    X(max_branch, "SELECT coalesce(max(id),0) FROM branch")                                        \
+    X(max_event, "SELECT coalesce(max(no),0) FROM event")                                          \
+    X(min_event, "SELECT coalesce(min(no),0) FROM event")                                          \
+    X(max_verdict, "SELECT coalesce(max(no),0) FROM verdict")                                      \
+    /* -- trees and members */                                                                     \
+    X(tree_add, "INSERT INTO tree(tree,id,root,created) VALUES($1,$2,$3,$4)")                      \
+    X(tree_id, "SELECT id FROM tree WHERE tree=$1")                                                \
+    X(tree_by_id, "SELECT tree FROM tree WHERE id=$1")                                             \
+    X(tree_all, "SELECT tree FROM tree WHERE tree>$1 ORDER BY tree LIMIT $2")                      \
+    X(tree_del, "DELETE FROM tree WHERE tree=$1")                                                  \
+    X(member_level, "SELECT level FROM member WHERE tree=$1 AND user_id=$2")                       \
+    X(member_all, "SELECT user_id,level FROM member WHERE tree=$1 ORDER BY level DESC,user_id")    \
+    X(member_set, "INSERT INTO member(tree,user_id,level) VALUES($1,$2,$3) "                       \
+                  "ON CONFLICT(tree,user_id) DO UPDATE SET level=excluded.level")                  \
+    X(member_del, "DELETE FROM member WHERE tree=$1 AND user_id=$2")                               \
+    X(member_clear, "DELETE FROM member WHERE tree=$1")                                            \
+    X(member_trees, "SELECT tree FROM member WHERE user_id=$1 ORDER BY tree LIMIT $2")             \
+    /* -- sessions */                                                                              \
+    X(session_by_id, "SELECT " SESSION_COLS " FROM session s WHERE s.id=$1")                       \
+    X(session_by_no, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 AND s.no=$2")         \
+    X(session_add,                                                                                 \
+      "INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,"     \
+      "metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,first_adk,head,"  \
+      "adk,undo,redo,moves,archived,expires,created,updated,deleted,delete_op,purging,title_key) " \
+      "VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,0,$18,$19,$18,$19,"       \
+      "0,0,0,0,$20,$21,$21,0,0,0,0)")                                                              \
+    X(session_set,                                                                                 \
+      "UPDATE session SET title=$3,agent=$4,agent_config=$5,metadata=$6,archived=$7,"              \
+      "visibility=$8,merged_into=$9,expires=$10,updated=$11 WHERE tree=$1 AND no=$2")              \
+    X(session_move, "UPDATE session SET head=$3,adk=$4,undo=$5,redo=$6,moves=$7,updated=$8 "       \
+                    "WHERE tree=$1 AND no=$2")                                                     \
+    X(session_adk, "UPDATE session SET adk=$3,"                                                    \
+                   "first_adk=CASE WHEN first_adk=0 THEN $3 ELSE first_adk END "                   \
+                   "WHERE tree=$1 AND no=$2")                                                      \
+    X(session_deleted, "UPDATE session SET deleted=$3,delete_op=$4,expires=$5,updated=$6 "         \
+                       "WHERE tree=$1 AND no=$2")                                                  \
+    X(session_purging, "UPDATE session SET purging=1 WHERE tree=$1 AND no=$2")                     \
+    X(session_tomb,                                                                                \
+      "UPDATE session SET id=NULL,title='',agent=NULL,agent_config=NULL,metadata=NULL,reason='',"  \
+      "by_id=NULL,fork_entry=NULL,owner='',first=0,first_adk=0,head=0,adk=0,purging=2 "            \
+      "WHERE tree=$1 AND no=$2")                                                                   \
+    X(session_del, "DELETE FROM session WHERE tree=$1 AND no=$2")                                  \
+    X(session_of_tree, "SELECT " SESSION_COLS ",b.len,b.tip,b.touched,a.len,a.tip FROM session s " \
+                       "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head "                      \
+                       "LEFT JOIN branch a ON a.tree=s.tree AND a.id=s.adk "                       \
+                       "WHERE s.tree=$1 ORDER BY s.created,s.no")                                  \
+    X(session_children, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 AND s.parent=$2 "  \
+                        "ORDER BY s.created,s.no")                                                 \
+    X(session_has_children,                                                                        \
+      "SELECT 1 FROM session s WHERE s.tree=$1 AND s.parent=$2 LIMIT 1")                           \
+    X(session_newest, "SELECT " SESSION_COLS " FROM session s "                                    \
+                      "WHERE (s.created<$1 OR (s.created=$1 AND s.no<$2)) "                        \
+                      "ORDER BY s.created DESC,s.no DESC LIMIT $3")                                \
+    X(session_owned, "SELECT " SESSION_COLS " FROM session s "                                     \
+                     "WHERE s.owner=$1 AND (s.created<$2 OR (s.created=$2 AND s.no<$3)) "          \
+                     "ORDER BY s.created DESC,s.no DESC LIMIT $4")                                 \
+    X(session_in_tree, "SELECT " SESSION_COLS " FROM session s "                                   \
+                       "WHERE s.tree=$1 AND (s.created<$2 OR (s.created=$2 AND s.no<$3)) "         \
+                       "ORDER BY s.created DESC,s.no DESC LIMIT $4")                               \
+    X(session_tagged, "SELECT " SESSION_COLS " FROM tag t "                                        \
+                      "CROSS JOIN session s WHERE s.tree=t.tree AND s.no=t.session "               \
+                      "AND t.tag=$1 AND (s.created<$2 OR (s.created=$2 AND s.no<$3)) "             \
+                      "ORDER BY s.created DESC,s.no DESC LIMIT $4")                                \
+    X(session_of_member, "SELECT " SESSION_COLS " FROM member m "                                  \
+                         "CROSS JOIN session s WHERE s.tree=m.tree AND m.user_id=$1 "              \
+                         "AND (s.created<$2 OR (s.created=$2 AND s.no<$3)) "                       \
+                         "ORDER BY s.created DESC,s.no DESC LIMIT $4")                             \
+    X(session_dead, "SELECT s.tree,s.no FROM session s WHERE s.no>$1 AND s.purging<2 AND "         \
+                    "((s.deleted>0 AND s.deleted<=$2) OR s.purging=1 OR "                          \
+                    "(s.expires>0 AND s.expires<=$2)) ORDER BY s.no LIMIT $3")                     \
+    X(session_expired, "SELECT count(*) FROM session s WHERE s.deleted=0 AND s.purging=0 "         \
+                       "AND s.expires>0 AND s.expires<=$1")                                        \
+    X(session_all, "SELECT " SESSION_COLS " FROM session s WHERE s.no>$1 ORDER BY s.no LIMIT $2")  \
+    X(session_counts,                                                                              \
+      "SELECT count(*),coalesce(sum(CASE WHEN parent<>0 THEN 1 ELSE 0 END),0) FROM session "       \
+      "WHERE deleted=0 AND purging=0 AND (expires=0 OR expires>$1)")                               \
+    X(session_count_deleted, "SELECT count(*) FROM session WHERE purging<2 AND "                   \
+                             "(deleted>0 OR (expires>0 AND expires<=$1))")                         \
+    X(tree_count, "SELECT count(*) FROM tree")                                                     \
+    X(branch_count, "SELECT count(*),coalesce(sum(len-base),0) FROM branch")                       \
+    X(tree_alive, "SELECT 1 FROM session WHERE tree=$1 AND purging<2 LIMIT 1")                     \
+    /* -- tags */                                                                                  \
+    X(tag_add, "INSERT INTO tag(tree,session,tag) VALUES($1,$2,$3) "                               \
+               "ON CONFLICT(tree,session,tag) DO NOTHING")                                         \
+    X(tag_del, "DELETE FROM tag WHERE tree=$1 AND session=$2 AND tag=$3")                          \
+    X(tag_clear, "DELETE FROM tag WHERE tree=$1 AND session=$2")                                   \
+    X(tag_of, "SELECT tag FROM tag WHERE tree=$1 AND session=$2 ORDER BY tag")                     \
+    X(tag_has, "SELECT 1 FROM tag WHERE tree=$1 AND session=$2 AND tag=$3")                        \
+    X(tag_of_tree, "SELECT session,tag FROM tag WHERE tree=$1 ORDER BY session,tag")               \
+    X(tag_sessions, "SELECT t.tag,coalesce(m.level,0),s.owner,s.visibility,s.deleted,s.expires,"   \
+                    "s.purging FROM tag t CROSS JOIN session s "                                   \
+                    "LEFT JOIN member m ON m.tree=t.tree AND m.user_id=$1 "                        \
+                    "WHERE s.tree=t.tree AND s.no=t.session ORDER BY t.tag,t.tree,t.session")      \
+    /* -- branches */                                                                              \
+    X(branch_get, "SELECT " BRANCH_COLS " FROM branch b WHERE b.tree=$1 AND b.id=$2")              \
+    X(branch_add,                                                                                  \
+      "INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,type,"   \
+      "created,len,tip,live,touched,run) "                                                         \
+      "VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$6,$14,1,$13,0)")                         \
+    X(branch_grow, "UPDATE branch SET len=$3,tip=$4,touched=$5,run=1 WHERE tree=$1 AND id=$2")     \
+    X(branch_live, "UPDATE branch SET live=$3 WHERE tree=$1 AND id=$2")                            \
+    X(branch_run_off, "UPDATE branch SET run=0 WHERE tree=$1 AND id=$2")                           \
+    X(branch_shrink, "UPDATE branch SET len=$3,tip=$4,live=0,run=0 WHERE tree=$1 AND id=$2")       \
+    X(branch_del, "DELETE FROM branch WHERE tree=$1 AND id=$2")                                    \
+    X(branch_group, "SELECT b.id,b.len,b.over FROM branch b "                                      \
+                    "WHERE b.tree=$1 AND b.parent=$2 AND b.base=$3 AND b.session=$4 AND b.log=$5 " \
+                    "ORDER BY b.id")                                                               \
+    X(branch_off, "SELECT b.id,b.session,b.base,b.len FROM branch b "                              \
+                  "WHERE b.tree=$1 AND b.parent=$2 AND b.base>$3 AND b.base<=$4 "                  \
+                  "ORDER BY b.base,b.id")                                                          \
+    X(branch_off_root, "SELECT b.id,b.session,b.base,b.len FROM branch b "                         \
+                       "WHERE b.tree=$1 AND b.parent=0 AND b.base=0 AND b.log=0 ORDER BY b.id")    \
+    X(branch_of_tree, "SELECT " BRANCH_COLS " FROM branch b WHERE b.tree=$1 ORDER BY b.id")        \
+    X(branch_of_session,                                                                           \
+      "SELECT " BRANCH_COLS " FROM branch b WHERE b.tree=$1 AND b.id IN ("                         \
+      "SELECT f FROM move WHERE tree=$1 AND session=$2 "                                           \
+      "UNION SELECT t FROM move WHERE tree=$1 AND session=$2 "                                     \
+      "UNION SELECT fa FROM move WHERE tree=$1 AND session=$2 "                                    \
+      "UNION SELECT ta FROM move WHERE tree=$1 AND session=$2 "                                    \
+      "UNION SELECT first FROM session WHERE tree=$1 AND no=$2 "                                   \
+      "UNION SELECT first_adk FROM session WHERE tree=$1 AND no=$2 "                               \
+      "UNION SELECT head FROM session WHERE tree=$1 AND no=$2 "                                    \
+      "UNION SELECT adk FROM session WHERE tree=$1 AND no=$2) "                                    \
+      "AND b.session=$2 ORDER BY b.id")                                                            \
+    /* gc: how much of each branch of a dead session the living ones still need */                 \
+    X(branch_needed,                                                                               \
+      "WITH RECURSIVE need(id,upto) AS ("                                                          \
+      "SELECT b.parent,b.base FROM branch b "                                                      \
+      "JOIN session s ON s.tree=b.tree AND s.no=b.session "                                        \
+      "WHERE b.tree=$1 AND b.parent<>0 AND s.purging=0 "                                           \
+      "AND (s.deleted=0 OR s.deleted>$2) AND (s.expires=0 OR s.expires>$2) "                       \
+      "UNION SELECT b.parent,b.base FROM need n "                                                  \
+      "JOIN branch b ON b.tree=$1 AND b.id=n.id WHERE b.parent<>0), "                              \
+      "most(id,upto) AS (SELECT id,max(upto) FROM need GROUP BY id) "                              \
+      "SELECT b.id,b.session,b.base,b.len,coalesce(m.upto,0) FROM branch b "                       \
+      "JOIN session s ON s.tree=b.tree AND s.no=b.session "                                        \
+      "LEFT JOIN most m ON m.id=b.id "                                                             \
+      "WHERE b.tree=$1 AND (s.purging=1 OR (s.purging=0 AND "                                      \
+      "((s.deleted>0 AND s.deleted<=$2) OR (s.expires>0 AND s.expires<=$2))) OR s.purging=2) "     \
+      "ORDER BY b.id")                                                                             \
+    /* -- entries */                                                                               \
+    X(entry_add,                                                                                   \
+      "INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,text,"   \
+      "parts,body,flags,peer,key_id) "                                                             \
+      "VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,0)")                          \
+    X(entry_get, "SELECT " ENTRY_COLS " FROM entry e WHERE e.tree=$1 AND e.k=$2")                  \
+    X(entry_range, "SELECT " ENTRY_COLS " FROM entry e WHERE e.tree=$1 AND e.k>=$2 AND e.k<=$3 "   \
+                   "ORDER BY e.k")                                                                 \
+    X(entry_range_desc, "SELECT " ENTRY_COLS " FROM entry e "                                      \
+                        "WHERE e.tree=$1 AND e.k>=$2 AND e.k<=$3 ORDER BY e.k DESC")               \
+    X(entry_hash, "SELECT e.hash FROM entry e WHERE e.tree=$1 AND e.k=$2")                         \
+    X(entry_name, "SELECT e.id,e.created FROM entry e WHERE e.tree=$1 AND e.k=$2")                 \
+    X(entry_peer, "SELECT e.peer FROM entry e WHERE e.tree=$1 AND e.k=$2")                         \
+    X(entry_by_id, "SELECT e.k FROM entry e WHERE e.id=$2 AND e.tree=$1 ORDER BY e.k DESC")        \
+    X(entry_del, "DELETE FROM entry WHERE tree=$1 AND k>=$2 AND k<=$3")                            \
+    X(entry_sizes, "SELECT coalesce(sum(length(coalesce(e.text,''))+length(coalesce(e.parts,''))+" \
+                   "length(coalesce(e.body,''))+160),0) FROM entry e "                             \
+                   "WHERE e.tree=$1 AND e.k>=$2 AND e.k<=$3")                                      \
+    X(body_add, "INSERT INTO body(k,tree,packed,key_id) VALUES($1,$2,$3,0)")                       \
+    X(body_get, "SELECT packed FROM body WHERE tree=$1 AND k=$2")                                  \
+    X(body_del, "DELETE FROM body WHERE tree=$1 AND k>=$2 AND k<=$3")                              \
+    X(body_sizes, "SELECT coalesce(sum(length(packed)),0) FROM body "                              \
+                  "WHERE tree=$1 AND k>=$2 AND k<=$3")                                             \
+    /* -- usage: cum_ are running sums within the branch */                                        \
+    X(usage_add,                                                                                   \
+      "INSERT INTO usage(k,tree,input,output,cached,cost,currency,n,cum_input,cum_output,"         \
+      "cum_cached,cum_cost,mixed,cum_currency) "                                                   \
+      "VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14)")                                    \
+    X(usage_get, "SELECT input,output,cached,cost,currency FROM usage WHERE tree=$1 AND k=$2")     \
+    X(usage_last, "SELECT n,cum_input,cum_output,cum_cached,cum_cost,cum_currency,mixed "          \
+                  "FROM usage WHERE tree=$1 AND k>=$2 AND k<=$3 ORDER BY k DESC LIMIT 1")          \
+    X(usage_by_currency, "SELECT currency,sum(cost) FROM usage WHERE tree=$1 AND k>=$2 AND k<=$3 " \
+                         "AND currency<>'' GROUP BY currency ORDER BY currency")                   \
+    X(usage_del, "DELETE FROM usage WHERE tree=$1 AND k>=$2 AND k<=$3")                            \
+    /* -- state: deltas, linked along the path; now and then with a snapshot */                    \
+    X(delta_add, "INSERT INTO delta(k,tree,prev,weight,snap_len,json,snap) "                       \
+                 "VALUES($1,$2,$3,$4,$5,$6,$7)")                                                   \
+    X(delta_get, "SELECT prev,weight,snap_len,json,snap FROM delta WHERE tree=$1 AND k=$2")        \
+    X(delta_json, "SELECT json FROM delta WHERE tree=$1 AND k=$2")                                 \
+    X(delta_last, "SELECT k FROM delta WHERE tree=$1 AND k>=$2 AND k<=$3 ORDER BY k DESC LIMIT 1") \
+    X(delta_del, "DELETE FROM delta WHERE tree=$1 AND k>=$2 AND k<=$3")                            \
+    /* -- the record and the head log */                                                           \
+    X(run_last, "SELECT rec,k FROM run WHERE tree=$1 AND session=$2 AND log=$3 "                   \
+                "ORDER BY rec DESC LIMIT 1")                                                       \
+    X(run_at, "SELECT rec,k FROM run WHERE tree=$1 AND session=$2 AND log=$3 AND rec<=$4 "         \
+              "ORDER BY rec DESC LIMIT 1")                                                         \
+    X(run_after, "SELECT rec,k FROM run WHERE tree=$1 AND session=$2 AND log=$3 AND rec>$4 "       \
+                 "ORDER BY rec LIMIT 1")                                                           \
+    X(run_add, "INSERT INTO run(tree,session,log,rec,k) VALUES($1,$2,$3,$4,$5)")                   \
+    X(run_del, "DELETE FROM run WHERE tree=$1 AND session=$2")                                     \
+    X(run_all, "SELECT log,rec,k FROM run WHERE tree=$1 AND session=$2 ORDER BY log,rec")          \
+    X(move_add, "INSERT INTO move(tree,session,seq,kind,f,t,fa,ta,undo_under,redo_under,at,who,"   \
+                "why) VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)")                         \
+    X(move_get, "SELECT kind,f,t,fa,ta,undo_under,redo_under FROM move "                           \
+                "WHERE tree=$1 AND session=$2 AND seq=$3")                                         \
+    X(move_adk_of, "SELECT fa FROM move WHERE tree=$1 AND session=$2 AND f=$3 "                    \
+                   "ORDER BY seq DESC LIMIT 1")                                                    \
+    X(move_page, "SELECT seq,kind,f,t,at,who,why,fa,ta FROM move "                                 \
+                 "WHERE tree=$1 AND session=$2 AND seq<$3 ORDER BY seq DESC LIMIT $4")             \
+    X(move_del, "DELETE FROM move WHERE tree=$1 AND session=$2")                                   \
+    /* -- verdicts */                                                                              \
+    X(verdict_add, "INSERT INTO verdict(no,tree,sides,winner,reason,who,at) "                      \
+                   "VALUES($1,$2,$3,$4,$5,$6,$7)")                                                 \
+    X(verdict_page, "SELECT no,tree,sides,winner,reason,who,at FROM verdict WHERE no<$1 "          \
+                    "ORDER BY no DESC LIMIT $2")                                                   \
+    X(verdict_of_tree, "SELECT no,tree,sides,winner,reason,who,at FROM verdict "                   \
+                       "WHERE tree=$1 AND no<$2 ORDER BY no DESC LIMIT $3")                        \
+    X(verdict_del_tree, "DELETE FROM verdict WHERE tree=$1")                                       \
+    /* -- events: what happened, in commit order */                                                \
+    X(event_add, "INSERT INTO event(no,tree,session,kind,k,n,at) VALUES($1,$2,$3,$4,$5,$6,$7)")    \
+    X(event_after, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no>$1 ORDER BY no LIMIT $2") \
+    /* -- for the search index */                                                                  \
+    X(entry_texts, "SELECT e.k,e.tree,e.role,e.text,e.flags,e.created FROM entry e "               \
+                   "WHERE e.tree=$1 AND e.k>=$2 AND e.k<=$3 ORDER BY e.k")                         \
+    X(entry_scan, "SELECT e.k,e.tree,e.role,e.text,e.flags,e.created FROM entry e WHERE e.k>$1 "   \
+                  "ORDER BY e.k LIMIT $2")                                                         \
+    UPKEEP_STATEMENTS(X)                                                                           \
+    X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
+    X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
+                  "UNION SELECT tree FROM session WHERE owner=$1 ORDER BY 1")                      \
+    X(tag_trees, "SELECT DISTINCT tree FROM tag WHERE tag=$1 ORDER BY tree LIMIT $2")              \
+    /* Sessions with a branch below this one, and how much of it they hold. UNION: ends also when  \
+     * the file is damaged. */                                                                     \
+    X(branch_heirs,                                                                                \
+      "WITH RECURSIVE heir(id,reach,session) AS ("                                                 \
+      "SELECT b.id,b.base,b.session FROM branch b WHERE b.tree=$1 AND b.parent=$2 "                \
+      "UNION SELECT b.id,h.reach,b.session FROM heir h "                                           \
+      "CROSS JOIN branch b ON b.tree=$1 AND b.parent=h.id) "                                       \
+      "SELECT session,max(reach) FROM heir GROUP BY session ORDER BY session")                     \
+    FTS_STATEMENTS(X)
+
+#include "store/fts_sql.h"
+#include "store/upkeep_sql.h"
+
+typedef enum {
+#define X(name, text) Q_##name,
+    STATEMENTS(X)
+#undef X
+        Q_COUNT
+} sql_id;
+
+/* The text of a statement, and its name. */
+const char *sql_text(sql_id q);
+const char *sql_name(sql_id q);
+
+#endif

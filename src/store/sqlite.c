@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The SQLite driver of store/db.h.
+ *
+ * Settings, and why:
+ *   WAL, synchronous=FULL   a commit is one append and one fsync, and is power-safe
+ *   automatic_index=OFF     a planner trap: a tail page through one took 1,000 times as long
+ *   mmap off                a truncated file must be an error, not a SIGBUS
+ *   busy handler            waits with short sleeps, so that processes share the lock fairly
+ */
+#include "store/db.h"
+
+#include "base/util.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define APPLICATION_ID 0x52414d54 /* "RAMT" */
+#define MAX_PARAMS 24
+
+struct db_stmt {
+    db *d;
+    sqlite3_stmt *s;
+    sql_id id;
+    bool busy;            /* stepped and not reset */
+    int map[MAX_PARAMS + 1]; /* $n -> SQLite's own number, 0 when unused */
+};
+
+struct db {
+    sqlite3 *h;
+    ramet_status status;
+    char message[512];
+    bool in_txn;
+    int busy_ms;
+    int64_t busy_until;
+    db_stmt *stmts[Q_COUNT];
+    db_stmt none; /* answers when a statement could not be prepared */
+};
+
+static ramet_status status_of(int rc)
+{
+    switch (rc & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_ROW:
+    case SQLITE_DONE:
+        return RAMET_OK;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return RAMET_BUSY;
+    case SQLITE_FULL:
+        return RAMET_FULL;
+    case SQLITE_IOERR:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return rc == SQLITE_IOERR_NOMEM ? RAMET_NO_MEMORY : RAMET_IO;
+    case SQLITE_CANTOPEN:
+        return RAMET_CANNOT_OPEN;
+    case SQLITE_CORRUPT:
+        return RAMET_DAMAGED;
+    case SQLITE_NOTADB:
+        return RAMET_NOT_A_STORE;
+    case SQLITE_NOMEM:
+        return RAMET_NO_MEMORY;
+    default:
+        return RAMET_INTERNAL;
+    }
+}
+
+static void fail_rc(db *d, int rc, const char *what)
+{
+    if (d->status != RAMET_OK)
+        return;
+    d->status = status_of(rc);
+    snprintf(d->message, sizeof d->message, "%s (%s%s%s)", sqlite3_errmsg(d->h), sqlite3_errstr(rc),
+             what ? ", " : "", what ? what : "");
+}
+
+void db_fail(db *d, ramet_status s, const char *fmt, ...)
+{
+    if (d->status != RAMET_OK)
+        return;
+    d->status = s;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(d->message, sizeof d->message, fmt, ap);
+    va_end(ap);
+}
+
+ramet_status db_status(const db *d)
+{
+    return d->status;
+}
+
+const char *db_message(const db *d)
+{
+    return d->message;
+}
+
+void db_clear(db *d)
+{
+    d->status = RAMET_OK;
+    d->message[0] = 0;
+}
+
+/* Sleeps 0.1 ms at first, up to 2 ms: a writer of another process commits in about that time. */
+static int on_busy(void *arg, int count)
+{
+    db *d = arg;
+    int64_t now = time_mono_us();
+    if (count == 0)
+        d->busy_until = now + (int64_t)d->busy_ms * 1000;
+    if (now >= d->busy_until)
+        return 0;
+    long us = 100L << (count < 5 ? count : 5);
+    struct timespec ts = {0, (us < 2000 ? us : 2000) * 1000};
+    nanosleep(&ts, NULL);
+    return 1;
+}
+
+static bool exec(db *d, const char *sql)
+{
+    int rc = sqlite3_exec(d->h, sql, NULL, NULL, NULL);
+    if (rc != SQLITE_OK)
+        fail_rc(d, rc, NULL);
+    return rc == SQLITE_OK;
+}
+
+/* A search index that cannot be read is made anew. */
+static bool reset_damaged(db *d)
+{
+    bool useless = d->status == RAMET_NOT_A_STORE || d->status == RAMET_DAMAGED;
+    return useless && db_reset(d) == RAMET_OK;
+}
+
+static bool configure(db *d, const db_config *cfg)
+{
+    sqlite3_busy_handler(d->h, on_busy, d);
+    sqlite3_extended_result_codes(d->h, 1);
+    sqlite3_db_config(d->h, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(d->h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    /* The first statement reads the header, so a file that is none shows here. */
+    if (!exec(d, "PRAGMA schema_version") && !(cfg->index && reset_damaged(d)))
+        return false;
+    if (!exec(d, "PRAGMA journal_mode=WAL"))
+        return false;
+    exec(d, "PRAGMA automatic_index=OFF");
+    exec(d, "PRAGMA mmap_size=0");
+    exec(d, "PRAGMA cache_size=-8192");
+    exec(d, "PRAGMA temp_store=MEMORY");
+    exec(d, "PRAGMA cell_size_check=ON");
+    exec(d, cfg->index ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL");
+    exec(d, "PRAGMA wal_autocheckpoint=4000");
+    exec(d, "PRAGMA journal_size_limit=67108864");
+    if (!cfg->writer)
+        exec(d, "PRAGMA query_only=ON");
+    return d->status == RAMET_OK;
+}
+
+static ramet_status check_path(const db_config *cfg, char *message)
+{
+    struct stat st;
+    if (stat(cfg->path, &st) != 0) {
+        if (cfg->create)
+            return RAMET_OK;
+        snprintf(message, 512, "there is no store at %s", cfg->path);
+        return RAMET_CANNOT_OPEN;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        snprintf(message, 512, "%s is not a file", cfg->path);
+        return RAMET_NOT_A_STORE;
+    }
+    return RAMET_OK;
+}
+
+ramet_status db_open(const db_config *cfg, db **out, char *message)
+{
+    *out = NULL;
+    ramet_status st = check_path(cfg, message);
+    if (st != RAMET_OK)
+        return st;
+    db *d = xcalloc(1, sizeof *d);
+    d->busy_ms = cfg->busy_ms > 0 ? cfg->busy_ms : 10000;
+    d->none.d = d;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (cfg->create ? SQLITE_OPEN_CREATE : 0);
+    int rc = sqlite3_open_v2(cfg->path, &d->h, flags, cfg->vfs);
+    if (rc != SQLITE_OK)
+        fail_rc(d, rc, cfg->path);
+    if (rc == SQLITE_OK && configure(d, cfg)) {
+        *out = d;
+        return RAMET_OK;
+    }
+    st = d->status;
+    snprintf(message, 512, "%s: %s", cfg->path, d->message);
+    db_close(d);
+    return st;
+}
+
+void db_close(db *d)
+{
+    if (!d)
+        return;
+    for (int i = 0; i < Q_COUNT; i++) {
+        if (d->stmts[i])
+            sqlite3_finalize(d->stmts[i]->s);
+        free(d->stmts[i]);
+    }
+    sqlite3_close(d->h);
+    free(d);
+}
+
+/* ------------------------------------------------------------ transactions */
+
+static void reset_all(db *d)
+{
+    for (int i = 0; i < Q_COUNT; i++)
+        if (d->stmts[i] && d->stmts[i]->busy)
+            q_end(d->stmts[i]);
+}
+
+static ramet_status begin(db *d, const char *sql)
+{
+    db_clear(d);
+    if (exec(d, sql))
+        d->in_txn = true;
+    return d->status;
+}
+
+ramet_status db_begin_read(db *d)
+{
+    return begin(d, "BEGIN");
+}
+
+ramet_status db_begin_write(db *d)
+{
+    return begin(d, "BEGIN IMMEDIATE");
+}
+
+void db_end_read(db *d)
+{
+    reset_all(d);
+    if (d->in_txn)
+        sqlite3_exec(d->h, "COMMIT", NULL, NULL, NULL);
+    if (!sqlite3_get_autocommit(d->h))
+        sqlite3_exec(d->h, "ROLLBACK", NULL, NULL, NULL);
+    d->in_txn = false;
+}
+
+ramet_status db_commit(db *d)
+{
+    reset_all(d);
+    if (d->status == RAMET_OK)
+        exec(d, "COMMIT");
+    if (d->status != RAMET_OK) {
+        db_rollback(d);
+        return d->status;
+    }
+    d->in_txn = false;
+    return RAMET_OK;
+}
+
+void db_rollback(db *d)
+{
+    reset_all(d);
+    /* SQLite may have rolled back by itself. */
+    if (!sqlite3_get_autocommit(d->h))
+        sqlite3_exec(d->h, "ROLLBACK", NULL, NULL, NULL);
+    d->in_txn = false;
+}
+
+int64_t db_changes(const db *d)
+{
+    return sqlite3_total_changes64(d->h);
+}
+
+/* -------------------------------------------------------------- statements */
+
+static db_stmt *prepare(db *d, sql_id id)
+{
+    sqlite3_stmt *s = NULL;
+    int rc = sqlite3_prepare_v3(d->h, sql_text(id), -1, SQLITE_PREPARE_PERSISTENT, &s, NULL);
+    if (rc != SQLITE_OK) {
+        fail_rc(d, rc, sql_name(id));
+        sqlite3_finalize(s);
+        return &d->none;
+    }
+    db_stmt *q = xcalloc(1, sizeof *q);
+    *q = (db_stmt){.d = d, .s = s, .id = id};
+    for (int i = 1; i <= MAX_PARAMS; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "$%d", i);
+        q->map[i] = sqlite3_bind_parameter_index(s, name);
+    }
+    d->stmts[id] = q;
+    return q;
+}
+
+db_stmt *db_query(db *d, sql_id id)
+{
+    if (d->status != RAMET_OK)
+        return &d->none;
+    db_stmt *q = d->stmts[id];
+    if (!q)
+        return prepare(d, id);
+    if (q->busy)
+        q_end(q);
+    return q;
+}
+
+static int slot(db_stmt *q, int n)
+{
+    return q->s && n >= 1 && n <= MAX_PARAMS ? q->map[n] : 0;
+}
+
+void q_int(db_stmt *q, int n, int64_t v)
+{
+    int i = slot(q, n);
+    if (i)
+        sqlite3_bind_int64(q->s, i, v);
+}
+
+void q_text(db_stmt *q, int n, const char *s)
+{
+    int i = slot(q, n);
+    if (!i)
+        return;
+    if (s)
+        sqlite3_bind_text(q->s, i, s, -1, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(q->s, i);
+}
+
+void q_blob(db_stmt *q, int n, const void *p, size_t len)
+{
+    int i = slot(q, n);
+    if (!i)
+        return;
+    if (p)
+        sqlite3_bind_blob64(q->s, i, p, len, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(q->s, i);
+}
+
+bool q_row(db_stmt *q)
+{
+    if (!q->s || q->d->status != RAMET_OK)
+        return false;
+    q->busy = true;
+    int rc = sqlite3_step(q->s);
+    if (rc == SQLITE_ROW)
+        return true;
+    if (rc != SQLITE_DONE)
+        fail_rc(q->d, rc, sql_name(q->id));
+    q_end(q);
+    return false;
+}
+
+void q_run(db_stmt *q)
+{
+    while (q_row(q))
+        ;
+}
+
+void q_end(db_stmt *q)
+{
+    if (!q->s)
+        return;
+    sqlite3_reset(q->s);
+    q->busy = false;
+}
+
+int64_t q_col_int(db_stmt *q, int n)
+{
+    return q->s ? sqlite3_column_int64(q->s, n) : 0;
+}
+
+double q_col_real(db_stmt *q, int n)
+{
+    return q->s ? sqlite3_column_double(q->s, n) : 0;
+}
+
+const char *q_col_text(db_stmt *q, int n)
+{
+    return q->s ? (const char *)sqlite3_column_text(q->s, n) : NULL;
+}
+
+const void *q_col_blob(db_stmt *q, int n, size_t *len)
+{
+    *len = 0;
+    if (!q->s)
+        return NULL;
+    const void *p = sqlite3_column_blob(q->s, n);
+    *len = (size_t)sqlite3_column_bytes(q->s, n);
+    return p;
+}
+
+bool q_col_null(db_stmt *q, int n)
+{
+    return !q->s || sqlite3_column_type(q->s, n) == SQLITE_NULL;
+}
+
+const char *q_keep_text(db_stmt *q, int n, arena *a)
+{
+    const char *p = q_col_text(q, n);
+    return p ? arena_memdup(a, p, (size_t)sqlite3_column_bytes(q->s, n)) : NULL;
+}
+
+/* ------------------------------------------------------------------ schema */
+
+/* The engine's own words for the marks in a schema script. */
+static char *dialect(const char *sql)
+{
+    static const struct {
+        const char *mark, *word;
+    } words[] = {{"@KEY", "INTEGER PRIMARY KEY"}, {"@BYTES", "BLOB"}, {"@CLUSTERED", " WITHOUT ROWID"}};
+    char *out = xmalloc(strlen(sql) * 4 + 1), *to = out;
+    while (*sql) {
+        size_t i = 0, n = sizeof words / sizeof words[0];
+        while (i < n && strncmp(sql, words[i].mark, strlen(words[i].mark)) != 0)
+            i++;
+        if (i < n) {
+            to = stpcpy(to, words[i].word);
+            sql += strlen(words[i].mark);
+        } else {
+            *to++ = *sql++;
+        }
+    }
+    *to = 0;
+    return out;
+}
+
+ramet_status db_script(db *d, const char *sql)
+{
+    char *text = dialect(sql);
+    exec(d, text);
+    free(text);
+    return d->status;
+}
+
+int64_t db_one(db *d, const char *sql)
+{
+    sqlite3_stmt *s = NULL;
+    int64_t v = 0;
+    int rc = sqlite3_prepare_v2(d->h, sql, -1, &s, NULL);
+    if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW)
+        v = sqlite3_column_int64(s, 0);
+    if (status_of(rc) != RAMET_OK)
+        fail_rc(d, rc, sql);
+    sqlite3_finalize(s);
+    return v;
+}
+
+int64_t db_version(db *d)
+{
+    return db_one(d, "PRAGMA user_version");
+}
+
+void db_set_version(db *d, int64_t v)
+{
+    char sql[64];
+    snprintf(sql, sizeof sql, "PRAGMA user_version=%lld", (long long)v);
+    exec(d, sql);
+}
+
+bool db_marked(db *d)
+{
+    return db_one(d, "PRAGMA application_id") == APPLICATION_ID;
+}
+
+void db_mark(db *d)
+{
+    char sql[64];
+    snprintf(sql, sizeof sql, "PRAGMA application_id=%d", APPLICATION_ID);
+    exec(d, sql);
+}
+
+bool db_empty(db *d)
+{
+    return db_one(d, "SELECT count(*) FROM sqlite_master") == 0;
+}
+
+/* ------------------------------------------------------------------ upkeep */
+
+ramet_status db_reset(db *d)
+{
+    db_rollback(d);
+    db_clear(d);
+    sqlite3_db_config(d->h, SQLITE_DBCONFIG_RESET_DATABASE, 1, NULL);
+    exec(d, "VACUUM");
+    sqlite3_db_config(d->h, SQLITE_DBCONFIG_RESET_DATABASE, 0, NULL);
+    return d->status;
+}
+
+void *db_handle(db *d)
+{
+    return d->h;
+}
+
+bool db_check(db *d, void (*line)(void *arg, const char *text), void *arg)
+{
+    sqlite3_stmt *s = NULL;
+    int rc = sqlite3_prepare_v2(d->h, "PRAGMA integrity_check(1000)", -1, &s, NULL);
+    while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+        rc = sqlite3_step(s);
+        const char *text = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
+        if (text && strcmp(text, "ok") != 0)
+            line(arg, text);
+    }
+    if (rc != SQLITE_DONE)
+        line(arg, sqlite3_errmsg(d->h));
+    sqlite3_finalize(s);
+    return rc == SQLITE_DONE;
+}
+
+static ramet_status backup_run(db *d, sqlite3 *to, ramet_progress progress, void *arg)
+{
+    sqlite3_backup *b = sqlite3_backup_init(to, "main", d->h, "main");
+    if (!b) {
+        fail_rc(d, sqlite3_errcode(to), "backup");
+        return d->status;
+    }
+    int rc;
+    do {
+        rc = sqlite3_backup_step(b, 2048);
+        int64_t total = sqlite3_backup_pagecount(b), left = sqlite3_backup_remaining(b);
+        if (progress && !progress(arg, "backup", total - left, total)) {
+            sqlite3_backup_finish(b);
+            return RAMET_STOP;
+        }
+    } while (rc == SQLITE_OK);
+    sqlite3_backup_finish(b);
+    if (rc != SQLITE_DONE) {
+        db_fail(d, status_of(rc), "the backup failed: %s", sqlite3_errstr(rc));
+        return d->status;
+    }
+    return RAMET_OK;
+}
+
+ramet_status db_backup(db *d, const char *path, ramet_progress progress, void *arg)
+{
+    /* Inside a read transaction: the copy is one snapshot, and writers neither wait nor restart it. */
+    ramet_status st = db_begin_read(d);
+    if (st != RAMET_OK)
+        return st;
+    db_one(d, "SELECT count(*) FROM meta");
+    sqlite3 *to = NULL;
+    int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (rc != SQLITE_OK) {
+        db_fail(d, RAMET_CANNOT_OPEN, "%s: %s", path, sqlite3_errstr(rc));
+        st = d->status;
+    } else {
+        st = backup_run(d, to, progress, arg);
+    }
+    db_end_read(d);
+    if (sqlite3_close(to) != SQLITE_OK && st == RAMET_OK)
+        st = RAMET_IO;
+    if (st != RAMET_OK)
+        unlink(path);
+    return st;
+}
+
+void db_checkpoint(db *d)
+{
+    sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}

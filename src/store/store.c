@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/store.h"
+
+#include "store/schema.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define GROUP_MAX 512
+#define READERS_MAX 256
+
+typedef struct waiter {
+    struct waiter *next;
+    store_op run;
+    void *arg;
+    ramet_status status;
+    char message[512];
+    bool done;
+    pthread_cond_t wake; /* done, or: become the leader */
+} waiter;
+
+struct store {
+    char *path, *vfs;
+    int busy_ms;
+
+    pthread_mutex_t lock; /* of the queue */
+    waiter *first, *last;
+    bool leading;   /* somebody writes */
+    size_t waiting; /* in the queue */
+    size_t last_group;
+    db *writer;           /* the leader's */
+    ramet_status stopped; /* RAMET_OK, or why writes are stopped */
+    char why[512];
+    int64_t commits, writes;
+
+    pthread_mutex_t pool_lock;
+    pthread_cond_t pool_free;
+    db *idle[READERS_MAX];
+    int n_idle, n_open, max_open;
+};
+
+/* Failures that say the disk or the file can no longer be trusted. */
+static bool stops_writes(ramet_status st)
+{
+    return st == RAMET_IO || st == RAMET_FULL || st == RAMET_DAMAGED || st == RAMET_CANNOT_OPEN ||
+           st == RAMET_NOT_A_STORE;
+}
+
+static void stop(store *s, ramet_status st, const char *message)
+{
+    pthread_mutex_lock(&s->lock);
+    s->stopped = st;
+    snprintf(s->why, sizeof s->why, "%s", message);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void settle(waiter **group, size_t n, ramet_status st, const char *message)
+{
+    for (size_t i = 0; i < n; i++) {
+        group[i]->status = st;
+        snprintf(group[i]->message, sizeof group[i]->message, "%s", message);
+    }
+}
+
+typedef enum { GROUP_DONE, GROUP_SPLIT } group_result;
+
+/* Runs a group in one transaction. GROUP_SPLIT: one of several failed after a write;
+ * everything was rolled back and nobody has a status yet. */
+static group_result group_run(store *s, waiter **group, size_t n)
+{
+    db *d = s->writer;
+    ramet_status st = db_begin_write(d);
+    for (size_t i = 0; st == RAMET_OK && i < n; i++) {
+        waiter *w = group[i];
+        int64_t before = db_changes(d);
+        w->status = w->run(d, w->arg);
+        st = db_status(d);
+        if (st == RAMET_OK && w->status != RAMET_OK && db_changes(d) != before) {
+            db_rollback(d);
+            return n > 1 ? GROUP_SPLIT : GROUP_DONE;
+        }
+    }
+    if (st == RAMET_OK)
+        st = db_commit(d);
+    else
+        db_rollback(d);
+    if (st != RAMET_OK) {
+        if (stops_writes(st))
+            stop(s, st, db_message(d));
+        settle(group, n, st, db_message(d));
+        return GROUP_DONE;
+    }
+    s->commits++;
+    s->writes += (int64_t)n;
+    return GROUP_DONE;
+}
+
+/* After a full disk: one small durable write shows whether there is room again. */
+static bool probe(store *s)
+{
+    db *d = s->writer;
+    if (db_begin_write(d) != RAMET_OK)
+        return false;
+    db_stmt *q = db_query(d, Q_meta_set);
+    q_text(q, 1, "probe");
+    char value[24];
+    snprintf(value, sizeof value, "%lld", (long long)db_changes(d));
+    q_text(q, 2, value);
+    q_run(q);
+    if (db_status(d) != RAMET_OK) {
+        db_rollback(d);
+        return false;
+    }
+    return db_commit(d) == RAMET_OK;
+}
+
+static void lead(store *s, waiter **group, size_t n)
+{
+    if (s->stopped == RAMET_FULL && probe(s))
+        stop(s, RAMET_OK, "");
+    if (s->stopped != RAMET_OK) {
+        char message[600];
+        snprintf(message, sizeof message, "writes are stopped: %s", s->why);
+        settle(group, n, RAMET_STOPPED, message);
+        return;
+    }
+    if (group_run(s, group, n) == GROUP_DONE)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        if (s->stopped == RAMET_OK)
+            group_run(s, &group[i], 1);
+        else
+            settle(&group[i], 1, RAMET_STOPPED, s->why);
+    }
+}
+
+static size_t take_group(store *s, waiter **group)
+{
+    size_t n = 0;
+    while (s->first && n < GROUP_MAX) {
+        group[n++] = s->first;
+        s->first = s->first->next;
+    }
+    if (!s->first)
+        s->last = NULL;
+    s->waiting -= n;
+    return n;
+}
+
+/* Those woken by the last commit are about to queue again: a moment for them makes groups
+ * whole instead of alternating between large and tiny. */
+static void gather(store *s)
+{
+    for (int i = 0; i < 16 && s->waiting < s->last_group; i++) {
+        pthread_mutex_unlock(&s->lock);
+        sched_yield();
+        pthread_mutex_lock(&s->lock);
+    }
+}
+
+/* With the lock held; gives it back held. */
+static void lead_once(store *s)
+{
+    waiter *group[GROUP_MAX];
+    s->leading = true;
+    if (s->last_group > 2)
+        gather(s);
+    size_t n = take_group(s, group);
+    s->last_group = n;
+    pthread_mutex_unlock(&s->lock);
+    lead(s, group, n);
+    pthread_mutex_lock(&s->lock);
+    s->leading = false;
+    for (size_t i = 0; i < n; i++) {
+        group[i]->done = true;
+        pthread_cond_signal(&group[i]->wake);
+    }
+    if (s->first)
+        pthread_cond_signal(&s->first->wake);
+}
+
+ramet_status store_write(store *s, store_op run, void *arg, char *message)
+{
+    waiter w = {.run = run, .arg = arg, .wake = PTHREAD_COND_INITIALIZER};
+    pthread_mutex_lock(&s->lock);
+    if (s->last)
+        s->last->next = &w;
+    else
+        s->first = &w;
+    s->last = &w;
+    s->waiting++;
+    while (!w.done) {
+        if (s->leading)
+            pthread_cond_wait(&w.wake, &s->lock);
+        else
+            lead_once(s);
+    }
+    pthread_mutex_unlock(&s->lock);
+    pthread_cond_destroy(&w.wake);
+    memcpy(message, w.message, sizeof w.message);
+    return w.status;
+}
+
+/* ------------------------------------------------------------------ readers */
+
+static ramet_status open_reader(store *s, db **out, char *message)
+{
+    db_config cfg = {.path = s->path, .vfs = s->vfs, .busy_ms = s->busy_ms};
+    return db_open(&cfg, out, message);
+}
+
+db *store_read_begin(store *s, ramet_status *st, char *message)
+{
+    pthread_mutex_lock(&s->pool_lock);
+    while (!s->n_idle && s->n_open >= s->max_open)
+        pthread_cond_wait(&s->pool_free, &s->pool_lock);
+    db *d = s->n_idle ? s->idle[--s->n_idle] : NULL;
+    if (!d)
+        s->n_open++;
+    pthread_mutex_unlock(&s->pool_lock);
+    *st = RAMET_OK;
+    if (!d)
+        *st = open_reader(s, &d, message);
+    if (*st == RAMET_OK && (*st = db_begin_read(d)) != RAMET_OK)
+        snprintf(message, 512, "%s", db_message(d));
+    if (*st == RAMET_OK)
+        return d;
+    db_close(d);
+    pthread_mutex_lock(&s->pool_lock);
+    s->n_open--;
+    pthread_cond_signal(&s->pool_free);
+    pthread_mutex_unlock(&s->pool_lock);
+    return NULL;
+}
+
+void store_read_end(store *s, db *d)
+{
+    db_end_read(d);
+    pthread_mutex_lock(&s->pool_lock);
+    s->idle[s->n_idle++] = d;
+    pthread_cond_signal(&s->pool_free);
+    pthread_mutex_unlock(&s->pool_lock);
+}
+
+/* ------------------------------------------------------------- open, close */
+
+ramet_status store_open(const store_config *cfg, store **out, char *message)
+{
+    *out = NULL;
+    db_config wc = {.path = cfg->path,
+                    .vfs = cfg->vfs,
+                    .busy_ms = cfg->busy_ms,
+                    .create = cfg->create,
+                    .writer = true};
+    db *writer;
+    ramet_status st = db_open(&wc, &writer, message);
+    if (st != RAMET_OK)
+        return st;
+    st = schema_migrate(writer, schema_steps, schema_n_steps, cfg->create, message);
+    if (st != RAMET_OK) {
+        db_close(writer);
+        return st;
+    }
+    store *s = xcalloc(1, sizeof *s);
+    s->path = xstrdup(cfg->path);
+    s->vfs = xstrdup(cfg->vfs);
+    s->busy_ms = cfg->busy_ms;
+    s->max_open = cfg->readers > 0 ? (cfg->readers < READERS_MAX ? cfg->readers : READERS_MAX) : 8;
+    s->writer = writer;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->pool_lock, NULL);
+    pthread_cond_init(&s->pool_free, NULL);
+    *out = s;
+    return RAMET_OK;
+}
+
+void store_close(store *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < s->n_idle; i++)
+        db_close(s->idle[i]);
+    db_close(s->writer);
+    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->pool_lock);
+    pthread_cond_destroy(&s->pool_free);
+    free(s->path);
+    free(s->vfs);
+    free(s);
+}
+
+ramet_status store_health(store *s)
+{
+    pthread_mutex_lock(&s->lock);
+    ramet_status st = s->stopped;
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}
+
+const char *store_path(const store *s)
+{
+    return s->path;
+}
+
+void store_counters(store *s, int64_t *commits, int64_t *writes)
+{
+    pthread_mutex_lock(&s->lock);
+    *commits = s->commits;
+    *writes = s->writes;
+    pthread_mutex_unlock(&s->lock);
+}
+
+int64_t store_file_size(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (int64_t)st.st_size : 0;
+}

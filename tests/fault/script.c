@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * script.c: see script.h.
+ */
+#include "script.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t script_clock(void *arg)
+{
+    return ((script *)arg)->now;
+}
+
+ramet_options script_options(script *s, const char *vfs)
+{
+    s->now = 1700000000000000;
+    return (ramet_options){.engine_vfs = vfs, .clock = script_clock, .clock_arg = s};
+}
+
+/* What a step works on. */
+typedef struct scene {
+    ramet_call *c;
+    rng r;
+    int step;
+    const char *session;  /* an existing one, by chance */
+    const char *entry_id; /* on its path, by chance; NULL when it is empty */
+    ramet_entry_in in[6]; /* entries to append */
+    char ids[6][32];
+    char *texts[6];
+    char delta[64], turn[32];
+    ramet_usage usage;
+} scene;
+
+static ramet_status scene_choose(scene *s)
+{
+    ramet_session_list list;
+    ramet_page p;
+    ramet_status st = ramet_session_find(s->c, &(ramet_list_in){.limit = 100}, &list);
+    if (st || !list.n)
+        return st;
+    s->session = list.items[rng_below(&s->r, (int)list.n)].id;
+    st = ramet_read(s->c, s->session, &(ramet_read_in){.limit = 20, .tail = true}, &p);
+    if (!st && p.n)
+        s->entry_id = p.entries[rng_below(&s->r, (int)p.n)].id;
+    return st;
+}
+
+/* n entries of all shapes: text, parts, foreign bodies, usage, state. */
+static void scene_entries(scene *s, int n)
+{
+    snprintf(s->delta, sizeof s->delta, "{\"k%d\":%d,\"gone\":null}", rng_below(&s->r, 5), s->step);
+    snprintf(s->turn, sizeof s->turn, "turn-%d", s->step);
+    s->usage =
+        (ramet_usage){.input = s->step, .output = 7, .cached = 1, .cost = 5000, .currency = "EUR"};
+    for (int i = 0; i < n; i++) {
+        ramet_entry_in *e = &s->in[i];
+        snprintf(s->ids[i], sizeof s->ids[i], "e%d.%d", s->step, i);
+        s->texts[i] = text_of(s->ids[i]);
+        *e = (ramet_entry_in){.id = s->ids[i], .role = i % 2 ? RAMET_ASSISTANT : RAMET_USER};
+        switch (rng_below(&s->r, 6)) {
+        case 0:
+            e->parts =
+                "[{\"type\":\"text\",\"text\":\"one\"},{\"type\":\"data\",\"data\":{\"x\":[1,2]}}]";
+            break;
+        case 1:
+            e->format = "a2a";
+            e->body = "{\"kind\": \"message\", \"n\": 0.10, \"parts\": []}";
+            e->text = s->texts[i];
+            break;
+        default:
+            e->text = s->texts[i];
+        }
+        if (rng_below(&s->r, 3) == 0)
+            e->state_delta = s->delta;
+        if (rng_below(&s->r, 3) == 0)
+            e->usage = &s->usage;
+        e->turn_id = s->turn;
+    }
+}
+
+static ramet_status step_create(scene *s)
+{
+    char id[24], title[64];
+    const char *tags[] = {"first", "script"};
+    ramet_session *out;
+    snprintf(id, sizeof id, "s%d", s->step);
+    snprintf(title, sizeof title, "Session of step %d", s->step);
+    return ramet_session_create(
+        s->c,
+        &(ramet_session_in){.id = id, .title = title, .tags = tags, .n_tags = 2, .owner = "ann"},
+        &out);
+}
+
+static ramet_status step_append(scene *s)
+{
+    int n = 1 + rng_below(&s->r, 5);
+    ramet_append_out out;
+    scene_entries(s, n);
+    return ramet_append(
+        s->c, s->session,
+        &(ramet_append_in){.entries = s->in,
+                           .n = (size_t)n,
+                           .log = rng_below(&s->r, 8) ? RAMET_LOG_MAIN : RAMET_LOG_ADK},
+        &out);
+}
+
+/* Letters that do not compress well. */
+static ramet_status step_append_large(scene *s)
+{
+    size_t n = 600 * 1024;
+    char *text = mem_new(n + 1);
+    ramet_append_out out;
+    for (size_t i = 0; i < n; i++)
+        text[i] = (char)(' ' + 1 + rng_below(&s->r, 90));
+    scene_entries(s, 1);
+    s->in[0].parts = s->in[0].body = s->in[0].format = NULL;
+    s->in[0].text = text;
+    ramet_status st =
+        ramet_append(s->c, s->session, &(ramet_append_in){.entries = s->in, .n = 1}, &out);
+    free(text);
+    return st;
+}
+
+static ramet_status step_fork(scene *s)
+{
+    char id[24];
+    ramet_session *out;
+    snprintf(id, sizeof id, "f%d", s->step);
+    return ramet_fork(s->c, s->session,
+                      &(ramet_fork_in){.id = id,
+                                       .at = {s->entry_id, (ramet_side)rng_below(&s->r, 2)},
+                                       .cut = (ramet_cut_policy)rng_below(&s->r, 3),
+                                       .reason = "to try another way"},
+                      &out, NULL);
+}
+
+static ramet_status step_rewind(scene *s)
+{
+    ramet_session *out;
+    return ramet_rewind(s->c, s->session,
+                        &(ramet_move_in){.at = {s->entry_id, (ramet_side)rng_below(&s->r, 2)}},
+                        &out, NULL);
+}
+
+static ramet_status step_edit(scene *s)
+{
+    ramet_append_out out;
+    scene_entries(s, 1);
+    return ramet_edit(s->c, s->session, s->entry_id, s->in, NULL, &out);
+}
+
+static ramet_status step_regenerate(scene *s)
+{
+    int n = rng_below(&s->r, 3);
+    ramet_append_out out;
+    scene_entries(s, n);
+    return ramet_regenerate(s->c, s->session, s->entry_id, s->in, (size_t)n, NULL, &out);
+}
+
+static ramet_status step_switch(scene *s)
+{
+    ramet_branch *b;
+    size_t n;
+    ramet_session *out;
+    ramet_status st = ramet_branches(s->c, s->session, &b, &n);
+    return st ? st : ramet_switch(s->c, s->session, b[rng_below(&s->r, (int)n)].id, NULL, &out);
+}
+
+/* The client's list is what is there without its end, and something new. */
+static ramet_status step_sync(scene *s)
+{
+    ramet_page p;
+    ramet_sync_out out;
+    ramet_status st =
+        ramet_read(s->c, s->session, &(ramet_read_in){.limit = 1000, .channel = "history"}, &p);
+    if (st)
+        return st;
+    size_t keep = p.n ? (size_t)rng_below(&s->r, (int)p.n + 1) : 0;
+    ramet_entry_in *list = mem_new((keep + 2) * sizeof *list);
+    for (size_t i = 0; i < keep; i++)
+        list[i] = (ramet_entry_in){.id = p.entries[i].id,
+                                   .role = p.entries[i].role,
+                                   .parts = p.entries[i].parts,
+                                   .format = p.entries[i].format,
+                                   .body = p.entries[i].body};
+    scene_entries(s, 2);
+    list[keep] = s->in[0];
+    list[keep + 1] = s->in[1];
+    st = ramet_sync(s->c, s->session, list, keep + 2, NULL, &out);
+    free(list);
+    return st;
+}
+
+static ramet_status step_label(scene *s)
+{
+    char text[48];
+    const char *tags[] = {text, "Shared Tag"};
+    ramet_tags out;
+    ramet_session *session;
+    ramet_verdict *verdict;
+    ramet_delete_out gone;
+    snprintf(text, sizeof text, "tag %d", s->step);
+    switch (rng_below(&s->r, 6)) {
+    case 0:
+        return ramet_tags_set(s->c, s->session, tags, 2, &out);
+    case 1:
+        return ramet_tags_remove(s->c, s->session, tags + 1, 1, &out);
+    case 2:
+        return ramet_session_update(s->c, s->session,
+                                    &(ramet_session_patch){.title = text, .metadata = "{\"a\": 1}"},
+                                    &session);
+    case 3:
+        return ramet_member_set(s->c, s->session, text, RAMET_WRITER);
+    case 4:
+        return ramet_session_delete(s->c, s->session, false, s->step % 2, &gone);
+    default:
+        return ramet_verdict_add(
+            s->c, (ramet_side_in[]){{.session = s->session}, {.session = s->session}}, 2, 0, text,
+            &verdict);
+    }
+}
+
+static ramet_status step_take(scene *s)
+{
+    ramet_session *out;
+    int kind = rng_below(&s->r, 24);
+    if (!s->session || kind == 0)
+        return step_create(s);
+    if (!s->entry_id || kind <= 9)
+        return step_append(s);
+    switch (kind) {
+    case 10:
+    case 11:
+    case 12:
+        return step_fork(s);
+    case 13:
+    case 14:
+        return step_rewind(s);
+    case 15:
+    case 16:
+        return ramet_undo(s->c, s->session, NULL, &out);
+    case 17:
+        return ramet_redo(s->c, s->session, NULL, &out);
+    case 18:
+        return step_edit(s);
+    case 19:
+        return step_regenerate(s);
+    case 20:
+        return step_switch(s);
+    case 21:
+        return step_sync(s);
+    default:
+        return step_label(s);
+    }
+}
+
+ramet_status script_step(script *s, ramet_call *c, int step)
+{
+    scene sc = {.c = c, .r = {mix(s->seed, (uint64_t)step)}, .step = step};
+    s->now = 1700000000000000 + (int64_t)(step + 1) * 1000000;
+    ramet_status st = scene_choose(&sc);
+    if (!st && step == 0)
+        st = step_create(&sc);
+    else if (!st)
+        st = s->large ? step_append_large(&sc) : step_take(&sc);
+    for (int i = 0; i < 6; i++)
+        free(sc.texts[i]);
+    return st;
+}
+
+void script_play(script *s, ramet *r)
+{
+    ramet_call *c = ramet_call_new(r, NULL, "script");
+    for (int i = 0; i < s->steps; i++) {
+        ramet_status st = script_step(s, c, i);
+        if (ramet_status_http(st) >= 500) {
+            fprintf(stderr, "fault: step %d failed: %s (%s)\n", i, ramet_status_code(st),
+                    ramet_call_error(c)->message);
+            abort();
+        }
+        ramet_call_reset(c);
+    }
+    ramet_call_free(c);
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Tests of tools/house-rules: the tree obeys them, and each rule catches a made-up
+# file that breaks it and lets one pass that only looks like it.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/lib/tap.bash
+. "$here/lib/tap.bash"
+rules=$here/../tools/house-rules
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ramet-house.XXXXXX")
+trap 'rm -rf "$tmp"' EXIT
+spdx='/* SPDX-License-Identifier: Apache-2.0 */'
+
+# file PATH TEXT: the only file of a made-up tree
+file() {
+    rm -rf "$tmp/r"
+    mkdir -p "$tmp/r/$(dirname "$1")"
+    printf '%s\n' "$2" >"$tmp/r/$1"
+}
+bad() {
+    file "$2" "$3"
+    has "caught: $1" "$("$rules" "$tmp/r" 2>&1)" "$4"
+}
+good() {
+    file "$2" "$3"
+    is "let pass: $1" "$("$rules" "$tmp/r" 2>&1)" ""
+}
+# repeat N TEXT
+repeat() {
+    local i
+    for ((i = 0; i < $1; i++)); do printf '%s\n' "$2"; done
+}
+
+ok "the tree obeys the house rules" "$rules"
+
+for layer in base core face cli; do
+    bad "SQL in $layer" src/$layer/a.c "$spdx
+char *s = \"SELECT id FROM session\";" "src/$layer/a.c:2: SQL outside src/store"
+done
+bad "an INSERT in core" src/core/a.c "$spdx
+char *s = \"INSERT INTO entry VALUES(1)\";" "SQL outside"
+good "SQL in store" src/store/a.c "$spdx
+char *s = \"SELECT 1\";"
+good "SQL words in a comment" src/core/a.c "$spdx
+/* SELECT is not used
+ * INSERT INTO is not either */"
+
+while read -r layer include verdict; do
+    text="$spdx
+#include \"$include\""
+    if [ "$verdict" = no ]; then
+        bad "$layer includes $include" "src/$layer/a.c" "$text" "src/$layer may not include \"$include\""
+    else
+        good "$layer includes $include" "src/$layer/a.c" "$text"
+    fi
+done <<'X'
+base base/util.h yes
+base store/db.h no
+base ramet.h no
+store base/util.h yes
+store core/core.h no
+store ramet.h yes
+core ramet.h yes
+core store/db.h yes
+core face/text.h no
+face ramet.h yes
+face store/db.h no
+face core/core.h no
+face cli/cli.h no
+cli face/text.h yes
+cli core/core.h no
+cli store/db.h no
+bench store/db.h yes
+X
+bad "the engine in core" src/core/a.c "$spdx
+#include <sqlite3.h>" "may not include <sqlite3.h>"
+bad "a layer nobody knows" src/attic/a.c "$spdx" "the layer attic is not known"
+
+for f in strcpy strcat sprintf gets atoi strtok alloca system; do
+    bad "$f()" src/base/a.c "$spdx
+int x(void)
+{
+    return $f(0);
+}" "src/base/a.c:4: $f() is not used here"
+done
+for f in malloc calloc realloc; do
+    bad "$f() in core" src/core/a.c "$spdx
+void *p = $f (1);" "$f() outside src/base"
+    good "$f() in base" src/base/a.c "$spdx
+void *p = $f(1);"
+done
+good "names that only end like that" src/core/a.c "$spdx
+int a = xmalloc(1), b = snprintf(0), c = my_system(1), d = o->system(1);"
+good "names in strings and comments" src/core/a.c "$spdx
+char *s = \"strcpy(\\\"a\\\") system(1)\"; /* atoi(1) */ // gets(0)"
+
+bad "no SPDX line in C" include/a.h "#define A" "no SPDX identifier"
+bad "no SPDX line in a script" tests/a.sh "#!/bin/sh
+true" "no SPDX identifier"
+bad "a tab" src/base/a.c "$spdx
+	int a;" "a.c:2: a tab"
+bad "a space at the end" docs/a.md "text " "a.md:1: space at the end"
+# The paths are put together here, so that this file obeys the rule itself.
+for place in work home; do
+    bad "a path of one machine, $place" docs/a.md "see /$place/x" "a path of one machine"
+    good "a longer path with $place in it" docs/a.md "see /var/$place/x and \$X/$place/y"
+done
+
+bad "a file of 801 lines" src/base/a.c "$spdx
+$(repeat 800 'int a;')" "over 800 lines"
+good "a file of 800 lines" src/base/a.c "$spdx
+$(repeat 799 'int a;')"
+bad "a function of 91 lines" src/base/a.c "$spdx
+void f(void)
+{
+$(repeat 91 '    f();')
+}" "a function of 91 lines"
+good "a function of 90 lines" src/base/a.c "$spdx
+void f(void)
+{
+$(repeat 90 '    f();')
+}"
+good "a table of 100 lines" src/base/a.c "$spdx
+int a[] = {
+$(repeat 100 '    1,')
+};"
+finish

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * model.h: what Ramet must do, told in plain arrays. Every branch holds its whole path as an
+ * array of pointers; nothing is indexed, cached or shared. Written from the design and from
+ * ramet.h, never from the engine.
+ *
+ * The engine acts first, the model judges. A function of the model gets the same arguments,
+ * finds every reason to refuse, and answers with the set of statuses that would be right (when
+ * an argument is wrong in two ways, either status is). When the engine said RAMET_OK (m->got)
+ * and that is right, the model does the same to itself. Ids, branch numbers, hashes and times
+ * that the engine makes up are learned from it by the driver, once, and then held against it.
+ *
+ * How the documents are read where they leave room:
+ *  - A path is identified by its last entry: an entry is appended once, to one branch.
+ *  - A pair of tool call and result: a call goes with the next result of its id after it.
+ *    snap_before moves the cut before the earliest call that would be parted, and before a call
+ *    that has no result at all unless a user spoke between it and the cut; snap_after moves it
+ *    behind the last parted result. Repeated until nothing is parted.
+ *  - The adk log is cut where main was longer than what is kept when the adk entry came.
+ *  - A move makes a new branch in both logs (when there is an adk log); undo and redo take both
+ *    heads. A switch, and a fork that names a branch, take the adk branch that stood beside that
+ *    main branch when it was left.
+ *  - A fork by one who may not read the adk log (a reader's private fork) gets none.
+ *  - sync cuts before the first entry of the channel that differs; entries of other channels
+ *    before it stay.
+ *  - Deleted sessions count in usage of the tree until gc; private ones of others never do.
+ *  - A private session may be made visible to the tree only by an owner who is a writer there.
+ */
+#ifndef MODEL_H
+#define MODEL_H
+
+#include "ramet.h"
+
+typedef struct m_session m_session;
+typedef struct m_branch m_branch;
+typedef struct m_tree m_tree;
+
+/* A set of statuses, a bit each. 0 from a check means "nothing to object". */
+typedef uint64_t m_set;
+#define M(name) (1ull << RAMET_##name)
+
+#define M_ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
+enum { M_KEYS = 5 }; /* state keys k0 … k4 */
+
+typedef struct m_entry {
+    const char *id; /* NULL until learned */
+    int64_t position;
+    m_branch *owner;
+    m_session *by; /* who appended it */
+    ramet_role role;
+    const char *text, *parts, *format, *body, *turn_id, *channel, *author, *client, *delta;
+    ramet_usage usage;
+    bool has_usage;
+    bool fixed_time;  /* the caller gave `created` */
+    int64_t created;  /* learned, unless given */
+    int64_t main_len; /* adk: entries of main when it came */
+    int64_t order;    /* of appending, over the whole store */
+    char hash[65];    /* "" until learned */
+    bool gone;        /* taken by gc */
+    unsigned mark;    /* reached, in the count of that number */
+} m_entry;
+
+struct m_branch {
+    int64_t id; /* the engine's number; 0 until learned */
+    m_session *session;
+    ramet_log log;
+    m_branch *parent; /* owner of entry base-1 */
+    int64_t base;
+    ramet_fork_type type;
+    m_branch *mate; /* main: the adk head when this branch was last left */
+    m_entry **path; /* the whole history */
+    size_t n, cap;
+};
+
+typedef struct m_move {
+    ramet_move_kind kind;
+    m_branch *from, *to, *from_adk, *to_adk;
+    const char *who, *reason;
+} m_move;
+
+typedef struct m_list {
+    void **items;
+    size_t n, cap;
+} m_list;
+
+struct m_session {
+    const char *id; /* NULL until learned */
+    m_tree *tree;
+    m_session *parent;
+    const char *title, *owner, *agent_name, *agent_model, *metadata, *reason, *by_id;
+    ramet_visibility visibility;
+    ramet_actor by_kind;
+    ramet_fork_type type;
+    m_list tags; /* char *, sorted */
+    bool is_fork;
+    ramet_cut cut;   /* of the fork; entry_id as the last one kept */
+    m_entry *cut_at; /* the entry that was named, NULL at the head */
+    ramet_side cut_side;
+    m_branch *first; /* the branch it began with */
+    m_branch *head, *adk;
+    m_list branches;   /* m_branch, both logs, oldest first */
+    m_list record[2];  /* m_entry */
+    m_list moves;      /* m_move */
+    m_list undo, redo; /* m_move: the two stacks */
+    const char *merged_into;
+    bool archived, deleted, purged;
+    int64_t deleted_at, expires, created;
+    int delete_group; /* which delete took it */
+    int64_t number;   /* entry.owner_no, 0 until learned */
+};
+
+typedef struct m_member {
+    const char *user;
+    ramet_level level;
+} m_member;
+
+struct m_tree {
+    const char *id;  /* NULL until learned */
+    m_list members;  /* m_member, the owner too */
+    m_list sessions; /* m_session in order of creation, purged ones too */
+};
+
+typedef struct m_verdict {
+    m_session *side[16];
+    m_branch *branch[16];
+    size_t n;
+    int winner;
+    const char *reason, *who;
+} m_verdict;
+
+typedef struct model {
+    ramet_limits limits;
+    int64_t grace;
+    int64_t now;
+    ramet_status got; /* what the engine said to the operation being judged */
+    m_list trees, sessions, entries, verdicts;
+    m_list branches; /* all of them */
+    m_list memory;   /* everything allocated */
+    int delete_groups;
+    unsigned marks;
+} model;
+
+/* What a write answers with. */
+typedef struct m_answer {
+    m_session *session;
+    m_branch *branch; /* written to, or made */
+    ramet_cut cut;
+    bool cut_moved; /* the policy moved it */
+    m_list entries; /* append: one for each given */
+    size_t added, matched;
+    bool moved;
+} m_answer;
+
+/* ---- model.c: the store, who may what, sessions */
+
+void model_init(model *m, const ramet_limits *limits, int64_t grace);
+void model_free(model *m);
+void *model_alloc(model *m, size_t size);
+char *model_text(model *m, const char *s);
+void m_list_add(m_list *l, void *item);
+bool m_same(const char *a, const char *b); /* NULL and "" are the same */
+
+m_session *model_find(model *m, const char *id);
+bool m_gone(const model *m, const m_session *s);      /* deleted or expired */
+bool m_visible(const m_session *s, const char *user); /* whether or not it is deleted */
+bool m_shown(const model *m, const m_session *s, const char *user);
+bool m_own(const m_session *s, const char *user);
+ramet_level m_tree_level(const m_tree *t, const char *user);
+bool m_writable(const m_session *s, const char *user);
+/* The session for a call that needs a level; objections are the answer, *s NULL when not shown. */
+m_set m_open(model *m, const char *user, const char *id, ramet_level need, m_session **s);
+int64_t m_depth(const m_session *s);
+
+m_set model_create(model *m, const char *user, const ramet_session_in *in, m_answer *out);
+m_set model_update(model *m, const char *user, const char *id, const ramet_session_patch *in,
+                   m_answer *out);
+m_set model_promote(model *m, const char *user, const char *id, m_answer *out);
+m_set m_text_check(const model *m, const char *title, const char *reason);
+m_set m_hash_check(const char *expected);                     /* an expected_head's shape */
+m_set m_head_check(const char *expected, const m_branch *b);  /* and whether it is that */
+m_set m_id_check(model *m, const char *user, const char *id); /* for a new session */
+m_set m_agent_check(const ramet_agent *agent);
+m_set m_metadata_check(const char *json);
+m_session *m_new(model *m, m_tree *tree, const char *id, const char *owner);
+void m_dress(model *m, m_session *s, const char *title, const ramet_agent *agent,
+             const char *metadata);
+
+/* ---- model_life.c: tags, members, delete, restore, gc */
+
+/* The tags as they would be stored, sorted into *out; objections are the answer. */
+m_set m_tags_normal(model *m, const char *const *tags, size_t n, m_list *out);
+typedef enum { TAGS_SET, TAGS_ADD, TAGS_REMOVE } m_tags_how;
+m_set model_tags(model *m, const char *user, const char *id, m_tags_how how,
+                 const char *const *tags, size_t n, m_answer *out);
+m_set model_member_set(model *m, const char *user, const char *id, const char *who,
+                       ramet_level level);
+m_set model_member_remove(model *m, const char *user, const char *id, const char *who);
+m_set model_delete(model *m, const char *user, const char *id, bool tree, bool dry, m_list *ids,
+                   int64_t *entries);
+m_set model_restore(model *m, const char *user, const char *id, bool tree, m_answer *out);
+void model_gc(model *m, bool dry, int64_t *sessions, int64_t *expired, int64_t *entries);
+
+/* ---- model_moves.c: appends, forks and moves */
+
+m_branch *m_branch_find(m_session *s, ramet_log log, int64_t id);
+m_entry *m_branch_entry(const m_branch *b, const char *id);
+const char *m_branch_hash(const m_branch *b);
+m_set model_append(model *m, const char *user, const char *client, const char *id,
+                   const ramet_append_in *in, m_answer *out);
+m_set model_fork(model *m, const char *user, const char *id, const ramet_fork_in *in,
+                 m_answer *out);
+m_set model_rewind(model *m, const char *user, const char *id, const ramet_move_in *in,
+                   m_answer *out);
+m_set model_undo(model *m, const char *user, const char *id, const char *xh, bool redo,
+                 m_answer *out);
+m_set model_switch(model *m, const char *user, const char *id, int64_t branch, const char *xh,
+                   m_answer *out);
+/* An edit (n is 1) or a regeneration. */
+m_set model_replace(model *m, const char *user, const char *client, const char *id,
+                    const char *entry_id, const ramet_entry_in *in, size_t n, const char *xh,
+                    ramet_move_kind kind, m_answer *out);
+m_set model_sync(model *m, const char *user, const char *client, const char *id,
+                 const ramet_entry_in *in, size_t n, const char *xh, m_answer *out);
+/* Whether what the caller gives is what is stored. */
+bool m_entry_equal(const m_entry *e, const ramet_entry_in *in);
+
+/* ---- model_view.c: what can be read */
+
+/* The versions at position `at` of the path of b: entries into *out, oldest first. */
+void m_branch_versions(const m_session *s, const m_branch *b, size_t at, m_list *out);
+m_branch *m_version_branch(const m_session *s, const m_entry *e); /* a switch to it goes there */
+size_t m_branches_shared(const m_branch *a, const m_branch *b);
+void m_path_state(const m_branch *b, size_t n, char *out, size_t size);
+
+typedef struct m_sum {
+    int64_t entries, input, output, cached;
+    struct {
+        const char *currency;
+        int64_t cost;
+    } money[4];
+    size_t n_money;
+} m_sum;
+void m_sum_add(m_sum *s, const m_entry *e);
+void m_usage(const model *m, const m_session *s, const char *user, m_sum *own, m_sum *path,
+             m_sum *tree);
+bool m_holds(const m_session *s, const m_entry *e);
+void m_shown_title(const model *m, const m_session *s, char *out, size_t size);
+bool m_listed(const model *m, const m_session *s, const char *user, const ramet_list_in *in);
+
+#endif

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * model_moves.c: how histories grow and part: appends, cuts, forks, moves and their undoing, sync.
+ */
+#include "model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- branches */
+
+m_branch *m_branch_find(m_session *s, ramet_log log, int64_t id)
+{
+    if (!id)
+        return log == RAMET_LOG_MAIN ? s->head : s->adk;
+    for (size_t i = 0; i < s->branches.n; i++) {
+        m_branch *b = s->branches.items[i];
+        if (b->id == id && b->log == log)
+            return b;
+    }
+    return NULL;
+}
+
+m_entry *m_branch_entry(const m_branch *b, const char *id)
+{
+    for (size_t i = 0; b && i < b->n; i++)
+        if (b->path[i]->id && strcmp(b->path[i]->id, id) == 0)
+            return b->path[i];
+    return NULL;
+}
+
+const char *m_branch_hash(const m_branch *b)
+{
+    return b && b->n ? b->path[b->n - 1]->hash : M_ZEROS;
+}
+
+static void branch_push(m_branch *b, m_entry *e)
+{
+    if (b->n == b->cap) {
+        b->cap = b->cap ? b->cap * 2 : 16;
+        b->path = realloc(b->path, b->cap * sizeof *b->path);
+        if (!b->path)
+            abort();
+    }
+    b->path[b->n++] = e;
+}
+
+/* The primitive: a branch of `s` that begins with the first `base` entries of `from`. */
+static m_branch *branch_new(model *m, m_session *s, const m_branch *from, size_t base,
+                            ramet_log log, ramet_fork_type type)
+{
+    m_branch *b = model_alloc(m, sizeof *b);
+    b->session = s;
+    b->log = log;
+    b->type = type;
+    for (size_t i = 0; i < base; i++)
+        branch_push(b, from->path[i]);
+    b->base = (int64_t)base;
+    b->parent = base ? from->path[base - 1]->owner : NULL;
+    m_list_add(&m->branches, b);
+    m_list_add(&s->branches, b);
+    return b;
+}
+
+m_set m_hash_check(const char *expected)
+{
+    return expected && strlen(expected) != 64 ? M(INVALID) : 0;
+}
+
+m_set m_head_check(const char *expected, const m_branch *b)
+{
+    return !expected || strcmp(expected, m_branch_hash(b)) == 0 ? 0 : M(HEAD_MOVED);
+}
+
+/* ----------------------------------------------------------------- entries */
+
+static bool given_same(const char *given, const char *stored)
+{
+    return !given || m_same(given, stored);
+}
+
+/* The normal form of what the caller gives. */
+static const char *parts_normal(const ramet_entry_in *in, char *buf, size_t size)
+{
+    if (in->parts)
+        return in->parts;
+    if (!in->text)
+        return "[]";
+    size_t n = (size_t)snprintf(buf, size, "[{\"type\":\"text\",\"text\":\"");
+    for (const char *p = in->text; *p && n + 8 < size; p++) {
+        if (*p == '"' || *p == '\\' || *p == '\n')
+            buf[n++] = '\\';
+        buf[n++] = *p == '\n' ? 'n' : *p;
+    }
+    snprintf(buf + n, size - n, "\"}]");
+    return buf;
+}
+
+/* The text parts joined by a blank line. */
+static void parts_text(const char *parts, char *buf, size_t size)
+{
+    static const char mark[] = "{\"type\":\"text\",\"text\":\"";
+    size_t n = 0;
+    for (const char *p = strstr(parts, mark); p; p = strstr(p, mark)) {
+        if (n)
+            n += (size_t)snprintf(buf + n, size - n, "\n\n");
+        for (p += sizeof mark - 1; *p != '"' && n + 4 < size; p++) {
+            if (*p == '\\')
+                buf[n++] = *++p == 'n' ? '\n' : *p;
+            else
+                buf[n++] = *p;
+        }
+    }
+    buf[n] = 0;
+}
+
+bool m_entry_equal(const m_entry *e, const ramet_entry_in *in)
+{
+    char buf[4096];
+    if (in->id && !m_same(in->id, e->id))
+        return false;
+    if (in->role != e->role || strcmp(parts_normal(in, buf, sizeof buf), e->parts) != 0)
+        return false;
+    if (in->usage) {
+        const ramet_usage *u = in->usage, *v = &e->usage;
+        if (!e->has_usage || u->input != v->input || u->output != v->output ||
+            u->cached != v->cached || u->cost != v->cost || !m_same(u->currency, v->currency))
+            return false;
+    }
+    return given_same(in->format, e->format) && given_same(in->body, e->body) &&
+           given_same(in->turn_id, e->turn_id) && given_same(in->channel, e->channel) &&
+           given_same(in->author, e->author) && given_same(in->state_delta, e->delta) &&
+           (!in->created || in->created == e->created);
+}
+
+static m_entry *entry_new(model *m, const char *user, const char *client, m_branch *b,
+                          const ramet_entry_in *in)
+{
+    char parts[4096], text[4096];
+    m_session *s = b->session;
+    m_entry *e = model_alloc(m, sizeof *e);
+    e->id = model_text(m, in->id);
+    e->position = (int64_t)b->n;
+    e->owner = b;
+    e->by = s;
+    e->role = in->role;
+    e->parts = model_text(m, parts_normal(in, parts, sizeof parts));
+    parts_text(e->parts, text, sizeof text);
+    e->text = model_text(m, text);
+    e->format = model_text(m, in->format ? in->format : "ramet");
+    e->body = model_text(m, in->body);
+    e->turn_id = model_text(m, in->turn_id);
+    e->channel = model_text(m, in->channel ? in->channel : "history");
+    e->author = model_text(m, in->author ? in->author : in->role == RAMET_USER ? user : NULL);
+    e->client = model_text(m, client);
+    e->delta = model_text(m, in->state_delta);
+    e->has_usage = in->usage != NULL;
+    if (in->usage) {
+        e->usage = *in->usage;
+        e->usage.currency = model_text(m, in->usage->currency);
+    }
+    e->fixed_time = in->created != 0;
+    e->created = in->created;
+    e->main_len = (int64_t)s->head->n;
+    e->order = (int64_t)m->entries.n;
+    branch_push(b, e);
+    m_list_add(&s->record[b->log], e);
+    m_list_add(&m->entries, e);
+    return e;
+}
+
+static m_set entry_check(const model *m, const ramet_entry_in *in)
+{
+    m_set bad = 0;
+    if (in->role < RAMET_USER || in->role > RAMET_SYSTEM || (in->text && in->parts))
+        bad |= M(INVALID);
+    if (in->id && (!*in->id || strlen(in->id) > m->limits.id_bytes))
+        bad |= M(BAD_ID);
+    if (in->body && (!in->format || strcmp(in->format, "ramet") == 0))
+        bad |= M(INVALID);
+    return bad;
+}
+
+static m_set batch_shape(const model *m, const ramet_entry_in *in, size_t n)
+{
+    m_set bad = 0;
+    for (size_t i = 0; i < n; i++)
+        bad |= entry_check(m, &in[i]);
+    return bad;
+}
+
+/* Objections to `in` following the first `kept` entries of b and the list's first ones. */
+static m_set batch_check(const m_branch *b, size_t kept, const ramet_entry_in *in, size_t n)
+{
+    m_set bad = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!in[i].id)
+            continue;
+        const m_entry *there = m_branch_entry(b, in[i].id);
+        if (there && (size_t)there->position < kept && !m_entry_equal(there, &in[i]))
+            bad |= M(ENTRY_EXISTS);
+        for (size_t k = 0; k < i; k++) {
+            if (!in[k].id || strcmp(in[k].id, in[i].id) != 0 ||
+                (there && (size_t)there->position < kept))
+                continue;
+            model scratch = {0};
+            m_session s = {0};
+            m_branch alone = {.session = &s};
+            s.head = &alone;
+            bool same = m_entry_equal(entry_new(&scratch, NULL, NULL, &alone, &in[k]), &in[i]);
+            bad |= same ? 0 : M(ENTRY_EXISTS);
+            free(alone.path);
+            free(s.record[0].items);
+            model_free(&scratch);
+        }
+    }
+    return bad;
+}
+
+static void batch_write(model *m, const char *user, const char *client, m_branch *b,
+                        const ramet_entry_in *in, size_t n, m_answer *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        m_entry *e = in[i].id ? m_branch_entry(b, in[i].id) : NULL;
+        if (!e) {
+            e = entry_new(m, user, client, b, &in[i]);
+            out->added++;
+        }
+        m_list_add(&out->entries, e);
+    }
+    out->branch = b;
+    out->session = b->session;
+}
+
+/* Whether all of it is there already. */
+static bool batch_known(const m_branch *b, const ramet_entry_in *in, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!in[i].id || !m_branch_entry(b, in[i].id))
+            return false;
+    return true;
+}
+
+m_set model_append(model *m, const char *user, const char *client, const char *id,
+                   const ramet_append_in *in, m_answer *out)
+{
+    m_session *s;
+    m_set bad = m_open(m, user, id, RAMET_WRITER, &s);
+    bad |= batch_shape(m, in->entries, in->n) | m_hash_check(in->expected_head);
+    if (in->n < 1)
+        bad |= M(INVALID);
+    if (in->n > m->limits.batch)
+        bad |= M(BATCH_TOO_LARGE);
+    if (!s)
+        return bad;
+    m_branch *b = m_branch_find(s, in->log, in->branch);
+    if (!b && in->branch)
+        return bad | M(BRANCH_NOT_FOUND);
+    bad |= m_head_check(in->expected_head, b) | batch_check(b, b ? b->n : 0, in->entries, in->n);
+    if (bad == M(HEAD_MOVED) && batch_known(b, in->entries, in->n))
+        bad = m->got == RAMET_OK ? 0 : bad;
+    if (bad || m->got != RAMET_OK)
+        return bad ? bad : M(OK);
+    if (!b)
+        b = s->adk = branch_new(m, s, NULL, 0, RAMET_LOG_ADK, RAMET_EXPLICIT);
+    batch_write(m, user, client, b, in->entries, in->n, out);
+    return M(OK);
+}
+
+/* -------------------------------------------------------------------- cuts */
+
+typedef struct tool_part {
+    size_t entry;
+    bool result;
+    const char *id;
+    size_t id_len;
+    int64_t match; /* call: entry of its result, -1 when there is none */
+} tool_part;
+
+static size_t path_tools(const m_branch *b, tool_part **out)
+{
+    static const char call[] = "{\"type\":\"tool_call\",\"id\":\"";
+    static const char result[] = "{\"type\":\"tool_result\",\"id\":\"";
+    size_t n = 0, cap = 0;
+    tool_part *t = NULL;
+    for (size_t i = 0; i < b->n; i++)
+        for (const char *p = b->path[i]->parts; (p = strstr(p, "{\"type\":\"tool_")); p++) {
+            bool is_result = strncmp(p, result, sizeof result - 1) == 0;
+            const char *id = p + (is_result ? sizeof result : sizeof call) - 1;
+            if (n == cap) {
+                cap = cap ? cap * 2 : 16;
+                t = realloc(t, cap * sizeof *t);
+                if (!t)
+                    abort();
+            }
+            t[n++] = (tool_part){i, is_result, id, strcspn(id, "\""), -1};
+        }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; !t[i].result && t[i].match < 0 && k < n; k++)
+            if (t[k].result && t[k].id_len == t[i].id_len && !memcmp(t[k].id, t[i].id, t[i].id_len))
+                t[i].match = (int64_t)t[k].entry;
+    *out = t;
+    return n;
+}
+
+static bool user_between(const m_branch *b, size_t call, size_t cut)
+{
+    for (size_t i = call + 1; i < cut; i++)
+        if (b->path[i]->role == RAMET_USER)
+            return true;
+    return false;
+}
+
+static size_t cut_snap(const m_branch *b, size_t cut, ramet_cut_policy policy)
+{
+    tool_part *t;
+    size_t n = path_tools(b, &t), before;
+    do {
+        before = cut;
+        for (size_t i = 0; i < n; i++) {
+            if (t[i].result || t[i].entry >= before)
+                continue;
+            bool parted = t[i].match >= (int64_t)before;
+            if (policy == RAMET_CUT_SNAP_AFTER && parted && (size_t)t[i].match + 1 > cut)
+                cut = (size_t)t[i].match + 1;
+            if (t[i].match < 0 && !user_between(b, t[i].entry, before))
+                parted = true;
+            if (policy == RAMET_CUT_SNAP_BEFORE && parted && t[i].entry < cut)
+                cut = t[i].entry;
+        }
+    } while (cut != before);
+    free(t);
+    return cut;
+}
+
+static m_set cut_find(const m_branch *b, const ramet_at *at, ramet_cut_policy policy, m_answer *out)
+{
+    size_t cut = b->n;
+    const m_entry *e = NULL;
+    if (at->entry_id) {
+        e = m_branch_entry(b, at->entry_id);
+        if (!e)
+            return M(ENTRY_NOT_FOUND);
+        cut = (size_t)e->position + (at->side == RAMET_AFTER);
+    }
+    size_t asked = cut;
+    if (policy != RAMET_CUT_EXACT)
+        cut = cut_snap(b, cut, policy);
+    out->cut_moved = cut != asked;
+    out->cut = (ramet_cut){policy, cut ? b->path[cut - 1]->id : NULL,
+                           cut ? RAMET_AFTER : RAMET_BEFORE, (int64_t)cut};
+    return 0;
+}
+
+/* Where the adk log is cut when main keeps `kept` entries. */
+static m_set adk_find(const m_branch *adk, const ramet_at *at, size_t kept, size_t *cut)
+{
+    *cut = 0;
+    if (at && at->entry_id) {
+        const m_entry *e = m_branch_entry(adk, at->entry_id);
+        if (!e)
+            return M(ENTRY_NOT_FOUND);
+        *cut = (size_t)e->position + (at->side == RAMET_AFTER);
+        return 0;
+    }
+    while (adk && *cut < adk->n && adk->path[*cut]->main_len <= (int64_t)kept)
+        ++*cut;
+    return 0;
+}
+
+/* ------------------------------------------------------------------- forks */
+
+static void fork_dress(model *m, m_session *f, const char *user, const m_session *s,
+                       const ramet_fork_in *in)
+{
+    ramet_agent parents = {.name = s->agent_name, .model = s->agent_model};
+    m_dress(m, f, in->title, in->agent ? in->agent : &parents, in->metadata);
+    f->is_fork = true;
+    f->type = in->type;
+    f->reason = model_text(m, in->reason ? in->reason : "");
+    f->visibility = in->visibility;
+    f->by_kind = in->by_kind;
+    f->by_id = model_text(m, in->by_id ? in->by_id : user);
+    f->expires = in->ephemeral_us > 0 ? m->now + in->ephemeral_us : 0;
+}
+
+m_set model_fork(model *m, const char *user, const char *id, const ramet_fork_in *in, m_answer *out)
+{
+    m_session *s;
+    m_list tags = {0};
+    m_set bad = m_open(m, user, id, RAMET_READER, &s);
+    bad |= m_text_check(m, in->title, in->reason) | m_metadata_check(in->metadata) |
+           m_agent_check(in->agent) | m_hash_check(in->expected_head) |
+           m_tags_normal(m, in->tags, in->n_tags, &tags);
+    m_branch *from = s ? m_branch_find(s, RAMET_LOG_MAIN, in->branch) : NULL;
+    if (!from) {
+        free(tags.items);
+        return s ? bad | M(BRANCH_NOT_FOUND) : bad;
+    }
+    if (in->visibility == RAMET_TREE_VISIBLE && m_tree_level(s->tree, user) < RAMET_WRITER)
+        bad |= M(FORBIDDEN);
+    bad |= m_id_check(m, user, in->id);
+    size_t adk_cut = 0;
+    m_branch *adk = from == s->head ? s->adk : from->mate;
+    bool may_adk = m_writable(s, user);
+    m_set cut = cut_find(from, &in->at, in->cut, out);
+    bad |= cut | m_head_check(in->expected_head, from);
+    if (!cut)
+        bad |= adk_find(adk, &in->adk_at, (size_t)out->cut.position, &adk_cut);
+    if (!may_adk && in->adk_at.entry_id)
+        bad |= M(FORBIDDEN);
+    if (bad || m->got != RAMET_OK) {
+        free(tags.items);
+        return bad ? bad : M(OK);
+    }
+    m_session *f = m_new(m, s->tree, in->id, user ? user : s->owner);
+    fork_dress(m, f, user, s, in);
+    f->parent = s;
+    f->tags = tags;
+    f->cut = out->cut;
+    f->cut_at = in->at.entry_id ? m_branch_entry(from, in->at.entry_id) : NULL;
+    f->cut_side = in->at.side;
+    f->head = f->first = out->branch =
+        branch_new(m, f, from, (size_t)out->cut.position, RAMET_LOG_MAIN, in->type);
+    if (adk && may_adk)
+        f->adk = branch_new(m, f, adk, adk_cut, RAMET_LOG_ADK, in->type);
+    out->session = f;
+    return M(OK);
+}
+
+/* ------------------------------------------------------------------- moves */
+
+static m_move *move_write(model *m, m_session *s, ramet_move_kind kind, m_branch *to,
+                          m_branch *to_adk, const char *who, const char *reason)
+{
+    m_move *v = model_alloc(m, sizeof *v);
+    *v = (m_move){
+        kind, s->head, to, s->adk, to_adk, model_text(m, who), model_text(m, reason ? reason : "")};
+    m_list_add(&s->moves, v);
+    s->head->mate = s->adk;
+    s->head = to;
+    s->adk = to_adk;
+    return v;
+}
+
+/* Any move but undo and redo. */
+static void move_new(model *m, m_session *s, ramet_move_kind kind, m_branch *to, m_branch *to_adk,
+                     const char *who, const char *reason)
+{
+    m_list_add(&s->undo, move_write(m, s, kind, to, to_adk, who, reason));
+    s->redo.n = 0;
+}
+
+/* The head goes to a new branch that keeps `kept` entries. */
+static m_branch *move_cut(model *m, m_session *s, ramet_move_kind kind, size_t kept,
+                          size_t adk_kept, ramet_fork_type type, const char *who,
+                          const char *reason)
+{
+    m_branch *to = branch_new(m, s, s->head, kept, RAMET_LOG_MAIN, type);
+    m_branch *adk = s->adk ? branch_new(m, s, s->adk, adk_kept, RAMET_LOG_ADK, type) : NULL;
+    move_new(m, s, kind, to, adk, who, reason);
+    return to;
+}
+
+m_set model_rewind(model *m, const char *user, const char *id, const ramet_move_in *in,
+                   m_answer *out)
+{
+    m_session *s;
+    size_t adk_cut = 0;
+    m_set bad = m_open(m, user, id, RAMET_WRITER, &s);
+    bad |= m_text_check(m, NULL, in->reason) | m_hash_check(in->expected_head);
+    if (!s)
+        return bad;
+    m_set cut = cut_find(s->head, &in->at, in->cut, out);
+    bad |= cut | m_head_check(in->expected_head, s->head);
+    if (!cut)
+        bad |= adk_find(s->adk, &in->adk_at, (size_t)out->cut.position, &adk_cut);
+    if (bad || m->got != RAMET_OK)
+        return bad ? bad : M(OK);
+    out->branch = move_cut(m, s, RAMET_MOVE_REWIND, (size_t)out->cut.position, adk_cut,
+                           RAMET_EXPLICIT, user, in->reason);
+    out->session = s;
+    return M(OK);
+}
+
+m_set model_undo(model *m, const char *user, const char *id, const char *xh, bool redo,
+                 m_answer *out)
+{
+    m_session *s;
+    m_set bad = m_open(m, user, id, RAMET_WRITER, &s) | m_hash_check(xh);
+    if (!s)
+        return bad;
+    m_list *from = redo ? &s->redo : &s->undo, *onto = redo ? &s->undo : &s->redo;
+    bad |= m_head_check(xh, s->head);
+    if (!from->n)
+        bad |= redo ? M(NOTHING_TO_REDO) : M(NOTHING_TO_UNDO);
+    if (bad || m->got != RAMET_OK)
+        return bad ? bad : M(OK);
+    const m_move *back = from->items[--from->n];
+    m_list_add(onto, move_write(m, s, redo ? RAMET_MOVE_REDO : RAMET_MOVE_UNDO, back->from,
+                                back->from_adk, user, NULL));
+    out->session = s;
+    out->branch = s->head;
+    return M(OK);
+}
+
+m_set model_switch(model *m, const char *user, const char *id, int64_t branch, const char *xh,
+                   m_answer *out)
+{
+    m_session *s;
+    m_set bad = m_open(m, user, id, RAMET_WRITER, &s) | m_hash_check(xh);
+    if (!s)
+        return bad;
+    m_branch *to = branch ? m_branch_find(s, RAMET_LOG_MAIN, branch) : NULL;
+    bad |= m_head_check(xh, s->head);
+    if (!to)
+        bad |= M(BRANCH_NOT_FOUND);
+    if (bad || m->got != RAMET_OK)
+        return bad ? bad : M(OK);
+    if (to != s->head)
+        move_new(m, s, RAMET_MOVE_SWITCH, to, to->mate, user, NULL);
+    out->session = s;
+    out->branch = to;
+    return M(OK);
+}
+
+m_set model_replace(model *m, const char *user, const char *client, const char *id,
+                    const char *entry_id, const ramet_entry_in *in, size_t n, const char *xh,
+                    ramet_move_kind kind, m_answer *out)
+{
+    m_session *s;
+    bool edit = kind == RAMET_MOVE_EDIT;
+    m_set bad = m_open(m, user, id, RAMET_WRITER, &s) | m_hash_check(xh);
+    const m_entry *e = s ? m_branch_entry(s->head, entry_id) : NULL;
+    ramet_entry_in one;
+    if (edit) {
+        one = *in;
+        one.role = one.role ? one.role : e ? e->role : RAMET_USER;
+        in = &one;
+    }
+    bad |= batch_shape(m, in, n);
+    if (n > m->limits.batch)
+        bad |= M(BATCH_TOO_LARGE);
+    if (!e)
+        return s ? bad | M(ENTRY_NOT_FOUND) | m_head_check(xh, s->head) : bad;
+    size_t kept = (size_t)e->position, adk_cut;
+    bad |= m_head_check(xh, s->head) | batch_check(s->head, kept, in, n);
+    adk_find(s->adk, NULL, kept, &adk_cut);
+    if (bad || m->got != RAMET_OK)
+        return bad ? bad : M(OK);
+    m_branch *b = move_cut(m, s, kind, kept, adk_cut,
+                           edit ? RAMET_AUTO_EDIT : RAMET_AUTO_REGENERATE, user, NULL);
+    batch_write(m, user, client, b, in, n, out);
+    return M(OK);
+}
+
+/* -------------------------------------------------------------------- sync */
+
+m_set model_sync(model *m, const char *user, const char *client, const char *id,
+                 const ramet_entry_in *in, size_t n, const char *xh, m_answer *out)
+{
+    m_session *s;
+    m_set bad = m_open(m, user, id, RAMET_WRITER, &s);
+    bad |= batch_shape(m, in, n) | m_hash_check(xh);
+    if (n > m->limits.sync)
+        bad |= M(BATCH_TOO_LARGE);
+    if (!s)
+        return bad;
+    const char *channel = n && in[0].channel ? in[0].channel : "history";
+    size_t matched = 0, cut = 0;
+    for (; cut < s->head->n; cut++) {
+        const m_entry *e = s->head->path[cut];
+        if (strcmp(e->channel, channel) != 0)
+            continue;
+        if (matched == n || !m_entry_equal(e, &in[matched]))
+            break;
+        matched++;
+    }
+    bad |= m_head_check(xh, s->head) | batch_check(s->head, cut, in + matched, n - matched);
+    if (bad || m->got != RAMET_OK)
+        return bad ? bad : M(OK);
+    out->session = s;
+    out->matched = matched;
+    out->moved = cut < s->head->n;
+    if (out->moved) {
+        size_t adk_cut;
+        adk_find(s->adk, NULL, cut, &adk_cut);
+        move_cut(m, s, RAMET_MOVE_SYNC, cut, adk_cut, RAMET_EXPLICIT, user, NULL);
+    }
+    batch_write(m, user, client, s->head, in + matched, n - matched, out);
+    return M(OK);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ops_store.c: operations on the store as a whole: search, fsck, gc, backup, reopening; and the
+ * check of everything.
+ */
+#include "driver.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------ search */
+
+typedef struct scan {
+    const op *o;
+    ramet_search_in in;
+    const m_session *session;
+    const m_tree *tree;
+} scan;
+
+static bool session_searched(const world *w, const scan *k, const m_session *s)
+{
+    if (!m_shown(&w->m, s, w->user) || (k->session && s != k->session) ||
+        (k->tree && s->tree != k->tree) || (k->in.agent && !m_same(k->in.agent, s->agent_name)))
+        return false;
+    bool tagged = !k->in.tag;
+    for (size_t i = 0; i < s->tags.n; i++)
+        tagged |= k->in.tag && strcmp(k->in.tag, s->tags.items[i]) == 0;
+    return tagged;
+}
+
+/* Whether a search must find e: a session that the caller may see, and that the filters leave,
+ * holds it on some branch. */
+static bool entry_searched(const world *w, const scan *k, const m_entry *e)
+{
+    if (e->gone || e->owner->log != RAMET_LOG_MAIN || !content_matches(k->o->a[A_Q], e->text) ||
+        (k->in.role && k->in.role != e->role))
+        return false;
+    for (size_t i = 0; i < e->by->tree->sessions.n; i++) {
+        const m_session *s = e->by->tree->sessions.items[i];
+        if (session_searched(w, k, s) && m_holds(s, e))
+            return true;
+    }
+    return false;
+}
+
+static void hit_compare(world *w, const scan *k, const ramet_hit *hit, m_list *found)
+{
+    m_session *s = model_find(&w->m, hit->session);
+    m_entry *e = NULL;
+    if (!s || !session_searched(w, k, s)) {
+        world_fail(w, "hit.session", "'%s' is not one of those searched", hit->session);
+        return;
+    }
+    for (size_t i = 0; i < w->m.branches.n && !e; i++) {
+        const m_branch *b = w->m.branches.items[i];
+        if (b->id == hit->branch && (int64_t)b->n > hit->position)
+            e = b->path[hit->position];
+    }
+    if (!e || !m_holds(s, e) || !entry_searched(w, k, e)) {
+        world_fail(w, "hit.entry", "'%s' at b%" PRId64 ":%" PRId64 " in '%s' is none (%s)",
+                   hit->entry_id, hit->branch, hit->position, hit->session, k->in.query);
+        return;
+    }
+    size_t p = (size_t)e->position;
+    same_text(w, "hit.entry_id", hit->entry_id, e->id);
+    same_int(w, "hit.role", (int64_t)hit->role, (int64_t)e->role);
+    same_int(w, "hit.created", hit->created, e->created);
+    same_int(w, "hit.abandoned", hit->abandoned, !(s->head->n > p && s->head->path[p] == e));
+    if (e->mark == w->m.marks)
+        world_fail(w, "hit.twice", "'%s' at b%" PRId64, hit->entry_id, hit->branch);
+    e->mark = w->m.marks;
+    m_list_add(found, e);
+}
+
+void run_search(world *w, const op *o)
+{
+    char query[100], cursor[600];
+    const char *const *tags;
+    size_t n_tags = content_tags(o->a[A_TAGS], &tags);
+    ramet_agent agent;
+    m_list found = {0};
+    bool one = o->a[A_K] % 4 == 1;
+    const m_session *of = o->a[A_TREE] ? slot_session(w, o->a[A_S1]) : NULL;
+    content_agent(o->a[A_AGENT], &agent);
+    content_query(o->a[A_Q], query, sizeof query);
+    scan k = {.o = o, .tree = of ? of->tree : NULL};
+    m_session *s = NULL;
+    m_set bad = one ? m_open(&w->m, w->user, slot_id(w, o->a[A_S]), RAMET_READER, &s) : 0;
+    k.session = s;
+    int limit = limit_ref(o->a[A_LIM]);
+    k.in = (ramet_search_in){.query = query,
+                             .session = one ? slot_id(w, o->a[A_S]) : NULL,
+                             .tree = of ? of->tree->id : NULL,
+                             .tag = n_tags && o->a[A_TAGS] == 1 ? tags[0] : NULL,
+                             .agent = o->a[A_K] % 8 == 7 ? agent.name : NULL,
+                             .role = (ramet_role)o->a[A_ROLE],
+                             .limit = limit < 0 || limit > 200 ? 200 : limit};
+    bool bounded = false;
+    w->m.marks++;
+    for (int page = 0; page < 2000 && !world_failed(w); page++) {
+        ramet_hits got = {0};
+        ramet_status st = ramet_search(w->call, &k.in, &got);
+        if (of && !k.session && st == RAMET_TREE_NOT_FOUND)
+            bad |= M(TREE_NOT_FOUND);
+        world_judge(w, st, bad ? bad : M(OK));
+        if (st || world_failed(w))
+            goto done;
+        for (size_t i = 0; i < got.n && !world_failed(w); i++)
+            hit_compare(w, &k, &got.items[i], &found);
+        bounded |= got.bounded;
+        if (!got.next_cursor)
+            break;
+        snprintf(cursor, sizeof cursor, "%s", got.next_cursor);
+        k.in.cursor = cursor;
+        ramet_call_reset(w->call);
+    }
+    for (size_t i = 0; i < w->m.entries.n && !bounded && !world_failed(w); i++) {
+        const m_entry *e = w->m.entries.items[i];
+        if (e->mark != w->m.marks && entry_searched(w, &k, e))
+            world_fail(w, "search.n", "'%s' of '%s' is missing (%s)", e->id, e->by->id, query);
+    }
+done:
+    free(found.items);
+}
+
+void run_search_update(world *w, const op *o)
+{
+    int64_t indexed = 0;
+    ramet_status st = ramet_search_update(w->call, o->a[A_TREE], &indexed);
+    world_judge(w, st, w->user ? M(FORBIDDEN) | M(OK) : M(OK));
+}
+
+/* ------------------------------------------------------------------ upkeep */
+
+void run_gc(world *w, const op *o)
+{
+    ramet_gc_out got = {0};
+    bool dry = o->a[A_DRY];
+    int64_t sessions, expired, entries;
+    ramet_status st = ramet_gc(w->call, dry, NULL, NULL, &got);
+    world_judge(w, st, w->user ? M(FORBIDDEN) : M(OK));
+    if (st)
+        return;
+    model_gc(&w->m, dry, &sessions, &expired, &entries);
+    same_int(w, "gc.sessions", got.sessions, sessions);
+    same_int(w, "gc.expired", got.expired, expired);
+    same_int(w, "gc.entries", got.entries, entries);
+    same_int(w, "gc.dry_run", got.dry_run, dry);
+}
+
+static void fsck(world *w, ramet_call *c)
+{
+    ramet_fsck_out got = {0};
+    ramet_status st = ramet_fsck(c, NULL, NULL, &got);
+    if (st)
+        world_fail(w, "fsck", "%s: %s", ramet_status_code(st), ramet_call_error(c)->message);
+    else if (got.n_all)
+        world_fail(w, "fsck", "%" PRId64 " faults, the first: %s (%s, %s)", got.n_all,
+                   got.faults[0].what, got.faults[0].session ? got.faults[0].session : "",
+                   got.faults[0].entry_id ? got.faults[0].entry_id : "");
+}
+
+void run_fsck(world *w, const op *o)
+{
+    (void)o;
+    ramet_fsck_out got = {0};
+    if (w->user)
+        world_judge(w, ramet_fsck(w->call, NULL, NULL, &got), M(FORBIDDEN));
+    else
+        fsck(w, w->call);
+}
+
+void run_stat(world *w, const op *o)
+{
+    (void)o;
+    ramet_stats got = {0};
+    ramet_status st = ramet_stat(w->call, &got);
+    world_judge(w, st, w->user ? M(FORBIDDEN) : M(OK));
+    if (st || world_failed(w))
+        return;
+    int64_t entries = 0;
+    for (size_t i = 0; i < w->m.entries.n; i++)
+        entries += !((m_entry *)w->m.entries.items[i])->gone;
+    same_int(w, "stat.entries", got.entries, entries);
+}
+
+/* A copy must be a whole store, with the same sessions. */
+void run_backup(world *w, const op *o)
+{
+    (void)o;
+    static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+    char copy[220], name[240];
+    snprintf(copy, sizeof copy, "%s.copy", w->path);
+    ramet_status st = ramet_backup(w->call, copy, NULL, NULL);
+    world_judge(w, st, w->user ? M(FORBIDDEN) : M(OK));
+    if (st == RAMET_OK && !world_failed(w)) {
+        ramet *live = w->r[0];
+        char path[sizeof w->path];
+        memcpy(path, w->path, sizeof path);
+        snprintf(w->path, sizeof w->path, "%.190s.copy", path);
+        ramet_call *c = w->call;
+        if (world_open(w, 0) == RAMET_OK) {
+            w->call = ramet_call_new(w->r[0], NULL, NULL);
+            fsck(w, w->call);
+            for (size_t i = 0; i < w->m.sessions.n && i < 20 && !world_failed(w); i++)
+                session_check(w, w->m.sessions.items[i]);
+            ramet_call_free(w->call);
+            ramet_close(w->r[0]);
+        }
+        w->call = c;
+        w->r[0] = live;
+        memcpy(w->path, path, sizeof path);
+    }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(name, sizeof name, "%s%s", copy, ends[i]);
+        unlink(name);
+    }
+}
+
+void run_reopen(world *w, const op *o)
+{
+    (void)o;
+    ramet_call_free(w->call);
+    w->call = NULL;
+    world_close(w, 1);
+    world_close(w, 0);
+    world_open(w, 0);
+}
+
+/* The second handle is opened, or closed. */
+void run_second(world *w, const op *o)
+{
+    (void)o;
+    if (w->r[1]) {
+        ramet_call_free(w->call);
+        w->call = NULL;
+        world_close(w, 1);
+    } else {
+        world_open(w, 1);
+    }
+}
+
+/* Every read of every session, as the embedding program. */
+void run_check(world *w, const op *o)
+{
+    (void)o;
+    w->user = NULL;
+    ramet_call_free(w->call);
+    w->call = world_program(w);
+    for (size_t i = 0; i < w->m.sessions.n && !world_failed(w); i++)
+        session_check(w, w->m.sessions.items[i]);
+    if (!world_failed(w))
+        fsck(w, w->call);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * world.c: one run: the store, the model and the clock; what the operands of a script mean in it.
+ */
+#include "driver.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ----------------------------------------------------------------- failing */
+
+bool world_failed(const world *w)
+{
+    return w->result->failed;
+}
+
+void world_fail(world *w, const char *what, const char *format, ...)
+{
+    char text[1500];
+    va_list args;
+    if (w->result->failed)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    w->result->failed = true;
+    snprintf(w->result->label, sizeof w->result->label, "%s: %s", op_name(w->op->kind), what);
+    snprintf(w->result->message, sizeof w->result->message, "%s: %s: %s (user %s)",
+             op_name(w->op->kind), what, text, w->user ? w->user : "-");
+}
+
+void world_judge(world *w, ramet_status got, m_set want)
+{
+    char text[300];
+    size_t n = 0;
+    if (want >> got & 1)
+        return;
+    text[0] = 0;
+    for (int s = 0; s < RAMET_STATUS_COUNT; s++)
+        if (want >> s & 1)
+            n +=
+                (size_t)snprintf(text + n, sizeof text - n, " %s",
+                                 s == RAMET_HIDDEN ? "hidden" : ramet_status_code((ramet_status)s));
+    world_fail(w, "status", "got %s (%s), wanted%s",
+               got == RAMET_HIDDEN ? "hidden" : ramet_status_code(got),
+               got ? ramet_call_error(w->call)->message : "", text);
+}
+
+/* ------------------------------------------------------------------- store */
+
+static int64_t world_clock(void *arg)
+{
+    return atomic_load(&((world *)arg)->clock);
+}
+
+static const ramet_limits small_limits = {.batch = 9,
+                                          .sync = 1000,
+                                          .id_bytes = 255,
+                                          .title_chars = 20,
+                                          .reason_chars = 20,
+                                          .tags = 4,
+                                          .tag_chars = 8};
+/* Odd, where the clock is even: "just now" does not happen. */
+static const int64_t grace_us = 1000000001;
+
+ramet_status world_open(world *w, int handle)
+{
+    ramet_options opt = {
+        .limits = small_limits, .grace_us = grace_us, .clock = world_clock, .clock_arg = w};
+    ramet_error err = {0};
+    ramet_status st = ramet_open(w->path, &opt, &w->r[handle], &err);
+    if (st)
+        world_fail(w, "open", "%s: %s", ramet_status_code(st), err.message);
+    return st;
+}
+
+void world_close(world *w, int handle)
+{
+    if (handle == 0 && w->stream) {
+        ramet_stream_close(w->stream);
+        ramet_call_free(w->stream_call);
+        w->stream = NULL;
+    }
+    if (w->r[handle])
+        ramet_close(w->r[handle]);
+    w->r[handle] = NULL;
+}
+
+ramet_call *world_program(world *w)
+{
+    return ramet_call_new(w->r[0], NULL, NULL);
+}
+
+/* ---------------------------------------------------------------- learning */
+
+static void branch_learn(world *w, m_branch *b, int64_t id)
+{
+    if (b->id == id)
+        return;
+    if (b->id || !id) {
+        world_fail(w, "head branch", "got b%" PRId64 ", wanted b%" PRId64, id, b->id);
+        return;
+    }
+    for (size_t i = 0; i < w->m.branches.n; i++)
+        if (((m_branch *)w->m.branches.items[i])->id == id)
+            world_fail(w, "new branch", "b%" PRId64 " is not new", id);
+    b->id = id;
+}
+
+/* Where the hash of e is in the table, or would be. */
+static size_t hash_slot(const world *w, const m_entry *e)
+{
+    char start[8] = {0};
+    memcpy(start, e->hash, 7);
+    size_t at = strtoul(start, NULL, 16) & (w->cap_hashes - 1);
+    while (w->hashes[at] && strcmp(w->hashes[at]->hash, e->hash) != 0)
+        at = (at + 1) & (w->cap_hashes - 1);
+    return at;
+}
+
+/* False when another entry has that hash: no two entries are equal, as their times differ. */
+static bool hash_add(world *w, m_entry *e)
+{
+    if (w->n_hashes * 2 >= w->cap_hashes) {
+        m_entry **old = w->hashes;
+        size_t n = w->cap_hashes;
+        w->cap_hashes = n ? n * 2 : 1024;
+        w->hashes = calloc(w->cap_hashes, sizeof *w->hashes);
+        if (!w->hashes)
+            abort();
+        for (size_t i = 0; i < n; i++)
+            if (old[i])
+                w->hashes[hash_slot(w, old[i])] = old[i];
+        free(old);
+    }
+    size_t at = hash_slot(w, e);
+    if (w->hashes[at])
+        return false;
+    w->hashes[at] = e;
+    w->n_hashes++;
+    return true;
+}
+
+static void entry_learn(world *w, m_branch *b, m_entry *e, const ramet_entry *got)
+{
+    if (!e->id) {
+        if (m_branch_entry(b, got->id))
+            world_fail(w, "entry id", "%s was made twice", got->id);
+        e->id = model_text(&w->m, got->id);
+    }
+    if (!e->fixed_time) {
+        if (got->created != w->m.now)
+            world_fail(w, "created", "got %" PRId64 ", now is %" PRId64, got->created, w->m.now);
+        e->created = got->created;
+    }
+    memcpy(e->hash, got->hash, sizeof e->hash);
+    if (strlen(e->hash) != 64 || strspn(e->hash, "0123456789abcdef") != 64)
+        world_fail(w, "hash", "'%s' is none", got->hash);
+    else if (!hash_add(w, e))
+        world_fail(w, "hash", "two histories have the hash %s", got->hash);
+}
+
+static void path_learn(world *w, ramet_call *c, m_branch *b)
+{
+    size_t from = b->n;
+    while (from > 0 && !b->path[from - 1]->hash[0])
+        from--;
+    if (from == b->n)
+        return;
+    ramet_read_in in = {.limit = 1000,
+                        .by_position = true,
+                        .position = (int64_t)from,
+                        .branch = b->id,
+                        .log = b->log};
+    ramet_page page = {0};
+    ramet_status st = ramet_read(c, b->session->id, &in, &page);
+    if (st || page.n != b->n - from) {
+        world_fail(w, "new entries", "%s, %zu entries instead of %zu", ramet_status_code(st),
+                   page.n, b->n - from);
+        return;
+    }
+    for (size_t i = 0; i < page.n && !world_failed(w); i++)
+        entry_learn(w, b, b->path[from + i], &page.entries[i]);
+    for (size_t i = 0; i < page.n && !world_failed(w); i++)
+        same_entry(w, &page.entries[i], b->path[from + i], b->session, b, false);
+}
+
+void world_learn(world *w, m_session *s, m_branch *b)
+{
+    ramet_call *c = world_program(w);
+    ramet_session *got = NULL;
+    ramet_status st = ramet_session_get(c, s->id, &got);
+    if (st) {
+        world_fail(w, "get after it", "%s: %s", ramet_status_code(st),
+                   ramet_call_error(c)->message);
+    } else {
+        if (!s->tree->id)
+            s->tree->id = model_text(&w->m, got->tree_id);
+        branch_learn(w, s->head, got->head.branch);
+        if (s->adk)
+            branch_learn(w, s->adk, got->adk.branch);
+        if (b && !world_failed(w))
+            path_learn(w, c, b);
+    }
+    ramet_call_free(c);
+}
+
+/* ---------------------------------------------------------------- operands */
+
+const char *user_name(int32_t n)
+{
+    static const char *const users[] = {NULL, "u1", "u2 \xC3\xBC", "u3", "u4/%25", "u5"};
+    return users[n];
+}
+
+const char *slot_id(const world *w, int32_t slot)
+{
+    static const char *const names[SLOTS] = {"s0",    "s1",  "s2/ %41", "s3",  "s4\xF0\x9F\x8C\xBF",
+                                             "s5'\"", "s6",  "s7",      "s8",  "s9",
+                                             "s10",   "s11", "s12",     "s13", "s14",
+                                             "s15",   "s16", "s17",     "s18", "s19",
+                                             "s20",   "s21", "s22",     "s23", "s24",
+                                             "s25",   "s26", "s27",     "s28", "s29",
+                                             "s30",   "s31", "s32",     "s33", "s34",
+                                             "s35",   "s36", "s37",     "s38", "s39"};
+    return w->slot[slot] ? w->slot[slot] : names[slot];
+}
+
+m_session *slot_session(world *w, int32_t slot)
+{
+    return model_find(&w->m, slot_id(w, slot));
+}
+
+const char *entry_ref(const world *w, const m_session *s, const m_branch *b, int32_t v)
+{
+    static const char *const strangers[] = {"e1", "e2", "e3", "e900", "e5", "e8/ %41 \xC3\xA9"};
+    size_t k = (size_t)v / 8;
+    if (v == 0)
+        return NULL;
+    if (v % 8 == 7)
+        return strangers[k % 6];
+    if (v % 8 == 6 && s && w->m.entries.n) {
+        const m_entry *e = w->m.entries.items[k * 37 % w->m.entries.n];
+        return s->record[0].n ? ((m_entry *)s->record[0].items[k % s->record[0].n])->id : e->id;
+    }
+    return b && b->n ? b->path[b->n - 1 - k % b->n]->id : "e1";
+}
+
+int64_t branch_ref(const world *w, const m_session *s, ramet_log log, int32_t v)
+{
+    size_t n = 0, k = (size_t)v / 16 * 15 + (size_t)v % 16 - 1;
+    if (v == 0)
+        return 0;
+    if (v % 16 == 15 || v % 16 == 0 || !s)
+        return v > 40 && w->m.branches.n
+                   ? ((m_branch *)w->m.branches.items[(size_t)v * 7 % w->m.branches.n])->id
+                   : 987654;
+    for (size_t i = 0; i < s->branches.n; i++)
+        n += ((m_branch *)s->branches.items[i])->log == log;
+    if (!n)
+        return 987654;
+    k %= n;
+    for (size_t i = s->branches.n; i-- > 0;) {
+        const m_branch *b = s->branches.items[i];
+        if (b->log == log && k-- == 0)
+            return b->id ? b->id : 987654;
+    }
+    return 0;
+}
+
+const char *head_ref(const m_branch *b, int32_t v)
+{
+    static const char stale[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+    if (v == 0)
+        return NULL;
+    if (v <= 2)
+        return m_branch_hash(b);
+    if (v == 5)
+        return "0011";
+    return v == 3 && b && b->n ? (b->n > 1 ? b->path[b->n - 2]->hash : M_ZEROS) : stale;
+}
+
+int limit_ref(int32_t v)
+{
+    static const int limits[] = {0, 1, 2, 3, 5, 10, 50, 1000, 7, 20, -1, 1001};
+    return limits[v];
+}
+
+/* --------------------------------------------------------------------- run */
+
+static op_run *const runs[] = {
+#define X(name, ...) run_##name,
+    SCRIPT_OPS(X)
+#undef X
+};
+
+static void op_do(world *w, const op *o)
+{
+    static const int64_t steps[] = {2, 20, 2000, 2000000, 200000000, 1000000000};
+    atomic_fetch_add(&w->clock, steps[o->a[A_DT]]);
+    w->m.now = atomic_load(&w->clock);
+    w->op = o;
+    w->user = user_name(o->a[A_U]);
+    w->client = o->a[A_U] % 2 ? "cli" : NULL;
+    ramet *r = o->a[A_H] && w->r[1] ? w->r[1] : w->r[0];
+    w->call = ramet_call_new(r, w->user, w->client);
+    runs[o->kind](w, o);
+    if (w->call)
+        ramet_call_free(w->call);
+    w->call = NULL;
+}
+
+static void store_remove(const char *path)
+{
+    static const char *const ends[] = {"",        "-wal",        "-shm",       "-journal",
+                                       ".copy",   ".copy-wal",   ".copy-shm",  ".search",
+                                       "-search", "-search-wal", "-search-shm"};
+    char name[240];
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(name, sizeof name, "%s%s", path, ends[i]);
+        unlink(name);
+    }
+}
+
+void world_run(const char *dir, const op *ops, size_t n, outcome *result)
+{
+    world *w = calloc(1, sizeof *w);
+    if (!w)
+        abort();
+    w->result = result;
+    atomic_store(&w->clock, 1700000000000000);
+    snprintf(w->path, sizeof w->path, "%s/model-%ld.db", dir, (long)getpid());
+    store_remove(w->path);
+    model_init(&w->m, &small_limits, grace_us);
+    w->op = ops;
+    if (world_open(w, 0) == RAMET_OK)
+        for (size_t i = 0; i < n && !result->failed; i++) {
+            result->at = i;
+            op_do(w, &ops[i]);
+        }
+    world_close(w, 0);
+    world_close(w, 1);
+    store_remove(w->path);
+    free(w->stream_want.items);
+    free(w->hashes);
+    model_free(&w->m);
+    free(w);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * search.c: full text over what the caller may see; abandoned entries are marked.
+ */
+#include "help.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+TestSuite(search, .init = scratch_open, .fini = scratch_close);
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The ids of the hits, sorted; "!" marks abandoned ones. */
+static const char *found_by(ramet_call *c, const ramet_search_in *in)
+{
+    static char text[1024];
+    ramet_hits hits;
+    ok_for(c, ramet_search(c, in, &hits));
+    const char *names[256];
+    char marked[256][64];
+    for (size_t i = 0; i < hits.n; i++) {
+        snprintf(marked[i], sizeof marked[i], "%s%s", hits.items[i].entry_id,
+                 hits.items[i].abandoned ? "!" : "");
+        names[i] = marked[i];
+        if (i)
+            cr_assert_leq(hits.items[i].score, hits.items[i - 1].score, "best first");
+    }
+    qsort(names, hits.n, sizeof *names, by_text);
+    text[0] = 0;
+    for (size_t i = 0; i < hits.n; i++) {
+        size_t have = strlen(text);
+        snprintf(text + have, sizeof text - have, "%s%s", have ? " " : "", names[i]);
+    }
+    return text;
+}
+
+static const char *found(const char *query)
+{
+    return found_by(T.call, &(ramet_search_in){.query = query, .limit = 200});
+}
+
+static void fruit(void)
+{
+    make("s");
+    ask("s", "e1", "The quick brown fox likes apples");
+    answer("s", "e2", "A lazy dog likes brown pears and apples");
+    ask("s", "e3", "Äpfel und Birnen, naïve café");
+    make("t");
+    ask("t", "e4", "quick quick quick brown");
+}
+
+Test(search, all_words_must_occur)
+{
+    fruit();
+    cr_assert_str_eq(found("brown"), "e1 e2 e4");
+    cr_assert_str_eq(found("brown apples"), "e1 e2");
+    cr_assert_str_eq(found("BROWN Fox"), "e1");
+    cr_assert_str_eq(found("brown nothing"), "");
+    cr_assert_str_eq(found("app"), "", "whole words");
+}
+
+Test(search, phrases_prefixes_and_exclusions)
+{
+    fruit();
+    cr_assert_str_eq(found("\"brown fox\""), "e1");
+    cr_assert_str_eq(found("\"fox brown\""), "");
+    cr_assert_str_eq(found("app*"), "e1 e2");
+    cr_assert_str_eq(found("brown -fox"), "e2 e4");
+    cr_assert_str_eq(found("likes -\"lazy dog\""), "e1");
+    cr_assert_str_eq(found("qui* \"brown fox\""), "e1");
+}
+
+Test(search, letters_with_marks)
+{
+    fruit();
+    cr_assert_str_eq(found("äpfel"), "e3");
+    cr_assert_str_eq(found("café"), "e3");
+}
+
+Test(search, odd_queries_are_no_syntax)
+{
+    fruit();
+    static const char *const odd[] = {"\"open", "AND",  "fox OR dog", "a:b",     "(fox", "fox)",
+                                      "*",      "^fox", "NEAR(a b)",  "fox AND", "{a}",  "--",
+                                      "'",      "\"\"", "text:fox",   "+fox"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        ramet_hits hits;
+        ramet_status st = ramet_search(T.call, &(ramet_search_in){.query = odd[i]}, &hits);
+        cr_assert(st == RAMET_OK || st == RAMET_INVALID, "'%s' gives %s: %s", odd[i],
+                  ramet_status_code(st), ramet_call_error(T.call)->message);
+    }
+    ramet_hits hits;
+    refused(RAMET_INVALID, "query", ramet_search(T.call, &(ramet_search_in){.query = ""}, &hits));
+    refused(RAMET_INVALID, "query", ramet_search(T.call, &(ramet_search_in){0}, &hits));
+    refused(RAMET_INVALID, "limit",
+            ramet_search(T.call, &(ramet_search_in){.query = "fox", .limit = 201}, &hits));
+    refused(RAMET_BAD_CURSOR, "cursor",
+            ramet_search(T.call, &(ramet_search_in){.query = "fox", .cursor = "zz"}, &hits));
+}
+
+Test(search, a_hit_tells_where_it_is)
+{
+    fruit();
+    ramet_hits hits;
+    ok(ramet_search(T.call, &(ramet_search_in){.query = "lazy"}, &hits));
+    cr_assert_eq(hits.n, 1);
+    const ramet_hit *h = &hits.items[0];
+    cr_assert_str_eq(h->session, "s");
+    cr_assert_str_eq(h->title, "The quick brown fox likes apples");
+    cr_assert_str_eq(h->entry_id, "e2");
+    cr_assert_eq(h->branch, get("s")->head.branch);
+    cr_assert_eq(h->position, 1);
+    cr_assert_eq(h->role, RAMET_ASSISTANT);
+    cr_assert_not(h->abandoned);
+    cr_assert_eq(h->created, T0 + 3 * SECOND);
+    cr_assert_eq(h->n_marks, 1);
+    cr_assert_eq(strncmp(h->snippet + h->marks[0].start, "lazy", 4), 0, "%s", h->snippet);
+    cr_assert_eq(h->marks[0].length, 4);
+    cr_assert_null(hits.next_cursor);
+}
+
+Test(search, a_snippet_is_a_part_around_the_match)
+{
+    make("s");
+    char text[6000] = "";
+    for (int i = 0; i < 300; i++)
+        strcat(text, i == 200 ? "the NEEDLE is here " : "hay and straw ");
+    ask("s", "e", text);
+    ramet_hits hits;
+    ok(ramet_search(T.call, &(ramet_search_in){.query = "needle"}, &hits));
+    cr_assert_eq(hits.n, 1);
+    const ramet_hit *h = &hits.items[0];
+    cr_assert_lt(strlen(h->snippet), 1000);
+    cr_assert_eq(h->n_marks, 1);
+    cr_assert_eq(strncmp(h->snippet + h->marks[0].start, "NEEDLE", 6), 0, "%s", h->snippet);
+}
+
+Test(search, filters)
+{
+    fruit();
+    fork_at("s", "e2", "f");
+    ask("f", "e5", "brown fork");
+    ramet_tags tags;
+    ok(ramet_tags_set(T.call, "t", (const char *[]){"hot"}, 1, &tags));
+    ramet_agent agent = {.name = "echo"};
+    ramet_session *s;
+    ok(ramet_session_update(T.call, "t", &(ramet_session_patch){.agent = &agent}, &s));
+    ramet_call *c = T.call;
+    cr_assert_str_eq(found_by(c, &(ramet_search_in){.query = "brown", .session = "t"}), "e4");
+    cr_assert_str_eq(found_by(c, &(ramet_search_in){.query = "brown", .session = "f"}), "e1 e2 e5",
+                     "what it inherited is on its path");
+    cr_assert_str_eq(found_by(c, &(ramet_search_in){.query = "brown", .tree = get("s")->tree_id}),
+                     "e1 e2 e5");
+    cr_assert_str_eq(found_by(c, &(ramet_search_in){.query = "brown", .tag = "hot"}), "e4");
+    cr_assert_str_eq(found_by(c, &(ramet_search_in){.query = "brown", .agent = "echo"}), "e4");
+    cr_assert_str_eq(found_by(c, &(ramet_search_in){.query = "brown", .role = RAMET_ASSISTANT}),
+                     "e2");
+    cr_assert_str_eq(found_by(c, &(ramet_search_in){.query = "brown", .since = T0 + 3 * SECOND}),
+                     "e2 e4 e5");
+    cr_assert_str_eq(found_by(c, &(ramet_search_in){.query = "brown", .until = T0 + 3 * SECOND}),
+                     "e1");
+    ramet_hits hits;
+    refused(RAMET_SESSION_NOT_FOUND, NULL,
+            ramet_search(c, &(ramet_search_in){.query = "brown", .session = "none"}, &hits));
+    refused(RAMET_TREE_NOT_FOUND, NULL,
+            ramet_search(c, &(ramet_search_in){.query = "brown", .tree = "none"}, &hits));
+}
+
+Test(search, a_shared_entry_is_found_once)
+{
+    fruit();
+    fork_at("s", NULL, "f");
+    fork_at("f", NULL, "g");
+    cr_assert_str_eq(found("lazy"), "e2");
+}
+
+Test(search, abandoned_entries_are_found_and_marked)
+{
+    fruit();
+    rewind_to("s", "e1");
+    answer("s", "e6", "a brown bear");
+    cr_assert_str_eq(found("brown"), "e1 e2! e4 e6");
+    cr_assert_str_eq(found_by(T.call, &(ramet_search_in){.query = "lazy", .session = "s"}), "e2!");
+    ramet_session *s;
+    ok(ramet_undo(T.call, "s", NULL, &s));
+    cr_assert_str_eq(found("brown"), "e1 e2 e4 e6!");
+}
+
+Test(search, only_what_the_caller_may_see)
+{
+    fruit();
+    ramet_session *s;
+    ok(ramet_session_create(T.call, &(ramet_session_in){.id = "p", .owner = "bob"}, &s));
+    ask("p", "e7", "brown secret");
+    join("s", "carol", RAMET_READER);
+    ramet_call *bob = as("bob"), *carol = as("carol"), *eve = as("eve");
+    cr_assert_str_eq(found_by(bob, &(ramet_search_in){.query = "brown"}), "e7");
+    cr_assert_str_eq(found_by(carol, &(ramet_search_in){.query = "brown"}), "e1 e2");
+    cr_assert_str_eq(found_by(eve, &(ramet_search_in){.query = "brown"}), "");
+    ramet_hits hits;
+    refused_for(eve, RAMET_HIDDEN, NULL,
+                ramet_search(eve, &(ramet_search_in){.query = "brown", .session = "s"}, &hits));
+    ok_for(carol, ramet_fork(carol, "s", &(ramet_fork_in){.id = "cp", .visibility = RAMET_PRIVATE},
+                             &s, NULL));
+    ask("cp", "e8", "brown diary");
+    ramet_call *ann = as("ann");
+    cr_assert_str_eq(found_by(ann, &(ramet_search_in){.query = "diary"}), "");
+    cr_assert_str_eq(found_by(carol, &(ramet_search_in){.query = "diary"}), "e8");
+    drop("s");
+    cr_assert_str_eq(found_by(ann, &(ramet_search_in){.query = "lazy"}), "",
+                     "only a private session of another reaches it");
+    cr_assert_str_eq(found_by(carol, &(ramet_search_in){.query = "lazy"}), "e2");
+}
+
+Test(search, the_adk_log_is_outside)
+{
+    make("s");
+    say("s", "a");
+    ramet_append_out out;
+    ramet_entry_in in = {.id = "k", .role = RAMET_USER, .text = "password hunter2"};
+    ok(ramet_append(T.call, "s", &(ramet_append_in){.entries = &in, .n = 1, .log = RAMET_LOG_ADK},
+                    &out));
+    cr_assert_str_eq(found("hunter2"), "");
+}
+
+Test(search, thinking_and_tools_are_not_text)
+{
+    make("s");
+    put("s", &(ramet_entry_in){.id = "e",
+                               .role = RAMET_ASSISTANT,
+                               .parts = "[{\"type\":\"thinking\",\"text\":\"zebra\"},"
+                                        "{\"type\":\"text\",\"text\":\"horse\"}]"});
+    cr_assert_str_eq(found("horse"), "e");
+    cr_assert_str_eq(found("zebra"), "");
+}
+
+Test(search, pages)
+{
+    make("s");
+    for (int i = 0; i < 45; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "e%d", i);
+        ask("s", id, "the same words here");
+    }
+    ramet_search_in in = {.query = "words"};
+    ramet_hits hits;
+    bool seen[45] = {false};
+    size_t total = 0;
+    do {
+        ok(ramet_search(T.call, &in, &hits));
+        cr_assert_leq(hits.n, 20);
+        for (size_t i = 0; i < hits.n; i++) {
+            int at = atoi(hits.items[i].entry_id + 1);
+            cr_assert_not(seen[at], "e%d twice", at);
+            seen[at] = true;
+        }
+        total += hits.n;
+        in.cursor = hits.next_cursor;
+    } while (in.cursor);
+    cr_assert_eq(total, 45);
+}
+
+Test(search, more_matches_rank_higher)
+{
+    make("s");
+    ask("s", "weak",
+        "one apple among a great many other words that have nothing to do with fruit at all");
+    ask("s", "strong", "apple apple apple");
+    ramet_hits hits;
+    ok(ramet_search(T.call, &(ramet_search_in){.query = "apple"}, &hits));
+    cr_assert_eq(hits.n, 2);
+    cr_assert_str_eq(hits.items[0].entry_id, "strong");
+    cr_assert_gt(hits.items[0].score, hits.items[1].score);
+}
+
+Test(search, the_index_follows_and_can_be_made_anew)
+{
+    fruit();
+    ramet_stats st;
+    int64_t indexed = -1;
+    ok(ramet_search_update(T.call, false, &indexed));
+    ok(ramet_stat(T.call, &st));
+    cr_assert_eq(st.unindexed, 0);
+    ask("s", "new", "platypus");
+    cr_assert_str_eq(found("platypus"), "new", "a search waits for what was committed before");
+    ok(ramet_search_update(T.call, true, &indexed));
+    cr_assert_eq(indexed, 5);
+    cr_assert_str_eq(found("platypus"), "new");
+    cr_assert_str_eq(found("brown"), "e1 e2 e4");
+    scratch_reopen(NULL);
+    cr_assert_str_eq(found("brown"), "e1 e2 e4");
+}
+
+Test(search, what_gc_took_is_not_found)
+{
+    fruit();
+    cr_assert_str_eq(found("quick"), "e1 e4");
+    drop("t");
+    cr_assert_str_eq(found("quick"), "e1");
+    tick(8 * DAY);
+    ramet_gc_out out;
+    ok(ramet_gc(T.call, false, NULL, NULL, &out));
+    cr_assert_str_eq(found("quick"), "e1");
+}

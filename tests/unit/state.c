@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * state.c: the state at a point is the fold of the deltas on the path to it.
+ */
+#include "help.h"
+
+#include <stdio.h>
+
+TestSuite(state, .init = scratch_open, .fini = scratch_close);
+
+static void delta(const char *session, const char *id, const char *json)
+{
+    put(session, &(ramet_entry_in){.id = id, .role = RAMET_TOOL, .text = "x", .state_delta = json});
+}
+
+static const char *state(const char *session, const char *entry)
+{
+    const char *json = NULL;
+    ok(ramet_state(T.call, session, entry, &json));
+    return json;
+}
+
+Test(state, is_empty_at_first)
+{
+    make("s");
+    cr_assert_str_eq(state("s", NULL), "{}");
+    say("s", "a");
+    cr_assert_str_eq(state("s", NULL), "{}");
+    cr_assert_str_eq(state("s", "a"), "{}");
+}
+
+Test(state, folds_the_path)
+{
+    make("s");
+    delta("s", "a", "{\"b\":1,\"a\":\"x\"}");
+    say("s", "plain");
+    delta("s", "c", "{\"b\": 2.50, \"z\":{\"deep\":[1, 2]}}");
+    delta("s", "d", "{\"a\":null,\"none\":null}");
+    delta("s", "e", "{\"z\":{\"other\":true}}");
+    cr_assert_str_eq(state("s", "a"), "{\"a\":\"x\",\"b\":1}");
+    cr_assert_str_eq(state("s", "plain"), "{\"a\":\"x\",\"b\":1}");
+    cr_assert_str_eq(state("s", "c"), "{\"a\":\"x\",\"b\":2.50,\"z\":{\"deep\":[1, 2]}}");
+    cr_assert_str_eq(state("s", "d"), "{\"b\":2.50,\"z\":{\"deep\":[1, 2]}}");
+    cr_assert_str_eq(state("s", "e"), "{\"b\":2.50,\"z\":{\"other\":true}}");
+    cr_assert_str_eq(state("s", NULL), state("s", "e"));
+}
+
+Test(state, a_rewind_and_a_fork_restore_it)
+{
+    make("s");
+    delta("s", "a", "{\"n\":1}");
+    delta("s", "b", "{\"n\":2}");
+    delta("s", "c", "{\"m\":3}");
+    fork_at("s", "a", "f");
+    cr_assert_str_eq(state("f", NULL), "{\"n\":1}");
+    delta("f", "x", "{\"f\":true}");
+    cr_assert_str_eq(state("f", NULL), "{\"f\":true,\"n\":1}");
+    rewind_to("s", "b");
+    cr_assert_str_eq(state("s", NULL), "{\"n\":2}");
+    ramet_session *s;
+    ok(ramet_undo(T.call, "s", NULL, &s));
+    cr_assert_str_eq(state("s", NULL), "{\"m\":3,\"n\":2}");
+    ok(ramet_rewind(T.call, "s", &(ramet_move_in){.at = {"a", RAMET_BEFORE}}, &s, NULL));
+    cr_assert_str_eq(state("s", NULL), "{}");
+}
+
+Test(state, keys_of_every_kind)
+{
+    make("s");
+    delta("s", "a", "{\"\":0,\"\\u0061\":1,\"q\\\"\":2,\"é\":3,\"__proto__\":4}");
+    cr_assert_str_eq(state("s", NULL), "{\"\":0,\"__proto__\":4,\"a\":1,\"q\\\"\":2,\"é\":3}");
+    delta("s", "b", "{\"a\":null,\"\":null}");
+    cr_assert_str_eq(state("s", NULL), "{\"__proto__\":4,\"q\\\"\":2,\"é\":3}");
+}
+
+Test(state, at_what_is_not_on_the_path)
+{
+    make("s");
+    delta("s", "a", "{\"n\":1}");
+    const char *json;
+    refused(RAMET_ENTRY_NOT_FOUND, "entry_id", ramet_state(T.call, "s", "none", &json));
+    refused(RAMET_SESSION_NOT_FOUND, NULL, ramet_state(T.call, "none", NULL, &json));
+}
+
+/* Against a fold by hand, over enough deltas that snapshots come into it. */
+Test(state, long_histories)
+{
+    make("s");
+    int64_t value[7];
+    bool there[7] = {false};
+    for (int i = 0; i < 400; i++) {
+        char id[16], json[64];
+        int key = i * 5 % 7;
+        bool remove = i % 11 == 10;
+        snprintf(id, sizeof id, "e%d", i);
+        snprintf(json, sizeof json, remove ? "{\"k%d\":null}" : "{\"k%d\":%d}", key, i);
+        if (i % 50 == 49) {
+            char fork[16];
+            snprintf(fork, sizeof fork, "f%d", i);
+            fork_at("s", NULL, fork);
+        }
+        delta("s", id, json);
+        there[key] = !remove;
+        value[key] = i;
+        char want[256] = "{";
+        for (int k = 0; k < 7; k++)
+            if (there[k])
+                snprintf(want + strlen(want), sizeof want - strlen(want), "%s\"k%d\":%d",
+                         want[1] ? "," : "", k, (int)value[k]);
+        strcat(want, "}");
+        cr_assert_str_eq(state("s", NULL), want, "after %d", i);
+        ramet_call_reset(T.call);
+    }
+    cr_assert_str_eq(state("f49", NULL), state("s", "e48"));
+    cr_assert_str_eq(state("f349", NULL), state("s", "e348"));
+}
