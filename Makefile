@@ -38,7 +38,7 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes 
         -Wvla -Wwrite-strings -Wformat=2 -Wundef -Wno-format-truncation
 CFLAGS := -std=c11 -D_GNU_SOURCE -g $(OPT) $(WARN) -fPIC -fvisibility=hidden -pthread -MMD -MP \
           -fno-strict-aliasing -fstack-protector-strong -D_FORTIFY_SOURCE=2 $(SANFLAGS) \
-          -Iinclude -Isrc -I$(B)/gen $(shell pkg-config --cflags $(PKGS))
+          -Iinclude -Isrc $(shell pkg-config --cflags $(PKGS))
 LDFLAGS := -pthread $(SANFLAGS) -Wl,-z,relro,-z,now
 LIBS := $(shell pkg-config --libs $(PKGS)) -lm
 ifeq ($(SAN),1)

@@ -193,7 +193,8 @@ static int tree_of(cli *c, const char *word)
 typedef struct root {
     const char *tree;
     const char *id, *title, *agent, *tags;
-    int64_t forks, entries, updated;
+    int64_t forks; /* of the tree; before folding: 1 when this session is one */
+    int64_t entries, updated;
     bool archived;
 } root;
 
@@ -202,32 +203,53 @@ typedef struct forest {
     VEC(root) roots;
 } forest;
 
-static root *forest_root(forest *f, const char *tree)
-{
-    for (size_t i = f->roots.n; i-- > 0;)
-        if (strcmp(f->roots.items[i].tree, tree) == 0)
-            return &f->roots.items[i];
-    root r = {.tree = arena_strdup(f->c->mem, tree)};
-    VEC_PUSH(f->c->mem, &f->roots, r);
-    return &f->roots.items[f->roots.n - 1];
-}
-
 static void forest_add(forest *f, const ramet_session *s)
 {
     arena *mem = f->c->mem;
-    root *r = forest_root(f, s->tree_id);
-    if (s->updated > r->updated)
-        r->updated = s->updated;
-    if (s->is_fork)
-        r->forks++;
-    if (s->is_fork && r->id)
-        return;
-    r->id = arena_strdup(mem, s->id);
-    r->title = arena_strdup(mem, s->shown_title);
-    r->agent = arena_strdup(mem, s->agent.name ? s->agent.name : "");
-    r->tags = tags_text(f->c, s);
-    r->entries = s->head.length;
-    r->archived = s->archived;
+    root r = {.tree = arena_strdup(mem, s->tree_id), .updated = s->updated, .forks = s->is_fork};
+    r.id = arena_strdup(mem, s->id);
+    r.title = arena_strdup(mem, s->shown_title);
+    r.agent = arena_strdup(mem, s->agent.name ? s->agent.name : "");
+    r.tags = tags_text(f->c, s);
+    r.entries = s->head.length;
+    r.archived = s->archived;
+    VEC_PUSH(mem, &f->roots, r);
+}
+
+/* Sessions of one tree together, its root first. */
+static int by_tree(const void *a, const void *b)
+{
+    const root *x = a, *y = b;
+    int order = strcmp(x->tree, y->tree);
+    return order ? order : (x->forks > y->forks) - (x->forks < y->forks);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const root *x = a, *y = b;
+    return x->updated != y->updated ? (x->updated < y->updated) - (x->updated > y->updated)
+                                    : strcmp(x->tree, y->tree);
+}
+
+/* One row a tree, the one that was changed last first. */
+static void forest_fold(forest *f)
+{
+    root *r = f->roots.items;
+    size_t n = 0;
+    if (f->roots.n)
+        qsort(r, f->roots.n, sizeof *r, by_tree);
+    for (size_t i = 0; i < f->roots.n; i++) {
+        if (!n || strcmp(r[n - 1].tree, r[i].tree) != 0) {
+            r[n++] = r[i];
+            continue;
+        }
+        r[n - 1].forks += r[i].forks;
+        if (r[i].updated > r[n - 1].updated)
+            r[n - 1].updated = r[i].updated;
+    }
+    f->roots.n = n;
+    if (n)
+        qsort(r, n, sizeof *r, by_time);
 }
 
 static int forest_answer(forest *f)
@@ -287,6 +309,7 @@ static int forest_of_store(cli *c)
         in.cursor = page.next_cursor ? arena_strdup(c->mem, page.next_cursor) : NULL;
         ramet_call_reset(c->walk);
     } while (in.cursor);
+    forest_fold(&f);
     return c->json ? forest_json(&f) : forest_answer(&f);
 }
 

@@ -192,6 +192,7 @@ bool cx_read(cx *x, ramet_call *c)
 {
     ramet_status st;
     char message[512] = "";
+    memset(&c->err, 0, sizeof c->err);
     db *d = store_read_begin(c->r->st, &st, message);
     if (!d) {
         call_fail(c, st, NULL, "%s", message);
@@ -233,6 +234,7 @@ ramet_status cx_write(ramet_call *c, cx_op run, void *arg)
 {
     write_job j = {c, run, arg};
     char message[512] = "";
+    memset(&c->err, 0, sizeof c->err);
     ramet_status st = store_write(c->r->st, write_run, &j, message);
     /* The operation told its own refusals; the store tells the rest. */
     if (st != RAMET_OK && (c->err.status != st || message[0]))

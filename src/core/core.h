@@ -304,6 +304,8 @@ int64_t delta_before_on(cx *x, const branch_meta *owner, int64_t inherited, int6
 void delta_write(cx *x, const branch_row *b, int64_t k, const char *json);
 /* The state at the delta with that key, as JSON. */
 const char *state_fold(cx *x, int64_t tree, int64_t k);
+/* The same with one more delta behind it. */
+const char *state_after(cx *x, int64_t tree, int64_t prev, const char *json);
 void usage_write(cx *x, int64_t tree, int64_t k, const ramet_usage *u);
 /* Adds [lo, hi) of one branch to a sum. */
 typedef struct usage_acc usage_acc;

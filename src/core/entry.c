@@ -273,6 +273,26 @@ static bool same(const char *given, const char *have)
     return !given || (have && strcmp(given, have) == 0);
 }
 
+/* Whether parts are one text part, however they are written. */
+static bool one_text(arena *a, const char *parts)
+{
+    json_doc d;
+    if (!json_parse(a, parts, strlen(parts), 0, &d, NULL))
+        return false;
+    const json_node *part = json_first(&d, &d.nodes[0]);
+    const char *type = part ? json_text(a, &d, json_get(&d, part, "type")) : NULL;
+    return d.nodes[0].count == 1 && type && strcmp(type, "text") == 0;
+}
+
+static bool same_content(ramet_call *c, const ramet_entry_in *in, const ramet_entry *have)
+{
+    if (in->parts)
+        return strcmp(in->parts, have->parts) == 0;
+    if (in->text)
+        return strcmp(in->text, have->text) == 0 && one_text(c->a, have->parts);
+    return strcmp(have->parts, "[]") == 0;
+}
+
 bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have)
 {
     const ramet_entry_in *in = n->in;
@@ -280,10 +300,7 @@ bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have)
         !same(in->channel, have->channel) || !same(in->author, have->author) ||
         !same(in->format, have->format) || !same(in->state_delta, have->state_delta))
         return false;
-    (void)c;
-    if (in->parts ? strcmp(n->e.parts, have->parts) != 0 : strcmp(n->e.text, have->text) != 0)
-        return false;
-    if (in->text && strcmp(n->e.parts, have->parts) != 0)
+    if (!same_content(c, in, have))
         return false;
     if (in->created && in->created != have->created)
         return false;

@@ -27,12 +27,18 @@ static ramet_status fork_access(cx *x, const session_row *s, const ramet_fork_in
                      x->c->user, ramet_level_name(have));
 }
 
+/* The adk log may hold credentials: who may not read it does not come by it through a fork. */
+static bool adk_read(cx *x, const session_row *s)
+{
+    return s->visibility == RAMET_PRIVATE || level_in(x, s->tree) >= RAMET_WRITER;
+}
+
 /* The cut on the path of the branch asked for, with the adk log as it was on that branch. */
 static ramet_status fork_cut(cx *x, session_row *s, const ramet_fork_in *in, branch_row *from,
                              cut_result *cut)
 {
     TRY(branch_open(x, s, RAMET_LOG_MAIN, in->branch, from));
-    s->adk = adk_beside(x, s, from->m.id);
+    s->adk = adk_read(x, s) ? adk_beside(x, s, from->m.id) : 0;
     return cut_both(x, s, from, &in->at, &in->adk_at, in->cut, cut);
 }
 

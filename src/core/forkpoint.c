@@ -60,6 +60,19 @@ static void points_add(cx *x, point_list *p, const leaving *list, size_t n, int6
     }
 }
 
+/* A branch of this session that the path follows up to `at` and then leaves behind. */
+static void point_left(cx *x, point_list *p, const branch_meta *m, int64_t at)
+{
+    branch_row b;
+    if (m->session != p->s->no || m->id == p->head->m.id || !branch_load(x, m->tree, m->id, &b) ||
+        b.len <= at)
+        return;
+    ramet_fork_point left = {.position = at,
+                             .entry_id = path_entry_id(x, p->head, at - 1),
+                             .branch = m->id};
+    VEC_PUSH(x->a, &p->v, left);
+}
+
 static ramet_status points(cx *x, const char *session, ramet_fork_point **out, size_t *n)
 {
     session_row s;
@@ -84,6 +97,7 @@ static ramet_status points(cx *x, const char *session, ramet_fork_point **out, s
         q_int(q, 4, segs[i].hi);
         leaving_load(x, q, &list, &n_list);
         points_add(x, &p, list, n_list, i + 1 < n_segs ? segs[i + 1].m.id : 0);
+        point_left(x, &p, &segs[i].m, segs[i].hi);
     }
     *out = p.v.items;
     *n = p.v.n;

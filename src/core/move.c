@@ -44,15 +44,12 @@ static bool snap_before_cut(void *arg, ramet_entry *e)
             VEC_PUSH(s->a, &s->open, o);
             continue;
         }
-        /* A result answers the earliest call with its id that is still open. */
-        for (size_t k = 0; k < s->open.n; k++) {
-            if (strcmp(s->open.items[k].id, refs[i].id) == 0) {
-                memmove(&s->open.items[k], &s->open.items[k + 1],
-                        (s->open.n - k - 1) * sizeof s->open.items[0]);
-                s->open.n--;
-                break;
-            }
-        }
+        /* A result answers every call with its id that is still open. */
+        size_t open = 0;
+        for (size_t k = 0; k < s->open.n; k++)
+            if (strcmp(s->open.items[k].id, refs[i].id) != 0)
+                s->open.items[open++] = s->open.items[k];
+        s->open.n = open;
     }
     return true;
 }
@@ -65,12 +62,9 @@ static bool snap_after_cut(void *arg, ramet_entry *e)
     for (size_t i = 0; i < n; i++) {
         if (!refs[i].result)
             continue;
-        for (size_t k = 0; k < s->open.n; k++) {
-            if (s->open.items[k].result < 0 && strcmp(s->open.items[k].id, refs[i].id) == 0) {
+        for (size_t k = 0; k < s->open.n; k++)
+            if (s->open.items[k].result < 0 && strcmp(s->open.items[k].id, refs[i].id) == 0)
                 s->open.items[k].result = e->position;
-                break;
-            }
-        }
     }
     for (size_t k = 0; k < s->open.n; k++)
         missing += s->open.items[k].result < 0;

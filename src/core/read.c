@@ -148,9 +148,10 @@ static ramet_status read_page(cx *x, const char *session, const ramet_read_in *i
     window w;
     TRY(session_open(x, session, in->log == RAMET_LOG_ADK ? NEED_WRITE : NEED_READ, &s));
     if (in->log == RAMET_LOG_ADK && !in->branch && !s.adk) {
+        b = (branch_row){0};
         *out = (ramet_page){0};
-        head_fill(x, &(branch_row){0}, &out->head);
-        return RAMET_OK;
+        head_fill(x, &b, &out->head);
+        return window_of(x, &b, in, &w);
     }
     TRY(branch_open(x, &s, in->log, in->branch, &b));
     TRY(window_of(x, &b, in, &w));
@@ -248,7 +249,7 @@ static ramet_status stream_start(cx *x, const char *session, const ramet_read_in
     TRY(session_open(x, session, in->log == RAMET_LOG_ADK ? NEED_WRITE : NEED_READ, &row));
     if (in->log == RAMET_LOG_ADK && !in->branch && !row.adk) {
         s->done = true;
-        return RAMET_OK;
+        return window_of(x, &s->b, in, &w);
     }
     TRY(branch_open(x, &row, in->log, in->branch, &s->b));
     TRY(window_of(x, &s->b, in, &w));

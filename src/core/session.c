@@ -9,6 +9,7 @@
 
 #define TITLE_CHARS 60
 #define TITLE_LOOK 32 /* entries looked through for the first user message */
+#define NEAR 16       /* ancestors walked one by one: what a fork costs must not depend on its depth */
 
 void session_from(db_stmt *q, arena *a, session_row *s)
 {
@@ -199,9 +200,10 @@ const char *session_shown_title(cx *x, const session_row *s)
 {
     if (s->title[0] || !s->parent)
         return s->title[0] ? s->title : first_words(x, s);
-    /* Of a fork of a fork of …: the nearest title above, and "Fork of" once. */
+    /* Of a fork of a fork of …: the nearest title above, and "Fork of" once. Far up there would be
+     * the same first message that this history begins with. */
     session_row up = *s;
-    while (up.parent && !up.title[0]) {
+    for (int i = 0; i < NEAR && up.parent && !up.title[0]; i++) {
         session_row next;
         /* On a damaged row the depth would not fall: then it stops, too. */
         if (!session_by_no(x, up.tree, up.parent, &next) || session_gone(x, &next) ||
@@ -209,7 +211,7 @@ const char *session_shown_title(cx *x, const session_row *s)
             break;
         up = next;
     }
-    const char *words = up.title[0] ? up.title : first_words(x, up.no == s->no ? s : &up);
+    const char *words = up.title[0] ? up.title : first_words(x, up.parent ? s : &up);
     return words[0] ? arena_printf(x->a, "Fork of %s", words) : "Fork";
 }
 
@@ -245,24 +247,43 @@ static const char *visible_id(cx *x, int64_t tree, int64_t no)
     return s.id;
 }
 
-/* The session that owns the first entry, and how many entries from the start are its own: what
- * a provider's prompt cache has seen under that key. */
+/* How many entries from the start of a path are a session's own. */
+static int64_t owned_prefix(cx *x, const branch_row *head, int64_t session)
+{
+    branch_meta m = head->m;
+    int64_t shared = head->len, lo = 1;
+    for (int i = 0; i < NEAR && m.session != session && m.parent; i++) {
+        shared = m.base;
+        if (!branch_meta_load(x, m.tree, m.parent, &m))
+            return 0;
+    }
+    if (m.session == session)
+        return shared;
+    while (lo < shared) {
+        int64_t mid = lo + (shared - lo) / 2;
+        branch_meta o;
+        if (!path_owner(x, &head->m, mid, &o))
+            return 0;
+        if (o.session == session)
+            lo = mid + 1;
+        else
+            shared = mid;
+    }
+    return shared;
+}
+
+/* The session that owns the first entry: under that key a provider's prompt cache has seen the
+ * start of this history. */
 static void cache_root(cx *x, const session_row *s, const branch_row *head, ramet_session *out)
 {
-    branch_meta first, m = head->m;
+    branch_meta first;
     out->cache_root = s->id;
     out->cache_root_shared = head->len;
     if (!head->len || !path_owner(x, &head->m, 0, &first) || first.session == s->no)
         return;
     const char *id = visible_id(x, s->tree, first.session);
     out->cache_root = id ? id : out->tree_id;
-    int64_t shared = head->len;
-    while (m.session != first.session && m.parent) {
-        shared = m.base;
-        if (!branch_meta_load(x, m.tree, m.parent, &m))
-            return;
-    }
-    out->cache_root_shared = shared;
+    out->cache_root_shared = owned_prefix(x, head, first.session);
 }
 
 void session_fill(cx *x, const session_row *s, ramet_session *out)
@@ -496,6 +517,11 @@ static ramet_status patch_apply(cx *x, const ramet_session_patch *in, session_ro
         if (x->c->user && strcmp(x->c->user, s->owner) != 0)
             return call_fail(x->c, RAMET_FORBIDDEN, "visibility",
                              "only the session's owner may change its visibility");
+        /* As for a fork: what the tree gets to see comes from a writer (I10). */
+        if (*in->visibility == RAMET_TREE_VISIBLE && s->visibility == RAMET_PRIVATE &&
+            level_in(x, s->tree) < RAMET_WRITER)
+            return call_fail(x->c, RAMET_FORBIDDEN, "visibility",
+                             "showing a session to the tree needs the level writer");
         s->visibility = (int)*in->visibility;
     }
     return in->merged_into ? merged_into(x, in->merged_into, s) : RAMET_OK;

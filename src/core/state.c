@@ -167,6 +167,16 @@ const char *state_fold(cx *x, int64_t tree, int64_t k)
     return out;
 }
 
+const char *state_after(cx *x, int64_t tree, int64_t prev, const char *json)
+{
+    fold f = {.a = arena_new()};
+    fold_json(&f, json);
+    fold_walk(x, &f, tree, prev);
+    const char *out = fold_text(&f, x->a);
+    arena_free(f.a);
+    return out;
+}
+
 /* -------------------------------------------------------------------- write */
 
 void delta_write(cx *x, const branch_row *b, int64_t k, const char *json)
@@ -185,12 +195,8 @@ void delta_write(cx *x, const branch_row *b, int64_t k, const char *json)
     }
     weight += (int64_t)strlen(json) + ROW_WEIGHT;
     const char *snap = NULL;
-    fold f = {.a = NULL};
     if (weight > SNAP_MIN && weight > snap_len) {
-        f.a = arena_new();
-        fold_json(&f, json);
-        fold_walk(x, &f, b->m.tree, prev);
-        snap = fold_text(&f, f.a);
+        snap = state_after(x, b->m.tree, prev, json);
         snap_len = (int64_t)strlen(snap);
         weight = 0;
     }
@@ -203,7 +209,6 @@ void delta_write(cx *x, const branch_row *b, int64_t k, const char *json)
     q_text(q, 6, json);
     q_text(q, 7, snap);
     q_run(q);
-    arena_free(f.a);
 }
 
 /* --------------------------------------------------------------------- read */

@@ -169,7 +169,7 @@ static extract extract_choose(const scan *s, size_t len)
         lead--;
     }
     size_t end = first + SNIPPET_WORDS;
-    x.cut_before = first > 0;
+    x.cut_before = first > 0 || s->words[first].start > LEAD_BYTES;
     if (x.cut_before)
         x.from = s->words[first].start;
     x.cut_after = end < s->n_words;

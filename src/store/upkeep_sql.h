@@ -23,13 +23,14 @@
     X(move_all, "SELECT seq,kind,f,t,fa,ta,undo_under,redo_under FROM move "                       \
                 "WHERE tree=$1 AND session=$2 ORDER BY seq")                                       \
     X(usage_range, "SELECT k,input,output,cached,cost,currency,n,cum_input,cum_output,cum_cached," \
-                   "cum_cost,mixed FROM usage WHERE tree=$1 AND k>=$2 AND k<=$3 ORDER BY k")       \
-    X(delta_range, "SELECT k,prev,weight,snap_len,length(json),snap IS NOT NULL FROM delta "       \
+                   "cum_cost,cum_currency,mixed FROM usage "                                       \
+                   "WHERE tree=$1 AND k>=$2 AND k<=$3 ORDER BY k")                                 \
+    X(delta_range, "SELECT k,prev,weight,snap_len,json,snap FROM delta "                           \
                    "WHERE tree=$1 AND k>=$2 AND k<=$3 ORDER BY k")                                 \
     X(orphan_session, "SELECT s.tree,s.no,s.id FROM session s WHERE NOT EXISTS "                   \
                       "(SELECT 1 FROM tree t WHERE t.tree=s.tree) LIMIT $1")                       \
     X(orphan_branch, "SELECT b.tree,b.id,'' FROM branch b WHERE NOT EXISTS "                       \
-                     "(SELECT 1 FROM session s WHERE s.tree=b.tree AND s.no=b.session) LIMIT $1")  \
+                     "(SELECT 1 FROM tree t WHERE t.tree=b.tree) LIMIT $1")                        \
     X(orphan_entry, "SELECT e.tree,e.k,e.id FROM entry e WHERE NOT EXISTS "                        \
                     "(SELECT 1 FROM branch b WHERE b.tree=e.tree AND b.id=(e.k>>24)) LIMIT $1")    \
     X(orphan_body, "SELECT o.tree,o.k,'' FROM body o WHERE NOT EXISTS (SELECT 1 FROM entry e "     \
@@ -44,7 +45,7 @@
                    "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                   \
     X(orphan_tag, "SELECT o.tree,o.session,o.tag FROM tag o WHERE NOT EXISTS (SELECT 1 FROM "      \
                   "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                    \
-    X(orphan_member, "SELECT o.tree,0,o.user_id FROM member o WHERE NOT EXISTS "                   \
+    X(orphan_member, "SELECT o.tree,o.tree,o.user_id FROM member o WHERE NOT EXISTS "                   \
                      "(SELECT 1 FROM tree t WHERE t.tree=o.tree) LIMIT $1")                        \
     X(orphan_verdict, "SELECT o.tree,o.no,'' FROM verdict o WHERE NOT EXISTS "                     \
                       "(SELECT 1 FROM tree t WHERE t.tree=o.tree) LIMIT $1")

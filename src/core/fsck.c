@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fsck: checks the file, every hash, reference and head. See fsck.h for the rules of the house;
+ * the invariants are B1 to B4 (branch.c), M2 (move.c), S1 to S3 (state.c) and G3 to G5 (gc.c).
+ *
+ * Of a session that gc is taking (purging > 0) only its place and what is left in its branches
+ * is checked.
+ */
+#include "core/fsck.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FAULTS_MAX 1000
+#define TREE_BATCH 256
+#define TICK 2048 /* entries between two reports of progress */
+#define BRANCH_MAX (INT64_MAX >> (POS_BITS + 1))
+
+/* --------------------------------------------------------------------- faults */
+
+static const char *place_text(arena *a, const fsck_place *at)
+{
+    const char *s = "";
+    if (at->session)
+        s = arena_printf(a, "session %s", at->session);
+    if (at->branch >= 0)
+        s = arena_printf(a, "%s%sbranch b%lld", s, s[0] ? ", " : "", (long long)at->branch);
+    if (at->position >= 0)
+        s = arena_printf(a, "%s%sposition %lld", s, s[0] ? ", " : "", (long long)at->position);
+    if (at->entry)
+        s = arena_printf(a, "%s%sentry %s", s, s[0] ? ", " : "", at->entry);
+    return s[0] ? arena_printf(a, "%s: ", s) : s;
+}
+
+void fsck_fault(fsck *f, fsck_place at, const char *fmt, ...)
+{
+    if (f->out->n_all++ >= FAULTS_MAX)
+        return;
+    arena *a = f->x.c->a;
+    char what[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    for (char *p = what; *p; p++)
+        if (*p == '\n')
+            *p = ' ';
+    ramet_fault fault = {.what = arena_printf(a, "%s%s", place_text(a, &at), what),
+                         .session = arena_strdup(a, at.session),
+                         .entry_id = arena_strdup(a, at.entry),
+                         .branch = at.branch,
+                         .position = at.position};
+    VEC_PUSH(a, &f->faults, fault);
+}
+
+bool fsck_read_ok(fsck *f, fsck_place at, const char *what)
+{
+    if (db_status(f->x.d) == RAMET_OK)
+        return true;
+    fsck_fault(f, at, "%s failed: %s", what, db_message(f->x.d));
+    db_clear(f->x.d);
+    return false;
+}
+
+bool fsck_tick(fsck *f, int64_t entries)
+{
+    int64_t before = f->out->entries / TICK;
+    f->out->entries += entries;
+    if (f->progress && !f->stopped && (f->out->entries / TICK != before || !entries))
+        f->stopped = !f->progress(f->arg, "fsck", f->out->entries, f->total);
+    return !f->stopped;
+}
+
+fsck_place fsck_in(const fsck_branch *b, int64_t position, const char *entry)
+{
+    return (fsck_place){.session = b->of ? b->of->s.id : NULL,
+                        .branch = b->b.m.id,
+                        .position = position,
+                        .entry = entry};
+}
+
+static fsck_place at_session(const fsck_session *s)
+{
+    return (fsck_place){.session = s->s.id, FSCK_NOWHERE};
+}
+
+/* ----------------------------------------------------------------------- rows */
+
+static int by_session(const void *a, const void *b)
+{
+    int64_t x = ((const fsck_session *)a)->s.no, y = ((const fsck_session *)b)->s.no;
+    return x < y ? -1 : x > y;
+}
+
+static int by_branch(const void *a, const void *b)
+{
+    int64_t x = ((const fsck_branch *)a)->b.m.id, y = ((const fsck_branch *)b)->b.m.id;
+    return x < y ? -1 : x > y;
+}
+
+static fsck_session *session_at(const fsck *f, int64_t no)
+{
+    fsck_session key = {.s = {.no = no}};
+    return f->n_sessions ? bsearch(&key, f->sessions, f->n_sessions, sizeof key, by_session) : NULL;
+}
+
+static fsck_branch *branch_at(const fsck *f, int64_t id)
+{
+    fsck_branch key = {.b = {.m = {.id = id}}};
+    return f->n_branches ? bsearch(&key, f->branches, f->n_branches, sizeof key, by_branch) : NULL;
+}
+
+static bool branch_sane(const branch_row *b)
+{
+    return b->m.id > 0 && b->m.id <= BRANCH_MAX && b->m.base >= 0 && b->len >= b->m.base &&
+           b->len <= POS_MAX && b->m.depth >= 0 && b->m.depth <= POS_MAX &&
+           (b->m.log == RAMET_LOG_MAIN || b->m.log == RAMET_LOG_ADK);
+}
+
+static void sessions_load(fsck *f)
+{
+    VEC(fsck_session) v = {0};
+    db_stmt *q = db_query(f->x.d, Q_session_of_tree);
+    q_int(q, 1, f->tree);
+    while (q_row(q)) {
+        fsck_session s = {0};
+        session_from(q, f->x.a, &s.s);
+        VEC_PUSH(f->x.a, &v, s);
+    }
+    f->sessions = v.items;
+    f->n_sessions = v.n;
+    f->out->sessions += (int64_t)v.n;
+    if (v.n)
+        qsort(v.items, v.n, sizeof *v.items, by_session);
+}
+
+static void branches_load(fsck *f)
+{
+    VEC(fsck_branch) v = {0};
+    db_stmt *q = db_query(f->x.d, Q_branch_of_tree);
+    q_int(q, 1, f->tree);
+    while (q_row(q)) {
+        fsck_branch b = {0};
+        branch_from(q, &b.b);
+        b.sane = branch_sane(&b.b);
+        b.of = session_at(f, b.b.m.session);
+        b.recorded = b.b.m.base;
+        if (b.sane && b.of)
+            b.of->entries[b.b.m.log] += b.b.len - b.b.m.base;
+        VEC_PUSH(f->x.a, &v, b);
+    }
+    f->branches = v.items;
+    f->n_branches = v.n;
+    f->out->branches += (int64_t)v.n;
+}
+
+/* -------------------------------------------------------------------- lineage */
+
+/* What the jump pointer of a child of p must be (B3); NULL when that cannot be told. */
+static const fsck_branch *jump_of(const fsck *f, const fsck_branch *p)
+{
+    const fsck_branch *j = branch_at(f, p->b.m.jump), *jj = j ? branch_at(f, j->b.m.jump) : NULL;
+    if (!jj || !j->sane || !jj->sane)
+        return NULL;
+    return p->b.m.depth - j->b.m.depth == j->b.m.depth - jj->b.m.depth ? jj : p;
+}
+
+static const char *root_fault(const branch_meta *m)
+{
+    if (m->base)
+        return "it begins in the middle and has no parent";
+    return m->depth || m->jump != m->id || m->jump_base ? "its lineage is wrong" : NULL;
+}
+
+static const char *child_fault(const fsck *f, const fsck_branch *b)
+{
+    const branch_meta *m = &b->b.m, *p = b->p ? &b->p->b.m : NULL;
+    if (!p || !b->p->sane)
+        return "its parent is missing";
+    if (p->log != m->log)
+        return "its parent is of another log";
+    if (m->base <= p->base || m->base > b->p->b.len)
+        return "it begins outside its parent";
+    const fsck_branch *jump = jump_of(f, b->p);
+    if (m->depth != p->depth + 1 || !jump || m->jump != jump->b.m.id || m->jump_base != jump->b.m.base)
+        return "its lineage is wrong";
+    return NULL;
+}
+
+static bool over_sane(const fsck *f, const fsck_branch *b)
+{
+    const fsck_branch *o = b->b.over ? branch_at(f, b->b.over) : NULL;
+    return !b->b.over || (o && o->b.m.session != b->b.m.session && o->b.m.log == b->b.m.log &&
+                          o->b.len > b->b.m.base && o->b.m.base <= b->b.m.base);
+}
+
+static void branch_check(fsck *f, fsck_branch *b)
+{
+    const branch_meta *m = &b->b.m;
+    b->p = m->parent ? branch_at(f, m->parent) : NULL;
+    if (!b->sane) {
+        fsck_fault(f, fsck_in(b, -1, NULL), "the branch is damaged");
+        return;
+    }
+    const char *fault = m->parent ? child_fault(f, b) : root_fault(m);
+    if (fault)
+        fsck_fault(f, fsck_in(b, -1, NULL), "%s", fault);
+    b->linked = !fault;
+    if (!b->of) {
+        fsck_fault(f, fsck_in(b, -1, NULL), "session number %lld, which it belongs to, is missing",
+                   (long long)m->session);
+        return;
+    }
+    if (b->of->s.purging)
+        return;
+    if (b->b.live != (m->id == b->of->s.head || m->id == b->of->s.adk))
+        fsck_fault(f, fsck_in(b, -1, NULL),
+                   b->b.live ? "it is marked as a head and is none" : "it is a head and not marked so");
+    if (!over_sane(f, b))
+        fsck_fault(f, fsck_in(b, -1, NULL), "what it took the place of is missing");
+}
+
+/* ------------------------------------------------------------------- sessions */
+
+static bool branch_of(const fsck *f, const fsck_session *s, int64_t id, int log)
+{
+    const fsck_branch *b = branch_at(f, id);
+    return b && b->b.m.session == s->s.no && b->b.m.log == log;
+}
+
+static void heads_check(fsck *f, const fsck_session *s)
+{
+    const struct {
+        const char *name;
+        int64_t id;
+        int log;
+        bool needed;
+    } refs[] = {{"head", s->s.head, RAMET_LOG_MAIN, true},
+                {"first branch", s->s.first, RAMET_LOG_MAIN, true},
+                {"head of the adk log", s->s.adk, RAMET_LOG_ADK, false},
+                {"first branch of the adk log", s->s.first_adk, RAMET_LOG_ADK, false}};
+    for (size_t i = 0; i < sizeof refs / sizeof refs[0]; i++) {
+        fsck_place at = at_session(s);
+        at.branch = refs[i].id ? refs[i].id : -1;
+        if ((refs[i].id || refs[i].needed) && !branch_of(f, s, refs[i].id, refs[i].log))
+            fsck_fault(f, at, "its %s is missing", refs[i].name);
+    }
+}
+
+static void session_check(fsck *f, const fsck_session *s, int64_t root)
+{
+    const fsck_session *p = s->s.parent ? session_at(f, s->s.parent) : NULL;
+    int64_t depth = p && p->s.depth >= 0 && p->s.depth < INT32_MAX ? p->s.depth + 1 : 0;
+    if (s->s.purging < 2 && (!s->s.id || !s->s.id[0]))
+        fsck_fault(f, at_session(s), "session number %lld has no id", (long long)s->s.no);
+    if (s->s.parent && !p)
+        fsck_fault(f, at_session(s), "session number %lld, which it was forked from, is missing",
+                   (long long)s->s.parent);
+    else if (s->s.depth != depth)
+        fsck_fault(f, at_session(s), "its depth is %lld and should be %lld", (long long)s->s.depth,
+                   (long long)depth);
+    if ((s->s.parent == 0) != (s->s.no == root))
+        fsck_fault(f, at_session(s), s->s.parent ? "it is the root of its tree and has a parent"
+                                                 : "it has no parent and is not the root of its tree");
+    if (!s->s.purging)
+        heads_check(f, s);
+}
+
+/* ---------------------------------------------------------------------- moves */
+
+typedef struct move_log {
+    uint8_t *kinds; /* of move i + 1 */
+    int64_t n;
+} move_log;
+
+/* A link of the undo stack leads to a move or a redo, one of the redo stack to an undo (M2). */
+static bool link_sane(const move_log *l, int64_t to, bool undo)
+{
+    return to == 0 || (to > 0 && to <= l->n && (l->kinds[to - 1] == RAMET_MOVE_UNDO) != undo);
+}
+
+static void move_check(fsck *f, const fsck_session *s, db_stmt *q, const move_log *l)
+{
+    int64_t seq = q_col_int(q, 0), kind = q_col_int(q, 1);
+    if (seq != l->n + 1)
+        fsck_fault(f, at_session(s), "move %lld of its head log is missing", (long long)l->n + 1);
+    if (kind < RAMET_MOVE_REWIND || kind > RAMET_MOVE_SYNC)
+        fsck_fault(f, at_session(s), "move %lld is of no known kind", (long long)seq);
+    for (int i = 2; i < 6; i++) {
+        int64_t id = q_col_int(q, i);
+        bool adk = i > 3;
+        if ((id || !adk) && !branch_of(f, s, id, adk ? RAMET_LOG_ADK : RAMET_LOG_MAIN))
+            fsck_fault(f, at_session(s), "move %lld names branch b%lld, which is missing",
+                       (long long)seq, (long long)id);
+    }
+    if (!link_sane(l, q_col_int(q, 6), true) || !link_sane(l, q_col_int(q, 7), false))
+        fsck_fault(f, at_session(s), "move %lld has a wrong undo or redo link", (long long)seq);
+}
+
+static void moves_check(fsck *f, const fsck_session *s)
+{
+    VEC(uint8_t) kinds = {0};
+    move_log l = {0};
+    int64_t to = s->s.head;
+    db_stmt *q = db_query(f->x.d, Q_move_all);
+    q_int(q, 1, f->tree);
+    q_int(q, 2, s->s.no);
+    while (q_row(q)) {
+        move_check(f, s, q, &l);
+        VEC_PUSH(f->x.a, &kinds, (uint8_t)q_col_int(q, 1));
+        l = (move_log){kinds.items, (int64_t)kinds.n};
+        to = q_col_int(q, 3);
+    }
+    if (!fsck_read_ok(f, at_session(s), "reading its head log"))
+        return;
+    if (l.n != s->s.moves)
+        fsck_fault(f, at_session(s), "its head log has %lld moves and should have %lld",
+                   (long long)l.n, (long long)s->s.moves);
+    else if (to != s->s.head)
+        fsck_fault(f, at_session(s), "its head is not where its last move went");
+    if (!link_sane(&l, s->s.undo, true) || !link_sane(&l, s->s.redo, false))
+        fsck_fault(f, at_session(s), "its undo or redo stack is wrong");
+}
+
+/* --------------------------------------------------------------------- record */
+
+typedef struct run {
+    int64_t rec, k;
+    int log;
+} run;
+
+/* The run covers `n` entries; they must go on where the record left that branch. */
+static bool run_take(fsck *f, const fsck_session *s, const run *r, int64_t n, bool last)
+{
+    fsck_branch *b = branch_at(f, KEY_BRANCH(r->k));
+    if (!b || !b->sane || b->b.m.session != s->s.no || b->b.m.log != r->log)
+        return false;
+    if (n < (last ? 0 : 1) || b->recorded != KEY_POS(r->k) || n > b->b.len - b->recorded)
+        return false;
+    b->recorded += n;
+    b->last = last;
+    return true;
+}
+
+static void record_check(fsck *f, const fsck_session *s)
+{
+    run before = {.log = -1};
+    bool good = true, open = false;
+    db_stmt *q = db_query(f->x.d, Q_run_all);
+    q_int(q, 1, f->tree);
+    q_int(q, 2, s->s.no);
+    while (good && q_row(q)) {
+        run r = {.log = (int)q_col_int(q, 0), .rec = q_col_int(q, 1), .k = q_col_int(q, 2)};
+        bool same = open && r.log == before.log;
+        good = (r.log == RAMET_LOG_MAIN || r.log == RAMET_LOG_ADK) && r.rec >= 0 && (same || r.rec == 0);
+        if (good && open)
+            good = run_take(f, s, &before, (same ? r.rec : s->entries[before.log]) - before.rec, !same);
+        before = r;
+        open = true;
+    }
+    q_end(q);
+    if (good && open)
+        good = run_take(f, s, &before, s->entries[before.log] - before.rec, true);
+    if (fsck_read_ok(f, at_session(s), "reading its record") && !good)
+        fsck_fault(f, at_session(s), "its record does not follow its branches");
+}
+
+/* After every session's record was gone through. */
+static void recorded_check(fsck *f, const fsck_branch *b)
+{
+    if (!b->of || b->of->s.purging || !b->sane)
+        return;
+    if (b->recorded != b->b.len)
+        fsck_fault(f, fsck_in(b, b->recorded, NULL), "the record of its session ends here");
+    else if (b->b.run != b->last)
+        fsck_fault(f, fsck_in(b, -1, NULL), "it is not marked rightly as where the record goes on");
+}
+
+/* ---------------------------------------------------------------------- trees */
+
+static void tree_check(fsck *f)
+{
+    db_stmt *q = db_query(f->x.d, Q_tree_root);
+    q_int(q, 1, f->tree);
+    int64_t root = q_row(q) ? q_col_int(q, 0) : 0;
+    q_end(q);
+    sessions_load(f);
+    branches_load(f);
+    fsck_read_ok(f, (fsck_place){FSCK_NOWHERE}, "reading a tree");
+    if (f->n_sessions && !session_at(f, root))
+        fsck_fault(f, (fsck_place){FSCK_NOWHERE}, "the root of tree number %lld is missing",
+                   (long long)f->tree);
+    for (size_t i = 0; i < f->n_branches; i++)
+        branch_check(f, &f->branches[i]);
+    for (size_t i = 0; i < f->n_sessions; i++) {
+        const fsck_session *s = &f->sessions[i];
+        session_check(f, s, root);
+        if (s->s.purging)
+            continue;
+        moves_check(f, s);
+        record_check(f, s);
+    }
+    for (size_t i = 0; i < f->n_branches && !f->stopped; i++) {
+        recorded_check(f, &f->branches[i]);
+        if (f->branches[i].sane)
+            fsck_content(f, &f->branches[i]);
+    }
+}
+
+static void trees_check(fsck *f)
+{
+    int64_t trees[TREE_BATCH];
+    size_t n = TREE_BATCH;
+    f->tree = INT64_MIN;
+    while (n == TREE_BATCH && !f->stopped) {
+        db_stmt *q = db_query(f->x.d, Q_tree_all);
+        q_int(q, 1, f->tree);
+        q_int(q, 2, TREE_BATCH);
+        for (n = 0; n < TREE_BATCH && q_row(q); n++)
+            trees[n] = q_col_int(q, 0);
+        q_end(q);
+        fsck_read_ok(f, (fsck_place){FSCK_NOWHERE}, "reading the list of trees");
+        for (size_t i = 0; i < n && !f->stopped; i++) {
+            if (trees[i] <= f->tree) {
+                fsck_fault(f, (fsck_place){FSCK_NOWHERE}, "the list of trees is damaged");
+                return;
+            }
+            arena_reset(f->x.a);
+            f->tree = trees[i];
+            f->out->trees++;
+            tree_check(f);
+        }
+    }
+}
+
+typedef struct orphan_kind {
+    sql_id q;
+    const char *what;
+    enum { BY_NUMBER, BY_KEY } by;
+} orphan_kind;
+
+static void orphan_fault(fsck *f, const orphan_kind *kind, db_stmt *q)
+{
+    int64_t k = q_col_int(q, 1);
+    const char *name = q_col_text(q, 2);
+    fsck_place at = {FSCK_NOWHERE};
+    if (kind->q == Q_orphan_session)
+        at.session = name;
+    if (kind->by == BY_NUMBER) {
+        fsck_fault(f, at, "%s (number %lld)", kind->what, (long long)k);
+        return;
+    }
+    at.branch = KEY_BRANCH(k);
+    at.position = KEY_POS(k);
+    at.entry = kind->q == Q_orphan_entry ? name : NULL;
+    fsck_fault(f, at, "%s", kind->what);
+}
+
+/* Rows that belong to nothing. */
+static void orphans_check(fsck *f)
+{
+    static const orphan_kind kinds[] = {
+        {Q_orphan_session, "a session belongs to no tree", BY_NUMBER},
+        {Q_orphan_branch, "a branch belongs to no tree", BY_NUMBER},
+        {Q_orphan_entry, "the entry belongs to no branch", BY_KEY},
+        {Q_orphan_body, "a body belongs to no entry", BY_KEY},
+        {Q_orphan_usage, "usage belongs to no entry", BY_KEY},
+        {Q_orphan_delta, "a state delta belongs to no entry", BY_KEY},
+        {Q_orphan_run, "a part of a record belongs to no session", BY_NUMBER},
+        {Q_orphan_move, "a move belongs to no session", BY_NUMBER},
+        {Q_orphan_tag, "a tag belongs to no session", BY_NUMBER},
+        {Q_orphan_member, "a member belongs to no tree", BY_NUMBER},
+        {Q_orphan_verdict, "a verdict belongs to no tree", BY_NUMBER},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !f->stopped; i++) {
+        db_stmt *q = db_query(f->x.d, kinds[i].q);
+        q_int(q, 1, FAULTS_MAX);
+        while (q_row(q))
+            orphan_fault(f, &kinds[i], q);
+        fsck_read_ok(f, (fsck_place){FSCK_NOWHERE}, "looking for rows that belong to nothing");
+    }
+}
+
+static void file_line(void *arg, const char *text)
+{
+    fsck_fault(arg, (fsck_place){FSCK_NOWHERE}, "the file is damaged: %s", text);
+}
+
+ramet_status ramet_fsck(ramet_call *c, ramet_progress progress, void *arg, ramet_fsck_out *out)
+{
+    *out = (ramet_fsck_out){0};
+    TRY(program_only(c));
+    fsck f = {.out = out, .progress = progress, .arg = arg};
+    if (!cx_read(&f.x, c))
+        return c->err.status;
+    f.x.a = arena_new();
+    f.entry = arena_new();
+    db_stmt *q = db_query(f.x.d, Q_branch_count);
+    f.total = q_row(q) ? q_col_int(q, 1) : 0;
+    q_end(q);
+    fsck_read_ok(&f, (fsck_place){FSCK_NOWHERE}, "counting the entries");
+    if (fsck_tick(&f, 0)) {
+        db_check(f.x.d, file_line, &f);
+        db_clear(f.x.d);
+        trees_check(&f);
+        orphans_check(&f);
+    }
+    out->faults = f.faults.items;
+    out->n = f.faults.n;
+    arena_free(f.entry);
+    arena_free(f.x.a);
+    f.x.a = c->a;
+    ramet_status st = f.stopped ? call_fail(c, RAMET_STOP, NULL, "fsck was stopped") : RAMET_OK;
+    return cx_done(&f.x, st);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Migration: an older file is upgraded in one transaction or not at all, a newer one is refused. And
+ * the plans: no statement of the store walks a table that it should look up in.
+ */
+#include "store/schema.h"
+
+#include <criterion/criterion.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/ramet-schema-XXXXXX", path[64];
+
+static void setup(void)
+{
+    cr_assert(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/s.db", dir);
+}
+
+static void teardown(void)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    for (int i = 0; i < 3; i++) {
+        char file[80];
+        snprintf(file, sizeof file, "%s%s", path, ends[i]);
+        unlink(file);
+    }
+    rmdir(dir);
+}
+
+static db *open_db(bool create)
+{
+    char message[512] = "";
+    db *d;
+    db_config cfg = {.path = path, .create = create, .writer = true};
+    cr_assert_eq(db_open(&cfg, &d, message), RAMET_OK, "%s", message);
+    return d;
+}
+
+static schema_step steps_with(const char *extra, schema_step *out)
+{
+    out[0] = schema_steps[0];
+    out[1] = (schema_step){schema_steps[schema_n_steps - 1].version + 1, extra};
+    return out[1];
+}
+
+Test(schema, older_is_upgraded, .init = setup, .fini = teardown)
+{
+    char message[512] = "";
+    schema_step steps[2];
+    int64_t newest =
+        steps_with("CREATE TABLE later(a INT); INSERT INTO later VALUES(7);", steps).version;
+    db *d = open_db(true);
+    cr_assert_eq(schema_migrate(d, schema_steps, schema_n_steps, true, message), RAMET_OK);
+    db_close(d);
+    d = open_db(false);
+    cr_assert_eq(schema_migrate(d, steps, 2, false, message), RAMET_OK, "%s", message);
+    cr_expect_eq(db_version(d), newest);
+    cr_expect_eq(db_one(d, "SELECT a FROM later"), 7);
+    /* Again: nothing to do. */
+    cr_assert_eq(schema_migrate(d, steps, 2, false, message), RAMET_OK);
+    /* And what wrote version 1 refuses it. */
+    cr_expect_eq(schema_migrate(d, schema_steps, schema_n_steps, false, message), RAMET_NEWER);
+    cr_expect(strstr(message, "newer"), "%s", message);
+    db_close(d);
+}
+
+Test(schema, failed_upgrade_leaves_nothing, .init = setup, .fini = teardown)
+{
+    char message[512] = "";
+    schema_step steps[2];
+    steps_with("CREATE TABLE later(a INT); INSERT INTO nowhere VALUES(1);", steps);
+    db *d = open_db(true);
+    cr_assert_eq(schema_migrate(d, schema_steps, schema_n_steps, true, message), RAMET_OK);
+    cr_expect_neq(schema_migrate(d, steps, 2, false, message), RAMET_OK);
+    cr_expect(strstr(message, "nowhere"), "%s", message);
+    db_clear(d);
+    cr_expect_eq(db_version(d), schema_steps[schema_n_steps - 1].version);
+    cr_expect_eq(db_one(d, "SELECT count(*) FROM sqlite_master WHERE name='later'"), 0);
+    db_close(d);
+}
+
+/* Statements that are meant to walk a table: counts, upkeep, and walks that stop at a LIMIT. A star
+ * stands for the rest of a name. */
+static const char *const walkers[] = {"max_*",       "min_*",           "orphan_*",
+                                      "branch_count", "session_counts", "session_count_deleted",
+                                      "tree_count",  "session_expired", "session_newest",
+                                      "tag_all",     "tag_sessions"};
+/* Statements that may sort, or walk what they just made: one caller's, one tree's or one tag's. */
+static const char *const sorters[] = {
+    "session_of_tree", "session_children",  "session_in_tree",   "session_tagged", "session_states",
+    "branch_of_tree",  "session_of_member", "branch_of_session", "branch_needed",  "branch_heirs",
+    "branch_off*",     "usage_by_currency", "member_all",        "user_trees"};
+
+static bool named(const char *const *list, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strlen(list[i]);
+        if (list[i][len - 1] == '*' ? strncmp(list[i], name, len - 1) == 0 : !strcmp(list[i], name))
+            return true;
+    }
+    return false;
+}
+#define NAMED(list, name) named(list, sizeof list / sizeof list[0], name)
+
+static void check_plan(sqlite3 *h, sql_id id)
+{
+    const char *name = sql_name(id);
+    char sql[4096];
+    sqlite3_stmt *s = NULL;
+    snprintf(sql, sizeof sql, "EXPLAIN QUERY PLAN %s", sql_text(id));
+    cr_assert_eq(sqlite3_prepare_v2(h, sql, -1, &s, NULL), SQLITE_OK, "%s: %s", name, sqlite3_errmsg(h));
+    while (sqlite3_step(s) == SQLITE_ROW) {
+        const char *line = (const char *)sqlite3_column_text(s, 3);
+        bool walk = strncmp(line, "SCAN ", 5) == 0 && !strstr(line, "SCAN CONSTANT");
+        bool sort = strstr(line, "TEMP B-TREE") != NULL;
+        cr_expect(!walk || NAMED(walkers, name) || NAMED(sorters, name), "%s: %s", name, line);
+        cr_expect(!sort || NAMED(sorters, name), "%s: %s", name, line);
+        cr_expect(!strstr(line, "AUTOMATIC"), "%s: %s", name, line);
+        /* The range of a path's entries is the primary key's, never an index'. */
+        if (strncmp(name, "entry_range", 11) == 0)
+            cr_expect(strstr(line, "INTEGER PRIMARY KEY"), "%s: %s", name, line);
+    }
+    sqlite3_finalize(s);
+}
+
+Test(schema, plans_look_up, .init = setup, .fini = teardown)
+{
+    char message[512] = "";
+    db *d = open_db(true);
+    cr_assert_eq(schema_migrate(d, schema_steps, schema_n_steps, true, message), RAMET_OK);
+    db_close(d);
+    sqlite3 *h;
+    cr_assert_eq(sqlite3_open(path, &h), SQLITE_OK);
+    sqlite3_exec(h, "PRAGMA automatic_index=OFF", NULL, NULL, NULL);
+    for (int i = 0; i < Q_COUNT; i++)
+        if (strncmp(sql_name((sql_id)i), "fts_", 4) != 0)
+            check_plan(h, (sql_id)i);
+    sqlite3_close(h);
+}
