@@ -67,7 +67,8 @@ enum {
     CMD_PAGER = 2,    /* its text goes through the pager */
     CMD_ADMIN = 4,    /* runs as the embedding program, not as a user */
     CMD_RAW = 8,      /* takes its words unparsed */
-    CMD_HIDDEN = 16   /* not in help */
+    CMD_HIDDEN = 16,  /* not in help */
+    CMD_MAKES = 32    /* makes the store when there is none */
 };
 
 typedef struct command_def {

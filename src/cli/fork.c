@@ -9,8 +9,8 @@
 static const char *fork_done(cli *c, const ramet_session *parent, const ramet_cut *cut)
 {
     if (!cut->position)
-        return arena_printf(c->mem, "forked %s with nothing shared:", short_id(c, parent->id));
-    return arena_printf(c->mem, "forked %s after @%lld:", short_id(c, parent->id), (long long)cut->position);
+        return arena_printf(c->mem, "forked %s with nothing shared, into", short_id(c, parent->id));
+    return arena_printf(c->mem, "forked %s after @%lld into", short_id(c, parent->id), (long long)cut->position);
 }
 
 int cmd_fork(cli *c)

@@ -6,9 +6,9 @@
  * lane; where others leave it, they are drawn beside it before it goes on:
  *
  *     ●  @2 assistant …
- *     ├─○  @3 user …            a branch that was left
+ *     ├─○  @3 user …            a branch that was abandoned
  *     │ ⋮  3 entries
- *     │ ○  @7 (b2, left) …
+ *     │ ○  @7 (b2, abandoned) …
  *     ●  @3 user …
  *     ◆  @4 (Trip to Lisbon) …  a head
  *
@@ -26,6 +26,7 @@
 typedef struct head_mark {
     int64_t position; /* of the entry that the head stands on */
     const ramet_session *session;
+    bool here; /* the session that was asked for */
 } head_mark;
 
 typedef struct node {
@@ -151,7 +152,11 @@ static int by_base(const void *a, const void *b)
 static int by_position(const void *a, const void *b)
 {
     const head_mark *x = a, *y = b;
-    return (x->position > y->position) - (x->position < y->position);
+    if (x->position != y->position)
+        return x->position < y->position ? -1 : 1;
+    if (x->here != y->here)
+        return x->here ? -1 : 1;
+    return (x->session > y->session) - (x->session < y->session);
 }
 
 /* A head stands on the branch that owns the last entry of its path. */
@@ -162,7 +167,7 @@ static void link_heads(graph *g)
         node *b = s->deleted ? NULL : node_find(g, s->head.branch);
         while (b && b->length <= b->base)
             b = node_find(g, b->parent);
-        head_mark mark = {s->head.length - 1, s};
+        head_mark mark = {s->head.length - 1, s, s == g->here};
         if (b)
             VEC_PUSH(g->c->mem, &b->heads, mark);
     }
@@ -207,14 +212,15 @@ static int put(const cli *c, style s, const char *text)
     return text_columns(text, strlen(text));
 }
 
-/* Trip to Lisbon a1b2c3d4 #travel; the columns used. */
+/* Trip to Lisbon · a1b2c3d4 · #travel; the columns used. */
 static int put_session(graph *g, const ramet_session *s)
 {
     cli *c = g->c;
     int used = put(c, s == g->here ? ST_HERE : ST_BOLD, text_cut(c, s->shown_title, 28));
-    used += put(c, ST_OFF, " ") + put(c, ST_ID, short_id(c, s->id));
+    const char *sep = arena_printf(c->mem, " %s ", gl(c, G_SEP));
+    used += put(c, ST_DIM, sep) + put(c, ST_ID, short_id(c, s->id));
     if (s->n_tags)
-        used += put(c, ST_OFF, " ") + put(c, ST_TAG, text_cut(c, tags_text(c, s), 24));
+        used += put(c, ST_DIM, sep) + put(c, ST_TAG, text_cut(c, tags_text(c, s), 24));
     return used;
 }
 
@@ -243,7 +249,13 @@ static int put_left(graph *g, const node *b)
     const char *why = b->type == RAMET_AUTO_EDIT         ? ", an edit"
                       : b->type == RAMET_AUTO_REGENERATE ? ", another answer"
                                                          : "";
-    return put(g->c, ST_GONE, arena_printf(g->c->mem, "(%s%s, left) ", ramet_branch_text(b->id, branch), why));
+    return put(g->c, ST_GONE, arena_printf(g->c->mem, "(%s%s, abandoned) ", ramet_branch_text(b->id, branch), why));
+}
+
+/* Whether the next branch that leaves does so here. */
+static bool leaves_at(const node *b, int64_t position)
+{
+    return b->child < b->children.n && b->children.items[b->child]->base == position + 1;
 }
 
 static ramet_status put_entry(graph *g, node *b, int64_t position, const char *lanes, const char *tee)
@@ -252,7 +264,7 @@ static ramet_status put_entry(graph *g, node *b, int64_t position, const char *l
     ramet_entry *e;
     bool present = position < b->on_path;
     bool head = b->head < b->heads.n && b->heads.items[b->head].position == position;
-    bool tip = position + 1 == b->length && !b->children.n && !b->hidden;
+    bool tip = position + 1 == b->length && !b->hidden && !leaves_at(b, position);
     ramet_status s = entry_at(g, b, position, &e);
     if (s != RAMET_OK)
         return s;
@@ -278,6 +290,9 @@ typedef struct way {
     int64_t from, weight;
 } way;
 typedef VEC(way) way_list;
+/* The present path goes straight on, else the branch itself, else what most hangs on. */
+#define PRESENT INT64_MAX
+#define STRAIGHT (INT64_MAX - 1)
 
 static int by_weight(const void *a, const void *b)
 {
@@ -303,16 +318,16 @@ static ramet_status draw_split(graph *g, node *b, int64_t position, const char *
 {
     enum { DEEP = 40 };
     way_list ways = {0};
-    for (; b->child < b->children.n && b->children.items[b->child]->base == position + 1; b->child++) {
+    for (; leaves_at(b, position); b->child++) {
         node *child = b->children.items[b->child];
-        way w = {child, child->base, child->weight};
+        way w = {child, child->base, child->on_path ? PRESENT : child->weight};
         VEC_PUSH(g->c->mem, &ways, w);
         b->weight -= child->weight;
     }
     if (position + 1 < b->length) {
-        /* The branch itself goes straight on, until the lanes would run off the page. */
+        /* Until the lanes would run off the page. */
         bool deep = text_columns(lanes, strlen(lanes)) > DEEP;
-        way w = {b, position + 1, deep ? b->weight : INT64_MAX};
+        way w = {b, position + 1, position + 1 < b->on_path ? PRESENT : deep ? b->weight : STRAIGHT};
         VEC_PUSH(g->c->mem, &ways, w);
     }
     return draw_ways(g, &ways, lanes);
@@ -347,30 +362,46 @@ static ramet_status draw(graph *g, node *b, int64_t from, const char *lanes, con
             if (s != RAMET_OK)
                 return s;
         }
-        if (b->child < b->children.n && b->children.items[b->child]->base == point + 1)
+        if (leaves_at(b, point))
             return draw_split(g, b, point, inside);
     }
     return RAMET_OK;
+}
+
+static bool is_empty(const ramet_session *s)
+{
+    return !s->deleted && !s->head.length;
+}
+
+/* What has no entry yet, or several first entries, hangs on a line of its own. */
+static void draw_start(graph *g)
+{
+    cli *c = g->c;
+    bool any = false;
+    for (size_t i = 0; i < g->n_sessions; i++)
+        any |= is_empty(&g->sessions[i]);
+    if (g->roots.n < 2 && !any)
+        return;
+    put(c, ST_DIM, arena_printf(c->mem, "%s  start", gl(c, any ? G_HEAD : G_RING)));
+    const char *before = " (";
+    for (size_t i = 0; i < g->n_sessions; i++) {
+        if (!is_empty(&g->sessions[i]))
+            continue;
+        put(c, ST_OFF, before);
+        put_session(g, &g->sessions[i]);
+        before = ", ";
+    }
+    puts(any ? ")" : "");
 }
 
 static ramet_status draw_all(graph *g)
 {
     cli *c = g->c;
     way_list ways = {0};
-    put(c, ST_DIM, arena_printf(c->mem, "%s  start", gl(c, G_RING)));
-    bool first = true;
-    for (size_t i = 0; i < g->n_sessions; i++) {
-        if (g->sessions[i].deleted || g->sessions[i].head.length)
-            continue;
-        put(c, ST_OFF, first ? " (" : ", ");
-        put_session(g, &g->sessions[i]);
-        first = false;
-    }
-    puts(first ? "" : ")");
+    draw_start(g);
     for (size_t i = 0; i < g->roots.n; i++) {
         node *b = g->roots.items[i];
-        /* Where it is now goes straight on; the rest stands beside. */
-        way w = {b, b->base, b->on_path ? INT64_MAX : b->weight};
+        way w = {b, b->base, b->on_path ? PRESENT : b->weight};
         VEC_PUSH(c->mem, &ways, w);
     }
     return draw_ways(g, &ways, "");

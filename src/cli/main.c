@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ------------------------------------------------------------------ errors */
 
@@ -55,6 +56,7 @@ void cli_note(cli *c, const char *fmt, ...)
     va_list ap;
     if (c->quiet)
         return;
+    fflush(stdout);
     va_start(ap, fmt);
     vfprintf(stderr, fmt, ap);
     va_end(ap);
@@ -119,14 +121,16 @@ static int store_open(cli *c)
 {
     const char *where = option_or_env(c, "db", "RAMET_DB");
     const char *user = option_or_env(c, "user", "RAMET_USER");
-    ramet_options options = {0};
+    ramet_options options = {.must_exist = !(c->cmd->flags & CMD_MAKES)};
     ramet_error error;
-    if (c->cmd->flags & CMD_ADMIN)
-        options.must_exist = true;
     if (strcmp(c->cmd->name, "gc") == 0)
         options.grace_us = opt_span(c, "grace");
-    if (ramet_open(where, &options, &c->store, &error) != RAMET_OK)
-        return cli_report(c, &error);
+    if (ramet_open(where, &options, &c->store, &error) != RAMET_OK) {
+        if (access(ramet_where(where), F_OK) == 0 || !options.must_exist)
+            return cli_report(c, &error);
+        return cli_error(c, RAMET_CANNOT_OPEN, "db", "there is no store at %s; 'ramet new' makes one",
+                         ramet_where(where));
+    }
     if (c->cmd->flags & CMD_ADMIN)
         user = NULL;
     else if (!user)

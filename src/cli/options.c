@@ -44,7 +44,7 @@ static size_t word_distance(const char *a, const char *b)
 const char *nearest_word(const char *word, const char *const *words, size_t n)
 {
     const char *best = NULL;
-    size_t len = strlen(word), near = len < 3 ? 1 : len < 6 ? 2 : 3;
+    size_t len = strlen(word), near = len < 4 ? 1 : len < 7 ? 2 : 3;
     for (size_t i = 0; i < n; i++) {
         size_t d = word_distance(word, words[i]);
         /* What was typed in part is meant more likely than a word of the same length. */
@@ -60,11 +60,11 @@ const char *nearest_word(const char *word, const char *const *words, size_t n)
     return best;
 }
 
-static const char *hint(cli *c, const char *word, const char *dashes, const char *const *words,
+static const char *hint(cli *c, const char *word, const char *before, const char *const *words,
                         size_t n)
 {
     const char *near = nearest_word(word, words, n);
-    return near ? arena_printf(c->mem, "did you mean %s%s?", dashes, near) : NULL;
+    return near ? arena_printf(c->mem, "did you mean '%s%s'?", before, near) : NULL;
 }
 
 /* ------------------------------------------------------------------ values */

@@ -36,7 +36,7 @@ static void print_hit(cli *c, const ramet_hit *h)
            st(c, ST_OFF), st(c, role_style(h->role)), ramet_role_name(h->role), st(c, ST_OFF), st(c, ST_DIM),
            time_ago(c, h->created), st(c, ST_OFF));
     if (h->abandoned)
-        printf("  %son %s, left%s", st(c, ST_WARN), ramet_branch_text(h->branch, branch), st(c, ST_OFF));
+        printf("  %son %s, abandoned%s", st(c, ST_NOTE), ramet_branch_text(h->branch, branch), st(c, ST_OFF));
     putchar('\n');
     print_snippet(c, h);
 }

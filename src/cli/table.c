@@ -67,7 +67,7 @@ const topic_def cli_names[] = {
 
 #define BRANCH_OPTION WORD("branch", 'b', "BRANCH", "another branch of the session instead of its head", WORD_BRANCH)
 #define EXPECT_OPTION VALUE("expect", 0, OPT_TEXT, "HASH", "only if the history still has this prefix_hash, else exit with 5")
-#define LOG_OPTION    CHOICE("log", 0, "LOG", "main, or adk: a runtime's raw events", "main|adk")
+#define LOG_OPTION    CHOICE("log", 0, "LOG", "which log; adk holds a runtime's raw events", "main|adk")
 #define REASON_OPTION VALUE("reason", 'm', OPT_TEXT, "TEXT", "why; it is kept")
 #define TAG_OPTION    {.name = "tag", .letter = 't', .kind = OPT_LIST, .value = "TAG", .text = "a tag; may be repeated", .word = WORD_TAG}
 #define SESSION_OPTIONS                                                                             \
@@ -84,7 +84,7 @@ const topic_def cli_names[] = {
     VALUE("ephemeral", 0, OPT_SPAN, "SPAN", "it goes after that long, unless promoted")
 #define CUT_OPTIONS                                                                                 \
     FLAG("before", 0, "cut before ENTRY instead of after it"),                                      \
-    CHOICE("cut", 0, "HOW", "exact, or move the cut so that a tool call keeps its result", "exact|snap_before|snap_after"), \
+    CHOICE("cut", 0, "HOW", "move the cut so that a tool call keeps its result", "exact|snap_before|snap_after"), \
     REASON_OPTION, EXPECT_OPTION
 #define ENTRY_OPTIONS                                                                               \
     CHOICE("role", 'r', "ROLE", "who speaks", "user|assistant|tool|system"),                        \
@@ -94,7 +94,7 @@ const topic_def cli_names[] = {
     VALUE("author", 0, OPT_TEXT, "NAME", "who wrote it (default: the user, for role user)"),        \
     VALUE("usage", 0, OPT_JSON, "JSON", "tokens and cost: {\"input\": 9, \"output\": 4, \"cost\": 0.01, \"currency\": \"USD\"}"), \
     VALUE("state", 0, OPT_JSON, "JSON", "changes to the session state; null removes a key"),        \
-    CHOICE("format", 'f', "FORMAT", "what standard input holds (default: auto)", "auto|text|json|jsonl"), \
+    CHOICE("format", 'f', "FORMAT", "what standard input holds", "auto|text|json|jsonl"), \
     EXPECT_OPTION
 #define ENTRY_INPUT                                                                                 \
     "Standard input may hold a plain message, one JSON entry, an array of them, or JSONL with one " \
@@ -106,7 +106,7 @@ const option_def cli_globals[] = {
     VALUE("user", 'u', OPT_TEXT, "USER", "act as this user (default: local)"),
     FLAG("json", 0, "one JSON value for programs; errors too"),
     FLAG("quiet", 'q', "say only what a script needs: an id, or nothing"),
-    CHOICE("color", 0, "WHEN", "colour: auto, always or never", "auto|always|never"),
+    CHOICE("color", 0, "WHEN", "whether to use colour", "auto|always|never"),
     FLAG("no-pager", 0, "do not use a pager"),
     FLAG("help", 'h', "show help, of a command when one is given"),
     FLAG("version", 0, "show the version"),
@@ -117,7 +117,7 @@ const option_def cli_globals[] = {
 
 const command_def cli_commands[] = {
 {
-    .name = "new", .group = GROUP_WRITE, .synopsis = "[TITLE]", .run = cmd_new,
+    .name = "new", .group = GROUP_WRITE, .flags = CMD_MAKES, .synopsis = "[TITLE]", .run = cmd_new,
     .summary = "Start a session",
     .about = "Without a title, the first line of its first message is shown.",
     .args = ARGS(MAYBE("TITLE", "its title", WORD_ANY)),
@@ -177,7 +177,7 @@ const command_def cli_commands[] = {
                        WORD("tag", 't', "TAG", "with this tag", WORD_TAG),
                        WORD("tree", 0, "SESSION", "of the tree that SESSION is in", WORD_SESSION),
                        VALUE("title", 0, OPT_TEXT, "TEXT", "with TEXT in the title, in any case"),
-                       CHOICE("archived", 0, "HOW", "archived ones: exclude, include or only", "exclude|include|only"),
+                       CHOICE("archived", 0, "HOW", "what to do with archived ones", "exclude|include|only"),
                        VALUE("cursor", 0, OPT_TEXT, "CURSOR", "go on from next_cursor of an earlier list")),
     .examples = EXAMPLES({"list --tag travel", "sessions tagged travel"},
                          {"list --json --all", "everything, for a program"}),
@@ -262,7 +262,7 @@ const command_def cli_commands[] = {
     .args = ARGS(SESSION_ARG, MAYBE("ENTRY", "the last entry to share; without it: the head", WORD_ANY)),
     .options = OPTIONS(VALUE("title", 0, OPT_TEXT, "TEXT", "the new session's title"),
                        CUT_OPTIONS, BRANCH_OPTION, SESSION_OPTIONS, BIRTH_OPTIONS,
-                       CHOICE("type", 0, "TYPE", "how it came about (default: explicit)", "explicit|auto-edit|auto-regenerate"),
+                       CHOICE("type", 0, "TYPE", "how it came about", "explicit|auto-edit|auto-regenerate"),
                        VALUE("system", 0, OPT_TEXT, "ID", "made by a system, not by the user")),
     .examples = EXAMPLES({"fork @ @4 --title 'By bus'", "a new session from the fourth entry on"},
                          {"fork @ @4 --before --agent gpt", "without that entry, with another agent"}),
@@ -339,7 +339,7 @@ const command_def cli_commands[] = {
     .args = ARGS(SESSION_ARG),
     .options = OPTIONS(VALUE("title", 0, OPT_TEXT, "TEXT", "the title; empty: the first line of the first message"),
                        SESSION_OPTIONS,
-                       CHOICE("visibility", 0, "WHO", "tree: all members; private: its owner alone", "tree|private"),
+                       CHOICE("visibility", 0, "WHO", "who sees it: all members of the tree, or its owner alone", "tree|private"),
                        FLAG("archive", 0, "put it away: lists leave it out"),
                        FLAG("unarchive", 0, "take it out again"),
                        WORD("merged-into", 0, "SESSION", "the session that took its result; empty: none", WORD_SESSION),

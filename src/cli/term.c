@@ -130,7 +130,7 @@ const char *st(const cli *c, style s)
         [ST_TOOL] = "\033[33m",         [ST_SYSTEM] = "\033[35m",
         [ST_GONE] = "\033[2m",          [ST_MARK] = "\033[1;31m",
         [ST_MINUS] = "\033[31m",        [ST_PLUS] = "\033[32m",
-        [ST_WARN] = "\033[1;31m",
+        [ST_NOTE] = "\033[33m",         [ST_WARN] = "\033[1;31m",
     };
     return c->color ? codes[s] : "";
 }

@@ -34,6 +34,7 @@ typedef enum {
     ST_MARK,  /* a search hit */
     ST_MINUS,
     ST_PLUS,
+    ST_NOTE, /* a remark to be seen, not an alarm */
     ST_WARN,
     ST_COUNT
 } style;

@@ -11,9 +11,19 @@
 
 /* ------------------------------------------------------------------ text */
 
+/* Most text is: no need to decode it. */
+static bool is_ascii(char ch)
+{
+    return ch >= ' ' && ch <= '~';
+}
+
 static size_t next_char(const char *s, size_t n, int *columns)
 {
     uint32_t cp = 0;
+    if (is_ascii(*s)) {
+        *columns = 1;
+        return 1;
+    }
     size_t len = utf8_next(s, n, &cp);
     if (!len) {
         *columns = 1;
@@ -43,44 +53,44 @@ static bool is_unsafe(uint32_t cp)
            (cp >= 0x2066 && cp <= 0x2069);
 }
 
+/* How the character at s is shown; "" as it is. */
+static size_t safe_char(const char *s, size_t n, bool lines, char shown[16])
+{
+    uint32_t cp = 0;
+    size_t len = utf8_next(s, n, &cp);
+    shown[0] = 0;
+    if (!len)
+        snprintf(shown, 16, "?");
+    else if (lines && (cp == '\n' || cp == '\t'))
+        return len;
+    else if (cp == '\n' || cp == '\t' || cp == '\r')
+        snprintf(shown, 16, " ");
+    else if (cp < 0x20)
+        snprintf(shown, 16, "^%c", (char)(cp + 64));
+    else if (is_unsafe(cp))
+        snprintf(shown, 16, "<U+%04X>", (unsigned)cp);
+    return len ? len : 1;
+}
+
 char *text_safe(arena *a, const char *s, bool lines)
 {
-    size_t n = strlen(s), o = 0;
-    char *out = NULL;
-    /* Most text is safe: look first, copy only when something must change. */
-    for (int pass = 0; pass < 2; pass++) {
-        bool changed = false;
-        o = 0;
-        for (size_t i = 0; i < n;) {
-            uint32_t cp = 0;
-            size_t len = utf8_next(s + i, n - i, &cp);
-            char shown[16];
-            int m = 0;
-            if (!len) {
-                len = 1;
-                m = snprintf(shown, sizeof shown, "?");
-            } else if (lines && (cp == '\n' || cp == '\t')) {
-                m = 0;
-            } else if (cp < 0x20) {
-                m = cp == '\n' || cp == '\t' || cp == '\r'
-                        ? snprintf(shown, sizeof shown, " ")
-                        : snprintf(shown, sizeof shown, "^%c", (char)(cp + 64));
-            } else if (is_unsafe(cp)) {
-                m = snprintf(shown, sizeof shown, "<U+%04X>", (unsigned)cp);
-            }
-            changed |= m > 0;
-            if (pass)
-                memcpy(out + o, m ? shown : s + i, m ? (size_t)m : len);
-            o += m ? (size_t)m : len;
-            i += len;
+    size_t n = strlen(s), i = 0, from = 0;
+    char shown[16];
+    buf out;
+    buf_init(&out, SIZE_MAX);
+    while (i < n) {
+        size_t len = is_ascii(s[i]) ? 1 : safe_char(s + i, n - i, lines, shown);
+        if (!is_ascii(s[i]) && shown[0]) {
+            buf_add(&out, s + from, i - from);
+            buf_puts(&out, shown);
+            from = i + len;
         }
-        if (!changed && !pass)
-            return arena_strdup(a, s);
-        if (!pass)
-            out = arena_alloc(a, o + 1);
+        i += len;
     }
-    out[o] = 0;
-    return out;
+    buf_add(&out, s + from, n - from);
+    char *safe = arena_memdup(a, out.p, out.n);
+    buf_release(&out);
+    return safe;
 }
 
 char *text_cut(cli *c, const char *s, int columns)

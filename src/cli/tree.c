@@ -138,7 +138,7 @@ static void draw_session(drawing *d, const ramet_session *s)
     else
         put(c, ST_DIM, arena_printf(c->mem, "%s%s%s", base ? arena_printf(c->mem, "@%lld ", (long long)base) : "blank ",
                                     s->head.length >= base ? "+" : "", number_text(c, s->head.length - base)));
-    put(c, ST_WARN, remarks(c, s));
+    put(c, ST_NOTE, remarks(c, s));
     putchar('\n');
 }
 

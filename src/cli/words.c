@@ -31,13 +31,19 @@ static bool is_blank(unsigned char ch)
     return ch == ' ' || ch == '\t' || ch == '\n' || ch == '\r';
 }
 
+/* A sign that holds a word together: 23:30, 3.14, don't. */
+static bool joins(const char *s)
+{
+    return (*s == ':' || *s == '.' || *s == '\'') && is_word((unsigned char)s[1]);
+}
+
 static tokens split(arena *mem, const char *s)
 {
     tokens t = {0};
     while (*s) {
         const char *end = s + 1;
         if (is_word((unsigned char)*s))
-            while (is_word((unsigned char)*end))
+            while (is_word((unsigned char)*end) || joins(end))
                 end++;
         else if (is_blank((unsigned char)*s))
             while (is_blank((unsigned char)*end))
@@ -211,6 +217,26 @@ static void add_side(arena *mem, const script *s, size_t from, size_t to, words_
     VEC_PUSH(mem, out, x);
 }
 
+/* Blanks that both sides of the last run end with are the same after all. */
+static void give_back_blanks(arena *mem, script *out)
+{
+    if (out->n < 2)
+        return;
+    words_span *gone = &out->items[out->n - 2], *fresh = gone + 1;
+    size_t n = 0;
+    if (gone->kind != WORDS_GONE || fresh->kind != WORDS_NEW)
+        return;
+    while (n < gone->n && n < fresh->n && is_blank((unsigned char)gone->text[gone->n - 1 - n]) &&
+           gone->text[gone->n - 1 - n] == fresh->text[fresh->n - 1 - n])
+        n++;
+    if (!n)
+        return;
+    gone->n -= n;
+    fresh->n -= n;
+    words_span x = {WORDS_SAME, fresh->text + fresh->n, n};
+    VEC_PUSH(mem, out, x);
+}
+
 static void tidy(arena *mem, const script *s, script *out)
 {
     for (size_t i = 0; i < s->n;) {
@@ -218,6 +244,7 @@ static void tidy(arena *mem, const script *s, script *out)
         if (end > i) {
             add_side(mem, s, i, end, WORDS_GONE, out);
             add_side(mem, s, i, end, WORDS_NEW, out);
+            give_back_blanks(mem, out);
             i = end;
             continue;
         }

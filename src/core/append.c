@@ -31,7 +31,7 @@ ramet_status entries_known(cx *x, const branch_row *b, entry_new *list, size_t n
         if (!entry_load(x, b->m.tree, k, &have, hash))
             return cx_status(x);
         if (!entry_same(x->c, e, &have))
-            return call_fail(x->c, RAMET_ENTRY_EXISTS, "id",
+            return call_fail(x->c, RAMET_ENTRY_EXISTS, arena_printf(x->a, "entries[%zu].id", i),
                              "entry %s is at position %lld already, with other content", e->e.id,
                              (long long)have.position);
         branch_meta owner;

@@ -346,8 +346,23 @@ void head_fill(cx *x, const branch_row *b, ramet_head *out)
 {
     *out = (ramet_head){.branch = b->m.id, .length = b->len};
     hex_encode(b->tip, HASH_LEN, out->hash);
-    if (b->len > 0)
-        out->entry_id = path_entry_id(x, b, b->len - 1);
+    branch_meta o;
+    if (b->len == 0 || !path_owner(x, &b->m, b->len - 1, &o))
+        return;
+    db_stmt *q = db_query(x->d, Q_entry_name);
+    q_int(q, 1, b->m.tree);
+    q_int(q, 2, KEY(o.id, b->len - 1));
+    size_t n = 0;
+    const void *hash = NULL;
+    if (q_row(q)) {
+        out->entry_id = q_keep_text(q, 0, x->a);
+        hash = q_col_blob(q, 2, &n);
+    }
+    /* A length or a hash that was damaged would make the history another one without a word. */
+    if (!hash || n != HASH_LEN || memcmp(hash, b->tip, HASH_LEN) != 0)
+        db_fail(x->d, RAMET_DAMAGED, "branch b%lld is damaged: its last entry is not the one at %lld",
+                (long long)b->m.id, (long long)(b->len - 1));
+    q_end(q);
 }
 
 ramet_status head_check(cx *x, const branch_row *b, const uint8_t *expected, bool given)

@@ -114,6 +114,7 @@ ramet_status check_tags(ramet_call *c, const char *const *tags, size_t n, const 
 /* hex of a prefix hash; NULL is fine and leaves *given false. */
 ramet_status check_hash(ramet_call *c, const char *hex, uint8_t out[HASH_LEN], bool *given);
 ramet_status check_limit(ramet_call *c, int limit, int most, int deflt, int *out);
+ramet_status check_life(ramet_call *c, int64_t us); /* of an ephemeral session */
 
 /* ---- sessions (core/session.c) */
 

@@ -36,6 +36,8 @@ static ramet_status edit_run(cx *x, void *arg)
         if (j->list[i].existing)
             return call_fail(x->c, RAMET_ENTRY_EXISTS, "id", "entry %s is on the path before %s",
                              j->list[i].e.id, j->entry_id);
+    if (cut.main + (int64_t)fresh > POS_MAX)
+        return call_fail(x->c, RAMET_PATH_FULL, "entries", "the history would be too long");
     move_to_cut(x, &s, &head, &cut,
                 j->kind == RAMET_MOVE_EDIT ? RAMET_AUTO_EDIT : RAMET_AUTO_REGENERATE, j->kind, "", &to);
     entries_write(x, &s, &to, j->list, j->n);

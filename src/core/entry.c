@@ -66,7 +66,7 @@ static bool load_body(cx *x, int64_t tree, int64_t k, entry_cols *cols)
     size_t n = 0;
     const void *p = q_row(q) ? q_col_blob(q, 0, &n) : NULL;
     pack_texts t;
-    bool ok = p && pack_open(x->a, p, n, x->r->lim.entry_bytes * 2 + 1024, &t);
+    bool ok = p && pack_open(x->a, p, n, &t);
     q_end(q);
     if (!ok) {
         db_fail(x->d, RAMET_DAMAGED, "the body of the entry at position %lld of branch b%lld is damaged",
@@ -263,6 +263,10 @@ void path_read(cx *x, const branch_row *head, int64_t lo, int64_t hi, arena *int
     x->a = into;
     for (size_t i = 0; i < n && reader_segment(&r, &segs[i]); i++)
         ;
+    if (r.next == head->len && !x->r->unverified && db_status(x->d) == RAMET_OK &&
+        memcmp(r.prev, head->tip, HASH_LEN) != 0)
+        db_fail(x->d, RAMET_DAMAGED, "branch b%lld is damaged: its history does not end at %lld",
+                (long long)head->m.id, (long long)head->len);
     x->a = own;
 }
 

@@ -115,8 +115,7 @@ static ramet_status fork_check(ramet_call *c, const ramet_fork_in *in, fork_job 
         return call_fail(c, RAMET_INVALID, "created_by", "created_by must be a user or the system");
     if (in->by_id)
         TRY(check_id(c, "created_by", in->by_id));
-    if (in->ephemeral_us < 0)
-        return call_fail(c, RAMET_INVALID, "ephemeral", "the time to live must be positive");
+    TRY(check_life(c, in->ephemeral_us));
     return check_hash(c, in->expected_head, j->expected, &j->given);
 }
 

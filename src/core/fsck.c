@@ -27,7 +27,7 @@ static const char *place_text(arena *a, const fsck_place *at)
         s = arena_printf(a, "%s%sbranch b%lld", s, s[0] ? ", " : "", (long long)at->branch);
     if (at->position >= 0)
         s = arena_printf(a, "%s%sposition %lld", s, s[0] ? ", " : "", (long long)at->position);
-    if (at->entry)
+    if (at->entry && at->entry[0])
         s = arena_printf(a, "%s%sentry %s", s, s[0] ? ", " : "", at->entry);
     return s[0] ? arena_printf(a, "%s: ", s) : s;
 }

@@ -5,6 +5,8 @@
  */
 #include "core/core.h"
 
+#include <stdlib.h>
+
 typedef struct delete_job {
     const char *id;
     bool tree, dry_run;
@@ -29,13 +31,22 @@ static void sessions_of_tree(cx *x, int64_t tree, row_list *out)
     }
 }
 
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = ((const session_row *)a)->no, y = ((const session_row *)b)->no;
+    return x < y ? -1 : x > y;
+}
+
+static int number_order(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The list is sorted. */
 static bool in_list(const int64_t *list, size_t n, int64_t v)
 {
-    /* Parents come before their forks, and mostly close by: look from the end. */
-    for (size_t i = n; i-- > 0;)
-        if (list[i] == v)
-            return true;
-    return false;
+    return bsearch(&v, list, n, sizeof v, number_order) != NULL;
 }
 
 /* The session and all that descends from it, as far as it lives and is not somebody else's own. */
@@ -47,6 +58,9 @@ static ramet_status delete_set(cx *x, const session_row *s, bool tree, row_list 
     row_list all = {0};
     VEC(int64_t) below = {0};
     sessions_of_tree(x, s->tree, &all);
+    /* By number a fork comes after its parent, whatever the clock did. */
+    if (all.n)
+        qsort(all.items, all.n, sizeof *all.items, by_number);
     VEC_PUSH(x->a, &below, s->no);
     bool manager = level_in(x, s->tree) >= RAMET_MANAGER;
     for (size_t i = 0; i < all.n; i++) {

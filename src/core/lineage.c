@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #define PATH_MAX_IDS 64
-#define NONE SIZE_MAX
 
 /* L2: its place and nothing else. */
 static void holder_fill(const session_row *s, ramet_session *out)
@@ -107,166 +106,172 @@ ramet_status ramet_children(ramet_call *c, const char *session, ramet_session **
 
 /* ------------------------------------------------------------------------ tree */
 
+typedef struct node_head {
+    int64_t len;
+    uint8_t tip[HASH_LEN];
+} node_head;
+
 typedef struct node {
     session_row s;
-    ramet_head head, adk;
+    node_head head, adk;
     int64_t touched;
-    size_t parent, child, next; /* indexes; NONE at the end */
-    bool seen, gone, wanted;    /* wanted: it or something below it is shown */
+    struct node *parent, *child, *next; /* next: of the same parent */
+    bool seen, gone, wanted;            /* wanted: it or something below it is shown */
     const char *const *tags;
     size_t n_tags;
     const char **path;
     size_t n_path;
 } node;
 
-typedef struct by_no {
-    int64_t no;
-    size_t at;
-} by_no;
-
 typedef struct forest {
     const char *tree_id;
-    node *nodes; /* oldest first */
-    size_t n;
-    by_no *index;
-    size_t *order; /* parents before their forks, forks of one parent oldest first */
-    size_t n_order;
+    node **oldest; /* all, oldest first */
+    node **by_no;  /* all, by number */
+    node **order;  /* parents before their forks, forks of one parent oldest first */
+    size_t n, n_order;
 } forest;
 
-static int index_order(const void *a, const void *b)
+static int age_order(const void *a, const void *b)
 {
-    int64_t x = ((const by_no *)a)->no, y = ((const by_no *)b)->no;
-    return x < y ? -1 : x > y;
+    const session_row *x = &(*(node *const *)a)->s, *y = &(*(node *const *)b)->s;
+    if (x->created != y->created)
+        return x->created < y->created ? -1 : 1;
+    return x->no < y->no ? -1 : x->no > y->no;
 }
 
-static size_t node_at(const forest *f, int64_t no)
+static int no_order(const void *a, const void *b)
 {
-    by_no key = {.no = no}, *hit = NULL;
+    const session_row *x = &(*(node *const *)a)->s, *y = &(*(node *const *)b)->s;
+    return x->no < y->no ? -1 : x->no > y->no;
+}
+
+static node *node_at(const forest *f, int64_t no)
+{
+    node key = {.s = {.no = no}}, *want = &key, **hit = NULL;
     if (no && f->n)
-        hit = bsearch(&key, f->index, f->n, sizeof key, index_order);
-    return hit ? hit->at : NONE;
+        hit = bsearch(&want, f->by_no, f->n, sizeof want, no_order);
+    return hit ? *hit : NULL;
 }
 
-static void head_from(db_stmt *q, int len, int tip, int64_t branch, ramet_head *out)
+static void head_from(db_stmt *q, int len, int tip, node_head *out)
 {
-    static const uint8_t zeros[HASH_LEN];
     size_t n;
     const void *p = q_col_blob(q, tip, &n);
-    *out = (ramet_head){.branch = branch, .length = q_col_int(q, len)};
-    hex_encode(p && n == HASH_LEN ? p : zeros, HASH_LEN, out->hash);
+    out->len = q_col_int(q, len);
+    if (p && n == HASH_LEN)
+        memcpy(out->tip, p, HASH_LEN);
+}
+
+static void head_show(const node_head *h, int64_t branch, ramet_head *out)
+{
+    out->branch = branch;
+    out->length = h->len;
+    hex_encode(h->tip, HASH_LEN, out->hash);
 }
 
 static void nodes_load(cx *x, int64_t tree, ramet_level level, forest *f)
 {
-    VEC(node) v = {0};
-    db_stmt *q = db_query(x->d, Q_session_of_tree);
+    VEC(node *) v = {0};
+    db_stmt *q = db_query(x->d, Q_session_heads);
     q_int(q, 1, tree);
     while (q_row(q)) {
-        node d = {.parent = NONE, .child = NONE, .next = NONE};
-        session_from(q, x->a, &d.s);
-        head_from(q, SESSION_N_COLS, SESSION_N_COLS + 1, d.s.head, &d.head);
-        d.touched = q_col_int(q, SESSION_N_COLS + 2);
-        if (d.s.adk)
-            head_from(q, SESSION_N_COLS + 3, SESSION_N_COLS + 4, d.s.adk, &d.adk);
-        d.gone = session_gone(x, &d.s);
-        d.seen = session_seen(x, level, &d.s);
+        node *d = arena_alloc(x->a, sizeof *d);
+        session_from(q, x->a, &d->s);
+        head_from(q, SESSION_N_COLS, SESSION_N_COLS + 1, &d->head);
+        d->touched = q_col_int(q, SESSION_N_COLS + 2);
+        if (d->s.adk)
+            head_from(q, SESSION_N_COLS + 3, SESSION_N_COLS + 4, &d->adk);
+        d->gone = session_gone(x, &d->s);
+        d->seen = session_seen(x, level, &d->s);
         VEC_PUSH(x->a, &v, d);
     }
-    f->nodes = v.items;
+    f->oldest = v.items;
     f->n = v.n;
-    f->index = arena_array(x->a, v.n, sizeof *f->index);
-    for (size_t i = 0; i < v.n; i++)
-        f->index[i] = (by_no){v.items[i].s.no, i};
-    if (v.n)
-        qsort(f->index, v.n, sizeof *f->index, index_order);
+    f->by_no = arena_array(x->a, v.n, sizeof *f->by_no);
+    if (!v.n)
+        return;
+    memcpy(f->by_no, v.items, v.n * sizeof *v.items);
+    qsort(f->oldest, v.n, sizeof *f->oldest, age_order);
+    qsort(f->by_no, v.n, sizeof *f->by_no, no_order);
 }
 
+/* The tags of each session lie together in one array. */
 static void tags_load(cx *x, int64_t tree, forest *f)
 {
     VEC(const char *) tags = {0};
-    VEC(size_t) starts = {0}; /* pairs: node, first tag */
-    int64_t last = 0;
+    VEC(node *) of = {0}; /* each tag's session */
     db_stmt *q = db_query(x->d, Q_tag_of_tree);
     q_int(q, 1, tree);
+    int64_t last = 0;
     while (q_row(q)) {
         int64_t no = q_col_int(q, 0);
-        if (no != last) {
-            VEC_PUSH(x->a, &starts, node_at(f, no));
-            VEC_PUSH(x->a, &starts, tags.n);
-            last = no;
-        }
+        node *d = of.n && no == last ? of.items[of.n - 1] : node_at(f, no);
+        VEC_PUSH(x->a, &of, d);
         VEC_PUSH(x->a, &tags, q_keep_text(q, 1, x->a));
+        last = no;
     }
-    for (size_t i = 0; i + 1 < starts.n; i += 2) {
-        size_t at = starts.items[i], from = starts.items[i + 1];
-        size_t to = i + 3 < starts.n ? starts.items[i + 3] : tags.n;
-        if (at == NONE)
+    for (size_t i = 0; i < of.n; i++) {
+        node *d = of.items[i];
+        if (!d)
             continue;
-        f->nodes[at].tags = (const char *const *)tags.items + from;
-        f->nodes[at].n_tags = to - from;
+        if (!d->n_tags++)
+            d->tags = (const char *const *)tags.items + i;
     }
 }
 
 /* Links forks to their parents and walks down from the roots. */
 static void order_make(arena *a, forest *f)
 {
-    size_t *stack = arena_array(a, f->n + 1, sizeof *stack), depth = 0;
+    node **stack = arena_array(a, f->n + 1, sizeof *stack);
+    size_t depth = 0;
     f->order = arena_array(a, f->n + 1, sizeof *f->order);
+    /* From the youngest on, so that the oldest is first in each list and on top of the stack. */
     for (size_t i = f->n; i-- > 0;) {
-        node *d = &f->nodes[i];
+        node *d = f->oldest[i];
         d->parent = node_at(f, d->s.parent);
-        if (d->parent == NONE) {
-            stack[depth++] = i; /* reversed, so the oldest root comes first */
+        if (!d->parent) {
+            stack[depth++] = d;
             continue;
         }
-        d->next = f->nodes[d->parent].child;
-        f->nodes[d->parent].child = i;
+        d->next = d->parent->child;
+        d->parent->child = d;
     }
     while (depth) {
-        size_t i = stack[--depth], from = depth;
-        f->order[f->n_order++] = i;
-        for (size_t k = f->nodes[i].child; k != NONE; k = f->nodes[k].next)
-            stack[depth++] = k;
-        for (size_t lo = from, hi = depth; lo + 1 < hi; lo++, hi--) {
-            size_t t = stack[lo];
-            stack[lo] = stack[hi - 1];
-            stack[hi - 1] = t;
-        }
+        node *d = stack[--depth];
+        f->order[f->n_order++] = d;
+        /* A fork is followed by its own forks first, then by its next sibling. */
+        if (d->next)
+            stack[depth++] = d->next;
+        if (d->child)
+            stack[depth++] = d->child;
     }
     for (size_t k = f->n_order; k-- > 0;) {
-        node *d = &f->nodes[f->order[k]];
+        node *d = f->order[k];
         d->wanted |= d->seen && !d->gone;
-        if (d->wanted && d->parent != NONE)
-            f->nodes[d->parent].wanted = true;
+        if (d->wanted && d->parent)
+            d->parent->wanted = true;
     }
 }
 
-static bool node_named(const node *d)
+static const char *node_id(const node *d)
 {
-    return d->seen && d->s.id && !d->s.purging;
+    return d && d->seen && !d->s.purging ? d->s.id : NULL;
 }
 
 /* The ids from the root; what has no name for the caller is left out. */
-static void path_make(arena *a, const forest *f, node *d)
+static void path_make(arena *a, node *d)
 {
-    const node *up = d->parent != NONE ? &f->nodes[d->parent] : NULL;
-    size_t n = up ? up->n_path : 0, skip;
-    if (!node_named(d)) {
-        d->path = up ? up->path : NULL;
-        d->n_path = n;
+    const char **up = d->parent ? d->parent->path : NULL;
+    size_t n = d->parent ? d->parent->n_path : 0, skip = n == PATH_MAX_IDS;
+    d->path = up;
+    d->n_path = n;
+    if (!node_id(d))
         return;
-    }
-    skip = n == PATH_MAX_IDS;
     d->n_path = n - skip + 1;
     d->path = arena_array(a, d->n_path, sizeof *d->path);
-    for (size_t i = 0; i + 1 < d->n_path; i++)
-        d->path[i] = up->path[i + skip];
+    if (n)
+        memcpy(d->path, up + skip, (n - skip) * sizeof *up);
     d->path[d->n_path - 1] = d->s.id;
-}
-
-static const char *named_id(const forest *f, size_t at)
-{
-    return at != NONE && node_named(&f->nodes[at]) ? f->nodes[at].s.id : NULL;
 }
 
 /* Without a query of its own. */
@@ -283,8 +288,6 @@ static void node_fill(cx *x, const forest *f, const node *d, ramet_session *out)
         .agent = agent_from(x->a, s->agent, s->agent_config),
         .tags = d->tags,
         .n_tags = d->n_tags,
-        .head = d->head,
-        .adk = d->adk,
         .is_fork = s->parent != 0,
         .fork_entry_id = s->fork_entry,
         .fork_side = (ramet_side)s->fork_side,
@@ -292,7 +295,7 @@ static void node_fill(cx *x, const forest *f, const node *d, ramet_session *out)
         .reason = s->reason,
         .by_kind = (ramet_actor)s->by_kind,
         .by_id = s->by_id,
-        .merged_into = named_id(f, node_at(f, s->merged_into)),
+        .merged_into = node_id(node_at(f, s->merged_into)),
         .metadata = s->metadata ? s->metadata : "{}",
         .archived = s->archived,
         .expires = s->expires,
@@ -300,6 +303,9 @@ static void node_fill(cx *x, const forest *f, const node *d, ramet_session *out)
         .updated = d->touched > s->updated ? d->touched : s->updated,
         .depth = s->depth,
     };
+    head_show(&d->head, s->head, &out->head);
+    if (s->adk)
+        head_show(&d->adk, s->adk, &out->adk);
 }
 
 static ramet_status tree(cx *x, const char *session, bool light, ramet_session **out, size_t *n)
@@ -319,8 +325,8 @@ static ramet_status tree(cx *x, const char *session, bool light, ramet_session *
     ramet_session *list = arena_array(x->a, f.n_order, sizeof *list);
     size_t k = 0;
     for (size_t i = 0; i < f.n_order; i++) {
-        node *d = &f.nodes[f.order[i]];
-        path_make(x->a, &f, d);
+        node *d = f.order[i];
+        path_make(x->a, d);
         if (!d->seen || !d->wanted)
             continue;
         ramet_session *to = &list[k++];
@@ -330,7 +336,7 @@ static ramet_status tree(cx *x, const char *session, bool light, ramet_session *
             node_fill(x, &f, d, to);
         else
             session_fill(x, &d->s, to);
-        to->parent_id = named_id(&f, d->parent);
+        to->parent_id = node_id(d->parent);
         to->path = d->path;
         to->n_path = d->n_path;
     }

@@ -12,6 +12,7 @@
 
 #define HEAD 9
 #define NONE UINT64_MAX
+#define PLAIN_MAX ((uint64_t)1 << 30)
 
 static void put64(char *p, uint64_t v)
 {
@@ -55,20 +56,27 @@ const char *pack_make(arena *a, const pack_texts *t, size_t *len)
     return packed;
 }
 
-bool pack_open(arena *a, const void *data, size_t n, size_t most, pack_texts *t)
+/* The plain size, said twice: a damaged one must not decide how much memory is taken. */
+static bool size_agrees(const char *p, size_t n)
+{
+    uint64_t plain = n < HEAD ? NONE : get64(p + 1);
+    if (plain > PLAIN_MAX)
+        return false;
+    return p[0] == 0 ? plain == n - HEAD
+                     : p[0] == 1 && plain == ZSTD_getFrameContentSize(p + HEAD, n - HEAD);
+}
+
+bool pack_open(arena *a, const void *data, size_t n, pack_texts *t)
 {
     const char *p = data;
-    if (n < HEAD || get64(p + 1) > most)
+    if (!size_agrees(p, n))
         return false;
     size_t plain = (size_t)get64(p + 1);
     char *bytes = arena_alloc(a, plain + 1);
-    if (p[0] == 0) {
-        if (n - HEAD != plain)
-            return false;
+    if (p[0] == 0)
         memcpy(bytes, p + HEAD, plain);
-    } else if (p[0] != 1 || ZSTD_decompress(bytes, plain, p + HEAD, n - HEAD) != plain) {
+    else if (ZSTD_decompress(bytes, plain, p + HEAD, n - HEAD) != plain)
         return false;
-    }
     size_t at = 0;
     for (int i = 0; i < 3; i++) {
         t->item[i] = NULL;

@@ -20,7 +20,8 @@ typedef struct pack_texts {
 
 /* Packs; compressed with zstd when that saves an eighth or more. In the arena. */
 const char *pack_make(arena *a, const pack_texts *t, size_t *len);
-/* Unpacks; false when the bytes are damaged or would grow past `most`. */
-bool pack_open(arena *a, const void *p, size_t n, size_t most, pack_texts *t);
+/* Unpacks; false when the bytes are damaged. Does not depend on the limits of the day: what was
+ * written under a larger one stays readable. */
+bool pack_open(arena *a, const void *p, size_t n, pack_texts *t);
 
 #endif

@@ -142,6 +142,9 @@ static ramet_status json_field(ramet_call *c, size_t i, const char *name, const 
                          err.message, err.offset);
     if (object && !json_is(&d.nodes[0], JSON_OBJECT))
         return call_fail(c, RAMET_INVALID, field, "%s must be a JSON object", field);
+    /* Keys are compared as text: one with U+0000 in it would be taken for another. */
+    if (object && d.nodes[0].has_nul)
+        return call_fail(c, RAMET_INVALID, field, "%s holds U+0000", field);
     return RAMET_OK;
 }
 

@@ -234,7 +234,9 @@ ramet_status ramet_entry_get(ramet_call *c, const char *session, int64_t branch,
 struct ramet_stream {
     ramet_call *c;
     char *session, *channel;
+    session_row row; /* only its numbers: no, tree, moves */
     branch_row b;
+    bool versions;
     int64_t next, hi;
     arena *page;
     collect got;
@@ -253,6 +255,8 @@ static ramet_status stream_start(cx *x, const char *session, const ramet_read_in
     }
     TRY(branch_open(x, &row, in->log, in->branch, &s->b));
     TRY(window_of(x, &s->b, in, &w));
+    s->row = (session_row){.no = row.no, .tree = row.tree, .moves = row.moves};
+    s->versions = in->versions;
     s->next = w.lo;
     s->hi = w.hi;
     if (in->limit && in->tail && w.hi - in->limit > w.lo && !in->channel)
@@ -306,6 +310,8 @@ static ramet_status stream_page(ramet_stream *s)
         x.a = s->page;
         int64_t hi = s->next + CHUNK < s->hi ? s->next + CHUNK : s->hi;
         path_read(&x, &s->b, s->next, hi, s->page, stream_take, s);
+        if (s->versions)
+            versions_fill(&x, &s->row, s->got.v.items, s->got.v.n);
         x.a = own;
         TRY(cx_done(&x, RAMET_OK));
     } while (!s->got.v.n && s->next < s->hi);
@@ -367,6 +373,21 @@ static bool run_find(cx *x, const session_row *s, int log, sql_id which, int64_t
     return found;
 }
 
+/* Every entry that the session's branches own is in its record: one that lost a part is damaged, not
+ * shorter. */
+static void record_check(cx *x, const session_row *s, ramet_log log, int64_t total)
+{
+    branch_row *b;
+    size_t n;
+    int64_t own = 0;
+    branches_of(x, s, &b, &n);
+    for (size_t i = 0; i < n; i++)
+        own += b[i].m.log == (int)log ? b[i].len - b[i].m.base : 0;
+    if (own != total)
+        db_fail(x->d, RAMET_DAMAGED, "the record of session %s is damaged: it has %lld of %lld entries",
+                s->id, (long long)total, (long long)own);
+}
+
 static ramet_status record_run(cx *x, const char *session, ramet_log log, int64_t from, int limit,
                                ramet_page *out, int64_t *total)
 {
@@ -380,7 +401,11 @@ static ramet_status record_run(cx *x, const char *session, ramet_log log, int64_
     collect c = {.most = (size_t)limit, .a = x->a};
     c.start_bytes = arena_used(x->a);
     int64_t at = from;
-    while (at < *total && c.v.n < c.most && run_find(x, &s, log, Q_run_at, at, &r)) {
+    while (at < *total && c.v.n < c.most) {
+        if (!run_find(x, &s, log, Q_run_at, at, &r))
+            db_fail(x->d, RAMET_DAMAGED, "the record of session %s is damaged at %lld", s.id,
+                    (long long)at);
+        TRY(cx_status(x));
         int64_t end = run_find(x, &s, log, Q_run_after, at, &next) ? next.rec : *total;
         int64_t lo = KEY_POS(r.k) + (at - r.rec), hi = lo + (end - at);
         int64_t room = (int64_t)(c.most - c.v.n);
@@ -399,6 +424,8 @@ static ramet_status record_run(cx *x, const char *session, ramet_log log, int64_
     out->n = c.v.n;
     out->more_before = from > 0 && *total > 0;
     out->more_after = at < *total;
+    if (!out->more_after)
+        record_check(x, &s, log, *total);
     return cx_status(x);
 }
 

@@ -159,8 +159,8 @@ static ramet_status index_run(ramet_call *c, index_work work, void *arg)
     } else {
         st = work(c, s->f, arg);
         if (db_status(fts_db(s->f)) == RAMET_DAMAGED) {
-            st = fts_reset(s->f);
-            st = st == RAMET_OK ? work(c, s->f, arg) : index_fail(c, s->f);
+            memset(&c->err, 0, sizeof c->err);
+            st = fts_reset(s->f) == RAMET_OK ? work(c, s->f, arg) : index_fail(c, s->f);
         }
     }
     search_unlock(s);
@@ -169,6 +169,7 @@ static ramet_status index_run(ramet_call *c, index_work work, void *arg)
 
 typedef struct search_job {
     const ramet_search_in *in;
+    int limit;
     query q;
     ramet_hits *out;
 } search_job;
@@ -181,16 +182,15 @@ static ramet_status search_run(ramet_call *c, fts *f, void *arg)
     TRY(query_cut(c, f, &q));
     TRY(follow_all(c, f, &indexed));
     *j->out = (ramet_hits){0};
-    return find_page(c, f, j->in, &q, j->out);
+    return find_page(c, f, j->in, j->limit, &q, j->out);
 }
 
 ramet_status ramet_search(ramet_call *c, const ramet_search_in *in, ramet_hits *out)
 {
     search_job j = {.in = in, .out = out};
-    int limit;
     *out = (ramet_hits){0};
     TRY(query_parse(c, in->query, &j.q));
-    TRY(check_limit(c, in->limit, 200, 20, &limit));
+    TRY(check_limit(c, in->limit, 200, 20, &j.limit));
     if ((unsigned)in->role > RAMET_SYSTEM)
         return call_fail(c, RAMET_INVALID, "role", "there is no role %d", (int)in->role);
     if (in->agent)

@@ -5,7 +5,8 @@
  *   search.c        the open index, the public calls
  *   search_follow.c brings the index up to the store's last commit
  *   search_query.c  what the caller typed, as an expression; cursors
- *   search_find.c   matches, ranked, that the caller may see
+ *   search_see.c    who may see a match, and in which session
+ *   search_find.c   matches, ranked, a page at a time
  */
 #ifndef CORE_SEARCH_H
 #define CORE_SEARCH_H
@@ -16,7 +17,7 @@
 #include <pthread.h>
 
 #define SPAN_BITS 10 /* documents in a block of the time table: 1 << SPAN_BITS */
-#define SCOPE_WORDS 64 /* alternatives that a filter may have and still go into the expression */
+#define SCOPE_WORDS 512 /* alternatives that a filter may have and still go into the expression */
 
 struct search {
     pthread_mutex_t lock; /* one search or one step of indexing at a time */
@@ -38,6 +39,7 @@ ramet_status follow_all(ramet_call *c, fts *f, int64_t *indexed);
 /* Empties the index, so that the next follow_all() fills it anew. */
 ramet_status follow_restart(ramet_call *c, fts *f);
 int64_t follow_mark(fts *f);
+int64_t follow_bytes(fts *f); /* of all texts that were indexed; inside a transaction */
 
 /* ---- search_query.c */
 
@@ -69,8 +71,57 @@ typedef struct place {
 const char *place_text(ramet_call *c, const ramet_search_in *in, const place *p);
 ramet_status place_parse(ramet_call *c, const ramet_search_in *in, place *p);
 
+/* ---- search_see.c: in which session a hit is shown */
+
+typedef struct map {
+    int64_t *keys; /* 0: free */
+    void **values;
+    size_t n, cap;
+} map;
+
+/* A session that was looked at. */
+typedef struct seen {
+    int64_t no, tree;
+    bool open;              /* living, and the caller may see it */
+    bool fits;              /* has the tag and agent that were asked for */
+    int64_t head_id;
+    const branch_row *head; /* loaded when needed */
+    const char *id, *title; /* the same */
+} seen;
+
+typedef struct finder {
+    ramet_call *c;
+    const ramet_search_in *in;
+    const query *q;
+    cx x;
+    db *d;       /* the index */
+    fts *f;
+    arena *keep; /* until the end of the search */
+    arena *tmp;  /* for one item */
+    const char *tag;
+    seen *only; /* the one session that was asked for */
+    map sessions, heirs;
+    map reach; /* only: entries of each branch that it holds */
+    bool check; /* the expression does not say all: look at each match */
+    bool none;  /* nothing can match */
+    const char *expression;
+    int64_t low, top_high;
+} finder;
+
+/* The filters as an expression, and what has to be looked at besides. */
+ramet_status see_begin(finder *f);
+/* Whether a match is one to rank. */
+bool see_pass(void *arg, const fts_doc *d);
+/* The session to show a match in; NULL when there is none. */
+seen *see_session(finder *f, const fts_doc *d);
+/* Whether a match is on the present path of a session. */
+bool see_on_path(finder *f, seen *s, int64_t k);
+/* Fills in id and title; false when the session is not there any more. */
+bool see_names(finder *f, seen *s);
+
 /* ---- search_find.c */
 
-ramet_status find_page(ramet_call *c, fts *f, const ramet_search_in *in, query *q, ramet_hits *out);
+ramet_status find_page(ramet_call *c, fts *f, const ramet_search_in *in, int limit, const query *q,
+                       ramet_hits *out);
 
 #endif

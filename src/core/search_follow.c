@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 #define STEP_ENTRIES 8000
-#define STEP_BYTES ((size_t)8 << 20)
+#define STEP_BYTES ((int64_t)8 << 20)
 #define STEP_EVENTS 8000
 #define PRINT_LEN 192
 
@@ -31,7 +31,8 @@ typedef struct step {
     int64_t tree, owner;      /* the last tree looked up */
     int64_t block, lo, hi;    /* block of the time table not yet written, -1 = none */
     int64_t entries, taken;   /* looked at, indexed */
-    size_t bytes;
+    int64_t bytes;            /* indexed in this step */
+    int64_t all_bytes;        /* ... since the beginning */
     bool more;
 } step;
 
@@ -60,6 +61,7 @@ static void state_load(step *w)
         w->mark = q_col_int(q, 0);
         w->done = q_col_int(q, 1);
         w->scan = q_col_int(q, 2);
+        w->all_bytes = q_col_int(q, 4);
         snprintf(w->print, sizeof w->print, "%s", print ? print : "");
     } else {
         db_fail(w->d, RAMET_DAMAGED, "the index has lost its state");
@@ -74,6 +76,7 @@ static void state_save(step *w)
     q_int(q, 2, w->done);
     q_int(q, 3, w->scan);
     q_text(q, 4, w->print);
+    q_int(q, 5, w->all_bytes);
     q_run(q);
 }
 
@@ -83,7 +86,7 @@ static void index_clear(step *w)
                                  Q_fts_clear_owner};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         q_run(db_query(w->d, all[i]));
-    w->mark = w->done = w->scan = 0;
+    w->mark = w->done = w->scan = w->all_bytes = 0;
     w->print[0] = 0;
     state_save(w);
 }
@@ -169,7 +172,7 @@ static bool doc_there(step *w, int64_t k)
 static void doc_add(step *w, const fts_doc *e, const char *text)
 {
     tree_find(w, e->tree);
-    int64_t no = w->next++;
+    int64_t no = w->next++, bytes = (int64_t)strlen(text);
     db_stmt *q = db_query(w->d, Q_fts_add);
     q_int(q, 1, no);
     q_text(q, 2, text);
@@ -182,10 +185,12 @@ static void doc_add(step *w, const fts_doc *e, const char *text)
     q_int(q, 4, e->session);
     q_int(q, 5, e->role);
     q_int(q, 6, e->created);
+    q_int(q, 7, bytes);
     q_run(q);
     span_note(w, no, e->created);
     w->taken++;
-    w->bytes += strlen(text);
+    w->bytes += bytes;
+    w->all_bytes += bytes;
 }
 
 /* A row of entry_texts or entry_scan. */
@@ -235,7 +240,7 @@ static bool event_take(step *w, int64_t tree, int64_t k, int64_t n)
 
 static void events_take(step *w)
 {
-    int64_t seen = 0;
+    int64_t count = 0;
     db_stmt *q = db_query(w->x.d, Q_event_after);
     q_int(q, 1, w->mark);
     q_int(q, 2, STEP_EVENTS);
@@ -247,11 +252,11 @@ static void events_take(step *w)
         }
         w->mark = q_col_int(q, 0);
         event_print(q, w->print);
-        seen++;
+        count++;
         w->more = step_full(w);
     }
     q_end(q);
-    if (seen == STEP_EVENTS)
+    if (count == STEP_EVENTS)
         w->more = true;
 }
 
@@ -271,17 +276,17 @@ static void scan_begin(step *w)
 
 static void scan_some(step *w)
 {
-    int64_t seen = 0;
+    int64_t count = 0;
     db_stmt *q = db_query(w->x.d, Q_entry_scan);
     q_int(q, 1, w->scan);
     q_int(q, 2, STEP_ENTRIES);
     while (!step_full(w) && q_row(q)) {
         w->scan = q_col_int(q, 0);
         entry_take(w, q);
-        seen++;
+        count++;
     }
     q_end(q);
-    if (!seen)
+    if (!count)
         w->scan = 0;
     w->more = true;
 }
@@ -371,4 +376,11 @@ int64_t follow_mark(fts *f)
     state_load(&w);
     db_end_read(w.d);
     return w.scan ? 0 : w.mark;
+}
+
+int64_t follow_bytes(fts *f)
+{
+    step w = {.f = f, .d = fts_db(f)};
+    state_load(&w);
+    return w.all_bytes;
 }

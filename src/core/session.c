@@ -445,8 +445,7 @@ ramet_status ramet_session_create(ramet_call *c, const ramet_session_in *in, ram
     TRY(check_tags(c, in->tags, in->n_tags, &j.tags, &j.n_tags));
     if (in->visibility != RAMET_TREE_VISIBLE && in->visibility != RAMET_PRIVATE)
         return call_fail(c, RAMET_INVALID, "visibility", "visibility must be tree or private");
-    if (in->ephemeral_us < 0)
-        return call_fail(c, RAMET_INVALID, "ephemeral", "the time to live must be positive");
+    TRY(check_life(c, in->ephemeral_us));
     if (in->owner && c->user && strcmp(in->owner, c->user) != 0)
         return call_fail(c, RAMET_FORBIDDEN, "owner", "%s cannot make a session for %s", c->user,
                          in->owner);

@@ -148,7 +148,8 @@ static const char *fold_text(fold *f, arena *into)
     buf_init(&b, SIZE_MAX / 4);
     jw_init(&w, &b, 0);
     jw_object(&w);
-    qsort(f->items.items, f->items.n, sizeof *f->items.items, by_key);
+    if (f->items.n)
+        qsort(f->items.items, f->items.n, sizeof *f->items.items, by_key);
     for (size_t i = 0; i < f->items.n; i++)
         if (f->items.items[i].value)
             jw_kraw(&w, f->items.items[i].key, f->items.items[i].value);

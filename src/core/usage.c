@@ -32,6 +32,8 @@ static bool cum_last(cx *x, int64_t tree, int64_t branch, int64_t lo, int64_t hi
                          .currency = q_keep_text(q, 5, x->a),
                          .mixed = q_col_int(q, 6) != 0};
     q_end(q);
+    if (!c->currency)
+        c->currency = "";
     return found;
 }
 

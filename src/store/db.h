@@ -93,7 +93,8 @@ void *db_handle(db *d);
 bool db_check(db *d, void (*line)(void *arg, const char *text), void *arg);
 /* Copies a snapshot to a new file. */
 ramet_status db_backup(db *d, const char *path, ramet_progress progress, void *arg);
-/* Moves what is in the write-ahead log into the main file, as far as readers let it. */
-void db_checkpoint(db *d);
+/* After a commit: moves what is in the write-ahead log into the main file when there is much of it,
+ * as far as readers let it. A failure does not touch what was committed, but the disk failed. */
+ramet_status db_checkpoint(db *d);
 
 #endif

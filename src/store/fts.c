@@ -4,7 +4,8 @@
  *
  * Ranking is BM25, but not FTS5's own bm25(): that one reads the whole list of every
  * word to count it, 45 ms for a word that is in most of a million documents. Here the
- * count is estimated from the beginning of a long list, and exact for a short one.
+ * count is estimated from the beginning of a long list, and exact for a short one. The
+ * length of a document is taken in bytes.
  */
 #include "store/fts_own.h"
 
@@ -13,31 +14,36 @@
 
 #define INDEX_MARK 0x52414d53 /* "RAMS": application_id of an index */
 #define INDEX_VERSION 1
-#define SAMPLE 20000     /* rows read to estimate how common the words of a query are */
-#define SAMPLE_LEAST 500 /* ... for each of them at least */
+#define SAMPLE 20000      /* rows read to estimate how common the words of a query are */
+#define SAMPLE_LEAST 500  /* ... for each of them at least */
+#define SAMPLE_ENOUGH 100 /* these suffice, when they came from ... */
+#define SAMPLE_PART 20    /* ... this part of the documents: a phrase can be costly to find */
 #define BM25_K 1.2
 #define BM25_B 0.75
 
 static const char schema[] =
     "CREATE TABLE state(one INTEGER PRIMARY KEY CHECK(one=1),mark BIGINT NOT NULL,"
-    " done BIGINT NOT NULL,scan BIGINT NOT NULL,print TEXT NOT NULL);"
-    "INSERT INTO state(one,mark,done,scan,print) VALUES(1,0,0,0,'');"
+    " done BIGINT NOT NULL,scan BIGINT NOT NULL,print TEXT NOT NULL,bytes BIGINT NOT NULL);"
+    "INSERT INTO state(one,mark,done,scan,print,bytes) VALUES(1,0,0,0,'',0);"
     "CREATE TABLE doc(no INTEGER PRIMARY KEY,tree BIGINT NOT NULL,k BIGINT NOT NULL,"
-    " session BIGINT NOT NULL,role INT NOT NULL,created BIGINT NOT NULL);"
+    " session BIGINT NOT NULL,role INT NOT NULL,created BIGINT NOT NULL,"
+    " bytes INT NOT NULL);"
     "CREATE UNIQUE INDEX doc_by_key ON doc(k);"
     "CREATE TABLE span(block INTEGER PRIMARY KEY,lo BIGINT NOT NULL,hi BIGINT NOT NULL);"
     "CREATE TABLE owner(no INTEGER PRIMARY KEY,name TEXT NOT NULL UNIQUE);"
     "CREATE TABLE tree(tree INTEGER PRIMARY KEY,owner BIGINT NOT NULL);"
     "CREATE INDEX tree_by_owner ON tree(owner,tree);"
-    "CREATE VIRTUAL TABLE fts USING fts5(text,scope,content='',"
+    /* Lengths are in doc, which is read anyway. */
+    "CREATE VIRTUAL TABLE fts USING fts5(text,scope,content='',columnsize=0,"
     " tokenize='unicode61 remove_diacritics 2');"
-    /* Memory for words not yet written: large steps make fewer pieces to merge. */
+    /* Memory for words not yet written: large pieces need less merging. */
     "INSERT INTO fts(fts,rank) VALUES('hashsize',8388608);";
 
 /* ----------------------------------------------------------------- ranking */
 
 typedef struct sample {
     int64_t n, most, last, top;
+    bool enough; /* stopped before the end */
 } sample;
 
 static int sample_row(const Fts5ExtensionApi *api, Fts5Context *ctx, void *arg)
@@ -47,7 +53,9 @@ static int sample_row(const Fts5ExtensionApi *api, Fts5Context *ctx, void *arg)
     if (no > s->top)
         return SQLITE_DONE;
     s->last = no;
-    return ++s->n >= s->most ? SQLITE_DONE : SQLITE_OK;
+    s->n++;
+    s->enough = s->n >= s->most || (s->n >= SAMPLE_ENOUGH && no > s->top / SAMPLE_PART);
+    return s->enough ? SQLITE_DONE : SQLITE_OK;
 }
 
 static double weight_of(const Fts5ExtensionApi *api, Fts5Context *ctx, const fts_rank *r, int phrase)
@@ -59,7 +67,7 @@ static double weight_of(const Fts5ExtensionApi *api, Fts5Context *ctx, const fts
         sample s = {.most = most > SAMPLE_LEAST ? most : SAMPLE_LEAST, .top = r->top};
         api->xQueryPhrase(ctx, phrase, &s, sample_row);
         with = (double)s.n;
-        if (s.n >= s.most && s.last > 0)
+        if (s.enough)
             with = with * all / (double)s.last;
     }
     return log(1 + (all - with + 0.5) / (with + 0.5));
@@ -70,20 +78,11 @@ static void weights_make(const Fts5ExtensionApi *api, Fts5Context *ctx, fts_rank
     r->weights = arena_array(r->a, r->n + 1, sizeof *r->weights);
     for (size_t i = 0; i < r->n; i++)
         r->weights[i] = weight_of(api, ctx, r, (int)i);
-    if (r->average > 0)
-        return;
-    sqlite3_int64 rows = 0, words = 0;
-    api->xRowCount(ctx, &rows);
-    api->xColumnTotalSize(ctx, 0, &words);
-    r->average = rows > 0 && words > 0 ? (double)words / (double)rows : 1;
 }
 
-static double score_row(const Fts5ExtensionApi *api, Fts5Context *ctx, const fts_rank *r)
+static double score_row(const Fts5ExtensionApi *api, Fts5Context *ctx, const fts_rank *r, double bytes)
 {
-    int len = 0;
-    double score = 0;
-    api->xColumnSize(ctx, 0, &len);
-    double norm = BM25_K * (1 - BM25_B + BM25_B * len / r->average);
+    double score = 0, norm = BM25_K * (1 - BM25_B + BM25_B * bytes / r->average);
     for (size_t i = 0; i < r->n; i++) {
         Fts5PhraseIter it;
         int column, offset, times = 0;
@@ -95,13 +94,13 @@ static double score_row(const Fts5ExtensionApi *api, Fts5Context *ctx, const fts
     return score;
 }
 
-/* ramet_rank(fts, k, tree, session, created): the score, NULL when the filter refuses the row. */
+/* ramet_rank(fts, k, tree, session, created, bytes): the score, NULL when the filter refuses the row. */
 static void rank_row(const Fts5ExtensionApi *api, Fts5Context *ctx, sqlite3_context *out, int n,
                      sqlite3_value **v)
 {
     fts *f = api->xUserData(ctx);
     fts_rank *r = f->rank;
-    if (!r || n != 4)
+    if (!r || n != 5)
         return;
     fts_doc d = {.k = sqlite3_value_int64(v[0]),
                  .tree = sqlite3_value_int64(v[1]),
@@ -111,7 +110,7 @@ static void rank_row(const Fts5ExtensionApi *api, Fts5Context *ctx, sqlite3_cont
         return;
     if (!r->weights)
         weights_make(api, ctx, r);
-    sqlite3_result_double(out, score_row(api, ctx, r));
+    sqlite3_result_double(out, score_row(api, ctx, r, sqlite3_value_double(v[4])));
 }
 
 void fts_rank_set(fts *f, fts_rank *r)

@@ -70,7 +70,7 @@ typedef struct fts_rank {
     const fts_term *terms;
     size_t n;
     int64_t top;    /* documents up to this number count */
-    double average; /* length of a document; 0: taken from the index and written here */
+    double average; /* bytes of a document, > 0 */
     fts_pass pass;  /* NULL: everything passes */
     void *arg;
     double *weights; /* NULL at first; made on the first row */

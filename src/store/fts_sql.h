@@ -7,12 +7,13 @@
 
 #define FTS_STATEMENTS(X)                                                                          \
     /* -- how far it has come */                                                                   \
-    X(fts_state_get, "SELECT mark,done,scan,print FROM state WHERE one=1")                         \
-    X(fts_state_set, "UPDATE state SET mark=$1,done=$2,scan=$3,print=$4 WHERE one=1")              \
+    X(fts_state_get, "SELECT mark,done,scan,print,bytes FROM state WHERE one=1")                   \
+    X(fts_state_set, "UPDATE state SET mark=$1,done=$2,scan=$3,print=$4,bytes=$5 WHERE one=1")     \
     /* -- documents */                                                                             \
     X(fts_top, "SELECT coalesce(max(no),0) FROM doc")                                              \
     X(fts_doc_by_key, "SELECT no,tree,session,role FROM doc WHERE k=$1")                           \
-    X(fts_doc_add, "INSERT INTO doc(no,tree,k,session,role,created) VALUES($1,$2,$3,$4,$5,$6)")    \
+    X(fts_doc_add, "INSERT INTO doc(no,tree,k,session,role,created,bytes) "                        \
+                   "VALUES($1,$2,$3,$4,$5,$6,$7)")                                                 \
     X(fts_doc_del, "DELETE FROM doc WHERE no=$1")                                                  \
     X(fts_add, "INSERT INTO fts(rowid,text,scope) VALUES($1,$2,$3)")                               \
     X(fts_del, "INSERT INTO fts(fts,rowid,text,scope) VALUES('delete',$1,$2,$3)")                  \
@@ -34,7 +35,7 @@
     X(fts_trees_of, "SELECT tree FROM tree WHERE owner=$1 ORDER BY tree")                          \
     /* -- newest first; the score is NULL for what the filter refuses */                           \
     X(fts_find, "SELECT fts.rowid,d.k,d.tree,d.session,d.role,d.created,"                          \
-                "ramet_rank(fts,d.k,d.tree,d.session,d.created) "                                  \
+                "ramet_rank(fts,d.k,d.tree,d.session,d.created,d.bytes) "                          \
                 "FROM fts CROSS JOIN doc d ON d.no=fts.rowid "                                     \
                 "WHERE fts MATCH $1 AND fts.rowid>=$2 AND fts.rowid<=$3 "                          \
                 "ORDER BY fts.rowid DESC")

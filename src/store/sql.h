@@ -74,10 +74,12 @@
       "by_id=NULL,fork_entry=NULL,owner='',first=0,first_adk=0,head=0,adk=0,purging=2 "            \
       "WHERE tree=$1 AND no=$2")                                                                   \
     X(session_del, "DELETE FROM session WHERE tree=$1 AND no=$2")                                  \
-    X(session_of_tree, "SELECT " SESSION_COLS ",b.len,b.tip,b.touched,a.len,a.tip FROM session s " \
-                       "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head "                      \
-                       "LEFT JOIN branch a ON a.tree=s.tree AND a.id=s.adk "                       \
-                       "WHERE s.tree=$1 ORDER BY s.created,s.no")                                  \
+    X(session_of_tree, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 "                   \
+                       "ORDER BY s.created,s.no")                                                  \
+    /* Not sorted: a sorter over all these columns takes as long as the rest together. */          \
+    X(session_heads, "SELECT " SESSION_COLS ",b.len,b.tip,b.touched,a.len,a.tip FROM session s "   \
+                     "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head "                        \
+                     "LEFT JOIN branch a ON a.tree=s.tree AND a.id=s.adk WHERE s.tree=$1")         \
     X(session_children, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 AND s.parent=$2 "  \
                         "ORDER BY s.created,s.no")                                                 \
     X(session_has_children,                                                                        \
@@ -183,7 +185,7 @@
     X(entry_range_desc, "SELECT " ENTRY_COLS " FROM entry e "                                      \
                         "WHERE e.tree=$1 AND e.k>=$2 AND e.k<=$3 ORDER BY e.k DESC")               \
     X(entry_hash, "SELECT e.hash FROM entry e WHERE e.tree=$1 AND e.k=$2")                         \
-    X(entry_name, "SELECT e.id,e.created FROM entry e WHERE e.tree=$1 AND e.k=$2")                 \
+    X(entry_name, "SELECT e.id,e.created,e.hash FROM entry e WHERE e.tree=$1 AND e.k=$2")          \
     X(entry_peer, "SELECT e.peer FROM entry e WHERE e.tree=$1 AND e.k=$2")                         \
     X(entry_by_id, "SELECT e.k FROM entry e WHERE e.id=$2 AND e.tree=$1 ORDER BY e.k DESC")        \
     X(entry_del, "DELETE FROM entry WHERE tree=$1 AND k>=$2 AND k<=$3")                            \

@@ -22,6 +22,7 @@
 
 #define APPLICATION_ID 0x52414d54 /* "RAMT" */
 #define MAX_PARAMS 24
+#define LOG_PAGES 4000 /* the write-ahead log is emptied when it is longer */
 
 struct db_stmt {
     db *d;
@@ -38,6 +39,7 @@ struct db {
     bool in_txn;
     int busy_ms;
     int64_t busy_until;
+    int log_pages; /* in the write-ahead log after the last commit of this connection */
     db_stmt *stmts[Q_COUNT];
     db_stmt none; /* answers when a statement could not be prepared */
 };
@@ -130,6 +132,25 @@ static bool exec(db *d, const char *sql)
     return rc == SQLITE_OK;
 }
 
+static int on_log(void *arg, sqlite3 *h, const char *name, int pages)
+{
+    (void)h;
+    (void)name;
+    ((db *)arg)->log_pages = pages;
+    return SQLITE_OK;
+}
+
+/* What is not a store is refused before anything is changed in it. An empty file may be one whose
+ * making was cut short. */
+static bool ours(db *d, const db_config *cfg)
+{
+    if (db_marked(d) || (cfg->create && db_empty(d)))
+        return d->status == RAMET_OK;
+    db_fail(d, RAMET_NOT_A_STORE, "the file is %s, not a Ramet store",
+            db_empty(d) ? "empty" : "another program's database");
+    return false;
+}
+
 /* A search index that cannot be read is made anew. */
 static bool reset_damaged(db *d)
 {
@@ -146,15 +167,21 @@ static bool configure(db *d, const db_config *cfg)
     /* The first statement reads the header, so a file that is none shows here. */
     if (!exec(d, "PRAGMA schema_version") && !(cfg->index && reset_damaged(d)))
         return false;
-    if (!exec(d, "PRAGMA journal_mode=WAL"))
+    if (cfg->writer && !cfg->index && !ours(d, cfg))
+        return false;
+    if (!exec(d, "PRAGMA journal_mode=WAL") &&
+        !(cfg->index && reset_damaged(d) && exec(d, "PRAGMA journal_mode=WAL")))
         return false;
     exec(d, "PRAGMA automatic_index=OFF");
     exec(d, "PRAGMA mmap_size=0");
-    exec(d, "PRAGMA cache_size=-8192");
+    exec(d, cfg->index ? "PRAGMA cache_size=-32768" : "PRAGMA cache_size=-8192");
     exec(d, "PRAGMA temp_store=MEMORY");
-    exec(d, "PRAGMA cell_size_check=ON");
+    exec(d, cfg->index ? "PRAGMA cell_size_check=OFF" : "PRAGMA cell_size_check=ON");
     exec(d, cfg->index ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL");
     exec(d, "PRAGMA wal_autocheckpoint=4000");
+    /* SQLite's own checkpoints keep their failures to themselves; the store's are db_checkpoint(). */
+    if (cfg->writer && !cfg->index)
+        sqlite3_wal_hook(d->h, on_log, d);
     exec(d, "PRAGMA journal_size_limit=67108864");
     if (!cfg->writer)
         exec(d, "PRAGMA query_only=ON");
@@ -284,7 +311,8 @@ static db_stmt *prepare(db *d, sql_id id)
     sqlite3_stmt *s = NULL;
     int rc = sqlite3_prepare_v3(d->h, sql_text(id), -1, SQLITE_PREPARE_PERSISTENT, &s, NULL);
     if (rc != SQLITE_OK) {
-        fail_rc(d, rc, sql_name(id));
+        /* The texts are constant: it is the tables that are not what they should be. */
+        fail_rc(d, (rc & 0xff) == SQLITE_ERROR ? SQLITE_CORRUPT : rc, sql_name(id));
         sqlite3_finalize(s);
         return &d->none;
     }
@@ -563,7 +591,12 @@ ramet_status db_backup(db *d, const char *path, ramet_progress progress, void *a
     return st;
 }
 
-void db_checkpoint(db *d)
+ramet_status db_checkpoint(db *d)
 {
-    sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    if (d->log_pages < LOG_PAGES)
+        return RAMET_OK;
+    int rc = sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    if (status_of(rc) != RAMET_OK)
+        fail_rc(d, rc, "checkpoint");
+    return status_of(rc);
 }

@@ -96,6 +96,9 @@ static group_result group_run(store *s, waiter **group, size_t n)
     }
     s->commits++;
     s->writes += (int64_t)n;
+    st = db_checkpoint(d);
+    if (stops_writes(st))
+        stop(s, st, db_message(d));
     return GROUP_DONE;
 }
 

@@ -15,7 +15,10 @@ static int64_t script_clock(void *arg)
 ramet_options script_options(script *s, const char *vfs)
 {
     s->now = 1700000000000000;
-    return (ramet_options){.engine_vfs = vfs, .clock = script_clock, .clock_arg = s};
+    return (ramet_options){.engine_vfs = vfs,
+                           .clock = script_clock,
+                           .clock_arg = s,
+                           .limits = {.meta_bytes = 1 << 20}};
 }
 
 /* What a step works on. */
@@ -36,7 +39,7 @@ static ramet_status scene_choose(scene *s)
 {
     ramet_session_list list;
     ramet_page p;
-    ramet_status st = ramet_session_find(s->c, &(ramet_list_in){.limit = 100}, &list);
+    ramet_status st = ramet_session_find(s->c, &(ramet_list_in){.limit = 12}, &list);
     if (st || !list.n)
         return st;
     s->session = list.items[rng_below(&s->r, (int)list.n)].id;
@@ -105,20 +108,21 @@ static ramet_status step_append(scene *s)
         &out);
 }
 
-/* Letters that do not compress well. */
-static ramet_status step_append_large(scene *s)
+/* Metadata of 300 KB is written over and over: many pages a commit, and the store stays small. */
+static ramet_status step_busy(scene *s)
 {
-    size_t n = 600 * 1024;
-    char *text = mem_new(n + 1);
-    ramet_append_out out;
-    for (size_t i = 0; i < n; i++)
-        text[i] = (char)(' ' + 1 + rng_below(&s->r, 90));
-    scene_entries(s, 1);
-    s->in[0].parts = s->in[0].body = s->in[0].format = NULL;
-    s->in[0].text = text;
+    enum { SIZE = 300000 };
+    ramet_session *out;
+    if (s->step % 4 == 0)
+        return step_append(s);
+    char *json = mem_new(SIZE + 16);
+    size_t n = (size_t)sprintf(json, "{\"x\": \"");
+    while (n < SIZE)
+        json[n++] = (char)('a' + rng_below(&s->r, 26));
+    snprintf(json + n, 16, "\"}");
     ramet_status st =
-        ramet_append(s->c, s->session, &(ramet_append_in){.entries = s->in, .n = 1}, &out);
-    free(text);
+        ramet_session_update(s->c, s->session, &(ramet_session_patch){.metadata = json}, &out);
+    free(json);
     return st;
 }
 
@@ -263,7 +267,7 @@ ramet_status script_step(script *s, ramet_call *c, int step)
     if (!st && step == 0)
         st = step_create(&sc);
     else if (!st)
-        st = s->large ? step_append_large(&sc) : step_take(&sc);
+        st = s->busy ? step_busy(&sc) : step_take(&sc);
     for (int i = 0; i < 6; i++)
         free(sc.texts[i]);
     return st;

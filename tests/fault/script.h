@@ -14,7 +14,7 @@ enum { SCRIPT_STEPS = 200 };
 typedef struct script {
     uint64_t seed;
     int steps;
-    bool large;  /* appends of 600 KiB, to make the write-ahead log run over */
+    bool busy;   /* large updates in place, among appends: the write-ahead log runs over */
     int64_t now; /* the clock; set by each step */
 } script;
 

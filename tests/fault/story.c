@@ -66,8 +66,7 @@ static void entry_tell(telling *t, const ramet_entry *e)
                 (long long)e->usage->output, (long long)e->usage->cached, (long long)e->usage->cost,
                 shown(e->usage->currency));
     if (t->numbers)
-        fprintf(t->f, "|%lld %lld %d/%d", (long long)e->branch, (long long)e->owner_no, e->version,
-                e->versions);
+        fprintf(t->f, "|%lld", (long long)e->branch);
     fputc('\n', t->f);
 }
 
@@ -146,11 +145,18 @@ static void pages_tell(telling *t, const story_ask *a)
 {
     ramet_page p;
     tell_begin(t);
-    ramet_status s = ramet_read(t->c, a->session,
-                                &(ramet_read_in){.tail = true, .limit = 20, .versions = true}, &p);
+    ramet_read_in tail = {.tail = true, .limit = 20};
+    ramet_status s = ramet_read(t->c, a->session, &tail, &p);
     if (!s)
         page_tell(t, &p);
     tell_end(t, STORY_HISTORY, s, "tail %s", a->session);
+    tell_begin(t);
+    tail.versions = true;
+    s = ramet_read(t->c, a->session, &tail, &p);
+    for (size_t i = 0; !s && i < p.n; i++)
+        fprintf(t->f, "%s %lld %d/%d\n", p.entries[i].id, (long long)p.entries[i].owner_no,
+                p.entries[i].version, p.entries[i].versions);
+    tell_end(t, STORY_DERIVED, s, "picker %s", a->session);
     for (int at = 0; at < 40; at += 13) {
         tell_begin(t);
         s = ramet_read(t->c, a->session,

@@ -41,6 +41,8 @@ static struct {
     bool healed, dark; /* dark: the power is off */
     int64_t count[8];  /* by kind of operation */
     int64_t failures;
+    int64_t rare[64];
+    int n_rare;
     image *images;
     size_t n_images;
 } shim = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -132,6 +134,8 @@ static int shim_meet(const shim_file *f, int op, int broken)
     if (!(shim.plan.files & f->kind))
         return SQLITE_OK;
     shim.count[op]++;
+    if ((op == SHIM_TRUNCATE || (op == SHIM_SYNC && f->kind == SHIM_DB)) && shim.n_rare < 64)
+        shim.rare[shim.n_rare++] = count_of(SHIM_ALL_OPS);
     int64_t n = count_of(shim.plan.ops);
     if (!(shim.plan.ops & op) || !shim.plan.at || n < shim.plan.at || shim.healed)
         return SQLITE_OK;
@@ -364,6 +368,7 @@ void shim_arm(const char *db, const shim_plan *plan)
     shim.healed = shim.dark = false;
     memset(shim.count, 0, sizeof shim.count);
     shim.failures = 0;
+    shim.n_rare = 0;
     pthread_mutex_unlock(&shim.lock);
 }
 
@@ -379,6 +384,15 @@ int64_t shim_count(int ops)
 {
     pthread_mutex_lock(&shim.lock);
     int64_t n = count_of(ops);
+    pthread_mutex_unlock(&shim.lock);
+    return n;
+}
+
+int shim_rare(int64_t *out, int max)
+{
+    pthread_mutex_lock(&shim.lock);
+    int n = shim.n_rare < max ? shim.n_rare : max;
+    memcpy(out, shim.rare, (size_t)n * sizeof *out);
     pthread_mutex_unlock(&shim.lock);
     return n;
 }

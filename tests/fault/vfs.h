@@ -36,6 +36,9 @@ void shim_register(void); /* once a process, before the first open */
 void shim_arm(const char *db, const shim_plan *plan);
 void shim_heal(void);        /* nothing fails any more; counting goes on */
 int64_t shim_count(int ops); /* operations of these kinds on the files of the plan */
+/* The numbers of the truncates, and of the syncs of the store's file: there are few, and a test
+ * that takes samples wants them all. At most `max`; how many there were. */
+int shim_rare(int64_t *out, int max);
 int64_t shim_failures(void); /* operations that were made to fail */
 
 /* Writes what the disk held when the power went into the folder `to`, with chance

@@ -147,10 +147,10 @@ static void same_origin(world *w, const ramet_session *got, const m_session *s, 
                  &a, &asked);
 }
 
-static void same_title(world *w, const ramet_session *got, const m_session *s)
+static void same_title(world *w, const ramet_session *got, const m_session *s, const char *user)
 {
     char title[2048];
-    m_shown_title(&w->m, s, title, sizeof title);
+    m_shown_title(&w->m, s, user, title, sizeof title);
     same_text(w, "session.shown_title", got->shown_title, title);
 }
 
@@ -185,7 +185,7 @@ void same_session(world *w, const ramet_session *got, const m_session *s, const 
     }
     same_head(w, "session.head", &got->head, s->head);
     same_head(w, "session.adk", &got->adk, s->adk);
-    same_title(w, got, s);
+    same_title(w, got, s, user);
     if (got->cache_root_shared > got->head.length)
         world_fail(w, "session.cache_root_shared", "more is shared than there is");
 }

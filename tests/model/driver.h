@@ -15,8 +15,9 @@
 typedef struct outcome {
     size_t at; /* operation being run */
     bool failed;
-    char label[80];     /* operation and what differed */
-    char message[2000]; /* the whole of it */
+    unsigned done[OP_COUNT], refused[OP_COUNT]; /* by the engine, and rightly so */
+    char label[80];                             /* operation and what differed */
+    char message[2000];                         /* the whole of it */
 } outcome;
 
 typedef struct world {
@@ -38,7 +39,6 @@ typedef struct world {
     m_session *stream_session;
     m_branch *stream_branch;
     size_t stream_at;
-    bool stream_versions;
     /* A list that is paged through over other operations. */
     char list_cursor[600];
     ramet_list_in list_in;
@@ -66,7 +66,11 @@ void world_close(world *w, int handle);
 const char *user_name(int32_t n);
 const char *slot_id(const world *w, int32_t slot);
 m_session *slot_session(world *w, int32_t slot);
+/* The slot, or the next one that holds what is wanted; unless the operation is strict. */
+typedef enum { SLOT_SHOWN, SLOT_GONE, SLOT_FREE } slot_want;
+int32_t slot_find(world *w, int32_t slot, slot_want want);
 const char *entry_ref(const world *w, const m_session *s, const m_branch *b, int32_t v);
+const char *entry_named(const world *w, const m_session *s, const m_branch *b, int32_t v);
 int64_t branch_ref(const world *w, const m_session *s, ramet_log log, int32_t v);
 const char *head_ref(const m_branch *b, int32_t v);
 int limit_ref(int32_t v);

@@ -87,10 +87,14 @@ static void script_save(const settings *s, const op *ops, size_t n)
     printf("# replay with: %s --replay %s\n", s->program, path);
 }
 
-static bool phase_report(const settings *s, phase *k, size_t number)
+static bool phase_report(const settings *s, phase *k, size_t number, outcome *total)
 {
     outcome o;
     bool clean = trial_end(&k->t, &o);
+    for (int i = 0; i < OP_COUNT; i++) {
+        total->done[i] += o.done[i];
+        total->refused[i] += o.refused[i];
+    }
     printf("%s %zu - %s: %zu operations, seed %" PRIu64 "\n", clean ? "ok" : "not ok", number,
            profile_name(k->p), k->ops, k->seed);
     if (!clean) {
@@ -126,6 +130,7 @@ static bool phases_run(const settings *s)
 {
     size_t count;
     bool clean = true;
+    outcome total = {0};
     phase *k = phases_make(s, &count);
     printf("# seed %" PRIu64 "\n1..%zu\n", s->seed, count);
     for (size_t i = 0; i < count; i += JOBS) {
@@ -134,11 +139,17 @@ static bool phases_run(const settings *s)
             trial_start(&k[j].t, s->dir, k[j].script, k[j].n, false);
         }
         for (size_t j = i; j < i + JOBS && j < count; j++) {
-            clean &= phase_report(s, &k[j], j + 1);
+            clean &= phase_report(s, &k[j], j + 1, &total);
             free(k[j].script);
         }
     }
     free(k);
+    /* A driver whose operations are all refused tests little: let it be seen. */
+    printf("# done/refused:");
+    for (int i = 0; i < OP_COUNT; i++)
+        if (total.done[i] + total.refused[i])
+            printf(" %s %u/%u", op_name((op_kind)i), total.done[i], total.refused[i]);
+    printf("\n");
     return clean;
 }
 

@@ -124,6 +124,7 @@ typedef struct m_verdict {
     m_session *side[16];
     m_branch *branch[16];
     size_t n;
+    int64_t number; /* learned */
     int winner;
     const char *reason, *who;
 } m_verdict;
@@ -241,10 +242,11 @@ typedef struct m_sum {
     size_t n_money;
 } m_sum;
 void m_sum_add(m_sum *s, const m_entry *e);
+/* What gc left of a private session may be nobody's any more: `least` is without it. */
 void m_usage(const model *m, const m_session *s, const char *user, m_sum *own, m_sum *path,
-             m_sum *tree);
+             m_sum *tree, m_sum *least);
 bool m_holds(const m_session *s, const m_entry *e);
-void m_shown_title(const model *m, const m_session *s, char *out, size_t size);
+void m_shown_title(const model *m, const m_session *s, const char *user, char *out, size_t size);
 bool m_listed(const model *m, const m_session *s, const char *user, const ramet_list_in *in);
 
 #endif

@@ -99,6 +99,8 @@ m_set model_member_set(model *m, const char *user, const char *id, const char *w
         return bad;
     m_tree *t = s->tree;
     m_member *k = tree_member(t, who);
+    if (!bad && k && k->level == level)
+        return M(OK);
     if (level == RAMET_OWNER && m_tree_level(t, user) < RAMET_OWNER)
         bad |= M(FORBIDDEN);
     if (k && k->level == RAMET_OWNER && level != RAMET_OWNER)
@@ -163,7 +165,7 @@ static void session_mark(model *m, const m_session *s, int64_t *count)
     }
 }
 
-/* Entries that the sessions marked as going reach, and no session that stays does. */
+/* Entries that the going sessions reach, and no living session that stays does. */
 static int64_t delete_entries(model *m, const m_list *going)
 {
     int64_t staying = 0, count = 0;
@@ -171,7 +173,7 @@ static int64_t delete_entries(model *m, const m_list *going)
     m->marks++;
     for (size_t i = 0; i < first->tree->sessions.n; i++) {
         m_session *s = first->tree->sessions.items[i];
-        bool goes = s->purged;
+        bool goes = m_gone(m, s);
         for (size_t k = 0; k < going->n; k++)
             goes |= going->items[k] == s;
         if (!goes)
@@ -189,13 +191,21 @@ m_set model_delete(model *m, const char *user, const char *id, bool tree, bool d
     m_set bad = m_open(m, user, id, RAMET_READER, &s);
     if (!s)
         return bad;
-    if (!m_own(s, user) && m_tree_level(s->tree, user) < RAMET_MANAGER)
+    bool manager = m_tree_level(s->tree, user) >= RAMET_MANAGER;
+    if (!m_own(s, user) && !manager)
         bad |= M(FORBIDDEN);
+    for (size_t i = 0; tree && !manager && i < s->tree->sessions.n; i++) {
+        const m_session *k = s->tree->sessions.items[i];
+        bool theirs = k->visibility == RAMET_PRIVATE && !m_own(k, user);
+        if (session_below(k, s) && !m_gone(m, k) && !theirs && !m_own(k, user))
+            bad |= M(FORBIDDEN);
+    }
     if (bad || m->got != RAMET_OK)
         return bad ? bad : M(OK);
     for (size_t i = 0; i < s->tree->sessions.n; i++) {
         m_session *k = s->tree->sessions.items[i];
-        if (k == s || (tree && session_below(k, s) && m_shown(m, k, user)))
+        bool theirs = k->visibility == RAMET_PRIVATE && !m_own(k, user);
+        if (k == s || (tree && session_below(k, s) && !m_gone(m, k) && !theirs))
             m_list_add(ids, k);
     }
     *entries = delete_entries(m, ids);
@@ -238,7 +248,8 @@ m_set model_restore(model *m, const char *user, const char *id, bool tree, m_ans
     session_revive(m, s);
     for (size_t i = 0; tree && group && i < s->tree->sessions.n; i++) {
         m_session *k = s->tree->sessions.items[i];
-        if (k->deleted && !k->purged && k->delete_group == group)
+        bool theirs = k->visibility == RAMET_PRIVATE && !m_own(k, user);
+        if (k->deleted && !k->purged && k->delete_group == group && !theirs)
             session_revive(m, k);
     }
     return M(OK);
@@ -254,13 +265,9 @@ void model_gc(model *m, bool dry, int64_t *sessions, int64_t *expired, int64_t *
         if (s->purged)
             continue;
         bool over = s->expires && s->expires <= m->now && !s->deleted;
+        int64_t since = s->deleted ? s->deleted_at : s->expires;
+        bool goes = (s->deleted || over) && since + m->grace < m->now;
         *expired += over;
-        if (over && !dry) {
-            s->deleted = true;
-            s->deleted_at = m->now;
-            s->delete_group = ++m->delete_groups;
-        }
-        bool goes = s->deleted && s->deleted_at + m->grace < m->now;
         *sessions += goes;
         if (goes && !dry)
             s->purged = true;

@@ -102,8 +102,9 @@ static void parts_text(const char *parts, char *buf, size_t size)
 {
     static const char mark[] = "{\"type\":\"text\",\"text\":\"";
     size_t n = 0;
-    for (const char *p = strstr(parts, mark); p; p = strstr(p, mark)) {
-        if (n)
+    bool first = true;
+    for (const char *p = strstr(parts, mark); p; p = strstr(p, mark), first = false) {
+        if (!first)
             n += (size_t)snprintf(buf + n, size - n, "\n\n");
         for (p += sizeof mark - 1; *p != '"' && n + 4 < size; p++) {
             if (*p == '\\')
@@ -162,7 +163,9 @@ static m_entry *entry_new(model *m, const char *user, const char *client, m_bran
     }
     e->fixed_time = in->created != 0;
     e->created = in->created;
-    e->main_len = (int64_t)s->head->n;
+    e->main_len = b == s->adk ? (int64_t)s->head->n : 0;
+    if (b->n && b->path[b->n - 1]->main_len > e->main_len)
+        e->main_len = b->path[b->n - 1]->main_len;
     e->order = (int64_t)m->entries.n;
     branch_push(b, e);
     m_list_add(&s->record[b->log], e);
@@ -182,38 +185,45 @@ static m_set entry_check(const model *m, const ramet_entry_in *in)
     return bad;
 }
 
+/* Whether a batch may hold both: an id twice is fine when the content is the same. */
+static bool batch_pair(const ramet_entry_in *a, const ramet_entry_in *b)
+{
+    if (!a->id || !b->id || strcmp(a->id, b->id) != 0)
+        return true;
+    model scratch = {0};
+    m_session s = {0};
+    m_branch alone = {.session = &s};
+    s.head = &alone;
+    bool same = m_entry_equal(entry_new(&scratch, NULL, NULL, &alone, a), b);
+    free(alone.path);
+    free(s.record[0].items);
+    model_free(&scratch);
+    return same;
+}
+
 static m_set batch_shape(const model *m, const ramet_entry_in *in, size_t n)
 {
     m_set bad = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         bad |= entry_check(m, &in[i]);
+        for (size_t k = 0; k < i; k++)
+            bad |= batch_pair(&in[k], &in[i]) ? 0 : M(ENTRY_EXISTS);
+    }
     return bad;
 }
 
-/* Objections to `in` following the first `kept` entries of b and the list's first ones. */
-static m_set batch_check(const m_branch *b, size_t kept, const ramet_entry_in *in, size_t n)
+/* Objections to `in` following the first `kept` entries of b. Only an append may be a retry: an
+ * entry that is there already, with the same content. */
+static m_set batch_check(const m_branch *b, size_t kept, const ramet_entry_in *in, size_t n,
+                         bool retry)
 {
     m_set bad = 0;
     for (size_t i = 0; i < n; i++) {
         if (!in[i].id)
             continue;
         const m_entry *there = m_branch_entry(b, in[i].id);
-        if (there && (size_t)there->position < kept && !m_entry_equal(there, &in[i]))
+        if (there && (size_t)there->position < kept && !(retry && m_entry_equal(there, &in[i])))
             bad |= M(ENTRY_EXISTS);
-        for (size_t k = 0; k < i; k++) {
-            if (!in[k].id || strcmp(in[k].id, in[i].id) != 0 ||
-                (there && (size_t)there->position < kept))
-                continue;
-            model scratch = {0};
-            m_session s = {0};
-            m_branch alone = {.session = &s};
-            s.head = &alone;
-            bool same = m_entry_equal(entry_new(&scratch, NULL, NULL, &alone, &in[k]), &in[i]);
-            bad |= same ? 0 : M(ENTRY_EXISTS);
-            free(alone.path);
-            free(s.record[0].items);
-            model_free(&scratch);
-        }
     }
     return bad;
 }
@@ -257,9 +267,11 @@ m_set model_append(model *m, const char *user, const char *client, const char *i
     m_branch *b = m_branch_find(s, in->log, in->branch);
     if (!b && in->branch)
         return bad | M(BRANCH_NOT_FOUND);
-    bad |= m_head_check(in->expected_head, b) | batch_check(b, b ? b->n : 0, in->entries, in->n);
+    bad |=
+        m_head_check(in->expected_head, b) | batch_check(b, b ? b->n : 0, in->entries, in->n, true);
+    /* A retry of what was done already is answered, whatever came after it. */
     if (bad == M(HEAD_MOVED) && batch_known(b, in->entries, in->n))
-        bad = m->got == RAMET_OK ? 0 : bad;
+        bad = 0;
     if (bad || m->got != RAMET_OK)
         return bad ? bad : M(OK);
     if (!b)
@@ -353,9 +365,11 @@ static m_set cut_find(const m_branch *b, const ramet_at *at, ramet_cut_policy po
     return 0;
 }
 
-/* Where the adk log is cut when main keeps `kept` entries. */
-static m_set adk_find(const m_branch *adk, const ramet_at *at, size_t kept, size_t *cut)
+/* Where the adk log is cut when `kept` entries of main are kept. */
+static m_set adk_find(const m_branch *adk, const ramet_at *at, const m_branch *main, size_t kept,
+                      size_t *cut)
 {
+    bool whole = kept == main->n;
     *cut = 0;
     if (at && at->entry_id) {
         const m_entry *e = m_branch_entry(adk, at->entry_id);
@@ -364,15 +378,14 @@ static m_set adk_find(const m_branch *adk, const ramet_at *at, size_t kept, size
         *cut = (size_t)e->position + (at->side == RAMET_AFTER);
         return 0;
     }
-    while (adk && *cut < adk->n && adk->path[*cut]->main_len <= (int64_t)kept)
+    while (adk && *cut < adk->n && (whole || adk->path[*cut]->main_len <= (int64_t)kept))
         ++*cut;
     return 0;
 }
 
 /* ------------------------------------------------------------------- forks */
 
-static void fork_dress(model *m, m_session *f, const char *user, const m_session *s,
-                       const ramet_fork_in *in)
+static void fork_dress(model *m, m_session *f, const m_session *s, const ramet_fork_in *in)
 {
     ramet_agent parents = {.name = s->agent_name, .model = s->agent_model};
     m_dress(m, f, in->title, in->agent ? in->agent : &parents, in->metadata);
@@ -381,7 +394,7 @@ static void fork_dress(model *m, m_session *f, const char *user, const m_session
     f->reason = model_text(m, in->reason ? in->reason : "");
     f->visibility = in->visibility;
     f->by_kind = in->by_kind;
-    f->by_id = model_text(m, in->by_id ? in->by_id : user);
+    f->by_id = model_text(m, in->by_id ? in->by_id : f->owner);
     f->expires = in->ephemeral_us > 0 ? m->now + in->ephemeral_us : 0;
 }
 
@@ -394,12 +407,12 @@ m_set model_fork(model *m, const char *user, const char *id, const ramet_fork_in
            m_agent_check(in->agent) | m_hash_check(in->expected_head) |
            m_tags_normal(m, in->tags, in->n_tags, &tags);
     m_branch *from = s ? m_branch_find(s, RAMET_LOG_MAIN, in->branch) : NULL;
+    if (s && in->visibility == RAMET_TREE_VISIBLE && m_tree_level(s->tree, user) < RAMET_WRITER)
+        bad |= M(FORBIDDEN);
     if (!from) {
         free(tags.items);
         return s ? bad | M(BRANCH_NOT_FOUND) : bad;
     }
-    if (in->visibility == RAMET_TREE_VISIBLE && m_tree_level(s->tree, user) < RAMET_WRITER)
-        bad |= M(FORBIDDEN);
     bad |= m_id_check(m, user, in->id);
     size_t adk_cut = 0;
     m_branch *adk = from == s->head ? s->adk : from->mate;
@@ -407,15 +420,16 @@ m_set model_fork(model *m, const char *user, const char *id, const ramet_fork_in
     m_set cut = cut_find(from, &in->at, in->cut, out);
     bad |= cut | m_head_check(in->expected_head, from);
     if (!cut)
-        bad |= adk_find(adk, &in->adk_at, (size_t)out->cut.position, &adk_cut);
+        bad |=
+            adk_find(may_adk ? adk : NULL, &in->adk_at, from, (size_t)out->cut.position, &adk_cut);
     if (!may_adk && in->adk_at.entry_id)
-        bad |= M(FORBIDDEN);
+        bad |= M(FORBIDDEN) | M(ENTRY_NOT_FOUND);
     if (bad || m->got != RAMET_OK) {
         free(tags.items);
         return bad ? bad : M(OK);
     }
     m_session *f = m_new(m, s->tree, in->id, user ? user : s->owner);
-    fork_dress(m, f, user, s, in);
+    fork_dress(m, f, s, in);
     f->parent = s;
     f->tags = tags;
     f->cut = out->cut;
@@ -475,7 +489,7 @@ m_set model_rewind(model *m, const char *user, const char *id, const ramet_move_
     m_set cut = cut_find(s->head, &in->at, in->cut, out);
     bad |= cut | m_head_check(in->expected_head, s->head);
     if (!cut)
-        bad |= adk_find(s->adk, &in->adk_at, (size_t)out->cut.position, &adk_cut);
+        bad |= adk_find(s->adk, &in->adk_at, s->head, (size_t)out->cut.position, &adk_cut);
     if (bad || m->got != RAMET_OK)
         return bad ? bad : M(OK);
     out->branch = move_cut(m, s, RAMET_MOVE_REWIND, (size_t)out->cut.position, adk_cut,
@@ -518,8 +532,7 @@ m_set model_switch(model *m, const char *user, const char *id, int64_t branch, c
         bad |= M(BRANCH_NOT_FOUND);
     if (bad || m->got != RAMET_OK)
         return bad ? bad : M(OK);
-    if (to != s->head)
-        move_new(m, s, RAMET_MOVE_SWITCH, to, to->mate, user, NULL);
+    move_new(m, s, RAMET_MOVE_SWITCH, to, to == s->head ? s->adk : to->mate, user, NULL);
     out->session = s;
     out->branch = to;
     return M(OK);
@@ -545,8 +558,8 @@ m_set model_replace(model *m, const char *user, const char *client, const char *
     if (!e)
         return s ? bad | M(ENTRY_NOT_FOUND) | m_head_check(xh, s->head) : bad;
     size_t kept = (size_t)e->position, adk_cut;
-    bad |= m_head_check(xh, s->head) | batch_check(s->head, kept, in, n);
-    adk_find(s->adk, NULL, kept, &adk_cut);
+    bad |= m_head_check(xh, s->head) | batch_check(s->head, kept, in, n, false);
+    adk_find(s->adk, NULL, s->head, kept, &adk_cut);
     if (bad || m->got != RAMET_OK)
         return bad ? bad : M(OK);
     m_branch *b = move_cut(m, s, kind, kept, adk_cut,
@@ -565,6 +578,10 @@ m_set model_sync(model *m, const char *user, const char *client, const char *id,
     bad |= batch_shape(m, in, n) | m_hash_check(xh);
     if (n > m->limits.sync)
         bad |= M(BATCH_TOO_LARGE);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (in[i].id && in[k].id && strcmp(in[i].id, in[k].id) == 0)
+                bad |= M(INVALID) | M(ENTRY_EXISTS);
     if (!s)
         return bad;
     const char *channel = n && in[0].channel ? in[0].channel : "history";
@@ -577,7 +594,7 @@ m_set model_sync(model *m, const char *user, const char *client, const char *id,
             break;
         matched++;
     }
-    bad |= m_head_check(xh, s->head) | batch_check(s->head, cut, in + matched, n - matched);
+    bad |= m_head_check(xh, s->head) | batch_check(s->head, cut, in + matched, n - matched, false);
     if (bad || m->got != RAMET_OK)
         return bad ? bad : M(OK);
     out->session = s;
@@ -585,7 +602,7 @@ m_set model_sync(model *m, const char *user, const char *client, const char *id,
     out->moved = cut < s->head->n;
     if (out->moved) {
         size_t adk_cut;
-        adk_find(s->adk, NULL, cut, &adk_cut);
+        adk_find(s->adk, NULL, s->head, cut, &adk_cut);
         move_cut(m, s, RAMET_MOVE_SYNC, cut, adk_cut, RAMET_EXPLICIT, user, NULL);
     }
     batch_write(m, user, client, s->head, in + matched, n - matched, out);

@@ -133,7 +133,7 @@ void m_sum_add(m_sum *s, const m_entry *e)
 }
 
 void m_usage(const model *m, const m_session *s, const char *user, m_sum *own, m_sum *path,
-             m_sum *tree)
+             m_sum *tree, m_sum *least)
 {
     const m_branch *heads[] = {s->head, s->adk};
     for (int log = 0; log < 2; log++) {
@@ -145,38 +145,61 @@ void m_usage(const model *m, const m_session *s, const char *user, m_sum *own, m
     for (size_t i = 0; i < m->entries.n; i++) {
         const m_entry *e = m->entries.items[i];
         bool theirs = e->by->visibility == RAMET_PRIVATE && !m_own(e->by, user);
-        if (e->by->tree == s->tree && !e->gone && !theirs)
-            m_sum_add(tree, e);
+        if (e->by->tree != s->tree || e->gone || theirs)
+            continue;
+        m_sum_add(tree, e);
+        if (!user || !e->by->purged || e->by->visibility != RAMET_PRIVATE)
+            m_sum_add(least, e);
     }
 }
 
 /* ------------------------------------------------------------ titles, lists */
 
+enum {
+    TITLE_CHARS = 60,
+    TITLE_LOOK = 32, /* entries looked through for the first user message */
+    TITLE_UP = 16    /* ancestors looked through for a title */
+};
+
+/* The first line that is not empty; cut, the last character is an ellipsis. */
 static void first_line(const char *text, size_t chars, char *out, size_t size)
 {
-    size_t n = 0;
-    for (const char *p = text; *p && *p != '\n' && n + 1 < size; p++) {
-        if (((unsigned char)*p & 0xC0) != 0x80 && chars-- == 0)
-            break;
+    size_t n = 0, keep = 0, count = 0;
+    text += strspn(text, "\n");
+    for (const char *p = text; *p && *p != '\n' && n + 4 < size; p++) {
+        if (((unsigned char)*p & 0xC0) != 0x80) {
+            keep = count < chars ? n : keep;
+            if (count++ == chars) {
+                snprintf(out + keep, size - keep, "\xE2\x80\xA6");
+                return;
+            }
+        }
         out[n++] = *p;
     }
     out[n] = 0;
 }
 
-void m_shown_title(const model *m, const m_session *s, char *out, size_t size)
+static void first_words(const m_session *s, char *out, size_t size)
 {
-    (void)m;
     out[0] = 0;
-    if (*s->title) {
-        snprintf(out, size, "%s", s->title);
-        return;
-    }
-    for (size_t i = 0; i < s->head->n; i++)
-        if (s->head->path[i]->role == RAMET_USER) {
-            size_t at = s->is_fork ? (size_t)snprintf(out, size, "Fork of ") : 0;
-            first_line(s->head->path[i]->text, 60, out + at, size - at);
-            return;
-        }
+    for (size_t i = 0; i < s->head->n && i < TITLE_LOOK && !out[0]; i++)
+        if (s->head->path[i]->role == RAMET_USER)
+            first_line(s->head->path[i]->text, TITLE_CHARS, out, size);
+}
+
+void m_shown_title(const model *m, const m_session *s, const char *user, char *out, size_t size)
+{
+    char words[1024];
+    const m_session *up = s;
+    for (int i = 0; i < TITLE_UP && up->parent && !*up->title && m_shown(m, up->parent, user); i++)
+        up = up->parent;
+    snprintf(words, sizeof words, "%s", up->title);
+    if (!*words)
+        first_words(up->parent ? s : up, words, sizeof words);
+    if (*s->title || !s->is_fork)
+        snprintf(out, size, "%s", words);
+    else
+        snprintf(out, size, *words ? "Fork of %s" : "Fork", words);
 }
 
 bool m_listed(const model *m, const m_session *s, const char *user, const ramet_list_in *in)
@@ -197,6 +220,6 @@ bool m_listed(const model *m, const m_session *s, const char *user, const ramet_
     bool tagged = !in->tag;
     for (size_t i = 0; i < s->tags.n; i++)
         tagged |= in->tag && strcmp(in->tag, s->tags.items[i]) == 0;
-    m_shown_title(m, s, title, sizeof title);
+    m_shown_title(m, s, user, title, sizeof title);
     return tagged && (!in->title || strcasestr(title, in->title));
 }

@@ -127,7 +127,7 @@ void run_entry(world *w, const op *o)
     m_session *s = slot_session(w, o->a[A_S]);
     int64_t branch = branch_ref(w, s, RAMET_LOG_MAIN, o->a[A_BR]);
     m_branch *b = s ? m_branch_find(s, RAMET_LOG_MAIN, branch) : NULL;
-    const char *at = entry_ref(w, s, b, o->a[A_AT] ? o->a[A_AT] : 1);
+    const char *at = entry_named(w, s, b, o->a[A_AT]);
     const m_entry *e = m_branch_entry(b, at);
     ramet_entry *got = NULL;
     m_set bad = m_open(&w->m, w->user, id, RAMET_READER, &s);
@@ -141,8 +141,7 @@ void run_entry(world *w, const op *o)
 
 /* ----------------------------------------------------------------- streams */
 
-/* Takes up to n entries from the open stream; the path was fixed when it was opened, but what
- * versions there are is told as of now or then. */
+/* Takes up to n entries from the open stream. */
 static void stream_take(world *w, size_t n)
 {
     for (; n-- > 0 && w->stream && !world_failed(w);) {
@@ -154,7 +153,7 @@ static void stream_take(world *w, size_t n)
                        got ? "an entry" : "end", w->stream_at, w->stream_want.n);
         } else if (got) {
             same_entry(w, got, w->stream_want.items[w->stream_at++], w->stream_session,
-                       w->stream_branch, w->stream_versions);
+                       w->stream_branch, false);
         }
         if (!got) {
             ramet_stream_close(w->stream);
@@ -181,10 +180,7 @@ void run_stream(world *w, const op *o)
     int64_t branch = branch_ref(w, s, log, o->a[A_BR]);
     m_branch *b = s ? m_branch_find(s, log, branch) : NULL;
     bool keep_open = o->a[A_K] & 1 && o->a[A_K] > 8;
-    ramet_read_in in = {.channel = content_channel(o->a[A_CH]),
-                        .branch = branch,
-                        .log = log,
-                        .versions = o->a[A_VER] && !log && !keep_open};
+    ramet_read_in in = {.channel = content_channel(o->a[A_CH]), .branch = branch, .log = log};
     stream_end(w);
     m_set bad = read_open(w, id, log, &s);
     if (s && !b && branch)
@@ -207,7 +203,6 @@ void run_stream(world *w, const op *o)
     w->stream_session = s;
     w->stream_branch = b;
     w->stream_at = 0;
-    w->stream_versions = in.versions;
     stream_take(w, keep_open ? (size_t)o->a[A_K] / 4 : SIZE_MAX);
 }
 
@@ -294,7 +289,7 @@ void run_versions(world *w, const op *o)
     m_session *s = slot_session(w, o->a[A_S]);
     int64_t branch = branch_ref(w, s, RAMET_LOG_MAIN, o->a[A_BR]);
     m_branch *b = s ? m_branch_find(s, RAMET_LOG_MAIN, branch) : NULL;
-    const char *at = entry_ref(w, s, b, o->a[A_AT] ? o->a[A_AT] : 1);
+    const char *at = entry_named(w, s, b, o->a[A_AT]);
     const m_entry *e = m_branch_entry(b, at);
     ramet_version *got = NULL;
     size_t n = 0;
@@ -390,16 +385,16 @@ static void usage_read(world *w, const char *id)
 {
     m_session *s;
     ramet_usage_out got = {0};
-    m_sum own = {0}, path = {0}, tree = {0};
+    m_sum own = {0}, path = {0}, tree = {0}, least = {0};
     m_set bad = m_open(&w->m, w->user, id, RAMET_READER, &s);
     ramet_status st = ramet_usage_get(w->call, id, &got);
     world_judge(w, st, bad ? bad : M(OK));
     if (st || world_failed(w))
         return;
-    m_usage(&w->m, s, w->user, &own, &path, &tree);
+    m_usage(&w->m, s, w->user, &own, &path, &tree, &least);
     same_sum(w, "own", &got.own, &own);
     same_sum(w, "path", &got.path, &path);
-    same_sum(w, "tree", &got.tree, &tree);
+    same_sum(w, "tree", &got.tree, got.tree.entries == least.entries ? &least : &tree);
 }
 
 void run_usage(world *w, const op *o)

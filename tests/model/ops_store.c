@@ -30,19 +30,27 @@ static bool session_searched(const world *w, const scan *k, const m_session *s)
     return tagged;
 }
 
-/* Whether a search must find e: a session that the caller may see, and that the filters leave,
- * holds it on some branch. */
-static bool entry_searched(const world *w, const scan *k, const m_entry *e)
+typedef enum { NO_HIT, MAY_HIT, MUST_HIT } hit_level;
+
+/* A match is shown in the session that appended it, and when the caller may not see that one, in
+ * some other that he may see and that holds it; the filters are about the session shown. */
+static hit_level entry_searched(const world *w, const scan *k, const m_entry *e)
 {
+    bool any = false, all = true;
     if (e->gone || e->owner->log != RAMET_LOG_MAIN || !content_matches(k->o->a[A_Q], e->text) ||
         (k->in.role && k->in.role != e->role))
-        return false;
+        return NO_HIT;
     for (size_t i = 0; i < e->by->tree->sessions.n; i++) {
         const m_session *s = e->by->tree->sessions.items[i];
-        if (session_searched(w, k, s) && m_holds(s, e))
-            return true;
+        if (!m_shown(&w->m, s, w->user) || !m_holds(s, e))
+            continue;
+        bool fits = session_searched(w, k, s);
+        if (fits && (s == e->by || k->session))
+            return MUST_HIT;
+        any |= fits;
+        all &= fits;
     }
-    return false;
+    return !any ? NO_HIT : all ? MUST_HIT : MAY_HIT;
 }
 
 static void hit_compare(world *w, const scan *k, const ramet_hit *hit, m_list *found)
@@ -74,6 +82,14 @@ static void hit_compare(world *w, const scan *k, const ramet_hit *hit, m_list *f
     m_list_add(found, e);
 }
 
+static bool tree_shown(const world *w, const m_tree *t)
+{
+    for (size_t i = 0; i < t->sessions.n; i++)
+        if (m_shown(&w->m, t->sessions.items[i], w->user))
+            return true;
+    return false;
+}
+
 void run_search(world *w, const op *o)
 {
     char query[100], cursor[600];
@@ -102,7 +118,7 @@ void run_search(world *w, const op *o)
     for (int page = 0; page < 2000 && !world_failed(w); page++) {
         ramet_hits got = {0};
         ramet_status st = ramet_search(w->call, &k.in, &got);
-        if (of && !k.session && st == RAMET_TREE_NOT_FOUND)
+        if (st == RAMET_TREE_NOT_FOUND && of && !tree_shown(w, of->tree))
             bad |= M(TREE_NOT_FOUND);
         world_judge(w, st, bad ? bad : M(OK));
         if (st || world_failed(w))
@@ -118,7 +134,7 @@ void run_search(world *w, const op *o)
     }
     for (size_t i = 0; i < w->m.entries.n && !bounded && !world_failed(w); i++) {
         const m_entry *e = w->m.entries.items[i];
-        if (e->mark != w->m.marks && entry_searched(w, &k, e))
+        if (e->mark != w->m.marks && entry_searched(w, &k, e) == MUST_HIT)
             world_fail(w, "search.n", "'%s' of '%s' is missing (%s)", e->id, e->by->id, query);
     }
 done:

@@ -48,20 +48,20 @@ void run_list(world *w, const op *o)
     ramet_list_in in = {.limit = limit_ref(o->a[A_LIM]),
                         .owner = o->a[A_OWNER] ? user_name(o->a[A_OWNER]) : NULL,
                         .agent = agent.name,
-                        .tag = n_tags && o->a[A_TAGS] != 9 && o->a[A_TAGS] != 2 ? tags[0] : NULL,
+                        .tag = n_tags ? tags[0] : NULL,
                         .title = o->a[A_TITLE] == 1   ? "PLAN"
                                  : o->a[A_TITLE] == 2 ? "%"
                                  : o->a[A_TITLE] == 3 ? "birch"
                                                       : NULL,
                         .archived = (ramet_archived)o->a[A_ARCH],
                         .cursor = o->a[A_K] == 31 ? "no cursor" : NULL};
-    if (o->a[A_TAGS] == 3)
-        in.tag = "green";
     if (of)
         snprintf(w->list_tree, sizeof w->list_tree, "%s", of->tree->id);
     in.tree = of ? w->list_tree : NULL;
+    m_list normal = {0};
     m_set bad = in.limit < 0 || in.limit > 1000 ? M(INVALID) : 0;
     bad |= in.cursor ? M(BAD_CURSOR) : 0;
+    bad |= in.tag ? m_tags_normal(&w->m, &in.tag, 1, &normal) : 0;
     bool any = false; /* a tree that the caller may see nothing of may as well not be there */
     for (size_t i = 0; of && i < of->tree->sessions.n; i++)
         any |= m_shown(&w->m, of->tree->sessions.items[i], w->user);
@@ -71,6 +71,9 @@ void run_list(world *w, const op *o)
     if (of && !any)
         bad = st ? bad | M(TREE_NOT_FOUND) : bad;
     world_judge(w, st, bad ? bad : M(OK));
+    if (normal.n)
+        in.tag = normal.items[0];
+    free(normal.items);
     if (st || world_failed(w))
         return;
     w->list_in = in;
@@ -122,8 +125,17 @@ static bool place_needed(const world *w, const m_session *s)
 }
 
 /* Which session of the tree an item is; place holders may have kept their id or not. */
-static m_session *item_find(const m_tree *t, const ramet_session *got)
+static m_session *item_find(const world *w, const m_tree *t, const ramet_session *got,
+                            const m_list *seen)
 {
+    for (size_t i = 0; got->deleted && m_same(got->id, NULL) && i < t->sessions.n; i++) {
+        m_session *s = t->sessions.items[i];
+        bool known = false;
+        for (size_t k = 0; k < seen->n; k++)
+            known |= seen->items[k] == s;
+        if (s->purged && !known && m_depth(s) == got->depth && place_needed(w, s))
+            return s;
+    }
     for (size_t i = t->sessions.n; i-- > 0;) {
         m_session *s = t->sessions.items[i];
         if (got->id && strcmp(s->id, got->id) == 0 && s->created == got->created)
@@ -139,7 +151,7 @@ static m_session *item_find(const m_tree *t, const ramet_session *got)
 
 static void item_compare(world *w, const ramet_session *got, const m_session *s, bool light)
 {
-    if (!m_visible(s, w->user)) {
+    if (!m_visible(s, w->user) && !s->purged) {
         world_fail(w, "hidden session", "'%s' is shown", s->id);
         return;
     }
@@ -165,9 +177,17 @@ void run_ancestry(world *w, const op *o)
         for (m_session *k = s; k; k = k->parent)
             if (m_visible(k, w->user))
                 m_list_add(&want, k);
-        same_int(w, "ancestry.n", (int64_t)n, (int64_t)want.n);
-        for (size_t i = 0; i < n && i < want.n && !world_failed(w); i++)
-            item_compare(w, &got[i], want.items[want.n - 1 - i], false);
+        size_t at = 0;
+        for (size_t i = want.n; i-- > 0 && !world_failed(w);) {
+            const m_session *k = want.items[i];
+            bool holder = at < n && got[at].deleted && m_same(got[at].id, NULL);
+            if (k->purged && w->user && !(holder && got[at].depth == m_depth(k)))
+                continue; /* a tombstone need not tell whose it was */
+            if (at < n)
+                item_compare(w, &got[at], k, false);
+            at++;
+        }
+        same_int(w, "ancestry.n", (int64_t)n, (int64_t)at);
     }
     free(want.items);
 }
@@ -239,7 +259,7 @@ static void tree_read(world *w, const char *id, bool light)
     ramet_status st = ramet_tree(w->call, id, light, &got, &n);
     world_judge(w, st, bad ? bad : M(OK));
     for (size_t i = 0; st == RAMET_OK && i < n && !world_failed(w); i++) {
-        m_session *k = item_find(s->tree, &got[i]);
+        m_session *k = item_find(w, s->tree, &got[i], &seen);
         if (!k) {
             world_fail(w, "tree.id", "'%s' is not in the tree", got[i].id ? got[i].id : "");
             break;
@@ -255,7 +275,8 @@ static void tree_read(world *w, const char *id, bool light)
         for (size_t j = 0; j < seen.n; j++)
             times += seen.items[j] == k;
         bool gone = m_gone(&w->m, k);
-        if (times > 1 || (!times && m_visible(k, w->user) && (!gone || place_needed(w, k))))
+        bool held = gone && place_needed(w, k) && !(k->purged && w->user);
+        if (times > 1 || (!times && m_visible(k, w->user) && (!gone || held)))
             world_fail(w, "tree.n", "'%s' is there %zu times", k->id, times);
     }
     if (!world_failed(w))
@@ -276,29 +297,34 @@ static m_branch *branch_any(const world *w, int64_t id)
     return NULL;
 }
 
-/* A branch leaves the present path when it begins on it and has something of its own, or is left
- * behind by it. */
+/* Whether b leaves the present path of s, as the caller may see it, and where: a branch of the
+ * session itself by its first entry that is not on the path, a fork by its first branch. */
+static bool branch_leaves(const world *w, const m_session *s, const m_branch *b, size_t *at)
+{
+    const m_session *k = b->session;
+    size_t shared = m_branches_shared(b, s->head);
+    if (b->log != RAMET_LOG_MAIN || b == s->head)
+        return false;
+    if (k == s) {
+        *at = shared;
+        return b->n > shared && b->path[shared]->owner == b;
+    }
+    *at = (size_t)b->base;
+    bool on_path = shared > *at && b->path[*at]->owner == b;
+    return k->is_fork && k->first == b && m_shown(&w->m, k, w->user) && shared >= *at && !on_path;
+}
+
 static void fork_point_compare(world *w, const ramet_fork_point *got, const m_session *s)
 {
+    size_t at = 0;
     const m_branch *b = branch_any(w, got->branch);
-    if (!b || b->log != RAMET_LOG_MAIN) {
-        world_fail(w, "fork_point.branch", "b%" PRId64 " is not known", got->branch);
+    if (!b || !branch_leaves(w, s, b, &at)) {
+        world_fail(w, "fork_point.branch", "b%" PRId64 " does not leave the path", got->branch);
         return;
     }
-    if (got->session) {
-        same_text(w, "fork_point.session", got->session, b->session->id);
-        if (!m_shown(&w->m, b->session, w->user))
-            world_fail(w, "fork_point.session", "'%s' is hidden", got->session);
-    } else if (b->session != s) {
-        world_fail(w, "fork_point.session", "b%" PRId64 " is another session's", got->branch);
-    }
-    size_t shared = m_branches_shared(b, s->head);
-    if (got->position < 0 || (size_t)got->position > shared)
-        world_fail(w, "fork_point.position", "got %" PRId64 ", shared are %zu", got->position,
-                   shared);
-    else
-        same_text(w, "fork_point.entry_id", got->entry_id,
-                  got->position ? s->head->path[got->position - 1]->id : NULL);
+    same_text(w, "fork_point.session", got->session, b->session == s ? NULL : b->session->id);
+    same_int(w, "fork_point.position", got->position, (int64_t)at);
+    same_text(w, "fork_point.entry_id", got->entry_id, at ? s->head->path[at - 1]->id : NULL);
 }
 
 void run_fork_points(world *w, const op *o)
@@ -306,7 +332,7 @@ void run_fork_points(world *w, const op *o)
     const char *id = slot_id(w, o->a[A_S]);
     m_session *s;
     ramet_fork_point *got = NULL;
-    size_t n = 0;
+    size_t n = 0, want = 0, at;
     m_set bad = m_open(&w->m, w->user, id, RAMET_READER, &s);
     ramet_status st = ramet_fork_points(w->call, id, &got, &n);
     world_judge(w, st, bad ? bad : M(OK));
@@ -317,19 +343,12 @@ void run_fork_points(world *w, const op *o)
         if (i && got[i].position < got[i - 1].position)
             world_fail(w, "fork_points.order", "not by position");
     }
-    for (size_t i = 0; i < s->tree->sessions.n && !world_failed(w); i++) {
+    for (size_t i = 0; i < s->tree->sessions.n; i++) {
         const m_session *k = s->tree->sessions.items[i];
-        const m_branch *b = k->first;
-        if (k->parent != s || !m_shown(&w->m, k, w->user) ||
-            m_branches_shared(b, s->head) != (size_t)b->base)
-            continue;
-        bool found = false;
-        for (size_t j = 0; j < n; j++)
-            found |= got[j].branch == b->id && got[j].position == b->base;
-        if (!found)
-            world_fail(w, "fork_points.n", "the fork '%s' at %" PRId64 " is missing", k->id,
-                       b->base);
+        for (size_t j = 0; j < k->branches.n; j++)
+            want += branch_leaves(w, s, k->branches.items[j], &at);
     }
+    same_int(w, "fork_points.n", (int64_t)n, (int64_t)want);
 }
 
 /* ----------------------------------------------------------------- compare */
@@ -410,9 +429,9 @@ void run_compare(world *w, const op *o)
     }
 }
 
-static void verdict_compare(world *w, const ramet_verdict *got, const m_verdict *v, int64_t number)
+static void verdict_compare(world *w, const ramet_verdict *got, const m_verdict *v)
 {
-    same_int(w, "verdict.number", got->number, number);
+    same_int(w, "verdict.number", got->number, v->number);
     same_int(w, "verdict.n", (int64_t)got->n, (int64_t)v->n);
     for (size_t i = 0; i < v->n && i < got->n; i++) {
         same_text(w, "verdict.session", got->sides[i].session, v->side[i]->id);
@@ -440,6 +459,7 @@ void run_verdict(world *w, const op *o)
     if (st || world_failed(w))
         return;
     m_verdict *v = model_alloc(&w->m, sizeof *v);
+    v->number = got->number;
     v->n = k.n;
     v->winner = winner;
     v->reason = model_text(&w->m, reason);
@@ -449,7 +469,7 @@ void run_verdict(world *w, const op *o)
         v->branch[i] = k.b[i];
     }
     m_list_add(&w->m.verdicts, v);
-    verdict_compare(w, got, v, (int64_t)w->m.verdicts.n);
+    verdict_compare(w, got, v);
 }
 
 /* Whether the caller may see every side of it; *names: whether s is one. */
@@ -482,17 +502,17 @@ void run_verdicts(world *w, const op *o)
         return;
     for (size_t i = w->m.verdicts.n; i-- > 0 && !world_failed(w);) {
         const m_verdict *v = w->m.verdicts.items[i];
-        if (!verdict_shown(w, v, s, &names) || !names || (before && (int64_t)i + 1 >= before))
+        if (!verdict_shown(w, v, s, &names) || !names || (before && v->number >= before))
             continue;
         if (k == most) {
             same_int(w, "verdicts.more", more, true);
             return;
         }
         if (k == n) {
-            world_fail(w, "verdicts.n", "number %zu is missing", i + 1);
+            world_fail(w, "verdicts.n", "number %" PRId64 " is missing", v->number);
             return;
         }
-        verdict_compare(w, &got[k++], v, (int64_t)i + 1);
+        verdict_compare(w, &got[k++], v);
     }
     same_int(w, "verdicts.n", (int64_t)n, (int64_t)k);
 }

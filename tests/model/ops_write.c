@@ -23,12 +23,20 @@ static void session_made(world *w, m_session *s, int32_t slot, const ramet_sessi
         same_session(w, got, s, w->user, false);
 }
 
+/* When every slot is taken, the store makes the id. */
+static const char *new_id(world *w, const op *o, int32_t slot)
+{
+    if (o->a[A_UUID] || (!o->a[A_STRICT] && slot_session(w, slot)))
+        return NULL;
+    return slot_id(w, slot);
+}
+
 void run_create(world *w, const op *o)
 {
     const char *const *tags;
     size_t n_tags = content_tags(o->a[A_TAGS], &tags);
     const char *owner = user_name(o->a[A_OWNER]);
-    ramet_session_in in = {.id = o->a[A_UUID] ? NULL : slot_id(w, o->a[A_S]),
+    ramet_session_in in = {.id = new_id(w, o, o->a[A_S]),
                            .title = content_title(o->a[A_TITLE]),
                            .tags = tags,
                            .n_tags = n_tags,
@@ -61,7 +69,7 @@ void run_fork(world *w, const op *o)
         .cut = (ramet_cut_policy)o->a[A_CUT],
         .adk_at = {entry_ref(w, s, s ? s->adk : NULL, o->a[A_ADK]),
                    o->a[A_ADK] & 1 ? RAMET_BEFORE : RAMET_AFTER},
-        .id = o->a[A_UUID] ? NULL : slot_id(w, o->a[A_TO]),
+        .id = new_id(w, o, o->a[A_TO]),
         .title = content_title(o->a[A_TITLE]),
         .reason = content_reason(o->a[A_REASON]),
         .tags = tags,
@@ -168,7 +176,7 @@ static void replace(world *w, const op *o, ramet_move_kind kind)
     ramet_entry_in entries[16];
     const char *id = slot_id(w, o->a[A_S]);
     m_session *s = slot_session(w, o->a[A_S]);
-    const char *at = entry_ref(w, s, s ? s->head : NULL, o->a[A_AT] ? o->a[A_AT] : 1);
+    const char *at = entry_named(w, s, s ? s->head : NULL, o->a[A_AT]);
     const char *xh = head_ref(s ? s->head : NULL, o->a[A_XH]);
     bool edit = kind == RAMET_MOVE_EDIT;
     size_t n = edit ? 1 : o->a[A_N] == 11 ? 0 : (size_t)o->a[A_N] + 1;

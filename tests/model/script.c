@@ -9,10 +9,10 @@
 
 static const struct {
     const char *name;
-    int32_t below;
+    int32_t below, tame;
     unsigned zeros; /* percent */
 } operands[] = {
-#define X(name, text, below, zeros, what) {text, below, zeros},
+#define X(name, text, below, tame, zeros, what) {text, below, tame, zeros},
     SCRIPT_OPERANDS(X)
 #undef X
 };
@@ -44,7 +44,7 @@ const char *op_name(op_kind k)
 
 bool op_uses(op_kind k, operand a)
 {
-    if (a == A_U || a == A_H || a == A_DT)
+    if (a == A_U || a == A_H || a == A_DT || a == A_STRICT)
         return true;
     for (const int *p = kinds[k].operands; *p >= 0; p++)
         if (*p == (int)a)
@@ -57,6 +57,7 @@ bool op_uses(op_kind k, operand a)
 typedef struct generator {
     uint64_t seed;
     profile p;
+    bool wild;
     int32_t focus, user; /* the session and user that the last operations were about */
 } generator;
 
@@ -102,46 +103,69 @@ static int32_t slot_draw(generator *g)
     if (g->p == DEEP)
         return percent(g, 90) ? 0 : 1;
     int32_t n = g->p == VERSIONS ? 4 : SLOTS;
-    if (percent(g, 50))
-        return g->focus % n;
-    return below(g, n) * below(g, n) / n;
+    return percent(g, 40) ? g->focus % n : below(g, n);
+}
+
+/* A reference to an entry or a branch; the tame ones are on the path, or of the session. */
+static int32_t reference_draw(generator *g, operand a)
+{
+    int32_t v = below(g, operands[a].below);
+    if (a == A_BR || a == A_B1)
+        while (!g->wild && (v % 16 == 15 || v % 16 == 0))
+            v = below(g, operands[a].below);
+    else
+        while (!g->wild && v % 8 >= 6)
+            v = below(g, operands[a].below);
+    return v;
+}
+
+static int32_t user_draw(generator *g, op_kind k)
+{
+    if (!g->wild && (k == OP_gc || k == OP_fsck || k == OP_stat || k == OP_backup ||
+                     (k == OP_member_set && percent(g, 60))))
+        return 0;
+    if (percent(g, 60))
+        return g->user;
+    g->user = percent(g, (int32_t)operands[A_U].zeros) ? 0 : below(g, operands[A_U].below);
+    return g->user;
 }
 
 static int32_t operand_draw(generator *g, op_kind k, operand a)
 {
     bool deep_fork = g->p == DEEP && k == OP_fork;
-    if (a == A_S)
+    switch ((int)a) {
+    case A_S:
         return g->focus = slot_draw(g);
-    if (a == A_S1)
+    case A_S1:
         return slot_draw(g);
-    if (a == A_TO)
-        return g->p == DEEP ? g->focus : below(g, SLOTS);
+    case A_TO:
+        return g->p == DEEP ? g->focus : slot_draw(g);
+    case A_C:
+        return content_draw(g);
+    case A_U:
+        return user_draw(g, k);
+    }
     if (a == A_UUID && deep_fork)
         return 1;
     if (deep_fork && (a == A_PRIVATE || a == A_EPH))
         return 0;
-    if (deep_fork && (a == A_AT || a == A_BR))
-        return percent(g, 80) ? 0 : below(g, operands[a].below);
-    if (a == A_C)
-        return content_draw(g);
-    if (a == A_U) {
-        if (percent(g, 60))
-            return g->user;
-        g->user = percent(g, (int32_t)operands[a].zeros) ? 0 : below(g, operands[a].below);
-        return g->user;
-    }
+    if (k == OP_create && a == A_OWNER && g->user && !g->wild)
+        return 0;
     if (a == A_LOG && g->p == ADK)
         return percent(g, 50);
-    if (a == A_LOG && k != OP_append && percent(g, 80))
+    if (percent(g, (int32_t)operands[a].zeros) || (deep_fork && percent(g, 60)))
         return 0;
-    if (percent(g, (int32_t)operands[a].zeros))
-        return 0;
-    return below(g, operands[a].below);
+    if (a == A_AT || a == A_AFTER || a == A_BEFORE || a == A_ADK || a == A_BR || a == A_B1)
+        return reference_draw(g, a);
+    if (a == A_LEVEL && !g->wild)
+        return 1 + below(g, 4);
+    return below(g, g->wild ? operands[a].below : operands[a].tame);
 }
 
 static op op_draw(generator *g, op_kind k)
 {
     op o = {.kind = k};
+    g->wild = percent(g, 20);
     for (int a = 0; a < A_COUNT; a++)
         if (op_uses(k, (operand)a))
             o.a[a] = operand_draw(g, k, (operand)a);
@@ -164,7 +188,7 @@ static op_kind kind_draw(generator *g, op_kind from, op_kind to)
 op *script_make(uint64_t seed, profile p, size_t n, size_t *count)
 {
     generator g = {.seed = seed ^ ((uint64_t)p << 56), .p = p};
-    size_t every = p == DEEP ? 1500 : 400, cap = n * 3 + n / 100 + 16;
+    size_t every = p == DEEP ? 1500 : 400, cap = n * 4 + n / 100 + 16;
     op *ops = malloc(cap * sizeof *ops);
     if (!ops)
         abort();
@@ -172,6 +196,10 @@ op *script_make(uint64_t seed, profile p, size_t n, size_t *count)
     for (size_t i = 0; i < n; i++) {
         op o = op_draw(&g, kind_draw(&g, OP_create, OP_check));
         ops[(*count)++] = o;
+        if (o.kind == OP_undo && percent(&g, 40)) { /* chains of them */
+            o.kind = percent(&g, 30) ? OP_undo : OP_redo;
+            ops[(*count)++] = o;
+        }
         for (int k = 0; o.kind < OP_get && k < 2; k++) {
             ops[*count] = op_draw(&g, kind_draw(&g, OP_get, OP_fsck));
             if (percent(&g, 70))

@@ -14,67 +14,69 @@
 
 enum { SLOTS = 40 }; /* session names */
 
-/* Operands: name, values are below this, percentage of zeros, what it means. */
+/* Operands: name, values are below this, those of a tame operation below that, percentage of
+ * zeros, what it means. A tame operation is meant to be done, a wild one may ask for nonsense. */
 #define SCRIPT_OPERANDS(X)                                                                         \
-    X(U, "user", 6, 30, "who asks; 0 = the embedding program")                                     \
-    X(H, "handle", 2, 85, "through the first or the second open store")                            \
-    X(DT, "dt", 6, 60, "time that passes before it")                                               \
-    X(S, "s", SLOTS, 10, "session, by slot")                                                       \
-    X(TO, "to", SLOTS, 3, "slot of the fork")                                                      \
-    X(UUID, "uuid", 2, 60, "let the store make the id")                                            \
-    X(TITLE, "title", 8, 50, "7 = too long")                                                       \
-    X(AGENT, "agent", 5, 50, "4 = bad options")                                                    \
-    X(TAGS, "tags", 12, 40, "which set of tags")                                                   \
-    X(META, "meta", 4, 70, "3 = no object")                                                        \
-    X(PRIVATE, "private", 3, 70, "1 = private; in an update 2 = to the tree")                      \
-    X(OWNER, "owner", 6, 50, "another owner, or the owner asked for")                              \
-    X(EPH, "ephemeral", 4, 85, "how soon it expires")                                              \
-    X(XH, "expect", 6, 75, "expected_head: 1, 2 right; 3, 4 stale; 5 malformed")                   \
-    X(N, "n", 12, 40, "entries, less one; 11 = none")                                              \
-    X(ID, "id", 60, 60, "id of the first entry; 0 = made by the store")                            \
-    X(C, "c", 1 << 22, 5, "content")                                                               \
-    X(RE, "re", 5, 85, "sends an entry again: 1 whole, 2 thin, 3 changed, 4 twice in a batch")     \
-    X(BR, "br", 64, 75, "branch; 0 = the head")                                                    \
-    X(LOG, "log", 2, 93, "1 = adk")                                                                \
-    X(AT, "at", 512, 12, "entry")                                                                  \
-    X(AFTER, "after", 512, 70, "entry")                                                            \
-    X(BEFORE, "before", 512, 70, "entry")                                                          \
-    X(SIDE, "before_it", 2, 60, "1 = before the entry")                                            \
-    X(CUT, "cut", 3, 45, "cut policy")                                                             \
-    X(ADK, "adk", 512, 90, "entry of the adk log to cut at")                                       \
-    X(REASON, "reason", 5, 70, "4 = too long")                                                     \
-    X(TYPE, "type", 3, 70, "fork type")                                                            \
-    X(BY, "by", 4, 75, "made by whom")                                                             \
-    X(LIM, "limit", 12, 30, "which limit")                                                         \
-    X(TAIL, "tail", 2, 60, "the last ones")                                                        \
-    X(POS, "pos", 40, 75, "position, plus one")                                                    \
-    X(CH, "channel", 5, 70, "4 = an unknown one")                                                  \
-    X(VER, "versions", 2, 50, "with versions")                                                     \
-    X(K, "k", 32, 20, "a number")                                                                  \
-    X(TREE, "tree", 2, 60, "the whole tree")                                                       \
-    X(DRY, "dry", 2, 60, "dry run")                                                                \
-    X(ARCH, "archived", 3, 60, "archived or not")                                                  \
-    X(INTO, "into", SLOTS + 2, 80, "merged into that slot, less one")                              \
-    X(MEMBER, "member", 6, 0, "user")                                                              \
-    X(LEVEL, "level", 6, 4, "level; 5 = none such")                                                \
-    X(S1, "s1", SLOTS, 10, "second side")                                                          \
-    X(B1, "b1", 64, 70, "its branch")                                                              \
-    X(S2, "s2", SLOTS + 1, 60, "third side, plus one")                                             \
-    X(WIN, "winner", 4, 25, "index, less one")                                                     \
-    X(Q, "q", 1008, 1, "query")                                                                    \
-    X(ROLE, "role", 5, 75, "role")                                                                 \
-    X(KEEP, "keep", 64, 20, "sync: how much of the path is in the list")                           \
-    X(CHANGE, "change", 3, 55, "sync: 1 the last kept one differs, 2 one in the middle")           \
-    X(ADD, "add", 6, 40, "sync: how many follow")
+    X(U, "user", 6, 6, 45, "who asks; 0 = the embedding program")                                  \
+    X(H, "handle", 2, 2, 85, "through the first or the second open store")                         \
+    X(DT, "dt", 6, 4, 60, "time that passes before it")                                            \
+    X(STRICT, "strict", 2, 1, 0, "the slots named, whatever they hold")                            \
+    X(S, "s", SLOTS, SLOTS, 10, "session, by slot")                                                \
+    X(TO, "to", SLOTS, SLOTS, 3, "slot of the fork")                                               \
+    X(UUID, "uuid", 2, 2, 60, "let the store make the id")                                         \
+    X(TITLE, "title", 8, 7, 50, "7 = too long")                                                    \
+    X(AGENT, "agent", 5, 4, 50, "4 = bad options")                                                 \
+    X(TAGS, "tags", 12, 7, 40, "which set of tags; 8 to 10 are refused")                           \
+    X(META, "meta", 4, 3, 70, "3 = no object")                                                     \
+    X(PRIVATE, "private", 3, 3, 80, "1 = private; in an update 2 = to the tree")                   \
+    X(OWNER, "owner", 6, 6, 50, "another owner, or the owner asked for")                           \
+    X(EPH, "ephemeral", 4, 4, 90, "how soon it expires")                                           \
+    X(XH, "expect", 6, 3, 75, "expected_head: 1, 2 right; 3, 4 stale; 5 malformed")                \
+    X(N, "n", 12, 9, 40, "entries, less one; 9 and 10 are too many, 11 = none")                    \
+    X(ID, "id", 60, 58, 60, "id of the first entry; 0 = made by the store")                        \
+    X(C, "c", 1 << 22, 1 << 22, 5, "content")                                                      \
+    X(RE, "re", 5, 3, 88, "sends an entry again: 1 whole, 2 thin, 3 changed, 4 twice in a batch")  \
+    X(BR, "br", 64, 64, 75, "branch; 0 = the head")                                                \
+    X(LOG, "log", 2, 2, 93, "1 = adk")                                                             \
+    X(AT, "at", 512, 512, 12, "entry")                                                             \
+    X(AFTER, "after", 512, 512, 70, "entry")                                                       \
+    X(BEFORE, "before", 512, 512, 70, "entry")                                                     \
+    X(SIDE, "before_it", 2, 2, 60, "1 = before the entry")                                         \
+    X(CUT, "cut", 3, 3, 45, "cut policy")                                                          \
+    X(ADK, "adk", 512, 512, 90, "entry of the adk log to cut at")                                  \
+    X(REASON, "reason", 5, 4, 70, "4 = too long")                                                  \
+    X(TYPE, "type", 3, 3, 70, "fork type")                                                         \
+    X(BY, "by", 4, 4, 75, "made by whom")                                                          \
+    X(LIM, "limit", 12, 10, 30, "which limit")                                                     \
+    X(TAIL, "tail", 2, 2, 60, "the last ones")                                                     \
+    X(POS, "pos", 40, 40, 75, "position, plus one")                                                \
+    X(CH, "channel", 5, 5, 70, "4 = an unknown one")                                               \
+    X(VER, "versions", 2, 2, 50, "with versions")                                                  \
+    X(K, "k", 32, 31, 20, "a number")                                                              \
+    X(TREE, "tree", 2, 2, 60, "the whole tree")                                                    \
+    X(DRY, "dry", 2, 2, 50, "dry run")                                                             \
+    X(ARCH, "archived", 3, 3, 60, "archived or not")                                               \
+    X(INTO, "into", SLOTS + 2, SLOTS + 2, 80, "merged into that slot, less one")                   \
+    X(MEMBER, "member", 6, 6, 0, "user")                                                           \
+    X(LEVEL, "level", 6, 5, 0, "level; 5 = none such")                                             \
+    X(S1, "s1", SLOTS, SLOTS, 10, "second side")                                                   \
+    X(B1, "b1", 64, 64, 70, "its branch")                                                          \
+    X(S2, "s2", SLOTS + 1, SLOTS + 1, 60, "third side, plus one")                                  \
+    X(WIN, "winner", 4, 3, 25, "index, less one")                                                  \
+    X(Q, "q", 1008, 1008, 1, "query")                                                              \
+    X(ROLE, "role", 5, 5, 75, "role")                                                              \
+    X(KEEP, "keep", 64, 64, 20, "sync: how much of the path is in the list")                       \
+    X(CHANGE, "change", 3, 3, 55, "sync: 1 the last kept one differs, 2 one in the middle")        \
+    X(ADD, "add", 6, 6, 40, "sync: how many follow")
 
 typedef enum {
-#define X(name, text, below, zeros, what) A_##name,
+#define X(name, text, below, tame, zeros, what) A_##name,
     SCRIPT_OPERANDS(X)
 #undef X
         A_COUNT
 } operand;
 
-/* Operations: name, weights in the profiles, operands beside user, handle and dt. */
+/* Operations: name, weights in the profiles, operands beside user, handle, dt and strict. */
 #define SCRIPT_OPS(X)                                                                              \
     X(create, 30, 2, 20, 1, A_S, A_UUID, A_TITLE, A_AGENT, A_TAGS, A_META, A_PRIVATE, A_OWNER,     \
       A_EPH)                                                                                       \
@@ -105,7 +107,7 @@ typedef enum {
     X(read, 90, 90, 90, 60, A_S, A_LIM, A_AFTER, A_BEFORE, A_TAIL, A_POS, A_CH, A_BR, A_LOG,       \
       A_VER)                                                                                       \
     X(entry, 25, 25, 20, 20, A_S, A_BR, A_AT)                                                      \
-    X(stream, 12, 12, 12, 4, A_S, A_CH, A_BR, A_LOG, A_VER, A_K)                                   \
+    X(stream, 12, 12, 12, 4, A_S, A_CH, A_BR, A_LOG, A_K)                                          \
     X(stream_next, 12, 5, 6, 2, A_K)                                                               \
     X(record, 20, 20, 20, 5, A_S, A_LOG, A_POS, A_LIM)                                             \
     X(head_log, 14, 15, 10, 3, A_S, A_K, A_LIM)                                                    \
@@ -117,13 +119,13 @@ typedef enum {
     X(fork_points, 12, 12, 8, 5, A_S)                                                              \
     X(compare, 15, 15, 8, 8, A_S, A_BR, A_S1, A_B1, A_S2, A_LIM)                                   \
     X(verdicts, 4, 1, 0, 0, A_S, A_TREE, A_K, A_LIM)                                               \
-    X(search, 0, 0, 0, 0, A_Q, A_S, A_TREE, A_S1, A_TAGS, A_AGENT, A_ROLE, A_LIM, A_K)            \
+    X(search, 10, 5, 8, 2, A_Q, A_S, A_TREE, A_S1, A_TAGS, A_AGENT, A_ROLE, A_LIM, A_K)            \
     X(search_update, 1, 0, 1, 0, A_TREE)                                                           \
     X(state, 20, 20, 10, 15, A_S, A_AT)                                                            \
     X(usage, 14, 10, 20, 6, A_S)                                                                   \
     X(members, 10, 1, 3, 0, A_S)                                                                   \
     X(tags_all, 4, 0, 0, 0, A_S)                                                                   \
-    X(fsck, 0, 0, 0, 0, A_K)                                                                       \
+    X(fsck, 2, 1, 2, 1, A_K)                                                                       \
     X(stat, 3, 1, 2, 1, A_K)                                                                       \
     X(backup, 1, 0, 1, 0, A_K)                                                                     \
     X(reopen, 2, 1, 2, 1, A_K)                                                                     \

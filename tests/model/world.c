@@ -36,8 +36,10 @@ void world_judge(world *w, ramet_status got, m_set want)
 {
     char text[300];
     size_t n = 0;
-    if (want >> got & 1)
+    if (want >> got & 1) {
+        ++*(got ? &w->result->refused[w->op->kind] : &w->result->done[w->op->kind]);
         return;
+    }
     text[0] = 0;
     for (int s = 0; s < RAMET_STATUS_COUNT; s++)
         if (want >> s & 1)
@@ -234,6 +236,28 @@ m_session *slot_session(world *w, int32_t slot)
     return model_find(&w->m, slot_id(w, slot));
 }
 
+static bool slot_fits(world *w, int32_t slot, slot_want want)
+{
+    const m_session *s = slot_session(w, slot);
+    switch (want) {
+    case SLOT_SHOWN:
+        return s && m_shown(&w->m, s, w->user);
+    case SLOT_GONE:
+        return s && m_gone(&w->m, s) && m_visible(s, w->user);
+    case SLOT_FREE:
+        return !s;
+    }
+    return false;
+}
+
+int32_t slot_find(world *w, int32_t slot, slot_want want)
+{
+    for (int32_t i = 0; i < SLOTS && !w->op->a[A_STRICT]; i++)
+        if (slot_fits(w, (slot + i) % SLOTS, want))
+            return (slot + i) % SLOTS;
+    return slot;
+}
+
 const char *entry_ref(const world *w, const m_session *s, const m_branch *b, int32_t v)
 {
     static const char *const strangers[] = {"e1", "e2", "e3", "e900", "e5", "e8/ %41 \xC3\xA9"};
@@ -246,7 +270,15 @@ const char *entry_ref(const world *w, const m_session *s, const m_branch *b, int
         const m_entry *e = w->m.entries.items[k * 37 % w->m.entries.n];
         return s->record[0].n ? ((m_entry *)s->record[0].items[k % s->record[0].n])->id : e->id;
     }
-    return b && b->n ? b->path[b->n - 1 - k % b->n]->id : "e1";
+    if (!b || !b->n)
+        return w->op->a[A_STRICT] ? "e1" : NULL;
+    return b->path[b->n - 1 - k % b->n]->id;
+}
+
+const char *entry_named(const world *w, const m_session *s, const m_branch *b, int32_t v)
+{
+    const char *id = entry_ref(w, s, b, v ? v : 1);
+    return id ? id : "e1";
 }
 
 int64_t branch_ref(const world *w, const m_session *s, ramet_log log, int32_t v)
@@ -297,6 +329,18 @@ static op_run *const runs[] = {
 #undef X
 };
 
+static void slots_resolve(world *w, op *o)
+{
+    slot_want want = o->kind == OP_create    ? SLOT_FREE
+                     : o->kind == OP_restore ? SLOT_GONE
+                                             : SLOT_SHOWN;
+    o->a[A_S] = slot_find(w, o->a[A_S], want);
+    o->a[A_S1] = slot_find(w, o->a[A_S1], SLOT_SHOWN);
+    o->a[A_TO] = slot_find(w, o->a[A_TO], SLOT_FREE);
+    if (o->a[A_S2])
+        o->a[A_S2] = slot_find(w, o->a[A_S2] - 1, SLOT_SHOWN) + 1;
+}
+
 static void op_do(world *w, const op *o)
 {
     static const int64_t steps[] = {2, 20, 2000, 2000000, 200000000, 1000000000};
@@ -307,7 +351,9 @@ static void op_do(world *w, const op *o)
     w->client = o->a[A_U] % 2 ? "cli" : NULL;
     ramet *r = o->a[A_H] && w->r[1] ? w->r[1] : w->r[0];
     w->call = ramet_call_new(r, w->user, w->client);
-    runs[o->kind](w, o);
+    op found = *o;
+    slots_resolve(w, &found);
+    runs[o->kind](w, &found);
     if (w->call)
         ramet_call_free(w->call);
     w->call = NULL;

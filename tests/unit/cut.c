@@ -43,8 +43,8 @@ static void cuts(const char *session, const char *entry, ramet_side side, int64_
                      (int)cut.position, (int)want[policy]);
         cr_assert_eq(f->head.length, cut.position);
         cr_assert_eq((int)cut.policy, policy);
-        if (!cut.position) {
-            cr_assert_null(cut.entry_id);
+        if (!cut.position && want[0]) {
+            cr_assert_null(cut.entry_id, "it snapped to the very beginning");
             cr_assert_eq(cut.side, RAMET_BEFORE);
             continue;
         }
@@ -111,14 +111,17 @@ Test(cut, nested_pairs)
     cuts("s", "outer", RAMET_AFTER, 1, 0, 4);
 }
 
-Test(cut, a_call_without_a_result_is_no_pair)
+/* A model takes no history that ends in a call without a result; one that the user has talked past
+ * is no pair any more. */
+Test(cut, a_call_without_a_result)
 {
     make("s");
     ask("s", "u", "list");
     call_tools("s", "call", "c1", NULL);
-    cuts("s", "call", RAMET_AFTER, 2, 2, 2);
+    cuts("s", "call", RAMET_AFTER, 2, 1, 2);
     ask("s", "u2", "never mind");
-    cuts("s", "call", RAMET_AFTER, 2, 2, 2);
+    cuts("s", "call", RAMET_AFTER, 2, 1, 2);
+    cuts("s", "u2", RAMET_AFTER, 3, 3, 3);
     make("t");
     tool_result("t", "stray", "c9");
     cuts("t", "stray", RAMET_AFTER, 1, 1, 1);
@@ -148,7 +151,7 @@ Test(cut, a_pair_over_two_branches)
     tool_result("f", "late-result", "c1");
     answer("f", "a", "ok");
     cuts("f", "call", RAMET_AFTER, 2, 1, 3);
-    cuts("s", "call", RAMET_AFTER, 2, 2, 2);
+    cuts("s", "call", RAMET_AFTER, 2, 1, 2);
 }
 
 Test(cut, a_rewind_snaps_too)

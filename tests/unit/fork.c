@@ -72,8 +72,9 @@ Test(fork, before_and_after_every_entry)
         } else {
             cr_assert_str_eq(f->head.hash, NO_HASH);
             cr_assert_null(f->head.entry_id);
-            cr_assert_null(f->fork_entry_id, "a blank slate");
-            cr_assert_null(cut.entry_id);
+            cr_assert_str_eq(f->fork_entry_id, "a");
+            cr_assert_eq(f->fork_side, RAMET_BEFORE);
+            cr_assert_str_eq(cut.entry_id, "a");
             cr_assert_eq(cut.side, RAMET_BEFORE);
             cr_assert_str_eq(f->parent_id, "s");
         }

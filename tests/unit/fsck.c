@@ -44,7 +44,7 @@ static ramet_fault damaged(const char *sql, const char *entry)
 {
     busy_store();
     cr_assert_eq(check().n_all, 0);
-    scratch_reopen(NULL);
+    scratch_shut();
     sql_run(T.path, sql);
     scratch_reopen(NULL);
     ramet_fsck_out out = check();

@@ -239,7 +239,8 @@ Test(gc, shared_entries_live_while_any_session_reaches_them)
     out = collect(false);
     cr_assert_eq(out.entries, 4);
     cr_assert_eq(entries(), 0);
-    cr_assert_eq(sql_number("SELECT count(*) FROM branch"), 0);
+    cr_assert_leq(sql_number("SELECT count(*) FROM branch"), 1,
+                  "the highest number stays: it must not come back");
 }
 
 Test(gc, abandoned_branches_of_a_living_session_stay)

@@ -42,7 +42,7 @@ static void store_open(const ramet_options *opt)
     calls[n_calls++] = T.call;
 }
 
-static void store_close(void)
+void scratch_shut(void)
 {
     while (n_calls)
         ramet_call_free(calls[--n_calls]);
@@ -65,7 +65,8 @@ void scratch_open(void)
 
 void scratch_reopen(const ramet_options *opt)
 {
-    store_close();
+    if (T.store)
+        scratch_shut();
     ramet_options plain = scratch_options();
     store_open(opt ? opt : &plain);
 }
@@ -90,7 +91,7 @@ static void folder_remove(const char *path, int depth)
 void scratch_close(void)
 {
     if (T.store)
-        store_close();
+        scratch_shut();
     folder_remove(T.dir, 0);
     arena_free(memory);
 }

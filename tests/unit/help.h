@@ -30,7 +30,8 @@ extern struct scratch {
 
 void scratch_open(void);
 void scratch_close(void);
-/* Closes the store (all calls are freed) and opens it again. */
+/* Closes the store and frees all calls; opens it (again, when it is open). */
+void scratch_shut(void);
 void scratch_reopen(const ramet_options *opt);
 ramet_options scratch_options(void);
 

@@ -442,7 +442,9 @@ Test(member, a_private_session_is_its_owners)
     ok_for(ann, ramet_session_update(ann, "s", &(ramet_session_patch){.visibility = &tree}, &s));
     ok_for(mona, ramet_session_get(mona, "s", &s));
     ok_for(rita, ramet_member_remove(rita, "s", "rita"));
-    refused_for(rita, RAMET_HIDDEN, NULL, ramet_session_get(rita, "p", &s));
+    refused_for(rita, RAMET_HIDDEN, NULL, ramet_session_get(rita, "s", &s));
+    ok_for(rita, ramet_session_get(rita, "p", &s));
+    cr_assert_null(s->parent_id, "her own is left to her, and nothing else of the tree");
 }
 
 Test(member, the_owner_of_a_fork_may_delete_it)

@@ -76,7 +76,9 @@ Test(move, a_rewind_to_nothing_and_to_the_head)
     ok(ramet_rewind(T.call, "s", &(ramet_move_in){.at = {"a", RAMET_BEFORE}}, &s, &cut));
     cr_assert_eq(s->head.length, 0);
     cr_assert_str_eq(s->head.hash, NO_HASH);
-    cr_assert_null(cut.entry_id);
+    cr_assert_str_eq(cut.entry_id, "a");
+    cr_assert_eq(cut.side, RAMET_BEFORE);
+    cr_assert_eq(cut.position, 0);
     undo("a b c");
     int64_t before = get("s")->head.branch;
     ok(ramet_rewind(T.call, "s", &(ramet_move_in){.at = {"c", RAMET_AFTER}}, &s, &cut));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Migration: an older file is upgraded in one transaction or not at all, a newer one is refused. And
- * the plans: no statement of the store walks a table that it should look up in.
+ * Migration: an older file is upgraded in one transaction or not at all, a newer one is refused.
+ * And the plans: no statement of the store walks a table that it should look up in.
  */
 #include "store/schema.h"
 
@@ -85,10 +85,10 @@ Test(schema, failed_upgrade_leaves_nothing, .init = setup, .fini = teardown)
 
 /* Statements that are meant to walk a table: counts, upkeep, and walks that stop at a LIMIT. A star
  * stands for the rest of a name. */
-static const char *const walkers[] = {"max_*",       "min_*",           "orphan_*",
-                                      "branch_count", "session_counts", "session_count_deleted",
-                                      "tree_count",  "session_expired", "session_newest",
-                                      "tag_all",     "tag_sessions"};
+static const char *const walkers[] = {"max_*",        "min_*",           "orphan_*",
+                                      "branch_count", "session_counts",  "session_count_deleted",
+                                      "tree_count",   "session_expired", "session_newest",
+                                      "tag_all",      "tag_sessions"};
 /* Statements that may sort, or walk what they just made: one caller's, one tree's or one tag's. */
 static const char *const sorters[] = {
     "session_of_tree", "session_children",  "session_in_tree",   "session_tagged", "session_states",
@@ -112,7 +112,8 @@ static void check_plan(sqlite3 *h, sql_id id)
     char sql[4096];
     sqlite3_stmt *s = NULL;
     snprintf(sql, sizeof sql, "EXPLAIN QUERY PLAN %s", sql_text(id));
-    cr_assert_eq(sqlite3_prepare_v2(h, sql, -1, &s, NULL), SQLITE_OK, "%s: %s", name, sqlite3_errmsg(h));
+    cr_assert_eq(sqlite3_prepare_v2(h, sql, -1, &s, NULL), SQLITE_OK, "%s: %s", name,
+                 sqlite3_errmsg(h));
     while (sqlite3_step(s) == SQLITE_ROW) {
         const char *line = (const char *)sqlite3_column_text(s, 3);
         bool walk = strncmp(line, "SCAN ", 5) == 0 && !strstr(line, "SCAN CONSTANT");

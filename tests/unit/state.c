@@ -78,7 +78,7 @@ Test(state, at_what_is_not_on_the_path)
     make("s");
     delta("s", "a", "{\"n\":1}");
     const char *json;
-    refused(RAMET_ENTRY_NOT_FOUND, "entry_id", ramet_state(T.call, "s", "none", &json));
+    refused(RAMET_ENTRY_NOT_FOUND, "at", ramet_state(T.call, "s", "none", &json));
     refused(RAMET_SESSION_NOT_FOUND, NULL, ramet_state(T.call, "none", NULL, &json));
 }
 

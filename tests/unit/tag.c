@@ -67,7 +67,7 @@ Test(tag, one_to_fifty_characters)
     refused(RAMET_BAD_TAG, "tags", ramet_tags_set(T.call, "s", (const char *[]){more}, 1, &out));
     refused(RAMET_BAD_TAG, "tags", ramet_tags_add(T.call, "s", (const char *[]){"a", ""}, 2, &out));
     refused(RAMET_BAD_TAG, "tags", ramet_tags_add(T.call, "s", (const char *[]){"  \t "}, 1, &out));
-    refused(RAMET_BAD_TAG, "tags", ramet_tags_add(T.call, "s", (const char *[]){"\xff"}, 1, &out));
+    refused(RAMET_INVALID, "tags", ramet_tags_add(T.call, "s", (const char *[]){"\xff"}, 1, &out));
     ramet_session *s;
     refused(RAMET_BAD_TAG, "tags",
             ramet_session_create(
