@@ -94,7 +94,7 @@ void arena_reset(arena *a)
     a->total = 0;
 }
 
-void *arena_alloc(arena *a, size_t n)
+static void *take(arena *a, size_t n)
 {
     if (n > SIZE_MAX / 2)
         return oom(n);
@@ -120,7 +120,12 @@ void *arena_alloc(arena *a, size_t n)
     void *p = (char *)b + HEADER + b->used;
     b->used += need;
     a->total += need;
-    return memset(p, 0, need);
+    return p;
+}
+
+void *arena_alloc(arena *a, size_t n)
+{
+    return memset(take(a, n), 0, n);
 }
 
 void *arena_array(arena *a, size_t count, size_t size)
@@ -132,9 +137,10 @@ void *arena_array(arena *a, size_t count, size_t size)
 
 char *arena_memdup(arena *a, const void *p, size_t n)
 {
-    char *out = arena_alloc(a, n + 1);
+    char *out = take(a, n + 1);
     if (n)
         memcpy(out, p, n);
+    out[n] = 0;
     return out;
 }
 

@@ -51,6 +51,12 @@ static bool room(buf *b, size_t n)
     return true;
 }
 
+void buf_reserve(buf *b, size_t n)
+{
+    if (b->n <= b->max && n <= b->max - b->n)
+        room(b, n);
+}
+
 void buf_add(buf *b, const void *p, size_t n)
 {
     if (!n || !room(b, n))

@@ -681,11 +681,22 @@ void jw_end_array(json_writer *w)
 static void put_escape(buf *b, unsigned char ch)
 {
     static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
+    static const char hex[] = "0123456789abcdef";
     const char *at = ch ? strchr(from, ch) : NULL;
+    char out[6] = {'\\', 'u', '0', '0', hex[ch >> 4], hex[ch & 15]};
     if (at)
-        buf_printf(b, "\\%c", to[at - from]);
-    else
-        buf_printf(b, "\\u%04x", ch);
+        out[1] = to[at - from];
+    buf_add(b, out, at ? 2 : 6);
+}
+
+/* Bytes that stand for themselves in a string, from the first on. */
+static size_t plain_run(const char *s, size_t n)
+{
+    size_t i = 0;
+    while (i < n && (unsigned char)s[i] >= 0x20 && (unsigned char)s[i] < 0x80 && s[i] != '"' &&
+           s[i] != '\\')
+        i++;
+    return i;
 }
 
 /* Bytes that are no UTF-8 become U+FFFD, so that what is written is always JSON. */
@@ -693,11 +704,11 @@ static void put_quoted(buf *b, const char *s, size_t n)
 {
     buf_putc(b, '"');
     size_t from = 0, i = 0;
-    while (i < n) {
+    while ((i += plain_run(s + i, n - i)) < n) {
         unsigned char ch = (unsigned char)s[i];
         uint32_t cp;
         size_t step = ch < 0x80 ? 1 : utf8_next(s + i, n - i, &cp);
-        if (step && ch >= 0x20 && ch != '"' && ch != '\\') {
+        if (step && ch >= 0x80) {
             i += step;
             continue;
         }

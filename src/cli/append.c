@@ -35,8 +35,8 @@ static int send_batch(appending *a, input *in)
         if (a->given) {
             char why[sizeof e.message];
             memcpy(why, e.message, sizeof why);
-            snprintf(e.message, sizeof e.message, "%.400s (in the batch up to %s; the %lld before it were added)",
-                     why, input_place(in), (long long)a->given);
+            snprintf(e.message, sizeof e.message, "%.400s (in the batch up to %s; the first %s were added)", why,
+                     input_place(in), count_text(c, a->given, "entry", "entries"));
         }
         return cli_report(c, &e);
     }
@@ -45,6 +45,7 @@ static int send_batch(appending *a, input *in)
         json_flush(c);
     }
     a->given += (int64_t)out.n;
+    in->added = a->given;
     a->added += (int64_t)out.added;
     a->head = out.head;
     a->head.entry_id = arena_strdup(c->mem, out.head.entry_id);

@@ -110,6 +110,7 @@ struct cli {
     } *given; /* in the order given */
     size_t n_given;
 
+    const char *user; /* who acts; NULL: the program itself */
     ramet *store;
     ramet_call *call;
     ramet_call *walk; /* for long walks: reset between their pages */

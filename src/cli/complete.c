@@ -236,7 +236,7 @@ static const char bash_script[] =
     "        fi\n"
     "        line=${line%%$'\\t'*}\n"
     "        line=${line#\"$before\"}\n"
-    "        COMPREPLY+=(\"$(printf %q \"$line\")\")\n"
+    "        [[ -n $line ]] && COMPREPLY+=(\"$(printf %q \"$line\")\")\n"
     "    done < <(\"${COMP_WORDS[0]}\" __complete \"${words[@]}\" 2>/dev/null)\n"
     "}\n"
     "complete -F _ramet ramet\n";

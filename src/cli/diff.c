@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { MOST_SIDES = 16, LEAST_COLUMN = 38, GUTTER = 3 };
+enum { MOST_SIDES = 16, LEAST_COLUMN = 48, GUTTER = 3 };
 
 /* Below this two messages are two messages, and marking words would only be noise. */
 static const double alike_enough = 0.35;
@@ -48,7 +48,7 @@ static const char *side_times(cli *c, const ramet_compare_side *s)
     if (!s->own)
         return "";
     const char *ago = time_ago(c, s->last);
-    if (s->own == 1)
+    if (s->last - s->first < 1000000)
         return ago;
     return arena_printf(c->mem, "%s, took %s", ago, span_text(c, s->last - s->first));
 }
@@ -191,13 +191,33 @@ static int label_columns(const ramet_entry *e)
 
 /* ------------------------------------------------------------------ side by side */
 
+/* Between two sides: fills the column of side i up and draws the line. */
 static void gutter(diff *d, size_t i, int used)
 {
     if (i + 1 < d->out.n)
-        printf("%*s %s%s%s ", d->column - used, "", st(d->c, ST_DIM), gl(d->c, G_LINE), st(d->c, ST_OFF));
+        printf("%*s %s%s%s", d->column - used, "", st(d->c, ST_DIM), gl(d->c, G_LINE), st(d->c, ST_OFF));
 }
 
-static void print_beside(diff *d, row *r)
+/* The blank after that line, when something follows. */
+static void indent(size_t i)
+{
+    if (i)
+        putchar(' ');
+}
+
+static void print_labels(diff *d, const row *r)
+{
+    for (size_t i = 0; i < d->out.n; i++) {
+        if (r->entry[i]) {
+            indent(i);
+            print_label(d, i, r->entry[i]);
+        }
+        gutter(d, i, (r->entry[i] ? label_columns(r->entry[i]) : -(i > 0)));
+    }
+    putchar('\n');
+}
+
+static void print_beside(diff *d, row *r, bool first)
 {
     cli *c = d->c;
     words_diff w;
@@ -207,25 +227,24 @@ static void print_beside(diff *d, row *r)
             if (d->out.n == 2)
                 r->body[0] = paint_words(c, &w, true, false);
         }
-    for (size_t i = 0; i < d->out.n; i++) {
-        if (r->entry[i])
-            print_label(d, i, r->entry[i]);
-        gutter(d, i, r->entry[i] ? label_columns(r->entry[i]) : 0);
-    }
+    for (size_t i = 0; i < d->out.n && !first; i++)
+        gutter(d, i, -(i > 0));
     putchar('\n');
+    print_labels(d, r);
     for (;;) {
         bool left = false;
         for (size_t i = 0; i < d->out.n; i++)
             left |= r->body[i].at < r->body[i].n;
         if (!left)
             break;
-        for (size_t i = 0; i < d->out.n; i++)
-            gutter(d, i, r->body[i].at < r->body[i].n ? paint_line(c, &r->body[i], d->column) : 0);
+        for (size_t i = 0; i < d->out.n; i++) {
+            bool more = r->body[i].at < r->body[i].n;
+            if (more)
+                indent(i);
+            gutter(d, i, more ? paint_line(c, &r->body[i], d->column) : -(i > 0));
+        }
         putchar('\n');
     }
-    for (size_t i = 0; i < d->out.n; i++)
-        gutter(d, i, 0);
-    putchar('\n');
 }
 
 /* ------------------------------------------------------------------ one under the other */
@@ -239,7 +258,6 @@ static void print_body(diff *d, painted *p)
         paint_line(c, p, c->width > 0 ? c->width - INDENT : 0);
         putchar('\n');
     }
-    putchar('\n');
 }
 
 static void print_below(diff *d, row *r)
@@ -247,6 +265,7 @@ static void print_below(diff *d, row *r)
     words_diff w;
     if (d->out.n == 2 && row_words(d, r, 0, 1, &w)) {
         painted both = paint_words(d->c, &w, true, true);
+        putchar('\n');
         print_label(d, 0, r->entry[0]);
         printf("  ");
         print_label(d, 1, r->entry[1]);
@@ -259,6 +278,7 @@ static void print_below(diff *d, row *r)
             continue;
         if (i && row_words(d, r, 0, i, &w))
             r->body[i] = paint_words(d->c, &w, false, true);
+        putchar('\n');
         print_label(d, i, r->entry[i]);
         putchar('\n');
         print_body(d, &r->body[i]);
@@ -279,16 +299,19 @@ static void print_turns(diff *d)
             row r;
             row_fill(d, &r, turn, k);
             if (d->column)
-                print_beside(d, &r);
+                print_beside(d, &r, t == 0 && k == 0);
             else
                 print_below(d, &r);
         }
     }
+    bool cut = false;
     for (size_t i = 0; i < d->out.n; i++) {
         const ramet_compare_side *s = &d->out.sides[i];
-        if (s->own > (int64_t)s->n)
-            printf("%s%c: %s more; -n shows them%s\n", st(d->c, ST_DIM), side_letter(i),
-                   count_text(d->c, s->own - (int64_t)s->n, "entry", "entries"), st(d->c, ST_OFF));
+        if (s->own <= (int64_t)s->n)
+            continue;
+        printf("%s%s%c: %s more; -n N shows the first N%s\n", cut ? "" : "\n", st(d->c, ST_DIM), side_letter(i),
+               count_text(d->c, s->own - (int64_t)s->n, "entry", "entries"), st(d->c, ST_OFF));
+        cut = true;
     }
 }
 
@@ -314,7 +337,6 @@ int cmd_diff(cli *c)
         return 0;
     int n = (int)d.out.n, room = (c->width - GUTTER * (n - 1)) / n;
     d.column = room >= LEAST_COLUMN ? room : 0;
-    putchar('\n');
     print_turns(&d);
     return 0;
 }

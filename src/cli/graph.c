@@ -7,7 +7,7 @@
  *
  *     ●  @2 assistant …
  *     ├─○  @3 user …            a branch that was abandoned
- *     │ ⋮  3 entries
+ *     │ ┊  3 entries
  *     │ ○  @7 (b2, abandoned) …
  *     ●  @3 user …
  *     ◆  @4 (Trip to Lisbon) …  a head
@@ -216,7 +216,7 @@ static int put(const cli *c, style s, const char *text)
 static int put_session(graph *g, const ramet_session *s)
 {
     cli *c = g->c;
-    int used = put(c, s == g->here ? ST_HERE : ST_BOLD, text_cut(c, s->shown_title, 28));
+    int used = put(c, s == g->here ? ST_HERE : ST_BOLD, text_cut(c, title_text(s), 28));
     const char *sep = arena_printf(c->mem, " %s ", gl(c, G_SEP));
     used += put(c, ST_DIM, sep) + put(c, ST_ID, short_id(c, s->id));
     if (s->n_tags)
@@ -275,7 +275,7 @@ static ramet_status put_entry(graph *g, node *b, int64_t position, const char *l
     used += head ? put_heads(g, b, position) : tip ? put_left(g, b) : 0;
     used += put(c, role_style(e->role), ramet_role_name(e->role)) + put(c, ST_OFF, "  ");
     int room = c->width > 0 ? c->width - used : 60;
-    put(c, present ? ST_OFF : ST_DIM, text_first_line(c, entry_plain(c, e), room < 12 ? 12 : room));
+    put(c, present ? ST_OFF : ST_DIM, entry_preview(c, e, room < 12 ? 12 : room));
     putchar('\n');
     return RAMET_OK;
 }

@@ -89,8 +89,9 @@ static void print_row(grid *t, const cell *row)
             width = text_columns(text, strlen(text));
         }
         int pad = t->width[i] - width;
-        printf("%*s%s%s%s", t->right[i] ? pad : 0, "", row[i].paint == ST_OFF ? "" : st(t->c, row[i].paint),
-               text, row[i].paint == ST_OFF ? "" : st(t->c, ST_OFF));
+        bool plain = row[i].paint == ST_OFF || !width;
+        printf("%*s%s%s%s", t->right[i] ? pad : 0, "", plain ? "" : st(t->c, row[i].paint), text,
+               plain ? "" : st(t->c, ST_OFF));
         if (i < last)
             printf("%*s", (t->right[i] ? 0 : pad) + GAP, "");
     }

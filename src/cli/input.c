@@ -186,6 +186,15 @@ static int next_text(input *in, arena *a, ramet_role role, ramet_entry_in *out)
     return usage_option(c, a, &out->usage);
 }
 
+/* An entry that cannot be taken: where it stands, why, and what was added before. */
+static int bad_entry(input *in, ramet_status status, const char *field, const char *why)
+{
+    const char *kept = "";
+    if (in->added)
+        kept = arena_printf(in->c->mem, "; the first %s were added", count_text(in->c, in->added, "entry", "entries"));
+    return cli_error(in->c, status, field, "%s: %s%s", input_place(in), why, kept);
+}
+
 static int next_object(input *in, arena *a, const json_doc *d, const json_node *v, ramet_entry_in *out)
 {
     static const char *const alone[] = {"id", "usage", "state"};
@@ -198,7 +207,7 @@ static int next_object(input *in, arena *a, const json_doc *d, const json_node *
                                  alone[i]);
         return -1;
     }
-    return cli_error(in->c, error.status, error.field, "%s: %s", input_place(in), error.message);
+    return bad_entry(in, error.status, error.field, error.message);
 }
 
 static int next_line(input *in, arena *a, ramet_entry_in *out, bool *got)
@@ -218,8 +227,8 @@ static int next_line(input *in, arena *a, ramet_entry_in *out, bool *got)
     in->pending = false;
     char *line = arena_memdup(a, in->text.p, in->text.n);
     if (!json_parse(a, line, in->text.n, 0, &d, &error))
-        return cli_error(in->c, RAMET_INVALID, "", "%s: not valid JSON: %s at byte %zu", input_place(in),
-                         error.message, error.offset);
+        return bad_entry(in, RAMET_INVALID, "",
+                         arena_printf(in->c->mem, "not valid JSON: %s at byte %zu", error.message, error.offset));
     *got = true;
     return next_object(in, a, &d, &d.nodes[0], out);
 }

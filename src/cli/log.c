@@ -124,28 +124,47 @@ static ramet_status log_walk(cli *c, const ramet_session *s, ramet_read_in *in, 
     return walk_forward(c, s->id, in, p);
 }
 
-static int log_end(cli *c, const char *session, const ramet_read_in *in, int64_t limit)
+static int log_end(cli *c, const ramet_head *head)
 {
-    ramet_page page;
-    ramet_read_in head = {.limit = 1, .tail = true, .branch = in->branch, .log = in->log};
+    int64_t limit = opt_count(c, "limit", 0);
     if (!c->json)
         return 0;
     jw_end_array(&c->jw);
-    if (ramet_read(c->call, session, &head, &page) != RAMET_OK)
-        return cli_fail(c);
     jw_key(&c->jw, "head");
-    native_head(&c->jw, &page.head);
-    jw_kbool(&c->jw, "more_before", limit && page.head.length > limit);
+    native_head(&c->jw, head);
+    jw_kbool(&c->jw, "more_before", limit && head->length > limit);
     jw_kbool(&c->jw, "more_after", false);
     jw_end_object(&c->jw);
     return json_end(c);
+}
+
+static int log_path(cli *c, const ramet_session *s, ramet_read_in *in)
+{
+    ramet_read_in last = {.limit = 1, .tail = true, .branch = in->branch, .log = in->log};
+    ramet_page page;
+    printer p;
+    if (ramet_read(c->call, s->id, &last, &page) != RAMET_OK)
+        return cli_fail(c);
+    printer_begin(&p, c, page.head.length);
+    if (!c->json && !p.oneline && !c->quiet) {
+        session_print_head(c, s, &page.head);
+        putchar('\n');
+    }
+    /* The head may move while a long history is printed. */
+    in->branch = page.head.branch;
+    ramet_status status = page.head.length ? log_walk(c, s, in, &p) : RAMET_OK;
+    printer_end(&p);
+    if (status != RAMET_OK)
+        return cli_report(c, ramet_call_error(c->walk));
+    if (!page.head.length && !c->json)
+        cli_note(c, "no entries yet; 'ramet append %s TEXT' adds one", short_id(c, s->id));
+    return log_end(c, &page.head);
 }
 
 int cmd_log(cli *c)
 {
     ramet_read_in in = {.versions = true};
     const char *log = opt_text(c, "log");
-    printer p;
     int code = 0;
     ramet_session *s = session_named(c, c->argc ? c->argv[0] : "@", &code);
     if (!s || !branch_option(c, &in.branch, &code))
@@ -154,18 +173,7 @@ int cmd_log(cli *c)
         return graph_show(c, s);
     in.channel = opt_text(c, "channel");
     in.log = log && strcmp(log, "adk") == 0 ? RAMET_LOG_ADK : RAMET_LOG_MAIN;
-    printer_begin(&p, c, s->head.length);
-    if (!c->json && !p.oneline && !c->quiet) {
-        session_print_head(c, s);
-        putchar('\n');
-    }
-    ramet_status status = log_walk(c, s, &in, &p);
-    printer_end(&p);
-    if (status != RAMET_OK)
-        return cli_report(c, ramet_call_error(c->walk));
-    if (!p.any && !c->json)
-        cli_note(c, "no entries yet; 'ramet append %s TEXT' adds one", short_id(c, s->id));
-    return log_end(c, s->id, &in, opt_count(c, "limit", 0));
+    return log_path(c, s, &in);
 }
 
 /* ------------------------------------------------------------------ record */

@@ -135,6 +135,7 @@ static int store_open(cli *c)
         user = NULL;
     else if (!user)
         user = "local";
+    c->user = user;
     c->call = ramet_call_new(c->store, user, "ramet-cli");
     c->walk = ramet_call_new(c->store, user, "ramet-cli");
     return -1;

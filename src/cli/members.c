@@ -61,6 +61,6 @@ int cmd_members(cli *c)
     if (code >= 0)
         return code;
     /* Who removed himself can no longer look. */
-    bool self = strcmp(c->argv[1], "rm") == 0;
-    return (c->quiet && !c->json) || (self && !c->json) ? 0 : list_members(c, s->id);
+    bool self = strcmp(c->argv[1], "rm") == 0 && strcmp(c->user, c->argv[2]) == 0;
+    return self || (c->quiet && !c->json) ? 0 : list_members(c, s->id);
 }

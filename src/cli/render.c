@@ -74,6 +74,11 @@ const char *entry_plain(cli *c, const ramet_entry *e)
     return all;
 }
 
+const char *entry_preview(cli *c, const ramet_entry *e, int columns)
+{
+    return text_first_line(c, e->text && *e->text ? e->text : entry_plain(c, e), columns);
+}
+
 const char *usage_text(cli *c, int64_t input, int64_t output, int64_t cached, const ramet_money *money,
                        size_t n_money)
 {
@@ -136,7 +141,7 @@ void entry_print_line(cli *c, const ramet_entry *e, int digits)
     printf("%s%*s%s  %s%s%*s%s  %s%-9s%s  %s%s\n", st(c, ST_ID), digits + 1, position, st(c, ST_OFF),
            st(c, ST_DIM), id, 8 - text_columns(id, strlen(id)), "", st(c, ST_OFF),
            st(c, role_style(e->role)), ramet_role_name(e->role), st(c, ST_OFF), mark,
-           text_first_line(c, entry_plain(c, e), room));
+           entry_preview(c, e, room));
 }
 
 /* ------------------------------------------------------------------ sessions */
@@ -156,16 +161,22 @@ const char *tags_text(cli *c, const ramet_session *s)
     return out;
 }
 
-void session_print_head(cli *c, const ramet_session *s)
+const char *title_text(const ramet_session *s)
+{
+    return s->shown_title && *s->shown_title ? s->shown_title : "(untitled)";
+}
+
+void session_print_head(cli *c, const ramet_session *s, const ramet_head *head)
 {
     char branch[24];
     const char *sep = arena_printf(c->mem, " %s ", gl(c, G_SEP));
-    printf("%s%s%s\n%s%s%s", st(c, ST_BOLD), text_cut(c, s->shown_title, c->width), st(c, ST_OFF),
+    printf("%s%s%s\n%s%s%s", st(c, ST_BOLD), text_cut(c, title_text(s), c->width), st(c, ST_OFF),
            st(c, ST_ID), text_cut(c, s->id, 0), st(c, ST_OFF));
     if (s->agent.name)
         printf("%s%s", sep, text_cut(c, agent_text(c, &s->agent), 40));
-    printf("%s%s on %s", sep, count_text(c, s->head.length, "entry", "entries"),
-           ramet_branch_text(s->head.branch, branch));
+    printf("%s%s", sep, count_text(c, head->length, "entry", "entries"));
+    if (head->branch)
+        printf(" on %s", ramet_branch_text(head->branch, branch));
     if (s->n_tags)
         printf("%s%s%s%s", sep, st(c, ST_TAG), text_cut(c, tags_text(c, s), 60), st(c, ST_OFF));
     putchar('\n');
@@ -217,7 +228,7 @@ void sessions_grid(cli *c, const ramet_session *items, size_t n)
             grid_cell(t, ST_GONE, "(deleted)");
             continue;
         }
-        const char *title = s->shown_title;
+        const char *title = title_text(s);
         if (s->is_fork)
             title = arena_printf(c->mem, "%s %s", gl(c, G_ELBOW), title);
         grid_cell(t, ST_OFF, title);

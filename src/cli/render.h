@@ -17,6 +17,8 @@ typedef struct part_text {
 part_text *entry_parts(cli *c, const ramet_entry *e, size_t *n);
 /* All parts in one text. */
 const char *entry_plain(cli *c, const ramet_entry *e);
+/* The first line, cut: of what was said, else of the first thing that was done. */
+const char *entry_preview(cli *c, const ramet_entry *e, int columns);
 /* The header line and the indented text. */
 void entry_print(cli *c, const ramet_entry *e);
 /* One line; `digits`: width of the largest position. */
@@ -29,8 +31,10 @@ const char *tags_text(cli *c, const ramet_session *s);
 /* "1,204 in, 96 out, 300 cached, 0.02 USD"; "" when nothing was used */
 const char *usage_text(cli *c, int64_t input, int64_t output, int64_t cached, const ramet_money *money,
                        size_t n_money);
-/* Title, id, agent and so on in one line, as above a log. */
-void session_print_head(cli *c, const ramet_session *s);
+/* The shown title, or (untitled). */
+const char *title_text(const ramet_session *s);
+/* Title, id, agent and so on, as above a log; `head` is the one of the path shown. */
+void session_print_head(cli *c, const ramet_session *s, const ramet_head *head);
 /* What a command that moved or made something answers: JSON, an id, or a line. */
 int session_answer(cli *c, const ramet_session *s, const ramet_cut *cut, const char *done);
 /* {"sessions": [...]} or a table of them. */

@@ -150,7 +150,8 @@ static ramet_entry *entry_at(cli *c, const char *session, int64_t branch, const 
                           count_text(c, page.head.length, "entry", "entries"));
         return NULL;
     }
-    in = (ramet_read_in){.limit = 1, .branch = branch, .by_position = true, .position = position};
+    in = (ramet_read_in){.limit = 1, .branch = branch, .by_position = true, .position = position,
+                         .versions = true};
     if (ramet_read(c->call, session, &in, &page) != RAMET_OK || !page.n) {
         *code = cli_fail(c);
         return NULL;

@@ -10,9 +10,9 @@
 static void tell(cli *c, const ramet_session *s, const ramet_delete_out *out)
 {
     enum { MOST = 20 };
-    printf("%s %s", out->dry_run ? "would delete" : "deleted", count_text(c, (int64_t)out->n, "session", "sessions"));
-    printf("; %s would go with %s for good at gc\n", count_text(c, out->entries, "entry", "entries"),
-           out->n == 1 ? "it" : "them");
+    printf("%s %s; 'ramet gc' takes %s and %s for good, 7 days later at the earliest\n",
+           out->dry_run ? "would delete" : "deleted", count_text(c, (int64_t)out->n, "session", "sessions"),
+           out->n == 1 ? "it" : "them", count_text(c, out->entries, "entry", "entries"));
     for (size_t i = 0; i < out->n && i < MOST; i++)
         printf("  %s%s%s\n", st(c, ST_ID), text_cut(c, out->ids[i], 0), st(c, ST_OFF));
     if (out->n > MOST)

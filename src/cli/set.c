@@ -78,5 +78,5 @@ int cmd_promote(cli *c)
         return code;
     if (ramet_session_promote(c->call, s->id, &out) != RAMET_OK)
         return cli_fail(c);
-    return session_answer(c, out, NULL, "lasting from now on:");
+    return session_answer(c, out, NULL, "promoted");
 }

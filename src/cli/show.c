@@ -64,7 +64,7 @@ static int show_session(cli *c, const ramet_session *s)
         native_session(json_begin(c), s);
         return json_end(c);
     }
-    printf("%s%s%s\n", st(c, ST_BOLD), text_cut(c, s->shown_title, 0), st(c, ST_OFF));
+    printf("%s%s%s\n", st(c, ST_BOLD), text_cut(c, title_text(s), 0), st(c, ST_OFF));
     fact(c, "id", s->id);
     fact(c, "tree", s->tree_id);
     fact(c, "owner", s->visibility == RAMET_PRIVATE ? arena_printf(c->mem, "%s (private)", s->owner) : s->owner);
@@ -73,7 +73,7 @@ static int show_session(cli *c, const ramet_session *s)
     fact(c, "head", arena_printf(c->mem, "%s on %s%s%s", count_text(c, s->head.length, "entry", "entries"),
                                  ramet_branch_text(s->head.branch, branch), s->head.entry_id ? ", last is " : "",
                                  s->head.entry_id ? s->head.entry_id : ""));
-    fact(c, "hash", s->head.hash);
+    fact(c, "hash", s->head.length ? s->head.hash : NULL);
     if (s->adk.branch)
         fact(c, "adk log", count_text(c, s->adk.length, "entry", "entries"));
     show_fork(c, s);

@@ -155,8 +155,8 @@ const char *gl(const cli *c, glyph g)
     static const char *const signs[G_COUNT][2] = {
         [G_LINE] = {"│", "|"},   [G_TEE] = {"├", "|"},  [G_ELBOW] = {"╰", "`"},
         [G_DASH] = {"─", "-"},   [G_CORNER] = {"╮", "."}, [G_CLOSE] = {"╯", "'"},
-        [G_DOT] = {"●", "*"},    [G_RING] = {"○", "o"}, [G_HEAD] = {"◆", "@"},
-        [G_MORE] = {"⋮", ":"},   [G_SEP] = {"·", "-"},  [G_ELLIPSIS] = {"…", "..."},
+        [G_DOT] = {"●", "*"},    [G_RING] = {"○", "o"}, [G_HEAD] = {"◆", "H"},
+        [G_MORE] = {"┊", ":"},   [G_SEP] = {"·", "-"},  [G_ELLIPSIS] = {"…", "..."},
         [G_ARROW] = {"→", "->"}, [G_TOOL] = {"⚙", "$"}, [G_REPLY] = {"↳", ">"},
         [G_CHECK] = {"✓", "+"},  [G_CROSS] = {"✗", "x"}, [G_BAR] = {"━", "="},
         [G_TRACK] = {"─", "-"},

@@ -52,7 +52,7 @@ typedef enum {
     G_DOT,    /* ● on the present path */
     G_RING,   /* ○ elsewhere */
     G_HEAD,   /* ◆ */
-    G_MORE,   /* ⋮ */
+    G_MORE,   /* ┊ */
     G_SEP,    /* · */
     G_ELLIPSIS,
     G_ARROW, /* → */

@@ -128,7 +128,7 @@ static void draw_session(drawing *d, const ramet_session *s)
     }
     int64_t base = fork_base(c, s);
     printf("%s%s%s%s", st(c, here ? ST_HERE : ST_BOLD), here ? arena_printf(c->mem, "%s ", gl(c, G_HEAD)) : "",
-           text_cut(c, s->shown_title, 48), st(c, ST_OFF));
+           text_cut(c, title_text(s), 48), st(c, ST_OFF));
     put(c, ST_ID, short_id(c, s->id));
     if (s->agent.name)
         put(c, ST_OFF, text_cut(c, s->agent.name, 24));
@@ -208,7 +208,7 @@ static void forest_add(forest *f, const ramet_session *s)
     arena *mem = f->c->mem;
     root r = {.tree = arena_strdup(mem, s->tree_id), .updated = s->updated, .forks = s->is_fork};
     r.id = arena_strdup(mem, s->id);
-    r.title = arena_strdup(mem, s->shown_title);
+    r.title = arena_strdup(mem, title_text(s));
     r.agent = arena_strdup(mem, s->agent.name ? s->agent.name : "");
     r.tags = tags_text(f->c, s);
     r.entries = s->head.length;

@@ -10,21 +10,6 @@
 
 #include <sys/stat.h>
 
-static void print_fault(cli *c, const ramet_fault *f)
-{
-    char branch[24];
-    printf("%s%s%s %s", st(c, ST_WARN), gl(c, G_CROSS), st(c, ST_OFF), text_cut(c, f->what, 0));
-    if (f->entry_id)
-        printf(", entry %s", text_cut(c, f->entry_id, 0));
-    if (f->position >= 0)
-        printf(" at @%lld", (long long)f->position + 1);
-    if (f->branch > 0)
-        printf(" on %s", ramet_branch_text(f->branch, branch));
-    if (f->session)
-        printf(" of session %s", text_cut(c, f->session, 0));
-    putchar('\n');
-}
-
 int cmd_fsck(cli *c)
 {
     ramet_fsck_out out;
@@ -41,7 +26,7 @@ int cmd_fsck(cli *c)
         return out.n_all ? ramet_status_exit(RAMET_DAMAGED) : 0;
     }
     for (size_t i = 0; i < out.n; i++)
-        print_fault(c, &out.faults[i]);
+        printf("%s%s%s %s\n", st(c, ST_WARN), gl(c, G_CROSS), st(c, ST_OFF), text_cut(c, out.faults[i].what, 0));
     if (out.n_all > (int64_t)out.n)
         printf("and %s more\n", number_text(c, out.n_all - (int64_t)out.n));
     if (!c->quiet)

@@ -61,6 +61,12 @@ static void cache_put(struct lineage *l, const branch_meta *m)
     pthread_mutex_unlock(&l->lock[i % CACHE_LOCKS]);
 }
 
+void lineage_keep(struct lineage *l, const branch_seen *seen)
+{
+    for (size_t i = 0; i < seen->n; i++)
+        cache_put(l, &seen->m[i]);
+}
+
 /* -------------------------------------------------------------------- rows */
 
 void branch_from(db_stmt *q, branch_row *b)
@@ -110,9 +116,11 @@ bool branch_load(cx *x, int64_t tree, int64_t id, branch_row *b)
         db_fail(x->d, RAMET_DAMAGED, "branch b%lld is damaged", (long long)id);
         return false;
     }
-    /* A writer sees its own uncommitted branches: those stay out (B2). */
+    /* A writer sees its own uncommitted branches: those wait for the commit (B2). */
     if (found && !x->writing)
         cache_put(x->r->lineage, &b->m);
+    else if (found && x->seen && x->seen->n < sizeof x->seen->m / sizeof x->seen->m[0])
+        x->seen->m[x->seen->n++] = b->m;
     return found;
 }
 
@@ -164,6 +172,18 @@ bool path_owner(cx *x, const branch_meta *head, int64_t pos, branch_meta *owner)
     return true;
 }
 
+/* Whether the entry at k has that id: an index that was damaged could point anywhere. */
+static bool entry_is(cx *x, int64_t tree, int64_t k, const char *id)
+{
+    db_stmt *q = db_query(x->d, Q_entry_name);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    const char *have = q_row(q) ? q_col_text(q, 0) : NULL;
+    bool same = have && strcmp(have, id) == 0;
+    q_end(q);
+    return same;
+}
+
 int64_t path_find(cx *x, const branch_row *head, const char *entry_id, int64_t *k)
 {
     db_stmt *q = db_query(x->d, Q_entry_by_id);
@@ -183,6 +203,11 @@ int64_t path_find(cx *x, const branch_row *head, const char *entry_id, int64_t *
         *k = key;
     }
     q_end(q);
+    if (found >= 0 && !entry_is(x, head->m.tree, *k, entry_id)) {
+        db_fail(x->d, RAMET_DAMAGED, "the index of entries is damaged: %s is not at position %lld",
+                entry_id, (long long)found);
+        return -1;
+    }
     return found;
 }
 
@@ -346,7 +371,11 @@ void head_fill(cx *x, const branch_row *b, ramet_head *out)
 {
     *out = (ramet_head){.branch = b->m.id, .length = b->len};
     hex_encode(b->tip, HASH_LEN, out->hash);
+    static const uint8_t zeros[HASH_LEN];
     branch_meta o;
+    if (b->len == 0 && memcmp(b->tip, zeros, HASH_LEN) != 0)
+        db_fail(x->d, RAMET_DAMAGED, "branch b%lld is damaged: it is empty and has a hash",
+                (long long)b->m.id);
     if (b->len == 0 || !path_owner(x, &b->m, b->len - 1, &o))
         return;
     db_stmt *q = db_query(x->d, Q_entry_name);

@@ -137,7 +137,8 @@ static void turns_align(arena *a, ramet_compare_out *out)
     }
 }
 
-static ramet_status compare(cx *x, const ramet_side_in *in, size_t n, int limit, ramet_compare_out *out)
+static ramet_status compare(cx *x, const ramet_side_in *in, size_t n, int limit,
+                            ramet_compare_out *out)
 {
     side *sides = arena_array(x->a, n, sizeof *sides);
     for (size_t i = 0; i < n; i++)

@@ -221,24 +221,29 @@ typedef struct write_job {
     ramet_call *c;
     cx_op run;
     void *arg;
+    branch_seen seen;
 } write_job;
 
 static ramet_status write_run(db *d, void *arg)
 {
     write_job *j = arg;
     cx x = cx_of(j->c, d, true);
+    x.seen = &j->seen;
+    j->seen.n = 0; /* may run twice */
     return j->run(&x, j->arg);
 }
 
 ramet_status cx_write(ramet_call *c, cx_op run, void *arg)
 {
-    write_job j = {c, run, arg};
+    write_job j = {.c = c, .run = run, .arg = arg};
     char message[512] = "";
     memset(&c->err, 0, sizeof c->err);
     ramet_status st = store_write(c->r->st, write_run, &j, message);
     /* The operation told its own refusals; the store tells the rest. */
     if (st != RAMET_OK && (c->err.status != st || message[0]))
         call_fail(c, st, NULL, "%s", message[0] ? message : ramet_status_text(st));
+    if (st == RAMET_OK)
+        lineage_keep(c->r->lineage, &j.seen);
     return st;
 }
 

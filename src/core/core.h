@@ -68,6 +68,9 @@ typedef struct cx {
     arena *a; /* the call's */
     int64_t now;
     bool writing;
+    int64_t level_tree; /* the tree that `level` is the caller's level in; 0: not looked up yet */
+    ramet_level level;
+    struct branch_seen *seen; /* while writing: for the lineage cache, after the commit */
 } cx;
 
 /* Begins a read; false: the call's error is set. */
@@ -180,6 +183,13 @@ typedef struct branch_row {
 
 struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
+
+/* Branches that a write has read. Once it is committed they are, too, and may be cached. */
+typedef struct branch_seen {
+    branch_meta m[8];
+    size_t n;
+} branch_seen;
+void lineage_keep(struct lineage *l, const branch_seen *seen);
 
 void branch_from(db_stmt *q, branch_row *b);
 bool branch_load(cx *x, int64_t tree, int64_t id, branch_row *b);

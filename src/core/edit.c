@@ -100,6 +100,8 @@ typedef struct sync_job {
     ramet_sync_out *out;
     /* the walk over the path */
     ramet_call *c;
+    arena *scratch;
+    int64_t seen;
     size_t matched;
     int64_t cut; /* position of the first entry of the channel that does not match; -1 = none */
 } sync_job;
@@ -107,29 +109,33 @@ typedef struct sync_job {
 static bool sync_take(void *arg, ramet_entry *e)
 {
     sync_job *j = arg;
+    bool room = arena_used(j->scratch) < PAGE_BYTES;
+    j->seen = e->position;
     if (strcmp(e->channel, j->channel) != 0)
-        return true;
+        return room;
     const entry_new *n = j->matched < j->n ? &j->list[j->matched] : NULL;
     if (n && (!n->in->id || strcmp(n->e.id, e->id) == 0) && entry_same(j->c, n, e)) {
         j->matched++;
-        return true;
+        return room;
     }
     j->cut = e->position;
     return false;
 }
 
-/* Walks the path in pieces, so that a long history does not stay in memory. */
+/* Walks the path in steps, so that a long history does not stay in memory. */
 static void sync_match(cx *x, const branch_row *head, sync_job *j)
 {
-    const int64_t piece = 512;
-    arena *scratch = arena_new();
+    const int64_t step = 512;
+    j->scratch = arena_new();
     j->matched = 0;
     j->cut = -1;
-    for (int64_t at = 0; at < head->len && j->cut < 0 && db_status(x->d) == RAMET_OK; at += piece) {
-        path_read(x, head, at, at + piece < head->len ? at + piece : head->len, scratch, sync_take, j);
-        arena_reset(scratch);
+    for (int64_t at = 0; at < head->len && j->cut < 0 && db_status(x->d) == RAMET_OK;) {
+        j->seen = at - 1;
+        path_read(x, head, at, at + step < head->len ? at + step : head->len, j->scratch, sync_take, j);
+        arena_reset(j->scratch);
+        at = j->seen + 1;
     }
-    arena_free(scratch);
+    arena_free(j->scratch);
 }
 
 static ramet_status sync_write(cx *x, sync_job *j, session_row *s, branch_row *head)

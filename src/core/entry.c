@@ -17,7 +17,28 @@
 
 /* ------------------------------------------------------------------- digest */
 
-static void digest_field(sha *h, unsigned char tag, const char *s)
+/* Short fields are gathered: a call into the library for each would cost more than hashing them. */
+typedef struct gather {
+    sha *h;
+    size_t n;
+    unsigned char bytes[512];
+} gather;
+
+static void digest_add(gather *d, const void *p, size_t n)
+{
+    if (n > sizeof d->bytes - d->n) {
+        sha_add(d->h, d->bytes, d->n);
+        d->n = 0;
+    }
+    if (n > sizeof d->bytes) {
+        sha_add(d->h, p, n);
+        return;
+    }
+    memcpy(d->bytes + d->n, p, n);
+    d->n += n;
+}
+
+static void digest_field(gather *d, unsigned char tag, const char *s)
 {
     if (!s)
         return;
@@ -25,34 +46,38 @@ static void digest_field(sha *h, unsigned char tag, const char *s)
     unsigned char head[9] = {tag};
     for (int i = 0; i < 8; i++)
         head[1 + i] = (unsigned char)(n >> (56 - 8 * i));
-    sha_add(h, head, sizeof head);
-    sha_add(h, s, n);
+    digest_add(d, head, sizeof head);
+    digest_add(d, s, n);
 }
 
 void entry_digest(sha *h, const ramet_entry *e, const entry_cols *cols, uint8_t out[HASH_LEN])
 {
     char number[128];
+    gather d;
+    d.h = h;
+    d.n = 0;
     sha_begin(h);
-    sha_add(h, "ramet entry 1\n", 14);
-    digest_field(h, 1, e->id);
-    digest_field(h, 2, ramet_role_name(e->role));
-    digest_field(h, 3, e->channel);
-    digest_field(h, 4, e->format);
-    digest_field(h, 5, e->turn_id);
-    digest_field(h, 6, e->author);
-    digest_field(h, 7, e->client);
+    digest_add(&d, "ramet entry 1\n", 14);
+    digest_field(&d, 1, e->id);
+    digest_field(&d, 2, ramet_role_name(e->role));
+    digest_field(&d, 3, e->channel);
+    digest_field(&d, 4, e->format);
+    digest_field(&d, 5, e->turn_id);
+    digest_field(&d, 6, e->author);
+    digest_field(&d, 7, e->client);
     snprintf(number, sizeof number, "%lld", (long long)e->created);
-    digest_field(h, 8, number);
-    digest_field(h, 9, cols->text);
-    digest_field(h, 10, cols->parts);
-    digest_field(h, 11, cols->body);
+    digest_field(&d, 8, number);
+    digest_field(&d, 9, cols->text);
+    digest_field(&d, 10, cols->parts);
+    digest_field(&d, 11, cols->body);
     if (e->usage) {
         const ramet_usage *u = e->usage;
         snprintf(number, sizeof number, "%lld %lld %lld %lld %s", (long long)u->input,
                  (long long)u->output, (long long)u->cached, (long long)u->cost, u->currency);
-        digest_field(h, 12, number);
+        digest_field(&d, 12, number);
     }
-    digest_field(h, 13, e->state_delta);
+    digest_field(&d, 13, e->state_delta);
+    sha_add(h, d.bytes, d.n);
     sha_end(h, out);
 }
 
@@ -119,14 +144,17 @@ const char *parts_of_text(arena *a, const char *text)
 {
     if (!text)
         return "[]";
+    size_t n = strlen(text);
     buf b;
-    buf_init(&b, strlen(text) * 6 + 64);
+    buf_init(&b, n * 6 + 64);
+    buf_reserve(&b, n + n / 16 + 64);
     json_writer w;
     jw_init(&w, &b, 0);
     jw_array(&w);
     jw_object(&w);
     jw_kstr(&w, "type", "text");
-    jw_kstr(&w, "text", text);
+    jw_key(&w, "text");
+    jw_strn(&w, text, n);
     jw_end_object(&w);
     jw_end_array(&w);
     const char *out = arena_memdup(a, b.p, b.n);

@@ -67,9 +67,8 @@ static void point_left(cx *x, point_list *p, const branch_meta *m, int64_t at)
     if (m->session != p->s->no || m->id == p->head->m.id || !branch_load(x, m->tree, m->id, &b) ||
         b.len <= at)
         return;
-    ramet_fork_point left = {.position = at,
-                             .entry_id = path_entry_id(x, p->head, at - 1),
-                             .branch = m->id};
+    ramet_fork_point left = {
+        .position = at, .entry_id = path_entry_id(x, p->head, at - 1), .branch = m->id};
     VEC_PUSH(x->a, &p->v, left);
 }
 
@@ -104,7 +103,8 @@ static ramet_status points(cx *x, const char *session, ramet_fork_point **out, s
     return cx_status(x);
 }
 
-ramet_status ramet_fork_points(ramet_call *c, const char *session, ramet_fork_point **out, size_t *n)
+ramet_status ramet_fork_points(ramet_call *c, const char *session, ramet_fork_point **out,
+                               size_t *n)
 {
     cx x;
     *out = NULL;

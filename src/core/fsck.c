@@ -21,7 +21,7 @@
 static const char *place_text(arena *a, const fsck_place *at)
 {
     const char *s = "";
-    if (at->session)
+    if (at->session && at->session[0])
         s = arena_printf(a, "session %s", at->session);
     if (at->branch >= 0)
         s = arena_printf(a, "%s%sbranch b%lld", s, s[0] ? ", " : "", (long long)at->branch);
@@ -182,7 +182,8 @@ static const char *child_fault(const fsck *f, const fsck_branch *b)
     if (m->base <= p->base || m->base > b->p->b.len)
         return "it begins outside its parent";
     const fsck_branch *jump = jump_of(f, b->p);
-    if (m->depth != p->depth + 1 || !jump || m->jump != jump->b.m.id || m->jump_base != jump->b.m.base)
+    if (m->depth != p->depth + 1 || !jump || m->jump != jump->b.m.id ||
+        m->jump_base != jump->b.m.base)
         return "its lineage is wrong";
     return NULL;
 }
@@ -215,7 +216,8 @@ static void branch_check(fsck *f, fsck_branch *b)
         return;
     if (b->b.live != (m->id == b->of->s.head || m->id == b->of->s.adk))
         fsck_fault(f, fsck_in(b, -1, NULL),
-                   b->b.live ? "it is marked as a head and is none" : "it is a head and not marked so");
+                   b->b.live ? "it is marked as a head and is none"
+                             : "it is a head and not marked so");
     if (!over_sane(f, b))
         fsck_fault(f, fsck_in(b, -1, NULL), "what it took the place of is missing");
 }
@@ -260,32 +262,66 @@ static void session_check(fsck *f, const fsck_session *s, int64_t root)
         fsck_fault(f, at_session(s), "its depth is %lld and should be %lld", (long long)s->s.depth,
                    (long long)depth);
     if ((s->s.parent == 0) != (s->s.no == root))
-        fsck_fault(f, at_session(s), s->s.parent ? "it is the root of its tree and has a parent"
-                                                 : "it has no parent and is not the root of its tree");
+        fsck_fault(f, at_session(s),
+                   s->s.parent ? "it is the root of its tree and has a parent"
+                               : "it has no parent and is not the root of its tree");
     if (!s->s.purging)
         heads_check(f, s);
 }
 
 /* ---------------------------------------------------------------------- moves */
 
+typedef struct move_row {
+    int64_t kind, from, to, undo_under, redo_under;
+} move_row;
+
+/* The moves so far, and what the tops of both stacks must be after them (M2). */
 typedef struct move_log {
-    uint8_t *kinds; /* of move i + 1 */
-    int64_t n;
+    VEC(move_row) rows;
+    int64_t undo, redo;
 } move_log;
 
-/* A link of the undo stack leads to a move or a redo, one of the redo stack to an undo (M2). */
-static bool link_sane(const move_log *l, int64_t to, bool undo)
+/* Whether the row can follow the moves before it; the tops move on. */
+static bool move_follows(move_log *l, const move_row *m)
 {
-    return to == 0 || (to > 0 && to <= l->n && (l->kinds[to - 1] == RAMET_MOVE_UNDO) != undo);
+    int64_t top = m->kind == RAMET_MOVE_UNDO ? l->undo : l->redo, seq = (int64_t)l->rows.n + 1;
+    bool fits = l->rows.n == 0 || m->from == l->rows.items[l->rows.n - 1].to;
+    if (m->kind != RAMET_MOVE_UNDO && m->kind != RAMET_MOVE_REDO) {
+        fits = fits && m->undo_under == l->undo && m->redo_under == 0;
+        l->undo = seq;
+        l->redo = 0;
+        return fits;
+    }
+    if (!top)
+        return false;
+    const move_row *back = &l->rows.items[top - 1];
+    fits = fits && m->to == back->from;
+    if (m->kind == RAMET_MOVE_UNDO) {
+        fits = fits && m->redo_under == l->redo && m->undo_under == 0;
+        l->undo = back->undo_under;
+        l->redo = seq;
+    } else {
+        fits = fits && m->undo_under == l->undo && m->redo_under == 0;
+        l->undo = seq;
+        l->redo = back->redo_under;
+    }
+    return fits && l->undo >= 0 && l->undo <= seq && l->redo >= 0 && l->redo <= seq;
 }
 
-static void move_check(fsck *f, const fsck_session *s, db_stmt *q, const move_log *l)
+static bool move_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l)
 {
-    int64_t seq = q_col_int(q, 0), kind = q_col_int(q, 1);
-    if (seq != l->n + 1)
-        fsck_fault(f, at_session(s), "move %lld of its head log is missing", (long long)l->n + 1);
-    if (kind < RAMET_MOVE_REWIND || kind > RAMET_MOVE_SYNC)
+    int64_t seq = q_col_int(q, 0);
+    move_row m = {q_col_int(q, 1), q_col_int(q, 2), q_col_int(q, 3), q_col_int(q, 6),
+                  q_col_int(q, 7)};
+    if (seq != (int64_t)l->rows.n + 1) {
+        fsck_fault(f, at_session(s), "move %lld of its head log is missing",
+                   (long long)l->rows.n + 1);
+        return false;
+    }
+    if (m.kind < RAMET_MOVE_REWIND || m.kind > RAMET_MOVE_SYNC) {
         fsck_fault(f, at_session(s), "move %lld is of no known kind", (long long)seq);
+        return false;
+    }
     for (int i = 2; i < 6; i++) {
         int64_t id = q_col_int(q, i);
         bool adk = i > 3;
@@ -293,32 +329,35 @@ static void move_check(fsck *f, const fsck_session *s, db_stmt *q, const move_lo
             fsck_fault(f, at_session(s), "move %lld names branch b%lld, which is missing",
                        (long long)seq, (long long)id);
     }
-    if (!link_sane(l, q_col_int(q, 6), true) || !link_sane(l, q_col_int(q, 7), false))
-        fsck_fault(f, at_session(s), "move %lld has a wrong undo or redo link", (long long)seq);
+    if (!move_follows(l, &m)) {
+        fsck_fault(f, at_session(s), "move %lld does not follow from the moves before it",
+                   (long long)seq);
+        return false;
+    }
+    VEC_PUSH(f->x.a, &l->rows, m);
+    return true;
 }
 
 static void moves_check(fsck *f, const fsck_session *s)
 {
-    VEC(uint8_t) kinds = {0};
     move_log l = {0};
-    int64_t to = s->s.head;
     db_stmt *q = db_query(f->x.d, Q_move_all);
     q_int(q, 1, f->tree);
     q_int(q, 2, s->s.no);
-    while (q_row(q)) {
-        move_check(f, s, q, &l);
-        VEC_PUSH(f->x.a, &kinds, (uint8_t)q_col_int(q, 1));
-        l = (move_log){kinds.items, (int64_t)kinds.n};
-        to = q_col_int(q, 3);
-    }
+    while (q_row(q))
+        if (!move_check(f, s, q, &l)) {
+            q_end(q);
+            return;
+        }
     if (!fsck_read_ok(f, at_session(s), "reading its head log"))
         return;
-    if (l.n != s->s.moves)
+    size_t n = l.rows.n;
+    if ((int64_t)n != s->s.moves)
         fsck_fault(f, at_session(s), "its head log has %lld moves and should have %lld",
-                   (long long)l.n, (long long)s->s.moves);
-    else if (to != s->s.head)
+                   (long long)n, (long long)s->s.moves);
+    else if (n && l.rows.items[n - 1].to != s->s.head)
         fsck_fault(f, at_session(s), "its head is not where its last move went");
-    if (!link_sane(&l, s->s.undo, true) || !link_sane(&l, s->s.redo, false))
+    if (l.undo != s->s.undo || l.redo != s->s.redo)
         fsck_fault(f, at_session(s), "its undo or redo stack is wrong");
 }
 
@@ -352,9 +391,11 @@ static void record_check(fsck *f, const fsck_session *s)
     while (good && q_row(q)) {
         run r = {.log = (int)q_col_int(q, 0), .rec = q_col_int(q, 1), .k = q_col_int(q, 2)};
         bool same = open && r.log == before.log;
-        good = (r.log == RAMET_LOG_MAIN || r.log == RAMET_LOG_ADK) && r.rec >= 0 && (same || r.rec == 0);
+        good = (r.log == RAMET_LOG_MAIN || r.log == RAMET_LOG_ADK) && r.rec >= 0 &&
+               (same || r.rec == 0);
         if (good && open)
-            good = run_take(f, s, &before, (same ? r.rec : s->entries[before.log]) - before.rec, !same);
+            good = run_take(f, s, &before, (same ? r.rec : s->entries[before.log]) - before.rec,
+                            !same);
         before = r;
         open = true;
     }
@@ -374,6 +415,39 @@ static void recorded_check(fsck *f, const fsck_branch *b)
         fsck_fault(f, fsck_in(b, b->recorded, NULL), "the record of its session ends here");
     else if (b->b.run != b->last)
         fsck_fault(f, fsck_in(b, -1, NULL), "it is not marked rightly as where the record goes on");
+}
+
+/* ------------------------------------------------------------------- verdicts */
+
+/* Sessions that a verdict names may have been taken by gc since; its form must be right. */
+static bool verdict_sane(arena *a, const char *sides, int64_t winner)
+{
+    json_doc d;
+    if (!sides || !json_parse(a, sides, strlen(sides), 0, &d, NULL) ||
+        !json_is(&d.nodes[0], JSON_ARRAY) || winner < -1 || winner >= (int64_t)d.nodes[0].count)
+        return false;
+    for (const json_node *v = json_first(&d, d.nodes); v; v = json_next(&d, d.nodes, v)) {
+        int64_t n;
+        if (!json_int(&d, json_get(&d, v, "session"), &n) ||
+            !json_int(&d, json_get(&d, v, "branch"), &n))
+            return false;
+    }
+    return d.nodes[0].count >= 2;
+}
+
+static void verdicts_check(fsck *f)
+{
+    db_stmt *q = db_query(f->x.d, Q_verdict_of_tree);
+    q_int(q, 1, f->tree);
+    q_int(q, 2, INT64_MAX);
+    q_int(q, 3, INT64_MAX);
+    while (q_row(q)) {
+        arena_reset(f->entry);
+        if (!verdict_sane(f->entry, q_col_text(q, 2), q_col_int(q, 3)))
+            fsck_fault(f, (fsck_place){FSCK_NOWHERE}, "verdict %lld is damaged",
+                       (long long)q_col_int(q, 0));
+    }
+    fsck_read_ok(f, (fsck_place){FSCK_NOWHERE}, "reading the verdicts of a tree");
 }
 
 /* ---------------------------------------------------------------------- trees */
@@ -400,6 +474,7 @@ static void tree_check(fsck *f)
         moves_check(f, s);
         record_check(f, s);
     }
+    verdicts_check(f);
     for (size_t i = 0; i < f->n_branches && !f->stopped; i++) {
         recorded_check(f, &f->branches[i]);
         if (f->branches[i].sane)

@@ -34,7 +34,8 @@ static void chain_start(fsck *f, chain *c)
     q_end(q);
     c->n = len == HASH_LEN;
     if (fsck_read_ok(f, fsck_in(c->b, m->base, NULL), "reading where it begins") && !c->n)
-        fsck_fault(f, fsck_in(c->b, m->base - 1, NULL), "the entry that it begins after is missing");
+        fsck_fault(f, fsck_in(c->b, m->base - 1, NULL),
+                   "the entry that it begins after is missing");
 }
 
 /* What the flags promise and is not there. */
@@ -221,7 +222,8 @@ static void snapshot_check(fsck *f, const fsck_branch *b, int64_t k, int64_t pre
     cx x = f->x;
     x.a = arena_new();
     const char *want = state_after(&x, f->tree, prev, json);
-    if (fsck_read_ok(f, fsck_in(b, KEY_POS(k), NULL), "folding the state") && strcmp(want, snap) != 0)
+    if (fsck_read_ok(f, fsck_in(b, KEY_POS(k), NULL), "folding the state") &&
+        strcmp(want, snap) != 0)
         fsck_fault(f, fsck_in(b, KEY_POS(k), NULL), "the snapshot of the state is wrong");
     arena_free(x.a);
 }

@@ -19,8 +19,8 @@
 #include <stdlib.h>
 
 #define MARK_BATCH 500
-#define ENTRY_BATCH 1000          /* entries a write */
-#define STEP_BATCH 256            /* branches or sessions a write */
+#define ENTRY_BATCH 1000             /* entries a write */
+#define STEP_BATCH 256               /* branches or sessions a write */
 #define TEXT_BATCH ((size_t)8 << 20) /* bytes of text kept for the search index a write */
 
 /* ------------------------------------------------------------- reachability */
@@ -70,13 +70,15 @@ static int down_order(const void *a, const void *b)
 static gc_session *session_at(const gc_tree *t, int64_t no)
 {
     gc_session key = {.no = no};
-    return t->n_sessions ? bsearch(&key, t->sessions, t->n_sessions, sizeof key, session_order) : NULL;
+    return t->n_sessions ? bsearch(&key, t->sessions, t->n_sessions, sizeof key, session_order)
+                         : NULL;
 }
 
 static gc_branch *branch_at(const gc_tree *t, int64_t id)
 {
     gc_branch key = {.id = id};
-    return t->n_branches ? bsearch(&key, t->branches, t->n_branches, sizeof key, branch_order) : NULL;
+    return t->n_branches ? bsearch(&key, t->branches, t->n_branches, sizeof key, branch_order)
+                         : NULL;
 }
 
 static void sessions_load(cx *x, arena *a, gc_tree *t)
@@ -294,7 +296,8 @@ static void tree_plan(cx *x, const gc *g, arena *a, int64_t tree, gc_tree *t)
         bool goes = b->of->dead && b->need <= b->base && b->id != highest;
         bool loose = b->parent == 0 && b->len == 0;
         b->of->left |= !goes;
-        b->work = b->of->dead && (goes || branch_keep(b) < b->len || (b->need <= b->base && !loose));
+        b->work =
+            b->of->dead && (goes || branch_keep(b) < b->len || (b->need <= b->base && !loose));
     }
 }
 
@@ -637,7 +640,8 @@ static ramet_status run(gc *g)
     return st == RAMET_OK ? trees_bury(g) : st;
 }
 
-ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress progress, void *arg, ramet_gc_out *out)
+ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress progress, void *arg,
+                      ramet_gc_out *out)
 {
     *out = (ramet_gc_out){.dry_run = dry_run};
     TRY(program_only(c));

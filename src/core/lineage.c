@@ -345,7 +345,8 @@ static ramet_status tree(cx *x, const char *session, bool light, ramet_session *
     return cx_status(x);
 }
 
-ramet_status ramet_tree(ramet_call *c, const char *session, bool light, ramet_session **out, size_t *n)
+ramet_status ramet_tree(ramet_call *c, const char *session, bool light, ramet_session **out,
+                        size_t *n)
 {
     cx x;
     *out = NULL;

@@ -20,7 +20,14 @@ static ramet_level level_of(cx *x, int64_t tree, const char *user)
 
 ramet_level level_in(cx *x, int64_t tree)
 {
-    return x->c->user ? level_of(x, tree, x->c->user) : RAMET_OWNER;
+    if (!x->c->user)
+        return RAMET_OWNER;
+    /* Asked for again and again while one answer is made. */
+    if (x->level_tree != tree) {
+        x->level = level_of(x, tree, x->c->user);
+        x->level_tree = tree;
+    }
+    return x->level;
 }
 
 static void member_write(cx *x, int64_t tree, const char *user, ramet_level level)
@@ -30,6 +37,7 @@ static void member_write(cx *x, int64_t tree, const char *user, ramet_level leve
     q_text(q, 2, user);
     q_int(q, 3, level);
     q_run(q);
+    x->level_tree = 0;
 }
 
 /* A member, not only the owner of a private session in the tree. */
@@ -39,10 +47,9 @@ static ramet_status member_open(cx *x, const char *session, ramet_level least, s
     TRY(session_open(x, session, NEED_READ, s));
     *level = level_in(x, s->tree);
     if (*level < least)
-        return call_fail(x->c, RAMET_FORBIDDEN, NULL,
-                         "it needs level %s in the tree of session %s; %s has %s",
-                         ramet_level_name(least), s->id, x->c->user,
-                         *level ? ramet_level_name(*level) : "none");
+        return call_fail(
+            x->c, RAMET_FORBIDDEN, NULL, "it needs level %s in the tree of session %s; %s has %s",
+            ramet_level_name(least), s->id, x->c->user, *level ? ramet_level_name(*level) : "none");
     return RAMET_OK;
 }
 
@@ -113,7 +120,8 @@ static ramet_status set_run(cx *x, void *arg)
     return cx_status(x);
 }
 
-ramet_status ramet_member_set(ramet_call *c, const char *session, const char *user, ramet_level level)
+ramet_status ramet_member_set(ramet_call *c, const char *session, const char *user,
+                              ramet_level level)
 {
     TRY(check_id(c, "user", user));
     if (level < RAMET_READER || level > RAMET_OWNER)
@@ -141,6 +149,7 @@ static ramet_status remove_run(cx *x, void *arg)
     q_int(q, 1, s.tree);
     q_text(q, 2, j->user);
     q_run(q);
+    x->level_tree = 0;
     return cx_status(x);
 }
 

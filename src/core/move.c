@@ -16,92 +16,133 @@
 
 /* --------------------------------------------------------------- cut points */
 
-/* An unanswered call before the cut, or its result behind it. */
-typedef struct open_call {
+/* A tool call and its result. */
+typedef struct tool_pair {
     const char *id;
     int64_t call;   /* position of the call */
-    int64_t result; /* position of the result at or after the cut, -1 when there is none */
-    bool last_turn; /* no user entry between the call and the cut */
-} open_call;
+    int64_t result; /* position of the result, -1 while there is none */
+    size_t next;    /* the next open one of its bucket, and one more; 0 at the end */
+} tool_pair;
+
+#define BUCKETS 256
 
 typedef struct snap_scan {
-    arena *a;
-    VEC(open_call) open;
-    int64_t cut;
+    arena *keep, *scratch;
+    VEC(tool_pair) pairs; /* by position of the call */
+    VEC(int64_t) users;   /* positions of user entries */
+    size_t open[BUCKETS], last[BUCKETS], n_open;
+    int64_t cut, seen;
+    bool done;
 } snap_scan;
 
-static bool snap_before_cut(void *arg, ramet_entry *e)
+static size_t bucket_of(const char *id)
 {
-    snap_scan *s = arg;
-    if (e->role == RAMET_USER)
-        for (size_t i = 0; i < s->open.n; i++)
-            s->open.items[i].last_turn = false;
-    tool_ref *refs = NULL;
-    size_t n = entry_tools(s->a, e->parts, &refs);
-    for (size_t i = 0; i < n; i++) {
-        if (!refs[i].result) {
-            open_call o = {refs[i].id, e->position, -1, true};
-            VEC_PUSH(s->a, &s->open, o);
+    uint32_t h = 2166136261u;
+    for (; *id; id++)
+        h = (h ^ (unsigned char)*id) * 16777619u;
+    return h % BUCKETS;
+}
+
+static void pair_open(snap_scan *s, const char *id, int64_t pos)
+{
+    size_t b = bucket_of(id);
+    tool_pair p = {arena_strdup(s->keep, id), pos, -1, 0};
+    VEC_PUSH(s->keep, &s->pairs, p);
+    *(s->open[b] ? &s->pairs.items[s->last[b] - 1].next : &s->open[b]) = s->pairs.n;
+    s->last[b] = s->pairs.n;
+    s->n_open++;
+}
+
+/* A result answers every call with its id that is still open. */
+static void pair_close(snap_scan *s, const char *id, int64_t pos)
+{
+    size_t b = bucket_of(id), last = 0, next;
+    for (size_t i = s->open[b]; i; i = next) {
+        tool_pair *p = &s->pairs.items[i - 1];
+        next = p->next;
+        if (strcmp(p->id, id) != 0) {
+            last = i;
             continue;
         }
-        /* A result answers every call with its id that is still open. */
-        size_t open = 0;
-        for (size_t k = 0; k < s->open.n; k++)
-            if (strcmp(s->open.items[k].id, refs[i].id) != 0)
-                s->open.items[open++] = s->open.items[k];
-        s->open.n = open;
+        p->result = pos;
+        *(last ? &s->pairs.items[last - 1].next : &s->open[b]) = next;
+        s->n_open--;
     }
-    return true;
+    s->last[b] = last;
 }
 
-static bool snap_after_cut(void *arg, ramet_entry *e)
+static bool snap_take(void *arg, ramet_entry *e)
 {
     snap_scan *s = arg;
     tool_ref *refs = NULL;
-    size_t n = entry_tools(s->a, e->parts, &refs), missing = 0;
+    size_t n = entry_tools(s->scratch, e->parts, &refs);
+    if (e->role == RAMET_USER)
+        VEC_PUSH(s->keep, &s->users, e->position);
     for (size_t i = 0; i < n; i++) {
-        if (!refs[i].result)
-            continue;
-        for (size_t k = 0; k < s->open.n; k++)
-            if (s->open.items[k].result < 0 && strcmp(s->open.items[k].id, refs[i].id) == 0)
-                s->open.items[k].result = e->position;
+        if (refs[i].result)
+            pair_close(s, refs[i].id, e->position);
+        else
+            pair_open(s, refs[i].id, e->position);
     }
-    for (size_t k = 0; k < s->open.n; k++)
-        missing += s->open.items[k].result < 0;
-    return missing > 0;
+    s->seen = e->position;
+    /* Behind the cut, a place where no call is open is one that no pair reaches across. */
+    s->done = e->position >= s->cut && !s->n_open;
+    return !s->done && arena_used(s->scratch) < PAGE_BYTES;
 }
 
-/* One round: the cut that the policy gives for the pairs parted by this one. */
-static int64_t snap_once(cx *x, const branch_row *head, int64_t cut, ramet_cut_policy policy)
+/* In steps, so that large entries do not pile up. */
+static void snap_read(cx *x, const branch_row *head, int64_t lo, int64_t hi, snap_scan *s)
 {
-    arena *scratch = arena_new();
-    snap_scan s = {.a = scratch, .cut = cut};
-    int64_t lo = cut > SNAP_WINDOW ? cut - SNAP_WINDOW : 0;
-    int64_t hi = head->len - cut > SNAP_WINDOW ? cut + SNAP_WINDOW : head->len;
-    path_read(x, head, lo, cut, scratch, snap_before_cut, &s);
-    if (s.open.n)
-        path_read(x, head, cut, hi, scratch, snap_after_cut, &s);
-    int64_t to = cut;
-    for (size_t i = 0; i < s.open.n; i++) {
-        const open_call *o = &s.open.items[i];
-        if (policy == RAMET_CUT_SNAP_BEFORE && (o->result >= 0 || o->last_turn) && o->call < to)
-            to = o->call;
-        if (policy == RAMET_CUT_SNAP_AFTER && o->result >= 0 && o->result + 1 > to)
-            to = o->result + 1;
+    while (lo < hi && !s->done && db_status(x->d) == RAMET_OK) {
+        s->seen = lo - 1;
+        path_read(x, head, lo, hi, s->scratch, snap_take, s);
+        arena_reset(s->scratch);
+        lo = s->seen + 1;
     }
-    arena_free(scratch);
+}
+
+/* The nearest place before the cut that parts no pair and leaves no call of the last turn open. */
+static int64_t snap_back(const snap_scan *s)
+{
+    int64_t to = s->cut;
+    size_t u = s->users.n;
+    for (size_t i = s->pairs.n; i-- > 0;) {
+        const tool_pair *p = &s->pairs.items[i];
+        if (p->call >= to)
+            continue;
+        while (u && s->users.items[u - 1] >= to)
+            u--;
+        bool last_turn = !u || s->users.items[u - 1] <= p->call;
+        if (p->result >= to || (p->result < 0 && last_turn))
+            to = p->call;
+    }
+    return to;
+}
+
+/* The nearest place behind the cut that parts no pair. */
+static int64_t snap_ahead(const snap_scan *s)
+{
+    int64_t to = s->cut;
+    for (size_t i = 0; i < s->pairs.n && s->pairs.items[i].call < to; i++)
+        if (s->pairs.items[i].result >= to)
+            to = s->pairs.items[i].result + 1;
     return to;
 }
 
 static int64_t snap(cx *x, const branch_row *head, int64_t cut, ramet_cut_policy policy)
 {
-    while (policy != RAMET_CUT_EXACT && db_status(x->d) == RAMET_OK) {
-        int64_t to = snap_once(x, head, cut, policy);
-        if (to == cut)
-            break;
-        cut = to;
-    }
-    return cut;
+    if (policy == RAMET_CUT_EXACT)
+        return cut;
+    snap_scan s = {.keep = arena_new(), .scratch = arena_new(), .cut = cut};
+    int64_t lo = cut > SNAP_WINDOW ? cut - SNAP_WINDOW : 0;
+    int64_t hi = head->len - cut > SNAP_WINDOW ? cut + SNAP_WINDOW : head->len;
+    snap_read(x, head, lo, cut, &s);
+    if (s.n_open)
+        snap_read(x, head, cut, hi, &s);
+    int64_t to = policy == RAMET_CUT_SNAP_BEFORE ? snap_back(&s) : snap_ahead(&s);
+    arena_free(s.keep);
+    arena_free(s.scratch);
+    return to;
 }
 
 static ramet_status at_position(cx *x, const branch_row *head, const ramet_at *at, const char *field,

@@ -53,27 +53,64 @@ static ramet_status window_of(cx *x, const branch_row *b, const ramet_read_in *i
 typedef struct collect {
     const char *channel; /* NULL = all */
     size_t most;
-    arena *a;
+    arena *a; /* of what is kept */
     size_t start_bytes;
-    int64_t seen; /* last position looked at */
+    arena *scratch; /* with a channel: entries are read into it, and those of the channel copied */
+    int64_t seen;   /* last position looked at */
     VEC(ramet_entry) v;
 } collect;
 
+static ramet_entry entry_copy(arena *a, const ramet_entry *e)
+{
+    ramet_entry out = *e;
+    const char **text[] = {&out.id,      &out.text,    &out.parts,  &out.format, &out.body,
+                           &out.turn_id, &out.channel, &out.author, &out.client, &out.state_delta};
+    for (size_t i = 0; i < sizeof text / sizeof text[0]; i++)
+        *text[i] = arena_strdup(a, *text[i]);
+    if (e->usage) {
+        ramet_usage *u = arena_alloc(a, sizeof *u);
+        *u = *e->usage;
+        u->currency = arena_strdup(a, u->currency);
+        out.usage = u;
+    }
+    return out;
+}
+
+/* False when there is enough, or when what was read so far must be let go first. */
 static bool collect_take(void *arg, ramet_entry *e)
 {
     collect *c = arg;
+    bool room = !c->scratch || arena_used(c->scratch) < PAGE_BYTES;
     c->seen = e->position;
     if (c->channel && strcmp(c->channel, e->channel) != 0)
-        return true;
-    VEC_PUSH(c->a, &c->v, *e);
-    return c->v.n < c->most && arena_used(c->a) - c->start_bytes < PAGE_BYTES;
+        return room;
+    ramet_entry kept = c->scratch && c->scratch != c->a ? entry_copy(c->a, e) : *e;
+    VEC_PUSH(c->a, &c->v, kept);
+    return room && c->v.n < c->most && arena_used(c->a) - c->start_bytes < PAGE_BYTES;
+}
+
+/* Entries of other channels are many, perhaps: they are read in steps and forgotten. */
+static void collect_channel(cx *x, const branch_row *b, int64_t lo, int64_t hi, collect *c)
+{
+    c->scratch = arena_new();
+    while (lo < hi && c->v.n < c->most && arena_used(c->a) - c->start_bytes < PAGE_BYTES &&
+           db_status(x->d) == RAMET_OK) {
+        c->seen = lo - 1;
+        path_read(x, b, lo, lo + CHUNK < hi ? lo + CHUNK : hi, c->scratch, collect_take, c);
+        arena_reset(c->scratch);
+        lo = c->seen + 1;
+    }
+    arena_free(c->scratch);
+    c->scratch = NULL;
 }
 
 static void collect_forward(cx *x, const branch_row *b, int64_t lo, int64_t hi, collect *c)
 {
-    if (c->most && lo < hi)
-        path_read(x, b, lo, c->channel ? hi : (lo + (int64_t)c->most < hi ? lo + (int64_t)c->most : hi),
-                  x->a, collect_take, c);
+    if (c->channel)
+        collect_channel(x, b, lo, hi, c);
+    else
+        path_read(x, b, lo, lo + (int64_t)c->most < hi ? lo + (int64_t)c->most : hi, x->a, collect_take,
+                  c);
 }
 
 /* The last `most` of [lo, hi): steps from the end. A step whose entries are too large to be read at
@@ -83,13 +120,16 @@ static void collect_backward(cx *x, const branch_row *b, int64_t lo, int64_t hi,
     VEC(ramet_entry) all = {0};
     int64_t step = c->channel ? CHUNK : (int64_t)c->most;
     size_t bytes = 0;
+    arena *scratch = c->channel ? arena_new() : NULL;
     while (hi > lo && all.n < c->most && bytes < PAGE_BYTES) {
         int64_t from = hi - step > lo ? hi - step : lo;
-        collect part = {.channel = c->channel, .most = SIZE_MAX, .a = x->a};
+        collect part = {.channel = c->channel, .most = SIZE_MAX, .a = x->a, .scratch = scratch};
         part.start_bytes = arena_used(x->a);
-        path_read(x, b, from, hi, x->a, collect_take, &part);
+        path_read(x, b, from, hi, scratch ? scratch : x->a, collect_take, &part);
         if (db_status(x->d) != RAMET_OK)
-            return;
+            break;
+        if (scratch)
+            arena_reset(scratch);
         if (part.seen < hi - 1 && step > 1) {
             step = step > 8 ? step / 8 : 1;
             continue;
@@ -99,6 +139,7 @@ static void collect_backward(cx *x, const branch_row *b, int64_t lo, int64_t hi,
         bytes += arena_used(x->a) - part.start_bytes;
         hi = from;
     }
+    arena_free(scratch);
     for (size_t i = all.n; i-- > 0;)
         VEC_PUSH(c->a, &c->v, all.items[i]);
 }
@@ -110,10 +151,11 @@ static bool any_in(cx *x, const branch_row *b, int64_t lo, int64_t hi, const cha
         return lo < hi;
     arena *scratch = arena_new();
     bool found = false;
-    for (int64_t at = lo; at < hi && !found && db_status(x->d) == RAMET_OK; at += CHUNK) {
-        collect c = {.channel = channel, .most = 1, .a = scratch};
-        path_read(x, b, at, at + CHUNK < hi ? at + CHUNK : hi, scratch, collect_take, &c);
+    while (lo < hi && !found && db_status(x->d) == RAMET_OK) {
+        collect c = {.channel = channel, .most = 1, .a = scratch, .scratch = scratch, .seen = lo - 1};
+        path_read(x, b, lo, lo + CHUNK < hi ? lo + CHUNK : hi, scratch, collect_take, &c);
         found = c.v.n > 0;
+        lo = c.seen + 1;
         arena_reset(scratch);
     }
     arena_free(scratch);
@@ -303,7 +345,7 @@ static ramet_status stream_page(ramet_stream *s)
     s->at = 0;
     do {
         arena_reset(s->page);
-        s->got = (collect){.channel = s->channel, .most = CHUNK, .a = s->page};
+        s->got = (collect){.channel = s->channel, .most = CHUNK, .a = s->page, .scratch = s->page};
         if (!cx_read(&x, s->c))
             return s->c->err.status;
         arena *own = x.a;

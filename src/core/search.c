@@ -74,7 +74,8 @@ static ramet_status index_open(ramet *r, struct search *s, bool create, char *me
 
 ramet_status index_fail(ramet_call *c, fts *f)
 {
-    return call_fail(c, db_status(fts_db(f)), NULL, "the search index failed; the store is not touched: %s",
+    return call_fail(c, db_status(fts_db(f)), NULL,
+                     "the search index failed; the store is not touched: %s",
                      db_message(fts_db(f)));
 }
 
@@ -130,8 +131,7 @@ void search_forget(ramet *r, const int64_t *keys, const char *const *texts, size
     char message[512];
     arena *a = arena_new();
     struct search *s = search_lock(r);
-    if (index_open(r, s, false, message) == RAMET_OK &&
-        db_begin_write(fts_db(s->f)) == RAMET_OK) {
+    if (index_open(r, s, false, message) == RAMET_OK && db_begin_write(fts_db(s->f)) == RAMET_OK) {
         for (size_t i = 0; i < n; i++) {
             if (texts[i] && *texts[i])
                 forget_one(s->f, a, keys[i], texts[i]);
@@ -224,7 +224,8 @@ ramet_status ramet_search_update(ramet_call *c, bool rebuild, int64_t *indexed)
         *indexed = 0;
     if (rebuild && c->user)
         return call_fail(c, RAMET_FORBIDDEN, NULL,
-                         "only the program that opened the store may make the index anew, not %s", c->user);
+                         "only the program that opened the store may make the index anew, not %s",
+                         c->user);
     ramet_status st = index_run(c, update_run, &j);
     if (indexed)
         *indexed = j.indexed;

@@ -16,7 +16,7 @@
 
 #include <pthread.h>
 
-#define SPAN_BITS 10 /* documents in a block of the time table: 1 << SPAN_BITS */
+#define SPAN_BITS 10    /* documents in a block of the time table: 1 << SPAN_BITS */
 #define SCOPE_WORDS 512 /* alternatives that a filter may have and still go into the expression */
 
 struct search {
@@ -82,8 +82,8 @@ typedef struct map {
 /* A session that was looked at. */
 typedef struct seen {
     int64_t no, tree;
-    bool open;              /* living, and the caller may see it */
-    bool fits;              /* has the tag and agent that were asked for */
+    bool open; /* living, and the caller may see it */
+    bool fits; /* has the tag and agent that were asked for */
     int64_t head_id;
     const branch_row *head; /* loaded when needed */
     const char *id, *title; /* the same */
@@ -94,14 +94,14 @@ typedef struct finder {
     const ramet_search_in *in;
     const query *q;
     cx x;
-    db *d;       /* the index */
+    db *d; /* the index */
     fts *f;
     arena *keep; /* until the end of the search */
     arena *tmp;  /* for one item */
     const char *tag;
     seen *only; /* the one session that was asked for */
     map sessions, heirs;
-    map reach; /* only: entries of each branch that it holds */
+    map reach;  /* only: entries of each branch that it holds */
     bool check; /* the expression does not say all: look at each match */
     bool none;  /* nothing can match */
     const char *expression;

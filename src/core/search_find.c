@@ -81,8 +81,8 @@ static fts_snippet entry_snippet(finder *f, const fts_doc *d)
     f->x.a = f->tmp;
     if (q_row(q))
         text = q_col_int(q, 4) & FLAG_LARGE ? body_text(&f->x, d->tree, d->k) : q_col_text(q, 3);
-    fts_snippet s = fts_snippet_make(f->f, f->c->a, text ? search_text(f->tmp, text) : "", f->q->terms,
-                                     f->q->n_find);
+    fts_snippet s = fts_snippet_make(f->f, f->c->a, text ? search_text(f->tmp, text) : "",
+                                     f->q->terms, f->q->n_find);
     q_end(q);
     f->x.a = f->c->a;
     arena_reset(f->tmp);
@@ -132,11 +132,8 @@ static void page_add(finder *f, page *p, const window *w, size_t from, const fts
         if (p->full)
             break;
         p->out->items[p->out->n++] = h;
-        p->last = (place){.top = r->top,
-                          .high = w->high,
-                          .no = d->no,
-                          .score = d->score,
-                          .average = r->average};
+        p->last = (place){
+            .top = r->top, .high = w->high, .no = d->no, .score = d->score, .average = r->average};
     }
 }
 

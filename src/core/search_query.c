@@ -90,8 +90,9 @@ ramet_status query_cut(ramet_call *c, fts *f, query *q)
     }
     if (!n_find)
         return call_fail(c, RAMET_INVALID, "query",
-                         n_without ? "the query only says what must not occur; add a word to look for"
-                                   : "the query has no letters or digits to look for");
+                         n_without
+                             ? "the query only says what must not occur; add a word to look for"
+                             : "the query has no letters or digits to look for");
     q->terms = find;
     q->n_find = n_find;
     memcpy(find + n_find, without, n_without * sizeof *find);
@@ -199,6 +200,7 @@ ramet_status place_parse(ramet_call *c, const ramet_search_in *in, place *p)
         place_check(c, in, p, check);
         good = memcmp(check, bytes + sizeof *p, CHECK_LEN) == 0;
     }
-    return good ? RAMET_OK
-                : call_fail(c, RAMET_BAD_CURSOR, "cursor", "the cursor was not made by this search");
+    return good
+               ? RAMET_OK
+               : call_fail(c, RAMET_BAD_CURSOR, "cursor", "the cursor was not made by this search");
 }

@@ -235,7 +235,7 @@ static ramet_status only_begin(finder *f, scope_group *g, int64_t *tree)
     numbers *sessions = arena_alloc(f->keep, sizeof *sessions);
     TRY(session_open(&f->x, f->in->session, NEED_READ, &s));
     f->only = seen_make(f, &s);
-    f->none = !f->only->fits || (*tree && *tree != s.tree);
+    f->none |= !f->only->fits || (*tree && *tree != s.tree);
     f->x.a = f->keep;
     branches_of(&f->x, &s, &b, &n);
     f->x.a = f->c->a;

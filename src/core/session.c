@@ -241,10 +241,19 @@ static const char *tree_id(cx *x, int64_t tree)
 /* The id of another session of the tree, when the caller may know it. */
 static const char *visible_id(cx *x, int64_t tree, int64_t no)
 {
-    session_row s;
-    if (!no || !session_by_no(x, tree, no, &s) || !s.id || !session_visible(x, &s))
+    if (!no)
         return NULL;
-    return s.id;
+    session_row s = {.no = no, .tree = tree};
+    db_stmt *q = db_query(x->d, Q_session_name);
+    q_int(q, 1, tree);
+    q_int(q, 2, no);
+    if (q_row(q)) {
+        s.id = q_keep_text(q, 0, x->a);
+        s.owner = q_keep_text(q, 1, x->a);
+        s.visibility = (int)q_col_int(q, 2);
+    }
+    q_end(q);
+    return s.id && session_visible(x, &s) ? s.id : NULL;
 }
 
 /* How many entries from the start of a path are a session's own. */
@@ -281,7 +290,8 @@ static void cache_root(cx *x, const session_row *s, const branch_row *head, rame
     out->cache_root_shared = head->len;
     if (!head->len || !path_owner(x, &head->m, 0, &first) || first.session == s->no)
         return;
-    const char *id = visible_id(x, s->tree, first.session);
+    const char *id =
+        first.session == s->parent ? out->parent_id : visible_id(x, s->tree, first.session);
     out->cache_root = id ? id : out->tree_id;
     out->cache_root_shared = owned_prefix(x, head, first.session);
 }

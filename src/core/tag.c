@@ -88,7 +88,7 @@ static ramet_status tags_run(cx *x, void *arg)
 static ramet_status tags_change(ramet_call *c, tag_change change, const char *id,
                                 const char *const *tags, size_t n, ramet_tags *out)
 {
-    ramet_tags ignored;
+    ramet_tags ignored = {0};
     tag_job j = {.change = change, .session = id, .out = out ? out : &ignored};
     *j.out = (ramet_tags){0};
     TRY(check_tags(c, tags, n, &j.tags, &j.n));

@@ -12,8 +12,8 @@ ramet_status program_only(ramet_call *c)
 {
     if (!c->user)
         return RAMET_OK;
-    return call_fail(c, RAMET_FORBIDDEN, NULL, "only the program that opened the store may do that, not %s",
-                     c->user);
+    return call_fail(c, RAMET_FORBIDDEN, NULL,
+                     "only the program that opened the store may do that, not %s", c->user);
 }
 
 /* Makes the target, so that two backups never write into one file. */

@@ -41,7 +41,8 @@ static ramet_status sides_open(cx *x, const verdict_job *j, ramet_side_in *shown
         TRY(branch_open(x, &s, RAMET_LOG_MAIN, j->sides[i].branch, &b));
         if (i && s.tree != *tree)
             return call_fail(x->c, RAMET_INVALID, "sides",
-                             "sessions %s and %s are of different trees", j->sides[0].session, s.id);
+                             "sessions %s and %s are of different trees", j->sides[0].session,
+                             s.id);
         *tree = s.tree;
         shown[i] = (ramet_side_in){.session = s.id, .branch = b.m.id};
         jw_object(&w);
@@ -163,7 +164,8 @@ static bool sides_show(cx *x, const verdict_row *r, int64_t wanted, ramet_side_i
     return named;
 }
 
-static ramet_verdict verdict_keep(arena *a, const verdict_row *r, const ramet_side_in *sides, size_t n)
+static ramet_verdict verdict_keep(arena *a, const verdict_row *r, const ramet_side_in *sides,
+                                  size_t n)
 {
     ramet_side_in *kept = arena_array(a, n, sizeof *kept);
     for (size_t i = 0; i < n; i++)
@@ -209,7 +211,7 @@ ramet_status ramet_verdicts(ramet_call *c, const char *session, int64_t before, 
 {
     cx x;
     session_row s = {0};
-    bool ignored, *rest = more ? more : &ignored;
+    bool ignored = false, *rest = more ? more : &ignored;
     *out = NULL;
     *n = 0;
     *rest = false;
@@ -219,7 +221,8 @@ ramet_status ramet_verdicts(ramet_call *c, const char *session, int64_t before, 
     ramet_status st = session ? session_open(&x, session, NEED_READ, &s) : RAMET_OK;
     if (st == RAMET_OK) {
         *out = arena_array(x.a, (size_t)limit, sizeof **out);
-        *n = verdicts_find(&x, s.tree, s.no, before > 0 ? before : INT64_MAX, (size_t)limit, *out, rest);
+        *n = verdicts_find(&x, s.tree, s.no, before > 0 ? before : INT64_MAX, (size_t)limit, *out,
+                           rest);
     }
     return cx_done(&x, st);
 }

@@ -35,6 +35,8 @@ void db_close(db *d);
 /* The first failure since the transaction began, and what the engine said. */
 ramet_status db_status(const db *d);
 const char *db_message(const db *d);
+/* Whether the engine itself failed: what was only read and made no sense (db_fail) is not that. */
+bool db_engine_failed(const db *d);
 /* Sets it by hand: what was read makes no sense (RAMET_DAMAGED). */
 void db_fail(db *d, ramet_status s, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Forgets it; only for the start of something new outside a transaction. */

@@ -58,7 +58,8 @@ static int sample_row(const Fts5ExtensionApi *api, Fts5Context *ctx, void *arg)
     return s->enough ? SQLITE_DONE : SQLITE_OK;
 }
 
-static double weight_of(const Fts5ExtensionApi *api, Fts5Context *ctx, const fts_rank *r, int phrase)
+static double weight_of(const Fts5ExtensionApi *api, Fts5Context *ctx, const fts_rank *r,
+                        int phrase)
 {
     double all = (double)r->top, with = all / 10;
     /* A prefix would be collected a second time just to be counted. */
@@ -80,7 +81,8 @@ static void weights_make(const Fts5ExtensionApi *api, Fts5Context *ctx, fts_rank
         r->weights[i] = weight_of(api, ctx, r, (int)i);
 }
 
-static double score_row(const Fts5ExtensionApi *api, Fts5Context *ctx, const fts_rank *r, double bytes)
+static double score_row(const Fts5ExtensionApi *api, Fts5Context *ctx, const fts_rank *r,
+                        double bytes)
 {
     double score = 0, norm = BM25_K * (1 - BM25_B + BM25_B * bytes / r->average);
     for (size_t i = 0; i < r->n; i++) {
@@ -94,7 +96,8 @@ static double score_row(const Fts5ExtensionApi *api, Fts5Context *ctx, const fts
     return score;
 }
 
-/* ramet_rank(fts, k, tree, session, created, bytes): the score, NULL when the filter refuses the row. */
+/* ramet_rank(fts, k, tree, session, created, bytes): the score, NULL when the filter refuses the
+ * row. */
 static void rank_row(const Fts5ExtensionApi *api, Fts5Context *ctx, sqlite3_context *out, int n,
                      sqlite3_value **v)
 {

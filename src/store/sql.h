@@ -52,6 +52,7 @@
     /* -- sessions */                                                                              \
     X(session_by_id, "SELECT " SESSION_COLS " FROM session s WHERE s.id=$1")                       \
     X(session_by_no, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 AND s.no=$2")         \
+    X(session_name, "SELECT s.id,s.owner,s.visibility FROM session s WHERE s.tree=$1 AND s.no=$2") \
     X(session_add,                                                                                 \
       "INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,"     \
       "metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,first_adk,head,"  \
@@ -106,7 +107,6 @@
                     "(s.expires>0 AND s.expires<=$2)) ORDER BY s.no LIMIT $3")                     \
     X(session_expired, "SELECT count(*) FROM session s WHERE s.deleted=0 AND s.purging=0 "         \
                        "AND s.expires>0 AND s.expires<=$1")                                        \
-    X(session_all, "SELECT " SESSION_COLS " FROM session s WHERE s.no>$1 ORDER BY s.no LIMIT $2")  \
     X(session_counts,                                                                              \
       "SELECT count(*),coalesce(sum(CASE WHEN parent<>0 THEN 1 ELSE 0 END),0) FROM session "       \
       "WHERE deleted=0 AND purging=0 AND (expires=0 OR expires>$1)")                               \
@@ -114,7 +114,6 @@
                              "(deleted>0 OR (expires>0 AND expires<=$1))")                         \
     X(tree_count, "SELECT count(*) FROM tree")                                                     \
     X(branch_count, "SELECT count(*),coalesce(sum(len-base),0) FROM branch")                       \
-    X(tree_alive, "SELECT 1 FROM session WHERE tree=$1 AND purging<2 LIMIT 1")                     \
     /* -- tags */                                                                                  \
     X(tag_add, "INSERT INTO tag(tree,session,tag) VALUES($1,$2,$3) "                               \
                "ON CONFLICT(tree,session,tag) DO NOTHING")                                         \
@@ -158,22 +157,6 @@
       "UNION SELECT head FROM session WHERE tree=$1 AND no=$2 "                                    \
       "UNION SELECT adk FROM session WHERE tree=$1 AND no=$2) "                                    \
       "AND b.session=$2 ORDER BY b.id")                                                            \
-    /* gc: how much of each branch of a dead session the living ones still need */                 \
-    X(branch_needed,                                                                               \
-      "WITH RECURSIVE need(id,upto) AS ("                                                          \
-      "SELECT b.parent,b.base FROM branch b "                                                      \
-      "JOIN session s ON s.tree=b.tree AND s.no=b.session "                                        \
-      "WHERE b.tree=$1 AND b.parent<>0 AND s.purging=0 "                                           \
-      "AND (s.deleted=0 OR s.deleted>$2) AND (s.expires=0 OR s.expires>$2) "                       \
-      "UNION SELECT b.parent,b.base FROM need n "                                                  \
-      "JOIN branch b ON b.tree=$1 AND b.id=n.id WHERE b.parent<>0), "                              \
-      "most(id,upto) AS (SELECT id,max(upto) FROM need GROUP BY id) "                              \
-      "SELECT b.id,b.session,b.base,b.len,coalesce(m.upto,0) FROM branch b "                       \
-      "JOIN session s ON s.tree=b.tree AND s.no=b.session "                                        \
-      "LEFT JOIN most m ON m.id=b.id "                                                             \
-      "WHERE b.tree=$1 AND (s.purging=1 OR (s.purging=0 AND "                                      \
-      "((s.deleted>0 AND s.deleted<=$2) OR (s.expires>0 AND s.expires<=$2))) OR s.purging=2) "     \
-      "ORDER BY b.id")                                                                             \
     /* -- entries */                                                                               \
     X(entry_add,                                                                                   \
       "INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,text,"   \

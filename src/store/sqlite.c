@@ -35,6 +35,7 @@ struct db_stmt {
 struct db {
     sqlite3 *h;
     ramet_status status;
+    bool engine; /* the failure came from the engine, not from db_fail() */
     char message[512];
     bool in_txn;
     int busy_ms;
@@ -78,6 +79,7 @@ static void fail_rc(db *d, int rc, const char *what)
     if (d->status != RAMET_OK)
         return;
     d->status = status_of(rc);
+    d->engine = true;
     snprintf(d->message, sizeof d->message, "%s (%s%s%s)", sqlite3_errmsg(d->h), sqlite3_errstr(rc),
              what ? ", " : "", what ? what : "");
 }
@@ -98,6 +100,11 @@ ramet_status db_status(const db *d)
     return d->status;
 }
 
+bool db_engine_failed(const db *d)
+{
+    return d->engine;
+}
+
 const char *db_message(const db *d)
 {
     return d->message;
@@ -106,6 +113,7 @@ const char *db_message(const db *d)
 void db_clear(db *d)
 {
     d->status = RAMET_OK;
+    d->engine = false;
     d->message[0] = 0;
 }
 
@@ -395,7 +403,7 @@ void q_run(db_stmt *q)
 
 void q_end(db_stmt *q)
 {
-    if (!q->s)
+    if (!q->busy)
         return;
     sqlite3_reset(q->s);
     q->busy = false;
@@ -528,8 +536,25 @@ void *db_handle(db *d)
     return d->h;
 }
 
+/* A damaged schema shows in the statements that can no longer be prepared. */
+static void check_statements(db *d, void (*line)(void *arg, const char *text), void *arg)
+{
+    for (int i = 0; i < Q_COUNT; i++) {
+        sqlite3_stmt *s = NULL;
+        if (strncmp(sql_name((sql_id)i), "fts_", 4) == 0)
+            continue;
+        int rc = sqlite3_prepare_v2(d->h, sql_text((sql_id)i), -1, &s, NULL);
+        sqlite3_finalize(s);
+        if (rc != SQLITE_OK) {
+            line(arg, sqlite3_errmsg(d->h));
+            return;
+        }
+    }
+}
+
 bool db_check(db *d, void (*line)(void *arg, const char *text), void *arg)
 {
+    check_statements(d, line, arg);
     sqlite3_stmt *s = NULL;
     int rc = sqlite3_prepare_v2(d->h, "PRAGMA integrity_check(1000)", -1, &s, NULL);
     while (rc == SQLITE_OK || rc == SQLITE_ROW) {

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store.h"
 
+#include "base/util.h"
 #include "store/schema.h"
 
+#include <assert.h>
 #include <pthread.h>
-#include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define GROUP_MAX 512
+#define GATHER_PART 4 /* the leader waits for others a quarter of a commit at most */
 #define READERS_MAX 256
 
 typedef struct waiter {
@@ -20,7 +24,7 @@ typedef struct waiter {
     ramet_status status;
     char message[512];
     bool done;
-    pthread_cond_t wake; /* done, or: become the leader */
+    sem_t wake; /* done, or: become the leader */
 } waiter;
 
 struct store {
@@ -32,6 +36,9 @@ struct store {
     bool leading;   /* somebody writes */
     size_t waiting; /* in the queue */
     size_t last_group;
+    size_t wanted; /* in the queue before the leader begins; 0: it does not wait */
+    pthread_cond_t gathered;
+    int64_t run_us, commit_us; /* what the last group's operations and its commit took */
     db *writer;           /* the leader's */
     ramet_status stopped; /* RAMET_OK, or why writes are stopped */
     char why[512];
@@ -68,28 +75,34 @@ static void settle(waiter **group, size_t n, ramet_status st, const char *messag
 
 typedef enum { GROUP_DONE, GROUP_SPLIT } group_result;
 
-/* Runs a group in one transaction. GROUP_SPLIT: one of several failed after a write;
- * everything was rolled back and nobody has a status yet. */
+/* Runs a group in one transaction. GROUP_SPLIT: one of several failed after a write, or on rows that
+ * make no sense; everything was rolled back and nobody has a status yet. */
 static group_result group_run(store *s, waiter **group, size_t n)
 {
     db *d = s->writer;
+    int64_t start = time_mono_us(), ran;
     ramet_status st = db_begin_write(d);
     for (size_t i = 0; st == RAMET_OK && i < n; i++) {
         waiter *w = group[i];
         int64_t before = db_changes(d);
         w->status = w->run(d, w->arg);
         st = db_status(d);
-        if (st == RAMET_OK && w->status != RAMET_OK && db_changes(d) != before) {
+        bool dirty = w->status != RAMET_OK && db_changes(d) != before;
+        bool damaged = st != RAMET_OK && !db_engine_failed(d);
+        if ((st == RAMET_OK && dirty) || (n > 1 && damaged)) {
             db_rollback(d);
             return n > 1 ? GROUP_SPLIT : GROUP_DONE;
         }
     }
+    ran = time_mono_us();
     if (st == RAMET_OK)
         st = db_commit(d);
     else
         db_rollback(d);
+    s->run_us = ran - start;
+    s->commit_us = time_mono_us() - ran;
     if (st != RAMET_OK) {
-        if (stops_writes(st))
+        if (stops_writes(st) && db_engine_failed(d))
             stop(s, st, db_message(d));
         settle(group, n, st, db_message(d));
         return GROUP_DONE;
@@ -154,41 +167,51 @@ static size_t take_group(store *s, waiter **group)
     return n;
 }
 
-/* Those woken by the last commit are about to queue again: a moment for them makes groups
- * whole instead of alternating between large and tiny. */
+/* Those woken by the last commit are about to queue again. When commits are what takes the time it
+ * pays to wait until all of them are back and share one; when the operations do, half of them is
+ * better: the others get ready meanwhile. Never longer than a part of what a commit takes. */
 static void gather(store *s)
 {
-    for (int i = 0; i < 16 && s->waiting < s->last_group; i++) {
-        pthread_mutex_unlock(&s->lock);
-        sched_yield();
-        pthread_mutex_lock(&s->lock);
-    }
+    size_t want = s->commit_us > s->run_us ? s->last_group : s->last_group / 2;
+    if (want < 2 || s->waiting >= want)
+        return;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + s->commit_us * 1000 / GATHER_PART;
+    until.tv_sec += ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    s->wanted = want;
+    while (s->waiting < want && pthread_cond_timedwait(&s->gathered, &s->lock, &until) == 0)
+        ;
+    s->wanted = 0;
 }
 
-/* With the lock held; gives it back held. */
+/* Runs the group at the front of the queue, hands the lead on, and wakes the group. */
 static void lead_once(store *s)
 {
     waiter *group[GROUP_MAX];
-    s->leading = true;
-    if (s->last_group > 2)
-        gather(s);
+    pthread_mutex_lock(&s->lock);
+    gather(s);
     size_t n = take_group(s, group);
     s->last_group = n;
     pthread_mutex_unlock(&s->lock);
     lead(s, group, n);
     pthread_mutex_lock(&s->lock);
-    s->leading = false;
+    waiter *next = s->first;
+    s->leading = next != NULL;
+    pthread_mutex_unlock(&s->lock);
+    if (next)
+        sem_post(&next->wake);
     for (size_t i = 0; i < n; i++) {
         group[i]->done = true;
-        pthread_cond_signal(&group[i]->wake);
+        sem_post(&group[i]->wake);
     }
-    if (s->first)
-        pthread_cond_signal(&s->first->wake);
 }
 
 ramet_status store_write(store *s, store_op run, void *arg, char *message)
 {
-    waiter w = {.run = run, .arg = arg, .wake = PTHREAD_COND_INITIALIZER};
+    waiter w = {.run = run, .arg = arg};
+    sem_init(&w.wake, 0, 0);
     pthread_mutex_lock(&s->lock);
     if (s->last)
         s->last->next = &w;
@@ -196,14 +219,19 @@ ramet_status store_write(store *s, store_op run, void *arg, char *message)
         s->first = &w;
     s->last = &w;
     s->waiting++;
-    while (!w.done) {
-        if (s->leading)
-            pthread_cond_wait(&w.wake, &s->lock);
-        else
-            lead_once(s);
-    }
+    if (s->wanted && s->waiting >= s->wanted)
+        pthread_cond_signal(&s->gathered);
+    bool leader = !s->leading;
+    s->leading = true;
     pthread_mutex_unlock(&s->lock);
-    pthread_cond_destroy(&w.wake);
+    while (!leader && sem_wait(&w.wake) != 0)
+        ; /* a signal came */
+    /* Nobody leads only while the queue is empty, and the lead goes to the first in it: so the
+     * leader's own operation is in its group. */
+    if (!w.done)
+        lead_once(s);
+    assert(w.done);
+    sem_destroy(&w.wake);
     memcpy(message, w.message, sizeof w.message);
     return w.status;
 }
@@ -277,6 +305,11 @@ ramet_status store_open(const store_config *cfg, store **out, char *message)
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->pool_lock, NULL);
     pthread_cond_init(&s->pool_free, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->gathered, &attr);
+    pthread_condattr_destroy(&attr);
     *out = s;
     return RAMET_OK;
 }
@@ -291,6 +324,7 @@ void store_close(store *s)
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->pool_lock);
     pthread_cond_destroy(&s->pool_free);
+    pthread_cond_destroy(&s->gathered);
     free(s->path);
     free(s->vfs);
     free(s);

@@ -45,7 +45,7 @@
                    "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                   \
     X(orphan_tag, "SELECT o.tree,o.session,o.tag FROM tag o WHERE NOT EXISTS (SELECT 1 FROM "      \
                   "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                    \
-    X(orphan_member, "SELECT o.tree,o.tree,o.user_id FROM member o WHERE NOT EXISTS "                   \
+    X(orphan_member, "SELECT o.tree,o.tree,o.user_id FROM member o WHERE NOT EXISTS "              \
                      "(SELECT 1 FROM tree t WHERE t.tree=o.tree) LIMIT $1")                        \
     X(orphan_verdict, "SELECT o.tree,o.no,'' FROM verdict o WHERE NOT EXISTS "                     \
                       "(SELECT 1 FROM tree t WHERE t.tree=o.tree) LIMIT $1")

@@ -116,9 +116,13 @@ static void label_tell(telling *t, const char *id)
     tell_begin(t);
     st = ramet_session_get(t->c, id, &s);
     if (!st)
-        fprintf(t->f, "%lld %s %s", (long long)s->head.length, s->head.hash,
-                shown(s->head.entry_id));
+        fprintf(t->f, "%lld %s", (long long)s->head.length, s->head.hash);
     tell_end(t, STORY_HISTORY, st, "head %s", id);
+    tell_begin(t);
+    st = ramet_session_get(t->c, id, &s);
+    if (!st)
+        fprintf(t->f, "%s", shown(s->head.entry_id));
+    tell_end(t, STORY_DERIVED, st, "tip %s", id);
 }
 
 static void moves_tell(telling *t, const char *id)

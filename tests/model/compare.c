@@ -154,6 +154,19 @@ static void same_title(world *w, const ramet_session *got, const m_session *s, c
     same_text(w, "session.shown_title", got->shown_title, title);
 }
 
+/* Who appended the first entry, and how many in a row; the tree stands for who cannot be named. */
+static void same_cache_root(world *w, const ramet_session *got, const m_session *s,
+                            const char *user)
+{
+    const m_session *root = s->head->n ? s->head->path[0]->by : s;
+    size_t n = 0;
+    while (n < s->head->n && s->head->path[n]->by == root)
+        n++;
+    bool named = root == s || (m_visible(root, user) && !root->purged);
+    same_text(w, "session.cache_root", got->cache_root, named ? root->id : s->tree->id);
+    same_int(w, "session.cache_root_shared", got->cache_root_shared, (int64_t)n);
+}
+
 void same_session(world *w, const ramet_session *got, const m_session *s, const char *user,
                   bool light)
 {
@@ -175,9 +188,9 @@ void same_session(world *w, const ramet_session *got, const m_session *s, const 
                    got->updated);
     same_tags(w, got->tags, got->n_tags, &s->tags);
     same_origin(w, got, s, user);
-    m_session *into = s->merged_into ? model_find(&w->m, s->merged_into) : NULL;
-    if (!s->merged_into || (into && m_shown(&w->m, into, user)))
-        same_text(w, "session.merged_into", got->merged_into, s->merged_into);
+    const m_session *into = s->merged_into;
+    if (!into || m_shown(&w->m, into, user))
+        same_text(w, "session.merged_into", got->merged_into, into ? into->id : NULL);
     if (light) {
         same_int(w, "session.head.branch", got->head.branch, s->head->id);
         same_int(w, "session.head.length", got->head.length, (int64_t)s->head->n);
@@ -186,8 +199,7 @@ void same_session(world *w, const ramet_session *got, const m_session *s, const 
     same_head(w, "session.head", &got->head, s->head);
     same_head(w, "session.adk", &got->adk, s->adk);
     same_title(w, got, s, user);
-    if (got->cache_root_shared > got->head.length)
-        world_fail(w, "session.cache_root_shared", "more is shared than there is");
+    same_cache_root(w, got, s, user);
 }
 
 void same_sum(world *w, const char *what, const ramet_usage_sum *got, const m_sum *want)

@@ -3,7 +3,7 @@
  * main.c: the test against the reference model.
  *
  *   model [--ops N] [--seed S] [--shrink SECONDS]     N random operations (default 100,000)
- *   model --replay FILE                               a script again
+ *   model --replay FILE [--shrink SECONDS]            a script again, and shorter
  *
  * The operations are spread over stores of at most 5,000 each, in profiles that dwell on
  * different things. Prints TAP; a failing run prints a shortened script that replays it.
@@ -100,7 +100,7 @@ static bool phase_report(const settings *s, phase *k, size_t number, outcome *to
     if (!clean) {
         printf("# operation %zu of %zu: %s\n", o.at + 1, k->n, o.message);
         fflush(stdout);
-        script_shrink(s->dir, k->script, &k->n, &o, s->shrink);
+        script_shrink(s->dir, k->script, &k->n, &o, s->shrink < 0 ? 60 : s->shrink);
         printf("# %s\n", o.message);
         script_save(s, k->script, k->n);
     }
@@ -187,6 +187,10 @@ static bool replay_run(const settings *s)
         printf("# operation %zu: %s\n#   ", o.at + 1, o.message);
         op_print(stdout, &ops[o.at]);
     }
+    if (!clean && s->shrink > 0) {
+        script_shrink(s->dir, ops, &n, &o, s->shrink);
+        script_save(s, ops, n);
+    }
     free(ops);
     return clean;
 }
@@ -198,7 +202,7 @@ static void settings_parse(settings *s, int argc, char **argv)
     *s = (settings){.seed =
                         ((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000) % 100000000,
                     .ops = 100000,
-                    .shrink = 60,
+                    .shrink = -1,
                     .program = argv[0]};
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;

@@ -304,7 +304,7 @@ m_set model_update(model *m, const char *user, const char *id, const ramet_sessi
     if (in->visibility)
         s->visibility = *in->visibility;
     if (in->merged_into)
-        s->merged_into = *in->merged_into ? model_text(m, in->merged_into) : NULL;
+        s->merged_into = *in->merged_into ? model_find(m, in->merged_into) : NULL;
     out->session = s;
     return M(OK);
 }

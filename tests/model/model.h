@@ -12,7 +12,7 @@
  *
  * How the documents are read where they leave room:
  *  - A path is identified by its last entry: an entry is appended once, to one branch.
- *  - A pair of tool call and result: a call goes with the next result of its id after it.
+ *  - A tool result answers the earliest call with its id that is still open.
  *    snap_before moves the cut before the earliest call that would be parted, and before a call
  *    that has no result at all unless a user spoke between it and the cut; snap_after moves it
  *    behind the last parted result. Repeated until nothing is parted.
@@ -102,7 +102,7 @@ struct m_session {
     m_list record[2];  /* m_entry */
     m_list moves;      /* m_move */
     m_list undo, redo; /* m_move: the two stacks */
-    const char *merged_into;
+    m_session *merged_into;
     bool archived, deleted, purged;
     int64_t deleted_at, expires, created;
     int delete_group; /* which delete took it */

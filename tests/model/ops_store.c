@@ -38,7 +38,8 @@ static hit_level entry_searched(const world *w, const scan *k, const m_entry *e)
 {
     bool any = false, all = true;
     if (e->gone || e->owner->log != RAMET_LOG_MAIN || !content_matches(k->o->a[A_Q], e->text) ||
-        (k->in.role && k->in.role != e->role))
+        (k->in.role && k->in.role != e->role) || (k->in.since && e->created < k->in.since) ||
+        (k->in.until && e->created >= k->in.until))
         return NO_HIT;
     for (size_t i = 0; i < e->by->tree->sessions.n; i++) {
         const m_session *s = e->by->tree->sessions.items[i];
@@ -113,6 +114,13 @@ void run_search(world *w, const op *o)
                              .agent = o->a[A_K] % 8 == 7 ? agent.name : NULL,
                              .role = (ramet_role)o->a[A_ROLE],
                              .limit = limit < 0 || limit > 200 ? 200 : limit};
+    const m_entry *then = NULL;
+    if (w->m.entries.n)
+        then = w->m.entries.items[(size_t)o->a[A_Q] * 31 % w->m.entries.n];
+    if (then && o->a[A_K] % 8 == 3)
+        k.in.since = then->created;
+    if (then && o->a[A_K] % 8 == 6)
+        k.in.until = then->created;
     bool bounded = false;
     w->m.marks++;
     for (int page = 0; page < 2000 && !world_failed(w); page++) {
@@ -130,6 +138,8 @@ void run_search(world *w, const op *o)
             break;
         snprintf(cursor, sizeof cursor, "%s", got.next_cursor);
         k.in.cursor = cursor;
+        if (page == 4)
+            k.in.limit = 200; /* enough of small pages */
         ramet_call_reset(w->call);
     }
     for (size_t i = 0; i < w->m.entries.n && !bounded && !world_failed(w); i++) {

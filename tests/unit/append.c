@@ -264,6 +264,75 @@ Test(append, the_same_id_with_other_content_is_a_conflict)
     cr_assert_str_eq(mark(), before);
 }
 
+Test(append, a_retry_with_every_field_is_the_same)
+{
+    make("s");
+    ramet_usage u = {1, 2, 3, 4, "EUR"};
+    ramet_entry_in in[] = {
+        {.id = "a",
+         .role = RAMET_USER,
+         .parts = "[{\"type\":\"text\", \"text\":\"x\"}]",
+         .usage = &u},
+        {.id = "b",
+         .role = RAMET_USER,
+         .format = "f",
+         .body = "[1.0]",
+         .turn_id = "t",
+         .channel = "c",
+         .author = "z",
+         .state_delta = "{\"k\":1}",
+         .created = T0},
+        {.id = "c", .role = RAMET_TOOL},
+    };
+    ramet_append_out out;
+    ok(ramet_append(T.call, "s", &(ramet_append_in){.entries = in, .n = 3}, &out));
+    const char *before = mark();
+    tick(SECOND);
+    ok(ramet_append(T.call, "s", &(ramet_append_in){.entries = in, .n = 3}, &out));
+    cr_assert_eq(out.added, 0);
+    cr_assert_str_eq(mark(), before);
+    in[0].parts = "[{\"type\":\"text\", \"text\":\"y\"}]";
+    refused(RAMET_ENTRY_EXISTS, "entries[0].id",
+            ramet_append(T.call, "s", &(ramet_append_in){.entries = in, .n = 1}, &out));
+}
+
+Test(append, a_body_may_hold_what_text_may_not)
+{
+    make("s");
+    const char *body = "{\"nul\":\"a\\u0000b\",\"e\":1E400,\"neg\":-0}";
+    put("s", &(ramet_entry_in){.id = "e", .role = RAMET_USER, .format = "x", .body = body});
+    ramet_entry *e;
+    ok(ramet_entry_get(T.call, "s", 0, "e", &e));
+    cr_assert_str_eq(e->body, body);
+}
+
+Test(append, expected_head_is_that_of_the_branch_and_log_written_to)
+{
+    make("s");
+    say("s", "a b");
+    ramet_head old = get("s")->head;
+    char old_hash[65];
+    memcpy(old_hash, old.hash, 65);
+    rewind_to("s", "a");
+    ramet_append_out out;
+    ramet_entry_in in = {.id = "c", .role = RAMET_USER, .text = "x"};
+    refused(RAMET_HEAD_MOVED, "expected_head",
+            ramet_append(T.call, "s",
+                         &(ramet_append_in){.entries = &in, .n = 1, .expected_head = old_hash},
+                         &out));
+    ok(ramet_append(
+        T.call, "s",
+        &(ramet_append_in){.entries = &in, .n = 1, .expected_head = old_hash, .branch = old.branch},
+        &out));
+    cr_assert_str_eq(ids_on("s", old.branch), "a b c");
+    ramet_append_in adk = {.entries = &in, .n = 1, .expected_head = NO_HASH, .log = RAMET_LOG_ADK};
+    ok(ramet_append(T.call, "s", &adk, &out));
+    in.id = "d";
+    refused(RAMET_HEAD_MOVED, "expected_head", ramet_append(T.call, "s", &adk, &out));
+    adk.expected_head = get("s")->adk.hash;
+    ok(ramet_append(T.call, "s", &adk, &out));
+}
+
 Test(append, a_batch_may_hold_old_and_new_entries)
 {
     make("s");
@@ -409,6 +478,12 @@ Test(append, large_bodies_come_back_whole)
     for (size_t i = 0; i < sizeof text - 1; i++)
         text[i] = (char)('a' + (i * 7919 + i / 251) % 26);
     static char body[(3 << 20) + 16];
+    uint32_t noise = 1;
+    for (size_t i = sizeof text / 2; i < sizeof text - 1; i++) {
+        noise = noise * 1664525 + 1013904223;
+        text[i] = (char)(' ' + 3 +
+                         (noise >> 24) % 56); /* half of it hardly packs; no quote, no backslash */
+    }
     snprintf(body, sizeof body, "[\"%s\"]", text);
     put("s", &(ramet_entry_in){.id = "big", .role = RAMET_USER, .text = text});
     put("s", &(ramet_entry_in){.id = "body", .role = RAMET_USER, .format = "a2a", .body = body});

@@ -234,3 +234,24 @@ Test(compare, every_parting_point_of_a_long_history)
         cr_assert_eq(out.sides[0].own, N - at - 1);
     }
 }
+
+Test(compare, turns_go_by_their_id_where_there_is_one)
+{
+    make("s");
+    say("s", "shared");
+    fork_at("s", NULL, "f");
+    static const char *const turns[] = {"t1", "t1", "t2", "t2"};
+    for (int i = 0; i < 4; i++)
+        put("s",
+            &(ramet_entry_in){.role = i % 2 ? RAMET_ASSISTANT : RAMET_USER, .turn_id = turns[i]});
+    put("f", &(ramet_entry_in){.role = RAMET_USER, .turn_id = "u1"});
+    put("f", &(ramet_entry_in){.role = RAMET_USER, .turn_id = "u1"});
+    put("f", &(ramet_entry_in){.role = RAMET_ASSISTANT, .turn_id = "u1"});
+    ramet_compare_out out;
+    ok(ramet_compare(T.call, (ramet_side_in[]){{"s", 0}, {"f", 0}}, 2, 0, &out));
+    cr_assert_eq(out.n_turns, 2);
+    cr_assert_eq(out.turns[0].side[0].to, 2);
+    cr_assert_eq(out.turns[0].side[1].to, 3, "two user messages of one turn");
+    cr_assert_eq(out.turns[1].side[0].from, 2);
+    cr_assert_eq(out.turns[1].side[0].to, 4);
+}

@@ -142,3 +142,17 @@ Test(edit, regenerate_may_leave_the_branch_to_be_appended_to)
     cr_assert_eq(n, 2);
     cr_assert_eq(v[1].type, RAMET_AUTO_REGENERATE);
 }
+
+Test(edit, an_id_of_the_kept_part_is_taken)
+{
+    talk();
+    const char *before = mark();
+    ramet_append_out out;
+    ramet_entry_in in[] = {{.id = "fresh", .role = RAMET_ASSISTANT, .text = "x"},
+                           {.id = "r1", .role = RAMET_ASSISTANT, .text = "eins"}};
+    refused(RAMET_ENTRY_EXISTS, NULL, ramet_regenerate(T.call, "s", "r2", in, 2, NULL, &out));
+    cr_assert_str_eq(mark(), before);
+    in[1].id = "r2";
+    ok(ramet_regenerate(T.call, "s", "r2", in, 2, NULL, &out));
+    cr_assert_str_eq(ids("s"), "q1 r1 q2 fresh r2");
+}

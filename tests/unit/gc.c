@@ -375,3 +375,66 @@ Test(gc, can_be_stopped_and_goes_on_later)
     ok(ramet_fsck(T.call, NULL, NULL, &fsck));
     cr_assert_eq(fsck.n_all, 0);
 }
+
+Test(gc, nothing_of_a_whole_tree_is_left)
+{
+    family();
+    ramet_verdict *v;
+    ok(ramet_verdict_add(T.call, (ramet_side_in[]){{"s", 0}, {"f", 0}}, 2, 0, "r", &v));
+    ramet_tags tags;
+    ok(ramet_tags_set(T.call, "f", (const char *[]){"t"}, 1, &tags));
+    join("s", "bob", RAMET_READER);
+    ramet_usage u = {.input = 1};
+    put("g", &(ramet_entry_in){.role = RAMET_USER, .usage = &u, .state_delta = "{\"k\":1}"});
+    ramet_delete_out gone_now;
+    ok(ramet_session_delete(T.call, "s", true, false, &gone_now));
+    make("other");
+    say("other", "o");
+    tick(8 * DAY);
+    collect(false);
+    static const char *const tables[] = {"entry", "tree", "session", "branch", "member", "verdict",
+                                         "tag",   "move", "run",     "usage",  "delta"};
+    static const int64_t want[] = {1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        char sql[64];
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", tables[i]);
+        cr_assert_eq(sql_number(sql), want[i], "%s has %d rows", tables[i], (int)sql_number(sql));
+    }
+    cr_assert_str_eq(ids("other"), "o");
+}
+
+Test(gc, works_beside_readers_and_keeps_what_a_stream_reads)
+{
+    make("s");
+    ramet_entry_in in[900];
+    for (int i = 0; i < 900; i++)
+        in[i] = (ramet_entry_in){.role = RAMET_USER, .text = "x"};
+    ramet_append_out out;
+    ok(ramet_append(T.call, "s", &(ramet_append_in){.entries = in, .n = 900}, &out));
+    ramet_call *c = as(NULL);
+    ramet_stream *st = NULL;
+    ok_for(c, ramet_stream_open(c, "s", &(ramet_read_in){0}, &st));
+    const ramet_entry *e = NULL;
+    ok_for(c, ramet_stream_next(st, &e));
+    drop("s");
+    tick(8 * DAY);
+    collect(false);
+    int n = 1;
+    ramet_status status;
+    while ((status = ramet_stream_next(st, &e)) == RAMET_OK && e)
+        cr_assert_eq(e->position, n++);
+    cr_assert(status != RAMET_OK || n == 900, "all of it, or an error: never silently shorter");
+    ramet_stream_close(st);
+}
+
+Test(gc, the_id_of_an_expired_session_is_not_free_yet)
+{
+    ramet_session *s;
+    ok(ramet_session_create(T.call, &(ramet_session_in){.id = "e", .ephemeral_us = SECOND}, &s));
+    tick(2 * SECOND);
+    refused(RAMET_SESSION_DELETED, "id",
+            ramet_session_create(T.call, &(ramet_session_in){.id = "e"}, &s));
+    tick(8 * DAY);
+    collect(false);
+    ok(ramet_session_create(T.call, &(ramet_session_in){.id = "e"}, &s));
+}

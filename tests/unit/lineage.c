@@ -76,6 +76,12 @@ Test(lineage, the_whole_tree_from_any_of_its_sessions)
 {
     family();
     make("other");
+    ramet_tags tags;
+    ok(ramet_tags_set(T.call, "g2", (const char *[]){"y", "x"}, 2, &tags));
+    ramet_append_out adk;
+    ramet_entry_in raw = {.id = "k", .role = RAMET_USER};
+    ok(ramet_append(T.call, "g2", &(ramet_append_in){.entries = &raw, .n = 1, .log = RAMET_LOG_ADK},
+                    &adk));
     for (int light = 0; light < 2; light++) {
         static const char *const asked[] = {"root", "f1", "g2"};
         for (int i = 0; i < 3; i++) {
@@ -104,6 +110,10 @@ Test(lineage, the_whole_tree_from_any_of_its_sessions)
             cr_assert_str_eq(g2->path[2], "g2");
             cr_assert_str_eq(g2->parent_id, "f1");
             cr_assert_eq(g2->head.length, 1);
+            cr_assert_eq(g2->n_tags, 2);
+            cr_assert_str_eq(g2->tags[0], "x");
+            cr_assert_eq(g2->adk.length, 1);
+            cr_assert_eq(s[0].n_tags, 0);
             cr_assert_eq(s[0].n_path, 1);
             if (!light)
                 cr_assert_str_eq(g2->head.entry_id, "a");

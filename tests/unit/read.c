@@ -217,6 +217,122 @@ Test(read, a_stream_gives_the_path_as_it_was)
     ramet_stream_close(NULL);
 }
 
+Test(read, a_session_without_an_adk_log)
+{
+    ten();
+    ramet_page page;
+    ok(ramet_read(T.call, "s", &(ramet_read_in){.log = RAMET_LOG_ADK}, &page));
+    cr_assert_eq(page.n, 0);
+    cr_assert_eq(page.head.branch, 0);
+    cr_assert_eq(page.head.length, 0);
+    cr_assert_str_eq(page.head.hash, NO_HASH);
+    refused(RAMET_ENTRY_NOT_FOUND, "after",
+            ramet_read(T.call, "s", &(ramet_read_in){.log = RAMET_LOG_ADK, .after = "e0"}, &page));
+    ramet_stream *st = NULL;
+    ok(ramet_stream_open(T.call, "s", &(ramet_read_in){.log = RAMET_LOG_ADK}, &st));
+    const ramet_entry *e = NULL;
+    ok(ramet_stream_next(st, &e));
+    cr_assert_null(e);
+    ramet_stream_close(st);
+    int64_t total = -1;
+    ok(ramet_record(T.call, "s", RAMET_LOG_ADK, 0, 0, &page, &total));
+    cr_assert_eq(total, 0);
+}
+
+Test(read, a_channel_that_is_rare_in_a_long_history)
+{
+    make("s");
+    ramet_entry_in in[1000];
+    ramet_append_out out;
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 1000; i++)
+            in[i] = (ramet_entry_in){
+                .role = RAMET_USER, .text = "x", .channel = i == 500 ? "rare" : NULL};
+        ok(ramet_append(T.call, "s", &(ramet_append_in){.entries = in, .n = 1000}, &out));
+    }
+    ramet_page page;
+    ok(ramet_read(T.call, "s", &(ramet_read_in){.channel = "rare", .tail = true, .limit = 3},
+                  &page));
+    cr_assert_eq(page.n, 3);
+    cr_assert_eq(page.entries[0].position, 2500);
+    cr_assert_eq(page.entries[2].position, 4500);
+    cr_assert(page.more_before);
+    cr_assert_not(page.more_after);
+    ok(ramet_read(T.call, "s", &(ramet_read_in){.channel = "rare", .limit = 5}, &page));
+    cr_assert_eq(page.n, 5);
+    cr_assert_not(page.more_after);
+    ok(ramet_read(
+        T.call, "s",
+        &(ramet_read_in){.channel = "rare", .by_position = true, .position = 501, .limit = 1},
+        &page));
+    cr_assert_eq(page.entries[0].position, 1500);
+    cr_assert(page.more_before);
+    cr_assert(page.more_after);
+}
+
+/* Pages are bounded in bytes too; what does not fit comes with the next one. */
+Test(read, pages_of_large_entries_join_without_a_gap)
+{
+    make("s");
+    static char text[4 << 20];
+    memset(text, 'x', sizeof text - 1);
+    enum { N = 24 };
+    char id[8];
+    for (int i = 0; i < N; i++) {
+        snprintf(id, sizeof id, "e%d", i);
+        put("s", &(ramet_entry_in){.id = id, .role = RAMET_USER, .text = text});
+    }
+    ramet_call *c = as(NULL);
+    int64_t next = 0;
+    bool more = true;
+    while (more) {
+        ramet_page page;
+        ok_for(c,
+               ramet_read(c, "s", &(ramet_read_in){.by_position = true, .position = next}, &page));
+        cr_assert_gt(page.n, 0, "a page is never empty before the end");
+        for (size_t i = 0; i < page.n; i++)
+            cr_assert_eq(page.entries[i].position, next++);
+        more = page.more_after;
+        ramet_call_reset(c);
+    }
+    cr_assert_eq(next, N);
+    int64_t before = N;
+    more = true;
+    while (more) {
+        ramet_page page;
+        snprintf(id, sizeof id, "e%d", (int)before);
+        ramet_read_in in = {.tail = true, .before = before < N ? id : NULL};
+        ok_for(c, ramet_read(c, "s", &in, &page));
+        cr_assert_gt(page.n, 0);
+        cr_assert_eq(page.entries[page.n - 1].position, before - 1, "the newest ones");
+        before = page.entries[0].position;
+        more = page.more_before;
+        ramet_call_reset(c);
+    }
+    cr_assert_eq(before, 0);
+}
+
+Test(read, a_stream_of_the_tail_with_versions)
+{
+    ten();
+    ramet_append_out out;
+    ok(ramet_edit(T.call, "s", "e8", &(ramet_entry_in){.id = "e8b", .text = "x"}, NULL, &out));
+    ramet_stream *st = NULL;
+    ok(ramet_stream_open(T.call, "s", &(ramet_read_in){.tail = true, .limit = 2, .versions = true},
+                         &st));
+    const ramet_entry *e = NULL;
+    ok(ramet_stream_next(st, &e));
+    cr_assert_str_eq(e->id, "e7");
+    cr_assert_eq(e->versions, 1);
+    ok(ramet_stream_next(st, &e));
+    cr_assert_str_eq(e->id, "e8b");
+    cr_assert_eq(e->version, 2);
+    cr_assert_eq(e->versions, 2);
+    ok(ramet_stream_next(st, &e));
+    cr_assert_null(e);
+    ramet_stream_close(st);
+}
+
 Test(read, a_stream_starts_and_ends_where_it_is_told)
 {
     ten();

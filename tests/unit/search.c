@@ -306,3 +306,86 @@ Test(search, what_gc_took_is_not_found)
     ok(ramet_gc(T.call, false, NULL, NULL, &out));
     cr_assert_str_eq(found("quick"), "e1");
 }
+
+static void search_file(char *out, size_t n)
+{
+    snprintf(out, n, "%s-search", T.path);
+}
+
+Test(search, a_lost_or_ruined_index_is_made_anew)
+{
+    fruit();
+    cr_assert_str_eq(found("brown"), "e1 e2 e4");
+    char path[200];
+    search_file(path, sizeof path);
+    scratch_shut();
+    cr_assert_eq(remove(path), 0);
+    scratch_reopen(NULL);
+    cr_assert_str_eq(found("brown"), "e1 e2 e4", "a lost one");
+    scratch_shut();
+    FILE *f = fopen(path, "wb");
+    for (int i = 0; i < 5000; i++)
+        fputc(i * 7 % 251, f);
+    fclose(f);
+    scratch_reopen(NULL);
+    cr_assert_str_eq(found("brown"), "e1 e2 e4", "one of junk");
+    scratch_shut();
+    f = fopen(path, "r+b");
+    fseek(f, 4096, SEEK_SET);
+    for (int i = 0; i < 3000; i++)
+        fputc(0xee, f);
+    fclose(f);
+    scratch_reopen(NULL);
+    ramet_hits hits;
+    ramet_status st = ramet_search(T.call, &(ramet_search_in){.query = "brown"}, &hits);
+    if (st != RAMET_OK) {
+        int64_t n;
+        ok(ramet_search_update(T.call, true, &n));
+    }
+    cr_assert_str_eq(found("brown"), "e1 e2 e4", "a damaged one");
+    ok(ramet_search(T.call, &(ramet_search_in){.query = "lazy"}, &hits));
+    cr_assert_eq(hits.n, 1);
+}
+
+Test(search, an_index_of_another_store_is_not_taken)
+{
+    fruit();
+    cr_assert_str_eq(found("brown"), "e1 e2 e4");
+    char path[200], kept[210];
+    search_file(path, sizeof path);
+    snprintf(kept, sizeof kept, "%s.kept", path);
+    scratch_shut();
+    cr_assert_eq(rename(path, kept), 0);
+    cr_assert_eq(remove(T.path), 0);
+    scratch_reopen(NULL);
+    make("new");
+    ask("new", "n1", "brown paper");
+    scratch_shut();
+    remove(path);
+    cr_assert_eq(rename(kept, path), 0);
+    scratch_reopen(NULL);
+    cr_assert_str_eq(found("brown"), "n1");
+    cr_assert_str_eq(found("lazy"), "");
+}
+
+Test(search, making_the_index_anew_is_for_the_embedding_program)
+{
+    fruit();
+    ramet_call *ann = as("ann");
+    int64_t n;
+    refused_for(ann, RAMET_FORBIDDEN, NULL, ramet_search_update(ann, true, &n));
+}
+
+Test(search, long_texts_are_found_by_their_beginning)
+{
+    make("s");
+    static char text[3 << 20];
+    for (size_t i = 0; i + 7 < sizeof text; i += 7)
+        memcpy(text + i, "filler ", 7);
+    memcpy(text, "aardvark ants ", 14);
+    put("s", &(ramet_entry_in){.id = "e", .role = RAMET_USER, .text = text});
+    cr_assert_str_eq(found("aardvark"), "e");
+    ramet_hits hits;
+    ok(ramet_search(T.call, &(ramet_search_in){.query = "aardvark"}, &hits));
+    cr_assert_lt(strlen(hits.items[0].snippet), 2000);
+}

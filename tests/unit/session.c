@@ -396,6 +396,80 @@ Test(session, filtered_pages_are_full_and_end)
     cr_assert_str_eq(listed(T.call, &in), "s0");
 }
 
+/* Whether a user should see it: what is open in his trees, and his own private ones anywhere. */
+static bool should_see(const char *user, const ramet_session *s, const bool member[3], int tree)
+{
+    return s->visibility == RAMET_PRIVATE ? strcmp(s->owner, user) == 0 : member[tree];
+}
+
+/* Three trees of 60 sessions each, by three people, every fifth private. */
+static void crowd(void)
+{
+    static const char *const people[] = {"ann", "bob", "cat"};
+    char root[8], id[16];
+    ramet_session *s;
+    for (int t = 0; t < 3; t++) {
+        snprintf(root, sizeof root, "r%d", t);
+        make(root);
+        join(root, "bob", t == 1 ? RAMET_READER : RAMET_WRITER);
+        join(root, "cat", RAMET_WRITER);
+    }
+    for (int i = 0; i < 180; i++) {
+        snprintf(root, sizeof root, "r%d", i % 3);
+        snprintf(id, sizeof id, "t%d-%d", i % 3, i);
+        bool hidden = i % 5 == 0 || (i % 3 == 1 && i % 7 % 3 == 1);
+        ramet_call *c = ramet_call_new(T.store, people[i % 7 % 3], NULL);
+        tick(i % 2 ? SECOND : 0);
+        ok_for(c,
+               ramet_fork(c, root,
+                          &(ramet_fork_in){
+                              .id = id, .visibility = hidden ? RAMET_PRIVATE : RAMET_TREE_VISIBLE},
+                          &s, NULL));
+        ramet_call_free(c);
+    }
+    ok(ramet_member_remove(T.call, "r0", "bob"));
+    ok(ramet_member_remove(T.call, "r2", "cat"));
+}
+
+Test(session, everyone_pages_through_exactly_what_he_may_see, .timeout = 60)
+{
+    crowd();
+    static const char *const people[] = {"ann", "bob", "cat", "eve"};
+    static const bool member[4][3] = {{1, 1, 1}, {0, 1, 1}, {1, 1, 0}, {0, 0, 0}};
+    ramet_session_list all, page;
+    ok(ramet_session_find(T.call, &(ramet_list_in){.limit = 1000}, &all));
+    cr_assert_eq(all.n, 183);
+    for (int p = 0; p < 4; p++) {
+        ramet_call *c = as(people[p]);
+        for (size_t i = 0; i < all.n; i++) {
+            ramet_session *s;
+            bool see = should_see(people[p], &all.items[i], member[p], all.items[i].id[1] - '0');
+            cr_assert_eq(ramet_session_get(c, all.items[i].id, &s), see ? RAMET_OK : RAMET_HIDDEN);
+        }
+        for (int limit = 1; limit <= 200; limit = limit * 3 + 4) {
+            ramet_list_in in = {.limit = limit};
+            size_t i = 0;
+            do {
+                ok_for(c, ramet_session_find(c, &in, &page));
+                for (size_t k = 0; k < page.n; k++, i++) {
+                    while (i < all.n && !should_see(people[p], &all.items[i], member[p],
+                                                    all.items[i].id[1] - '0'))
+                        i++;
+                    cr_assert_lt(i, all.n, "%s sees %s", people[p], page.items[k].id);
+                    cr_assert_str_eq(page.items[k].id, all.items[i].id, "%s, %d a page", people[p],
+                                     limit);
+                }
+                cr_assert(!page.next_cursor || page.n == (size_t)limit);
+                in.cursor = page.next_cursor;
+            } while (in.cursor);
+            for (; i < all.n; i++)
+                cr_assert_not(
+                    should_see(people[p], &all.items[i], member[p], all.items[i].id[1] - '0'),
+                    "%s does not see %s", people[p], all.items[i].id);
+        }
+    }
+}
+
 /* ---- words */
 
 Test(session, every_word_is_read_back)

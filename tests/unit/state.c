@@ -114,3 +114,25 @@ Test(state, long_histories)
     cr_assert_str_eq(state("f49", NULL), state("s", "e48"));
     cr_assert_str_eq(state("f349", NULL), state("s", "e348"));
 }
+
+Test(state, many_keys_in_one_delta)
+{
+    make("s");
+    enum { N = 3000 };
+    static char json[N * 16], want[N * 16];
+    json[0] = want[0] = '{';
+    size_t n = 1, m = 1;
+    for (int i = 0; i < N; i++)
+        n += (size_t)snprintf(json + n, sizeof json - n, "%s\"k%04d\":%d", i ? "," : "", N - 1 - i,
+                              i);
+    for (int i = 0; i < N; i++)
+        m += (size_t)snprintf(want + m, sizeof want - m, "%s\"k%04d\":%d", i ? "," : "", i,
+                              N - 1 - i);
+    json[n] = want[m] = '}';
+    delta("s", "a", json);
+    delta("s", "b", "{\"k0000\":null,\"k9999\":1}");
+    delta("s", "c", "{\"k0000\":2999,\"k9999\":null}");
+    cr_assert_str_eq(state("s", "a"), want);
+    cr_assert_str_eq(state("s", NULL), want);
+    cr_assert_eq(strncmp(state("s", "b"), "{\"k0001\":2998,", 14), 0);
+}

@@ -188,3 +188,21 @@ Test(sync, a_list_longer_than_a_batch)
     free(in);
     free(names);
 }
+
+Test(sync, an_id_stands_once_in_a_list_and_once_on_a_path)
+{
+    make("s");
+    put("s",
+        &(ramet_entry_in){.id = "m", .role = RAMET_SYSTEM, .text = "note", .channel = "memory"});
+    say("s", "a");
+    const char *before = mark();
+    ramet_sync_out out;
+    ramet_entry_in twice[] = {{.id = "x", .role = RAMET_USER, .text = "1"},
+                              {.id = "x", .role = RAMET_USER, .text = "1"}};
+    cr_assert_neq(ramet_sync(T.call, "s", twice, 2, NULL, &out), RAMET_OK);
+    ramet_entry_in taken[] = {{.id = "a", .role = RAMET_USER, .text = "text of a"},
+                              {.id = "m", .role = RAMET_SYSTEM, .text = "note"}};
+    refused(RAMET_ENTRY_EXISTS, NULL, ramet_sync(T.call, "s", taken, 2, NULL, &out));
+    cr_assert_str_eq(mark(), before);
+    cr_assert_str_eq(ids("s"), "m a");
+}

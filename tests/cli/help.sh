@@ -1,0 +1,258 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# help, the man page, docs/cli.md, completion, version, and how fast it starts.
+. "$(dirname "$0")/lib.bash"
+here=$(cd "$(dirname "$0")" && pwd)
+root=$here/../..
+
+t 'help: the overview' 0 help <<'END'
+Ramet keeps AI conversations so that any of them can be forked, rewound, edited and compared at any
+message, at once, without copying or losing anything.
+
+usage: ramet COMMAND [arguments] [options]
+
+Start and write
+  new          Start a session
+  append       Add messages at the end
+  edit         Write a new version of a message
+  regenerate   Branch before an answer, for another one
+  sync         Make the history equal to a list of messages
+
+Look
+  list         List sessions, newest first
+  log          Show a history, oldest first
+  show         Show a session, or one entry in full
+  tree         Draw the forks of a tree
+  branches     List the branches of a session, or the versions of a message
+  moves        Show the head log: who moved the head, when and why
+  record       Show everything that was ever appended in a session, in that order
+  state        Show the session state, now or at an entry
+  usage        Sum tokens and cost of a session, its path and its tree
+
+Move through history
+  fork         Start a new session that shares the history up to an entry
+  rewind       Move the head back to an entry
+  undo         Take the last move of the head back
+  redo         Take the last undo back
+  switch       Move the head to another branch or version
+
+Find and compare
+  diff         Compare histories from where they part
+  verdict      Keep which side was better, or list what was kept
+  search       Search the text of all messages
+
+Organise
+  set          Change title, agent, metadata, visibility; archive
+  tag          Show or change tags
+  members      Show or change who may see and write the tree
+  promote      Make an ephemeral session a lasting one
+  rm           Delete a session, or it and all its forks
+  restore      Bring a deleted session back
+
+Take care of the store
+  fsck         Check every hash, reference and head; exit with 7 when something is damaged
+  gc           Remove for good what was deleted longer ago than the grace time
+  backup       Copy the store to a new file while others read and write
+  stat         Count what is in the store, and its size
+  reindex      Make the search index anew
+  bench        Measure the speed of this build on this machine
+
+About
+  help         Show this overview, or the help of a command
+  completion   Print the completion script of a shell
+  version      Show the version
+
+Options of every command
+      --db PATH     the store's file
+  -u, --user USER   act as this user (default: local)
+      --json        one JSON value for programs; errors too
+  -q, --quiet       say only what a script needs: an id, or nothing
+      --color WHEN  whether to use colour (auto|always|never)
+      --no-pager    do not use a pager
+  -h, --help        show help, of a command when one is given
+      --version     show the version
+
+Names
+  SESSION      a session's id, or its first or last characters (4 or more) when only one session has
+               them; @ is the newest session, @2 the one made before it
+  ENTRY        an entry's id, or its first or last characters (4 or more) when only one entry of the
+               path has them; @1 is the first entry, @2 the second, @-1 the last
+  BRANCH       a branch as 'ramet branches' shows it, like b17
+  SIDE         a SESSION, or a branch of one: SESSION@b17
+  SPAN         now, 30m, 12h, 7d or 2w
+  TIME         a date (2026-01-31), an RFC 3339 time, or a SPAN back from now
+
+'ramet help COMMAND' tells more about one; 'ramet help --man' is the whole manual,
+with the exit codes and the environment.
+END
+COLUMNS=60 t 'help: of a command, wrapped' 0 undo --help <<'END'
+ramet undo: Take the last move of the head back
+
+usage: ramet undo SESSION [options]
+
+Moves are rewind, switch, edit, regenerate and sync;
+appending is none. There is no limit, and a new move ends
+redo.
+
+Arguments
+  SESSION  the session
+
+Options
+      --expect HASH  only if the history still has this
+                     prefix_hash, else exit with 5
+
+'ramet help' shows the options of every command and how sessions and entries are named.
+END
+t 'help: --help of a command' 0 rewind --help <<'END'
+ramet rewind: Move the head back to an entry
+
+usage: ramet rewind SESSION ENTRY [options]
+
+What came after it stays on its branch; 'ramet undo' goes back.
+
+Arguments
+  SESSION  the session
+  ENTRY    the last entry to keep
+
+Options
+      --before       cut before ENTRY instead of after it
+      --cut HOW      move the cut so that a tool call keeps its result
+                     (exact|snap_before|snap_after)
+  -m, --reason TEXT  why; it is kept
+      --expect HASH  only if the history still has this prefix_hash, else exit with 5
+
+Examples
+  ramet rewind @ @-3
+      drop the last two entries
+  ramet rewind @ @1 --before
+      back to an empty history
+
+'ramet help' shows the options of every command and how sessions and entries are named.
+END
+is 'help: --help, help COMMAND and -h are the same' "$("$RAMET" fork --help | md5sum) $("$RAMET" -h fork | md5sum)" \
+    "$("$RAMET" help fork | md5sum) $("$RAMET" help fork | md5sum)"
+t 'help: no such command' 2 help fly <<'END'
+ramet: there is no command 'fly'; see 'ramet help'
+END
+t 'version' 0 version <<'END'
+ramet 0.1.0
+END
+t 'version: as an option, for programs' 0 --version --json <<'END'
+{"version":"0.1.0"}
+END
+
+commands=$("$RAMET" help | sed -n '/^Start/,/^Options/s/^  \([a-z]*\) .*/\1/p')
+for verb in new append log show list tree fork rewind undo redo branches switch diff search tag usage state members rm \
+    restore fsck gc backup stat bench; do
+    has "help: tells $verb" " $(echo "$commands" | tr '\n' ' ') " " $verb "
+done
+missing=''
+for verb in $commands; do
+    "$RAMET" help "$verb" | grep -q '^usage: ramet '"$verb" || missing="$missing $verb"
+done
+is 'help: every command has its own' "$missing" ''
+
+"$RAMET" help --man >ramet.1
+if command -v groff >/dev/null; then
+    is 'man page: no warnings' "$(groff -man -ww -Tutf8 ramet.1 2>&1 >/dev/null)" ''
+    page=$(MANWIDTH=80 man -l ramet.1 2>/dev/null | col -b)
+    [ -n "$page" ] || page=$(groff -man -Tascii ramet.1 | sed 's/\x1b\[[0-9]*m//g')
+    has 'man page: the exit codes' "$page" 'head_moved: the history is not what expected_head says'
+    has 'man page: the environment' "$page" 'RAMET_DB'
+    has 'man page: a command' "$page" 'ramet rewind SESSION ENTRY [options]'
+else
+    skip 'man page' 'groff is not installed'
+fi
+ok 'docs/cli.md is what ramet help --markdown prints' diff "$root/docs/cli.md" <("$RAMET" help --markdown)
+
+# ---- completion
+
+for shell in bash zsh fish; do
+    "$RAMET" completion "$shell" >"complete.$shell"
+    if command -v "$shell" >/dev/null; then
+        ok "completion: $shell takes the script" "$shell" -n "complete.$shell"
+    else
+        skip "completion: $shell takes the script" "$shell is not installed"
+    fi
+done
+t 'completion: no such shell' 2 completion csh <<'END'
+ramet: there is no completion for 'csh'; take bash, zsh or fish
+END
+plant
+t 'completion: commands' 0 __complete re <<'END'
+regenerate	Branch before an answer, for another one
+record	Show everything that was ever appended in a session, in that order
+rewind	Move the head back to an entry
+redo	Take the last undo back
+restore	Bring a deleted session back
+reindex	Make the search index anew
+END
+t 'completion: options of a command' 0 __complete rewind --re <<'END'
+--reason	why; it is kept
+END
+t 'completion: global options' 0 __complete --c <<'END'
+--color	whether to use colour
+END
+t 'completion: values' 0 __complete append trip --role '' <<'END'
+user
+assistant
+tool
+system
+END
+t 'completion: values behind =' 0 __complete append trip --role=a <<'END'
+--role=assistant
+END
+t 'completion: sessions' 0 __complete log '' <<'END'
+@	the newest session
+coach	By bus
+trip	Trip to Lisbon
+END
+t 'completion: branches of the session' 0 __complete switch trip b <<'END'
+b1	How do I get from Porto to Lisbon?
+b3	And at night, cheaply?
+END
+t 'completion: tags' 0 __complete list --tag t <<'END'
+travel	1 session
+END
+t 'completion: actions' 0 __complete tag trip '' <<'END'
+add
+rm
+set
+END
+t 'completion: files' 0 __complete backup '' <<'END'
+:file
+END
+t 'completion: another store' 0 __complete --db "$scratch/none.db" log '' <<'END'
+END
+is 'completion: made no store' "$(ls none.db 2>/dev/null)" ''
+
+# Completes a line in bash as readline would call it; prints what is offered.
+complete_in_bash() {
+    PATH=$(dirname "$RAMET"):$PATH bash --norc -c '
+        source complete.bash
+        COMP_LINE=$1 COMP_POINT=${#1} COMP_TYPE=9
+        read -r -a COMP_WORDS <<<"${1//=/ = }"
+        [[ $1 == *" " ]] && COMP_WORDS+=("")
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        _ramet
+        echo "${COMPREPLY[*]}"' - "$1"
+}
+if [ "$(basename "$RAMET")" = ramet ]; then
+    is 'bash: a command' "$(complete_in_bash 'ramet rew')" 'rewind'
+    is 'bash: a session' "$(complete_in_bash 'ramet log co')" 'coach'
+    is 'bash: an option' "$(complete_in_bash 'ramet log trip --onel')" '--oneline'
+    is 'bash: a value behind =' "$(complete_in_bash 'ramet append trip --role=ass')" 'assistant'
+    is 'bash: a branch' "$(complete_in_bash 'ramet switch trip ')" 'b1 b3'
+    touch file-here
+    is 'bash: a file' "$(complete_in_bash 'ramet backup file-h')" 'file-here'
+fi
+
+best=999
+for _ in 1 2 3 4 5; do
+    from=$(date +%s%N)
+    "$RAMET" list -q >/dev/null
+    took=$((($(date +%s%N) - from) / 1000000))
+    [ "$took" -ge "$best" ] || best=$took
+done
+echo "# starts, opens the store and lists in $best ms"
+finish

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# lib.bash: for tests of the command-line tool that compare its literal output; sourced.
+#
+#   RAMET=path/to/ramet tests/cli/NAME.sh
+#
+#   t NAME CODE WORD… <<'END'     runs `ramet WORD…` and compares what it prints (both streams,
+#   expected output               made stable by `steady`) and its exit code
+#   END
+#   IN=text t …                   the same with text on standard input; IN=@FILE: with a file
+#   q WORD…                       runs `ramet -q WORD…` to set something up; stops when it fails
+#   finish                        prints the plan; call it last
+#
+# The store is a scratch one; user, width, colour and pager are fixed.
+
+# shellcheck source=../lib/tap.bash
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/tap.bash"
+
+: "${RAMET:?set RAMET to the binary}"
+RAMET=$(realpath "$RAMET")
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/ramet-cli.XXXXXX") || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+unset COLUMNS NO_COLOR PAGER RAMET_PAGER VISUAL EDITOR
+export RAMET_DB=$scratch/test.db RAMET_USER=ann LC_ALL=C.UTF-8 TZ=UTC HOME=$scratch TERM=xterm
+
+# What changes from run to run: times, hashes, ids that were made, the scratch folder.
+steady() {
+    sed -E -e "s#$scratch#/scratch#g" \
+        -e 's/"([a-z]+_at)":"[0-9]{4}-[^"]*"/"\1":"TIME"/g' \
+        -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} \((now|[0-9]+[smh] ago)\)/TIME/g' \
+        -e 's/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/UUID/g' \
+        -e '/^0+$|"0{64}"/!s/\b[0-9a-f]{64}\b/HASH/g' \
+        -e 's/(· )[0-9]{1,2}s( ·|$)/\1now\2/g' \
+        -e 's/ [1-9][0-9]s( |$)/ now\1/g' -e 's/ [5-9]s ( |$)/ now\1/g' -e 's/ [5-9]s$/ now/' \
+        -e 's/ in [0-9]+ ?(µs|ms|s)$/ in TIME/' \
+        -e 's/"score":[0-9.e-]+/"score":S/g' -e 's/("[a-z_]*bytes"|"events"):[0-9]+/\1:N/g' \
+        -e 's/\(([0-9.]+ (B|KiB|MiB))\)/(SIZE)/g'
+}
+
+feed() {
+    case ${IN-} in
+    @*) cat "${IN#@}" ;;
+    *) printf '%s' "${IN-}" ;;
+    esac
+}
+
+t() {
+    local name=$1 code=$2 want got
+    shift 2
+    want=$(cat)
+    got=$({
+        feed | "$RAMET" "$@"
+        echo "[${PIPESTATUS[1]}]"
+    } 2>&1 | steady)
+    want=${want:+$want$'\n'}"[$code]"
+    if [ "$got" = "$want" ]; then
+        tap_result 0 "$name"
+    else
+        tap_result 1 "$name" "ramet $*"$'\n'"$(diff <(printf '%s\n' "$want") <(printf '%s\n' "$got") | tail -n +2)"
+    fi
+}
+
+q() {
+    "$RAMET" -q "$@" >/dev/null </dev/null || {
+        echo "Bail out! ramet $* failed"
+        exit 1
+    }
+}
+
+# A small tree that several tests use: a trip that was edited once, and a fork of it.
+plant() {
+    q new 'Trip to Lisbon' --id trip --agent claude --tag travel
+    q append trip --id e1 'How do I get from Porto to Lisbon?'
+    q append trip --id e2 --role assistant --usage '{"input": 12, "output": 9, "cost": 0.0012, "currency": "USD"}' \
+        'By train: it takes three hours.'
+    q append trip --id e3 'And at night?'
+    q append trip --id e4 --role assistant 'There is no night train any more.'
+    q fork trip e2 --id coach --title 'By bus' --tag cheap --reason 'the train is dear'
+    q append coach --id c3 'And by bus?'
+    q append coach --id c4 --role assistant 'There is a night bus.'
+    q edit trip e3 --id e3b 'And at night, cheaply?'
+    q append trip --id e4b --role assistant 'There is a night bus, cheaply.'
+}
