@@ -12,6 +12,7 @@
 #include "face/native.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 enum { BATCH = 1000, BATCH_BYTES = 8 << 20 };
 
@@ -35,7 +36,8 @@ static int send_batch(appending *a, input *in)
         if (a->given) {
             char why[sizeof e.message];
             memcpy(why, e.message, sizeof why);
-            snprintf(e.message, sizeof e.message, "%.400s (in the batch up to %s; the first %s were added)", why,
+            snprintf(e.message, sizeof e.message,
+                     "%.400s (in the batch up to %s; the first %s were added)", why,
                      input_place(in), count_text(c, a->given, "entry", "entries"));
         }
         return cli_report(c, &e);
@@ -56,6 +58,16 @@ static int send_batch(appending *a, input *in)
     return -1;
 }
 
+/* By bytes when the input is a file: its entries cannot be counted beforehand. */
+static bool append_progress(const appending *a, const input *in, progress *p)
+{
+    struct stat file;
+    if (!in->file || fstat(fileno(in->file), &file) != 0 || !S_ISREG(file.st_mode))
+        return progress_step(p, "appending", a->given, 0);
+    p->bytes = true;
+    return progress_step(p, "appending", (int64_t)ftello(in->file), (int64_t)file.st_size);
+}
+
 static int append_all(appending *a, input *in, ramet_role role)
 {
     arena *mem = arena_new();
@@ -73,7 +85,7 @@ static int append_all(appending *a, input *in, ramet_role role)
         if (code < 0 && a->in.n && (!got || (split && full))) {
             code = send_batch(a, in);
             arena_reset(mem);
-            if (code < 0 && !progress_step(&p, "appending", a->given, 0))
+            if (code < 0 && !append_progress(a, in, &p))
                 code = cli_error(a->c, RAMET_STOP, "", "stopped; the first %lld entries were added",
                                  (long long)a->given);
         } else if (code < 0 && got && a->in.n > BATCH) {
@@ -99,9 +111,10 @@ static int append_answer(appending *a)
     if (c->quiet)
         return 0;
     char branch[24];
-    printf("%s %s to %s%s%s: %s on %s%s%s", "added", count_text(c, a->added, "entry", "entries"), st(c, ST_ID),
-           text_cut(c, a->session, 0), st(c, ST_OFF), count_text(c, a->head.length, "entry", "entries"),
-           st(c, ST_HERE), ramet_branch_text(a->head.branch, branch), st(c, ST_OFF));
+    printf("%s %s to %s%s%s: %s on %s%s%s", "added", count_text(c, a->added, "entry", "entries"),
+           st(c, ST_ID), text_cut(c, a->session, 0), st(c, ST_OFF),
+           count_text(c, a->head.length, "entry", "entries"), st(c, ST_HERE),
+           ramet_branch_text(a->head.branch, branch), st(c, ST_OFF));
     if (a->head.entry_id)
         printf(", last is %s", short_id(c, a->head.entry_id));
     if (a->given > a->added)
@@ -130,7 +143,8 @@ int cmd_append(cli *c)
     if (code < 0)
         code = append_all(a, &in, role ? (ramet_role)ramet_role_parse(role) : RAMET_USER);
     if (code < 0 && !a->given)
-        code = cli_error(c, RAMET_INVALID, "entries", "the input holds no entry; nothing was added");
+        code =
+            cli_error(c, RAMET_INVALID, "entries", "the input holds no entry; nothing was added");
     input_end(&in);
     return code < 0 ? append_answer(a) : code;
 }

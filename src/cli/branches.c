@@ -103,8 +103,8 @@ int cmd_moves(cli *c)
     ramet_session *s = session_named(c, c->argv[0], &code);
     if (!s)
         return code;
-    if (ramet_head_log(c->call, s->id, opt_count(c, "from", 0), limit > 1000 ? 1000 : (int)limit, &list, &n, &more) !=
-        RAMET_OK)
+    if (ramet_head_log(c->call, s->id, opt_count(c, "from", 0), limit > 1000 ? 1000 : (int)limit,
+                       &list, &n, &more) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         json_list_begin(c, "moves");
@@ -123,8 +123,9 @@ int cmd_moves(cli *c)
         grid_row(t);
         grid_cell(t, ST_ID, number_text(c, m->number));
         grid_cell(t, ST_BOLD, ramet_move_name(m->kind));
-        grid_cell(t, ST_OFF, arena_printf(c->mem, "%s %s %s", branch_name(c, m->from), gl(c, G_ARROW),
-                                          branch_name(c, m->to)));
+        grid_cell(t, ST_OFF,
+                  arena_printf(c->mem, "%s %s %s", branch_name(c, m->from), gl(c, G_ARROW),
+                               branch_name(c, m->to)));
         grid_cell(t, ST_OFF, m->who);
         grid_cell(t, ST_DIM, time_ago(c, m->at));
         grid_cell(t, ST_OFF, m->reason);

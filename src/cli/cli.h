@@ -60,7 +60,16 @@ typedef struct example_def {
     const char *text;
 } example_def;
 
-typedef enum { GROUP_WRITE, GROUP_READ, GROUP_MOVE, GROUP_FIND, GROUP_KEEP, GROUP_CARE, GROUP_ABOUT, GROUP_COUNT } command_group;
+typedef enum {
+    GROUP_WRITE,
+    GROUP_READ,
+    GROUP_MOVE,
+    GROUP_FIND,
+    GROUP_KEEP,
+    GROUP_CARE,
+    GROUP_ABOUT,
+    GROUP_COUNT
+} command_group;
 
 enum {
     CMD_NO_STORE = 1, /* does not open the store */
@@ -107,7 +116,7 @@ struct cli {
     struct {
         const option_def *def;
         const char *value;
-    } *given; /* in the order given */
+    } * given; /* in the order given */
     size_t n_given;
 
     const char *user; /* who acts; NULL: the program itself */
@@ -129,10 +138,10 @@ struct cli {
 int options_parse(cli *c, int argc, char **argv);
 bool options_have(const command_def *cmd, const char *name);
 bool opt_flag(const cli *c, const char *name);
-const char *opt_text(const cli *c, const char *name);                  /* NULL: not given */
+const char *opt_text(const cli *c, const char *name); /* NULL: not given */
 int64_t opt_count(const cli *c, const char *name, int64_t otherwise);
-int64_t opt_time(const cli *c, const char *name);                      /* 0: not given */
-int64_t opt_span(const cli *c, const char *name);                      /* 0: not given */
+int64_t opt_time(const cli *c, const char *name);                       /* 0: not given */
+int64_t opt_span(const cli *c, const char *name);                       /* 0: not given */
 const char *const *opt_list(const cli *c, const char *name, size_t *n); /* NULL: not given */
 bool span_parse(const char *s, int64_t *us);
 /* The word in a list that was probably meant; NULL when none is near. */

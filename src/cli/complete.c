@@ -39,7 +39,8 @@ static const option_def *option_of(const command_def *cmd, const char *word)
     size_t n = strcspn(word, "=");
     for (size_t l = 0; l < 2; l++)
         for (const option_def *o = lists[l]; o && o->name; o++) {
-            if (word[1] == '-' && strlen(o->name) == n - 2 && strncmp(o->name, word + 2, n - 2) == 0)
+            if (word[1] == '-' && strlen(o->name) == n - 2 &&
+                strncmp(o->name, word + 2, n - 2) == 0)
                 return o;
             if (word[1] != '-' && o->letter == word[1] && !word[2])
                 return o;
@@ -231,7 +232,8 @@ static const char bash_script[] =
     "    while IFS= read -r line; do\n"
     "        if [[ $line == :file ]]; then\n"
     "            compopt -o filenames 2>/dev/null\n"
-    "            while IFS= read -r line; do COMPREPLY+=(\"$line\"); done < <(compgen -f -- \"$typed\")\n"
+    "            while IFS= read -r line; do COMPREPLY+=(\"$line\"); done < <(compgen -f -- "
+    "\"$typed\")\n"
     "            continue\n"
     "        fi\n"
     "        line=${line%%$'\\t'*}\n"
@@ -256,7 +258,8 @@ static const char zsh_script[] =
     "    done < <(\"${words[1]}\" __complete \"${(@)words[2,CURRENT]}\" 2>/dev/null)\n"
     "    (( $#plain )) && compadd -l -d shown -a plain\n"
     "}\n"
-    "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _ramet \"$@\"; else compdef _ramet ramet; fi\n";
+    "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _ramet \"$@\"; else compdef _ramet "
+    "ramet; fi\n";
 
 static const char fish_script[] =
     "# fish completion of ramet; made by 'ramet completion fish'\n"
@@ -282,6 +285,6 @@ int cmd_completion(cli *c)
             fputs(scripts[i].script, stdout);
             return 0;
         }
-    return cli_error(c, RAMET_INVALID, "shell", "there is no completion for '%s'; take bash, zsh or fish",
-                     c->argv[0]);
+    return cli_error(c, RAMET_INVALID, "shell",
+                     "there is no completion for '%s'; take bash, zsh or fish", c->argv[0]);
 }

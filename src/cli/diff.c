@@ -65,11 +65,14 @@ static void print_summary(diff *d)
         grid_row(t);
         grid_cell(t, side_style(i), letter);
         grid_cell(t, ST_BOLD, s->title);
-        grid_cell(t, ST_ID, arena_printf(c->mem, "%s@%s", short_id(c, s->session), ramet_branch_text(s->branch, branch)));
+        grid_cell(t, ST_ID,
+                  arena_printf(c->mem, "%s@%s", short_id(c, s->session),
+                               ramet_branch_text(s->branch, branch)));
         grid_cell(t, ST_OFF, agent_text(c, &s->agent));
         grid_cell(t, ST_OFF, arena_printf(c->mem, "%s own", number_text(c, s->own)));
-        grid_cell(t, ST_DIM, usage_text(c, s->usage.input, s->usage.output, s->usage.cached, s->usage.money,
-                                        s->usage.n_money));
+        grid_cell(t, ST_DIM,
+                  usage_text(c, s->usage.input, s->usage.output, s->usage.cached, s->usage.money,
+                             s->usage.n_money));
         grid_cell(t, ST_DIM, side_times(c, s));
     }
     grid_print(t);
@@ -179,9 +182,9 @@ static bool row_words(diff *d, const row *r, size_t a, size_t b, words_diff *w)
 static void print_label(diff *d, size_t i, const ramet_entry *e)
 {
     cli *c = d->c;
-    printf("%s%c%s %s@%lld%s %s%s%s", st(c, side_style(i)), side_letter(i), st(c, ST_OFF), st(c, ST_ID),
-           (long long)e->position + 1, st(c, ST_OFF), st(c, role_style(e->role)), ramet_role_name(e->role),
-           st(c, ST_OFF));
+    printf("%s%c%s %s@%lld%s %s%s%s", st(c, side_style(i)), side_letter(i), st(c, ST_OFF),
+           st(c, ST_ID), (long long)e->position + 1, st(c, ST_OFF), st(c, role_style(e->role)),
+           ramet_role_name(e->role), st(c, ST_OFF));
 }
 
 static int label_columns(const ramet_entry *e)
@@ -195,7 +198,8 @@ static int label_columns(const ramet_entry *e)
 static void gutter(diff *d, size_t i, int used)
 {
     if (i + 1 < d->out.n)
-        printf("%*s %s%s%s", d->column - used, "", st(d->c, ST_DIM), gl(d->c, G_LINE), st(d->c, ST_OFF));
+        printf("%*s %s%s%s", d->column - used, "", st(d->c, ST_DIM), gl(d->c, G_LINE),
+               st(d->c, ST_OFF));
 }
 
 /* The blank after that line, when something follows. */
@@ -309,8 +313,9 @@ static void print_turns(diff *d)
         const ramet_compare_side *s = &d->out.sides[i];
         if (s->own <= (int64_t)s->n)
             continue;
-        printf("%s%s%c: %s more; -n N shows the first N%s\n", cut ? "" : "\n", st(d->c, ST_DIM), side_letter(i),
-               count_text(d->c, s->own - (int64_t)s->n, "entry", "entries"), st(d->c, ST_OFF));
+        printf("%s%s%c: %s more; -n N shows the first N%s\n", cut ? "" : "\n", st(d->c, ST_DIM),
+               side_letter(i), count_text(d->c, s->own - (int64_t)s->n, "entry", "entries"),
+               st(d->c, ST_OFF));
         cut = true;
     }
 }
@@ -322,11 +327,13 @@ int cmd_diff(cli *c)
     int64_t limit = opt_count(c, "limit", 100);
     int code = 0;
     if (c->argc > MOST_SIDES)
-        return cli_error(c, RAMET_INVALID, "sides", "%d sides are too many; %d at most", c->argc, MOST_SIDES);
+        return cli_error(c, RAMET_INVALID, "sides", "%d sides are too many; %d at most", c->argc,
+                         MOST_SIDES);
     for (int i = 0; i < c->argc; i++)
         if (!side_named(c, c->argv[i], &sides[i], &code))
             return code;
-    if (ramet_compare(c->call, sides, (size_t)c->argc, limit > 1000 ? 1000 : (int)limit, &d.out) != RAMET_OK)
+    if (ramet_compare(c->call, sides, (size_t)c->argc, limit > 1000 ? 1000 : (int)limit, &d.out) !=
+        RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         native_compare(json_begin(c), &d.out);

@@ -9,8 +9,10 @@
 #include "face/native.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int answer(cli *c, const char *session, const ramet_append_out *out, const char *done)
@@ -28,48 +30,92 @@ static int answer(cli *c, const char *session, const ramet_append_out *out, cons
     }
     if (c->quiet)
         return 0;
-    printf("%s in %s%s%s: %s on %s%s%s; 'ramet undo' goes back\n", done, st(c, ST_ID), text_cut(c, session, 0),
-           st(c, ST_OFF), count_text(c, out->head.length, "entry", "entries"), st(c, ST_HERE),
+    printf("%s in %s%s%s: %s on %s%s%s; 'ramet undo' goes back\n", done, st(c, ST_ID),
+           text_cut(c, session, 0), st(c, ST_OFF),
+           count_text(c, out->head.length, "entry", "entries"), st(c, ST_HERE),
            ramet_branch_text(out->head.branch, branch), st(c, ST_OFF));
     return 0;
 }
 
-/* Lets the user change the old text in an editor; the result replaces the words of the
- * command line. */
-static int edit_in_editor(cli *c, const ramet_entry *e)
+/* Runs the user's editor on a file, through the shell: it may be a command with words.
+ * Ctrl-C belongs to the editor meanwhile. */
+static bool editor_run(cli *c, const char *editor, const char *path)
 {
-    const char *editor = getenv("VISUAL"), *tmp = getenv("TMPDIR");
-    if (!editor || !*editor)
-        editor = getenv("EDITOR");
-    if (!editor || !*editor)
-        editor = "vi";
-    char *path = arena_printf(c->mem, "%s/ramet-edit-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    int status = -1;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", arena_printf(c->mem, "%s \"$@\"", editor), editor, path,
+              (char *)NULL);
+        _exit(127);
+    }
+    void (*before)(int) = signal(SIGINT, SIG_IGN);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    signal(SIGINT, before);
+    return child > 0 && status == 0;
+}
+
+static const char *editor_name(void)
+{
+    const char *visual = getenv("VISUAL"), *editor = getenv("EDITOR");
+    return visual && *visual ? visual : editor && *editor ? editor : "vi";
+}
+
+/* A new file that holds the text; NULL: reported. */
+static char *editor_file(cli *c, const char *text, int *code)
+{
+    const char *folder = getenv("TMPDIR");
+    char *path = arena_printf(c->mem, "%s/ramet-edit-XXXXXX", folder && *folder ? folder : "/tmp");
     int fd = mkstemp(path);
-    FILE *f = fd >= 0 ? fdopen(fd, "w+") : NULL;
-    if (!f)
-        return cli_error(c, RAMET_IO, "", "%s cannot be made: %s", path, strerror(errno));
-    fprintf(f, "%s\n", e->text);
+    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!f) {
+        *code = cli_error(c, RAMET_IO, "", "%s cannot be made: %s", path, strerror(errno));
+        return NULL;
+    }
+    fprintf(f, "%s\n", text);
     fclose(f);
-    int rc = system(arena_printf(c->mem, "%s '%s'", editor, path));
+    return path;
+}
+
+static char *editor_result(cli *c, const char *path)
+{
+    enum { MOST = 16 << 20 };
     buf text;
-    buf_init(&text, 16 << 20);
-    f = fopen(path, "r");
+    FILE *f = fopen(path, "r");
+    buf_init(&text, MOST);
     for (int ch; f && (ch = getc(f)) != EOF;)
         buf_putc(&text, (char)ch);
     if (f)
         fclose(f);
-    unlink(path);
-    while (text.n && text.p[text.n - 1] == '\n')
-        text.p[--text.n] = 0;
-    int code = -1;
-    if (rc != 0)
-        code = cli_error(c, RAMET_STOP, "", "the editor '%s' failed; nothing was changed", editor);
-    else if (!text.n || strcmp(text.p, e->text) == 0)
-        code = cli_error(c, RAMET_STOP, "", "the text is %s; nothing was changed", text.n ? "the same" : "empty");
-    c->argv[2] = arena_strdup(c->mem, text.p);
-    c->argc = 3;
+    size_t n = text.n;
+    while (n && text.p[n - 1] == '\n')
+        n--;
+    char *out = arena_memdup(c->mem, text.p, n);
     buf_release(&text);
-    return code;
+    return out;
+}
+
+/* Lets the user change the old text in an editor; the result becomes the words of the
+ * command line. -1, or an exit code. */
+static int edit_in_editor(cli *c, const ramet_entry *e)
+{
+    const char *editor = editor_name();
+    int code = 0;
+    char *path = editor_file(c, e->text, &code);
+    if (!path)
+        return code;
+    bool ran = editor_run(c, editor, path);
+    char *text = editor_result(c, path);
+    unlink(path);
+    if (!ran)
+        return cli_error(c, RAMET_STOP, "", "the editor '%s' failed; nothing was changed", editor);
+    if (!*text || strcmp(text, e->text) == 0)
+        return cli_error(c, RAMET_STOP, "", "the text is %s; nothing was changed",
+                         *text ? "the same" : "empty");
+    c->argv[2] = text;
+    c->argc = 3;
+    return -1;
 }
 
 static bool words_given(const cli *c)
@@ -96,12 +142,14 @@ int cmd_edit(cli *c)
         return code;
     if (c->argc == 2 && isatty(STDIN_FILENO) == 1 && (code = edit_in_editor(c, e)) >= 0)
         return code;
-    code = words_given(c) ? input_words(&in, c, 2) : input_begin(&in, c, stdin, opt_text(c, "format"));
+    code =
+        words_given(c) ? input_words(&in, c, 2) : input_begin(&in, c, stdin, opt_text(c, "format"));
     if (code < 0)
         code = input_all(&in, role_option(c, e->role), 1, &entries, &n);
     if (code < 0 && !n)
         code = cli_error(c, RAMET_INVALID, "text", "the input holds no entry; nothing was changed");
-    if (code < 0 && ramet_edit(c->call, s->id, e->id, entries, opt_text(c, "expect"), &out) != RAMET_OK)
+    if (code < 0 &&
+        ramet_edit(c->call, s->id, e->id, entries, opt_text(c, "expect"), &out) != RAMET_OK)
         code = cli_fail(c);
     input_end(&in);
     return code < 0 ? answer(c, s->id, &out, "new version") : code;
@@ -120,11 +168,13 @@ int cmd_regenerate(cli *c)
         return code;
     code = -1;
     if (c->argc > 2) {
-        code = words_given(c) ? input_words(&in, c, 2) : input_begin(&in, c, stdin, opt_text(c, "format"));
+        code = words_given(c) ? input_words(&in, c, 2)
+                              : input_begin(&in, c, stdin, opt_text(c, "format"));
         if (code < 0)
             code = input_all(&in, role_option(c, e->role), 1000, &entries, &n);
     }
-    if (code < 0 && ramet_regenerate(c->call, s->id, e->id, entries, n, opt_text(c, "expect"), &out) != RAMET_OK)
+    if (code < 0 && ramet_regenerate(c->call, s->id, e->id, entries, n, opt_text(c, "expect"),
+                                     &out) != RAMET_OK)
         code = cli_fail(c);
     if (c->argc > 2)
         input_end(&in);
@@ -140,10 +190,10 @@ static int sync_answer(cli *c, const ramet_sync_out *out)
     }
     if (c->quiet)
         return 0;
-    printf("synced %s%s%s: %s matched, %s added, %s %s%s%s\n", st(c, ST_ID), text_cut(c, out->session->id, 0),
-           st(c, ST_OFF), number_text(c, out->matched), number_text(c, out->added),
-           out->moved ? "the head moved to" : "the head is still", st(c, ST_HERE),
-           ramet_branch_text(out->session->head.branch, branch), st(c, ST_OFF));
+    printf("synced %s%s%s: %s matched, %s added, %s %s%s%s\n", st(c, ST_ID),
+           text_cut(c, out->session->id, 0), st(c, ST_OFF), number_text(c, out->matched),
+           number_text(c, out->added), out->moved ? "the head moved to" : "the head is still",
+           st(c, ST_HERE), ramet_branch_text(out->session->head.branch, branch), st(c, ST_OFF));
     return 0;
 }
 
@@ -161,10 +211,12 @@ int cmd_sync(cli *c)
         return code;
     FILE *f = from_file ? fopen(c->argv[1], "r") : stdin;
     if (!f)
-        return cli_error(c, RAMET_INVALID, "file", "%s cannot be read: %s", c->argv[1], strerror(errno));
+        return cli_error(c, RAMET_INVALID, "file", "%s cannot be read: %s", c->argv[1],
+                         strerror(errno));
     code = input_begin(&in, c, f, NULL);
     if (code < 0 && in.format == INPUT_TEXT)
-        code = cli_error(c, RAMET_INVALID, "entries", "the input is neither a JSON array nor JSONL");
+        code =
+            cli_error(c, RAMET_INVALID, "entries", "the input is neither a JSON array nor JSONL");
     if (code < 0)
         code = input_all(&in, RAMET_USER, MOST, &entries, &n);
     if (code < 0 && ramet_sync(c->call, s->id, entries, n, opt_text(c, "expect"), &out) != RAMET_OK)

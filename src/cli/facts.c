@@ -52,7 +52,8 @@ static const char *costs(cli *c, const ramet_usage_sum *u)
 {
     const char *s = "";
     for (size_t i = 0; i < u->n_money; i++)
-        s = arena_printf(c->mem, "%s%s%s", s, i ? ", " : "", money_text(c, u->money[i].cost, u->money[i].currency));
+        s = arena_printf(c->mem, "%s%s%s", s, i ? ", " : "",
+                         money_text(c, u->money[i].cost, u->money[i].currency));
     return s;
 }
 

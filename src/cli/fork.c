@@ -10,7 +10,8 @@ static const char *fork_done(cli *c, const ramet_session *parent, const ramet_cu
 {
     if (!cut->position)
         return arena_printf(c->mem, "forked %s with nothing shared, into", short_id(c, parent->id));
-    return arena_printf(c->mem, "forked %s after @%lld into", short_id(c, parent->id), (long long)cut->position);
+    return arena_printf(c->mem, "forked %s after @%lld into", short_id(c, parent->id),
+                        (long long)cut->position);
 }
 
 int cmd_fork(cli *c)
@@ -22,7 +23,8 @@ int cmd_fork(cli *c)
     int code = 0;
     const char *type = opt_text(c, "type"), *system = opt_text(c, "system");
     s = session_named(c, c->argv[0], &code);
-    if (!s || !branch_option(c, &in.branch, &code) || !cut_options(c, s->id, in.branch, &in.at, &in.cut, &code))
+    if (!s || !branch_option(c, &in.branch, &code) ||
+        !cut_options(c, s->id, in.branch, &in.at, &in.cut, &code))
         return code;
     in.id = opt_text(c, "id");
     in.title = opt_text(c, "title");

@@ -34,9 +34,9 @@ typedef struct node {
     int64_t via;         /* a branch that can be read, whose path runs over this one */
     const char *session; /* its session; that of `via` when its own is hidden */
     ramet_fork_type type;
-    bool hidden;          /* its session is not to be seen */
-    int64_t on_path;      /* positions below this are on the present path; 0 = none */
-    int64_t weight;       /* branches drawn from here on */
+    bool hidden;                 /* its session is not to be seen */
+    int64_t on_path;             /* positions below this are on the present path; 0 = none */
+    int64_t weight;              /* branches drawn from here on */
     VEC(struct node *) children; /* with entries of their own, by base */
     VEC(head_mark) heads;        /* by position */
     size_t child, head;          /* the first of each that was not drawn yet */
@@ -71,7 +71,10 @@ static ramet_status add_session(graph *g, const ramet_session *s)
     size_t n;
     ramet_status status = ramet_branches(g->c->call, s->id, &list, &n);
     for (size_t i = 0; status == RAMET_OK && i < n; i++) {
-        node b = {.id = list[i].id, .parent = list[i].parent, .base = list[i].base, .length = list[i].length};
+        node b = {.id = list[i].id,
+                  .parent = list[i].parent,
+                  .base = list[i].base,
+                  .length = list[i].length};
         b.via = b.id;
         b.session = s->id;
         b.type = list[i].type;
@@ -90,7 +93,7 @@ static ramet_status entry_at(graph *g, const node *b, int64_t position, ramet_en
     if (s == RAMET_OK && !page.n)
         return RAMET_ENTRY_NOT_FOUND;
     if (s == RAMET_OK)
-        *out = &page.entries[0];
+        *out = page.entries;
     return s;
 }
 
@@ -98,7 +101,8 @@ static ramet_status entry_at(graph *g, const node *b, int64_t position, ramet_en
  * its own base, which is searched for. */
 static ramet_status add_hidden(graph *g, const node *b)
 {
-    node p = {.id = b->parent, .length = b->base, .via = b->via, .session = b->session, .hidden = true};
+    node p = {
+        .id = b->parent, .length = b->base, .via = b->via, .session = b->session, .hidden = true};
     int64_t low = 0, high = b->base - 1;
     ramet_entry *e;
     ramet_status s;
@@ -146,7 +150,8 @@ static ramet_status add_all_hidden(graph *g)
 static int by_base(const void *a, const void *b)
 {
     const node *x = *(node *const *)a, *y = *(node *const *)b;
-    return x->base != y->base ? (x->base > y->base) - (x->base < y->base) : (x->id > y->id) - (x->id < y->id);
+    return x->base != y->base ? (x->base > y->base) - (x->base < y->base)
+                              : (x->id > y->id) - (x->id < y->id);
 }
 
 static int by_position(const void *a, const void *b)
@@ -249,7 +254,9 @@ static int put_left(graph *g, const node *b)
     const char *why = b->type == RAMET_AUTO_EDIT         ? ", an edit"
                       : b->type == RAMET_AUTO_REGENERATE ? ", another answer"
                                                          : "";
-    return put(g->c, ST_GONE, arena_printf(g->c->mem, "(%s%s, abandoned) ", ramet_branch_text(b->id, branch), why));
+    return put(
+        g->c, ST_GONE,
+        arena_printf(g->c->mem, "(%s%s, abandoned) ", ramet_branch_text(b->id, branch), why));
 }
 
 /* Whether the next branch that leaves does so here. */
@@ -258,7 +265,8 @@ static bool leaves_at(const node *b, int64_t position)
     return b->child < b->children.n && b->children.items[b->child]->base == position + 1;
 }
 
-static ramet_status put_entry(graph *g, node *b, int64_t position, const char *lanes, const char *tee)
+static ramet_status put_entry(graph *g, node *b, int64_t position, const char *lanes,
+                              const char *tee)
 {
     cli *c = g->c;
     ramet_entry *e;
@@ -302,35 +310,40 @@ static int by_weight(const void *a, const void *b)
     return (x->b->id > y->b->id) - (x->b->id < y->b->id);
 }
 
-/* All in lanes beside this one, but the heaviest, which goes straight on. */
-static ramet_status draw_ways(graph *g, way_list *ways, const char *lanes)
+/* Draws all ways in lanes beside this one, but the heaviest, which is left in *last to go
+ * straight on. */
+static ramet_status draw_beside(graph *g, way_list *ways, const char *lanes, way *last)
 {
     const char *tee = arena_printf(g->c->mem, "%s%s", gl(g->c, G_TEE), gl(g->c, G_DASH));
-    ramet_status s = RAMET_OK;
-    if (ways->n)
-        qsort(ways->items, ways->n, sizeof(way), by_weight);
-    for (size_t i = 0; i < ways->n && s == RAMET_OK; i++)
-        s = draw(g, ways->items[i].b, ways->items[i].from, lanes, i + 1 < ways->n ? tee : "");
-    return s;
+    qsort(ways->items, ways->n, sizeof(way), by_weight);
+    for (size_t i = 0; i + 1 < ways->n; i++) {
+        ramet_status s = draw(g, ways->items[i].b, ways->items[i].from, lanes, tee);
+        if (s != RAMET_OK)
+            return s;
+    }
+    *last = ways->items[ways->n - 1];
+    return RAMET_OK;
 }
 
-static ramet_status draw_split(graph *g, node *b, int64_t position, const char *lanes)
+/* Branches leave before at->from: draws them, and moves *at to what goes straight on. */
+static ramet_status draw_split(graph *g, way *at, const char *lanes)
 {
     enum { DEEP = 40 };
     way_list ways = {0};
-    for (; leaves_at(b, position); b->child++) {
+    node *b = at->b;
+    for (; leaves_at(b, at->from - 1); b->child++) {
         node *child = b->children.items[b->child];
         way w = {child, child->base, child->on_path ? PRESENT : child->weight};
         VEC_PUSH(g->c->mem, &ways, w);
         b->weight -= child->weight;
     }
-    if (position + 1 < b->length) {
+    if (at->from < b->length) {
         /* Until the lanes would run off the page. */
         bool deep = text_columns(lanes, strlen(lanes)) > DEEP;
-        way w = {b, position + 1, position + 1 < b->on_path ? PRESENT : deep ? b->weight : STRAIGHT};
-        VEC_PUSH(g->c->mem, &ways, w);
+        at->weight = at->from < b->on_path ? PRESENT : deep ? b->weight : STRAIGHT;
+        VEC_PUSH(g->c->mem, &ways, *at);
     }
-    return draw_ways(g, &ways, lanes);
+    return draw_beside(g, &ways, lanes, at);
 }
 
 /* The next position at or after `from` that must have a line of its own. */
@@ -344,26 +357,41 @@ static int64_t next_point(const node *b, int64_t from)
     return best;
 }
 
-static ramet_status draw(graph *g, node *b, int64_t from, const char *lanes, const char *tee)
+/* The entries from one position to another; a long run of them is one line. `tee` joins the
+ * first line to the lane that it leaves. */
+static ramet_status draw_run(graph *g, node *b, int64_t from, int64_t to, const char *lanes,
+                             const char *tee, const char *inside)
 {
     enum { SHORT_RUN = 2 };
     cli *c = g->c;
-    const char *inside = *tee ? arena_printf(c->mem, "%s%s ", lanes, gl(c, G_LINE)) : lanes;
-    for (int64_t at = from; at < b->length;) {
-        int64_t point = next_point(b, at);
-        if (point - at > SHORT_RUN) {
-            put(c, ST_DIM, arena_printf(c->mem, "%s%s%s  %s\n", *tee ? lanes : inside, tee, gl(c, G_MORE),
-                                        count_text(c, point - at, "entry", "entries")));
-            at = point;
-            tee = "";
-        }
-        for (; at <= point; at++, tee = "") {
-            ramet_status s = put_entry(g, b, at, *tee ? lanes : inside, tee);
-            if (s != RAMET_OK)
-                return s;
-        }
-        if (leaves_at(b, point))
-            return draw_split(g, b, point, inside);
+    if (to - from > SHORT_RUN) {
+        put(c, ST_DIM,
+            arena_printf(c->mem, "%s%s%s  %s\n", *tee ? lanes : inside, tee, gl(c, G_MORE),
+                         count_text(c, to - from, "entry", "entries")));
+        from = to;
+        tee = "";
+    }
+    for (; from <= to; from++, tee = "") {
+        ramet_status s = put_entry(g, b, from, *tee ? lanes : inside, tee);
+        if (s != RAMET_OK)
+            return s;
+    }
+    return RAMET_OK;
+}
+
+static ramet_status draw(graph *g, node *b, int64_t from, const char *lanes, const char *tee)
+{
+    const char *inside = *tee ? arena_printf(g->c->mem, "%s%s ", lanes, gl(g->c, G_LINE)) : lanes;
+    way at = {b, from, 0};
+    while (at.from < at.b->length) {
+        int64_t point = next_point(at.b, at.from);
+        ramet_status s = draw_run(g, at.b, at.from, point, lanes, tee, inside);
+        tee = "";
+        at.from = point + 1;
+        if (s == RAMET_OK && leaves_at(at.b, point))
+            s = draw_split(g, &at, inside);
+        if (s != RAMET_OK)
+            return s;
     }
     return RAMET_OK;
 }
@@ -404,7 +432,11 @@ static ramet_status draw_all(graph *g)
         way w = {b, b->base, b->on_path ? PRESENT : b->weight};
         VEC_PUSH(c->mem, &ways, w);
     }
-    return draw_ways(g, &ways, "");
+    way last;
+    if (!ways.n)
+        return RAMET_OK;
+    ramet_status s = draw_beside(g, &ways, "", &last);
+    return s == RAMET_OK ? draw(g, last.b, last.from, "", "") : s;
 }
 
 /* ------------------------------------------------------------------ the command */

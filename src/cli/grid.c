@@ -73,7 +73,8 @@ static void grid_fit(grid *t)
     if (over <= 0 || t->flex < 0)
         return;
     int less = t->width[t->flex] - over;
-    t->width[t->flex] = less < LEAST ? (t->width[t->flex] < LEAST ? t->width[t->flex] : LEAST) : less;
+    t->width[t->flex] =
+        less < LEAST ? (t->width[t->flex] < LEAST ? t->width[t->flex] : LEAST) : less;
 }
 
 static void print_row(grid *t, const cell *row)

@@ -118,7 +118,8 @@ static void print_command(cli *c, const command_def *d)
         for (const example_def *e = d->examples; e->command; e++)
             printf("  ramet %s\n      %s%s%s\n", e->command, st(c, ST_DIM), e->text, st(c, ST_OFF));
     }
-    printf("\n'ramet help' shows the options of every command and how sessions and entries are named.\n");
+    printf("\n'ramet help' shows the options of every command and how sessions and entries are "
+           "named.\n");
 }
 
 int help_show(cli *c, const command_def *cmd)

@@ -22,8 +22,8 @@ static int read_failed(input *in)
 
 static int too_long(input *in, const char *what, int mib)
 {
-    return cli_error(in->c, RAMET_TOO_LARGE, "", "%s of the input is over %d MiB; send it in parts as JSONL",
-                     what, mib);
+    return cli_error(in->c, RAMET_TOO_LARGE, "",
+                     "%s of the input is over %d MiB; send it in parts as JSONL", what, mib);
 }
 
 /* Adds one line with its newline; nothing at the end of the input. */
@@ -65,7 +65,8 @@ static int begin_text(input *in)
 {
     in->format = INPUT_TEXT;
     if (memchr(in->text.p, 0, in->text.n))
-        return cli_error(in->c, RAMET_INVALID, "text", "the message holds a zero byte, which text may not");
+        return cli_error(in->c, RAMET_INVALID, "text",
+                         "the message holds a zero byte, which text may not");
     if (in->text.n && in->text.p[in->text.n - 1] == '\n')
         in->text.p[--in->text.n] = 0;
     if (!*skip_blank(in->text.p))
@@ -79,9 +80,10 @@ static int begin_json(input *in)
     json_error error;
     in->format = INPUT_JSON;
     if (!json_parse(in->c->mem, in->text.p, in->text.n, 0, &in->doc, &error))
-        return cli_error(in->c, RAMET_INVALID, "",
-                         "the input is not valid JSON: %s at byte %zu; --format text takes it as it is",
-                         error.message, error.offset);
+        return cli_error(
+            in->c, RAMET_INVALID, "",
+            "the input is not valid JSON: %s at byte %zu; --format text takes it as it is",
+            error.message, error.offset);
     const json_node *root = &in->doc.nodes[0];
     in->next = json_is(root, JSON_ARRAY) ? json_first(&in->doc, root) : root;
     return -1;
@@ -191,20 +193,23 @@ static int bad_entry(input *in, ramet_status status, const char *field, const ch
 {
     const char *kept = "";
     if (in->added)
-        kept = arena_printf(in->c->mem, "; the first %s were added", count_text(in->c, in->added, "entry", "entries"));
+        kept = arena_printf(in->c->mem, "; the first %s were added",
+                            count_text(in->c, in->added, "entry", "entries"));
     return cli_error(in->c, status, field, "%s: %s%s", input_place(in), why, kept);
 }
 
-static int next_object(input *in, arena *a, const json_doc *d, const json_node *v, ramet_entry_in *out)
+static int next_object(input *in, arena *a, const json_doc *d, const json_node *v,
+                       ramet_entry_in *out)
 {
     static const char *const alone[] = {"id", "usage", "state"};
     ramet_error error;
     if (native_entry_in(a, d, v, out, &error)) {
         for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
             if (in->defaults && opt_flag(in->c, alone[i]))
-                return cli_error(in->c, RAMET_INVALID, alone[i],
-                                 "--%s goes with a plain message; write it into the JSON entry instead",
-                                 alone[i]);
+                return cli_error(
+                    in->c, RAMET_INVALID, alone[i],
+                    "--%s goes with a plain message; write it into the JSON entry instead",
+                    alone[i]);
         return -1;
     }
     return bad_entry(in, error.status, error.field, error.message);
@@ -228,7 +233,8 @@ static int next_line(input *in, arena *a, ramet_entry_in *out, bool *got)
     char *line = arena_memdup(a, in->text.p, in->text.n);
     if (!json_parse(a, line, in->text.n, 0, &d, &error))
         return bad_entry(in, RAMET_INVALID, "",
-                         arena_printf(in->c->mem, "not valid JSON: %s at byte %zu", error.message, error.offset));
+                         arena_printf(in->c->mem, "not valid JSON: %s at byte %zu", error.message,
+                                      error.offset));
     *got = true;
     return next_object(in, a, &d, &d.nodes[0], out);
 }
@@ -273,8 +279,8 @@ int input_all(input *in, ramet_role role, size_t most, ramet_entry_in **out, siz
         if (!got)
             break;
         if (list.n == most)
-            return cli_error(in->c, RAMET_BATCH_TOO_LARGE, "entries", "the input holds more than %zu entries",
-                             most);
+            return cli_error(in->c, RAMET_BATCH_TOO_LARGE, "entries",
+                             "the input holds more than %zu entries", most);
         VEC_PUSH(in->c->mem, &list, e);
     }
     *out = list.items;

@@ -14,12 +14,12 @@ typedef struct input {
     cli *c;
     FILE *file;
     input_format format;
-    buf text;        /* the message or document, or the line at hand */
-    bool pending;    /* JSONL: `text` holds a line that was not given out yet */
-    int64_t line;    /* JSONL: number of that line */
-    int64_t number;  /* entries given out */
-    int64_t added;   /* of these, how many are in the store; an error says so */
-    json_doc doc;    /* JSON: the document, and the next entry in it */
+    buf text;       /* the message or document, or the line at hand */
+    bool pending;   /* JSONL: `text` holds a line that was not given out yet */
+    int64_t line;   /* JSONL: number of that line */
+    int64_t number; /* entries given out */
+    int64_t added;  /* of these, how many are in the store; an error says so */
+    json_doc doc;   /* JSON: the document, and the next entry in it */
     const json_node *next;
     bool ended;
     bool defaults; /* the command has --role, --turn and so on for what an entry leaves open */

@@ -77,8 +77,8 @@ static ramet_status walk_forward(cli *c, const char *session, const ramet_read_i
 
 /* The last `limit`, newest first when `print` is set; else only finds where they begin.
  * limit 0: all. */
-static ramet_status walk_back(cli *c, const char *session, const ramet_read_in *base, int64_t limit, printer *p,
-                              int64_t *first)
+static ramet_status walk_back(cli *c, const char *session, const ramet_read_in *base, int64_t limit,
+                              printer *p, int64_t *first)
 {
     enum { PAGE = 500 };
     ramet_read_in in = *base;
@@ -193,7 +193,8 @@ int cmd_record(cli *c)
     printer_begin(&p, c, s->head.length);
     do {
         ramet_call_reset(c->walk);
-        ramet_status status = ramet_record(c->walk, s->id, which, from, left < PAGE ? (int)left : PAGE, &page, &total);
+        ramet_status status = ramet_record(c->walk, s->id, which, from,
+                                           left < PAGE ? (int)left : PAGE, &page, &total);
         if (status != RAMET_OK) {
             printer_end(&p);
             return cli_report(c, ramet_call_error(c->walk));

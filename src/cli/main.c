@@ -128,8 +128,8 @@ static int store_open(cli *c)
     if (ramet_open(where, &options, &c->store, &error) != RAMET_OK) {
         if (access(ramet_where(where), F_OK) == 0 || !options.must_exist)
             return cli_report(c, &error);
-        return cli_error(c, RAMET_CANNOT_OPEN, "db", "there is no store at %s; 'ramet new' makes one",
-                         ramet_where(where));
+        return cli_error(c, RAMET_CANNOT_OPEN, "db",
+                         "there is no store at %s; 'ramet new' makes one", ramet_where(where));
     }
     if (c->cmd->flags & CMD_ADMIN)
         user = NULL;

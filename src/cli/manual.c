@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* The exit codes, each with the statuses that give it. */
-static void each_exit(void (*begin)(int code), void (*one)(bool first, const char *code, const char *text),
+static void each_exit(void (*begin)(int code),
+                      void (*one)(bool first, const char *code, const char *text),
                       void (*end)(void))
 {
     static const struct {
@@ -215,7 +216,8 @@ static void markdown_exit_end(void)
 
 static void markdown_command(cli *c, const command_def *d)
 {
-    printf("\n### `ramet %s%s%s`\n\n%s.\n", d->name, *d->synopsis ? " " : "", d->synopsis, d->summary);
+    printf("\n### `ramet %s%s%s`\n\n%s.\n", d->name, *d->synopsis ? " " : "", d->synopsis,
+           d->summary);
     if (d->about)
         printf("\n%s\n", d->about);
     if (d->options)
@@ -230,7 +232,8 @@ static void markdown_command(cli *c, const command_def *d)
 
 int help_markdown(cli *c)
 {
-    printf("# The command line\n\nMade by `ramet help --markdown` from the table in `src/cli/table.c`; "
+    printf("# The command line\n\nMade by `ramet help --markdown` from the table in "
+           "`src/cli/table.c`; "
            "a test compares.\n\n%s\n\n`ramet COMMAND [arguments] [options]`\n\n## Names\n",
            cli_description);
     markdown_topics(cli_names, "`");

@@ -39,14 +39,16 @@ static int change_member(cli *c, const char *session)
     if (!set && strcmp(action, "rm") != 0)
         return cli_error(c, RAMET_INVALID, "action", "'%s' is no action; take set or rm", action);
     if (!user || (set && c->argc < 4) || (!set && c->argc > 3))
-        return cli_error(c, RAMET_INVALID, "user", "usage: ramet members SESSION set USER LEVEL, or rm USER");
+        return cli_error(c, RAMET_INVALID, "user",
+                         "usage: ramet members SESSION set USER LEVEL, or rm USER");
     if (!set)
         return ramet_member_remove(c->call, session, user) == RAMET_OK ? -1 : cli_fail(c);
     int level = ramet_level_parse(c->argv[3]);
     if (level <= RAMET_NO_LEVEL)
-        return cli_error(c, RAMET_INVALID, "level", "'%s' is no level; take reader, writer, manager or owner",
-                         c->argv[3]);
-    return ramet_member_set(c->call, session, user, (ramet_level)level) == RAMET_OK ? -1 : cli_fail(c);
+        return cli_error(c, RAMET_INVALID, "level",
+                         "'%s' is no level; take reader, writer, manager or owner", c->argv[3]);
+    return ramet_member_set(c->call, session, user, (ramet_level)level) == RAMET_OK ? -1
+                                                                                    : cli_fail(c);
 }
 
 int cmd_members(cli *c)

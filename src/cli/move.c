@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-bool cut_options(cli *c, const char *session, int64_t branch, ramet_at *at, ramet_cut_policy *cut, int *code)
+bool cut_options(cli *c, const char *session, int64_t branch, ramet_at *at, ramet_cut_policy *cut,
+                 int *code)
 {
     const char *policy = opt_text(c, "cut");
     memset(at, 0, sizeof *at);
@@ -44,7 +45,8 @@ int cmd_rewind(cli *c)
     return session_answer(c, out, &cut, "rewound");
 }
 
-typedef ramet_status (*step_fn)(ramet_call *c, const char *session, const char *expected, ramet_session **out);
+typedef ramet_status (*step_fn)(ramet_call *c, const char *session, const char *expected,
+                                ramet_session **out);
 
 static int step(cli *c, step_fn go, const char *done)
 {
@@ -96,7 +98,8 @@ static bool branch_of_version(cli *c, const char *session, int64_t *branch, int 
     ramet_version *list;
     size_t n;
     if (!at || !pick) {
-        *code = cli_error(c, RAMET_INVALID, "branch", "give a BRANCH, or both --at ENTRY and --pick N");
+        *code =
+            cli_error(c, RAMET_INVALID, "branch", "give a BRANCH, or both --at ENTRY and --pick N");
         return false;
     }
     ramet_entry *e = entry_named(c, session, 0, at, code);
@@ -111,8 +114,8 @@ static bool branch_of_version(cli *c, const char *session, int64_t *branch, int 
             *branch = list[i].branch;
             return true;
         }
-    *code = cli_error(c, RAMET_BRANCH_NOT_FOUND, "pick", "--pick is %lld; the message at %s has %s", (long long)pick,
-                      at, count_text(c, (int64_t)n, "version", "versions"));
+    *code = cli_error(c, RAMET_BRANCH_NOT_FOUND, "pick", "--pick is %lld; the message at %s has %s",
+                      (long long)pick, at, count_text(c, (int64_t)n, "version", "versions"));
     return false;
 }
 
@@ -134,7 +137,7 @@ int cmd_switch(cli *c)
     ramet_session *s = session_named(c, c->argv[0], &code);
     if (!s)
         return code;
-    bool ok = c->argc < 2                      ? branch_of_version(c, s->id, &branch, &code)
+    bool ok = c->argc < 2                    ? branch_of_version(c, s->id, &branch, &code)
               : strcmp(c->argv[1], "-") == 0 ? branch_before(c, s->id, &branch, &code)
                                              : branch_named(c, c->argv[1], &branch, &code);
     if (!ok)

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 
 /* ENTRY (the second word), --before and --cut. False: reported. */
-bool cut_options(cli *c, const char *session, int64_t branch, ramet_at *at, ramet_cut_policy *cut, int *code);
+bool cut_options(cli *c, const char *session, int64_t branch, ramet_at *at, ramet_cut_policy *cut,
+                 int *code);
 
 #endif

@@ -123,7 +123,8 @@ static bool choice_has(const char *choices, const char *word)
 
 static int bad_value(cli *c, const option_def *o, const char *value, const char *want)
 {
-    return cli_error(c, RAMET_INVALID, o->name, "--%s is '%s'; it must be %s", o->name, value, want);
+    return cli_error(c, RAMET_INVALID, o->name, "--%s is '%s'; it must be %s", o->name, value,
+                     want);
 }
 
 static int check_value(cli *c, const option_def *o, const char *value)
@@ -134,7 +135,8 @@ static int check_value(cli *c, const option_def *o, const char *value)
     case OPT_COUNT:
         return count_parse(value, &n) ? -1 : bad_value(c, o, value, "a whole number from 1 on");
     case OPT_SPAN:
-        return span_parse(value, &n) ? -1 : bad_value(c, o, value, "a span like 90s, 30m, 12h or 7d");
+        return span_parse(value, &n) ? -1
+                                     : bad_value(c, o, value, "a span like 90s, 30m, 12h or 7d");
     case OPT_TIME:
         return when_parse(c, value, &n)
                    ? -1
@@ -200,7 +202,8 @@ static int unknown_option(cli *c, const char *shown, const char *name)
     for (const option_def *o = cli_globals; o->name; o++)
         words[n++] = o->name;
     const char *guess = name ? hint(c, name, "--", words, n) : NULL;
-    const char *where = c->cmd ? arena_printf(c->mem, "ramet %s --help", c->cmd->name) : "ramet help";
+    const char *where =
+        c->cmd ? arena_printf(c->mem, "ramet %s --help", c->cmd->name) : "ramet help";
     return cli_error(c, RAMET_INVALID, "", "unknown option '%s'; %s", shown,
                      guess ? guess : arena_printf(c->mem, "see '%s'", where));
 }
@@ -257,10 +260,22 @@ static int parse_letters(cli *c, scan *s, const char *word)
 static int unknown_command(cli *c, const char *word)
 {
     static const char *const others[][2] = {
-        {"ls", "list"},       {"delete", "rm"},     {"remove", "rm"},   {"checkout", "switch"},
-        {"reset", "rewind"},  {"commit", "append"}, {"add", "append"},  {"branch", "branches"},
-        {"init", "new"},      {"create", "new"},    {"reflog", "moves"}, {"compare", "diff"},
-        {"grep", "search"},   {"find", "search"},   {"cat", "show"},    {"archive", "set --archive"},
+        {"ls", "list"},
+        {"delete", "rm"},
+        {"remove", "rm"},
+        {"checkout", "switch"},
+        {"reset", "rewind"},
+        {"commit", "append"},
+        {"add", "append"},
+        {"branch", "branches"},
+        {"init", "new"},
+        {"create", "new"},
+        {"reflog", "moves"},
+        {"compare", "diff"},
+        {"grep", "search"},
+        {"find", "search"},
+        {"cat", "show"},
+        {"archive", "set --archive"},
         {"rename", "set --title"},
     };
     const char *words[64];

@@ -27,7 +27,8 @@ static part_text part_render(cli *c, const json_doc *d, const json_node *part)
         out.paint = type[1] == 'e' ? ST_OFF : ST_DIM;
     } else if (strcmp(type, "tool_call") == 0) {
         out.paint = ST_TOOL;
-        out.text = arena_printf(c->mem, "%s %s %s", gl(c, G_TOOL), value_text(c, d, json_get(d, part, "name")),
+        out.text = arena_printf(c->mem, "%s %s %s", gl(c, G_TOOL),
+                                value_text(c, d, json_get(d, part, "name")),
                                 value_text(c, d, json_get(d, part, "input")));
     } else if (strcmp(type, "tool_result") == 0) {
         bool failed = json_is(json_get(d, part, "is_error"), JSON_TRUE);
@@ -79,8 +80,8 @@ const char *entry_preview(cli *c, const ramet_entry *e, int columns)
     return text_first_line(c, e->text && *e->text ? e->text : entry_plain(c, e), columns);
 }
 
-const char *usage_text(cli *c, int64_t input, int64_t output, int64_t cached, const ramet_money *money,
-                       size_t n_money)
+const char *usage_text(cli *c, int64_t input, int64_t output, int64_t cached,
+                       const ramet_money *money, size_t n_money)
 {
     const char *s = "";
     if (input || output)
@@ -97,7 +98,8 @@ const char *usage_text(cli *c, int64_t input, int64_t output, int64_t cached, co
 static const char *entry_facts(cli *c, const ramet_entry *e)
 {
     const char *sep = arena_printf(c->mem, " %s ", gl(c, G_SEP));
-    const char *s = arena_printf(c->mem, "%s%s%s", time_ago(c, e->created), sep, short_id(c, e->id));
+    const char *s =
+        arena_printf(c->mem, "%s%s%s", time_ago(c, e->created), sep, short_id(c, e->id));
     if (e->author && *e->author)
         s = arena_printf(c->mem, "%s%s%s", text_cut(c, e->author, 30), sep, s);
     if (e->versions > 1)
@@ -135,11 +137,12 @@ void entry_print_line(cli *c, const ramet_entry *e, int digits)
     const char *id = text_cut(c, short_id(c, e->id), 8);
     int used = digits + 1 + 2 + 8 + 2 + 9 + 2;
     int room = c->width > 0 ? (c->width - used > 20 ? c->width - used : 20) : 0;
-    const char *mark = e->versions > 1 ? arena_printf(c->mem, "(%d/%d) ", e->version, e->versions) : "";
+    const char *mark =
+        e->versions > 1 ? arena_printf(c->mem, "(%d/%d) ", e->version, e->versions) : "";
     if (room > 0)
         room -= (int)strlen(mark);
-    printf("%s%*s%s  %s%s%*s%s  %s%-9s%s  %s%s\n", st(c, ST_ID), digits + 1, position, st(c, ST_OFF),
-           st(c, ST_DIM), id, 8 - text_columns(id, strlen(id)), "", st(c, ST_OFF),
+    printf("%s%*s%s  %s%s%*s%s  %s%-9s%s  %s%s\n", st(c, ST_ID), digits + 1, position,
+           st(c, ST_OFF), st(c, ST_DIM), id, 8 - text_columns(id, strlen(id)), "", st(c, ST_OFF),
            st(c, role_style(e->role)), ramet_role_name(e->role), st(c, ST_OFF), mark,
            entry_preview(c, e, room));
 }

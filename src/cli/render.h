@@ -29,8 +29,8 @@ const char *agent_text(cli *c, const ramet_agent *a);
 /* " #travel #work", "" without tags */
 const char *tags_text(cli *c, const ramet_session *s);
 /* "1,204 in, 96 out, 300 cached, 0.02 USD"; "" when nothing was used */
-const char *usage_text(cli *c, int64_t input, int64_t output, int64_t cached, const ramet_money *money,
-                       size_t n_money);
+const char *usage_text(cli *c, int64_t input, int64_t output, int64_t cached,
+                       const ramet_money *money, size_t n_money);
 /* The shown title, or (untitled). */
 const char *title_text(const ramet_session *s);
 /* Title, id, agent and so on, as above a log; `head` is the one of the path shown. */

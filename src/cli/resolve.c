@@ -79,8 +79,8 @@ static int report_missing(cli *c, const session_search *s, const char *word)
         for (size_t i = 0; i < s->n && i < MOST_SHOWN; i++)
             buf_printf(&list, "%s%s", i ? ", " : "", s->found[i]);
         int code = cli_error(c, RAMET_SESSION_NOT_FOUND, "session",
-                             "'%s' fits %zu sessions: %s%s; give more of the id", word, s->n, list.p,
-                             s->n > MOST_SHOWN ? ", and more" : "");
+                             "'%s' fits %zu sessions: %s%s; give more of the id", word, s->n,
+                             list.p, s->n > MOST_SHOWN ? ", and more" : "");
         buf_release(&list);
         return code;
     }
@@ -146,17 +146,18 @@ static ramet_entry *entry_at(cli *c, const char *session, int64_t branch, const 
     }
     int64_t position = n > 0 ? n - 1 : page.head.length + n;
     if (position < 0 || position >= page.head.length) {
-        *code = cli_error(c, RAMET_ENTRY_NOT_FOUND, "entry", "there is no entry %s: the path has %s", word,
-                          count_text(c, page.head.length, "entry", "entries"));
+        *code =
+            cli_error(c, RAMET_ENTRY_NOT_FOUND, "entry", "there is no entry %s: the path has %s",
+                      word, count_text(c, page.head.length, "entry", "entries"));
         return NULL;
     }
-    in = (ramet_read_in){.limit = 1, .branch = branch, .by_position = true, .position = position,
-                         .versions = true};
+    in = (ramet_read_in){
+        .limit = 1, .branch = branch, .by_position = true, .position = position, .versions = true};
     if (ramet_read(c->call, session, &in, &page) != RAMET_OK || !page.n) {
         *code = cli_fail(c);
         return NULL;
     }
-    return &page.entries[0];
+    return page.entries;
 }
 
 static int report_no_entry(cli *c, const char *word, const char *first, size_t n)
@@ -229,8 +230,9 @@ bool branch_option(cli *c, int64_t *branch, int *code)
     *branch = word ? ramet_branch_parse(word) : 0;
     if (!word || *branch > 0)
         return true;
-    *code = cli_error(c, RAMET_INVALID, "branch",
-                      "--branch is '%s'; a branch looks like b17, 'ramet branches' shows them", word);
+    *code =
+        cli_error(c, RAMET_INVALID, "branch",
+                  "--branch is '%s'; a branch looks like b17, 'ramet branches' shows them", word);
     return false;
 }
 

@@ -22,7 +22,8 @@ static void print_snippet(cli *c, const ramet_hit *h)
             continue;
         fputs(text_safe(c->mem, arena_memdup(c->mem, h->snippet + at, from - at), false), stdout);
         if (len)
-            printf("%s%s%s", open, text_safe(c->mem, arena_memdup(c->mem, h->snippet + from, len), false), close);
+            printf("%s%s%s", open,
+                   text_safe(c->mem, arena_memdup(c->mem, h->snippet + from, len), false), close);
         at = from + len;
     }
     putchar('\n');
@@ -31,12 +32,14 @@ static void print_snippet(cli *c, const ramet_hit *h)
 static void print_hit(cli *c, const ramet_hit *h)
 {
     char branch[24];
-    printf("%s%s%s  %s%s%s  %s@%lld%s %s%s%s  %s%s%s", st(c, ST_BOLD), text_cut(c, h->title, 48), st(c, ST_OFF),
-           st(c, ST_ID), short_id(c, h->session), st(c, ST_OFF), st(c, ST_ID), (long long)h->position + 1,
-           st(c, ST_OFF), st(c, role_style(h->role)), ramet_role_name(h->role), st(c, ST_OFF), st(c, ST_DIM),
-           time_ago(c, h->created), st(c, ST_OFF));
+    printf("%s%s%s  %s%s%s  %s@%lld%s %s%s%s  %s%s%s", st(c, ST_BOLD), text_cut(c, h->title, 48),
+           st(c, ST_OFF), st(c, ST_ID), short_id(c, h->session), st(c, ST_OFF), st(c, ST_ID),
+           (long long)h->position + 1, st(c, ST_OFF), st(c, role_style(h->role)),
+           ramet_role_name(h->role), st(c, ST_OFF), st(c, ST_DIM), time_ago(c, h->created),
+           st(c, ST_OFF));
     if (h->abandoned)
-        printf("  %son %s, abandoned%s", st(c, ST_NOTE), ramet_branch_text(h->branch, branch), st(c, ST_OFF));
+        printf("  %son %s, abandoned%s", st(c, ST_NOTE), ramet_branch_text(h->branch, branch),
+               st(c, ST_OFF));
     putchar('\n');
     print_snippet(c, h);
 }
@@ -85,7 +88,8 @@ int cmd_search(cli *c)
     int code = 0;
     buf query;
     if (!c->argc)
-        return cli_error(c, RAMET_INVALID, "words", "WORDS is missing; usage: ramet search WORDS...");
+        return cli_error(c, RAMET_INVALID, "words",
+                         "WORDS is missing; usage: ramet search WORDS...");
     if (!session_option(c, "session", &session, &code) || !session_option(c, "tree", &tree, &code))
         return code;
     buf_init(&query, 1 << 16);

@@ -52,7 +52,8 @@ int cmd_set(cli *c)
     if (!s || (code = merged_option(c, &patch.merged_into)) >= 0)
         return code;
     if (archived && opt_flag(c, "unarchive"))
-        return cli_error(c, RAMET_INVALID, "archive", "--archive and --unarchive exclude each other");
+        return cli_error(c, RAMET_INVALID, "archive",
+                         "--archive and --unarchive exclude each other");
     patch.title = opt_text(c, "title");
     patch.agent = agent_changed(c, s, &agent) ? &agent : NULL;
     patch.metadata = opt_text(c, "metadata");
@@ -61,8 +62,10 @@ int cmd_set(cli *c)
         visibility = (ramet_visibility)ramet_visibility_parse(word);
         patch.visibility = &visibility;
     }
-    if (!patch.title && !patch.agent && !patch.metadata && !patch.archived && !patch.visibility && !patch.merged_into)
-        return cli_error(c, RAMET_INVALID, "", "nothing to set; 'ramet set --help' shows what can be");
+    if (!patch.title && !patch.agent && !patch.metadata && !patch.archived && !patch.visibility &&
+        !patch.merged_into)
+        return cli_error(c, RAMET_INVALID, "",
+                         "nothing to set; 'ramet set --help' shows what can be");
     patch.expected_head = opt_text(c, "expect");
     if (ramet_session_update(c->call, s->id, &patch, &out) != RAMET_OK)
         return cli_fail(c);

@@ -43,8 +43,9 @@ static void show_fork(cli *c, const ramet_session *s)
         fact(c, "type", ramet_fork_type_name(s->type));
     fact(c, "reason", s->reason);
     if (s->by_id)
-        fact(c, "made by", s->by_kind == RAMET_BY_SYSTEM ? arena_printf(c->mem, "%s (a system)", s->by_id)
-                                                         : s->by_id);
+        fact(c, "made by",
+             s->by_kind == RAMET_BY_SYSTEM ? arena_printf(c->mem, "%s (a system)", s->by_id)
+                                           : s->by_id);
 }
 
 static const char *agent_full(cli *c, const ramet_agent *a)
@@ -67,20 +68,25 @@ static int show_session(cli *c, const ramet_session *s)
     printf("%s%s%s\n", st(c, ST_BOLD), text_cut(c, title_text(s), 0), st(c, ST_OFF));
     fact(c, "id", s->id);
     fact(c, "tree", s->tree_id);
-    fact(c, "owner", s->visibility == RAMET_PRIVATE ? arena_printf(c->mem, "%s (private)", s->owner) : s->owner);
+    fact(c, "owner",
+         s->visibility == RAMET_PRIVATE ? arena_printf(c->mem, "%s (private)", s->owner)
+                                        : s->owner);
     fact(c, "agent", agent_full(c, &s->agent));
     fact(c, "tags", tags_text(c, s));
-    fact(c, "head", arena_printf(c->mem, "%s on %s%s%s", count_text(c, s->head.length, "entry", "entries"),
-                                 ramet_branch_text(s->head.branch, branch), s->head.entry_id ? ", last is " : "",
-                                 s->head.entry_id ? s->head.entry_id : ""));
+    fact(c, "head",
+         arena_printf(c->mem, "%s on %s%s%s", count_text(c, s->head.length, "entry", "entries"),
+                      ramet_branch_text(s->head.branch, branch),
+                      s->head.entry_id ? ", last is " : "",
+                      s->head.entry_id ? s->head.entry_id : ""));
     fact(c, "hash", s->head.length ? s->head.hash : NULL);
     if (s->adk.branch)
         fact(c, "adk log", count_text(c, s->adk.length, "entry", "entries"));
     show_fork(c, s);
     fact(c, "merged in", s->merged_into);
     if (s->cache_root && strcmp(s->cache_root, s->id) != 0)
-        fact(c, "cache", arena_printf(c->mem, "shares %s with %s",
-                                      count_text(c, s->cache_root_shared, "entry", "entries"), s->cache_root));
+        fact(c, "cache",
+             arena_printf(c->mem, "shares %s with %s",
+                          count_text(c, s->cache_root_shared, "entry", "entries"), s->cache_root));
     if (s->metadata && strcmp(s->metadata, "{}") != 0)
         fact(c, "metadata", s->metadata);
     fact(c, "archived", s->archived ? "yes" : NULL);

@@ -35,8 +35,9 @@ const topic_def cli_environment[] = {
 const topic_def cli_names[] = {
     {"SESSION", "a session's id, or its first or last characters (4 or more) when only one session "
                 "has them; @ is the newest session, @2 the one made before it"},
-    {"ENTRY", "an entry's id, or its first or last characters (4 or more) when only one entry of the "
-              "path has them; @1 is the first entry, @2 the second, @-1 the last"},
+    {"ENTRY",
+     "an entry's id, or its first or last characters (4 or more) when only one entry of the "
+     "path has them; @1 is the first entry, @2 the second, @-1 the last"},
     {"BRANCH", "a branch as 'ramet branches' shows it, like b17"},
     {"SIDE", "a SESSION, or a branch of one: SESSION@b17"},
     {"SPAN", "90s, 30m, 12h, 7d or 2w"},
@@ -44,7 +45,8 @@ const topic_def cli_names[] = {
     {NULL, NULL},
 };
 
-/* clang-format off: a table reads by its rows */
+/* A table reads by its rows. */
+/* clang-format off */
 
 #define FLAG(n, l, t)              {.name = n, .letter = l, .kind = OPT_FLAG, .text = t}
 #define VALUE(n, l, k, v, t)       {.name = n, .letter = l, .kind = k, .value = v, .text = t}
@@ -216,7 +218,7 @@ const command_def cli_commands[] = {
     .about = "Each line is a session: title, id, agent, tags, its own entries and where it left its parent. "
              "Without SESSION: the root of every tree in the store.",
     .args = ARGS(MAYBE("SESSION", "a session of the tree", WORD_SESSION)),
-    .options = OPTIONS(VALUE("depth", 'd', OPT_COUNT, "N", "no deeper than N forks")),
+    .options = OPTIONS(VALUE("depth", 'd', OPT_COUNT, "N", "no deeper than N forks (default: 64)")),
     .examples = EXAMPLES({"tree @", "where the newest session stands among its forks"}),
 },
 {

@@ -72,10 +72,12 @@ int cmd_tag(cli *c)
         if (strcmp(c->argv[1], actions[i].word) != 0)
             continue;
         if (!n && actions[i].run != ramet_tags_set)
-            return cli_error(c, RAMET_INVALID, "tag", "TAG is missing; usage: ramet tag SESSION %s TAG...", c->argv[1]);
+            return cli_error(c, RAMET_INVALID, "tag",
+                             "TAG is missing; usage: ramet tag SESSION %s TAG...", c->argv[1]);
         if (actions[i].run(c->call, s->id, words, n, &tags) != RAMET_OK)
             return cli_fail(c);
         return answer(c, &tags);
     }
-    return cli_error(c, RAMET_INVALID, "action", "'%s' is no action; take add, rm or set", c->argv[1]);
+    return cli_error(c, RAMET_INVALID, "action", "'%s' is no action; take add, rm or set",
+                     c->argv[1]);
 }

@@ -21,10 +21,10 @@
 static int columns_of_terminal(const cli *c)
 {
     const char *env = getenv("COLUMNS");
-    int n = env ? atoi(env) : 0;
+    long n = env ? strtol(env, NULL, 10) : 0;
     struct winsize size;
     if (n > 0)
-        return n < 20 ? 20 : n;
+        return n < 20 ? 20 : n > 1000 ? 1000 : (int)n;
     if (!c->out_tty)
         return 0;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
@@ -123,14 +123,12 @@ bool term_close(void)
 const char *st(const cli *c, style s)
 {
     static const char *const codes[ST_COUNT] = {
-        [ST_OFF] = "\033[0m",           [ST_BOLD] = "\033[1m",
-        [ST_DIM] = "\033[2m",           [ST_ID] = "\033[33m",
-        [ST_TAG] = "\033[35m",          [ST_HERE] = "\033[1;32m",
-        [ST_USER] = "\033[1;36m",       [ST_ASSISTANT] = "\033[1;34m",
-        [ST_TOOL] = "\033[33m",         [ST_SYSTEM] = "\033[35m",
-        [ST_GONE] = "\033[2m",          [ST_MARK] = "\033[1;31m",
-        [ST_MINUS] = "\033[31m",        [ST_PLUS] = "\033[32m",
-        [ST_NOTE] = "\033[33m",         [ST_WARN] = "\033[1;31m",
+        [ST_OFF] = "\033[0m",     [ST_BOLD] = "\033[1m",         [ST_DIM] = "\033[2m",
+        [ST_ID] = "\033[33m",     [ST_TAG] = "\033[35m",         [ST_HERE] = "\033[1;32m",
+        [ST_USER] = "\033[1;36m", [ST_ASSISTANT] = "\033[1;34m", [ST_TOOL] = "\033[33m",
+        [ST_SYSTEM] = "\033[35m", [ST_GONE] = "\033[2m",         [ST_MARK] = "\033[1;31m",
+        [ST_MINUS] = "\033[31m",  [ST_PLUS] = "\033[32m",        [ST_NOTE] = "\033[33m",
+        [ST_WARN] = "\033[1;31m",
     };
     return c->color ? codes[s] : "";
 }
@@ -153,12 +151,12 @@ style role_style(ramet_role role)
 const char *gl(const cli *c, glyph g)
 {
     static const char *const signs[G_COUNT][2] = {
-        [G_LINE] = {"│", "|"},   [G_TEE] = {"├", "|"},  [G_ELBOW] = {"╰", "`"},
+        [G_LINE] = {"│", "|"},   [G_TEE] = {"├", "|"},    [G_ELBOW] = {"╰", "`"},
         [G_DASH] = {"─", "-"},   [G_CORNER] = {"╮", "."}, [G_CLOSE] = {"╯", "'"},
-        [G_DOT] = {"●", "*"},    [G_RING] = {"○", "o"}, [G_HEAD] = {"◆", "H"},
-        [G_MORE] = {"┊", ":"},   [G_SEP] = {"·", "-"},  [G_ELLIPSIS] = {"…", "..."},
-        [G_ARROW] = {"→", "->"}, [G_TOOL] = {"⚙", "$"}, [G_REPLY] = {"↳", ">"},
-        [G_CHECK] = {"✓", "+"},  [G_CROSS] = {"✗", "x"}, [G_BAR] = {"━", "="},
+        [G_DOT] = {"●", "*"},    [G_RING] = {"○", "o"},   [G_HEAD] = {"◆", "H"},
+        [G_MORE] = {"┊", ":"},   [G_SEP] = {"·", "-"},    [G_ELLIPSIS] = {"…", "..."},
+        [G_ARROW] = {"→", "->"}, [G_TOOL] = {"⚙", "$"},   [G_REPLY] = {"↳", ">"},
+        [G_CHECK] = {"✓", "+"},  [G_CROSS] = {"✗", "x"},  [G_BAR] = {"━", "="},
         [G_TRACK] = {"─", "-"},
     };
     return signs[g][c->unicode ? 0 : 1];
@@ -196,6 +194,11 @@ static void draw_bar(const cli *c, int64_t done, int64_t total)
     fprintf(stderr, "%s %3d%%", c->color ? "\033[0m" : "", (int)(100 * done / total));
 }
 
+static const char *progress_amount(const progress *p, int64_t n)
+{
+    return p->bytes ? bytes_text(p->c, n) : number_text(p->c, n);
+}
+
 bool progress_step(void *arg, const char *what, int64_t done, int64_t total)
 {
     enum { QUIET_FOR = 300000, EVERY = 80000 };
@@ -211,11 +214,11 @@ bool progress_step(void *arg, const char *what, int64_t done, int64_t total)
     fprintf(stderr, "\r\033[K%s", what);
     if (total > 0)
         draw_bar(c, done > total ? total : done, total);
-    fprintf(stderr, "  %lld", (long long)done);
+    int64_t rate = (int64_t)((double)done * 1e6 / (double)(now - p->began));
+    fprintf(stderr, "  %s", progress_amount(p, done));
     if (total > 0)
-        fprintf(stderr, "/%lld", (long long)total);
-    double seconds = (double)(now - p->began) / 1e6;
-    fprintf(stderr, "  %.0f/s", (double)done / seconds);
+        fprintf(stderr, " of %s", progress_amount(p, total));
+    fprintf(stderr, ", %s/s", progress_amount(p, rate));
     fflush(stderr);
     return true;
 }

@@ -30,8 +30,8 @@ typedef enum {
     ST_ASSISTANT,
     ST_TOOL,
     ST_SYSTEM,
-    ST_GONE,  /* abandoned, deleted */
-    ST_MARK,  /* a search hit */
+    ST_GONE, /* abandoned, deleted */
+    ST_MARK, /* a search hit */
     ST_MINUS,
     ST_PLUS,
     ST_NOTE, /* a remark to be seen, not an alarm */
@@ -81,9 +81,9 @@ void text_print(const cli *c, const char *s, int indent, style paint);
 char *text_first_line(cli *c, const char *s, int columns);
 
 /* ---- numbers and times for people; answers live in c->mem */
-const char *time_ago(cli *c, int64_t us);   /* "now", "3m", "2h", "5d", "2025-03-01" */
-const char *time_full(cli *c, int64_t us);  /* "2026-01-02 03:04:05", local */
-const char *span_text(cli *c, int64_t us);  /* "1m 12s" */
+const char *time_ago(cli *c, int64_t us);  /* "now", "3m", "2h", "5d", "2025-03-01" */
+const char *time_full(cli *c, int64_t us); /* "2026-01-02 03:04:05", local */
+const char *span_text(cli *c, int64_t us); /* "1m 12s" */
 const char *count_text(cli *c, int64_t n, const char *one, const char *many); /* "1,204 entries" */
 const char *number_text(cli *c, int64_t n);                                   /* "1,204" */
 const char *bytes_text(cli *c, int64_t n);                                    /* "3.1 MiB" */
@@ -104,6 +104,7 @@ typedef struct progress {
     cli *c;
     int64_t began, drawn;
     bool shown;
+    bool bytes; /* what is counted */
 } progress;
 void progress_begin(progress *p, cli *c);
 /* A ramet_progress; also false after Ctrl-C. total <= 0: unknown. */

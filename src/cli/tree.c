@@ -24,7 +24,7 @@ typedef struct drawing {
     size_t n;
     size_t *by_id;
     const char *here;
-    int64_t depth; /* draw no deeper; 0 = all */
+    int64_t depth; /* draw no deeper */
 } drawing;
 
 static const twig *sorting;
@@ -127,8 +127,9 @@ static void draw_session(drawing *d, const ramet_session *s)
         return;
     }
     int64_t base = fork_base(c, s);
-    printf("%s%s%s%s", st(c, here ? ST_HERE : ST_BOLD), here ? arena_printf(c->mem, "%s ", gl(c, G_HEAD)) : "",
-           text_cut(c, title_text(s), 48), st(c, ST_OFF));
+    printf("%s%s%s%s", st(c, here ? ST_HERE : ST_BOLD),
+           here ? arena_printf(c->mem, "%s ", gl(c, G_HEAD)) : "", text_cut(c, title_text(s), 48),
+           st(c, ST_OFF));
     put(c, ST_ID, short_id(c, s->id));
     if (s->agent.name)
         put(c, ST_OFF, text_cut(c, s->agent.name, 24));
@@ -136,8 +137,10 @@ static void draw_session(drawing *d, const ramet_session *s)
     if (base < 0)
         put(c, ST_DIM, count_text(c, s->head.length, "entry", "entries"));
     else
-        put(c, ST_DIM, arena_printf(c->mem, "%s%s%s", base ? arena_printf(c->mem, "@%lld ", (long long)base) : "blank ",
-                                    s->head.length >= base ? "+" : "", number_text(c, s->head.length - base)));
+        put(c, ST_DIM,
+            arena_printf(c->mem, "%s%s%s",
+                         base ? arena_printf(c->mem, "@%lld ", (long long)base) : "blank ",
+                         s->head.length >= base ? "+" : "", number_text(c, s->head.length - base)));
     put(c, ST_NOTE, remarks(c, s));
     putchar('\n');
 }
@@ -155,20 +158,24 @@ static void draw_twigs(drawing *d, size_t at, const char *indent, int64_t depth)
     cli *c = d->c;
     for (size_t k = d->twigs[at].first; k; k = d->twigs[k].next) {
         bool last = !d->twigs[k].next;
-        if (d->depth && depth > d->depth) {
-            printf("%s%s%s%s%s %s%s\n", st(c, ST_DIM), indent, gl(c, G_ELBOW), gl(c, G_DASH), gl(c, G_MORE),
-                   count_text(c, count_below(d, at), "fork", "forks"), st(c, ST_OFF));
+        if (depth > d->depth) {
+            printf("%s%s%s%s%s %s%s\n", st(c, ST_DIM), indent, gl(c, G_ELBOW), gl(c, G_DASH),
+                   gl(c, G_MORE), count_text(c, count_below(d, at), "fork", "forks"),
+                   st(c, ST_OFF));
             return;
         }
-        printf("%s%s%s%s%s ", st(c, ST_DIM), indent, gl(c, last ? G_ELBOW : G_TEE), gl(c, G_DASH), st(c, ST_OFF));
+        printf("%s%s%s%s%s ", st(c, ST_DIM), indent, gl(c, last ? G_ELBOW : G_TEE), gl(c, G_DASH),
+               st(c, ST_OFF));
         draw_session(d, d->twigs[k].s);
-        draw_twigs(d, k, arena_printf(c->mem, "%s%s  ", indent, last ? " " : gl(c, G_LINE)), depth + 1);
+        draw_twigs(d, k, arena_printf(c->mem, "%s%s  ", indent, last ? " " : gl(c, G_LINE)),
+                   depth + 1);
     }
 }
 
 static int tree_of(cli *c, const char *word)
 {
-    drawing d = {.c = c, .depth = opt_count(c, "depth", 0)};
+    enum { READABLE = 64 };
+    drawing d = {.c = c, .depth = opt_count(c, "depth", READABLE)};
     ramet_session *list;
     size_t n;
     int code = 0;

@@ -26,13 +26,16 @@ int cmd_fsck(cli *c)
         return out.n_all ? ramet_status_exit(RAMET_DAMAGED) : 0;
     }
     for (size_t i = 0; i < out.n; i++)
-        printf("%s%s%s %s\n", st(c, ST_WARN), gl(c, G_CROSS), st(c, ST_OFF), text_cut(c, out.faults[i].what, 0));
+        printf("%s%s%s %s\n", st(c, ST_WARN), gl(c, G_CROSS), st(c, ST_OFF),
+               text_cut(c, out.faults[i].what, 0));
     if (out.n_all > (int64_t)out.n)
         printf("and %s more\n", number_text(c, out.n_all - (int64_t)out.n));
     if (!c->quiet)
         printf("%s%s%s %s, %s, %s, %s: %s in %s\n", st(c, out.n_all ? ST_WARN : ST_HERE),
-               gl(c, out.n_all ? G_CROSS : G_CHECK), st(c, ST_OFF), count_text(c, out.trees, "tree", "trees"),
-               count_text(c, out.sessions, "session", "sessions"), count_text(c, out.branches, "branch", "branches"),
+               gl(c, out.n_all ? G_CROSS : G_CHECK), st(c, ST_OFF),
+               count_text(c, out.trees, "tree", "trees"),
+               count_text(c, out.sessions, "session", "sessions"),
+               count_text(c, out.branches, "branch", "branches"),
                count_text(c, out.entries, "entry", "entries"),
                out.n_all ? count_text(c, out.n_all, "fault", "faults") : "no faults",
                span_text(c, time_mono_us() - began));
@@ -55,7 +58,8 @@ int cmd_gc(cli *c)
     if (c->quiet)
         return 0;
     printf("%s %s, %s, %s (%s)", out.dry_run ? "would remove" : "removed",
-           count_text(c, out.sessions, "session", "sessions"), count_text(c, out.branches, "branch", "branches"),
+           count_text(c, out.sessions, "session", "sessions"),
+           count_text(c, out.branches, "branch", "branches"),
            count_text(c, out.entries, "entry", "entries"), bytes_text(c, out.bytes));
     if (out.expired)
         printf("; %s expired", count_text(c, out.expired, "session has", "sessions have"));
@@ -103,14 +107,17 @@ int cmd_stat(cli *c)
     fact(c, "store", text_cut(c, s.path, 0));
     fact(c, "schema", number_text(c, s.schema));
     fact(c, "trees", number_text(c, s.trees));
-    fact(c, "sessions", arena_printf(c->mem, "%s (%s; %s deleted, not yet gone)", number_text(c, s.sessions),
-                                     count_text(c, s.forks, "fork", "forks"), number_text(c, s.deleted)));
+    fact(c, "sessions",
+         arena_printf(c->mem, "%s (%s; %s deleted, not yet gone)", number_text(c, s.sessions),
+                      count_text(c, s.forks, "fork", "forks"), number_text(c, s.deleted)));
     fact(c, "branches", number_text(c, s.branches));
     fact(c, "entries", number_text(c, s.entries));
-    fact(c, "file", arena_printf(c->mem, "%s, and %s not yet folded in", bytes_text(c, s.file_bytes),
-                                 bytes_text(c, s.wal_bytes)));
-    fact(c, "search", arena_printf(c->mem, "%s, %s behind", bytes_text(c, s.search_bytes),
-                                   count_text(c, s.unindexed, "event", "events")));
+    fact(c, "file",
+         arena_printf(c->mem, "%s, and %s not yet folded in", bytes_text(c, s.file_bytes),
+                      bytes_text(c, s.wal_bytes)));
+    fact(c, "search",
+         arena_printf(c->mem, "%s, %s behind", bytes_text(c, s.search_bytes),
+                      count_text(c, s.unindexed, "event", "events")));
     fact(c, "events", number_text(c, s.events));
     return 0;
 }

@@ -106,7 +106,9 @@ static int search_run(arena *mem, search *s)
     for (int d = 0; d <= MOST_EDITS; d++) {
         s->rows[d] = arena_array(mem, (size_t)(2 * d + 1), sizeof(int));
         for (int k = -d; k <= d; k += 2) {
-            int x = d == 0 ? 0 : goes_down(s, d, k) ? row_at(s, d - 1, k + 1) : row_at(s, d - 1, k - 1) + 1;
+            int x = d == 0               ? 0
+                    : goes_down(s, d, k) ? row_at(s, d - 1, k + 1)
+                                         : row_at(s, d - 1, k - 1) + 1;
             int y = x - k;
             while (x < s->n && y < s->m && y >= 0 && same(&s->a[x], &s->b[y])) {
                 x++;
@@ -185,7 +187,8 @@ static size_t run_of_changes(const script *s, size_t at)
     while (end < s->n) {
         if (s->items[end].kind != WORDS_SAME)
             end++;
-        else if (end > at && end + 1 < s->n && only_blank(&s->items[end]) && s->items[end + 1].kind != WORDS_SAME)
+        else if (end > at && end + 1 < s->n && only_blank(&s->items[end]) &&
+                 s->items[end + 1].kind != WORDS_SAME)
             end++;
         else
             break;
@@ -196,7 +199,8 @@ static size_t run_of_changes(const script *s, size_t at)
     return end;
 }
 
-static void add_side(arena *mem, const script *s, size_t from, size_t to, words_kind kind, script *out)
+static void add_side(arena *mem, const script *s, size_t from, size_t to, words_kind kind,
+                     script *out)
 {
     char *text;
     size_t n = 0, o = 0;
@@ -277,9 +281,11 @@ words_diff words_compare(arena *mem, const char *a, const char *b)
     size_t head = 0, tail = 0;
     while (head < x.n && head < y.n && same(&x.items[head], &y.items[head]))
         script_add(&raw, WORDS_SAME, &y.items[head++]);
-    while (tail < x.n - head && tail < y.n - head && same(&x.items[x.n - 1 - tail], &y.items[y.n - 1 - tail]))
+    while (tail < x.n - head && tail < y.n - head &&
+           same(&x.items[x.n - 1 - tail], &y.items[y.n - 1 - tail]))
         tail++;
-    edit_script(mem, x.items + head, (int)(x.n - head - tail), y.items + head, (int)(y.n - head - tail), &raw);
+    edit_script(mem, x.items + head, (int)(x.n - head - tail), y.items + head,
+                (int)(y.n - head - tail), &raw);
     for (size_t i = y.n - tail; i < y.n; i++)
         script_add(&raw, WORDS_SAME, &y.items[i]);
     tidy(mem, &raw, &out);

@@ -238,6 +238,8 @@ ramet_status cx_write(ramet_call *c, cx_op run, void *arg)
     write_job j = {.c = c, .run = run, .arg = arg};
     char message[512] = "";
     memset(&c->err, 0, sizeof c->err);
+    if (c->user)
+        TRY(check_id(c, "user", c->user));
     ramet_status st = store_write(c->r->st, write_run, &j, message);
     /* The operation told its own refusals; the store tells the rest. */
     if (st != RAMET_OK && (c->err.status != st || message[0]))

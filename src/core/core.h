@@ -30,6 +30,9 @@
 #define KEY_BRANCH(k) ((k) >> POS_BITS)
 #define KEY_POS(k) ((k)&POS_MAX)
 
+/* What was stored was checked when it came; it is read whatever the limit is now. */
+#define STORED_DEPTH SIZE_MAX
+
 #define PAGE_BYTES ((size_t)32 << 20) /* a page ends early past this; more_before/after tell */
 
 struct ramet {
@@ -264,7 +267,8 @@ ramet_status entries_known(cx *x, const branch_row *b, entry_new *list, size_t n
 void append_answer(cx *x, const branch_row *b, entry_new *list, size_t n, ramet_append_out *out);
 /* The parts of an entry that is one text, or (NULL) nothing. */
 const char *parts_of_text(arena *a, const char *text);
-/* Unpacks the text of a large body; NULL when it has none. */
+/* Unpacks the text of a large body; NULL when it has none, also when it is damaged: for search and
+ * gc, which must get past it. Who reads the entry is told. */
 const char *body_text(cx *x, int64_t tree, int64_t k);
 /* Ids of the tool calls and results in an entry's parts. */
 typedef struct tool_ref {

@@ -83,7 +83,7 @@ void entry_digest(sha *h, const ramet_entry *e, const entry_cols *cols, uint8_t 
 
 /* ------------------------------------------------------------------ reading */
 
-static bool load_body(cx *x, int64_t tree, int64_t k, entry_cols *cols)
+static bool open_body(cx *x, int64_t tree, int64_t k, entry_cols *cols)
 {
     db_stmt *q = db_query(x->d, Q_body_get);
     q_int(q, 1, tree);
@@ -93,21 +93,24 @@ static bool load_body(cx *x, int64_t tree, int64_t k, entry_cols *cols)
     pack_texts t;
     bool ok = p && pack_open(x->a, p, n, &t);
     q_end(q);
-    if (!ok) {
+    if (ok)
+        *cols = (entry_cols){t.item[0], t.item[1], t.item[2]};
+    return ok;
+}
+
+static bool load_body(cx *x, int64_t tree, int64_t k, entry_cols *cols)
+{
+    bool ok = open_body(x, tree, k, cols);
+    if (!ok)
         db_fail(x->d, RAMET_DAMAGED, "the body of the entry at position %lld of branch b%lld is damaged",
                 (long long)KEY_POS(k), (long long)KEY_BRANCH(k));
-        return false;
-    }
-    cols->text = t.item[0];
-    cols->parts = t.item[1];
-    cols->body = t.item[2];
-    return true;
+    return ok;
 }
 
 const char *body_text(cx *x, int64_t tree, int64_t k)
 {
     entry_cols cols;
-    return load_body(x, tree, k, &cols) ? cols.text : NULL;
+    return open_body(x, tree, k, &cols) ? cols.text : NULL;
 }
 
 static const ramet_usage *load_usage(cx *x, int64_t tree, int64_t k)
@@ -309,7 +312,7 @@ static bool same(const char *given, const char *have)
 static bool one_text(arena *a, const char *parts)
 {
     json_doc d;
-    if (!json_parse(a, parts, strlen(parts), 0, &d, NULL))
+    if (!json_parse(a, parts, strlen(parts), STORED_DEPTH, &d, NULL))
         return false;
     const json_node *part = json_first(&d, &d.nodes[0]);
     const char *type = part ? json_text(a, &d, json_get(&d, part, "type")) : NULL;

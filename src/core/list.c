@@ -160,20 +160,36 @@ static bool wanted(lister *l, const session_row *s)
     return !l->title || title_matches(l, s);
 }
 
+/* Up to one more than the limit. A filter may refuse most of a large store, so what is only looked
+ * at lives in an arena of its own. */
+static void page_find(lister *l, int limit, place at, row_list *page)
+{
+    cx *x = l->x, look = *x;
+    bool end = false;
+    look.a = arena_new();
+    l->x = &look;
+    while (!end && page->n <= (size_t)limit && db_status(x->d) == RAMET_OK) {
+        row_list chunk = {0};
+        arena_reset(look.a);
+        fetch(l, at, &chunk);
+        end = chunk.n == 0;
+        for (size_t i = 0; i < chunk.n && page->n <= (size_t)limit; i++) {
+            const session_row *s = &chunk.items[i];
+            session_row kept;
+            at = (place){s->created, s->no};
+            if (wanted(l, s) && session_by_no(x, s->tree, s->no, &kept))
+                VEC_PUSH(x->a, page, kept);
+        }
+    }
+    l->x = x;
+    arena_free(look.a);
+}
+
 static ramet_status find_run(lister *l, int limit, place at, ramet_session_list *out)
 {
     cx *x = l->x;
-    row_list chunk = {0}, page = {0};
-    bool end = false;
-    while (!end && page.n <= (size_t)limit && db_status(x->d) == RAMET_OK) {
-        fetch(l, at, &chunk);
-        end = chunk.n == 0;
-        for (size_t i = 0; i < chunk.n && page.n <= (size_t)limit; i++) {
-            at = (place){chunk.items[i].created, chunk.items[i].no};
-            if (wanted(l, &chunk.items[i]))
-                VEC_PUSH(x->a, &page, chunk.items[i]);
-        }
-    }
+    row_list page = {0};
+    page_find(l, limit, at, &page);
     if (page.n > (size_t)limit) {
         page.n = (size_t)limit;
         out->next_cursor = cursor_make(x->a, &page.items[page.n - 1]);

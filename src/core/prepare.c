@@ -57,7 +57,7 @@ size_t entry_tools(arena *a, const char *parts, tool_ref **out)
 {
     VEC(tool_ref) v = {0};
     json_doc d;
-    if (!parts || !json_parse(a, parts, strlen(parts), 0, &d, NULL))
+    if (!parts || !json_parse(a, parts, strlen(parts), STORED_DEPTH, &d, NULL))
         return 0;
     const json_node *root = &d.nodes[0];
     for (const json_node *p = json_first(&d, root); p; p = json_next(&d, root, p)) {
@@ -285,6 +285,8 @@ ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, 
     if (n > most)
         return call_fail(c, RAMET_BATCH_TOO_LARGE, "entries", "%zu entries; at most %zu are allowed", n,
                          most);
+    if (c->client)
+        TRY(check_id(c, "client", c->client));
     entry_new *list = arena_array(c->a, n + 1, sizeof *list);
     for (size_t i = 0; i < n; i++) {
         TRY(prepare(c, i, &in[i], now, &list[i]));

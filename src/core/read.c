@@ -296,6 +296,8 @@ static ramet_status stream_start(cx *x, const char *session, const ramet_read_in
         return window_of(x, &s->b, in, &w);
     }
     TRY(branch_open(x, &row, in->log, in->branch, &s->b));
+    ramet_head head;
+    head_fill(x, &s->b, &head); /* checks that the path has the length it says, too */
     TRY(window_of(x, &s->b, in, &w));
     s->row = (session_row){.no = row.no, .tree = row.tree, .moves = row.moves};
     s->versions = in->versions;
@@ -352,7 +354,7 @@ static ramet_status stream_page(ramet_stream *s)
         x.a = s->page;
         int64_t hi = s->next + CHUNK < s->hi ? s->next + CHUNK : s->hi;
         path_read(&x, &s->b, s->next, hi, s->page, stream_take, s);
-        if (s->versions)
+        if (s->versions && cx_status(&x) == RAMET_OK)
             versions_fill(&x, &s->row, s->got.v.items, s->got.v.n);
         x.a = own;
         TRY(cx_done(&x, RAMET_OK));

@@ -9,6 +9,8 @@
  *
  * The work goes in steps, each one transaction of the index. Its lock is taken before
  * the snapshot of the store: so entries that gc takes out of both are never put back.
+ * The snapshot ends before the words are indexed, which takes much longer than reading
+ * them: a long snapshot would keep the writer's log from being reset.
  */
 #include "core/search.h"
 
@@ -20,19 +22,27 @@
 #define STEP_EVENTS 8000
 #define PRINT_LEN 192
 
+/* An entry that was read and is to be indexed. */
+typedef struct item {
+    fts_doc doc;
+    int64_t owner;
+    const char *text;
+} item;
+
 typedef struct step {
     fts *f;
-    db *d; /* the index */
-    cx x;  /* the store */
-    arena *a;
+    db *d;       /* the index */
+    cx x;        /* the store */
+    arena *keep; /* for the step */
+    arena *tmp;  /* for one entry */
+    VEC(item) items;
     int64_t mark, done, scan; /* last event seen; entries of the next one done; see scan_some() */
     char print[PRINT_LEN];    /* what the event `mark` was */
     int64_t next;             /* number of the next document */
     int64_t tree, owner;      /* the last tree looked up */
     int64_t block, lo, hi;    /* block of the time table not yet written, -1 = none */
-    int64_t entries, taken;   /* looked at, indexed */
-    int64_t bytes;            /* indexed in this step */
-    int64_t all_bytes;        /* ... since the beginning */
+    int64_t entries, bytes;   /* looked at, and of texts taken, in this step */
+    int64_t all_bytes;        /* of texts indexed since the beginning */
     bool more;
 } step;
 
@@ -122,7 +132,7 @@ static void tree_find(step *w, int64_t tree)
         return;
     q = db_query(w->x.d, Q_member_all);
     q_int(q, 1, tree);
-    const char *name = q_row(q) && q_col_int(q, 1) == RAMET_OWNER ? q_keep_text(q, 0, w->a) : "";
+    const char *name = q_row(q) && q_col_int(q, 1) == RAMET_OWNER ? q_keep_text(q, 0, w->tmp) : "";
     q_end(q);
     add = db_query(w->d, Q_fts_owner_add);
     q_text(add, 1, name);
@@ -169,14 +179,14 @@ static bool doc_there(step *w, int64_t k)
     return there;
 }
 
-static void doc_add(step *w, const fts_doc *e, const char *text)
+static void doc_add(step *w, const item *i)
 {
-    tree_find(w, e->tree);
-    int64_t no = w->next++, bytes = (int64_t)strlen(text);
+    const fts_doc *e = &i->doc;
+    int64_t no = w->next++, bytes = (int64_t)strlen(i->text);
     db_stmt *q = db_query(w->d, Q_fts_add);
     q_int(q, 1, no);
-    q_text(q, 2, text);
-    q_text(q, 3, search_scope(w->a, e->tree, e->session, e->role, w->owner));
+    q_text(q, 2, i->text);
+    q_text(q, 3, search_scope(w->tmp, e->tree, e->session, e->role, i->owner));
     q_run(q);
     q = db_query(w->d, Q_fts_doc_add);
     q_int(q, 1, no);
@@ -188,28 +198,33 @@ static void doc_add(step *w, const fts_doc *e, const char *text)
     q_int(q, 7, bytes);
     q_run(q);
     span_note(w, no, e->created);
-    w->taken++;
-    w->bytes += bytes;
     w->all_bytes += bytes;
+    arena_reset(w->tmp);
 }
 
 /* A row of entry_texts or entry_scan. */
 static void entry_take(step *w, db_stmt *q)
 {
     branch_meta m;
-    fts_doc e = {.k = q_col_int(q, 0),
-                 .tree = q_col_int(q, 1),
-                 .role = (int)q_col_int(q, 2),
-                 .created = q_col_int(q, 5)};
+    item i = {.doc = {.k = q_col_int(q, 0),
+                      .tree = q_col_int(q, 1),
+                      .role = (int)q_col_int(q, 2),
+                      .created = q_col_int(q, 5)}};
+    fts_doc *e = &i.doc;
     bool large = q_col_int(q, 4) & FLAG_LARGE;
     w->entries++;
-    if (!branch_meta_load(&w->x, e.tree, KEY_BRANCH(e.k), &m) || m.log != RAMET_LOG_MAIN)
+    if (!branch_meta_load(&w->x, e->tree, KEY_BRANCH(e->k), &m) || m.log != RAMET_LOG_MAIN)
         return;
-    e.session = m.session;
-    const char *text = large ? body_text(&w->x, e.tree, e.k) : q_col_text(q, 3);
-    if (text && *text && !doc_there(w, e.k))
-        doc_add(w, &e, search_text(w->a, text));
-    arena_reset(w->a);
+    e->session = m.session;
+    const char *text = large ? body_text(&w->x, e->tree, e->k) : q_col_text(q, 3);
+    if (text && *text && !doc_there(w, e->k)) {
+        tree_find(w, e->tree);
+        i.owner = w->owner;
+        i.text = arena_strdup(w->keep, search_text(w->tmp, text));
+        VEC_PUSH(w->keep, &w->items, i);
+        w->bytes += (int64_t)strlen(i.text);
+    }
+    arena_reset(w->tmp);
 }
 
 static bool step_full(const step *w)
@@ -291,19 +306,25 @@ static void scan_some(step *w)
     w->more = true;
 }
 
-static void step_work(step *w)
+static void step_read(step *w)
 {
     state_load(w);
     if (!state_fits(w))
         index_clear(w);
-    w->next = number(w->d, Q_fts_top) + 1;
-    w->block = -1;
     if (!w->mark && !w->done && !w->scan && number(w->x.d, Q_min_event) > 1)
         scan_begin(w);
     if (w->scan)
         scan_some(w);
     else
         events_take(w);
+}
+
+static void step_write(step *w)
+{
+    w->next = number(w->d, Q_fts_top) + 1;
+    w->block = -1;
+    for (size_t i = 0; i < w->items.n; i++)
+        doc_add(w, &w->items.items[i]);
     span_flush(w);
     state_save(w);
 }
@@ -316,46 +337,55 @@ static ramet_status step_run(step *w, ramet_call *c)
         db_rollback(w->d);
         return c->err.status;
     }
-    w->x.a = w->a;
-    step_work(w);
+    w->x.a = w->tmp;
+    step_read(w);
     ramet_status st = cx_done(&w->x, RAMET_OK);
     if (st != RAMET_OK) {
         db_rollback(w->d);
         return st;
     }
+    step_write(w);
     return db_commit(w->d) == RAMET_OK ? RAMET_OK : index_fail(c, w->f);
 }
 
 /* -------------------------------------------------------------------- calls */
 
-/* Whether there is nothing to do; looks without a lock. */
-static bool is_fresh(ramet_call *c, step *w)
+/* Whether there is nothing to do; looks without a lock. *last is the store's last event. */
+static bool is_fresh(ramet_call *c, step *w, int64_t *last)
 {
+    *last = 0;
     if (db_begin_read(w->d) != RAMET_OK)
         return false;
     state_load(w);
     bool fresh = db_status(w->d) == RAMET_OK && !w->scan && !w->done;
     db_end_read(w->d);
-    if (!fresh || !cx_read(&w->x, c))
+    if (!cx_read(&w->x, c))
         return false;
-    fresh = number(w->x.d, Q_max_event) == w->mark && state_fits(w);
+    *last = number(w->x.d, Q_max_event);
+    fresh = fresh && *last == w->mark && state_fits(w);
     return cx_done(&w->x, RAMET_OK) == RAMET_OK && fresh;
 }
 
 ramet_status follow_all(ramet_call *c, fts *f, int64_t *indexed)
 {
-    arena *a = arena_new();
-    step first = {.f = f, .d = fts_db(f), .a = a};
-    ramet_status st = RAMET_OK;
-    bool more = !is_fresh(c, &first);
-    while (more && st == RAMET_OK) {
-        step w = {.f = f, .d = fts_db(f), .a = a};
+    int64_t last;
+    step first = {.f = f, .d = fts_db(f)};
+    if (is_fresh(c, &first, &last))
+        return RAMET_OK;
+    arena *keep = arena_new(), *tmp = arena_new();
+    ramet_status st;
+    bool more;
+    do {
+        step w = {.f = f, .d = fts_db(f), .keep = keep, .tmp = tmp};
         st = step_run(&w, c);
-        more = w.more;
+        /* What is appended meanwhile is for the next call: it may come faster than this. */
+        more = w.more && (w.scan || w.mark < last);
         if (st == RAMET_OK)
-            *indexed += w.taken;
-    }
-    arena_free(a);
+            *indexed += (int64_t)w.items.n;
+        arena_reset(keep);
+    } while (more && st == RAMET_OK);
+    arena_free(keep);
+    arena_free(tmp);
     return st;
 }
 

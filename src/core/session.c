@@ -141,7 +141,7 @@ const char *agent_config(arena *a, const ramet_agent *g)
         return NULL;
     buf b;
     json_writer w;
-    buf_init(&b, 1 << 20);
+    buf_init(&b, SIZE_MAX / 4); /* its parts were checked */
     jw_init(&w, &b, 0);
     jw_object(&w);
     if (g->provider)
@@ -162,7 +162,7 @@ ramet_agent agent_from(arena *a, const char *name, const char *config)
 {
     ramet_agent g = {.name = name};
     json_doc d;
-    if (!config || !json_parse(a, config, strlen(config), 0, &d, NULL))
+    if (!config || !json_parse(a, config, strlen(config), STORED_DEPTH, &d, NULL))
         return g;
     const json_node *o = &d.nodes[0];
     g.provider = json_text(a, &d, json_get(&d, o, "provider"));
@@ -192,8 +192,15 @@ static const char *first_words(cx *x, const session_row *s)
     if (!branch_load(x, s->tree, s->head, &head))
         return "";
     int64_t most = head.len < TITLE_LOOK ? head.len : TITLE_LOOK;
-    path_read(x, &head, 0, most, x->a, title_take, &text);
-    return text ? text_preview(x->a, text, TITLE_CHARS) : "";
+    /* A list shows many titles: what they were taken from must not stay in the call. */
+    arena *scratch = arena_new();
+    for (int64_t at = 0; at < most && !text && db_status(x->d) == RAMET_OK; at++) {
+        arena_reset(scratch);
+        path_read(x, &head, at, at + 1, scratch, title_take, &text);
+    }
+    const char *words = text ? text_preview(x->a, text, TITLE_CHARS) : "";
+    arena_free(scratch);
+    return words;
 }
 
 const char *session_shown_title(cx *x, const session_row *s)

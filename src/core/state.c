@@ -15,6 +15,7 @@
 
 #define SNAP_MIN 2048 /* lighter runs of deltas are not worth a snapshot */
 #define ROW_WEIGHT 16 /* a row costs something however short it is */
+#define STATE_MAX ((size_t)64 << 20)
 
 int64_t delta_before_on(cx *x, const branch_meta *owner, int64_t inherited, int64_t n)
 {
@@ -101,7 +102,7 @@ static void fold_put(fold *f, const char *key, const char *value)
 static bool fold_json(fold *f, const char *json)
 {
     json_doc d;
-    if (!json || !json_parse(f->a, json, strlen(json), 0, &d, NULL))
+    if (!json || !json_parse(f->a, json, strlen(json), STORED_DEPTH, &d, NULL))
         return false;
     const json_node *root = &d.nodes[0];
     if (!json_is(root, JSON_OBJECT))
@@ -180,6 +181,21 @@ const char *state_after(cx *x, int64_t tree, int64_t prev, const char *json)
 
 /* -------------------------------------------------------------------- write */
 
+/* A snapshot must be one that can be read again: a state has its limits. */
+static void snap_check(cx *x, const char *snap)
+{
+    json_doc d;
+    size_t n = strlen(snap);
+    if (n <= JSON_MAX_NODES) /* fewer values than bytes */
+        return;
+    arena *scratch = arena_new();
+    if (n > STATE_MAX || !json_parse(scratch, snap, n, STORED_DEPTH, &d, NULL))
+        db_fail(x->d, RAMET_TOO_LARGE,
+                "the state would have more than %u keys and values, or %zu bytes; remove some",
+                JSON_MAX_NODES, STATE_MAX);
+    arena_free(scratch);
+}
+
 void delta_write(cx *x, const branch_row *b, int64_t k, const char *json)
 {
     int64_t prev = delta_before_on(x, &b->m, b->delta, KEY_POS(k));
@@ -198,6 +214,7 @@ void delta_write(cx *x, const branch_row *b, int64_t k, const char *json)
     const char *snap = NULL;
     if (weight > SNAP_MIN && weight > snap_len) {
         snap = state_after(x, b->m.tree, prev, json);
+        snap_check(x, snap);
         snap_len = (int64_t)strlen(snap);
         weight = 0;
     }

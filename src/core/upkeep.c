@@ -84,7 +84,9 @@ ramet_status ramet_stat(ramet_call *c, ramet_stats *out)
     ramet_status st = cx_done(&x, RAMET_OK);
     out->file_bytes = store_file_size(path);
     out->wal_bytes = store_file_size(arena_printf(c->a, "%s-wal", path));
-    out->search_bytes = store_file_size(search_path(c->a, c->r));
+    const char *index = search_path(c->a, c->r);
+    out->search_bytes =
+        store_file_size(index) + store_file_size(arena_printf(c->a, "%s-wal", index));
     int64_t seen = search_mark(c->r);
     out->unindexed = out->events > seen ? out->events - seen : 0;
     store_counters(c->r->st, &out->commits, &out->writes);

@@ -70,7 +70,8 @@ void versions_at(cx *x, const session_row *s, const branch_meta *o, int64_t pos,
     branch_row b;
     if (g && g != o->id && branch_load(x, s->tree, g, &b) && b.m.session == s->no && b.len > pos)
         version_put(x, s->tree, g, pos, &v);
-    qsort(v.items, v.n, sizeof *v.items, by_creation);
+    if (v.n)
+        qsort(v.items, v.n, sizeof *v.items, by_creation);
     *out = v.items;
     *n = v.n;
 }

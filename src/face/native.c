@@ -506,14 +506,26 @@ __attribute__((format(printf, 3, 4))) static bool refuse(ramet_error *err, const
 }
 
 /* What a key may hold, and where it goes. */
-typedef enum { KEY_TEXT, KEY_ROLE, KEY_ARRAY, KEY_OBJECT, KEY_ANY, KEY_USAGE, KEY_INT, KEY_MONEY } key_kind;
+typedef enum {
+    KEY_TEXT,
+    KEY_ROLE,
+    KEY_ARRAY,
+    KEY_OBJECT,
+    KEY_ANY,
+    KEY_USAGE,
+    KEY_INT,
+    KEY_MONEY
+} key_kind;
 typedef struct key_def {
     const char *name;
     key_kind kind;
     size_t offset;
 } key_def;
 
-#define KEY(type, name, kind, member) {name, kind, offsetof(type, member)}
+#define KEY(type, name, kind, member)                                                              \
+    {                                                                                              \
+        name, kind, offsetof(type, member)                                                         \
+    }
 static const key_def entry_keys[] = {
     KEY(ramet_entry_in, "id", KEY_TEXT, id),
     KEY(ramet_entry_in, "role", KEY_ROLE, role),
@@ -529,12 +541,9 @@ static const key_def entry_keys[] = {
     {NULL, KEY_ANY, 0},
 };
 static const key_def usage_keys[] = {
-    KEY(ramet_usage, "input", KEY_INT, input),
-    KEY(ramet_usage, "output", KEY_INT, output),
-    KEY(ramet_usage, "cached", KEY_INT, cached),
-    KEY(ramet_usage, "cost", KEY_MONEY, cost),
-    KEY(ramet_usage, "currency", KEY_TEXT, currency),
-    {NULL, KEY_ANY, 0},
+    KEY(ramet_usage, "input", KEY_INT, input),        KEY(ramet_usage, "output", KEY_INT, output),
+    KEY(ramet_usage, "cached", KEY_INT, cached),      KEY(ramet_usage, "cost", KEY_MONEY, cost),
+    KEY(ramet_usage, "currency", KEY_TEXT, currency), {NULL, KEY_ANY, 0},
 };
 static const key_def agent_keys[] = {
     KEY(ramet_agent, "name", KEY_TEXT, name),
@@ -636,7 +645,8 @@ bool native_usage_in(arena *a, const json_doc *d, const json_node *v, ramet_usag
     memset(out, 0, sizeof *out);
     out->currency = "";
     if (!json_is(v, JSON_OBJECT))
-        return refuse(err, "usage", "\"usage\" must be an object like {\"input\": 10, \"output\": 20}");
+        return refuse(err, "usage",
+                      "\"usage\" must be an object like {\"input\": 10, \"output\": 20}");
     return read_object(a, d, v, usage_keys, out, err);
 }
 
@@ -658,7 +668,8 @@ bool native_entry_in(arena *a, const json_doc *d, const json_node *v, ramet_entr
 {
     memset(out, 0, sizeof *out);
     if (!json_is(v, JSON_OBJECT))
-        return refuse(err, "entries", "an entry must be an object like "
-                                      "{\"role\": \"user\", \"text\": \"hello\"}");
+        return refuse(err, "entries",
+                      "an entry must be an object like "
+                      "{\"role\": \"user\", \"text\": \"hello\"}");
     return read_object(a, d, v, entry_keys, out, err);
 }

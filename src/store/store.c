@@ -42,7 +42,7 @@ struct store {
     db *writer;           /* the leader's */
     ramet_status stopped; /* RAMET_OK, or why writes are stopped */
     char why[512];
-    int64_t commits, writes;
+    _Atomic int64_t commits, writes;
 
     pthread_mutex_t pool_lock;
     pthread_cond_t pool_free;

@@ -35,7 +35,7 @@ t 'a number that is none' 2 log trip -n many <<'END'
 ramet: --limit is 'many'; it must be a whole number from 1 on
 END
 t 'a span that is none' 2 new --ephemeral soon <<'END'
-ramet: --ephemeral is 'soon'; it must be a span like now, 30m, 12h or 7d
+ramet: --ephemeral is 'soon'; it must be a span like 90s, 30m, 12h or 7d
 END
 t 'a choice that is none' 2 append trip --role boss x <<'END'
 ramet: --role is 'boss'; it must be one of user|assistant|tool|system
@@ -106,7 +106,7 @@ if command -v script >/dev/null; then
     is 'colour on a terminal' "$(on_terminal "$RAMET" --no-pager tag trip)" "$esc[35m#travel$esc[0m"
     is 'NO_COLOR' "$(NO_COLOR=1 on_terminal "$RAMET" --no-pager tag trip)" '#travel'
     is 'a dumb terminal' "$(TERM=dumb on_terminal "$RAMET" --no-pager tag trip)" '#travel'
-    is 'the pager' "$(RAMET_PAGER='sed s/^/paged:/' on_terminal "$RAMET" --color never list -n 1 | grep coach | cut -c1-18)" 'paged:coach  ╰ By'
+    is 'the pager' "$(RAMET_PAGER='sed s/^/paged:/' on_terminal "$RAMET" --color never list -n 1 | grep coach | cut -c1-19)" 'paged:coach  ╰ By'
     is 'RAMET_PAGER goes before PAGER' "$(PAGER=false RAMET_PAGER='sed s/^/p:/' on_terminal "$RAMET" list | head -1 | cut -c1-2)" 'p:'
     is '--no-pager' "$(RAMET_PAGER=false on_terminal "$RAMET" --no-pager -q list -n 1)" 'coach'
     is 'JSON is indented on a terminal' "$(on_terminal "$RAMET" --json tag trip | tr -d '\n')" '{  "tags": [    "travel"  ]}'

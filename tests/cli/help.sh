@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # help, the man page, docs/cli.md, completion, version, and how fast it starts.
 . "$(dirname "$0")/lib.bash"
-here=$(cd "$(dirname "$0")" && pwd)
-root=$here/../..
 
 t 'help: the overview' 0 help <<'END'
 Ramet keeps AI conversations so that any of them can be forked, rewound, edited and compared at any
@@ -79,7 +77,7 @@ Names
                path has them; @1 is the first entry, @2 the second, @-1 the last
   BRANCH       a branch as 'ramet branches' shows it, like b17
   SIDE         a SESSION, or a branch of one: SESSION@b17
-  SPAN         now, 30m, 12h, 7d or 2w
+  SPAN         90s, 30m, 12h, 7d or 2w
   TIME         a date (2026-01-31), an RFC 3339 time, or a SPAN back from now
 
 'ramet help COMMAND' tells more about one; 'ramet help --man' is the whole manual,

@@ -18,6 +18,7 @@
 
 : "${RAMET:?set RAMET to the binary}"
 RAMET=$(realpath "$RAMET")
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/ramet-cli.XXXXXX") || exit 1
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
@@ -31,8 +32,10 @@ steady() {
         -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} \((now|[0-9]+[smh] ago)\)/TIME/g' \
         -e 's/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/UUID/g' \
         -e '/^0+$|"0{64}"/!s/\b[0-9a-f]{64}\b/HASH/g' \
-        -e 's/(· )[0-9]{1,2}s( ·|$)/\1now\2/g' \
-        -e 's/ [1-9][0-9]s( |$)/ now\1/g' -e 's/ [5-9]s ( |$)/ now\1/g' -e 's/ [5-9]s$/ now/' \
+        -e 's/, took [0-9smh ]+(\x1b|$)/\1/' -e 's/(\x1b\[2m)[0-9]+[sm]\b/\1now/g' \
+        -e 's/(· )[0-9]{1,2}[sm]( ·|$)/\1now\2/g' \
+        -e 's/((user|assistant|tool)  )[0-9]+[sm](  on| ·|$)/\1now\3/' \
+        -e 's/ [1-9][0-9][sm]( |$)/ now\1/g' -e 's/ [1-9][sm] ( |$)/ now\1/g' -e 's/ [1-9][sm]$/ now/' \
         -e 's/ in [0-9]+ ?(µs|ms|s)$/ in TIME/' \
         -e 's/"score":[0-9.e-]+/"score":S/g' -e 's/("[a-z_]*bytes"|"events"):[0-9]+/\1:N/g' \
         -e 's/\(([0-9.]+ (B|KiB|MiB))\)/(SIZE)/g'

@@ -693,6 +693,7 @@ void test_damage(void)
     test_aimed(&o, &r);
     test_index(&o, &r);
     test_garbage_wal(&o, &r);
+    test_wal(&r);
     test_refusals(&o);
     original_free(&o);
 }

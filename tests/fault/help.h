@@ -96,6 +96,7 @@ void test_power(void);
 void test_vfs(void);
 void test_full(void);
 void test_damage(void);
+void test_wal(rng *r); /* a part of it */
 void test_threads(void);
 void test_processes(void);
 

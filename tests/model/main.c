@@ -111,7 +111,7 @@ static bool phase_report(const settings *s, phase *k, size_t number, outcome *to
 /* How the operations are spread: most are mixed. */
 static phase *phases_make(const settings *s, size_t *count)
 {
-    static const unsigned shares[PROFILES] = {60, 15, 15, 10};
+    static const unsigned shares[PROFILES] = {55, 15, 10, 10, 10};
     phase *k = calloc(s->ops / STORE_OPS * 2 + 2 * PROFILES, sizeof *k);
     if (!k)
         abort();

@@ -12,7 +12,7 @@
  *
  * How the documents are read where they leave room:
  *  - A path is identified by its last entry: an entry is appended once, to one branch.
- *  - A tool result answers the earliest call with its id that is still open.
+ *  - A tool call goes with the next result of its id after it.
  *    snap_before moves the cut before the earliest call that would be parted, and before a call
  *    that has no result at all unless a user spoke between it and the cut; snap_after moves it
  *    behind the last parted result. Repeated until nothing is parted.

@@ -309,12 +309,9 @@ static size_t path_tools(const m_branch *b, tool_part **out)
             t[n++] = (tool_part){i, is_result, id, strcspn(id, "\""), -1};
         }
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; t[i].result && k < i; k++)
-            if (!t[k].result && t[k].match < 0 && t[k].id_len == t[i].id_len &&
-                !memcmp(t[k].id, t[i].id, t[i].id_len)) {
-                t[k].match = (int64_t)t[i].entry;
-                break;
-            }
+        for (size_t k = i + 1; !t[i].result && t[i].match < 0 && k < n; k++)
+            if (t[k].result && t[k].id_len == t[i].id_len && !memcmp(t[k].id, t[i].id, t[i].id_len))
+                t[i].match = (int64_t)t[k].entry;
     *out = t;
     return n;
 }

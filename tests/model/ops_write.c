@@ -184,6 +184,12 @@ static void replace(world *w, const op *o, ramet_move_kind kind)
         content_make(&c[i], o->a[A_C], (int)i, o->a[A_ID], RAMET_LOG_MAIN, w->m.now);
         entries[i] = c[i].in;
     }
+    if (edit && o->a[A_RE] == 4)
+        entries[0].id = at; /* a new version under the old name */
+    if (edit && o->a[A_RE] && o->a[A_RE] < 4 && s && s->head->n) {
+        content_again(&c[0], s->head->path[(size_t)o->a[A_C] % s->head->n], o->a[A_RE]);
+        entries[0] = c[0].in;
+    }
     if (edit && o->a[A_ROLE])
         entries[0].role = (ramet_role)0;
     ramet_append_out got = {0};
@@ -230,7 +236,7 @@ static size_t sync_list(const world *w, const op *o, const m_session *s, content
         bool last = n + 1 == keep, middle = n == keep / 2;
         bool differs = (o->a[A_CHANGE] == 1 && last) || (o->a[A_CHANGE] == 2 && middle);
         content_again(&c[n], e, differs ? 3 : 2);
-        c[n].in.id = o->a[A_ID] % 2 && !differs ? e->id : NULL;
+        c[n].in.id = o->a[A_ID] % (differs ? 4 : 2) ? e->id : NULL;
         n++;
     }
     for (int i = 0; i < o->a[A_ADD]; i++, n++) {

@@ -17,7 +17,7 @@ static const struct {
 #undef X
 };
 
-#define X(name, a, b, c, d, ...) static const int operands_##name[] = {__VA_ARGS__, -1};
+#define X(name, a, b, c, d, e, ...) static const int operands_##name[] = {__VA_ARGS__, -1};
 SCRIPT_OPS(X)
 #undef X
 
@@ -26,14 +26,14 @@ static const struct {
     unsigned weight[PROFILES];
     const int *operands;
 } kinds[] = {
-#define X(name, a, b, c, d, ...) {#name, {a, b, c, d}, operands_##name},
+#define X(name, a, b, c, d, e, ...) {#name, {a, b, c, d, e}, operands_##name},
     SCRIPT_OPS(X)
 #undef X
 };
 
 const char *profile_name(profile p)
 {
-    static const char *const names[] = {"mixed", "versions", "adk", "deep"};
+    static const char *const names[] = {"mixed", "versions", "adk", "deep", "long"};
     return names[p];
 }
 
@@ -102,7 +102,7 @@ static int32_t slot_draw(generator *g)
 {
     if (g->p == DEEP)
         return percent(g, 90) ? 0 : 1;
-    int32_t n = g->p == VERSIONS ? 4 : SLOTS;
+    int32_t n = g->p == VERSIONS ? 4 : g->p == LONG ? 2 : SLOTS;
     return percent(g, 40) ? g->focus % n : below(g, n);
 }
 
@@ -153,6 +153,13 @@ static int32_t operand_draw(generator *g, op_kind k, operand a)
         return 0;
     if (a == A_LOG && g->p == ADK)
         return percent(g, 50);
+    if (g->p == LONG && a == A_ID)
+        return 0; /* there are not enough names */
+    if (g->p == LONG && a == A_N)
+        return percent(g, 90) ? 8 : below(g, 9);
+    /* Rewinds mostly cut little off. */
+    if (g->p == LONG && (a == A_AT || a == A_ADK) && percent(g, 80))
+        return 8 * below(g, 4) + 1;
     if (percent(g, (int32_t)operands[a].zeros) || (deep_fork && percent(g, 60)))
         return 0;
     if (a == A_AT || a == A_AFTER || a == A_BEFORE || a == A_ADK || a == A_BR || a == A_B1)
@@ -169,6 +176,10 @@ static op op_draw(generator *g, op_kind k)
     for (int a = 0; a < A_COUNT; a++)
         if (op_uses(k, (operand)a))
             o.a[a] = operand_draw(g, k, (operand)a);
+    if (k == OP_append && (o.a[A_RE] == 1 || o.a[A_RE] == 2) && percent(g, 40)) {
+        o.a[A_N] = 0; /* a retry, as it was sent */
+        o.a[A_XH] = 3;
+    }
     return o;
 }
 
@@ -188,7 +199,7 @@ static op_kind kind_draw(generator *g, op_kind from, op_kind to)
 op *script_make(uint64_t seed, profile p, size_t n, size_t *count)
 {
     generator g = {.seed = seed ^ ((uint64_t)p << 56), .p = p};
-    size_t every = p == DEEP ? 1500 : 400, cap = n * 4 + n / 100 + 16;
+    size_t every = p == DEEP || p == LONG ? 1500 : 400, cap = n * 4 + n / 100 + 16;
     op *ops = malloc(cap * sizeof *ops);
     if (!ops)
         abort();

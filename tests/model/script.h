@@ -78,59 +78,59 @@ typedef enum {
 
 /* Operations: name, weights in the profiles, operands beside user, handle, dt and strict. */
 #define SCRIPT_OPS(X)                                                                              \
-    X(create, 30, 2, 20, 1, A_S, A_UUID, A_TITLE, A_AGENT, A_TAGS, A_META, A_PRIVATE, A_OWNER,     \
+    X(create, 30, 2, 20, 1, 1, A_S, A_UUID, A_TITLE, A_AGENT, A_TAGS, A_META, A_PRIVATE, A_OWNER,  \
       A_EPH)                                                                                       \
-    X(fork, 50, 10, 50, 60, A_S, A_TO, A_UUID, A_AT, A_SIDE, A_CUT, A_BR, A_ADK, A_TITLE,          \
+    X(fork, 50, 10, 50, 60, 8, A_S, A_TO, A_UUID, A_AT, A_SIDE, A_CUT, A_BR, A_ADK, A_TITLE,       \
       A_REASON, A_TAGS, A_AGENT, A_META, A_TYPE, A_PRIVATE, A_BY, A_EPH, A_XH)                     \
-    X(append, 170, 80, 170, 60, A_S, A_N, A_ID, A_C, A_RE, A_BR, A_LOG, A_XH)                      \
-    X(rewind, 30, 50, 40, 6, A_S, A_AT, A_SIDE, A_CUT, A_ADK, A_REASON, A_XH)                      \
-    X(undo, 20, 30, 20, 3, A_S, A_XH)                                                              \
-    X(redo, 14, 20, 15, 2, A_S, A_XH)                                                              \
-    X(switch, 14, 50, 20, 3, A_S, A_BR, A_XH)                                                      \
-    X(edit, 25, 80, 15, 8, A_S, A_AT, A_ID, A_C, A_ROLE, A_XH)                                     \
-    X(regenerate, 15, 50, 10, 3, A_S, A_AT, A_N, A_ID, A_C, A_XH)                                  \
-    X(sync, 25, 25, 15, 2, A_S, A_KEEP, A_CHANGE, A_ADD, A_ID, A_C, A_CH, A_XH)                    \
-    X(update, 15, 1, 5, 1, A_S, A_TITLE, A_AGENT, A_META, A_ARCH, A_PRIVATE, A_INTO, A_XH)         \
-    X(promote, 6, 1, 1, 0, A_S)                                                                    \
-    X(delete, 16, 1, 6, 4, A_S, A_TREE, A_DRY)                                                     \
-    X(restore, 12, 1, 6, 2, A_S, A_TREE)                                                           \
-    X(tags_set, 6, 0, 0, 0, A_S, A_TAGS)                                                           \
-    X(tags_add, 8, 0, 0, 0, A_S, A_TAGS)                                                           \
-    X(tags_remove, 6, 0, 0, 0, A_S, A_TAGS)                                                        \
-    X(member_set, 40, 3, 15, 1, A_S, A_MEMBER, A_LEVEL)                                            \
-    X(member_remove, 5, 1, 1, 0, A_S, A_MEMBER)                                                    \
-    X(verdict, 5, 2, 0, 0, A_S, A_BR, A_S1, A_B1, A_S2, A_WIN, A_REASON)                           \
-    X(gc, 3, 1, 3, 2, A_DRY)                                                                       \
-    X(get, 25, 15, 20, 20, A_S)                                                                    \
-    X(list, 15, 1, 5, 1, A_LIM, A_OWNER, A_AGENT, A_TAGS, A_S1, A_TREE, A_TITLE, A_ARCH, A_K)      \
-    X(list_next, 10, 0, 2, 0, A_K)                                                                 \
-    X(read, 90, 90, 90, 60, A_S, A_LIM, A_AFTER, A_BEFORE, A_TAIL, A_POS, A_CH, A_BR, A_LOG,       \
+    X(append, 170, 80, 170, 60, 200, A_S, A_N, A_ID, A_C, A_RE, A_BR, A_LOG, A_XH)                 \
+    X(rewind, 30, 50, 40, 6, 6, A_S, A_AT, A_SIDE, A_CUT, A_ADK, A_REASON, A_XH)                   \
+    X(undo, 20, 30, 20, 3, 6, A_S, A_XH)                                                           \
+    X(redo, 14, 20, 15, 2, 5, A_S, A_XH)                                                           \
+    X(switch, 14, 50, 20, 3, 4, A_S, A_BR, A_XH)                                                   \
+    X(edit, 25, 80, 15, 8, 5, A_S, A_AT, A_ID, A_C, A_RE, A_ROLE, A_XH)                            \
+    X(regenerate, 15, 50, 10, 3, 3, A_S, A_AT, A_N, A_ID, A_C, A_XH)                               \
+    X(sync, 25, 25, 15, 2, 8, A_S, A_KEEP, A_CHANGE, A_ADD, A_ID, A_C, A_CH, A_XH)                 \
+    X(update, 15, 1, 5, 1, 1, A_S, A_TITLE, A_AGENT, A_META, A_ARCH, A_PRIVATE, A_INTO, A_XH)      \
+    X(promote, 6, 1, 1, 0, 0, A_S)                                                                 \
+    X(delete, 16, 1, 6, 4, 1, A_S, A_TREE, A_DRY)                                                  \
+    X(restore, 12, 1, 6, 2, 1, A_S, A_TREE)                                                        \
+    X(tags_set, 6, 0, 0, 0, 0, A_S, A_TAGS)                                                        \
+    X(tags_add, 8, 0, 0, 0, 0, A_S, A_TAGS)                                                        \
+    X(tags_remove, 6, 0, 0, 0, 0, A_S, A_TAGS)                                                     \
+    X(member_set, 40, 3, 15, 1, 1, A_S, A_MEMBER, A_LEVEL)                                         \
+    X(member_remove, 5, 1, 1, 0, 0, A_S, A_MEMBER)                                                 \
+    X(verdict, 5, 2, 0, 0, 0, A_S, A_BR, A_S1, A_B1, A_S2, A_WIN, A_REASON)                        \
+    X(gc, 3, 1, 3, 2, 1, A_DRY)                                                                    \
+    X(get, 25, 15, 20, 20, 10, A_S)                                                                \
+    X(list, 15, 1, 5, 1, 1, A_LIM, A_OWNER, A_AGENT, A_TAGS, A_S1, A_TREE, A_TITLE, A_ARCH, A_K)   \
+    X(list_next, 10, 0, 2, 0, 0, A_K)                                                              \
+    X(read, 90, 90, 90, 60, 60, A_S, A_LIM, A_AFTER, A_BEFORE, A_TAIL, A_POS, A_CH, A_BR, A_LOG,   \
       A_VER)                                                                                       \
-    X(entry, 25, 25, 20, 20, A_S, A_BR, A_AT)                                                      \
-    X(stream, 12, 12, 12, 4, A_S, A_CH, A_BR, A_LOG, A_K)                                          \
-    X(stream_next, 12, 5, 6, 2, A_K)                                                               \
-    X(record, 20, 20, 20, 5, A_S, A_LOG, A_POS, A_LIM)                                             \
-    X(head_log, 14, 15, 10, 3, A_S, A_K, A_LIM)                                                    \
-    X(versions, 25, 60, 10, 15, A_S, A_BR, A_AT)                                                   \
-    X(branches, 14, 20, 10, 4, A_S)                                                                \
-    X(ancestry, 10, 1, 4, 3, A_S)                                                                  \
-    X(children, 10, 1, 4, 3, A_S)                                                                  \
-    X(tree, 10, 1, 4, 1, A_S, A_TREE)                                                              \
-    X(fork_points, 12, 12, 8, 5, A_S)                                                              \
-    X(compare, 15, 15, 8, 8, A_S, A_BR, A_S1, A_B1, A_S2, A_LIM)                                   \
-    X(verdicts, 4, 1, 0, 0, A_S, A_TREE, A_K, A_LIM)                                               \
-    X(search, 10, 5, 8, 2, A_Q, A_S, A_TREE, A_S1, A_TAGS, A_AGENT, A_ROLE, A_LIM, A_K)            \
-    X(search_update, 1, 0, 1, 0, A_TREE)                                                           \
-    X(state, 20, 20, 10, 15, A_S, A_AT)                                                            \
-    X(usage, 14, 10, 20, 6, A_S)                                                                   \
-    X(members, 10, 1, 3, 0, A_S)                                                                   \
-    X(tags_all, 4, 0, 0, 0, A_S)                                                                   \
-    X(fsck, 2, 1, 2, 1, A_K)                                                                       \
-    X(stat, 3, 1, 2, 1, A_K)                                                                       \
-    X(backup, 1, 0, 1, 0, A_K)                                                                     \
-    X(reopen, 2, 1, 2, 1, A_K)                                                                     \
-    X(second, 3, 1, 2, 1, A_K)                                                                     \
-    X(check, 0, 0, 0, 0, A_K)
+    X(entry, 25, 25, 20, 20, 15, A_S, A_BR, A_AT)                                                  \
+    X(stream, 12, 12, 12, 4, 12, A_S, A_CH, A_BR, A_LOG, A_K)                                      \
+    X(stream_next, 12, 5, 6, 2, 10, A_K)                                                           \
+    X(record, 20, 20, 20, 5, 15, A_S, A_LOG, A_POS, A_LIM)                                         \
+    X(head_log, 14, 15, 10, 3, 2, A_S, A_K, A_LIM)                                                 \
+    X(versions, 25, 60, 10, 15, 10, A_S, A_BR, A_AT)                                               \
+    X(branches, 14, 20, 10, 4, 4, A_S)                                                             \
+    X(ancestry, 10, 1, 4, 3, 1, A_S)                                                               \
+    X(children, 10, 1, 4, 3, 1, A_S)                                                               \
+    X(tree, 10, 1, 4, 1, 1, A_S, A_TREE)                                                           \
+    X(fork_points, 12, 12, 8, 5, 4, A_S)                                                           \
+    X(compare, 15, 15, 8, 8, 15, A_S, A_BR, A_S1, A_B1, A_S2, A_LIM)                               \
+    X(verdicts, 4, 1, 0, 0, 0, A_S, A_TREE, A_K, A_LIM)                                            \
+    X(search, 10, 5, 8, 2, 2, A_Q, A_S, A_TREE, A_S1, A_TAGS, A_AGENT, A_ROLE, A_LIM, A_K)         \
+    X(search_update, 1, 0, 1, 0, 0, A_TREE)                                                        \
+    X(state, 20, 20, 10, 15, 30, A_S, A_AT)                                                        \
+    X(usage, 14, 10, 20, 6, 15, A_S)                                                               \
+    X(members, 10, 1, 3, 0, 0, A_S)                                                                \
+    X(tags_all, 4, 0, 0, 0, 0, A_S)                                                                \
+    X(fsck, 2, 1, 2, 1, 1, A_K)                                                                    \
+    X(stat, 3, 1, 2, 1, 1, A_K)                                                                    \
+    X(backup, 1, 0, 1, 0, 0, A_K)                                                                  \
+    X(reopen, 2, 1, 2, 1, 1, A_K)                                                                  \
+    X(second, 3, 1, 2, 1, 1, A_K)                                                                  \
+    X(check, 0, 0, 0, 0, 0, A_K)
 
 typedef enum {
 #define X(name, ...) OP_##name,
@@ -144,7 +144,7 @@ typedef struct op {
     int32_t a[A_COUNT];
 } op;
 
-typedef enum { MIXED, VERSIONS, ADK, DEEP, PROFILES } profile;
+typedef enum { MIXED, VERSIONS, ADK, DEEP, LONG, PROFILES } profile;
 const char *profile_name(profile p);
 
 /* n operations drawn from the seed, and the reads that follow the writes among them. The list is

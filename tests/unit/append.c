@@ -352,6 +352,9 @@ Test(append, a_batch_may_hold_old_and_new_entries)
     twice[1].text = "1";
     ok(ramet_append(T.call, "s", &(ramet_append_in){.entries = twice, .n = 2}, &out));
     cr_assert_eq(out.added, 1);
+    cr_assert_eq(out.n, 2);
+    cr_assert_eq(out.entries[1].position, 3);
+    cr_assert_str_eq(out.entries[1].hash, out.entries[0].hash);
     cr_assert_str_eq(ids("s"), "a b c d");
 }
 

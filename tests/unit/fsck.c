@@ -213,3 +213,21 @@ Test(fsck, tells_its_progress_and_can_be_stopped)
     refused(RAMET_STOP, NULL, ramet_fsck(T.call, stop_at_once, &told, &out));
     cr_assert_eq(told, 1);
 }
+
+Test(fsck, the_first_thousand_faults_are_listed_and_all_are_counted)
+{
+    make("s");
+    ramet_entry_in in[600];
+    ramet_append_out out;
+    for (int i = 0; i < 600; i++)
+        in[i] = (ramet_entry_in){.role = RAMET_USER, .text = "x"};
+    for (int i = 0; i < 2; i++)
+        ok(ramet_append(T.call, "s", &(ramet_append_in){.entries = in, .n = 600}, &out));
+    scratch_shut();
+    sql_run(T.path, "UPDATE entry SET text = 'forged'");
+    scratch_reopen(NULL);
+    ramet_fsck_out found = check();
+    cr_assert_eq(found.n, 1000);
+    cr_assert_geq(found.n_all, 1200);
+    cr_assert_eq(found.entries, 1200);
+}

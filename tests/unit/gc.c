@@ -438,3 +438,31 @@ Test(gc, the_id_of_an_expired_session_is_not_free_yet)
     collect(false);
     ok(ramet_session_create(T.call, &(ramet_session_in){.id = "e"}, &s));
 }
+
+Test(gc, many_sessions_at_once, .timeout = 60)
+{
+    make("s");
+    say("s", "a");
+    enum { N = 1100 };
+    for (int i = 0; i < N; i++) {
+        ramet_session *f;
+        ok(ramet_fork(T.call, "s", &(ramet_fork_in){0}, &f, NULL));
+        ramet_append_out out;
+        ramet_entry_in own = {.id = "own", .role = RAMET_USER, .text = "x"};
+        ok(ramet_append(T.call, f->id, &(ramet_append_in){.entries = &own, .n = 1}, &out));
+        ramet_call_reset(T.call);
+    }
+    ramet_delete_out out;
+    ok(ramet_session_delete(T.call, "s", true, false, &out));
+    cr_assert_eq(out.n, N + 1);
+    cr_assert_eq(out.entries, N + 1);
+    tick(8 * DAY);
+    ramet_gc_out gc = collect(false);
+    cr_assert_eq(gc.sessions, N + 1);
+    cr_assert_eq(gc.entries, N + 1);
+    cr_assert_eq(entries(), 0);
+    make("t");
+    collect(false);
+    cr_assert_eq(sql_number("SELECT count(*) FROM session"), 1);
+    cr_assert_eq(sql_number("SELECT count(*) FROM branch"), 1);
+}

@@ -525,6 +525,7 @@ Test(session, every_status_has_its_code)
         cr_assert(ramet_status_text((ramet_status)s)[0]);
         cr_assert_geq(ramet_status_http((ramet_status)s), 200);
     }
+    cr_assert_str_eq(ramet_status_code(RAMET_STATUS_COUNT), "internal");
     cr_assert_not_null(ramet_status_code((ramet_status)999));
     cr_assert_not_null(ramet_status_text((ramet_status)-1));
 }
