@@ -124,7 +124,7 @@ format:
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
 	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
-	    $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+	    $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 $(B)/ramet $(DESTDIR)$(PREFIX)/bin/ramet
 	install -m 644 $(B)/libramet.a $(DESTDIR)$(PREFIX)/lib/libramet.a
 	install -m 755 $(B)/libramet.so $(DESTDIR)$(PREFIX)/lib/libramet.so.0
@@ -134,6 +134,7 @@ install: all
 	$(B)/ramet help --man > $(DESTDIR)$(PREFIX)/share/man/man1/ramet.1
 	$(B)/ramet completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ramet
 	$(B)/ramet completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_ramet
+	$(B)/ramet completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ramet.fish
 
 clean:
 	rm -rf build

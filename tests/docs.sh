@@ -145,7 +145,7 @@ schema_list() {
 }
 # names_missing TEXT NAME…: the names that do not stand in backticks in a text
 names_missing() {
-    local text=$1 name
+    local text=${1//$'\n'/ } name
     shift
     for name; do
         grep -Eq "\`${name}[\` (]" <<<"$text" || echo "$name"
@@ -192,6 +192,17 @@ for name in $(cd src && echo store/*.c core/*.c); do
     grep -q "\`$name\`" docs/architecture.md || missing+="$name "
 done
 is "every file of store and core is told" "$missing" ""
+
+# number NAME FILE: of a #define, with commas
+number() {
+    sed -n "s/^#define $1 \([0-9]*\).*/\1/p" "$2" | sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta'
+}
+has "how large an entry is kept in its row" "$(cat "$model")" \
+    "more than $(number INLINE_MAX src/core/pack.h) bytes (\`INLINE_MAX\`"
+has "how far a cut policy looks" "$(cat docs/decisions/0011-*.md)" \
+    "At most $(number SNAP_WINDOW src/core/move.c) entries before and after the cut"
+has "how many writes share a commit" "$(tr '\n' ' ' <docs/architecture.md)" \
+    "up to $(number GROUP_MAX src/store/store.c) waiting writes"
 
 # ---- links
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * json.c: see json.h. One pass over the text without recursion; the time is
+ * json.c: the reading half of json.h. One pass over the text without recursion; the time is
  * linear in it whatever it holds, because the keys of large objects are compared
  * through a hash that outsiders cannot foresee.
  */
@@ -69,6 +69,32 @@ static json_node *node_add(parser *p, json_type type, size_t start)
 
 /* ---- strings */
 
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Eight bytes at a time: the top bit of each is set where a byte is below 0x20, a quote, a
+ * backslash or not ASCII (and perhaps, through a borrow, behind such a byte). */
+static uint64_t special(uint64_t w)
+{
+    uint64_t quote = w ^ EACH('"'), slash = w ^ EACH('\\');
+    return (((w - EACH(0x20)) & ~w) | ((quote - EACH(1)) & ~quote) | ((slash - EACH(1)) & ~slash) |
+            w) &
+           EACH(0x80);
+}
+
+size_t json_plain(const char *s, size_t n)
+{
+    size_t i = 0;
+    for (uint64_t w; i + sizeof w <= n; i += sizeof w) {
+        memcpy(&w, s + i, sizeof w);
+        if (special(w))
+            break;
+    }
+    while (i < n && (unsigned char)s[i] >= 0x20 && (unsigned char)s[i] < 0x80 && s[i] != '"' &&
+           s[i] != '\\')
+        i++;
+    return i;
+}
+
 static int hex4(const char *s)
 {
     int v = 0;
@@ -122,9 +148,7 @@ static bool string_read(parser *p)
     const char *t = p->text;
     bool escaped = false, nul = false;
     for (;;) {
-        while (i < p->len && (unsigned char)t[i] >= 0x20 && (unsigned char)t[i] < 0x80 &&
-               t[i] != '"' && t[i] != '\\')
-            i++;
+        i += json_plain(t + i, p->len - i);
         if (i >= p->len)
             return fail(p, start, "a string is not closed");
         if (t[i] == '"')
@@ -601,206 +625,4 @@ bool json_nano(const json_doc *d, const json_node *v, int64_t *out)
         return false;
     *out = minus ? (int64_t)(0 - (n + round)) : (int64_t)(n + round);
     return true;
-}
-
-/* ---- writing */
-
-#define LEVELS ((int)(sizeof((json_writer *)0)->first / sizeof(bool)))
-
-void jw_init(json_writer *w, buf *out, int indent)
-{
-    *w = (json_writer){.out = out, .indent = indent};
-    w->first[0] = true;
-}
-
-static bool *level(json_writer *w)
-{
-    return &w->first[w->depth < LEVELS ? w->depth : LEVELS - 1];
-}
-
-static void new_line(json_writer *w)
-{
-    if (!w->indent)
-        return;
-    buf_putc(w->out, '\n');
-    buf_pad(w->out, ' ', (size_t)w->indent * (size_t)w->depth);
-}
-
-/* What stands before a value or a key. */
-static void item(json_writer *w)
-{
-    if (w->after_key) {
-        w->after_key = false;
-        return;
-    }
-    if (!*level(w))
-        buf_putc(w->out, ',');
-    *level(w) = false;
-    if (w->depth)
-        new_line(w);
-}
-
-static void open_with(json_writer *w, char bracket)
-{
-    item(w);
-    buf_putc(w->out, bracket);
-    w->depth++;
-    *level(w) = true;
-}
-
-static void close_with(json_writer *w, char bracket)
-{
-    bool empty = *level(w);
-    w->depth--;
-    *level(w) = false;
-    if (!empty)
-        new_line(w);
-    buf_putc(w->out, bracket);
-}
-
-void jw_object(json_writer *w)
-{
-    open_with(w, '{');
-}
-
-void jw_end_object(json_writer *w)
-{
-    close_with(w, '}');
-}
-
-void jw_array(json_writer *w)
-{
-    open_with(w, '[');
-}
-
-void jw_end_array(json_writer *w)
-{
-    close_with(w, ']');
-}
-
-static void put_escape(buf *b, unsigned char ch)
-{
-    static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
-    static const char hex[] = "0123456789abcdef";
-    const char *at = ch ? strchr(from, ch) : NULL;
-    char out[6] = {'\\', 'u', '0', '0', hex[ch >> 4], hex[ch & 15]};
-    if (at)
-        out[1] = to[at - from];
-    buf_add(b, out, at ? 2 : 6);
-}
-
-/* Bytes that stand for themselves in a string, from the first on. */
-static size_t plain_run(const char *s, size_t n)
-{
-    size_t i = 0;
-    while (i < n && (unsigned char)s[i] >= 0x20 && (unsigned char)s[i] < 0x80 && s[i] != '"' &&
-           s[i] != '\\')
-        i++;
-    return i;
-}
-
-/* Bytes that are no UTF-8 become U+FFFD, so that what is written is always JSON. */
-static void put_quoted(buf *b, const char *s, size_t n)
-{
-    buf_putc(b, '"');
-    size_t from = 0, i = 0;
-    while ((i += plain_run(s + i, n - i)) < n) {
-        unsigned char ch = (unsigned char)s[i];
-        uint32_t cp;
-        size_t step = ch < 0x80 ? 1 : utf8_next(s + i, n - i, &cp);
-        if (step && ch >= 0x80) {
-            i += step;
-            continue;
-        }
-        buf_add(b, s + from, i - from);
-        if (step)
-            put_escape(b, ch);
-        else
-            buf_puts(b, "\xef\xbf\xbd");
-        from = ++i;
-    }
-    buf_add(b, s + from, n - from);
-    buf_putc(b, '"');
-}
-
-void jw_key(json_writer *w, const char *key)
-{
-    item(w);
-    put_quoted(w->out, key, strlen(key));
-    buf_puts(w->out, w->indent ? ": " : ":");
-    w->after_key = true;
-}
-
-void jw_strn(json_writer *w, const char *s, size_t n)
-{
-    item(w);
-    put_quoted(w->out, s, n);
-}
-
-void jw_str(json_writer *w, const char *s)
-{
-    if (s)
-        jw_strn(w, s, strlen(s));
-    else
-        jw_null(w);
-}
-
-void jw_int(json_writer *w, int64_t v)
-{
-    item(w);
-    buf_printf(w->out, "%lld", (long long)v);
-}
-
-void jw_bool(json_writer *w, bool v)
-{
-    jw_raw(w, v ? "true" : "false");
-}
-
-void jw_null(json_writer *w)
-{
-    jw_raw(w, NULL);
-}
-
-void jw_raw(json_writer *w, const char *json)
-{
-    item(w);
-    buf_puts(w->out, json ? json : "null");
-}
-
-void jw_nano(json_writer *w, int64_t v)
-{
-    uint64_t n = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-    char text[40];
-    int len = snprintf(text, sizeof text, "%s%llu.%09llu", v < 0 ? "-" : "",
-                       (unsigned long long)(n / 1000000000), (unsigned long long)(n % 1000000000));
-    while (text[len - 1] == '0')
-        len--;
-    if (text[len - 1] == '.')
-        len--;
-    text[len] = 0;
-    jw_raw(w, text);
-}
-
-void jw_kstr(json_writer *w, const char *key, const char *s)
-{
-    jw_key(w, key);
-    jw_str(w, s);
-}
-
-void jw_kint(json_writer *w, const char *key, int64_t v)
-{
-    jw_key(w, key);
-    jw_int(w, v);
-}
-
-void jw_kbool(json_writer *w, const char *key, bool v)
-{
-    jw_key(w, key);
-    jw_bool(w, v);
-}
-
-void jw_kraw(json_writer *w, const char *key, const char *json)
-{
-    jw_key(w, key);
-    jw_raw(w, json);
 }

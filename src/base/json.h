@@ -62,6 +62,8 @@ bool json_int(const json_doc *d, const json_node *v, int64_t *out);
 /* Any number, as a decimal scaled by 10^9 and rounded half away from zero; false when it does not fit. */
 bool json_nano(const json_doc *d, const json_node *v, int64_t *out);
 bool json_is(const json_node *v, json_type t); /* NULL-safe */
+/* How many bytes from s on are ASCII that stands for itself in a JSON string. */
+size_t json_plain(const char *s, size_t n);
 
 /* ---- writing */
 

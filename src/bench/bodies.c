@@ -142,7 +142,7 @@ static outcome spec_run(bench *b, const spec *s, const char *pool)
     words w = {31};
     double mean = s->hi > s->lo ? (double)(s->hi - s->lo) / log((double)s->hi / (double)s->lo)
                                 : (double)s->lo;
-    int64_t n = (int64_t)((b->quick ? 4e6 : 48e6) / mean);
+    int64_t n = (int64_t)((b->quick ? 2e6 : 24e6) / mean);
     n = n > 16000 ? 16000 : n < BRANCHES * TAIL ? BRANCHES * TAIL : n;
     sample tails = {0};
     yard_open(&y, plain, pool);

@@ -61,9 +61,10 @@ const char *word_at(unsigned rank, char out[WORD_BYTES])
     static const char consonants[] = "tnsrhldcmfpgwybvkjxz", vowels[] = "eaoiu";
     size_t n = 0;
     unsigned v = rank - 1;
+    out[n++] = consonants[rank % 20];
     do {
-        out[n++] = consonants[v % 20];
         out[n++] = vowels[v / 20 % 5];
+        out[n++] = consonants[v % 20];
         v /= 100;
     } while (v && n + 2 < WORD_BYTES);
     out[n] = 0;

@@ -16,13 +16,18 @@ bool cut_options(cli *c, const char *session, int64_t branch, ramet_at *at, rame
     memset(at, 0, sizeof *at);
     *cut = policy ? (ramet_cut_policy)ramet_cut_parse(policy) : RAMET_CUT_EXACT;
     at->side = opt_flag(c, "before") ? RAMET_BEFORE : RAMET_AFTER;
-    if (c->argc < 2) {
+    const char *name = c->argc > 1 ? c->argv[1] : opt_text(c, "at");
+    if (c->argc > 1 && opt_text(c, "at")) {
+        *code = cli_error(c, RAMET_INVALID, "entry", "give the entry once: as ENTRY or with --at");
+        return false;
+    }
+    if (!name) {
         if (at->side == RAMET_AFTER)
             return true;
         *code = cli_error(c, RAMET_INVALID, "entry", "--before needs an ENTRY to cut before");
         return false;
     }
-    ramet_entry *e = entry_named(c, session, branch, c->argv[1], code);
+    ramet_entry *e = entry_named(c, session, branch, name, code);
     if (!e)
         return false;
     at->entry_id = e->id;
@@ -38,6 +43,9 @@ int cmd_rewind(cli *c)
     ramet_session *s = session_named(c, c->argv[0], &code);
     if (!s || !cut_options(c, s->id, 0, &in.at, &in.cut, &code))
         return code;
+    if (!in.at.entry_id)
+        return cli_error(c, RAMET_INVALID, "entry",
+                         "rewind needs the ENTRY to go back to; 'ramet log' shows them");
     in.reason = opt_text(c, "reason");
     in.expected_head = opt_text(c, "expect");
     if (ramet_rewind(c->call, s->id, &in, &out, &cut) != RAMET_OK)

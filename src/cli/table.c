@@ -84,6 +84,7 @@ const topic_def cli_names[] = {
     TAG_OPTION,                                                                                     \
     FLAG("private", 0, "visible to its owner alone, not to the members of the tree"),               \
     VALUE("ephemeral", 0, OPT_SPAN, "SPAN", "it goes after that long, unless promoted")
+#define AT_OPTION     VALUE("at", 0, OPT_TEXT, "ENTRY", "the same as ENTRY")
 #define CUT_OPTIONS                                                                                 \
     FLAG("before", 0, "cut before ENTRY instead of after it"),                                      \
     CHOICE("cut", 0, "HOW", "move the cut so that a tool call keeps its result", "exact|snap_before|snap_after"), \
@@ -123,7 +124,7 @@ const command_def cli_commands[] = {
     .summary = "Start a session",
     .about = "Without a title, the first line of its first message is shown.",
     .args = ARGS(MAYBE("TITLE", "its title", WORD_ANY)),
-    .options = OPTIONS(SESSION_OPTIONS, BIRTH_OPTIONS),
+    .options = OPTIONS(VALUE("title", 0, OPT_TEXT, "TEXT", "the same as TITLE"), SESSION_OPTIONS, BIRTH_OPTIONS),
     .examples = EXAMPLES({"new 'Trip to Lisbon' --agent claude --tag travel", "a session with an agent and a tag"},
                          {"new -q", "in a script: prints the new id alone"}),
 },
@@ -263,18 +264,18 @@ const command_def cli_commands[] = {
              "forks at the head. The new session's id is printed.",
     .args = ARGS(SESSION_ARG, MAYBE("ENTRY", "the last entry to share; without it: the head", WORD_ANY)),
     .options = OPTIONS(VALUE("title", 0, OPT_TEXT, "TEXT", "the new session's title"),
-                       CUT_OPTIONS, BRANCH_OPTION, SESSION_OPTIONS, BIRTH_OPTIONS,
+                       AT_OPTION, CUT_OPTIONS, BRANCH_OPTION, SESSION_OPTIONS, BIRTH_OPTIONS,
                        CHOICE("type", 0, "TYPE", "how it came about", "explicit|auto-edit|auto-regenerate"),
                        VALUE("system", 0, OPT_TEXT, "ID", "made by a system, not by the user")),
     .examples = EXAMPLES({"fork @ @4 --title 'By bus'", "a new session from the fourth entry on"},
                          {"fork @ @4 --before --agent gpt", "without that entry, with another agent"}),
 },
 {
-    .name = "rewind", .group = GROUP_MOVE, .synopsis = "SESSION ENTRY", .run = cmd_rewind,
+    .name = "rewind", .group = GROUP_MOVE, .synopsis = "SESSION [ENTRY]", .run = cmd_rewind,
     .summary = "Move the head back to an entry",
     .about = "What came after it stays on its branch; 'ramet undo' goes back.",
-    .args = ARGS(SESSION_ARG, ARG("ENTRY", "the last entry to keep", WORD_ANY)),
-    .options = OPTIONS(CUT_OPTIONS),
+    .args = ARGS(SESSION_ARG, MAYBE("ENTRY", "the last entry to keep; it must be given", WORD_ANY)),
+    .options = OPTIONS(AT_OPTION, CUT_OPTIONS),
     .examples = EXAMPLES({"rewind @ @-3", "drop the last two entries"},
                          {"rewind @ @1 --before", "back to an empty history"}),
 },

@@ -32,8 +32,7 @@ ramet_status entries_known(cx *x, const branch_row *b, entry_new *list, size_t n
             return cx_status(x);
         if (!entry_same(x->c, e, &have))
             return call_fail(x->c, RAMET_ENTRY_EXISTS, arena_printf(x->a, "entries[%zu].id", i),
-                             "entry %s is at position %lld already, with other content", e->e.id,
-                             (long long)have.position);
+                             "entry %s is in the history already, with other content", e->e.id);
         branch_meta owner;
         if (branch_meta_load(x, b->m.tree, have.branch, &owner))
             have.owner_no = owner.session;
@@ -45,14 +44,22 @@ ramet_status entries_known(cx *x, const branch_row *b, entry_new *list, size_t n
 
 void append_answer(cx *x, const branch_row *b, entry_new *list, size_t n, ramet_append_out *out)
 {
+    const char *newest = NULL; /* of those written now: the head */
     *out = (ramet_append_out){.entries = arena_array(x->a, n + 1, sizeof *out->entries), .n = n};
     for (size_t i = 0; i < n; i++) {
         const entry_new *e = list[i].same_as >= 0 ? &list[list[i].same_as] : &list[i];
         out->entries[i] = e->existing ? e->found : e->e;
-        if (list[i].same_as < 0 && !e->existing)
+        if (list[i].same_as < 0 && !e->existing) {
             out->added++;
+            newest = e->e.id;
+        }
     }
-    head_fill(x, b, &out->head);
+    if (!newest) {
+        head_fill(x, b, &out->head);
+        return;
+    }
+    out->head = (ramet_head){.branch = b->m.id, .length = b->len, .entry_id = newest};
+    hex_encode(b->tip, HASH_LEN, out->head.hash);
 }
 
 /* The branch to append to; the adk log of a session begins with its first entry. */

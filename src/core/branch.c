@@ -399,8 +399,8 @@ ramet_status head_check(cx *x, const branch_row *b, const uint8_t *expected, boo
     if (!given || memcmp(expected, b->tip, HASH_LEN) == 0)
         return RAMET_OK;
     call_fail(x->c, RAMET_HEAD_MOVED, "expected_head",
-              "the history has %lld entries now and is not the expected one; read it again",
-              (long long)b->len);
+              "the history has %lld entr%s now and is not the expected one; read it again",
+              (long long)b->len, b->len == 1 ? "y" : "ies");
     ramet_head *h = &x->c->err.head;
     h->branch = b->m.id;
     h->length = b->len;

@@ -100,8 +100,8 @@ static void side_fill(cx *x, const side *from, int64_t shared, int limit, ramet_
 /* Entries with one turn id are one turn; without ids a user message begins one. */
 static bool turn_begins(const ramet_entry *before, const ramet_entry *e)
 {
-    if (before->turn_id || e->turn_id)
-        return !before->turn_id || !e->turn_id || strcmp(before->turn_id, e->turn_id) != 0;
+    if (before->turn_id && e->turn_id)
+        return strcmp(before->turn_id, e->turn_id) != 0;
     return e->role == RAMET_USER;
 }
 

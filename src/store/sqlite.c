@@ -80,8 +80,10 @@ static void fail_rc(db *d, int rc, const char *what)
         return;
     d->status = status_of(rc);
     d->engine = true;
-    snprintf(d->message, sizeof d->message, "%s (%s%s%s)", sqlite3_errmsg(d->h), sqlite3_errstr(rc),
-             what ? ", " : "", what ? what : "");
+    const char *said = sqlite3_errmsg(d->h), *means = sqlite3_errstr(rc);
+    bool twice = strcmp(said, means) == 0;
+    snprintf(d->message, sizeof d->message, "%s%s%s%s%s", said, twice ? "" : ": ", twice ? "" : means,
+             what ? ", in " : "", what ? what : "");
 }
 
 void db_fail(db *d, ramet_status s, const char *fmt, ...)
@@ -224,7 +226,7 @@ ramet_status db_open(const db_config *cfg, db **out, char *message)
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (cfg->create ? SQLITE_OPEN_CREATE : 0);
     int rc = sqlite3_open_v2(cfg->path, &d->h, flags, cfg->vfs);
     if (rc != SQLITE_OK)
-        fail_rc(d, rc, cfg->path);
+        fail_rc(d, rc, NULL);
     if (rc == SQLITE_OK && configure(d, cfg)) {
         *out = d;
         return RAMET_OK;

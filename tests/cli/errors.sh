@@ -63,10 +63,10 @@ ramet: id holds the control character U+000A
 END
 echo 'not a database, but long enough to look like one. not a database.' >text.db
 t 'not a store' 7 list --db text.db <<'END'
-ramet: text.db: file is not a database (file is not a database)
+ramet: text.db: file is not a database
 END
 t 'a folder that is not there' 6 new --db none/x.db <<'END'
-ramet: none/x.db: unable to open database file (unable to open database file, none/x.db)
+ramet: none/x.db: unable to open database file
 END
 q members trip set eve reader
 t 'a reader may not write' 4 append trip --user eve x <<'END'

@@ -104,15 +104,16 @@ END
 t 'help: --help of a command' 0 rewind --help <<'END'
 ramet rewind: Move the head back to an entry
 
-usage: ramet rewind SESSION ENTRY [options]
+usage: ramet rewind SESSION [ENTRY] [options]
 
 What came after it stays on its branch; 'ramet undo' goes back.
 
 Arguments
   SESSION  the session
-  ENTRY    the last entry to keep
+  ENTRY    the last entry to keep; it must be given
 
 Options
+      --at ENTRY     the same as ENTRY
       --before       cut before ENTRY instead of after it
       --cut HOW      move the cut so that a tool call keeps its result
                      (exact|snap_before|snap_after)
@@ -157,7 +158,7 @@ if command -v groff >/dev/null; then
     [ -n "$page" ] || page=$(groff -man -Tascii ramet.1 | sed 's/\x1b\[[0-9]*m//g')
     has 'man page: the exit codes' "$page" 'head_moved: the history is not what expected_head says'
     has 'man page: the environment' "$page" 'RAMET_DB'
-    has 'man page: a command' "$page" 'ramet rewind SESSION ENTRY [options]'
+    has 'man page: a command' "$page" 'ramet rewind SESSION [ENTRY] [options]'
 else
     skip 'man page' 'groff is not installed'
 fi

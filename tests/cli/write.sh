@@ -57,7 +57,7 @@ IN=$'{"id": "e8", "role": "user", "text": "two"}\n{"id": "e9", "role": "user", "
 added 1 entry to trip: 9 entries on b1, last is e9 (1 there already)
 END
 t 'append: the same id with other content' 5 append trip --id e1 'Something else' <<'END'
-ramet: entry e1 is at position 0 already, with other content
+ramet: entry e1 is in the history already, with other content
 END
 IN='[note] to self' t 'append: brackets do not make JSON' 0 append trip -q <<'END'
 END
@@ -92,10 +92,10 @@ t 'append: the right head' 0 append two --expect 0000000000000000000000000000000
 added 1 entry to two: 1 entry on b2, last is a
 END
 t 'append: a stale head' 5 append two --expect 0000000000000000000000000000000000000000000000000000000000000000 --id b second <<'END'
-ramet: the history has 1 entries now and is not the expected one; read it again
+ramet: the history has 1 entry now and is not the expected one; read it again
 END
 t 'append: a stale head for programs' 5 append two --json --expect 0000000000000000000000000000000000000000000000000000000000000000 x <<'END'
-{"code":"head_moved","error":"the history has 1 entries now and is not the expected one; read it again","field":"expected_head","head":{"branch_id":"b2","length":1,"entry_id":null,"prefix_hash":"HASH"}}
+{"code":"head_moved","error":"the history has 1 entry now and is not the expected one; read it again","field":"expected_head","head":{"branch_id":"b2","length":1,"entry_id":null,"prefix_hash":"HASH"}}
 END
 
 for i in $(seq 2500); do echo "{\"id\": \"n$i\", \"role\": \"user\", \"text\": \"number $i\"}"; done >many.jsonl

@@ -44,7 +44,6 @@ typedef struct world {
     ramet_list_in list_in;
     char list_tree[300];
     int64_t list_below; /* created before that */
-    const char *list_user;
     int32_t list_user_no;
 } world;
 

@@ -14,6 +14,7 @@
 
 typedef struct scan {
     const op *o;
+    char query[100];
     ramet_search_in in;
     const m_session *session;
     const m_tree *tree;
@@ -54,7 +55,7 @@ static hit_level entry_searched(const world *w, const scan *k, const m_entry *e)
     return !any ? NO_HIT : all ? MUST_HIT : MAY_HIT;
 }
 
-static void hit_compare(world *w, const scan *k, const ramet_hit *hit, m_list *found)
+static void hit_compare(world *w, const scan *k, const ramet_hit *hit)
 {
     m_session *s = model_find(&w->m, hit->session);
     m_entry *e = NULL;
@@ -80,7 +81,6 @@ static void hit_compare(world *w, const scan *k, const ramet_hit *hit, m_list *f
     if (e->mark == w->m.marks)
         world_fail(w, "hit.twice", "'%s' at b%" PRId64, hit->entry_id, hit->branch);
     e->mark = w->m.marks;
-    m_list_add(found, e);
 }
 
 static bool tree_shown(const world *w, const m_tree *t)
@@ -91,48 +91,56 @@ static bool tree_shown(const world *w, const m_tree *t)
     return false;
 }
 
-void run_search(world *w, const op *o)
+/* What to search for; objections are the answer. */
+static m_set scan_make(world *w, const op *o, scan *k)
 {
-    char query[100], cursor[600];
     const char *const *tags;
     size_t n_tags = content_tags(o->a[A_TAGS], &tags);
     ramet_agent agent;
-    m_list found = {0};
+    m_session *s = NULL;
     bool one = o->a[A_K] % 4 == 1;
     const m_session *of = o->a[A_TREE] ? slot_session(w, o->a[A_S1]) : NULL;
-    content_agent(o->a[A_AGENT], &agent);
-    content_query(o->a[A_Q], query, sizeof query);
-    scan k = {.o = o, .tree = of ? of->tree : NULL};
-    m_session *s = NULL;
-    m_set bad = one ? m_open(&w->m, w->user, slot_id(w, o->a[A_S]), RAMET_READER, &s) : 0;
-    k.session = s;
-    int limit = limit_ref(o->a[A_LIM]);
-    k.in = (ramet_search_in){.query = query,
-                             .session = one ? slot_id(w, o->a[A_S]) : NULL,
-                             .tree = of ? of->tree->id : NULL,
-                             .tag = n_tags && o->a[A_TAGS] == 1 ? tags[0] : NULL,
-                             .agent = o->a[A_K] % 8 == 7 ? agent.name : NULL,
-                             .role = (ramet_role)o->a[A_ROLE],
-                             .limit = limit < 0 || limit > 200 ? 200 : limit};
     const m_entry *then = NULL;
+    int limit = limit_ref(o->a[A_LIM]);
+    m_set bad = one ? m_open(&w->m, w->user, slot_id(w, o->a[A_S]), RAMET_READER, &s) : 0;
+    content_agent(o->a[A_AGENT], &agent);
+    content_query(o->a[A_Q], k->query, sizeof k->query);
+    k->o = o;
+    k->session = s;
+    k->tree = of ? of->tree : NULL;
+    k->in = (ramet_search_in){.query = k->query,
+                              .session = one ? slot_id(w, o->a[A_S]) : NULL,
+                              .tree = of ? of->tree->id : NULL,
+                              .tag = n_tags && o->a[A_TAGS] == 1 ? tags[0] : NULL,
+                              .agent = o->a[A_K] % 8 == 7 ? agent.name : NULL,
+                              .role = (ramet_role)o->a[A_ROLE],
+                              .limit = limit < 0 || limit > 200 ? 200 : limit};
     if (w->m.entries.n)
         then = w->m.entries.items[(size_t)o->a[A_Q] * 31 % w->m.entries.n];
     if (then && o->a[A_K] % 8 == 3)
-        k.in.since = then->created;
+        k->in.since = then->created;
     if (then && o->a[A_K] % 8 == 6)
-        k.in.until = then->created;
+        k->in.until = then->created;
+    return bad;
+}
+
+void run_search(world *w, const op *o)
+{
+    char cursor[600];
     bool bounded = false;
+    scan k = {0};
+    m_set bad = scan_make(w, o, &k);
     w->m.marks++;
     for (int page = 0; page < 2000 && !world_failed(w); page++) {
         ramet_hits got = {0};
         ramet_status st = ramet_search(w->call, &k.in, &got);
-        if (st == RAMET_TREE_NOT_FOUND && of && !tree_shown(w, of->tree))
+        if (st == RAMET_TREE_NOT_FOUND && k.tree && !tree_shown(w, k.tree))
             bad |= M(TREE_NOT_FOUND);
         world_judge(w, st, bad ? bad : M(OK));
         if (st || world_failed(w))
-            goto done;
+            return;
         for (size_t i = 0; i < got.n && !world_failed(w); i++)
-            hit_compare(w, &k, &got.items[i], &found);
+            hit_compare(w, &k, &got.items[i]);
         bounded |= got.bounded;
         if (!got.next_cursor)
             break;
@@ -145,10 +153,8 @@ void run_search(world *w, const op *o)
     for (size_t i = 0; i < w->m.entries.n && !bounded && !world_failed(w); i++) {
         const m_entry *e = w->m.entries.items[i];
         if (e->mark != w->m.marks && entry_searched(w, &k, e) == MUST_HIT)
-            world_fail(w, "search.n", "'%s' of '%s' is missing (%s)", e->id, e->by->id, query);
+            world_fail(w, "search.n", "'%s' of '%s' is missing (%s)", e->id, e->by->id, k.query);
     }
-done:
-    free(found.items);
 }
 
 void run_search_update(world *w, const op *o)

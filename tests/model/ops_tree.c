@@ -236,13 +236,16 @@ static void path_compare(world *w, const ramet_session *got, const m_session *s)
         world_fail(w, "tree.path", "'%s' of '%s' is no ancestor", got->path[at - 1], s->id);
 }
 
-/* Parents come before their forks, forks of one parent oldest first. */
+/* Parents come before their forks, forks of one parent oldest first. Which tombstone is which
+ * cannot be told. */
 static void tree_order(world *w, const m_list *seen)
 {
     for (size_t i = 0; i < seen->n; i++) {
         const m_session *s = seen->items[i];
         for (size_t k = i + 1; k < seen->n && seen->n < 400; k++) {
             const m_session *later = seen->items[k];
+            if (s->purged || later->purged)
+                continue;
             if (s->parent == later || (s->parent == later->parent && later->created < s->created))
                 world_fail(w, "tree.order", "'%s' comes before '%s'", s->id, later->id);
         }

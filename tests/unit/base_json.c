@@ -463,6 +463,19 @@ Test(base_json, an_exponent_makes_up_for_many_zeros)
     buf_release(&b);
 }
 
+Test(base_json, plain_bytes_are_counted_up_to_the_first_that_is_none)
+{
+    char text[41];
+    for (size_t at = 0; at < 40; at++)
+        for (int ch = 1; ch < 256; ch++) {
+            memset(text, 'x', sizeof text);
+            text[at] = (char)ch;
+            bool plain = ch >= 0x20 && ch < 0x80 && ch != '"' && ch != '\\';
+            cr_assert_eq(json_plain(text, 40), plain ? 40 : at, "byte %d at %zu", ch, at);
+        }
+    cr_assert_eq(json_plain("", 0), 0);
+}
+
 /* ---- writing */
 
 static buf out;
