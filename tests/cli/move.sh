@@ -133,4 +133,17 @@ NO  MOVE    HEAD       BY   WHEN  WHY
  2  rewind  b3 → b15   ann  now   ask again
  1  edit    b1 → b3    ann  now
 END
+
+t 'rewind: needs an entry' 2 rewind trip <<'END'
+ramet: rewind needs the ENTRY to go back to; 'ramet log' shows them
+END
+t 'rewind: the entry once' 2 rewind trip @1 --at @1 <<'END'
+ramet: give the entry once: as ENTRY or with --at
+END
+t 'fork: with --at' 0 fork trip --at @2 --id at2 <<'END'
+forked trip after @2 into at2: 2 entries on b18, last is e2
+END
+t 'new: the title as an option' 0 new --title 'A title' --id titled <<'END'
+new session titled: 0 entries on b19
+END
 finish
