@@ -158,7 +158,8 @@ typedef struct ramet_options {
     void *clock_arg;
 } ramet_options;
 
-/* Opens or makes a store. `where` is a path or `sqlite:PATH`; NULL or "" is
+/* Opens or makes a store. `where` is a path or `sqlite:PATH` (another word before a colon is
+ * refused: it may name an engine some day); NULL or "" is
  * $XDG_DATA_HOME/ramet/ramet.db (else ~/.local/share/ramet/ramet.db). Missing
  * folders of the default place are made. An older file is upgraded in one
  * transaction; a newer one is refused with RAMET_NEWER.
@@ -166,13 +167,14 @@ typedef struct ramet_options {
 RAMET_API ramet_status ramet_open(const char *where, const ramet_options *opt, ramet **out,
                                   ramet_error *err);
 
-/* Waits for running writes, then closes. Every call of it must be freed first. */
+/* Closes. No call of it may be running; every call and stream must be freed first. */
 RAMET_API void ramet_close(ramet *r);
 
 /* The path that a `where` means; the answer is static per thread. */
 RAMET_API const char *ramet_where(const char *where);
 
-/* Whether writes are stopped (I8), and why: RAMET_OK, RAMET_IO, RAMET_FULL or RAMET_DAMAGED. */
+/* Whether writes are stopped (I8): RAMET_OK, or the status of the write that failed (RAMET_IO,
+ * RAMET_FULL, RAMET_DAMAGED, …). */
 RAMET_API ramet_status ramet_health(ramet *r);
 
 /* One request: who asks, the memory of its answers, its last error.
@@ -229,8 +231,8 @@ typedef struct ramet_agent {
     const char *name, *provider, *model, *folder, *options;
 } ramet_agent;
 
-/* Tokens and money of one entry. `cost` is in billionths of `currency`
- * (three letters or so; "" when there is no cost). All >= 0. */
+/* Tokens and money of one entry. `cost` is in billionths of `currency` (three letters or so; none
+ * given: USD, and "" when there is no cost). All >= 0. */
 typedef struct ramet_usage {
     int64_t input, output, cached;
     int64_t cost;
@@ -372,12 +374,13 @@ typedef struct ramet_delete_out {
 
 /* Deletes one session, or it and all that descends from it (`tree`); never a
  * private session of another. Forks stay where they are. Undone by
- * ramet_session_restore() until gc takes it. Needs the session's owner, or
- * manager in the tree. O(sessions that go). */
+ * ramet_session_restore() until gc takes it. Needs the session's owner, or manager in the tree (with
+ * `tree`: for every session that goes). O(sessions and branches of the tree). */
 RAMET_API ramet_status ramet_session_delete(ramet_call *c, const char *id, bool tree, bool dry_run,
                                             ramet_delete_out *out);
 
-/* Brings a deleted (or expired) session back; `tree`: all that the same delete took. */
+/* Brings a deleted (or expired) session back; `tree`: all that the same delete took and the caller
+ * may bring back. Needs the session's owner, or manager in the tree. */
 RAMET_API ramet_status ramet_session_restore(ramet_call *c, const char *id, bool tree,
                                              ramet_session **out);
 
@@ -523,7 +526,7 @@ typedef struct ramet_fork_in {
     const char *metadata;     /* NULL: {} */
     ramet_fork_type type;
     ramet_visibility visibility; /* tree needs writer, private needs reader */
-    ramet_actor by_kind;
+    ramet_actor by_kind;  /* who made it, as the caller says */
     const char *by_id;    /* NULL: the caller */
     int64_t ephemeral_us; /* > 0: expires */
     const char *expected_head;
@@ -638,8 +641,8 @@ RAMET_API ramet_status ramet_ancestry(ramet_call *c, const char *session, ramet_
 /* Its direct forks, oldest first. */
 RAMET_API ramet_status ramet_children(ramet_call *c, const char *session, ramet_session **out, size_t *n);
 /* The whole tree that the session is in: parents before their forks, forks of
- * one parent oldest first. One query. O(sessions). `light` leaves out shown
- * titles, cache roots and head entry ids. */
+ * one parent oldest first. O(sessions). `light` leaves out shown titles, cache roots and head entry
+ * ids, and is then one query. */
 RAMET_API ramet_status ramet_tree(ramet_call *c, const char *session, bool light, ramet_session **out,
                                   size_t *n);
 

@@ -23,7 +23,8 @@
 #include <unistd.h>
 
 static const bench_case cases[] = {
-    {"fork", "forks, rewinds, undos and switches, against a plain commit and a copy", case_fork, false},
+    {"fork", "forks, rewinds, undos and switches, against a plain commit and a copy", case_fork,
+     false},
     {"bytes", "bytes that a fork adds to the file", case_bytes, false},
     {"append", "64, 8 and 1 appenders against plain SQLite", case_append, false},
     {"nested", "the last 50 entries behind 1,000 nested forks", case_nested, false},
@@ -130,7 +131,8 @@ static void facts_add(bench *b, const options *o)
     report_fact(b->report, "kernel", "%s %s", u.sysname, u.release);
     report_fact(b->report, "filesystem", "%s%s", disk,
                 strcmp(disk, "tmpfs") == 0 ? " (memory: durable commits cost nothing here)" : "");
-    report_fact(b->report, "sqlite", "%s, WAL, synchronous=FULL, 4 KiB pages", sqlite3_libversion());
+    report_fact(b->report, "sqlite", "%s, WAL, synchronous=FULL, 4 KiB pages",
+                sqlite3_libversion());
     report_fact(b->report, "entries", "%d bytes of text", ENTRY_BYTES);
     report_fact(b->report, "sizes", "%s", o->quick ? "quick" : "full");
 }
@@ -244,7 +246,8 @@ static bool options_read(int argc, char **argv, options *o)
         else if (!value_of(argc, argv, &i, "--json", &o->json) &&
                  !value_of(argc, argv, &i, "--only", &o->only) &&
                  !value_of(argc, argv, &i, "--dir", &o->dir)) {
-            fprintf(stderr, "ramet bench: unknown or incomplete argument %s; see ramet bench --help\n",
+            fprintf(stderr,
+                    "ramet bench: unknown or incomplete argument %s; see ramet bench --help\n",
                     argv[i]);
             return false;
         }

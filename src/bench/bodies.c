@@ -19,7 +19,7 @@
 #define TAIL 50
 
 typedef struct spec {
-    bool random; /* cannot be compressed */
+    bool random;   /* cannot be compressed */
     size_t lo, hi; /* bytes of a body; evenly in the logarithm between them */
     size_t inline_max;
     int level;
@@ -35,6 +35,8 @@ typedef struct yard {
     const char *pool; /* of the text that bodies are cut from */
     char *packed;
     size_t packed_cap;
+    ZSTD_CCtx *packer;
+    ZSTD_DCtx *opener;
 } yard;
 
 static char *pool_make(bool random)
@@ -79,11 +81,12 @@ static void put(yard *y, const spec *s, int64_t k, const char *text, size_t n)
     step(y, y->entry);
     if (!large)
         return;
-    size_t packed = ZSTD_compress(y->packed, y->packed_cap, text, n, s->level);
+    size_t packed = ZSTD_compressCCtx(y->packer, y->packed, y->packed_cap, text, n, s->level);
     bool plain = ZSTD_isError(packed) || packed > n - n / 8;
     sqlite3_bind_int64(y->body, 1, k);
     sqlite3_bind_int64(y->body, 2, plain ? 0 : (int64_t)n);
-    sqlite3_bind_blob(y->body, 3, plain ? text : y->packed, (int)(plain ? n : packed), SQLITE_STATIC);
+    sqlite3_bind_blob(y->body, 3, plain ? text : y->packed, (int)(plain ? n : packed),
+                      SQLITE_STATIC);
     step(y, y->body);
 }
 
@@ -104,7 +107,7 @@ static size_t tail_read(yard *y, int64_t branch)
         size_t plain = (size_t)sqlite3_column_int64(y->get, 0);
         const void *p = sqlite3_column_blob(y->get, 1);
         size_t n = (size_t)sqlite3_column_bytes(y->get, 1);
-        if (plain && ZSTD_decompress(y->packed, y->packed_cap, p, n) != plain)
+        if (plain && ZSTD_decompressDCtx(y->opener, y->packed, y->packed_cap, p, n) != plain)
             bench_die("a body is damaged");
         got += plain ? plain : n;
         sqlite3_reset(y->get);
@@ -120,9 +123,12 @@ static void yard_open(yard *y, raw *plain, const char *pool)
                 "CREATE TABLE b(k INTEGER PRIMARY KEY, plain INT NOT NULL, packed BLOB NOT NULL)");
     *y = (yard){.h = h, .pool = pool, .packed_cap = ZSTD_compressBound((size_t)64 << 10)};
     y->packed = xmalloc(y->packed_cap);
+    y->packer = ZSTD_createCCtx();
+    y->opener = ZSTD_createDCtx();
     y->entry = raw_prepare(h, "INSERT INTO e(k,id,text) VALUES(?1,?2,?3)");
     y->body = raw_prepare(h, "INSERT INTO b(k,plain,packed) VALUES(?1,?2,?3)");
-    y->tail = raw_prepare(h, "SELECT k,id,text FROM e WHERE k>=?1 AND k<?2 ORDER BY k DESC LIMIT 50");
+    y->tail =
+        raw_prepare(h, "SELECT k,id,text FROM e WHERE k>=?1 AND k<?2 ORDER BY k DESC LIMIT 50");
     y->get = raw_prepare(h, "SELECT plain,packed FROM b WHERE k=?1");
 }
 
@@ -133,6 +139,8 @@ static void yard_close(yard *y)
     sqlite3_finalize(y->tail);
     sqlite3_finalize(y->get);
     free(y->packed);
+    ZSTD_freeCCtx(y->packer);
+    ZSTD_freeDCtx(y->opener);
 }
 
 static outcome spec_run(bench *b, const spec *s, const char *pool)
@@ -151,8 +159,8 @@ static outcome spec_run(bench *b, const spec *s, const char *pool)
         raw_begin(plain);
         for (int k = 0; k < 64 && i < n; k++, i++) {
             size_t size = size_pick(s, &w);
-            put(&y, s, (i % BRANCHES + 1) << 24 | i / BRANCHES, pool + words_number(&w) % (POOL - size),
-                size);
+            put(&y, s, (i % BRANCHES + 1) << 24 | i / BRANCHES,
+                pool + words_number(&w) % (POOL - size), size);
         }
         raw_commit(plain);
     }
@@ -183,8 +191,8 @@ static void spec_row(bench *b, const spec *s, const char *what, const char *pool
     }
     snprintf(name, sizeof name, "%s_%zu_%zu_%d", s->random ? "random" : "chat", s->lo,
              s->inline_max > s->hi ? 0 : s->inline_max, s->level);
-    report_row(b, name, what, best->rate, "/s", BAR_NONE, 0, "%.0f bytes an entry; last 50 in %.0f us",
-               best->bytes, best->tail_us);
+    report_row(b, name, what, best->rate, "/s", BAR_NONE, 0,
+               "%.0f bytes an entry; last 50 in %.0f us", best->bytes, best->tail_us);
     report_number(b, "bytes", best->bytes);
     report_number(b, "tail_us", best->tail_us);
 }
@@ -212,7 +220,8 @@ static void sizes_run(bench *b, bool random, const char *kind, const char *pool)
         spec_row(b, &s, label("%zu bytes of %s, in the row", sizes[i], kind), pool);
         s.inline_max = 0;
         for (s.level = 1; s.level <= 3; s.level += 2)
-            spec_row(b, &s, label("%zu bytes of %s, packed at level %d", sizes[i], kind, s.level), pool);
+            spec_row(b, &s, label("%zu bytes of %s, packed at level %d", sizes[i], kind, s.level),
+                     pool);
     }
 }
 
@@ -222,7 +231,8 @@ static void thresholds_run(bench *b, bool random, const char *kind, const char *
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         for (int level = 1; level <= 3; level += 2) {
             spec s = {random, 512, 65536, limits[i], level};
-            spec_row(b, &s, label("0.5-64 KiB of %s, packed over %zu, level %d", kind, limits[i], level),
+            spec_row(b, &s,
+                     label("0.5-64 KiB of %s, packed over %zu, level %d", kind, limits[i], level),
                      pool);
         }
     }

@@ -112,8 +112,8 @@ static void ratio_row(bench *b, race *r, op what, op against, const char *name, 
     sample *a = &r->times[what], *z = &r->times[against];
     report_row(b, name, title, sample_at(a, 0.5) / sample_at(z, 0.5), "x", BAR_MOST, bar,
                "median %.0f us against %.0f us; mean %.0f and %.0f; p99 %.0f and %.0f",
-               sample_at(a, 0.5), sample_at(z, 0.5), sample_mean(a), sample_mean(z), sample_at(a, 0.99),
-               sample_at(z, 0.99));
+               sample_at(a, 0.5), sample_at(z, 0.5), sample_mean(a), sample_mean(z),
+               sample_at(a, 0.99), sample_at(z, 0.99));
     report_number(b, "us", sample_at(a, 0.5));
     report_number(b, "us_mean", sample_mean(a));
     report_number(b, "us_p99", sample_at(a, 0.99));
@@ -149,8 +149,9 @@ static void copy_row(bench *b, race *r)
     }
     raw_close(plain);
     double copy = sample_at(&copies, 0.5), made = sample_at(&forks, 0.5);
-    report_row(b, "fork_copy", "fork against copying 10,000 entries in one transaction", copy / made,
-               "x", BAR_LEAST, 300, "median %.0f us against %.1f ms", made, copy / 1e3);
+    report_row(b, "fork_copy", "fork against copying 10,000 entries in one transaction",
+               copy / made, "x", BAR_LEAST, 300, "median %.0f us against %.1f ms", made,
+               copy / 1e3);
     report_number(b, "us", made);
     report_number(b, "against_us", copy);
     sample_free(&copies);
@@ -183,8 +184,8 @@ void case_fork(bench *b)
               b->quick ? "fork of 20,000 entries against fork of 10"
                        : "fork of 1,000,000 entries against fork of 10",
               1.2);
-    ratio_row(b, &r, OP_FORK_LONG, OP_COMMIT, "fork_commit", "fork against one durable SQLite commit",
-              1.5);
+    ratio_row(b, &r, OP_FORK_LONG, OP_COMMIT, "fork_commit",
+              "fork against one durable SQLite commit", 1.5);
     copy_row(b, &r);
     ratio_row(b, &r, OP_REWIND, OP_FORK_LONG, "rewind", "rewind against fork", 1.2);
     ratio_row(b, &r, OP_UNDO, OP_FORK_LONG, "undo", "undo against fork", 1.2);

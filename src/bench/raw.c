@@ -45,11 +45,12 @@ raw *raw_open(const bench *b, const char *name, raw_order order)
                    "PRAGMA cell_size_check=ON;PRAGMA wal_autocheckpoint=4000;"
                    "PRAGMA journal_size_limit=67108864");
     /* The columns of the store's entry table. */
-    raw_exec(r->h, "CREATE TABLE entry(k INTEGER PRIMARY KEY, tree BIGINT NOT NULL, id TEXT NOT NULL,"
-                   " hash BLOB NOT NULL, role INT NOT NULL, channel TEXT, format TEXT, turn_id TEXT,"
-                   " author TEXT, client TEXT, created BIGINT NOT NULL, text TEXT, parts TEXT,"
-                   " body TEXT, flags INT NOT NULL, peer INT NOT NULL, key_id INT NOT NULL);"
-                   "CREATE TABLE one(id INTEGER PRIMARY KEY, at BIGINT NOT NULL, word TEXT NOT NULL)");
+    raw_exec(r->h,
+             "CREATE TABLE entry(k INTEGER PRIMARY KEY, tree BIGINT NOT NULL, id TEXT NOT NULL,"
+             " hash BLOB NOT NULL, role INT NOT NULL, channel TEXT, format TEXT, turn_id TEXT,"
+             " author TEXT, client TEXT, created BIGINT NOT NULL, text TEXT, parts TEXT,"
+             " body TEXT, flags INT NOT NULL, peer INT NOT NULL, key_id INT NOT NULL);"
+             "CREATE TABLE one(id INTEGER PRIMARY KEY, at BIGINT NOT NULL, word TEXT NOT NULL)");
     if (order == RAW_KEYED_INDEX)
         raw_exec(r->h, "CREATE INDEX entry_by_id ON entry(id,tree)");
     r->insert = raw_prepare(r->h, "INSERT INTO entry(k,tree,id,hash,role,client,created,text,flags,"

@@ -197,7 +197,8 @@ void case_compare(bench *b)
             must(c, ramet_compare(c, sides, 2, limits[k], &out), "compare");
             sample_add(&times[k], (now_us() - start) / 1e3);
             if (out.shared != half)
-                bench_die("%lld entries shared instead of %lld", (long long)out.shared, (long long)half);
+                bench_die("%lld entries shared instead of %lld", (long long)out.shared,
+                          (long long)half);
             ramet_call_reset(c);
         }
     }
@@ -224,14 +225,15 @@ enum { STATE_BATCH = 1000, STATE_KEYS = 200 };
 /* Every entry sets one of 200 keys. Keeps the id of one entry a batch. */
 static size_t state_load(ramet_call *c, const char *session, size_t n, const char **ids)
 {
-    char (*deltas)[64] = xcalloc(STATE_BATCH, sizeof *deltas);
+    char(*deltas)[64] = xcalloc(STATE_BATCH, sizeof *deltas);
     ramet_entry_in *in = xcalloc(STATE_BATCH, sizeof *in);
     size_t kept = 0;
     for (size_t at = 0; at < n; at += STATE_BATCH) {
         for (size_t i = 0; i < STATE_BATCH; i++) {
             snprintf(deltas[i], sizeof deltas[i], "{\"key_%zu\":\"value %zu\"}",
                      (at + i) * 7919 % STATE_KEYS, at + i);
-            in[i] = (ramet_entry_in){.role = RAMET_ASSISTANT, .text = "done", .state_delta = deltas[i]};
+            in[i] =
+                (ramet_entry_in){.role = RAMET_ASSISTANT, .text = "done", .state_delta = deltas[i]};
         }
         ramet_append_in batch = {.entries = in, .n = STATE_BATCH};
         ramet_append_out out;

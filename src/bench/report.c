@@ -94,10 +94,12 @@ void report_row(bench *b, const char *name, const char *what, double value, cons
     snprintf(w->name, sizeof w->name, "%s", name);
     w->ok = kind == BAR_NONE || (kind == BAR_MOST ? value <= bar : value >= bar);
     if (kind != BAR_NONE)
-        snprintf(with_sign, sizeof with_sign, "%s %s", kind == BAR_MOST ? "<=" : ">=",
-                 figure(bar, unit, limit));
+        snprintf(with_sign, sizeof with_sign, "%s %s",
+                 kind == BAR_MOST ? "<=" : ">=", figure(bar, unit, limit));
     printf("%-64s %14s %14s  %s\n", what, figure(value, unit, measured), with_sign,
-           kind == BAR_NONE ? "" : w->ok ? "ok" : "MISSED");
+           kind == BAR_NONE ? ""
+           : w->ok          ? "ok"
+                            : "MISSED");
     if (detail) {
         va_list ap;
         va_start(ap, detail);

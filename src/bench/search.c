@@ -17,8 +17,8 @@ typedef struct query_set {
     size_t n;
 } query_set;
 
-static void query_add(query_set *q, const char *before, unsigned one, const char *between, unsigned two,
-                      const char *after)
+static void query_add(query_set *q, const char *before, unsigned one, const char *between,
+                      unsigned two, const char *after)
 {
     char a[WORD_BYTES], z[WORD_BYTES] = "";
     if (two)
@@ -30,8 +30,8 @@ static void query_add(query_set *q, const char *before, unsigned one, const char
 /* Single words and pairs, from the commonest to the rarest. */
 static void words_make(query_set *q)
 {
-    static const unsigned ranks[] = {1,   2,   3,   4,    5,    8,    13,    21,   34,
-                                     55,  89,  144, 233,  610,  1597, 4181, 10946, 46368};
+    static const unsigned ranks[] = {1,  2,  3,   4,   5,   8,    13,   21,    34,
+                                     55, 89, 144, 233, 610, 1597, 4181, 10946, 46368};
     for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
         query_add(q, "", ranks[i], "", 0, "");
         query_add(q, "", ranks[i], " ", ranks[i] + 1, "");
@@ -75,8 +75,8 @@ static void query_time(ramet_call *c, const char *text, search_times *t)
     ramet_call_reset(c);
 }
 
-static void query_row(bench *b, ramet_call *c, const query_set *q, const char *name, const char *what,
-                      bar_kind kind)
+static void query_row(bench *b, ramet_call *c, const query_set *q, const char *name,
+                      const char *what, bar_kind kind)
 {
     search_times t = {.worst = 0};
     for (int round = 0; round < (b->quick ? 3 : 12); round++)
@@ -99,7 +99,8 @@ static void query_rows(bench *b, ramet_call *c)
               b->quick ? "search over 20,000 entries, words and pairs, p95"
                        : "search over 1,000,000 entries, words and pairs, p95",
               BAR_MOST);
-    query_row(b, c, &hard, "search_hard", "  ... phrases, beginnings and exclusions, p95", BAR_NONE);
+    query_row(b, c, &hard, "search_hard", "  ... phrases, beginnings and exclusions, p95",
+              BAR_NONE);
 }
 
 static void index_row(bench *b, ramet_call *program, const big_store *big)
@@ -110,10 +111,11 @@ static void index_row(bench *b, ramet_call *program, const big_store *big)
     must(program, ramet_search_update(program, false, &indexed), "index");
     double seconds = (now_us() - start) / 1e6;
     double bytes = (double)file_bytes(scratch_path(b, "big.db-search"));
-    report_row(b, "search_index", "entries indexed a second", (double)indexed / seconds, "/s", BAR_NONE,
-               0, "%lld entries in %.1f s; %.0f MiB of index for %.0f MiB of store; loading had %.0f/s",
-               (long long)indexed, seconds, bytes / 1048576,
-               (double)file_bytes(scratch_path(b, big->name)) / 1048576, big->load_rate);
+    report_row(
+        b, "search_index", "entries indexed a second", (double)indexed / seconds, "/s", BAR_NONE, 0,
+        "%lld entries in %.1f s; %.0f MiB of index for %.0f MiB of store; loading had %.0f/s",
+        (long long)indexed, seconds, bytes / 1048576,
+        (double)file_bytes(scratch_path(b, big->name)) / 1048576, big->load_rate);
     report_number(b, "seconds", seconds);
     report_number(b, "index_bytes", bytes);
     report_number(b, "load_rate", big->load_rate);

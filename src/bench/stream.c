@@ -79,7 +79,8 @@ void case_stream(bench *b)
         waitpid(pid, &status, 0) != pid || status != 0)
         bench_die("the streaming process failed");
     close(ends[0]);
-    report_row(b, "stream", "memory while a session is streamed out", r.peak / 1024, "MiB", BAR_MOST, 64,
+    report_row(b, "stream", "memory while a session is streamed out", r.peak / 1024, "MiB",
+               BAR_MOST, 64,
                "resident at most; %.1f MiB before it began, %.1f MiB after a tenth; %lld entries, "
                "%.0f a second",
                r.start / 1024, r.tenth / 1024, (long long)r.entries, (double)r.entries / r.seconds);

@@ -126,7 +126,8 @@ static int store_open(cli *c)
     if (strcmp(c->cmd->name, "gc") == 0)
         options.grace_us = opt_span(c, "grace");
     if (ramet_open(where, &options, &c->store, &error) != RAMET_OK) {
-        if (access(ramet_where(where), F_OK) == 0 || !options.must_exist)
+        if (error.status != RAMET_CANNOT_OPEN || access(ramet_where(where), F_OK) == 0 ||
+            !options.must_exist)
             return cli_report(c, &error);
         return cli_error(c, RAMET_CANNOT_OPEN, "db",
                          "there is no store at %s; 'ramet new' makes one", ramet_where(where));

@@ -4,16 +4,19 @@
  */
 #include "core/core.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_BYTES 4096
 
 /* ------------------------------------------------------------------- place */
 
 const char *ramet_where(const char *where)
 {
-    static _Thread_local char path[4096];
+    static _Thread_local char path[PATH_BYTES];
     if (where && strncmp(where, "sqlite:", 7) == 0)
         where += 7;
     if (where && *where) {
@@ -29,16 +32,35 @@ const char *ramet_where(const char *where)
     return path;
 }
 
+/* "word:" in front, and not "sqlite:". */
+static bool names_engine(const char *where)
+{
+    size_t n = strspn(where, "abcdefghijklmnopqrstuvwxyz0123456789+");
+    return n > 1 && where[n] == ':' && strncmp(where, "sqlite:", 7) != 0;
+}
+
+/* A new name lasts through a power cut only when its folder was synced. */
+static void sync_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    fsync(fd);
+    close(fd);
+}
+
 /* Makes the folders above a path. A failure shows when the file is opened. */
 static void make_folders(const char *path)
 {
-    char copy[4096];
+    char copy[PATH_BYTES], above[PATH_BYTES] = "/";
     snprintf(copy, sizeof copy, "%s", path);
     for (char *p = copy + 1; *p; p++) {
         if (*p != '/')
             continue;
         *p = 0;
-        mkdir(copy, 0700);
+        if (mkdir(copy, 0700) == 0)
+            sync_folder(above);
+        snprintf(above, sizeof above, "%s", copy);
         *p = '/';
     }
 }
@@ -83,8 +105,11 @@ ramet_status ramet_open(const char *where, const ramet_options *opt, ramet **out
     *out = NULL;
     if (!opt)
         opt = &none;
-    if (where && strstr(where, "://"))
-        return open_error(err, RAMET_INVALID, "a store is a path or sqlite:PATH");
+    if (where && (names_engine(where) || strcmp(ramet_where(where), ":memory:") == 0))
+        return open_error(err, RAMET_INVALID,
+                          "a store is a path or sqlite:PATH; write ./NAME for a file with a colon");
+    if (where && strlen(where) >= PATH_BYTES)
+        return open_error(err, RAMET_INVALID, "the path of the store is too long");
     const char *path = ramet_where(where);
     if ((!where || !*where) && !opt->must_exist)
         make_folders(path);

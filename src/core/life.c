@@ -147,6 +147,13 @@ typedef struct restore_job {
     ramet_session *out;
 } restore_job;
 
+/* Its owner, or a manager of the tree; a private one only its owner. */
+static bool may_restore(cx *x, const session_row *s)
+{
+    return !x->c->user || strcmp(s->owner, x->c->user) == 0 ||
+           (s->visibility != RAMET_PRIVATE && level_in(x, s->tree) >= RAMET_MANAGER);
+}
+
 static ramet_status restore_access(cx *x, const char *id, session_row *s)
 {
     TRY(check_id(x->c, "session", id));
@@ -157,7 +164,7 @@ static ramet_status restore_access(cx *x, const char *id, session_row *s)
     }
     if (!session_visible(x, s))
         return call_fail(x->c, RAMET_HIDDEN, "session", "there is no session %s to restore", id);
-    if (x->c->user && strcmp(s->owner, x->c->user) != 0 && level_in(x, s->tree) < RAMET_MANAGER)
+    if (!may_restore(x, s))
         return call_fail(x->c, RAMET_FORBIDDEN, "session",
                          "restoring needs the session's owner or a manager of the tree");
     return RAMET_OK;
@@ -181,7 +188,7 @@ static ramet_status restore_run(cx *x, void *arg)
         sessions_of_tree(x, s.tree, &all);
         for (size_t i = 0; i < all.n; i++) {
             const session_row *o = &all.items[i];
-            if (o->no != s.no && o->delete_op == s.delete_op && !o->purging && !foreign_private(x, o))
+            if (o->no != s.no && o->delete_op == s.delete_op && !o->purging && may_restore(x, o))
                 bring_back(x, o);
         }
     }

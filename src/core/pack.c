@@ -6,7 +6,9 @@
  */
 #include "core/pack.h"
 
+#include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -28,6 +30,79 @@ static uint64_t get64(const char *p)
     return v;
 }
 
+/* ----------------------------------------------------------------- contexts */
+
+/* A context is some hundred kilobytes: making one costs more than packing a message. A few are
+ * kept for whoever comes next. */
+#define KEPT 8
+
+static struct {
+    pthread_mutex_t lock;
+    ZSTD_CCtx *packers[KEPT];
+    ZSTD_DCtx *openers[KEPT];
+    size_t n_packers, n_openers;
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static ZSTD_CCtx *packer_take(void)
+{
+    pthread_mutex_lock(&kept.lock);
+    ZSTD_CCtx *c = kept.n_packers ? kept.packers[--kept.n_packers] : NULL;
+    pthread_mutex_unlock(&kept.lock);
+    if (!c && !(c = ZSTD_createCCtx()))
+        abort();
+    return c;
+}
+
+static void packer_give(ZSTD_CCtx *c)
+{
+    pthread_mutex_lock(&kept.lock);
+    if (kept.n_packers < KEPT) {
+        kept.packers[kept.n_packers++] = c;
+        c = NULL;
+    }
+    pthread_mutex_unlock(&kept.lock);
+    ZSTD_freeCCtx(c);
+}
+
+static ZSTD_DCtx *opener_take(void)
+{
+    pthread_mutex_lock(&kept.lock);
+    ZSTD_DCtx *c = kept.n_openers ? kept.openers[--kept.n_openers] : NULL;
+    pthread_mutex_unlock(&kept.lock);
+    if (!c && !(c = ZSTD_createDCtx()))
+        abort();
+    return c;
+}
+
+static void opener_give(ZSTD_DCtx *c)
+{
+    pthread_mutex_lock(&kept.lock);
+    if (kept.n_openers < KEPT) {
+        kept.openers[kept.n_openers++] = c;
+        c = NULL;
+    }
+    pthread_mutex_unlock(&kept.lock);
+    ZSTD_freeDCtx(c);
+}
+
+static size_t compress(char *to, size_t room, const char *from, size_t n)
+{
+    ZSTD_CCtx *c = packer_take();
+    size_t got = ZSTD_compressCCtx(c, to, room, from, n, 3);
+    packer_give(c);
+    return got;
+}
+
+static size_t decompress(char *to, size_t room, const char *from, size_t n)
+{
+    ZSTD_DCtx *c = opener_take();
+    size_t got = ZSTD_decompressDCtx(c, to, room, from, n);
+    opener_give(c);
+    return got;
+}
+
+/* ------------------------------------------------------------------ packing */
+
 const char *pack_make(arena *a, const pack_texts *t, size_t *len)
 {
     size_t size[3], plain = 0;
@@ -47,7 +122,7 @@ const char *pack_make(arena *a, const pack_texts *t, size_t *len)
     *len = HEAD + plain;
     size_t bound = ZSTD_compressBound(plain);
     char *packed = arena_alloc(a, HEAD + bound);
-    size_t n = ZSTD_compress(packed + HEAD, bound, out + HEAD, plain, 3);
+    size_t n = compress(packed + HEAD, bound, out + HEAD, plain);
     if (ZSTD_isError(n) || n > plain - plain / 8)
         return out;
     packed[0] = 1;
@@ -75,7 +150,7 @@ bool pack_open(arena *a, const void *data, size_t n, pack_texts *t)
     char *bytes = arena_alloc(a, plain + 1);
     if (p[0] == 0)
         memcpy(bytes, p + HEAD, plain);
-    else if (ZSTD_decompress(bytes, plain, p + HEAD, n - HEAD) != plain)
+    else if (decompress(bytes, plain, p + HEAD, n - HEAD) != plain)
         return false;
     size_t at = 0;
     for (int i = 0; i < 3; i++) {

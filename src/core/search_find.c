@@ -3,8 +3,10 @@
  * Matches, ranked, a page at a time.
  *
  * Matches are taken in windows of the newest WINDOW ones, and ranked within the window:
- * so the commonest word costs no more than any other. When a window is used up, the next
- * older one follows. Access is looked at in order of rank, until the page is full.
+ * so the commonest word costs no more than any other. A phrase of common words that is
+ * itself rare costs by the documents that are looked through: there a window ends early.
+ * When a window is used up, the next older one follows. Access is looked at in order of
+ * rank, until the page is full.
  *
  * A cursor holds the top document of the first page, so later ones do not come between,
  * and everything the score depends on.
@@ -14,6 +16,8 @@
 #include <stdlib.h>
 
 #define WINDOW 5000
+#define PHRASE_WINDOW 1000 /* with a phrase, so many suffice, when they came from ... */
+#define PHRASE_SPAN 100000 /* ... more documents than this */
 
 typedef struct window {
     fts_doc *items; /* best first */
@@ -30,8 +34,17 @@ static int by_rank(const void *a, const void *b)
     return (x->no < y->no) - (x->no > y->no);
 }
 
+static bool has_phrase(const query *q)
+{
+    for (size_t i = 0; i < q->n_find; i++)
+        if (q->terms[i].n > 1)
+            return true;
+    return false;
+}
+
 static void window_read(finder *f, fts_rank *r, window *w)
 {
+    size_t enough = has_phrase(f->q) ? PHRASE_WINDOW : WINDOW;
     w->n = 0;
     w->more = false;
     fts_rank_set(f->f, r);
@@ -42,10 +55,11 @@ static void window_read(finder *f, fts_rank *r, window *w)
     while (!w->more && q_row(q)) {
         if (q_col_null(q, 6))
             continue;
-        w->more = w->n == WINDOW;
+        int64_t no = q_col_int(q, 0);
+        w->more = w->n == WINDOW || (w->n >= enough && w->high - no > PHRASE_SPAN);
         if (w->more)
             break;
-        w->lowest = q_col_int(q, 0);
+        w->lowest = no;
         w->items[w->n++] = (fts_doc){.no = w->lowest,
                                      .k = q_col_int(q, 1),
                                      .tree = q_col_int(q, 2),

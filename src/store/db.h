@@ -51,8 +51,8 @@ void db_rollback(db *d);
 /* Rows changed by this connection so far; tells whether something was written since. */
 int64_t db_changes(const db *d);
 
-/* A statement, reset and with nothing bound. One use at a time: asking again for
- * the same name ends the use before. Never NULL. */
+/* A statement, reset. Bind every parameter: those of the use before are still there. One use at a
+ * time: asking again for the same name ends the use before. Never NULL. */
 db_stmt *db_query(db *d, sql_id q);
 /* Parameters count from 1. Texts and blobs are not copied: they must live until q_end(). */
 void q_int(db_stmt *q, int n, int64_t v);

@@ -36,8 +36,9 @@ static const char schema[] =
     /* Lengths are in doc, which is read anyway. */
     "CREATE VIRTUAL TABLE fts USING fts5(text,scope,content='',columnsize=0,"
     " tokenize='unicode61 remove_diacritics 2');"
-    /* Memory for words not yet written: large pieces need less merging. */
-    "INSERT INTO fts(fts,rank) VALUES('hashsize',8388608);";
+    /* Larger pieces, merged less often: half the work of the defaults, and searches as fast. */
+    "INSERT INTO fts(fts,rank) VALUES('hashsize',8388608);"
+    "INSERT INTO fts(fts,rank) VALUES('automerge',8);";
 
 /* ----------------------------------------------------------------- ranking */
 

@@ -115,29 +115,30 @@ static group_result group_run(store *s, waiter **group, size_t n)
     return GROUP_DONE;
 }
 
-/* After a full disk: one small durable write shows whether there is room again. */
-static bool probe(store *s)
+/* After a full disk: one small durable write shows whether there is room again. When it fails for
+ * another reason than the room, that is why writes are stopped from now on. */
+static void probe(store *s)
 {
     db *d = s->writer;
     if (db_begin_write(d) != RAMET_OK)
-        return false;
+        return;
     db_stmt *q = db_query(d, Q_meta_set);
     q_text(q, 1, "probe");
     char value[24];
     snprintf(value, sizeof value, "%lld", (long long)db_changes(d));
     q_text(q, 2, value);
     q_run(q);
-    if (db_status(d) != RAMET_OK) {
+    if (db_status(d) != RAMET_OK)
         db_rollback(d);
-        return false;
-    }
-    return db_commit(d) == RAMET_OK;
+    ramet_status st = db_status(d) == RAMET_OK ? db_commit(d) : db_status(d);
+    if (st == RAMET_OK || stops_writes(st))
+        stop(s, st, db_message(d));
 }
 
 static void lead(store *s, waiter **group, size_t n)
 {
-    if (s->stopped == RAMET_FULL && probe(s))
-        stop(s, RAMET_OK, "");
+    if (s->stopped == RAMET_FULL)
+        probe(s);
     if (s->stopped != RAMET_OK) {
         char message[600];
         snprintf(message, sizeof message, "writes are stopped: %s", s->why);

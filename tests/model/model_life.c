@@ -248,7 +248,8 @@ m_set model_restore(model *m, const char *user, const char *id, bool tree, m_ans
     session_revive(m, s);
     for (size_t i = 0; tree && group && i < s->tree->sessions.n; i++) {
         m_session *k = s->tree->sessions.items[i];
-        bool theirs = k->visibility == RAMET_PRIVATE && !m_own(k, user);
+        bool theirs = !m_own(k, user) && (k->visibility == RAMET_PRIVATE ||
+                                          m_tree_level(k->tree, user) < RAMET_MANAGER);
         if (k->deleted && !k->purged && k->delete_group == group && !theirs)
             session_revive(m, k);
     }
