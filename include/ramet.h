@@ -59,6 +59,7 @@ extern "C" {
 
 /* ------------------------------------------------------------------ errors */
 
+/* clang-format off */
 /* Every status once: name, stable code for machines, HTTP status that faces
  * use, exit code of the command-line tool, what it means. */
 #define RAMET_STATUSES(X)                                                                          \
@@ -98,6 +99,8 @@ extern "C" {
     X(NO_MEMORY, "no_memory", 503, 6, "out of memory")                                             \
     X(STOP, "stopped_by_caller", 500, 1, "a callback of the caller asked to stop")                 \
     X(INTERNAL, "internal", 500, 70, "a bug in Ramet")
+
+/* clang-format on */
 
 typedef enum ramet_status {
 #define X(name, code, http, exit_code, text) RAMET_##name,
@@ -148,12 +151,12 @@ typedef struct ramet_limits {
 
 typedef struct ramet_options {
     ramet_limits limits;
-    int readers;            /* most read connections at once; 0 = 8 */
-    int busy_ms;            /* wait for another process's lock; 0 = 10,000 */
-    int64_t grace_us;       /* deleted sessions can be restored for; 0 = 7 days */
-    bool must_exist;        /* do not make a new store */
-    bool unverified_reads;  /* do not check the hash chain on reads (see ramet_read) */
-    const char *engine_vfs; /* SQLite VFS by name; NULL = default. For fault tests */
+    int readers;                 /* most read connections at once; 0 = 8 */
+    int busy_ms;                 /* wait for another process's lock; 0 = 10,000 */
+    int64_t grace_us;            /* deleted sessions can be restored for; 0 = 7 days */
+    bool must_exist;             /* do not make a new store */
+    bool unverified_reads;       /* do not check the hash chain on reads (see ramet_read) */
+    const char *engine_vfs;      /* SQLite VFS by name; NULL = default. For fault tests */
     int64_t (*clock)(void *arg); /* microseconds now; NULL = the system's. For tests */
     void *clock_arg;
 } ramet_options;
@@ -194,7 +197,13 @@ typedef enum { RAMET_CUT_EXACT = 0, RAMET_CUT_SNAP_BEFORE, RAMET_CUT_SNAP_AFTER 
 typedef enum { RAMET_EXPLICIT = 0, RAMET_AUTO_EDIT, RAMET_AUTO_REGENERATE } ramet_fork_type;
 typedef enum { RAMET_TREE_VISIBLE = 0, RAMET_PRIVATE } ramet_visibility;
 typedef enum { RAMET_BY_USER = 0, RAMET_BY_SYSTEM } ramet_actor;
-typedef enum { RAMET_NO_LEVEL = 0, RAMET_READER, RAMET_WRITER, RAMET_MANAGER, RAMET_OWNER } ramet_level;
+typedef enum {
+    RAMET_NO_LEVEL = 0,
+    RAMET_READER,
+    RAMET_WRITER,
+    RAMET_MANAGER,
+    RAMET_OWNER
+} ramet_level;
 typedef enum {
     RAMET_MOVE_REWIND = 1,
     RAMET_MOVE_UNDO,
@@ -292,13 +301,13 @@ typedef struct ramet_session {
     const char *reason; /* "" when none */
     ramet_actor by_kind;
     const char *by_id;
-    const char *merged_into;     /* session id or NULL */
-    const char *cache_root;      /* session whose provider cache holds the start of this history */
-    int64_t cache_root_shared;   /* entries shared with it */
-    const char *metadata;        /* JSON object */
+    const char *merged_into;   /* session id or NULL */
+    const char *cache_root;    /* session whose provider cache holds the start of this history */
+    int64_t cache_root_shared; /* entries shared with it */
+    const char *metadata;      /* JSON object */
     bool archived;
-    bool deleted;     /* only in trees and ancestries: a place holder, all else is empty */
-    int64_t expires;  /* ephemeral: when it goes; 0 = lasting */
+    bool deleted;    /* only in trees and ancestries: a place holder, all else is empty */
+    int64_t expires; /* ephemeral: when it goes; 0 = lasting */
     int64_t created, updated;
     int64_t depth; /* forks above it */
     /* Only from ramet_tree(): ids from the root, this one last, at most the last 64. */
@@ -314,7 +323,7 @@ typedef struct ramet_session_in {
     size_t n_tags;
     const char *metadata; /* JSON object */
     ramet_visibility visibility;
-    const char *owner;  /* NULL: the caller; only the embedding program may name another */
+    const char *owner;    /* NULL: the caller; only the embedding program may name another */
     int64_t ephemeral_us; /* > 0: expires that long after now */
 } ramet_session_in;
 
@@ -325,7 +334,11 @@ RAMET_API ramet_status ramet_session_create(ramet_call *c, const ramet_session_i
 /* O(log d). */
 RAMET_API ramet_status ramet_session_get(ramet_call *c, const char *id, ramet_session **out);
 
-typedef enum { RAMET_ARCHIVED_EXCLUDE = 0, RAMET_ARCHIVED_INCLUDE, RAMET_ARCHIVED_ONLY } ramet_archived;
+typedef enum {
+    RAMET_ARCHIVED_EXCLUDE = 0,
+    RAMET_ARCHIVED_INCLUDE,
+    RAMET_ARCHIVED_ONLY
+} ramet_archived;
 
 typedef struct ramet_list_in {
     int limit; /* 1-1000; 0 = 50 */
@@ -374,8 +387,8 @@ typedef struct ramet_delete_out {
 
 /* Deletes one session, or it and all that descends from it (`tree`); never a
  * private session of another. Forks stay where they are. Undone by
- * ramet_session_restore() until gc takes it. Needs the session's owner, or manager in the tree (with
- * `tree`: for every session that goes). O(sessions and branches of the tree). */
+ * ramet_session_restore() until gc takes it. Needs the session's owner, or manager in the tree
+ * (with `tree`: for every session that goes). O(sessions and branches of the tree). */
 RAMET_API ramet_status ramet_session_delete(ramet_call *c, const char *id, bool tree, bool dry_run,
                                             ramet_delete_out *out);
 
@@ -390,10 +403,10 @@ typedef struct ramet_tags {
 } ramet_tags;
 
 /* Tags are trimmed and made lower case. Need writer. O(tags). */
-RAMET_API ramet_status ramet_tags_set(ramet_call *c, const char *id, const char *const *tags, size_t n,
-                                      ramet_tags *out);
-RAMET_API ramet_status ramet_tags_add(ramet_call *c, const char *id, const char *const *tags, size_t n,
-                                      ramet_tags *out);
+RAMET_API ramet_status ramet_tags_set(ramet_call *c, const char *id, const char *const *tags,
+                                      size_t n, ramet_tags *out);
+RAMET_API ramet_status ramet_tags_add(ramet_call *c, const char *id, const char *const *tags,
+                                      size_t n, ramet_tags *out);
 RAMET_API ramet_status ramet_tags_remove(ramet_call *c, const char *id, const char *const *tags,
                                          size_t n, ramet_tags *out);
 
@@ -414,7 +427,7 @@ typedef struct ramet_entry {
     const char *text;   /* the text parts joined by a blank line; "" when none */
     const char *parts;  /* JSON array, the normal form */
     const char *format; /* "ramet", "a2a", "adk", … */
-    const char *body;   /* the caller's bytes; NULL when format is "ramet": the parts are the body */
+    const char *body; /* the caller's bytes; NULL when format is "ramet": the parts are the body */
     const char *turn_id;
     const char *channel;
     const char *author, *client;
@@ -465,16 +478,16 @@ RAMET_API ramet_status ramet_append(ramet_call *c, const char *session, const ra
                                     ramet_append_out *out);
 
 typedef struct ramet_read_in {
-    int limit;             /* 1-1000; 0 = 50 */
-    const char *after;     /* entry id on the path, exclusive */
-    const char *before;    /* entry id on the path, exclusive */
-    bool tail;             /* the last `limit` (of what after/before leave) */
-    bool by_position;      /* from `position` on, instead of after */
+    int limit;          /* 1-1000; 0 = 50 */
+    const char *after;  /* entry id on the path, exclusive */
+    const char *before; /* entry id on the path, exclusive */
+    bool tail;          /* the last `limit` (of what after/before leave) */
+    bool by_position;   /* from `position` on, instead of after */
     int64_t position;
-    const char *channel;   /* NULL = all */
-    int64_t branch;        /* 0 = the head; else any branch of the session: its path */
-    ramet_log log;         /* adk needs writer */
-    bool versions;         /* fill version/versions */
+    const char *channel; /* NULL = all */
+    int64_t branch;      /* 0 = the head; else any branch of the session: its path */
+    ramet_log log;       /* adk needs writer */
+    bool versions;       /* fill version/versions */
 } ramet_read_in;
 
 typedef struct ramet_page {
@@ -498,8 +511,8 @@ RAMET_API ramet_status ramet_entry_get(ramet_call *c, const char *session, int64
  * stream is opened: later moves and appends are not seen. It uses its own
  * memory: each entry lives until the next call. */
 typedef struct ramet_stream ramet_stream;
-RAMET_API ramet_status ramet_stream_open(ramet_call *c, const char *session, const ramet_read_in *in,
-                                         ramet_stream **out);
+RAMET_API ramet_status ramet_stream_open(ramet_call *c, const char *session,
+                                         const ramet_read_in *in, ramet_stream **out);
 /* *out is NULL at the end. Errors are in the error of the call it was opened with. */
 RAMET_API ramet_status ramet_stream_next(ramet_stream *s, const ramet_entry **out);
 RAMET_API int64_t ramet_stream_length(const ramet_stream *s); /* entries on the path */
@@ -526,9 +539,9 @@ typedef struct ramet_fork_in {
     const char *metadata;     /* NULL: {} */
     ramet_fork_type type;
     ramet_visibility visibility; /* tree needs writer, private needs reader */
-    ramet_actor by_kind;  /* who made it, as the caller says */
-    const char *by_id;    /* NULL: the caller */
-    int64_t ephemeral_us; /* > 0: expires */
+    ramet_actor by_kind;         /* who made it, as the caller says */
+    const char *by_id;           /* NULL: the caller */
+    int64_t ephemeral_us;        /* > 0: expires */
     const char *expected_head;
 } ramet_fork_in;
 
@@ -590,7 +603,7 @@ RAMET_API ramet_status ramet_sync(ramet_call *c, const char *session, const rame
 typedef struct ramet_move {
     int64_t number; /* from 1 */
     ramet_move_kind kind;
-    int64_t from, to;       /* branches */
+    int64_t from, to;               /* branches */
     int64_t from_length, to_length; /* their lengths now */
     const char *who;
     const char *reason;
@@ -602,8 +615,8 @@ RAMET_API ramet_status ramet_head_log(ramet_call *c, const char *session, int64_
                                       ramet_move **out, size_t *n, bool *more);
 
 typedef struct ramet_version {
-    int64_t branch;       /* the branch a switch would go to */
-    int64_t owner;        /* the branch that owns the entry */
+    int64_t branch; /* the branch a switch would go to */
+    int64_t owner;  /* the branch that owns the entry */
     const char *entry_id;
     int number;           /* from 1 */
     ramet_fork_type type; /* of the owning branch */
@@ -631,23 +644,26 @@ typedef struct ramet_branch {
 } ramet_branch;
 
 /* Every branch of a session's main log, oldest first. */
-RAMET_API ramet_status ramet_branches(ramet_call *c, const char *session, ramet_branch **out, size_t *n);
+RAMET_API ramet_status ramet_branches(ramet_call *c, const char *session, ramet_branch **out,
+                                      size_t *n);
 
 /* ------------------------------------------------------------------ lineage */
 
 /* From the root to the session, which is last. Private sessions of others are left
  * out; deleted ones are place holders. O(depth). */
-RAMET_API ramet_status ramet_ancestry(ramet_call *c, const char *session, ramet_session **out, size_t *n);
+RAMET_API ramet_status ramet_ancestry(ramet_call *c, const char *session, ramet_session **out,
+                                      size_t *n);
 /* Its direct forks, oldest first. */
-RAMET_API ramet_status ramet_children(ramet_call *c, const char *session, ramet_session **out, size_t *n);
+RAMET_API ramet_status ramet_children(ramet_call *c, const char *session, ramet_session **out,
+                                      size_t *n);
 /* The whole tree that the session is in: parents before their forks, forks of
  * one parent oldest first. O(sessions). `light` leaves out shown titles, cache roots and head entry
  * ids, and is then one query. */
-RAMET_API ramet_status ramet_tree(ramet_call *c, const char *session, bool light, ramet_session **out,
-                                  size_t *n);
+RAMET_API ramet_status ramet_tree(ramet_call *c, const char *session, bool light,
+                                  ramet_session **out, size_t *n);
 
 typedef struct ramet_fork_point {
-    int64_t position; /* entries kept */
+    int64_t position;     /* entries kept */
     const char *entry_id; /* last one kept, NULL at 0 */
     const char *session;  /* the fork that leaves here; NULL: a branch of this session */
     int64_t branch;
@@ -709,8 +725,8 @@ typedef struct ramet_verdict {
 } ramet_verdict;
 
 /* Stores which side was the better one. All sides must be of one tree; needs writer. */
-RAMET_API ramet_status ramet_verdict_add(ramet_call *c, const ramet_side_in *sides, size_t n, int winner,
-                                         const char *reason, ramet_verdict **out);
+RAMET_API ramet_status ramet_verdict_add(ramet_call *c, const ramet_side_in *sides, size_t n,
+                                         int winner, const char *reason, ramet_verdict **out);
 /* Verdicts that name the session (NULL: all that the caller may see), newest
  * first, with a number below `before` (0 = all). */
 RAMET_API ramet_status ramet_verdicts(ramet_call *c, const char *session, int64_t before, int limit,
@@ -721,7 +737,7 @@ RAMET_API ramet_status ramet_verdicts(ramet_call *c, const char *session, int64_
 typedef struct ramet_search_in {
     const char *query; /* words (all must occur), "a phrase", prefix*, -without */
     const char *session, *tree, *tag, *agent;
-    ramet_role role; /* 0 = any */
+    ramet_role role;      /* 0 = any */
     int64_t since, until; /* created in [since, until); 0 = open */
     int limit;            /* 1-200; 0 = 20 */
     const char *cursor;
@@ -782,7 +798,8 @@ typedef struct ramet_member {
 /* Members belong to the tree. Listing needs reader. Setting and removing need manager, and
  * the owner's own level cannot be changed by that; setting `owner` (the
  * owner only) hands the tree over: the old owner becomes manager. A member may remove himself. */
-RAMET_API ramet_status ramet_members(ramet_call *c, const char *session, ramet_member **out, size_t *n);
+RAMET_API ramet_status ramet_members(ramet_call *c, const char *session, ramet_member **out,
+                                     size_t *n);
 RAMET_API ramet_status ramet_member_set(ramet_call *c, const char *session, const char *user,
                                         ramet_level level);
 RAMET_API ramet_status ramet_member_remove(ramet_call *c, const char *session, const char *user);
@@ -794,9 +811,9 @@ RAMET_API ramet_status ramet_member_remove(ramet_call *c, const char *session, c
 typedef bool (*ramet_progress)(void *arg, const char *what, int64_t done, int64_t total);
 
 typedef struct ramet_fault {
-    const char *what;     /* one line */
-    const char *session;  /* where it shows, NULL when unknown */
-    const char *entry_id; /* the damaged entry, NULL when it is not one */
+    const char *what;         /* one line */
+    const char *session;      /* where it shows, NULL when unknown */
+    const char *entry_id;     /* the damaged entry, NULL when it is not one */
     int64_t branch, position; /* -1 when unknown */
 } ramet_fault;
 
@@ -808,7 +825,8 @@ typedef struct ramet_fsck_out {
 } ramet_fsck_out;
 /* Checks the file, every hash, reference and head. RAMET_OK also when faults were found.
  * Reads one snapshot; writers go on. O(store). */
-RAMET_API ramet_status ramet_fsck(ramet_call *c, ramet_progress progress, void *arg, ramet_fsck_out *out);
+RAMET_API ramet_status ramet_fsck(ramet_call *c, ramet_progress progress, void *arg,
+                                  ramet_fsck_out *out);
 
 typedef struct ramet_gc_out {
     int64_t sessions; /* sessions past their grace: removed for good */
@@ -823,15 +841,16 @@ RAMET_API ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress prog
                                 ramet_gc_out *out);
 
 /* A consistent copy while others read and write. The target must not exist. */
-RAMET_API ramet_status ramet_backup(ramet_call *c, const char *path, ramet_progress progress, void *arg);
+RAMET_API ramet_status ramet_backup(ramet_call *c, const char *path, ramet_progress progress,
+                                    void *arg);
 
 typedef struct ramet_stats {
     const char *path;
     int64_t schema;
     int64_t trees, sessions, forks, deleted, branches, entries;
     int64_t file_bytes, wal_bytes, search_bytes;
-    int64_t events;        /* number of the newest event */
-    int64_t unindexed;     /* events that search has not seen yet */
+    int64_t events;          /* number of the newest event */
+    int64_t unindexed;       /* events that search has not seen yet */
     int64_t commits, writes; /* by this process: their ratio is the batch size */
 } ramet_stats;
 RAMET_API ramet_status ramet_stat(ramet_call *c, ramet_stats *out);

@@ -101,7 +101,8 @@ static void *take(arena *a, size_t n)
     size_t need = (n + ALIGN - 1) / ALIGN * ALIGN;
     block *b = a->blocks;
     if (!b || b->size - b->used < need) {
-        size_t size = need > BLOCK ? need : (b ? (b->size < 64 * BLOCK ? b->size * 2 : b->size) : BLOCK);
+        size_t size =
+            need > BLOCK ? need : (b ? (b->size < 64 * BLOCK ? b->size * 2 : b->size) : BLOCK);
         if (size < need)
             size = need;
         block *fresh = xmalloc(HEADER + size);

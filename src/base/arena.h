@@ -25,7 +25,7 @@ void arena_reset(arena *a);
 void *arena_alloc(arena *a, size_t n);
 /* Zeroed array; aborts on overflow of the product. */
 void *arena_array(arena *a, size_t count, size_t size);
-char *arena_strdup(arena *a, const char *s); /* NULL gives NULL */
+char *arena_strdup(arena *a, const char *s);           /* NULL gives NULL */
 char *arena_memdup(arena *a, const void *p, size_t n); /* a NUL is added */
 char *arena_printf(arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 size_t arena_used(const arena *a);

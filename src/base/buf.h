@@ -21,7 +21,7 @@ typedef struct buf {
 
 void buf_init(buf *b, size_t max);
 void buf_release(buf *b);
-void buf_clear(buf *b); /* empties it, keeps the memory */
+void buf_clear(buf *b);             /* empties it, keeps the memory */
 void buf_reserve(buf *b, size_t n); /* room for n more bytes in one step; past the limit: nothing */
 void buf_add(buf *b, const void *p, size_t n);
 void buf_puts(buf *b, const char *s);

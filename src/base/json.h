@@ -17,7 +17,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT } json_type;
+typedef enum {
+    JSON_NULL,
+    JSON_FALSE,
+    JSON_TRUE,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT
+} json_type;
 
 /* Children follow their parent. In an object, keys (strings) and values alternate. */
 typedef struct json_node {
@@ -45,7 +53,8 @@ typedef struct json_error {
 #define JSON_MAX_NODES 2000000u
 
 /* The text must outlive the doc. `depth` 0 takes JSON_MAX_DEPTH. err may be NULL. */
-bool json_parse(arena *a, const char *text, size_t len, size_t depth, json_doc *out, json_error *err);
+bool json_parse(arena *a, const char *text, size_t len, size_t depth, json_doc *out,
+                json_error *err);
 
 /* The value of a key, or NULL. `obj` NULL or no object gives NULL. */
 const json_node *json_get(const json_doc *d, const json_node *obj, const char *key);
@@ -59,7 +68,8 @@ const char *json_text(arena *a, const json_doc *d, const json_node *v);
 const char *json_raw(arena *a, const json_doc *d, const json_node *v);
 /* An integer in range; false when it is none (1.0 and 1e3 are none). */
 bool json_int(const json_doc *d, const json_node *v, int64_t *out);
-/* Any number, as a decimal scaled by 10^9 and rounded half away from zero; false when it does not fit. */
+/* Any number, as a decimal scaled by 10^9 and rounded half away from zero; false when it does not
+ * fit. */
 bool json_nano(const json_doc *d, const json_node *v, int64_t *out);
 bool json_is(const json_node *v, json_type t); /* NULL-safe */
 /* How many bytes from s on are ASCII that stands for itself in a JSON string. */
@@ -69,7 +79,7 @@ size_t json_plain(const char *s, size_t n);
 
 typedef struct json_writer {
     buf *out;
-    int indent;     /* spaces a level; 0 = one line */
+    int indent; /* spaces a level; 0 = one line */
     int depth;
     bool first[64]; /* nothing was written yet on this level */
     bool after_key;

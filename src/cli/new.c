@@ -12,7 +12,8 @@ int cmd_new(cli *c)
     in.id = opt_text(c, "id");
     in.title = c->argc ? c->argv[0] : opt_text(c, "title");
     if (c->argc && opt_text(c, "title"))
-        return cli_error(c, RAMET_INVALID, "title", "give the title once: as TITLE or with --title");
+        return cli_error(c, RAMET_INVALID, "title",
+                         "give the title once: as TITLE or with --title");
     agent_options(c, &in.agent);
     in.tags = opt_list(c, "tag", &in.n_tags);
     in.metadata = opt_text(c, "metadata");

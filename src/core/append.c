@@ -96,8 +96,8 @@ static ramet_status append_run(cx *x, void *arg)
     if (fresh)
         TRY(head_check(x, &b, j->expected, j->given));
     if (b.len + (int64_t)fresh > POS_MAX)
-        return call_fail(x->c, RAMET_PATH_FULL, "entries", "the history has %lld entries; it is full",
-                         (long long)b.len);
+        return call_fail(x->c, RAMET_PATH_FULL, "entries",
+                         "the history has %lld entries; it is full", (long long)b.len);
     if (fresh && !b.m.id)
         adk_begin(x, &s, &b);
     entries_write(x, &s, &b, j->list, j->in->n);

@@ -146,11 +146,12 @@ ramet_status branch_open(cx *x, const session_row *s, ramet_log log, int64_t id,
         return RAMET_OK;
     TRY(cx_status(x));
     if (!id && log == RAMET_LOG_MAIN) {
-        db_fail(x->d, RAMET_DAMAGED, "the head b%lld of session %s is missing", (long long)want, s->id);
+        db_fail(x->d, RAMET_DAMAGED, "the head b%lld of session %s is missing", (long long)want,
+                s->id);
         return cx_status(x);
     }
-    return call_fail(x->c, RAMET_BRANCH_NOT_FOUND, "branch_id", "session %s has no branch b%lld", s->id,
-                     (long long)want);
+    return call_fail(x->c, RAMET_BRANCH_NOT_FOUND, "branch_id", "session %s has no branch b%lld",
+                     s->id, (long long)want);
 }
 
 /* ------------------------------------------------------------------- paths */
@@ -389,7 +390,8 @@ void head_fill(cx *x, const branch_row *b, ramet_head *out)
     }
     /* A length or a hash that was damaged would make the history another one without a word. */
     if (!hash || n != HASH_LEN || memcmp(hash, b->tip, HASH_LEN) != 0)
-        db_fail(x->d, RAMET_DAMAGED, "branch b%lld is damaged: its last entry is not the one at %lld",
+        db_fail(x->d, RAMET_DAMAGED,
+                "branch b%lld is damaged: its last entry is not the one at %lld",
                 (long long)b->m.id, (long long)(b->len - 1));
     q_end(q);
 }

@@ -32,7 +32,8 @@ ramet_status check_id(ramet_call *c, const char *field, const char *id)
     return RAMET_OK;
 }
 
-ramet_status check_chars(ramet_call *c, const char *field, const char *s, size_t chars, ramet_status over)
+ramet_status check_chars(ramet_call *c, const char *field, const char *s, size_t chars,
+                         ramet_status over)
 {
     if (!s)
         return RAMET_OK;
@@ -50,8 +51,8 @@ ramet_status check_object(ramet_call *c, const char *field, const char *json)
         return RAMET_OK;
     size_t n = strlen(json);
     if (n > c->r->lim.meta_bytes)
-        return call_fail(c, RAMET_TOO_LARGE, field, "%s has %zu bytes; at most %zu are allowed", field,
-                         n, c->r->lim.meta_bytes);
+        return call_fail(c, RAMET_TOO_LARGE, field, "%s has %zu bytes; at most %zu are allowed",
+                         field, n, c->r->lim.meta_bytes);
     json_doc doc;
     json_error err;
     if (!json_parse(c->a, json, n, c->r->lim.json_depth, &doc, &err))
@@ -111,7 +112,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-ramet_status check_tags(ramet_call *c, const char *const *tags, size_t n, const char ***out, size_t *n_out)
+ramet_status check_tags(ramet_call *c, const char *const *tags, size_t n, const char ***out,
+                        size_t *n_out)
 {
     *out = NULL;
     *n_out = 0;

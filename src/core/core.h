@@ -111,12 +111,14 @@ void event_add(cx *x, int64_t tree, int64_t session, event_kind kind, int64_t k,
 ramet_status check_id(ramet_call *c, const char *field, const char *id);
 ramet_status check_utf8(ramet_call *c, const char *field, const char *s);
 /* At most `chars` characters of valid UTF-8; NULL is fine. */
-ramet_status check_chars(ramet_call *c, const char *field, const char *s, size_t chars, ramet_status over);
+ramet_status check_chars(ramet_call *c, const char *field, const char *s, size_t chars,
+                         ramet_status over);
 /* A JSON object (NULL is fine) within meta_bytes. */
 ramet_status check_object(ramet_call *c, const char *field, const char *json);
 ramet_status check_agent(ramet_call *c, const ramet_agent *a);
 /* Tags trimmed, lower case, sorted, without doubles. */
-ramet_status check_tags(ramet_call *c, const char *const *tags, size_t n, const char ***out, size_t *n_out);
+ramet_status check_tags(ramet_call *c, const char *const *tags, size_t n, const char ***out,
+                        size_t *n_out);
 /* hex of a prefix hash; NULL is fine and leaves *given false. */
 ramet_status check_hash(ramet_call *c, const char *hex, uint8_t out[HASH_LEN], bool *given);
 ramet_status check_limit(ramet_call *c, int limit, int most, int deflt, int *out);
@@ -222,7 +224,8 @@ typedef struct segment {
     int64_t lo, hi;
 } segment;
 /* The segments that make up [lo, hi) of a path, oldest first. */
-bool path_segments(cx *x, const branch_meta *head, int64_t lo, int64_t hi, segment **out, size_t *n);
+bool path_segments(cx *x, const branch_meta *head, int64_t lo, int64_t hi, segment **out,
+                   size_t *n);
 
 /* ---- entries (core/entry.c) */
 
@@ -230,7 +233,7 @@ enum { FLAG_LARGE = 1, FLAG_USAGE = 2, FLAG_DELTA = 4, FLAG_TOOL = 8 };
 
 /* An entry checked and made ready by the caller's own thread. */
 typedef struct entry_new {
-    ramet_entry e;        /* what will be answered; position, branch, hash come with the write */
+    ramet_entry e; /* what will be answered; position, branch, hash come with the write */
     const ramet_entry_in *in;
     const char *text, *parts, *body; /* content; NULL where there is none */
     const char *packed;              /* FLAG_LARGE: text, parts and body together */
@@ -295,12 +298,14 @@ ramet_status cut_find(cx *x, const branch_row *head, const ramet_at *at, ramet_c
 /* The same for both logs; adk_at->entry_id NULL: what was there when the last entry kept came. */
 ramet_status cut_both(cx *x, const session_row *s, const branch_row *head, const ramet_at *at,
                       const ramet_at *adk_at, ramet_cut_policy policy, cut_result *cut);
-/* The adk head that goes with a main branch: where that log was when the branch was last the head. */
+/* The adk head that goes with a main branch: where that log was when the branch was last the head.
+ */
 int64_t adk_beside(cx *x, const session_row *s, int64_t branch);
 /* Moves the heads of a session and writes the head log. Updates the row. */
 void head_move(cx *x, session_row *s, int64_t to, int64_t to_adk, ramet_move_kind kind,
                const char *why, int64_t undo_under, int64_t redo_under, int64_t undo, int64_t redo);
-/* A new move: branch at the cut in main (and adk), head moved there. *out is the new main branch. */
+/* A new move: branch at the cut in main (and adk), head moved there. *out is the new main branch.
+ */
 void move_to_cut(cx *x, session_row *s, const branch_row *head, const cut_result *cut,
                  ramet_fork_type type, ramet_move_kind kind, const char *why, branch_row *out);
 
@@ -309,8 +314,8 @@ typedef struct version_row {
     int64_t owner, k, created;
 } version_row;
 /* The versions at a position of a path, in order of creation. */
-void versions_at(cx *x, const session_row *s, const branch_meta *owner, int64_t pos, version_row **out,
-                 size_t *n);
+void versions_at(cx *x, const session_row *s, const branch_meta *owner, int64_t pos,
+                 version_row **out, size_t *n);
 
 /* ---- state and usage */
 /* Key of the last delta on a path before position n; 0 when none. */

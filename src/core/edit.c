@@ -39,14 +39,16 @@ static ramet_status edit_run(cx *x, void *arg)
     if (cut.main + (int64_t)fresh > POS_MAX)
         return call_fail(x->c, RAMET_PATH_FULL, "entries", "the history would be too long");
     move_to_cut(x, &s, &head, &cut,
-                j->kind == RAMET_MOVE_EDIT ? RAMET_AUTO_EDIT : RAMET_AUTO_REGENERATE, j->kind, "", &to);
+                j->kind == RAMET_MOVE_EDIT ? RAMET_AUTO_EDIT : RAMET_AUTO_REGENERATE, j->kind, "",
+                &to);
     entries_write(x, &s, &to, j->list, j->n);
     append_answer(x, &to, j->list, j->n, j->out);
     return cx_status(x);
 }
 
 /* An edit may leave the role to the entry that it replaces. */
-static ramet_status role_of(ramet_call *c, const char *session, const char *entry_id, ramet_role *role)
+static ramet_status role_of(ramet_call *c, const char *session, const char *entry_id,
+                            ramet_role *role)
 {
     ramet_entry *old;
     TRY(ramet_entry_get(c, session, 0, entry_id, &old));
@@ -57,11 +59,8 @@ static ramet_status role_of(ramet_call *c, const char *session, const char *entr
 ramet_status ramet_edit(ramet_call *c, const char *session, const char *entry_id,
                         const ramet_entry_in *in, const char *expected_head, ramet_append_out *out)
 {
-    edit_job j = {.session = session,
-                  .entry_id = entry_id,
-                  .n = 1,
-                  .kind = RAMET_MOVE_EDIT,
-                  .out = out};
+    edit_job j = {
+        .session = session, .entry_id = entry_id, .n = 1, .kind = RAMET_MOVE_EDIT, .out = out};
     ramet_entry_in copy = *in;
     *out = (ramet_append_out){0};
     TRY(check_id(c, "entry_id", entry_id));
@@ -131,7 +130,8 @@ static void sync_match(cx *x, const branch_row *head, sync_job *j)
     j->cut = -1;
     for (int64_t at = 0; at < head->len && j->cut < 0 && db_status(x->d) == RAMET_OK;) {
         j->seen = at - 1;
-        path_read(x, head, at, at + step < head->len ? at + step : head->len, j->scratch, sync_take, j);
+        path_read(x, head, at, at + step < head->len ? at + step : head->len, j->scratch, sync_take,
+                  j);
         arena_reset(j->scratch);
         at = j->seen + 1;
     }
@@ -197,6 +197,7 @@ ramet_status ramet_sync(ramet_call *c, const char *session, const ramet_entry_in
     j.channel = n ? j.list[0].e.channel : "history";
     for (size_t i = 0; i < n; i++)
         if (strcmp(j.list[i].e.channel, j.channel) != 0)
-            return call_fail(c, RAMET_INVALID, "entries", "all entries of a list are of one channel");
+            return call_fail(c, RAMET_INVALID, "entries",
+                             "all entries of a list are of one channel");
     return cx_write(c, sync_run, &j);
 }

@@ -102,7 +102,8 @@ static bool load_body(cx *x, int64_t tree, int64_t k, entry_cols *cols)
 {
     bool ok = open_body(x, tree, k, cols);
     if (!ok)
-        db_fail(x->d, RAMET_DAMAGED, "the body of the entry at position %lld of branch b%lld is damaged",
+        db_fail(x->d, RAMET_DAMAGED,
+                "the body of the entry at position %lld of branch b%lld is damaged",
                 (long long)KEY_POS(k), (long long)KEY_BRANCH(k));
     return ok;
 }
@@ -192,7 +193,8 @@ bool entry_from(cx *x, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[HA
     }
     memcpy(hash, h, HASH_LEN);
     hex_encode(hash, HASH_LEN, e->hash);
-    *cols = (entry_cols){q_keep_text(q, 10, x->a), q_keep_text(q, 11, x->a), q_keep_text(q, 12, x->a)};
+    *cols =
+        (entry_cols){q_keep_text(q, 10, x->a), q_keep_text(q, 11, x->a), q_keep_text(q, 12, x->a)};
     if (!e->channel)
         e->channel = "history";
     if (!e->format)
@@ -331,9 +333,10 @@ static bool same_content(ramet_call *c, const ramet_entry_in *in, const ramet_en
 bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have)
 {
     const ramet_entry_in *in = n->in;
-    if (in->role != have->role || !same(in->body, have->body) || !same(in->turn_id, have->turn_id) ||
-        !same(in->channel, have->channel) || !same(in->author, have->author) ||
-        !same(in->format, have->format) || !same(in->state_delta, have->state_delta))
+    if (in->role != have->role || !same(in->body, have->body) ||
+        !same(in->turn_id, have->turn_id) || !same(in->channel, have->channel) ||
+        !same(in->author, have->author) || !same(in->format, have->format) ||
+        !same(in->state_delta, have->state_delta))
         return false;
     if (!same_content(c, in, have))
         return false;
@@ -418,7 +421,8 @@ static void run_open(cx *x, const session_row *s, const branch_row *b)
 }
 
 /* How long main was when an entry of the adk log was appended: where a later cut parts them. It
- * never falls along a path, also when a turn goes on writing to a branch that is no longer the head. */
+ * never falls along a path, also when a turn goes on writing to a branch that is no longer the
+ * head. */
 static int64_t peer_length(cx *x, const session_row *s, const branch_row *b)
 {
     branch_row head;

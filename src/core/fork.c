@@ -22,9 +22,10 @@ static ramet_status fork_access(cx *x, const session_row *s, const ramet_fork_in
     ramet_level have = level_in(x, s->tree);
     if (in->visibility == RAMET_PRIVATE || have >= RAMET_WRITER)
         return RAMET_OK;
-    return call_fail(x->c, RAMET_FORBIDDEN, "visibility",
-                     "a fork for the tree needs the level writer, %s is %s; a private fork needs reader",
-                     x->c->user, ramet_level_name(have));
+    return call_fail(
+        x->c, RAMET_FORBIDDEN, "visibility",
+        "a fork for the tree needs the level writer, %s is %s; a private fork needs reader",
+        x->c->user, ramet_level_name(have));
 }
 
 /* The adk log may hold credentials: who may not read it does not come by it through a fork. */
@@ -60,7 +61,9 @@ static session_row fork_row(cx *x, const fork_job *j, const session_row *s, cons
         .type = (int)in->type,
         .reason = in->reason ? in->reason : "",
         .by_kind = (int)in->by_kind,
-        .by_id = in->by_id ? in->by_id : x->c->user ? x->c->user : s->owner,
+        .by_id = in->by_id    ? in->by_id
+                 : x->c->user ? x->c->user
+                              : s->owner,
         .fork_entry = cut->shown.entry_id,
         .fork_side = (int)cut->shown.side,
         .expires = in->ephemeral_us > 0 ? x->now + in->ephemeral_us : 0,
@@ -119,8 +122,8 @@ static ramet_status fork_check(ramet_call *c, const ramet_fork_in *in, fork_job 
     return check_hash(c, in->expected_head, j->expected, &j->given);
 }
 
-ramet_status ramet_fork(ramet_call *c, const char *session, const ramet_fork_in *in, ramet_session **out,
-                        ramet_cut *cut)
+ramet_status ramet_fork(ramet_call *c, const char *session, const ramet_fork_in *in,
+                        ramet_session **out, ramet_cut *cut)
 {
     fork_job j = {.session = session, .in = in};
     *out = NULL;

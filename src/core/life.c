@@ -159,8 +159,8 @@ static ramet_status restore_access(cx *x, const char *id, session_row *s)
     TRY(check_id(x->c, "session", id));
     if (!session_load(x, id, s) || s->purging) {
         TRY(cx_status(x));
-        return call_fail(x->c, RAMET_SESSION_NOT_FOUND, "session", "there is no session %s to restore",
-                         id);
+        return call_fail(x->c, RAMET_SESSION_NOT_FOUND, "session",
+                         "there is no session %s to restore", id);
     }
     if (!session_visible(x, s))
         return call_fail(x->c, RAMET_HIDDEN, "session", "there is no session %s to restore", id);

@@ -11,7 +11,8 @@
 #include <stdio.h>
 
 #define CHUNK 256
-#define FEW_TREES 2000 /* of so many trees a caller's sessions are gathered; else all are walked */
+#define FEW_TREES 2000 /* of so many trees a caller's sessions are gathered; else all are walked   \
+                        */
 
 typedef struct place {
     int64_t created, no;
@@ -146,8 +147,9 @@ static bool wanted(lister *l, const session_row *s)
     const ramet_list_in *in = l->in;
     if (session_gone(l->x, s) || !session_visible(l->x, s))
         return false;
-    if (in->archived == RAMET_ARCHIVED_EXCLUDE ? s->archived
-                                                : in->archived == RAMET_ARCHIVED_ONLY && !s->archived)
+    if (in->archived == RAMET_ARCHIVED_EXCLUDE
+            ? s->archived
+            : in->archived == RAMET_ARCHIVED_ONLY && !s->archived)
         return false;
     if (in->owner && strcmp(in->owner, s->owner) != 0)
         return false;

@@ -3,8 +3,8 @@
  * Moving the head: cut points, rewind, undo, redo, switch, the head log (I6).
  *
  *   M1  The head is stored. A move writes one row into the head log, which is never changed.
- *   M2  Undo and redo are two stacks linked through those rows. A move m puts undo_under = the top of
- *       the undo stack and becomes its top, and empties the redo stack. Undoing the top row u writes
+ *   M2  Undo and redo are two stacks linked through those rows. A move m puts undo_under = the top
+ * of the undo stack and becomes its top, and empties the redo stack. Undoing the top row u writes
  *       a row back to u.f, with redo_under = the top of the redo stack, pops u and pushes the new
  *       row for redo. Redoing the top row r writes a row back to r.f and pushes that for undo.
  *       So both are O(1) and without limit, and appends touch neither.
@@ -145,8 +145,8 @@ static int64_t snap(cx *x, const branch_row *head, int64_t cut, ramet_cut_policy
     return to;
 }
 
-static ramet_status at_position(cx *x, const branch_row *head, const ramet_at *at, const char *field,
-                                int64_t *n)
+static ramet_status at_position(cx *x, const branch_row *head, const ramet_at *at,
+                                const char *field, int64_t *n)
 {
     int64_t k;
     if (at->side != RAMET_AFTER && at->side != RAMET_BEFORE)
@@ -170,7 +170,8 @@ ramet_status cut_find(cx *x, const branch_row *head, const ramet_at *at, ramet_c
 {
     int64_t n;
     if (policy < RAMET_CUT_EXACT || policy > RAMET_CUT_SNAP_AFTER)
-        return call_fail(x->c, RAMET_INVALID, "cut", "cut must be exact, snap_before or snap_after");
+        return call_fail(x->c, RAMET_INVALID, "cut",
+                         "cut must be exact, snap_before or snap_after");
     TRY(at_position(x, head, at, "at.entry_id", &n));
     out->main = snap(x, head, n, policy);
     ramet_cut *c = &out->shown;
@@ -186,10 +187,10 @@ ramet_status cut_find(cx *x, const branch_row *head, const ramet_at *at, ramet_c
     return cx_status(x);
 }
 
-/* The adk log keeps what was appended while main had no more entries than are kept now: `peer` never
- * falls along a path, so a binary search finds the place. */
-static ramet_status cut_adk(cx *x, const branch_row *head, const branch_row *adk, const ramet_at *at,
-                            cut_result *out)
+/* The adk log keeps what was appended while main had no more entries than are kept now: `peer`
+ * never falls along a path, so a binary search finds the place. */
+static ramet_status cut_adk(cx *x, const branch_row *head, const branch_row *adk,
+                            const ramet_at *at, cut_result *out)
 {
     if (at->entry_id)
         return at_position(x, adk, at, "adk_at.entry_id", &out->adk);
@@ -226,8 +227,8 @@ static void set_live(cx *x, int64_t tree, int64_t id, bool live)
     q_run(q);
 }
 
-void head_move(cx *x, session_row *s, int64_t to, int64_t to_adk, ramet_move_kind kind, const char *why,
-               int64_t undo_under, int64_t redo_under, int64_t undo, int64_t redo)
+void head_move(cx *x, session_row *s, int64_t to, int64_t to_adk, ramet_move_kind kind,
+               const char *why, int64_t undo_under, int64_t redo_under, int64_t undo, int64_t redo)
 {
     int64_t seq = s->moves + 1;
     db_stmt *q = db_query(x->d, Q_move_add);
@@ -265,7 +266,8 @@ void head_move(cx *x, session_row *s, int64_t to, int64_t to_adk, ramet_move_kin
     q_int(q, 7, seq);
     q_int(q, 8, x->now);
     q_run(q);
-    event_add(x, s->tree, s->no, kind == RAMET_MOVE_SWITCH ? EVENT_SWITCHED : EVENT_REWOUND, to, kind);
+    event_add(x, s->tree, s->no, kind == RAMET_MOVE_SWITCH ? EVENT_SWITCHED : EVENT_REWOUND, to,
+              kind);
     s->head = to;
     s->adk = to_adk;
     s->undo = undo;
@@ -311,7 +313,7 @@ ramet_status cut_both(cx *x, const session_row *s, const branch_row *head, const
 typedef struct move_job {
     const char *session;
     const ramet_move_in *in;
-    int64_t branch;        /* switch */
+    int64_t branch; /* switch */
     ramet_move_kind kind;
     uint8_t expected[HASH_LEN];
     bool given;
@@ -442,8 +444,8 @@ ramet_status ramet_redo(ramet_call *c, const char *session, const char *expected
     return move_do(c, &j, expected_head, undo_redo_run, out);
 }
 
-ramet_status ramet_switch(ramet_call *c, const char *session, int64_t branch, const char *expected_head,
-                          ramet_session **out)
+ramet_status ramet_switch(ramet_call *c, const char *session, int64_t branch,
+                          const char *expected_head, ramet_session **out)
 {
     move_job j = {.session = session, .branch = branch, .kind = RAMET_MOVE_SWITCH};
     *out = NULL;

@@ -24,12 +24,13 @@ typedef struct part_rule {
 } part_rule;
 
 static const part_rule rules[] = {
-    {"text", {"text", NULL}, NULL},          {"thinking", {"text", NULL}, NULL},
-    {"tool_call", {"id", "name"}, "input"},  {"tool_result", {"id", NULL}, "output"},
-    {"file", {NULL, NULL}, NULL},            {"data", {NULL, NULL}, "data"},
+    {"text", {"text", NULL}, NULL},         {"thinking", {"text", NULL}, NULL},
+    {"tool_call", {"id", "name"}, "input"}, {"tool_result", {"id", NULL}, "output"},
+    {"file", {NULL, NULL}, NULL},           {"data", {NULL, NULL}, "data"},
 };
 
-static ramet_status part_check(ramet_call *c, const char *field, const json_doc *d, const json_node *p)
+static ramet_status part_check(ramet_call *c, const char *field, const json_doc *d,
+                               const json_node *p)
 {
     const char *type = json_text(c->a, d, json_get(d, p, "type"));
     if (!json_is(p, JSON_OBJECT) || !type)
@@ -49,7 +50,8 @@ static ramet_status part_check(ramet_call *c, const char *field, const json_doc 
                          r->any);
     if (strcmp(type, "file") == 0 && !json_is(json_get(d, p, "attachment_id"), JSON_STRING) &&
         !json_is(json_get(d, p, "url"), JSON_STRING))
-        return call_fail(c, RAMET_INVALID, field, "%s: a file part needs attachment_id or url", field);
+        return call_fail(c, RAMET_INVALID, field, "%s: a file part needs attachment_id or url",
+                         field);
     return RAMET_OK;
 }
 
@@ -89,7 +91,8 @@ static ramet_status parts_read(ramet_call *c, const char *field, const char *par
     buf_init(&joined, strlen(parts) * 2 + 16);
     bool any = false;
     ramet_status st = RAMET_OK;
-    for (const json_node *p = json_first(&d, root); p && st == RAMET_OK; p = json_next(&d, root, p)) {
+    for (const json_node *p = json_first(&d, root); p && st == RAMET_OK;
+         p = json_next(&d, root, p)) {
         st = part_check(c, field, &d, p);
         if (st != RAMET_OK)
             break;
@@ -130,7 +133,8 @@ static ramet_status content(ramet_call *c, size_t i, const ramet_entry_in *in, e
     return RAMET_OK;
 }
 
-static ramet_status json_field(ramet_call *c, size_t i, const char *name, const char *json, bool object)
+static ramet_status json_field(ramet_call *c, size_t i, const char *name, const char *json,
+                               bool object)
 {
     if (!json)
         return RAMET_OK;
@@ -207,7 +211,8 @@ static ramet_status fields(ramet_call *c, size_t i, const ramet_entry_in *in)
     return RAMET_OK;
 }
 
-static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, int64_t now, entry_new *n)
+static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, int64_t now,
+                            entry_new *n)
 {
     n->in = in;
     n->same_as = -1;
@@ -273,18 +278,19 @@ static ramet_status doubles(ramet_call *c, entry_new *list, size_t n)
         size_t first = table[s] - 1;
         if (!entry_same(c, &list[i], &list[first].e))
             return call_fail(c, RAMET_ENTRY_EXISTS, at(c, i, "id"),
-                             "entry id %s is in the batch twice with different content", list[i].e.id);
+                             "entry id %s is in the batch twice with different content",
+                             list[i].e.id);
         list[i].same_as = (int64_t)first;
     }
     return RAMET_OK;
 }
 
-ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, size_t most, int64_t now,
-                             entry_new **out)
+ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, size_t most,
+                             int64_t now, entry_new **out)
 {
     if (n > most)
-        return call_fail(c, RAMET_BATCH_TOO_LARGE, "entries", "%zu entries; at most %zu are allowed", n,
-                         most);
+        return call_fail(c, RAMET_BATCH_TOO_LARGE, "entries",
+                         "%zu entries; at most %zu are allowed", n, most);
     if (c->client)
         TRY(check_id(c, "client", c->client));
     entry_new *list = arena_array(c->a, n + 1, sizeof *list);

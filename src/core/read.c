@@ -109,8 +109,8 @@ static void collect_forward(cx *x, const branch_row *b, int64_t lo, int64_t hi, 
     if (c->channel)
         collect_channel(x, b, lo, hi, c);
     else
-        path_read(x, b, lo, lo + (int64_t)c->most < hi ? lo + (int64_t)c->most : hi, x->a, collect_take,
-                  c);
+        path_read(x, b, lo, lo + (int64_t)c->most < hi ? lo + (int64_t)c->most : hi, x->a,
+                  collect_take, c);
 }
 
 /* The last `most` of [lo, hi): steps from the end. A step whose entries are too large to be read at
@@ -152,7 +152,8 @@ static bool any_in(cx *x, const branch_row *b, int64_t lo, int64_t hi, const cha
     arena *scratch = arena_new();
     bool found = false;
     while (lo < hi && !found && db_status(x->d) == RAMET_OK) {
-        collect c = {.channel = channel, .most = 1, .a = scratch, .scratch = scratch, .seen = lo - 1};
+        collect c = {
+            .channel = channel, .most = 1, .a = scratch, .scratch = scratch, .seen = lo - 1};
         path_read(x, b, lo, lo + CHUNK < hi ? lo + CHUNK : hi, scratch, collect_take, &c);
         found = c.v.n > 0;
         lo = c.seen + 1;
@@ -225,7 +226,8 @@ static ramet_status read_check(ramet_call *c, const ramet_read_in *in)
     return in->channel ? check_id(c, "channel", in->channel) : RAMET_OK;
 }
 
-ramet_status ramet_read(ramet_call *c, const char *session, const ramet_read_in *in, ramet_page *out)
+ramet_status ramet_read(ramet_call *c, const char *session, const ramet_read_in *in,
+                        ramet_page *out)
 {
     cx x;
     int limit;
@@ -240,7 +242,8 @@ ramet_status ramet_read(ramet_call *c, const char *session, const ramet_read_in 
     return st;
 }
 
-static ramet_status get_run(cx *x, const char *session, int64_t branch, const char *id, ramet_entry **out)
+static ramet_status get_run(cx *x, const char *session, int64_t branch, const char *id,
+                            ramet_entry **out)
 {
     session_row s;
     branch_row b;
@@ -256,8 +259,8 @@ static ramet_status get_run(cx *x, const char *session, int64_t branch, const ch
     return cx_status(x);
 }
 
-ramet_status ramet_entry_get(ramet_call *c, const char *session, int64_t branch, const char *entry_id,
-                             ramet_entry **out)
+ramet_status ramet_entry_get(ramet_call *c, const char *session, int64_t branch,
+                             const char *entry_id, ramet_entry **out)
 {
     cx x;
     *out = NULL;
@@ -286,7 +289,8 @@ struct ramet_stream {
     bool done;
 };
 
-static ramet_status stream_start(cx *x, const char *session, const ramet_read_in *in, ramet_stream *s)
+static ramet_status stream_start(cx *x, const char *session, const ramet_read_in *in,
+                                 ramet_stream *s)
 {
     session_row row;
     window w;
@@ -417,8 +421,8 @@ static bool run_find(cx *x, const session_row *s, int log, sql_id which, int64_t
     return found;
 }
 
-/* Every entry that the session's branches own is in its record: one that lost a part is damaged, not
- * shorter. */
+/* Every entry that the session's branches own is in its record: one that lost a part is damaged,
+ * not shorter. */
 static void record_check(cx *x, const session_row *s, ramet_log log, int64_t total)
 {
     branch_row *b;
@@ -428,8 +432,9 @@ static void record_check(cx *x, const session_row *s, ramet_log log, int64_t tot
     for (size_t i = 0; i < n; i++)
         own += b[i].m.log == (int)log ? b[i].len - b[i].m.base : 0;
     if (own != total)
-        db_fail(x->d, RAMET_DAMAGED, "the record of session %s is damaged: it has %lld of %lld entries",
-                s->id, (long long)total, (long long)own);
+        db_fail(x->d, RAMET_DAMAGED,
+                "the record of session %s is damaged: it has %lld of %lld entries", s->id,
+                (long long)total, (long long)own);
 }
 
 static ramet_status record_run(cx *x, const char *session, ramet_log log, int64_t from, int limit,
@@ -473,8 +478,8 @@ static ramet_status record_run(cx *x, const char *session, ramet_log log, int64_
     return cx_status(x);
 }
 
-ramet_status ramet_record(ramet_call *c, const char *session, ramet_log log, int64_t from, int limit,
-                          ramet_page *out, int64_t *total)
+ramet_status ramet_record(ramet_call *c, const char *session, ramet_log log, int64_t from,
+                          int limit, ramet_page *out, int64_t *total)
 {
     cx x;
     int most;

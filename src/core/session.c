@@ -9,7 +9,7 @@
 
 #define TITLE_CHARS 60
 #define TITLE_LOOK 32 /* entries looked through for the first user message */
-#define NEAR 16       /* ancestors walked one by one: what a fork costs must not depend on its depth */
+#define NEAR 16 /* ancestors walked one by one: what a fork costs must not depend on its depth */
 
 void session_from(db_stmt *q, arena *a, session_row *s)
 {
@@ -118,8 +118,8 @@ static ramet_status access_check(cx *x, const session_row *s, need what)
                          ramet_level_name(have));
     if (what == NEED_MANAGE && have < RAMET_MANAGER && !owns(x, s))
         return call_fail(x->c, RAMET_FORBIDDEN, "session",
-                         "this needs the session's owner or a manager of the tree; %s is %s", x->c->user,
-                         ramet_level_name(have));
+                         "this needs the session's owner or a manager of the tree; %s is %s",
+                         x->c->user, ramet_level_name(have));
     return RAMET_OK;
 }
 
@@ -389,7 +389,8 @@ ramet_status session_id_free(cx *x, const char *id)
     session_row s;
     if (!session_load(x, id, &s))
         return cx_status(x);
-    /* Nothing is told about a session of others: only who could restore it learns that it can be. */
+    /* Nothing is told about a session of others: only who could restore it learns that it can be.
+     */
     if (session_gone(x, &s) && session_visible(x, &s))
         return call_fail(x->c, RAMET_SESSION_DELETED, "id",
                          "session %s is deleted; restore it, or wait until gc has taken it", id);

@@ -48,7 +48,8 @@ typedef struct item {
     const char *value; /* raw; NULL: removed */
 } item;
 
-/* The newest value of each key wins, so a walk from the newest delta back keeps what it sees first. */
+/* The newest value of each key wins, so a walk from the newest delta back keeps what it sees first.
+ */
 typedef struct fold {
     arena *a;
     VEC(item) items;
@@ -129,7 +130,8 @@ static void fold_walk(cx *x, fold *f, int64_t tree, int64_t k)
         const char *json = found && !snap ? q_keep_text(q, 3, f->a) : NULL;
         q_end(q);
         if (!found || !fold_json(f, snap ? snap : json) || (prev && KEY_POS(prev) >= KEY_POS(k))) {
-            db_fail(x->d, RAMET_DAMAGED, "the state delta at position %lld of branch b%lld is damaged",
+            db_fail(x->d, RAMET_DAMAGED,
+                    "the state delta at position %lld of branch b%lld is damaged",
                     (long long)KEY_POS(k), (long long)KEY_BRANCH(k));
             return;
         }
@@ -252,7 +254,8 @@ static ramet_status state_run(cx *x, const char *session, const char *entry_id, 
     return cx_status(x);
 }
 
-ramet_status ramet_state(ramet_call *c, const char *session, const char *entry_id, const char **json)
+ramet_status ramet_state(ramet_call *c, const char *session, const char *entry_id,
+                         const char **json)
 {
     cx x;
     *json = NULL;

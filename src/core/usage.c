@@ -2,9 +2,9 @@
  *
  * Usage (I9): it belongs to an entry, an entry to one branch, so nothing is counted twice.
  *
- * Each row carries the running sums of its branch, so the sum over a stretch of a branch that starts
- * at its base is one look-up. Money is kept by currency: a branch that has used more than one says
- * so (`mixed`), and its money is then added up row by row.
+ * Each row carries the running sums of its branch, so the sum over a stretch of a branch that
+ * starts at its base is one look-up. Money is kept by currency: a branch that has used more than
+ * one says so (`mixed`), and its money is then added up row by row.
  */
 #include "core/core.h"
 
@@ -90,7 +90,8 @@ static void add_money(usage_acc *acc, const char *currency, int64_t cost)
     VEC_PUSH(acc->a, &acc->money, m);
 }
 
-static void add_by_currency(cx *x, usage_acc *acc, int64_t tree, int64_t branch, int64_t lo, int64_t hi)
+static void add_by_currency(cx *x, usage_acc *acc, int64_t tree, int64_t branch, int64_t lo,
+                            int64_t hi)
 {
     db_stmt *q = db_query(x->d, Q_usage_by_currency);
     q_int(q, 1, tree);

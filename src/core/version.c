@@ -3,10 +3,11 @@
  * Versions of a message: the distinct entries at a position on the paths of this session's branches
  * that share everything before it, in order of creation.
  *
- * Let o own the entry at p on some path, and g own p-1 (o.parent when o begins at p, else o itself).
- * Then the others are: g's own entry at p, and the entries of branches (parent g, base p), as far
- * as those branches are this session's and not empty. An entry of another session counts when it
- * was inherited: when it is on the path looked at, or when a branch of the group took its place
+ * Let o own the entry at p on some path, and g own p-1 (o.parent when o begins at p, else o
+ * itself). Then the others are: g's own entry at p, and the entries of branches (parent g, base p),
+ * as far as those branches are this session's and not empty. An entry of another session counts
+ * when it was inherited: when it is on the path looked at, or when a branch of the group took its
+ * place
  * (`over`).
  */
 #include "core/core.h"
@@ -77,7 +78,8 @@ void versions_at(cx *x, const session_row *s, const branch_meta *o, int64_t pos,
 }
 
 /* This session's newest branch whose path holds an entry. */
-static int64_t branch_holding(cx *x, const branch_row *list, size_t n, int log, int64_t owner, int64_t pos)
+static int64_t branch_holding(cx *x, const branch_row *list, size_t n, int log, int64_t owner,
+                              int64_t pos)
 {
     for (size_t i = n; i-- > 0;) {
         branch_meta o;
@@ -133,8 +135,8 @@ static ramet_status versions_run(cx *x, const char *session, int64_t branch, con
     return cx_status(x);
 }
 
-ramet_status ramet_versions(ramet_call *c, const char *session, int64_t branch, const char *entry_id,
-                            ramet_version **out, size_t *n)
+ramet_status ramet_versions(ramet_call *c, const char *session, int64_t branch,
+                            const char *entry_id, ramet_version **out, size_t *n)
 {
     cx x;
     *out = NULL;

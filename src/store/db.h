@@ -23,9 +23,9 @@ typedef struct db_config {
     const char *path;
     const char *vfs; /* NULL = default */
     int busy_ms;
-    bool create;     /* make the file when it is missing */
-    bool writer;     /* else only reads */
-    bool index;      /* the search index: no fsync a commit, it can be made anew */
+    bool create; /* make the file when it is missing */
+    bool writer; /* else only reads */
+    bool index;  /* the search index: no fsync a commit, it can be made anew */
 } db_config;
 
 /* On failure *out is NULL; message (512 bytes) says why. */

@@ -47,7 +47,8 @@ static const char step_1[] =
     "CREATE INDEX entry_by_id ON entry(id,tree);"
     "CREATE TABLE body(k @KEY, tree BIGINT NOT NULL, packed @BYTES NOT NULL, key_id INT NOT NULL);"
 
-    "CREATE TABLE usage(k @KEY, tree BIGINT NOT NULL, input BIGINT NOT NULL, output BIGINT NOT NULL,"
+    "CREATE TABLE usage(k @KEY, tree BIGINT NOT NULL, input BIGINT NOT NULL, output BIGINT NOT "
+    "NULL,"
     " cached BIGINT NOT NULL, cost BIGINT NOT NULL, currency TEXT NOT NULL, n BIGINT NOT NULL,"
     " cum_input BIGINT NOT NULL, cum_output BIGINT NOT NULL, cum_cached BIGINT NOT NULL,"
     " cum_cost BIGINT NOT NULL, cum_currency TEXT NOT NULL, mixed INT NOT NULL);"
@@ -74,9 +75,10 @@ const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)
 {
     if (have > newest) {
-        snprintf(message, 512,
-                 "the store has schema version %lld and this Ramet knows up to %lld; use a newer Ramet",
-                 (long long)have, (long long)newest);
+        snprintf(
+            message, 512,
+            "the store has schema version %lld and this Ramet knows up to %lld; use a newer Ramet",
+            (long long)have, (long long)newest);
         return RAMET_NEWER;
     }
     if (db_marked(d) && have > 0)

@@ -13,6 +13,8 @@
 #ifndef STORE_SQL_H
 #define STORE_SQL_H
 
+/* A table reads by its rows. */
+/* clang-format off */
 #define SESSION_COLS                                                                               \
     "s.no,s.tree,s.id,s.parent,s.depth,s.owner,s.visibility,s.title,s.agent,s.agent_config,"       \
     "s.metadata,s.type,s.reason,s.by_kind,s.by_id,s.fork_entry,s.fork_side,s.merged_into,s.first," \
@@ -27,7 +29,6 @@
 
 #define STATEMENTS(X)                                                                              \
     /* -- meta and numbers */                                                                      \
-    X(meta_get, "SELECT value FROM meta WHERE key=$1")                                             \
     X(meta_set, "INSERT INTO meta(key,value) VALUES($1,$2) "                                       \
                 "ON CONFLICT(key) DO UPDATE SET value=excluded.value")                             \
     X(max_tree, "SELECT coalesce(max(tree),0) FROM tree")                                          \
@@ -247,6 +248,8 @@
       "CROSS JOIN branch b ON b.tree=$1 AND b.parent=h.id) "                                       \
       "SELECT session,max(reach) FROM heir GROUP BY session ORDER BY session")                     \
     FTS_STATEMENTS(X)
+
+/* clang-format on */
 
 #include "store/fts_sql.h"
 #include "store/upkeep_sql.h"

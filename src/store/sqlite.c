@@ -28,7 +28,7 @@ struct db_stmt {
     db *d;
     sqlite3_stmt *s;
     sql_id id;
-    bool busy;            /* stepped and not reset */
+    bool busy;               /* stepped and not reset */
     int map[MAX_PARAMS + 1]; /* $n -> SQLite's own number, 0 when unused */
 };
 
@@ -82,8 +82,8 @@ static void fail_rc(db *d, int rc, const char *what)
     d->engine = true;
     const char *said = sqlite3_errmsg(d->h), *means = sqlite3_errstr(rc);
     bool twice = strcmp(said, means) == 0;
-    snprintf(d->message, sizeof d->message, "%s%s%s%s%s", said, twice ? "" : ": ", twice ? "" : means,
-             what ? ", in " : "", what ? what : "");
+    snprintf(d->message, sizeof d->message, "%s%s%s%s%s", said, twice ? "" : ": ",
+             twice ? "" : means, what ? ", in " : "", what ? what : "");
 }
 
 void db_fail(db *d, ramet_status s, const char *fmt, ...)
@@ -189,7 +189,8 @@ static bool configure(db *d, const db_config *cfg)
     exec(d, cfg->index ? "PRAGMA cell_size_check=OFF" : "PRAGMA cell_size_check=ON");
     exec(d, cfg->index ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL");
     exec(d, "PRAGMA wal_autocheckpoint=4000");
-    /* SQLite's own checkpoints keep their failures to themselves; the store's are db_checkpoint(). */
+    /* SQLite's own checkpoints keep their failures to themselves; the store's are db_checkpoint().
+     */
     if (cfg->writer && !cfg->index)
         sqlite3_wal_hook(d->h, on_log, d);
     exec(d, "PRAGMA journal_size_limit=67108864");
@@ -223,7 +224,8 @@ ramet_status db_open(const db_config *cfg, db **out, char *message)
     db *d = xcalloc(1, sizeof *d);
     d->busy_ms = cfg->busy_ms > 0 ? cfg->busy_ms : 10000;
     d->none.d = d;
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (cfg->create ? SQLITE_OPEN_CREATE : 0);
+    int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (cfg->create ? SQLITE_OPEN_CREATE : 0);
     int rc = sqlite3_open_v2(cfg->path, &d->h, flags, cfg->vfs);
     if (rc != SQLITE_OK)
         fail_rc(d, rc, NULL);
@@ -454,7 +456,8 @@ static char *dialect(const char *sql)
 {
     static const struct {
         const char *mark, *word;
-    } words[] = {{"@KEY", "INTEGER PRIMARY KEY"}, {"@BYTES", "BLOB"}, {"@CLUSTERED", " WITHOUT ROWID"}};
+    } words[] = {
+        {"@KEY", "INTEGER PRIMARY KEY"}, {"@BYTES", "BLOB"}, {"@CLUSTERED", " WITHOUT ROWID"}};
     char *out = xmalloc(strlen(sql) * 4 + 1), *to = out;
     while (*sql) {
         size_t i = 0, n = sizeof words / sizeof words[0];
@@ -597,7 +600,8 @@ static ramet_status backup_run(db *d, sqlite3 *to, ramet_progress progress, void
 
 ramet_status db_backup(db *d, const char *path, ramet_progress progress, void *arg)
 {
-    /* Inside a read transaction: the copy is one snapshot, and writers neither wait nor restart it. */
+    /* Inside a read transaction: the copy is one snapshot, and writers neither wait nor restart it.
+     */
     ramet_status st = db_begin_read(d);
     if (st != RAMET_OK)
         return st;

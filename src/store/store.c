@@ -39,8 +39,8 @@ struct store {
     size_t wanted; /* in the queue before the leader begins; 0: it does not wait */
     pthread_cond_t gathered;
     int64_t run_us, commit_us; /* what the last group's operations and its commit took */
-    db *writer;           /* the leader's */
-    ramet_status stopped; /* RAMET_OK, or why writes are stopped */
+    db *writer;                /* the leader's */
+    ramet_status stopped;      /* RAMET_OK, or why writes are stopped */
     char why[512];
     _Atomic int64_t commits, writes;
 
@@ -75,8 +75,8 @@ static void settle(waiter **group, size_t n, ramet_status st, const char *messag
 
 typedef enum { GROUP_DONE, GROUP_SPLIT } group_result;
 
-/* Runs a group in one transaction. GROUP_SPLIT: one of several failed after a write, or on rows that
- * make no sense; everything was rolled back and nobody has a status yet. */
+/* Runs a group in one transaction. GROUP_SPLIT: one of several failed after a write, or on rows
+ * that make no sense; everything was rolled back and nobody has a status yet. */
 static group_result group_run(store *s, waiter **group, size_t n)
 {
     db *d = s->writer;

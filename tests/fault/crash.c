@@ -282,7 +282,7 @@ void test_power(void)
 {
     rng r = {mix(opt.seed, 2)};
     char *dir = tmp_new("power"), *now = NULL;
-    int cuts = opt.every ? 5000 : 120;
+    int cuts = opt.every ? 5000 : 120 / SPARSE;
     ledger *l = NULL;
     shim_register();
     for (int i = 0; i < cuts; i++) {

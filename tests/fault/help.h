@@ -25,6 +25,13 @@ typedef struct options {
 } options;
 extern options opt;
 
+/* Sanitizers make children cost several times as much: fewer samples then. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SPARSE = 3 };
+#else
+enum { SPARSE = 1 };
+#endif
+
 /* ---- TAP */
 __attribute__((format(printf, 2, 3))) bool tap(bool ok, const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) void tap_skip(const char *why, const char *fmt, ...);
