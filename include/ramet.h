@@ -769,11 +769,12 @@ typedef struct ramet_hits {
     bool bounded; /* ranked among the newest matches only: there were too many */
 } ramet_hits;
 
-/* Full text over main-log entries that the caller may see, best first. Waits
- * until the index has everything committed before the call. */
+/* Full text over main-log entries that the caller may see, best first. Waits until the index has
+ * everything committed before the call. A cursor belongs to its user, query and filters. */
 RAMET_API ramet_status ramet_search(ramet_call *c, const ramet_search_in *in, ramet_hits *out);
 
-/* Brings the index up to date (a server calls it now and then), or makes it anew. */
+/* Brings the index up to date (a server calls it now and then), or makes it anew: that is for the
+ * embedding program. */
 RAMET_API ramet_status ramet_search_update(ramet_call *c, bool rebuild, int64_t *indexed);
 
 /* ------------------------------------------------- state, usage and members */

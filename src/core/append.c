@@ -98,6 +98,7 @@ static ramet_status append_run(cx *x, void *arg)
     if (b.len + (int64_t)fresh > POS_MAX)
         return call_fail(x->c, RAMET_PATH_FULL, "entries",
                          "the history has %lld entries; it is full", (long long)b.len);
+    TRY(tip_check(x, &b));
     if (fresh && !b.m.id)
         adk_begin(x, &s, &b);
     entries_write(x, &s, &b, j->list, j->in->n);

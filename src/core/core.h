@@ -142,10 +142,13 @@ typedef struct session_row {
     bool archived;
     int64_t expires, created, updated, deleted, delete_op;
     int purging;
+    int64_t seal; /* session_seal() of what never changes about it */
 } session_row;
-#define SESSION_N_COLS 32
+#define SESSION_N_COLS 33
 
 void session_from(db_stmt *q, arena *a, session_row *s);
+/* A short digest of where a session came from, for fsck: its place in the tree is in no hash chain. */
+int64_t session_seal(sha *h, const session_row *s);
 bool session_load(cx *x, const char *id, session_row *s);
 bool session_by_no(cx *x, int64_t tree, int64_t no, session_row *s);
 bool session_gone(const cx *x, const session_row *s); /* deleted, expired or purged */
@@ -215,6 +218,8 @@ void branch_create(cx *x, const branch_row *from, int64_t base, const session_ro
 /* Every branch of a session, both logs, oldest first. */
 void branches_of(cx *x, const session_row *s, branch_row **out, size_t *n);
 void head_fill(cx *x, const branch_row *b, ramet_head *out);
+/* Whether the tip is the hash of the last entry: nothing is chained onto a damaged one. */
+ramet_status tip_check(cx *x, const branch_row *b);
 /* expected_head against a branch: RAMET_OK or RAMET_HEAD_MOVED. */
 ramet_status head_check(cx *x, const branch_row *b, const uint8_t *expected, bool given);
 

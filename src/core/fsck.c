@@ -265,6 +265,8 @@ static void session_check(fsck *f, const fsck_session *s, int64_t root)
         fsck_fault(f, at_session(s),
                    s->s.parent ? "it is the root of its tree and has a parent"
                                : "it has no parent and is not the root of its tree");
+    if (s->s.purging < 2 && s->s.seal != session_seal(f->x.c->hasher, &s->s))
+        fsck_fault(f, at_session(s), "where it was forked from is not what was written");
     if (!s->s.purging)
         heads_check(f, s);
 }

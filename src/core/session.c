@@ -46,6 +46,7 @@ void session_from(db_stmt *q, arena *a, session_row *s)
         .deleted = q_col_int(q, 29),
         .delete_op = q_col_int(q, 30),
         .purging = (int)q_col_int(q, 31),
+        .seal = q_col_int(q, 32),
     };
     if (!s->owner)
         s->owner = "";
@@ -53,6 +54,23 @@ void session_from(db_stmt *q, arena *a, session_row *s)
         s->title = "";
     if (!s->reason)
         s->reason = "";
+}
+
+int64_t session_seal(sha *h, const session_row *s)
+{
+    char text[512];
+    uint8_t out[HASH_LEN];
+    int n = snprintf(text, sizeof text, "%lld %lld %lld %lld %lld %d %d %s", (long long)s->no,
+                     (long long)s->tree, (long long)s->parent, (long long)s->depth,
+                     (long long)s->created, s->type, s->fork_side,
+                     s->fork_entry ? s->fork_entry : "");
+    sha_begin(h);
+    sha_add(h, text, (size_t)n);
+    sha_end(h, out);
+    int64_t seal = 0;
+    for (int i = 0; i < 7; i++)
+        seal = seal << 8 | out[i];
+    return seal;
 }
 
 bool session_load(cx *x, const char *id, session_row *s)
@@ -374,6 +392,7 @@ void session_insert(cx *x, const session_row *s, const char *const *tags, size_t
     q_int(q, 19, s->first_adk);
     q_int(q, 20, s->expires);
     q_int(q, 21, s->created);
+    q_int(q, 22, session_seal(x->c->hasher, s));
     q_run(q);
     for (size_t i = 0; i < n_tags; i++) {
         q = db_query(x->d, Q_tag_add);

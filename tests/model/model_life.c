@@ -229,6 +229,13 @@ static void session_revive(const model *m, m_session *s)
         s->expires = 0;
 }
 
+/* Its owner, or a manager of the tree; a private one only its owner. */
+static bool may_restore(const m_session *s, const char *user)
+{
+    return m_own(s, user) ||
+           (s->visibility != RAMET_PRIVATE && m_tree_level(s->tree, user) >= RAMET_MANAGER);
+}
+
 m_set model_restore(model *m, const char *user, const char *id, bool tree, m_answer *out)
 {
     m_session *s = model_find(m, id);
@@ -236,11 +243,10 @@ m_set model_restore(model *m, const char *user, const char *id, bool tree, m_ans
         return M(SESSION_NOT_FOUND);
     if (!m_visible(s, user))
         return M(HIDDEN);
-    m_set bad = 0;
-    if (!m_own(s, user) && m_tree_level(s->tree, user) < RAMET_MANAGER)
-        bad |= M(FORBIDDEN);
-    if (bad || m->got != RAMET_OK)
-        return bad ? bad : M(OK);
+    if (!may_restore(s, user))
+        return M(FORBIDDEN);
+    if (m->got != RAMET_OK)
+        return M(OK);
     int group = s->deleted ? s->delete_group : 0;
     out->session = s;
     if (!m_gone(m, s))
@@ -248,9 +254,7 @@ m_set model_restore(model *m, const char *user, const char *id, bool tree, m_ans
     session_revive(m, s);
     for (size_t i = 0; tree && group && i < s->tree->sessions.n; i++) {
         m_session *k = s->tree->sessions.items[i];
-        bool theirs = !m_own(k, user) && (k->visibility == RAMET_PRIVATE ||
-                                          m_tree_level(k->tree, user) < RAMET_MANAGER);
-        if (k->deleted && !k->purged && k->delete_group == group && !theirs)
+        if (k->deleted && !k->purged && k->delete_group == group && may_restore(k, user))
             session_revive(m, k);
     }
     return M(OK);
