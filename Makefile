@@ -8,6 +8,7 @@
 #   make install    into PREFIX (default /usr/local), DESTDIR honoured
 #   make clean
 #
+#   V=1             shows the commands of the build
 #   SAN=1           with AddressSanitizer and UndefinedBehaviorSanitizer, in build/san
 #   make test-model N=1000000 SEED=7     make test-crash N=500     make test-fault-all
 #
@@ -30,6 +31,16 @@ endif
 SETUP := $(shell tools/setup build >&2 || echo failed)
 ifneq ($(SETUP),)
 $(error the packages could not be installed; run tools/setup build to see why)
+endif
+
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+ifneq ($(V),1)
+SAY = @printf '  %-4s %s\n'
+HUSH = @
+else
+SAY = @:
 endif
 
 CC := gcc
@@ -56,20 +67,24 @@ all: $(B)/ramet $(B)/libramet.so
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -c $< -o $@
+	$(SAY) CC $<
+	$(HUSH)$(CC) $(CFLAGS) -c $< -o $@
 
 $(B)/libramet.a: $(LIB_OBJ)
+	$(SAY) AR $@
 	@rm -f $@
-	ar rcs $@ $^
+	$(HUSH)ar rcs $@ $^
 
 $(B)/libramet.so: $(LIB_OBJ)
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libramet.so.0 $^ $(LIBS) -o $@
+	$(SAY) LD $@
+	$(HUSH)$(CC) $(LDFLAGS) -shared -Wl,-soname,libramet.so.0 $^ $(LIBS) -o $@
 
 $(B)/ramet: $(BIN_OBJ) $(B)/libramet.a
-	$(CC) $(LDFLAGS) $(BIN_OBJ) $(B)/libramet.a $(LIBS) -o $@
+	$(SAY) LD $@
+	$(HUSH)$(CC) $(LDFLAGS) $(BIN_OBJ) $(B)/libramet.a $(LIBS) -o $@
 
 run: $(B)/ramet
-	tools/tour $(B)/ramet
+	@tools/tour $(B)/ramet
 
 # ---- tests: every program prints TAP, tests/run counts all of it
 
@@ -85,7 +100,8 @@ $(B)/tests/fault: $(FAULT_SRC:%.c=$(B)/obj/%.o)
 $(B)/tests/unit: TEST_LIBS := -lcriterion
 $(B)/tests/%: $(B)/libramet.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) $(filter %.o,$^) $(B)/libramet.a $(LIBS) $(TEST_LIBS) -o $@
+	$(SAY) LD $@
+	$(HUSH)$(CC) $(LDFLAGS) $(filter %.o,$^) $(B)/libramet.a $(LIBS) $(TEST_LIBS) -o $@
 
 TESTS := $(B)/tests/unit $(B)/tests/model $(B)/tests/fault
 

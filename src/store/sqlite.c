@@ -12,6 +12,7 @@
 
 #include "base/util.h"
 
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,8 +216,17 @@ static ramet_status check_path(const db_config *cfg, char *message)
     return RAMET_OK;
 }
 
+/* SQLite counts its memory under a lock that all connections share; nobody reads the count. Has no
+ * effect when the embedding program has started SQLite already. */
+static void settle_once(void)
+{
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 ramet_status db_open(const db_config *cfg, db **out, char *message)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, settle_once);
     *out = NULL;
     ramet_status st = check_path(cfg, message);
     if (st != RAMET_OK)

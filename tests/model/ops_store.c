@@ -161,7 +161,7 @@ void run_search_update(world *w, const op *o)
 {
     int64_t indexed = 0;
     ramet_status st = ramet_search_update(w->call, o->a[A_TREE], &indexed);
-    world_judge(w, st, w->user ? M(FORBIDDEN) | M(OK) : M(OK));
+    world_judge(w, st, w->user && o->a[A_TREE] ? M(FORBIDDEN) : M(OK));
 }
 
 /* ------------------------------------------------------------------ upkeep */
