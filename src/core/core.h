@@ -142,9 +142,10 @@ typedef struct session_row {
     bool archived;
     int64_t expires, created, updated, deleted, delete_op;
     int purging;
-    int64_t seal; /* session_seal() of what never changes about it */
+    int64_t seal;           /* session_seal() of what never changes about it */
+    const char *from_title; /* of a fork: what its parent was called then */
 } session_row;
-#define SESSION_N_COLS 33
+#define SESSION_N_COLS 34
 
 void session_from(db_stmt *q, arena *a, session_row *s);
 /* A short digest of where a session came from, for fsck: its place in the tree is in no hash chain. */
@@ -165,6 +166,8 @@ ramet_status session_open(cx *x, const char *id, need what, session_row *s);
 ramet_session *session_show(cx *x, const session_row *s);
 void session_fill(cx *x, const session_row *s, ramet_session *out);
 const char *session_shown_title(cx *x, const session_row *s);
+/* The words that a fork of it is called after. */
+const char *session_words(cx *x, const session_row *s);
 ramet_agent agent_from(arena *a, const char *name, const char *config);
 const char *agent_config(arena *a, const ramet_agent *g);
 void tags_of(cx *x, const session_row *s, const char *const **out, size_t *n);

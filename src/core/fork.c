@@ -66,6 +66,7 @@ static session_row fork_row(cx *x, const fork_job *j, const session_row *s, cons
                               : s->owner,
         .fork_entry = cut->shown.entry_id,
         .fork_side = (int)cut->shown.side,
+        .from_title = session_words(x, s),
         .expires = in->ephemeral_us > 0 ? x->now + in->ephemeral_us : 0,
         .created = x->now,
         .updated = x->now,

@@ -15,11 +15,6 @@ typedef struct delete_job {
 
 typedef VEC(session_row) row_list;
 
-static bool foreign_private(const cx *x, const session_row *s)
-{
-    return x->c->user && s->visibility == RAMET_PRIVATE && strcmp(s->owner, x->c->user) != 0;
-}
-
 static void sessions_of_tree(cx *x, int64_t tree, row_list *out)
 {
     db_stmt *q = db_query(x->d, Q_session_of_tree);
@@ -68,7 +63,8 @@ static ramet_status delete_set(cx *x, const session_row *s, bool tree, row_list 
         if (d->no == s->no || !d->parent || !in_list(below.items, below.n, d->parent))
             continue;
         VEC_PUSH(x->a, &below, d->no);
-        if (session_gone(x, d) || foreign_private(x, d))
+        /* What the caller cannot see is neither taken nor named. */
+        if (session_gone(x, d) || !session_visible(x, d))
             continue;
         if (!manager && strcmp(d->owner, x->c->user) != 0)
             return call_fail(x->c, RAMET_FORBIDDEN, "tree",

@@ -47,6 +47,7 @@ void session_from(db_stmt *q, arena *a, session_row *s)
         .delete_op = q_col_int(q, 30),
         .purging = (int)q_col_int(q, 31),
         .seal = q_col_int(q, 32),
+        .from_title = q_keep_text(q, 33, a),
     };
     if (!s->owner)
         s->owner = "";
@@ -54,6 +55,8 @@ void session_from(db_stmt *q, arena *a, session_row *s)
         s->title = "";
     if (!s->reason)
         s->reason = "";
+    if (!s->from_title)
+        s->from_title = "";
 }
 
 int64_t session_seal(sha *h, const session_row *s)
@@ -221,22 +224,18 @@ static const char *first_words(cx *x, const session_row *s)
     return words;
 }
 
+const char *session_words(cx *x, const session_row *s)
+{
+    return s->title[0] ? s->title : s->from_title[0] ? s->from_title : first_words(x, s);
+}
+
+/* What a fork is called was settled when it was made: what happens to its parent later does not
+ * change it (I3). "Fork of" stands once, however deep the chain. */
 const char *session_shown_title(cx *x, const session_row *s)
 {
+    const char *words = session_words(x, s);
     if (s->title[0] || !s->parent)
-        return s->title[0] ? s->title : first_words(x, s);
-    /* Of a fork of a fork of …: the nearest title above, and "Fork of" once. Far up there would be
-     * the same first message that this history begins with. */
-    session_row up = *s;
-    for (int i = 0; i < NEAR && up.parent && !up.title[0]; i++) {
-        session_row next;
-        /* On a damaged row the depth would not fall: then it stops, too. */
-        if (!session_by_no(x, up.tree, up.parent, &next) || session_gone(x, &next) ||
-            next.depth >= up.depth || !session_visible(x, &next))
-            break;
-        up = next;
-    }
-    const char *words = up.title[0] ? up.title : first_words(x, up.parent ? s : &up);
+        return words;
     return words[0] ? arena_printf(x->a, "Fork of %s", words) : "Fork";
 }
 
@@ -393,6 +392,7 @@ void session_insert(cx *x, const session_row *s, const char *const *tags, size_t
     q_int(q, 20, s->expires);
     q_int(q, 21, s->created);
     q_int(q, 22, session_seal(x->c->hasher, s));
+    q_text(q, 23, s->from_title ? s->from_title : "");
     q_run(q);
     for (size_t i = 0; i < n_tags; i++) {
         q = db_query(x->d, Q_tag_add);

@@ -26,7 +26,7 @@ static const char step_1[] =
     " first_adk BIGINT NOT NULL, head BIGINT NOT NULL, adk BIGINT NOT NULL, undo INT NOT NULL,"
     " redo INT NOT NULL, moves INT NOT NULL, archived INT NOT NULL, expires BIGINT NOT NULL,"
     " created BIGINT NOT NULL, updated BIGINT NOT NULL, deleted BIGINT NOT NULL,"
-    " delete_op BIGINT NOT NULL, purging INT NOT NULL, seal BIGINT NOT NULL);"
+    " delete_op BIGINT NOT NULL, purging INT NOT NULL, seal BIGINT NOT NULL, from_title TEXT NOT NULL);"
     "CREATE UNIQUE INDEX session_by_id ON session(id);"
     "CREATE INDEX session_by_tree ON session(tree,parent);"
     "CREATE INDEX session_by_owner ON session(owner,created,no);"

@@ -19,7 +19,7 @@
     "s.no,s.tree,s.id,s.parent,s.depth,s.owner,s.visibility,s.title,s.agent,s.agent_config,"       \
     "s.metadata,s.type,s.reason,s.by_kind,s.by_id,s.fork_entry,s.fork_side,s.merged_into,s.first," \
     "s.first_adk,s.head,s.adk,s.undo,s.redo,s.moves,s.archived,s.expires,s.created,s.updated,"     \
-    "s.deleted,s.delete_op,s.purging,s.seal"
+    "s.deleted,s.delete_op,s.purging,s.seal,s.from_title"
 #define BRANCH_COLS                                                                                \
     "b.id,b.tree,b.session,b.log,b.parent,b.base,b.depth,b.jump,b.jump_base,b.over,b.delta,"       \
     "b.type,b.created,b.len,b.tip,b.live,b.touched,b.run"
@@ -58,8 +58,8 @@
       "INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,"     \
       "metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,first_adk,head,"  \
       "adk,undo,redo,moves,archived,expires,created,updated,deleted,delete_op,purging,title_key,"  \
-      "seal) VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,0,$18,$19,$18,$19,"       \
-      "0,0,0,0,$20,$21,$21,0,0,0,0,$22)")                                                          \
+      "seal,from_title) VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,0,$18,$19,$18,$19,"       \
+      "0,0,0,0,$20,$21,$21,0,0,0,0,$22,$23)")                                                      \
     X(session_set,                                                                                 \
       "UPDATE session SET title=$3,agent=$4,agent_config=$5,metadata=$6,archived=$7,"              \
       "visibility=$8,merged_into=$9,expires=$10,updated=$11 WHERE tree=$1 AND no=$2")              \
@@ -72,7 +72,7 @@
                        "WHERE tree=$1 AND no=$2")                                                  \
     X(session_purging, "UPDATE session SET purging=1 WHERE tree=$1 AND no=$2")                     \
     X(session_tomb,                                                                                \
-      "UPDATE session SET id=NULL,title='',agent=NULL,agent_config=NULL,metadata=NULL,reason='',"  \
+      "UPDATE session SET id=NULL,title='',from_title='',agent=NULL,agent_config=NULL,metadata=NULL,reason='',"  \
       "by_id=NULL,fork_entry=NULL,owner='',first=0,first_adk=0,head=0,adk=0,purging=2 "            \
       "WHERE tree=$1 AND no=$2")                                                                   \
     X(session_del, "DELETE FROM session WHERE tree=$1 AND no=$2")                                  \

@@ -147,10 +147,10 @@ static void same_origin(world *w, const ramet_session *got, const m_session *s, 
                  &a, &asked);
 }
 
-static void same_title(world *w, const ramet_session *got, const m_session *s, const char *user)
+static void same_title(world *w, const ramet_session *got, const m_session *s)
 {
     char title[2048];
-    m_shown_title(&w->m, s, user, title, sizeof title);
+    m_shown_title(s, title, sizeof title);
     same_text(w, "session.shown_title", got->shown_title, title);
 }
 
@@ -198,7 +198,7 @@ void same_session(world *w, const ramet_session *got, const m_session *s, const 
     }
     same_head(w, "session.head", &got->head, s->head);
     same_head(w, "session.adk", &got->adk, s->adk);
-    same_title(w, got, s, user);
+    same_title(w, got, s);
     same_cache_root(w, got, s, user);
 }
 

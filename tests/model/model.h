@@ -87,7 +87,7 @@ struct m_session {
     const char *id; /* NULL until learned */
     m_tree *tree;
     m_session *parent;
-    const char *title, *owner, *agent_name, *agent_model, *metadata, *reason, *by_id;
+    const char *title, *from_title, *owner, *agent_name, *agent_model, *metadata, *reason, *by_id;
     ramet_visibility visibility;
     ramet_actor by_kind;
     ramet_fork_type type;
@@ -246,7 +246,10 @@ void m_sum_add(m_sum *s, const m_entry *e);
 void m_usage(const model *m, const m_session *s, const char *user, m_sum *own, m_sum *path,
              m_sum *tree, m_sum *least);
 bool m_holds(const m_session *s, const m_entry *e);
-void m_shown_title(const model *m, const m_session *s, const char *user, char *out, size_t size);
+/* What a fork of it is called after: its title, what its own parent was called when it was forked,
+ * or its first words. */
+void m_words(const m_session *s, char *out, size_t size);
+void m_shown_title(const m_session *s, char *out, size_t size);
 bool m_listed(const model *m, const m_session *s, const char *user, const ramet_list_in *in);
 
 #endif

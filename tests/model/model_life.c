@@ -196,16 +196,14 @@ m_set model_delete(model *m, const char *user, const char *id, bool tree, bool d
         bad |= M(FORBIDDEN);
     for (size_t i = 0; tree && !manager && i < s->tree->sessions.n; i++) {
         const m_session *k = s->tree->sessions.items[i];
-        bool theirs = k->visibility == RAMET_PRIVATE && !m_own(k, user);
-        if (session_below(k, s) && !m_gone(m, k) && !theirs && !m_own(k, user))
+        if (session_below(k, s) && !m_gone(m, k) && m_visible(k, user) && !m_own(k, user))
             bad |= M(FORBIDDEN);
     }
     if (bad || m->got != RAMET_OK)
         return bad ? bad : M(OK);
     for (size_t i = 0; i < s->tree->sessions.n; i++) {
         m_session *k = s->tree->sessions.items[i];
-        bool theirs = k->visibility == RAMET_PRIVATE && !m_own(k, user);
-        if (k == s || (tree && session_below(k, s) && !m_gone(m, k) && !theirs))
+        if (k == s || (tree && session_below(k, s) && !m_gone(m, k) && m_visible(k, user)))
             m_list_add(ids, k);
     }
     *entries = delete_entries(m, ids);

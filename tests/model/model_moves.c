@@ -389,6 +389,9 @@ static void fork_dress(model *m, m_session *f, const m_session *s, const ramet_f
 {
     ramet_agent parents = {.name = s->agent_name, .model = s->agent_model};
     m_dress(m, f, in->title, in->agent ? in->agent : &parents, in->metadata);
+    char words[1024];
+    m_words(s, words, sizeof words);
+    f->from_title = model_text(m, words);
     f->is_fork = true;
     f->type = in->type;
     f->reason = model_text(m, in->reason ? in->reason : "");

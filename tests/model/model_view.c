@@ -158,7 +158,6 @@ void m_usage(const model *m, const m_session *s, const char *user, m_sum *own, m
 enum {
     TITLE_CHARS = 60,
     TITLE_LOOK = 32, /* entries looked through for the first user message */
-    TITLE_UP = 16    /* ancestors looked through for a title */
 };
 
 /* The first line that is not empty; cut, the last character is an ellipsis. */
@@ -187,15 +186,18 @@ static void first_words(const m_session *s, char *out, size_t size)
             first_line(s->head->path[i]->text, TITLE_CHARS, out, size);
 }
 
-void m_shown_title(const model *m, const m_session *s, const char *user, char *out, size_t size)
+void m_words(const m_session *s, char *out, size_t size)
+{
+    const char *name = *s->title ? s->title : s->from_title ? s->from_title : "";
+    snprintf(out, size, "%s", name);
+    if (!*out)
+        first_words(s, out, size);
+}
+
+void m_shown_title(const m_session *s, char *out, size_t size)
 {
     char words[1024];
-    const m_session *up = s;
-    for (int i = 0; i < TITLE_UP && up->parent && !*up->title && m_shown(m, up->parent, user); i++)
-        up = up->parent;
-    snprintf(words, sizeof words, "%s", up->title);
-    if (!*words)
-        first_words(up->parent ? s : up, words, sizeof words);
+    m_words(s, words, sizeof words);
     if (*s->title || !s->is_fork)
         snprintf(out, size, "%s", words);
     else
@@ -220,6 +222,6 @@ bool m_listed(const model *m, const m_session *s, const char *user, const ramet_
     bool tagged = !in->tag;
     for (size_t i = 0; i < s->tags.n; i++)
         tagged |= in->tag && strcmp(in->tag, s->tags.items[i]) == 0;
-    m_shown_title(m, s, user, title, sizeof title);
+    m_shown_title(s, title, sizeof title);
     return tagged && (!in->title || strcasestr(title, in->title));
 }
