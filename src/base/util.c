@@ -355,6 +355,15 @@ size_t utf8_next(const char *s, size_t n, uint32_t *cp)
 bool utf8_valid(const char *s, size_t n)
 {
     for (size_t i = 0; i < n;) {
+        uint64_t eight;
+        /* Mostly it is ASCII: eight bytes at a time. */
+        if (n - i >= sizeof eight) {
+            memcpy(&eight, s + i, sizeof eight);
+            if (!(eight & 0x8080808080808080u)) {
+                i += sizeof eight;
+                continue;
+            }
+        }
         uint32_t cp;
         size_t step = utf8_next(s + i, n - i, &cp);
         if (!step)

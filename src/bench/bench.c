@@ -51,7 +51,7 @@ static const char usage[] =
     "  --quick      smaller sizes, under 20 seconds; too small for the bars to mean much\n"
     "  --only CASE  one case (--list names them)\n"
     "  --json FILE  the numbers as JSON\n"
-    "  --dir DIR    where the scratch stores go, up to 6 GiB, removed at the end\n"
+    "  --dir DIR    where the scratch stores go, up to 3 GiB, removed at the end\n"
     "               (default $TMPDIR, else the current folder); a real disk, not memory\n"
     "  --list       the cases\n";
 

@@ -89,7 +89,7 @@ static ramet_status append_run(cx *x, void *arg)
     session_row s;
     branch_row b;
     size_t fresh;
-    TRY(session_open(x, j->session, NEED_WRITE, &s));
+    TRY(session_open_brief(x, j->session, NEED_WRITE, &s));
     TRY(target(x, &s, j->in, &b));
     TRY(entries_known(x, &b, j->list, j->in->n, &fresh));
     /* A retry of something that was done already is answered, whatever came after it. */

@@ -299,7 +299,9 @@ int64_t next_branch(cx *x)
 
 void event_add(cx *x, int64_t tree, int64_t session, event_kind kind, int64_t k, int64_t n)
 {
-    int64_t no = next_of(x, Q_max_event);
+    /* Only this transaction can add events, so it has to look only once. */
+    int64_t *last = db_counter(x->d);
+    int64_t no = *last = *last ? *last + 1 : next_of(x, Q_max_event);
     db_stmt *q = db_query(x->d, Q_event_add);
     q_int(q, 1, no);
     q_int(q, 2, tree);

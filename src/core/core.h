@@ -148,7 +148,8 @@ typedef struct session_row {
 #define SESSION_N_COLS 34
 
 void session_from(db_stmt *q, arena *a, session_row *s);
-/* A short digest of where a session came from, for fsck: its place in the tree is in no hash chain. */
+/* A short digest of where a session came from, for fsck: its place in the tree is in no hash chain.
+ */
 int64_t session_seal(sha *h, const session_row *s);
 bool session_load(cx *x, const char *id, session_row *s);
 bool session_by_no(cx *x, int64_t tree, int64_t no, session_row *s);
@@ -162,6 +163,8 @@ bool session_visible(cx *x, const session_row *s);
 bool session_seen(const cx *x, ramet_level level, const session_row *s);
 /* Loads a living session and checks access; otherwise sets the call's error. */
 ramet_status session_open(cx *x, const char *id, need what, session_row *s);
+/* The same with what an append needs: numbers, access and heads; all else is empty. */
+ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s);
 /* The row as the public struct. */
 ramet_session *session_show(cx *x, const session_row *s);
 void session_fill(cx *x, const session_row *s, ramet_session *out);
@@ -223,6 +226,8 @@ void branches_of(cx *x, const session_row *s, branch_row **out, size_t *n);
 void head_fill(cx *x, const branch_row *b, ramet_head *out);
 /* Whether the tip is the hash of the last entry: nothing is chained onto a damaged one. */
 ramet_status tip_check(cx *x, const branch_row *b);
+/* Remembers a tip that was just made, so that the next append need not look. */
+void tip_note(cx *x, const branch_row *b);
 /* expected_head against a branch: RAMET_OK or RAMET_HEAD_MOVED. */
 ramet_status head_check(cx *x, const branch_row *b, const uint8_t *expected, bool given);
 

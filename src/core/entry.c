@@ -354,12 +354,10 @@ static void entry_insert(cx *x, const branch_row *b, const entry_new *n, int64_t
     int64_t k = KEY(b->m.id, n->e.position);
     bool large = n->flags & FLAG_LARGE;
     db_stmt *q = db_query(x->d, Q_entry_add);
-    uint8_t hash[HASH_LEN];
-    hex_decode(n->e.hash, hash, HASH_LEN);
     q_int(q, 1, k);
     q_int(q, 2, b->m.tree);
     q_text(q, 3, n->e.id);
-    q_blob(q, 4, hash, HASH_LEN);
+    q_blob(q, 4, b->tip, HASH_LEN); /* the entry is the newest */
     q_int(q, 5, n->e.role);
     q_text(q, 6, strcmp(n->e.channel, "history") == 0 ? NULL : n->e.channel);
     q_text(q, 7, strcmp(n->e.format, "ramet") == 0 ? NULL : n->e.format);
@@ -463,6 +461,7 @@ void entries_write(cx *x, const session_row *s, branch_row *b, entry_new *list, 
     }
     if (b->len == first)
         return;
+    tip_note(x, b);
     b->touched = x->now;
     db_stmt *q = db_query(x->d, Q_branch_grow);
     q_int(q, 1, b->m.tree);

@@ -11,8 +11,9 @@
 #include <stdio.h>
 
 #define CHUNK 256
-#define FEW_TREES 2000 /* of so many trees a caller's sessions are gathered; else all are walked   \
-                        */
+#define FEW_TREES                                                                                  \
+    2000 /* of so many trees a caller's sessions are gathered; else all are walked                 \
+          */
 
 typedef struct place {
     int64_t created, no;

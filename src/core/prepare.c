@@ -123,7 +123,8 @@ static ramet_status content(ramet_call *c, size_t i, const ramet_entry_in *in, e
         const char *plain = parts_of_text(c->a, n->text);
         n->parts = strcmp(plain, in->parts) == 0 ? NULL : in->parts;
     } else if (in->text) {
-        TRY(check_utf8(c, at(c, i, "text"), in->text));
+        if (!utf8_valid(in->text, strlen(in->text)))
+            return check_utf8(c, at(c, i, "text"), in->text);
         n->text = in->text;
         n->e.parts = parts_of_text(c->a, in->text);
     } else {

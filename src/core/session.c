@@ -63,10 +63,10 @@ int64_t session_seal(sha *h, const session_row *s)
 {
     char text[512];
     uint8_t out[HASH_LEN];
-    int n = snprintf(text, sizeof text, "%lld %lld %lld %lld %lld %d %d %s", (long long)s->no,
-                     (long long)s->tree, (long long)s->parent, (long long)s->depth,
-                     (long long)s->created, s->type, s->fork_side,
-                     s->fork_entry ? s->fork_entry : "");
+    int n =
+        snprintf(text, sizeof text, "%lld %lld %lld %lld %lld %d %d %s", (long long)s->no,
+                 (long long)s->tree, (long long)s->parent, (long long)s->depth,
+                 (long long)s->created, s->type, s->fork_side, s->fork_entry ? s->fork_entry : "");
     sha_begin(h);
     sha_add(h, text, (size_t)n);
     sha_end(h, out);
@@ -144,14 +144,52 @@ static ramet_status access_check(cx *x, const session_row *s, need what)
     return RAMET_OK;
 }
 
-ramet_status session_open(cx *x, const char *id, need what, session_row *s)
+static ramet_status session_opened(cx *x, const char *id, bool found, need what,
+                                   const session_row *s)
 {
-    TRY(check_id(x->c, "session", id));
-    if (!session_load(x, id, s) || session_gone(x, s)) {
+    if (!found || session_gone(x, s)) {
         TRY(cx_status(x));
         return call_fail(x->c, RAMET_SESSION_NOT_FOUND, "session", "there is no session %s", id);
     }
     return access_check(x, s, what);
+}
+
+ramet_status session_open(cx *x, const char *id, need what, session_row *s)
+{
+    TRY(check_id(x->c, "session", id));
+    bool found = session_load(x, id, s);
+    return session_opened(x, id, found, what, s);
+}
+
+ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s)
+{
+    TRY(check_id(x->c, "session", id));
+    db_stmt *q = db_query(x->d, Q_session_brief);
+    q_text(q, 1, id);
+    q_text(q, 2, x->c->user);
+    bool found = q_row(q);
+    if (found) {
+        *s = (session_row){
+            .no = q_col_int(q, 0),
+            .tree = q_col_int(q, 1),
+            .id = arena_strdup(x->a, id),
+            .owner = q_keep_text(q, 2, x->a),
+            .visibility = (int)q_col_int(q, 3),
+            .head = q_col_int(q, 4),
+            .adk = q_col_int(q, 5),
+            .first_adk = q_col_int(q, 6),
+            .expires = q_col_int(q, 7),
+            .deleted = q_col_int(q, 8),
+            .purging = (int)q_col_int(q, 9),
+        };
+        /* The caller's level came along: level_in() need not look. */
+        x->level = (ramet_level)q_col_int(q, 10);
+        x->level_tree = s->tree;
+    }
+    q_end(q);
+    if (found && !s->owner)
+        s->owner = "";
+    return session_opened(x, id, found, what, s);
 }
 
 /* -------------------------------------------------------------------- agent */

@@ -50,6 +50,8 @@ ramet_status db_commit(db *d);      /* durable when it returns RAMET_OK */
 void db_rollback(db *d);
 /* Rows changed by this connection so far; tells whether something was written since. */
 int64_t db_changes(const db *d);
+/* A number for the caller's use that is 0 when a transaction begins. */
+int64_t *db_counter(db *d);
 
 /* A statement, reset. Bind every parameter: those of the use before are still there. One use at a
  * time: asking again for the same name ends the use before. Never NULL. */

@@ -54,6 +54,9 @@
     X(session_by_id, "SELECT " SESSION_COLS " FROM session s WHERE s.id=$1")                       \
     X(session_by_no, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 AND s.no=$2")         \
     X(session_name, "SELECT s.id,s.owner,s.visibility FROM session s WHERE s.tree=$1 AND s.no=$2") \
+    X(session_brief, "SELECT s.no,s.tree,s.owner,s.visibility,s.head,s.adk,s.first_adk,s.expires," \
+                     "s.deleted,s.purging,coalesce(m.level,0) FROM session s "                     \
+                     "LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 WHERE s.id=$1")         \
     X(session_add,                                                                                 \
       "INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,"     \
       "metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,first_adk,head,"  \

@@ -39,6 +39,7 @@ struct db {
     bool engine; /* the failure came from the engine, not from db_fail() */
     char message[512];
     bool in_txn;
+    int64_t counter; /* db_counter() */
     int busy_ms;
     int64_t busy_until;
     int log_pages; /* in the write-ahead log after the last commit of this connection */
@@ -274,6 +275,7 @@ static void reset_all(db *d)
 static ramet_status begin(db *d, const char *sql)
 {
     db_clear(d);
+    d->counter = 0;
     if (exec(d, sql))
         d->in_txn = true;
     return d->status;
@@ -324,6 +326,11 @@ void db_rollback(db *d)
 int64_t db_changes(const db *d)
 {
     return sqlite3_total_changes64(d->h);
+}
+
+int64_t *db_counter(db *d)
+{
+    return &d->counter;
 }
 
 /* -------------------------------------------------------------- statements */
