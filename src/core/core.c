@@ -287,9 +287,14 @@ int64_t next_tree(cx *x)
     return next_of(x, Q_max_tree);
 }
 
-int64_t next_session(cx *x)
+int64_t next_session(cx *x, int64_t *created)
 {
-    return next_of(x, Q_max_session);
+    db_stmt *s = db_query(x->d, Q_max_session);
+    bool any = q_row(s);
+    int64_t no = any ? q_col_int(s, 0) : 0, last = any ? q_col_int(s, 1) : 0;
+    q_end(s);
+    *created = x->now > last ? x->now : last;
+    return no + 1;
 }
 
 int64_t next_branch(cx *x)

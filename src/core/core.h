@@ -89,7 +89,7 @@ ramet_status cx_status(cx *x);
 /* Next free numbers; only while writing. Rows with the highest number are never
  * deleted, so a number is used once. */
 int64_t next_tree(cx *x);
-int64_t next_session(cx *x);
+int64_t next_session(cx *x, int64_t *created); /* never before the last one, whatever the clock did */
 int64_t next_branch(cx *x);
 
 typedef enum {

@@ -43,40 +43,41 @@ static ramet_status fork_cut(cx *x, session_row *s, const ramet_fork_in *in, bra
     return cut_both(x, s, from, &in->at, &in->adk_at, in->cut, cut);
 }
 
+/* The new row, in the call's own memory: it is also what is answered. */
 static session_row fork_row(cx *x, const fork_job *j, const session_row *s, const cut_result *cut)
 {
     const ramet_fork_in *in = j->in;
+    const char *user = x->c->user ? arena_strdup(x->a, x->c->user) : s->owner;
+    int64_t created, no = next_session(x, &created);
     return (session_row){
-        .no = next_session(x),
+        .no = no,
         .tree = s->tree,
-        .id = j->id,
+        .id = arena_strdup(x->a, j->id),
         .parent = s->no,
         .depth = s->depth + 1,
-        .owner = x->c->user ? x->c->user : s->owner,
+        .owner = user,
         .visibility = (int)in->visibility,
-        .title = in->title ? in->title : "",
-        .agent = in->agent ? in->agent->name : s->agent,
+        .title = in->title ? arena_strdup(x->a, in->title) : "",
+        .agent = in->agent ? arena_strdup(x->a, in->agent->name) : s->agent,
         .agent_config = in->agent ? agent_config(x->a, in->agent) : s->agent_config,
-        .metadata = in->metadata,
+        .metadata = arena_strdup(x->a, in->metadata),
         .type = (int)in->type,
-        .reason = in->reason ? in->reason : "",
+        .reason = in->reason ? arena_strdup(x->a, in->reason) : "",
         .by_kind = (int)in->by_kind,
-        .by_id = in->by_id    ? in->by_id
-                 : x->c->user ? x->c->user
-                              : s->owner,
+        .by_id = in->by_id ? arena_strdup(x->a, in->by_id) : user,
         .fork_entry = cut->shown.entry_id,
         .fork_side = (int)cut->shown.side,
         .from_title = session_words(x, s),
         .expires = in->ephemeral_us > 0 ? x->now + in->ephemeral_us : 0,
-        .created = x->now,
-        .updated = x->now,
+        .created = created,
+        .updated = created,
     };
 }
 
 static ramet_status fork_run(cx *x, void *arg)
 {
     fork_job *j = arg;
-    session_row s, fresh;
+    session_row s;
     branch_row from, b, adk, b_adk;
     cut_result cut;
     TRY(session_open(x, j->session, NEED_READ, &s));
@@ -86,16 +87,14 @@ static ramet_status fork_run(cx *x, void *arg)
     TRY(session_id_free(x, j->id));
     session_row f = fork_row(x, j, &s, &cut);
     branch_create(x, &from, cut.main, &f, RAMET_LOG_MAIN, j->in->type, false, &b);
-    f.first = b.m.id;
+    f.first = f.head = b.m.id;
     if (s.adk && branch_load(x, s.tree, s.adk, &adk)) {
         branch_create(x, &adk, cut.adk, &f, RAMET_LOG_ADK, j->in->type, false, &b_adk);
-        f.first_adk = b_adk.m.id;
+        f.first_adk = f.adk = b_adk.m.id;
     }
     session_insert(x, &f, (const char *const *)j->tags, j->n_tags);
     event_add(x, f.tree, f.no, EVENT_FORKED, b.m.id, 0);
-    if (!session_by_no(x, f.tree, f.no, &fresh))
-        return cx_status(x);
-    j->out = session_show(x, &fresh);
+    j->out = session_show(x, &f);
     j->cut = cut.shown;
     return cx_status(x);
 }

@@ -468,8 +468,9 @@ static ramet_status create_run(cx *x, void *arg)
     const ramet_session_in *in = j->in;
     TRY(session_id_free(x, j->id));
     char tree[UUID_TEXT];
+    int64_t created, no = next_session(x, &created);
     session_row s = {
-        .no = next_session(x),
+        .no = no,
         .tree = next_tree(x),
         .id = j->id,
         .owner = j->owner,
@@ -481,8 +482,8 @@ static ramet_status create_run(cx *x, void *arg)
         .reason = "",
         .by_id = j->owner,
         .expires = in->ephemeral_us > 0 ? x->now + in->ephemeral_us : 0,
-        .created = x->now,
-        .updated = x->now,
+        .created = created,
+        .updated = created,
     };
     branch_row b;
     branch_create(x, NULL, 0, &s, RAMET_LOG_MAIN, RAMET_EXPLICIT, false, &b);

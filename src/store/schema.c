@@ -31,7 +31,6 @@ static const char step_1[] =
     "CREATE UNIQUE INDEX session_by_id ON session(id);"
     "CREATE INDEX session_by_tree ON session(tree,parent);"
     "CREATE INDEX session_by_owner ON session(owner,created,no);"
-    "CREATE INDEX session_by_time ON session(created,no);"
 
     "CREATE TABLE branch(id @KEY, tree BIGINT NOT NULL, session BIGINT NOT NULL, log INT NOT NULL,"
     " parent BIGINT NOT NULL, base INT NOT NULL, depth INT NOT NULL, jump BIGINT NOT NULL,"

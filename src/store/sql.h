@@ -32,7 +32,7 @@
     X(meta_set, "INSERT INTO meta(key,value) VALUES($1,$2) "                                       \
                 "ON CONFLICT(key) DO UPDATE SET value=excluded.value")                             \
     X(max_tree, "SELECT coalesce(max(tree),0) FROM tree")                                          \
-    X(max_session, "SELECT coalesce(max(no),0) FROM session")                                      \
+    X(max_session, "SELECT no,created FROM session ORDER BY no DESC LIMIT 1")                      \
     X(max_branch, "SELECT coalesce(max(id),0) FROM branch")                                        \
     X(max_event, "SELECT coalesce(max(no),0) FROM event")                                          \
     X(min_event, "SELECT coalesce(min(no),0) FROM event")                                          \
@@ -89,9 +89,9 @@
                         "ORDER BY s.created,s.no")                                                 \
     X(session_has_children,                                                                        \
       "SELECT 1 FROM session s WHERE s.tree=$1 AND s.parent=$2 LIMIT 1")                           \
-    X(session_newest, "SELECT " SESSION_COLS " FROM session s "                                    \
-                      "WHERE (s.created<$1 OR (s.created=$1 AND s.no<$2)) "                        \
-                      "ORDER BY s.created DESC,s.no DESC LIMIT $3")                                \
+    /* Sessions are created in order of their numbers. */                                          \
+    X(session_newest, "SELECT " SESSION_COLS " FROM session s WHERE s.no<$2 "                      \
+                      "ORDER BY s.no DESC LIMIT $3")                                               \
     X(session_owned, "SELECT " SESSION_COLS " FROM session s "                                     \
                      "WHERE s.owner=$1 AND (s.created<$2 OR (s.created=$2 AND s.no<$3)) "          \
                      "ORDER BY s.created DESC,s.no DESC LIMIT $4")                                 \
