@@ -38,9 +38,9 @@ struct store {
     size_t last_group;
     size_t wanted; /* in the queue before the leader begins; 0: it does not wait */
     pthread_cond_t gathered;
-    int64_t run_us, commit_us; /* what the last group's operations and its commit took */
-    db *writer;                /* the leader's */
-    ramet_status stopped;      /* RAMET_OK, or why writes are stopped */
+    int64_t commit_us;    /* what the last commit took */
+    db *writer;           /* the leader's */
+    ramet_status stopped; /* RAMET_OK, or why writes are stopped */
     char why[512];
     _Atomic int64_t commits, writes;
 
@@ -80,7 +80,6 @@ typedef enum { GROUP_DONE, GROUP_SPLIT } group_result;
 static group_result group_run(store *s, waiter **group, size_t n)
 {
     db *d = s->writer;
-    int64_t start = time_mono_us(), ran;
     ramet_status st = db_begin_write(d);
     for (size_t i = 0; st == RAMET_OK && i < n; i++) {
         waiter *w = group[i];
@@ -94,12 +93,11 @@ static group_result group_run(store *s, waiter **group, size_t n)
             return n > 1 ? GROUP_SPLIT : GROUP_DONE;
         }
     }
-    ran = time_mono_us();
+    int64_t ran = time_mono_us();
     if (st == RAMET_OK)
         st = db_commit(d);
     else
         db_rollback(d);
-    s->run_us = ran - start;
     s->commit_us = time_mono_us() - ran;
     if (st != RAMET_OK) {
         if (stops_writes(st) && db_engine_failed(d))
@@ -168,12 +166,12 @@ static size_t take_group(store *s, waiter **group)
     return n;
 }
 
-/* Those woken by the last commit are about to queue again. When commits are what takes the time it
- * pays to wait until all of them are back and share one; when the operations do, half of them is
- * better: the others get ready meanwhile. Never longer than a part of what a commit takes. */
+/* Those woken by the last commit are about to queue again, and share the next one if they are
+ * waited for. Most of them, not all: the last ones get ready while the group runs, and head the
+ * next. Never longer than a part of what a commit takes. */
 static void gather(store *s)
 {
-    size_t want = s->commit_us > s->run_us ? s->last_group : s->last_group / 2;
+    size_t want = s->last_group * 3 / 4;
     if (want < 2 || s->waiting >= want)
         return;
     struct timespec until;
