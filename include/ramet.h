@@ -81,6 +81,13 @@ extern "C" {
     X(BRANCH_NOT_FOUND, "branch_not_found", 404, 3, "no such branch in this session")              \
     X(MEMBER_NOT_FOUND, "member_not_found", 404, 3, "that user is not a member of the tree")       \
     X(TREE_NOT_FOUND, "tree_not_found", 404, 3, "no such tree")                                    \
+    X(ATTACHMENT_NOT_FOUND, "attachment_not_found", 404, 3, "no such attachment")                  \
+    X(SHARE_NOT_FOUND, "share_not_found", 404, 3, "no such share link, or it was revoked")         \
+    X(TOKEN_NOT_FOUND, "token_not_found", 404, 3, "no such token")                                 \
+    X(UNAUTHENTICATED, "unauthenticated", 401, 4, "the token is unknown, expired or revoked")      \
+    X(ATTACHMENT_IN_USE, "attachment_in_use", 409, 5, "an entry refers to the attachment")         \
+    X(KEY_MISMATCH, "idempotency_mismatch", 409, 5, "the idempotency key was used for another body") \
+    X(DIGEST_MISMATCH, "digest_mismatch", 422, 2, "the bytes are not those of the SHA-256 given")  \
     X(FORBIDDEN, "forbidden", 403, 4, "the caller's level in the tree does not allow it")          \
     X(HEAD_MOVED, "head_moved", 409, 5, "the history is not what expected_head says")              \
     X(ENTRY_EXISTS, "entry_exists", 409, 5, "that entry id is on the path with other content")     \
@@ -127,7 +134,7 @@ typedef struct ramet_error {
     ramet_status status;
     char message[512]; /* one line: what, which value, what to do */
     char field[48];    /* the argument at fault, "" when none is */
-    ramet_head head;   /* RAMET_HEAD_MOVED: the present head (entry_id is NULL) */
+    ramet_head head;   /* RAMET_HEAD_MOVED: the present head; its entry_id lives in the call */
 } ramet_error;
 
 /* ------------------------------------------------------------ opening a store */
@@ -137,16 +144,17 @@ typedef struct ramet_call ramet_call;
 
 /* Limits on what comes from outside. 0 takes the default. */
 typedef struct ramet_limits {
-    size_t entry_bytes;  /* 16 MiB: all fields of one entry together */
-    size_t batch;        /* 1,000 entries in one append */
-    size_t sync;         /* 100,000 entries in one sync */
-    size_t id_bytes;     /* 255, cannot be raised */
-    size_t title_chars;  /* 500 */
-    size_t reason_chars; /* 2,000 */
-    size_t tags;         /* 64 a session */
-    size_t tag_chars;    /* 50 */
-    size_t json_depth;   /* 128 */
-    size_t meta_bytes;   /* 64 KiB: metadata, agent options, each */
+    size_t entry_bytes;      /* 16 MiB: all fields of one entry together */
+    size_t batch;            /* 1,000 entries in one append */
+    size_t sync;             /* 100,000 entries in one sync */
+    size_t id_bytes;         /* 255, cannot be raised */
+    size_t title_chars;      /* 500 */
+    size_t reason_chars;     /* 2,000 */
+    size_t tags;             /* 64 a session */
+    size_t tag_chars;        /* 50 */
+    size_t json_depth;       /* 128 */
+    size_t meta_bytes;       /* 64 KiB: metadata, agent options, each */
+    size_t attachment_bytes; /* 64 MiB: one attachment */
 } ramet_limits;
 
 typedef struct ramet_options {
@@ -787,9 +795,10 @@ RAMET_API ramet_status ramet_state(ramet_call *c, const char *session, const cha
 typedef struct ramet_usage_out {
     ramet_usage_sum own;  /* entries that this session appended, abandoned ones too */
     ramet_usage_sum path; /* entries on the present path */
-    ramet_usage_sum tree; /* every entry of the tree once */
+    ramet_usage_sum tree; /* every entry of the tree once, but those of sessions that the caller may
+                             not see */
 } ramet_usage_out;
-/* Both logs. O(branches). */
+/* Both logs; through a share link only main, and `tree` is empty. O(branches). */
 RAMET_API ramet_status ramet_usage_get(ramet_call *c, const char *session, ramet_usage_out *out);
 
 typedef struct ramet_member {
@@ -804,6 +813,229 @@ RAMET_API ramet_status ramet_members(ramet_call *c, const char *session, ramet_m
 RAMET_API ramet_status ramet_member_set(ramet_call *c, const char *session, const char *user,
                                         ramet_level level);
 RAMET_API ramet_status ramet_member_remove(ramet_call *c, const char *session, const char *user);
+
+/* ------------------------------------------------------------------ events */
+
+typedef enum {
+    RAMET_EVENT_CREATED = 1,
+    RAMET_EVENT_UPDATED,
+    RAMET_EVENT_FORKED,
+    RAMET_EVENT_REWOUND,
+    RAMET_EVENT_SWITCHED,
+    RAMET_EVENT_MERGED,
+    RAMET_EVENT_DELETED,
+    RAMET_EVENT_RESTORED,
+    RAMET_EVENT_APPENDED
+} ramet_event_kind;
+/* "session.created" … "session.restored", "entry.appended". */
+RAMET_API const char *ramet_event_name(ramet_event_kind v);
+
+/* Something that was committed. Numbers grow in commit order, also over restarts and processes;
+ * some are left out. */
+typedef struct ramet_event {
+    int64_t number;
+    ramet_event_kind kind;
+    const char *session, *tree; /* ids */
+    int64_t branch;             /* the head after it; for APPENDED: the branch written to */
+    ramet_entry *entries;       /* APPENDED: what was added (at most 1,000: see `more`) */
+    size_t n;
+    bool more; /* there were more entries than that: read them */
+    int64_t at;
+} ramet_event;
+
+typedef struct ramet_events_in {
+    int64_t after;              /* the last number that the caller has */
+    const char *session, *tree; /* ids; NULL = all */
+    int limit;                  /* 1-1000; 0 = 100 */
+    bool bare;                  /* leave the entries out */
+} ramet_events_in;
+
+typedef struct ramet_events_out {
+    ramet_event *items; /* oldest first */
+    size_t n;
+    int64_t
+        next;  /* ask again after this number; it grows past events that the caller may not see */
+    bool lost; /* events between `after` and the first one kept are gone, or `after` is of the
+                  future: the caller must read anew. items is empty then, `next` the newest */
+} ramet_events_out;
+
+/* Events that the caller may see, past a number. Appends to the adk log are left out, and of a
+ * session that is gone all but its end. A page ends early past 32 MiB. O(limit + those filtered
+ * out). */
+RAMET_API ramet_status ramet_events(ramet_call *c, const ramet_events_in *in,
+                                    ramet_events_out *out);
+/* The newest number. Cheap; any thread. */
+RAMET_API int64_t ramet_event_last(ramet *r);
+/* Whether the caller may see an event that another call has read (the deleted session of a DELETED
+ * one included). Event and call must be of the same store. */
+RAMET_API bool ramet_event_seen(ramet_call *c, const ramet_event *e);
+/* Blocks until there is an event past `after`, by this process (at once) or another one on the same
+ * file (within half a second), at most `ms`; gives the newest number. ramet_event_wake() ends every
+ * wait early. */
+RAMET_API int64_t ramet_event_wait(ramet *r, int64_t after, int ms);
+RAMET_API void ramet_event_wake(ramet *r);
+/* Forgets events but the newest `keep` (at least 1); those that the search index has not seen yet
+ * stay. Also forgets answers kept for idempotency keys past their day. For the embedding program.
+ */
+RAMET_API ramet_status ramet_events_prune(ramet_call *c, int64_t keep, int64_t *removed);
+
+/* ------------------------------------------------------- answers kept by a key
+ * A caller that does not know whether its request arrived sends it again with the same key. */
+
+typedef struct ramet_once {
+    const char *scope;  /* what the key is unique in, beside the user; 1-1,000 bytes */
+    const char *key;    /* 1-255 bytes */
+    uint8_t digest[32]; /* of the request */
+    /* Called inside the transaction, after the operation has filled its answer: gives a status and
+     * the answer to keep, which must live until the call returns. Must not use the library. May be
+     * called on another thread while the call waits, and more than once. */
+    void (*answer)(void *arg, int *status, const char **bytes, size_t *n);
+    void *arg;
+    int64_t keep_us; /* 0 = 24 hours */
+    /* filled when the key was there with the same digest: the operation did not run, its answer
+     * arguments are empty and the call returned RAMET_OK */
+    bool repeated;
+    int status;
+    const char *bytes; /* lives in the call */
+    size_t n;
+} ramet_once;
+/* The next writing call through `c` is done once for that key: in the commit of the write itself.
+ * The key with another digest: RAMET_KEY_MISMATCH. A call that fails keeps nothing. `once` must
+ * live until that call has returned; NULL takes it back (as after a call that was refused before it
+ * came to write), and so does ramet_call_reset(). */
+RAMET_API void ramet_call_once(ramet_call *c, ramet_once *once);
+
+/* The next writing call through `c` is done only if the history of that session is exactly the one
+ * with this prefix_hash, else RAMET_HEAD_MOVED: for writes that have no `expected_head` of their
+ * own. Both must live until that call has returned; head NULL takes it back. */
+RAMET_API void ramet_call_expect(ramet_call *c, const char *session, const char *head);
+
+/* ------------------------------------------------------------------- shares
+ * A link to one session for people outside its tree: its path and versions, nothing else (I10). */
+
+typedef struct ramet_share {
+    const char *id;
+    const char *session;
+    bool write;
+    const char *by;
+    int64_t created, expires; /* expires 0: never */
+    const char *token;        /* only from ramet_share_add(): it is kept hashed */
+} ramet_share;
+/* All three need the session's owner, or manager in the tree. life_us 0: no end. A session has at
+ * most 1,000 links. ramet_shares() gives those that have not expired, oldest first. The links of a
+ * deleted session are not found, and work again when it is restored. */
+RAMET_API ramet_status ramet_share_add(ramet_call *c, const char *session, bool write,
+                                       int64_t life_us, ramet_share **out);
+RAMET_API ramet_status ramet_shares(ramet_call *c, const char *session, ramet_share **out,
+                                    size_t *n);
+RAMET_API ramet_status ramet_share_revoke(ramet_call *c, const char *session, const char *id);
+/* From now on the call has, beside its user's own rights, those of a link's holder on that session:
+ *
+ *   read    the session itself, its path, branches and versions, record, head log, fork points,
+ *           state, usage, events, attachments; compare and search in it; and to fork it as a
+ *           private session of his user
+ *   write   besides: append, rewind, undo, redo, switch, edit, regenerate, sync
+ *
+ * All else about it is RAMET_FORBIDDEN, other sessions are not there, lists do not show it. Its
+ * place in the tree, tags, metadata, adk log, who moved its head and why, the folder and options of
+ * its agent are left out of answers, and a fork does not inherit them. Every call looks the link up
+ * anew: one that was revoked or has expired gives nothing from then on. `token` NULL gives it back.
+ * `out` may be NULL. Unknown, expired or revoked: RAMET_SHARE_NOT_FOUND. */
+RAMET_API ramet_status ramet_call_share(ramet_call *c, const char *token, ramet_share **out);
+
+/* -------------------------------------------------------------- attachments
+ * Files that entries refer to (parts of type file). Kept once by content, beside the store's file.
+ */
+
+typedef struct ramet_attachment {
+    const char *id;
+    const char *name, *media_type; /* as given; "" when not */
+    int64_t size;
+    char sha256[65];
+    const char *owner; /* NULL: the embedding program */
+    int64_t created;
+    int64_t expires; /* not referred to by any entry yet: when it goes; 0: in use */
+} ramet_attachment;
+
+typedef struct ramet_upload ramet_upload;
+typedef struct ramet_upload_in {
+    const char *name;       /* at most 255 characters */
+    const char *media_type; /* at most 255 bytes */
+    const char *sha256;     /* hex; NULL: not checked */
+    int64_t max_bytes;      /* 0 = limits.attachment_bytes */
+} ramet_upload_in;
+/* Bytes come in pieces; nothing is held in memory. After a failure, or instead of finish, abort. */
+RAMET_API ramet_status ramet_upload_begin(ramet_call *c, const ramet_upload_in *in,
+                                          ramet_upload **out);
+RAMET_API ramet_status ramet_upload_add(ramet_upload *u, const void *bytes, size_t n);
+RAMET_API ramet_status ramet_upload_finish(ramet_upload *u, ramet_attachment **out);
+RAMET_API void ramet_upload_abort(ramet_upload *u); /* NULL is fine */
+
+/* The uploader, and whoever may read an entry that refers to it. */
+RAMET_API ramet_status ramet_attachment_get(ramet_call *c, const char *id, ramet_attachment **out);
+/* The same, and an open file to read from; the caller closes it. */
+RAMET_API ramet_status ramet_attachment_open(ramet_call *c, const char *id, ramet_attachment **out,
+                                             int *fd);
+/* Only its uploader, and only while no entry refers to it. */
+RAMET_API ramet_status ramet_attachment_delete(ramet_call *c, const char *id);
+
+/* ----------------------------------------------------------------- feedback */
+
+typedef struct ramet_feedback {
+    const char *user; /* NULL: the embedding program */
+    int value; /* 1 up, -1 down */
+    const char *comment;
+    int64_t at;
+} ramet_feedback;
+/* One a user and entry, beside the entry (I2): every session that shares the entry shows it. value
+ * 0 takes it back. comment: at most 2,000 characters, may be NULL. Needs reader; a link does not do.
+ */
+RAMET_API ramet_status ramet_feedback_set(ramet_call *c, const char *session, const char *entry_id,
+                                          int value, const char *comment);
+/* Everybody's, oldest first. */
+RAMET_API ramet_status ramet_feedback_get(ramet_call *c, const char *session, const char *entry_id,
+                                          ramet_feedback **out, size_t *n);
+
+/* ------------------------------------------------------------------- tokens
+ * API keys of a server. For the embedding program, but ramet_token_check(). */
+
+typedef struct ramet_token {
+    const char *id;
+    const char *user, *client; /* client may be NULL */
+    const char *roles;         /* words parted by a comma; "" when none */
+    const char *note;
+    int64_t created, expires, used; /* 0: never */
+    bool revoked;
+    const char *secret; /* only from ramet_token_add(): it is kept hashed */
+} ramet_token;
+typedef struct ramet_token_in {
+    const char *user, *client, *roles, *note;
+    int64_t life_us; /* 0: no end */
+} ramet_token_in;
+RAMET_API ramet_status ramet_token_add(ramet_call *c, const ramet_token_in *in, ramet_token **out);
+RAMET_API ramet_status ramet_tokens(ramet_call *c, ramet_token **out, size_t *n);
+RAMET_API ramet_status ramet_token_revoke(ramet_call *c, const char *id);
+/* Who a secret belongs to; compared in constant time. RAMET_UNAUTHENTICATED for whatever reason:
+ * the message tells it to the log, not to the caller. At most one read: what was found is
+ * remembered for 20 ms, so a revocation by another process counts after that at most, one by this
+ * process at once. `used` is brought up to date at most once a minute; that call waits for a
+ * commit. Any user may ask. */
+RAMET_API ramet_status ramet_token_check(ramet_call *c, const char *secret, ramet_token **out);
+
+/* --------------------------------------------------------------- statistics */
+
+typedef struct ramet_activity {
+    int days;
+    int64_t active_users;                 /* who wrote, forked or moved in that time */
+    int64_t forked_users, switched_users; /* of them, who forked; who rewound, switched, undid … */
+    int64_t sessions, forks, trees, entries; /* made in that time */
+    double forks_per_tree;                   /* over the trees that were active */
+} ramet_activity;
+/* Over what the caller may see. days 1-366; 0 = 30. Sessions that are gone do not count; entries
+ * count by the time that they bear. Nothing is counted ahead: looks at the sessions of the caller's
+ * trees (100,000 at most; for the embedding program the newest), and into those that were touched
+ * in that time: at each branch, and the newest 256 entries there for who wrote. */
+RAMET_API ramet_status ramet_statistics(ramet_call *c, int days, ramet_activity *out);
 
 /* ------------------------------------------------------------------- upkeep
  * For the embedding program (user NULL): anyone else gets RAMET_FORBIDDEN. */
@@ -833,15 +1065,17 @@ typedef struct ramet_gc_out {
     int64_t sessions; /* sessions past their grace: removed for good */
     int64_t expired;  /* ephemeral ones that were found expired */
     int64_t branches, entries, bytes;
+    int64_t attachments, attachment_bytes; /* that no entry refers to (any more) */
     bool dry_run;
 } ramet_gc_out;
 /* Removes for good what nothing can reach: entries of sessions that were deleted
- * longer ago than the grace time, unless another session shares them. Works in
- * small transactions beside readers and writers. */
+ * longer ago than the grace time, unless another session shares them; attachments that only they
+ * referred to, and those that expired. Works in small transactions beside readers and writers. */
 RAMET_API ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress progress, void *arg,
                                 ramet_gc_out *out);
 
-/* A consistent copy while others read and write. The target must not exist. */
+/* A consistent copy while others read and write: the file at `path`, attachments at `path`.files.
+ * Neither may exist. */
 RAMET_API ramet_status ramet_backup(ramet_call *c, const char *path, ramet_progress progress,
                                     void *arg);
 
@@ -849,6 +1083,7 @@ typedef struct ramet_stats {
     const char *path;
     int64_t schema;
     int64_t trees, sessions, forks, deleted, branches, entries;
+    int64_t attachments, attachment_bytes; /* bytes: the same content counts once */
     int64_t file_bytes, wal_bytes, search_bytes;
     int64_t events;          /* number of the newest event */
     int64_t unindexed;       /* events that search has not seen yet */

@@ -461,24 +461,28 @@ bool utf8_is_space(uint32_t cp)
            cp == 0x205f || cp == 0x3000;
 }
 
-/* The span of s without the spaces around it. */
+/* The bytes of the white space that s ends with, 0 when it ends with something else. */
+static size_t space_before(const char *s, size_t n)
+{
+    uint32_t cp;
+    for (size_t len = 1; len <= 3 && len <= n; len++)
+        if (utf8_next(s + n - len, len, &cp) == len)
+            return utf8_is_space(cp) ? len : 0;
+    return 0;
+}
+
+/* The span of s without the spaces around it. Looks at its ends only. */
 static const char *trim(const char *s, size_t *n)
 {
-    size_t first = *n, last = 0;
-    for (size_t i = 0; i < *n;) {
-        uint32_t cp = 0;
-        size_t step = utf8_next(s + i, *n - i, &cp);
-        if (!step)
-            step = 1;
-        if (!utf8_is_space(cp)) {
-            if (first > i)
-                first = i;
-            last = i + step;
-        }
-        i += step;
+    uint32_t cp;
+    size_t step;
+    while ((step = utf8_next(s, *n, &cp)) && utf8_is_space(cp)) {
+        s += step;
+        *n -= step;
     }
-    *n = last > first ? last - first : 0;
-    return s + (*n ? first : 0);
+    while ((step = space_before(s, *n)))
+        *n -= step;
+    return s;
 }
 
 char *text_preview(arena *a, const char *s, size_t chars)
@@ -490,13 +494,10 @@ char *text_preview(arena *a, const char *s, size_t chars)
         size_t line = strcspn(s, "\r\n"), n = line;
         const char *text = trim(s, &n);
         if (n) {
-            char *whole = arena_memdup(a, text, n);
-            if (utf8_prefix(whole, chars) < n) {
-                size_t keep = utf8_prefix(whole, chars - 1);
-                whole[keep] = 0;
-                return arena_printf(a, "%s%s", whole, more);
-            }
-            return whole;
+            if (utf8_prefix(text, chars) >= n)
+                return arena_memdup(a, text, n);
+            int keep = (int)utf8_prefix(text, chars - 1);
+            return arena_printf(a, "%.*s%s", keep, text, more);
         }
         s += line;
         s += strspn(s, "\r\n");

@@ -24,6 +24,8 @@ ramet_status entries_known(cx *x, const branch_row *b, entry_new *list, size_t n
         int64_t k = 0;
         if (!e->in->id || path_find(x, b, e->e.id, &k) < 0) {
             (*fresh)++;
+            if (e->n_files)
+                TRY(attachments_check(x, e));
             continue;
         }
         ramet_entry have;
@@ -62,9 +64,13 @@ void append_answer(cx *x, const branch_row *b, entry_new *list, size_t n, ramet_
     hex_encode(b->tip, HASH_LEN, out->head.hash);
 }
 
-/* The branch to append to; the adk log of a session begins with its first entry. */
+/* The branch to append to, given the head of the main log; the adk log of a session begins with its
+ * first entry. */
 static ramet_status target(cx *x, session_row *s, const ramet_append_in *in, branch_row *b)
 {
+    bool head = in->log == RAMET_LOG_MAIN && (!in->branch || in->branch == s->head);
+    if (head && b->m.id && b->m.session == s->no && b->m.log == RAMET_LOG_MAIN)
+        return RAMET_OK;
     if (in->log == RAMET_LOG_ADK && !in->branch && !s->adk) {
         *b = (branch_row){.m = {.tree = s->tree, .session = s->no, .log = RAMET_LOG_ADK}};
         return RAMET_OK;
@@ -89,7 +95,8 @@ static ramet_status append_run(cx *x, void *arg)
     session_row s;
     branch_row b;
     size_t fresh;
-    TRY(session_open_brief(x, j->session, NEED_WRITE, &s));
+    TRY(session_open_brief(x, j->session, j->in->log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_WRITE,
+                           &s, &b));
     TRY(target(x, &s, j->in, &b));
     TRY(entries_known(x, &b, j->list, j->in->n, &fresh));
     /* A retry of something that was done already is answered, whatever came after it. */
@@ -102,6 +109,10 @@ static ramet_status append_run(cx *x, void *arg)
     if (fresh && !b.m.id)
         adk_begin(x, &s, &b);
     entries_write(x, &s, &b, j->list, j->in->n);
+    if (b.m.id == s.head)
+        recent_put(x, &s, &b);
+    else
+        recent_drop(x, s.id); /* it may have changed the session and its other branches */
     append_answer(x, &b, j->list, j->in->n, j->out);
     return cx_status(x);
 }
@@ -118,5 +129,5 @@ ramet_status ramet_append(ramet_call *c, const char *session, const ramet_append
     TRY(check_id(c, "session", session));
     TRY(check_hash(c, in->expected_head, j.expected, &j.given));
     TRY(entries_prepare(c, in->entries, in->n, c->r->lim.batch, ramet_now(c->r), &j.list));
-    return cx_write(c, append_run, &j);
+    return cx_append(c, append_run, &j);
 }

@@ -29,8 +29,17 @@ struct tip {
     uint8_t hash[HASH_LEN];
 };
 
+#define WORDS_SLOTS 1024
+#define WORDS_BYTES 256
+
+struct words {
+    int64_t tree, branch, pos;
+    char text[WORDS_BYTES];
+};
+
 struct lineage {
     struct tip tips[TIP_SLOTS]; /* see tip_check() */
+    struct words words[WORDS_SLOTS];
     branch_meta slot[CACHE_SLOTS];
     pthread_mutex_t lock[CACHE_LOCKS];
 };
@@ -69,37 +78,54 @@ static void cache_put(struct lineage *l, const branch_meta *m)
     pthread_mutex_unlock(&l->lock[i % CACHE_LOCKS]);
 }
 
+static void words_keep(struct lineage *l, const root_words *w)
+{
+    size_t n = strlen(w->text) + 1;
+    if (n > WORDS_BYTES)
+        return;
+    struct words *to = &l->words[(size_t)w->branch % WORDS_SLOTS];
+    pthread_mutex_t *lock = &l->lock[(size_t)w->branch % CACHE_LOCKS];
+    pthread_mutex_lock(lock);
+    to->tree = w->tree;
+    to->branch = w->branch;
+    to->pos = w->pos;
+    memcpy(to->text, w->text, n);
+    pthread_mutex_unlock(lock);
+}
+
 void lineage_keep(struct lineage *l, const branch_seen *seen)
 {
     for (size_t i = 0; i < seen->n; i++)
         cache_put(l, &seen->m[i]);
+    if (seen->words.text)
+        words_keep(l, &seen->words);
 }
 
 /* -------------------------------------------------------------------- rows */
 
-void branch_from(db_stmt *q, branch_row *b)
+void branch_from(db_stmt *q, int at, branch_row *b)
 {
     *b = (branch_row){
-        .m = {.id = q_col_int(q, 0),
-              .tree = q_col_int(q, 1),
-              .session = q_col_int(q, 2),
-              .log = (int)q_col_int(q, 3),
-              .parent = q_col_int(q, 4),
-              .base = q_col_int(q, 5),
-              .depth = q_col_int(q, 6),
-              .jump = q_col_int(q, 7),
-              .jump_base = q_col_int(q, 8),
-              .type = (int)q_col_int(q, 11)},
-        .over = q_col_int(q, 9),
-        .delta = q_col_int(q, 10),
-        .created = q_col_int(q, 12),
-        .len = q_col_int(q, 13),
-        .live = q_col_int(q, 15) != 0,
-        .touched = q_col_int(q, 16),
-        .run = q_col_int(q, 17) != 0,
+        .m = {.id = q_col_int(q, at),
+              .tree = q_col_int(q, at + 1),
+              .session = q_col_int(q, at + 2),
+              .log = (int)q_col_int(q, at + 3),
+              .parent = q_col_int(q, at + 4),
+              .base = q_col_int(q, at + 5),
+              .depth = q_col_int(q, at + 6),
+              .jump = q_col_int(q, at + 7),
+              .jump_base = q_col_int(q, at + 8),
+              .type = (int)q_col_int(q, at + 11)},
+        .over = q_col_int(q, at + 9),
+        .delta = q_col_int(q, at + 10),
+        .created = q_col_int(q, at + 12),
+        .len = q_col_int(q, at + 13),
+        .live = q_col_int(q, at + 15) != 0,
+        .touched = q_col_int(q, at + 16),
+        .run = q_col_int(q, at + 17) != 0,
     };
     size_t n;
-    const void *tip = q_col_blob(q, 14, &n);
+    const void *tip = q_col_blob(q, at + 14, &n);
     if (tip && n == HASH_LEN)
         memcpy(b->tip, tip, HASH_LEN);
 }
@@ -111,6 +137,20 @@ static bool sane(const branch_row *b)
            (b->m.parent == 0) == (b->m.base == 0) && b->m.jump_base <= b->m.base;
 }
 
+bool branch_came(cx *x, const branch_row *b)
+{
+    if (!sane(b)) {
+        db_fail(x->d, RAMET_DAMAGED, "branch b%lld is damaged", (long long)b->m.id);
+        return false;
+    }
+    /* A writer sees its own uncommitted branches: those wait for the commit (B2). */
+    if (!x->writing)
+        cache_put(x->r->lineage, &b->m);
+    else if (x->seen && x->seen->n < sizeof x->seen->m / sizeof x->seen->m[0])
+        x->seen->m[x->seen->n++] = b->m;
+    return true;
+}
+
 bool branch_load(cx *x, int64_t tree, int64_t id, branch_row *b)
 {
     db_stmt *q = db_query(x->d, Q_branch_get);
@@ -118,18 +158,9 @@ bool branch_load(cx *x, int64_t tree, int64_t id, branch_row *b)
     q_int(q, 2, id);
     bool found = q_row(q);
     if (found)
-        branch_from(q, b);
+        branch_from(q, 0, b);
     q_end(q);
-    if (found && !sane(b)) {
-        db_fail(x->d, RAMET_DAMAGED, "branch b%lld is damaged", (long long)id);
-        return false;
-    }
-    /* A writer sees its own uncommitted branches: those wait for the commit (B2). */
-    if (found && !x->writing)
-        cache_put(x->r->lineage, &b->m);
-    else if (found && x->seen && x->seen->n < sizeof x->seen->m / sizeof x->seen->m[0])
-        x->seen->m[x->seen->n++] = b->m;
-    return found;
+    return found && branch_came(x, b);
 }
 
 bool branch_meta_load(cx *x, int64_t tree, int64_t id, branch_meta *m)
@@ -181,16 +212,71 @@ bool path_owner(cx *x, const branch_meta *head, int64_t pos, branch_meta *owner)
     return true;
 }
 
-/* Whether the entry at k has that id: an index that was damaged could point anywhere. */
-static bool entry_is(cx *x, int64_t tree, int64_t k, const char *id)
+static bool entry_marked(const cx *x, int64_t tree, int64_t k)
 {
+    return x->mark.k == k && x->mark.tree == tree && k;
+}
+
+/* All paths through the entry at `pos` of a branch begin with what that branch holds before it; so
+ * when it holds the first entry, too, they have the same first words. */
+const char *words_get(cx *x, const branch_row *head)
+{
+    branch_meta root, o;
+    if (!head->len || !path_owner(x, &head->m, 0, &root))
+        return NULL;
+    struct lineage *l = x->r->lineage;
+    const struct words *w = &l->words[(size_t)root.id % WORDS_SLOTS];
+    pthread_mutex_t *lock = &l->lock[(size_t)root.id % CACHE_LOCKS];
+    const char *text = NULL;
+    int64_t pos = 0;
+    pthread_mutex_lock(lock);
+    if (w->branch == root.id && w->tree == root.tree && w->pos < head->len) {
+        text = arena_strdup(x->a, w->text);
+        pos = w->pos;
+    }
+    pthread_mutex_unlock(lock);
+    return text && path_owner(x, &head->m, pos, &o) && o.id == root.id ? text : NULL;
+}
+
+void words_put(cx *x, const branch_row *head, int64_t pos, const char *text)
+{
+    branch_meta root, o;
+    if (!path_owner(x, &head->m, 0, &root) || !path_owner(x, &head->m, pos, &o) || o.id != root.id)
+        return;
+    root_words w = {root.tree, root.id, pos, text};
+    /* A writer sees what is not committed yet (B2). */
+    if (!x->writing)
+        words_keep(x->r->lineage, &w);
+    else if (x->seen)
+        x->seen->words = w;
+}
+
+/* Id and hash of the entry at k, in x->mark; false when it is missing or damaged. */
+static bool entry_mark_at(cx *x, int64_t tree, int64_t k)
+{
+    if (entry_marked(x, tree, k))
+        return true;
     db_stmt *q = db_query(x->d, Q_entry_name);
     q_int(q, 1, tree);
     q_int(q, 2, k);
-    const char *have = q_row(q) ? q_col_text(q, 0) : NULL;
-    bool same = have && strcmp(have, id) == 0;
+    size_t n = 0;
+    const void *hash = q_row(q) ? q_col_blob(q, 2, &n) : NULL;
+    bool ok = hash && n == HASH_LEN;
+    x->mark = (entry_mark){.tree = tree};
+    if (ok) {
+        memcpy(x->mark.hash, hash, HASH_LEN);
+        x->mark.id = q_keep_text(q, 0, x->a);
+    }
     q_end(q);
-    return same;
+    ok = ok && x->mark.id;
+    x->mark.k = ok ? k : 0;
+    return ok;
+}
+
+/* Whether the entry at k has that id: an index that was damaged could point anywhere. */
+static bool entry_is(cx *x, int64_t tree, int64_t k, const char *id)
+{
+    return entry_mark_at(x, tree, k) && strcmp(x->mark.id, id) == 0;
 }
 
 int64_t path_find(cx *x, const branch_row *head, const char *entry_id, int64_t *k)
@@ -232,9 +318,14 @@ bool path_hash(cx *x, const branch_row *head, int64_t n, uint8_t out[HASH_LEN])
     branch_meta o;
     if (!path_owner(x, &head->m, n - 1, &o))
         return false;
+    int64_t k = KEY(o.id, n - 1);
+    if (entry_marked(x, head->m.tree, k)) {
+        memcpy(out, x->mark.hash, HASH_LEN);
+        return true;
+    }
     db_stmt *q = db_query(x->d, Q_entry_hash);
     q_int(q, 1, head->m.tree);
-    q_int(q, 2, KEY(o.id, n - 1));
+    q_int(q, 2, k);
     size_t len = 0;
     const void *p = q_row(q) ? q_col_blob(q, 0, &len) : NULL;
     if (p && len == HASH_LEN)
@@ -253,11 +344,7 @@ const char *path_entry_id(cx *x, const branch_row *head, int64_t pos)
     branch_meta o;
     if (pos < 0 || pos >= head->len || !path_owner(x, &head->m, pos, &o))
         return NULL;
-    db_stmt *q = db_query(x->d, Q_entry_name);
-    q_int(q, 1, head->m.tree);
-    q_int(q, 2, KEY(o.id, pos));
-    const char *id = q_row(q) ? q_keep_text(q, 0, x->a) : NULL;
-    q_end(q);
+    const char *id = entry_mark_at(x, head->m.tree, KEY(o.id, pos)) ? x->mark.id : NULL;
     if (!id)
         db_fail(x->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
                 (long long)pos, (long long)o.id);
@@ -367,7 +454,7 @@ void branches_of(cx *x, const session_row *s, branch_row **out, size_t *n)
     q_int(q, 2, s->no);
     while (q_row(q)) {
         branch_row b;
-        branch_from(q, &b);
+        branch_from(q, 0, &b);
         VEC_PUSH(x->a, &v, b);
     }
     *out = v.items;
@@ -387,21 +474,14 @@ void head_fill(cx *x, const branch_row *b, ramet_head *out)
                 (long long)b->m.id);
     if (b->len == 0 || !path_owner(x, &b->m, b->len - 1, &o))
         return;
-    db_stmt *q = db_query(x->d, Q_entry_name);
-    q_int(q, 1, b->m.tree);
-    q_int(q, 2, KEY(o.id, b->len - 1));
-    size_t n = 0;
-    const void *hash = NULL;
-    if (q_row(q)) {
-        out->entry_id = q_keep_text(q, 0, x->a);
-        hash = q_col_blob(q, 2, &n);
-    }
+    bool found = entry_mark_at(x, b->m.tree, KEY(o.id, b->len - 1));
+    if (found)
+        out->entry_id = x->mark.id;
     /* A length or a hash that was damaged would make the history another one without a word. */
-    if (!hash || n != HASH_LEN || memcmp(hash, b->tip, HASH_LEN) != 0)
+    if (!found || memcmp(x->mark.hash, b->tip, HASH_LEN) != 0)
         db_fail(x->d, RAMET_DAMAGED,
                 "branch b%lld is damaged: its last entry is not the one at %lld",
                 (long long)b->m.id, (long long)(b->len - 1));
-    q_end(q);
 }
 
 /* Tips that this process has seen to be right, or made itself; only the leader of a group looks. */
@@ -442,6 +522,7 @@ ramet_status head_check(cx *x, const branch_row *b, const uint8_t *expected, boo
     ramet_head *h = &x->c->err.head;
     h->branch = b->m.id;
     h->length = b->len;
+    h->entry_id = b->len ? path_entry_id(x, b, b->len - 1) : NULL;
     hex_encode(b->tip, HASH_LEN, h->hash);
     return RAMET_HEAD_MOVED;
 }

@@ -160,9 +160,9 @@ ramet_status check_limit(ramet_call *c, int limit, int most, int deflt, int *out
 /* Far past any use, and far from where adding it to the time of day could overflow. */
 #define LIFE_MAX (INT64_C(100) * 366 * 86400 * 1000000)
 
-ramet_status check_life(ramet_call *c, int64_t us)
+ramet_status check_life(ramet_call *c, const char *field, int64_t us)
 {
     if (us < 0 || us > LIFE_MAX)
-        return call_fail(c, RAMET_INVALID, "ephemeral", "the time to live must be 0 to 100 years");
+        return call_fail(c, RAMET_INVALID, field, "the time to live must be 0 to 100 years");
     return RAMET_OK;
 }

@@ -79,7 +79,7 @@ static void side_fill(cx *x, const side *from, int64_t shared, int limit, ramet_
     *out = (ramet_compare_side){.session = from->s.id,
                                 .branch = from->b.m.id,
                                 .title = session_shown_title(x, &from->s),
-                                .agent = agent_from(x->a, from->s.agent, from->s.agent_config),
+                                .agent = session_agent(x, &from->s),
                                 .own = len - shared};
     head_fill(x, &from->b, &out->head);
     usage_acc *acc = usage_acc_new(x->a);

@@ -96,6 +96,7 @@ static void set_limits(ramet_limits *l, const ramet_limits *in)
         .tag_chars = or_default(in->tag_chars, 50),
         .json_depth = or_default(in->json_depth, JSON_MAX_DEPTH),
         .meta_bytes = or_default(in->meta_bytes, (size_t)64 << 10),
+        .attachment_bytes = or_default(in->attachment_bytes, (size_t)64 << 20),
     };
 }
 
@@ -126,8 +127,12 @@ ramet_status ramet_open(const char *where, const ramet_options *opt, ramet **out
     ramet *r = xcalloc(1, sizeof *r);
     r->st = st;
     r->lineage = lineage_new();
+    r->watch = watch_new();
+    r->recent = recent_new();
+    r->tokens = token_cache_new();
     set_limits(&r->lim, &opt->limits);
     r->grace_us = opt->grace_us > 0 ? opt->grace_us : (int64_t)7 * 24 * 3600 * 1000000;
+    r->files = files_root(path);
     r->unverified = opt->unverified_reads;
     r->clock = opt->clock;
     r->clock_arg = opt->clock_arg;
@@ -142,8 +147,12 @@ void ramet_close(ramet *r)
     if (!r)
         return;
     search_close(r);
+    watch_free(r->watch);
     store_close(r->st);
     lineage_free(r->lineage);
+    recent_free(r->recent);
+    token_cache_free(r->tokens);
+    free(r->files);
     free(r->vfs);
     free(r);
 }
@@ -174,6 +183,8 @@ ramet_call *ramet_call_new(ramet *r, const char *user, const char *client)
 void ramet_call_reset(ramet_call *c)
 {
     arena_reset(c->a);
+    c->once = NULL;
+    memset(&c->expect, 0, sizeof c->expect);
     memset(&c->err, 0, sizeof c->err);
 }
 
@@ -246,8 +257,44 @@ typedef struct write_job {
     ramet_call *c;
     cx_op run;
     void *arg;
+    bool append;
+    const char *expect; /* session whose history must end in `head`; NULL: none */
+    uint8_t head[HASH_LEN];
+    ramet_once *once; /* may be NULL */
+    int64_t event;    /* the last one it has written; 0 = none */
     branch_seen seen;
 } write_job;
+
+void ramet_call_expect(ramet_call *c, const char *session, const char *head)
+{
+    c->expect.session = session;
+    c->expect.head = head;
+}
+
+static ramet_status expect_take(ramet_call *c, write_job *j)
+{
+    bool given;
+    const char *head = c->expect.head;
+    c->expect.head = NULL;
+    TRY(check_hash(c, head, j->head, &given));
+    if (given)
+        j->expect = c->expect.session;
+    return RAMET_OK;
+}
+
+/* The operation, if the history that it expects is there. */
+static ramet_status expect_run(cx *x, void *arg)
+{
+    write_job *j = arg;
+    session_row s;
+    branch_row head;
+    if (j->expect) {
+        TRY(session_open(x, j->expect, NEED_READ, &s));
+        TRY(branch_open(x, &s, RAMET_LOG_MAIN, 0, &head));
+        TRY(head_check(x, &head, j->head, true));
+    }
+    return j->run(x, j->arg);
+}
 
 static ramet_status write_run(db *d, void *arg)
 {
@@ -255,23 +302,44 @@ static ramet_status write_run(db *d, void *arg)
     cx x = cx_of(j->c, d, true);
     x.seen = &j->seen;
     j->seen.n = 0; /* may run twice */
-    return j->run(&x, j->arg);
+    if (!j->append)
+        recent_forget(j->c->r->recent);
+    ramet_status st = j->once ? once_run(&x, j->once, expect_run, j) : expect_run(&x, j);
+    j->event = x.event;
+    return st;
+}
+
+static ramet_status write_do(ramet_call *c, write_job *job)
+{
+    char message[512];
+    memset(&c->err, 0, sizeof c->err);
+    TRY(once_take(c, &job->once));
+    TRY(expect_take(c, job));
+    if (c->user)
+        TRY(check_id(c, "user", c->user));
+    ramet_status st = store_write(c->r->st, write_run, job, message);
+    /* The operation told its own refusals; the store tells the rest. */
+    if (st != RAMET_OK && (c->err.status != st || message[0]))
+        call_fail(c, st, NULL, "%s", message[0] ? message : ramet_status_text(st));
+    if (st == RAMET_OK) {
+        lineage_keep(c->r->lineage, &job->seen);
+        event_tell(c->r, job->event);
+    } else if (job->once) {
+        job->once->repeated = false;
+    }
+    return st;
 }
 
 ramet_status cx_write(ramet_call *c, cx_op run, void *arg)
 {
     write_job j = {.c = c, .run = run, .arg = arg};
-    char message[512] = "";
-    memset(&c->err, 0, sizeof c->err);
-    if (c->user)
-        TRY(check_id(c, "user", c->user));
-    ramet_status st = store_write(c->r->st, write_run, &j, message);
-    /* The operation told its own refusals; the store tells the rest. */
-    if (st != RAMET_OK && (c->err.status != st || message[0]))
-        call_fail(c, st, NULL, "%s", message[0] ? message : ramet_status_text(st));
-    if (st == RAMET_OK)
-        lineage_keep(c->r->lineage, &j.seen);
-    return st;
+    return write_do(c, &j);
+}
+
+ramet_status cx_append(ramet_call *c, cx_op run, void *arg)
+{
+    write_job j = {.c = c, .run = run, .arg = arg, .append = true};
+    return write_do(c, &j);
 }
 
 static int64_t next_of(cx *x, sql_id q)
@@ -300,20 +368,4 @@ int64_t next_session(cx *x, int64_t *created)
 int64_t next_branch(cx *x)
 {
     return next_of(x, Q_max_branch);
-}
-
-void event_add(cx *x, int64_t tree, int64_t session, event_kind kind, int64_t k, int64_t n)
-{
-    /* Only this transaction can add events, so it has to look only once. */
-    int64_t *last = db_counter(x->d);
-    int64_t no = *last = *last ? *last + 1 : next_of(x, Q_max_event);
-    db_stmt *q = db_query(x->d, Q_event_add);
-    q_int(q, 1, no);
-    q_int(q, 2, tree);
-    q_int(q, 3, session);
-    q_int(q, 4, kind);
-    q_int(q, 5, k);
-    q_int(q, 6, n);
-    q_int(q, 7, x->now);
-    q_run(q);
 }

@@ -39,8 +39,12 @@ struct ramet {
     store *st;
     struct search *search; /* core/search.c; opened on first use */
     struct lineage *lineage;
+    struct watch *watch; /* core/event.c */
+    struct recent *recent;
+    struct token_cache *tokens; /* core/token.c */
     ramet_limits lim;
     int64_t grace_us;
+    char *files; /* where attachments lie */
     bool unverified;
     int64_t (*clock)(void *);
     void *clock_arg;
@@ -54,7 +58,17 @@ struct ramet_call {
     char *client; /* may be NULL */
     arena *a;     /* its answers */
     sha *hasher;
+    ramet_once *once; /* for the next write; the caller's */
+    struct {
+        const char *session, *head; /* for the next write; head NULL: nothing is expected */
+    } expect;
     ramet_error err;
+    struct {
+        bool on; /* the call holds a link to this session; what it still gives, share_gives() tells
+                  */
+        int64_t tree, session;
+        uint8_t secret[HASH_LEN];
+    } share;
 };
 
 /* Sets the error of a call and returns the status. `field` may be NULL. */
@@ -63,6 +77,13 @@ ramet_status call_fail(ramet_call *c, ramet_status st, const char *field, const 
 int64_t ramet_now(ramet *r);
 
 /* ---- one piece of work on one connection */
+
+/* The entry that was last asked for its id and hash, which never change. k 0: none. */
+typedef struct entry_mark {
+    int64_t tree, k;
+    const char *id;
+    uint8_t hash[HASH_LEN];
+} entry_mark;
 
 typedef struct cx {
     ramet *r;
@@ -73,7 +94,12 @@ typedef struct cx {
     bool writing;
     int64_t level_tree; /* the tree that `level` is the caller's level in; 0: not looked up yet */
     ramet_level level;
+    enum { LINK_UNKNOWN, LINK_NONE, LINK_READ, LINK_WRITE } link; /* what the call's link gives */
+    int64_t named_tree; /* the tree that `tree_id` is the id of */
+    const char *tree_id;
+    entry_mark mark;
     struct branch_seen *seen; /* while writing: for the lineage cache, after the commit */
+    int64_t event;            /* number of the last event that was added */
 } cx;
 
 /* Begins a read; false: the call's error is set. */
@@ -83,28 +109,38 @@ ramet_status cx_done(cx *x, ramet_status st);
 /* Runs a write in the group transaction. `run` gets arg back. */
 typedef ramet_status (*cx_op)(cx *x, void *arg);
 ramet_status cx_write(ramet_call *c, cx_op run, void *arg);
+/* The same for one that changes nothing but the session that it appends to (core/recent.c). */
+ramet_status cx_append(ramet_call *c, cx_op run, void *arg);
 /* The sticky database failure as the call's error, or RAMET_OK. */
 ramet_status cx_status(cx *x);
 
 /* Next free numbers; only while writing. Rows with the highest number are never
  * deleted, so a number is used once. */
 int64_t next_tree(cx *x);
-int64_t next_session(cx *x, int64_t *created); /* never before the last one, whatever the clock did */
+int64_t next_session(cx *x,
+                     int64_t *created); /* never before the last one, whatever the clock did */
 int64_t next_branch(cx *x);
 
-typedef enum {
-    EVENT_CREATED = 1,
-    EVENT_UPDATED,
-    EVENT_FORKED,
-    EVENT_REWOUND,
-    EVENT_SWITCHED,
-    EVENT_MERGED,
-    EVENT_DELETED,
-    EVENT_RESTORED,
-    EVENT_APPENDED
-} event_kind;
-/* k and n: for EVENT_APPENDED the first entry and how many; else the branch moved to. */
-void event_add(cx *x, int64_t tree, int64_t session, event_kind kind, int64_t k, int64_t n);
+/* ---- events (core/event.c) */
+
+/* k and n: for RAMET_EVENT_APPENDED the first entry and how many; else the branch moved to, and for
+ * a move its kind. */
+void event_add(cx *x, int64_t tree, int64_t session, ramet_event_kind kind, int64_t k, int64_t n);
+struct watch *watch_new(void);
+void watch_free(struct watch *w);
+/* Wakes those who wait for events, after the commit of that one. */
+void event_tell(ramet *r, int64_t no);
+
+/* ---- answers kept by a key (core/once.c) */
+
+/* Takes what ramet_call_once() left for this write; NULL when there is nothing. */
+ramet_status once_take(ramet_call *c, ramet_once **out);
+/* Runs a write unless its key was used already, and keeps its answer. */
+ramet_status once_run(cx *x, ramet_once *o, cx_op run, void *arg);
+/* For a call that has to read before it can write: what it reads may have been changed by its first
+ * run. *done: the key was used already, `repeated` is filled in and nothing is left to do. */
+ramet_status once_early(ramet_call *c, bool *done);
+ramet_status once_prune(ramet_call *c);
 
 /* ---- checking what comes from outside (core/check.c) */
 
@@ -122,7 +158,7 @@ ramet_status check_tags(ramet_call *c, const char *const *tags, size_t n, const 
 /* hex of a prefix hash; NULL is fine and leaves *given false. */
 ramet_status check_hash(ramet_call *c, const char *hex, uint8_t out[HASH_LEN], bool *given);
 ramet_status check_limit(ramet_call *c, int limit, int most, int deflt, int *out);
-ramet_status check_life(ramet_call *c, int64_t us); /* of an ephemeral session */
+ramet_status check_life(ramet_call *c, const char *field, int64_t us);
 
 /* ---- sessions (core/session.c) */
 
@@ -155,22 +191,38 @@ bool session_load(cx *x, const char *id, session_row *s);
 bool session_by_no(cx *x, int64_t tree, int64_t no, session_row *s);
 bool session_gone(const cx *x, const session_row *s); /* deleted, expired or purged */
 
-/* What the caller is allowed to do with a session (I10). */
-typedef enum { NEED_READ, NEED_WRITE, NEED_MANAGE } need;
+/* What the caller is allowed to do with a session (I10). A share link gives NEED_READ, and
+ * NEED_WRITE when it is one for writing; nothing else. */
+typedef enum {
+    NEED_READ,   /* its path and versions: reader */
+    NEED_TREE,   /* what stands around it: reader */
+    NEED_WRITE,  /* append, and move through its history: writer */
+    NEED_CHANGE, /* all else about it, and its adk log: writer */
+    NEED_MANAGE  /* its owner, or manager */
+} need;
 ramet_level level_in(cx *x, int64_t tree);
+/* By the caller's own rights: a link in the call does not count here. */
 bool session_visible(cx *x, const session_row *s);
 /* The same where the caller's level in the tree is known: for long lists. */
 bool session_seen(const cx *x, ramet_level level, const session_row *s);
 /* Loads a living session and checks access; otherwise sets the call's error. */
 ramet_status session_open(cx *x, const char *id, need what, session_row *s);
-/* The same with what an append needs: numbers, access and heads; all else is empty. */
-ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s);
 /* The row as the public struct. */
 ramet_session *session_show(cx *x, const session_row *s);
 void session_fill(cx *x, const session_row *s, ramet_session *out);
+/* session_show() with what the caller has at hand and need not be read again; all of it may be
+ * empty. */
+typedef struct session_known {
+    const struct branch_row *head; /* of main */
+    const char *parent_id;         /* when the caller may see it */
+    bool untagged;
+} session_known;
+ramet_session *session_show_with(cx *x, const session_row *s, const session_known *known);
 const char *session_shown_title(cx *x, const session_row *s);
-/* The words that a fork of it is called after. */
-const char *session_words(cx *x, const session_row *s);
+/* The words that a fork of it is called after. `head` is its head, NULL when it is not at hand. */
+const char *session_words(cx *x, const session_row *s, const struct branch_row *head);
+/* Who answers in it, as far as the caller may know. */
+ramet_agent session_agent(cx *x, const session_row *s);
 ramet_agent agent_from(arena *a, const char *name, const char *config);
 const char *agent_config(arena *a, const ramet_agent *g);
 void tags_of(cx *x, const session_row *s, const char *const **out, size_t *n);
@@ -178,6 +230,31 @@ void tags_of(cx *x, const session_row *s, const char *const **out, size_t *n);
 ramet_status session_id_free(cx *x, const char *id);
 /* Inserts a session row with its tags. */
 void session_insert(cx *x, const session_row *s, const char *const *tags, size_t n_tags);
+
+/* ---- share links (core/share.c) */
+
+/* Whether the call's link gives this, now: it is looked up anew in every piece of work, so that a
+ * link that was revoked or has expired gives nothing. False at once without a link. */
+bool share_gives(cx *x, const session_row *s, need what);
+/* Whether the caller sees the session through his link alone: then he gets no more than its path
+ * and versions. */
+bool share_only(cx *x, const session_row *s);
+/* Takes out of an answer what a link does not show. */
+void share_trim(ramet_session *out);
+/* Removes links that have expired; for gc. */
+ramet_status share_prune(ramet_call *c);
+
+/* ---- secrets and tokens (core/token.c) */
+
+#define SECRET_TEXT (4 + 2 * HASH_LEN + 1)
+/* 32 random bytes in hex behind a prefix of 4 characters. */
+void secret_make(const char *prefix, char out[SECRET_TEXT]);
+/* What is kept of it. False when the text has not that form. */
+bool secret_digest(sha *h, const char *prefix, const char *text, uint8_t out[HASH_LEN]);
+/* Whether a blob column is that digest; takes the same time wherever they differ. */
+bool secret_is(db_stmt *q, int column, const uint8_t digest[HASH_LEN]);
+struct token_cache *token_cache_new(void);
+void token_cache_free(struct token_cache *t);
 
 /* ---- branches (core/branch.c) */
 
@@ -198,18 +275,36 @@ typedef struct branch_row {
 struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
 
-/* Branches that a write has read. Once it is committed they are, too, and may be cached. */
+/* The first words of the paths through the entry at `pos` of a branch without parent. */
+typedef struct root_words {
+    int64_t tree, branch, pos;
+    const char *text; /* NULL: none */
+} root_words;
+
+/* What a write has read. Once it is committed, that is too, and may be cached. */
 typedef struct branch_seen {
     branch_meta m[8];
     size_t n;
+    root_words words;
 } branch_seen;
 void lineage_keep(struct lineage *l, const branch_seen *seen);
+/* The words that a path is called after: those of the entry at `pos`. NULL: not known. */
+const char *words_get(cx *x, const struct branch_row *head);
+void words_put(cx *x, const struct branch_row *head, int64_t pos, const char *text);
 
-void branch_from(db_stmt *q, branch_row *b);
+/* BRANCH_COLS from column `at` on. */
+void branch_from(db_stmt *q, int at, branch_row *b);
+/* Every branch that was read for a path goes through this: false when it is damaged. */
+bool branch_came(cx *x, const branch_row *b);
 bool branch_load(cx *x, int64_t tree, int64_t id, branch_row *b);
 bool branch_meta_load(cx *x, int64_t tree, int64_t id, branch_meta *m);
 /* A branch of this session and log (0 = the head of that log), else RAMET_BRANCH_NOT_FOUND. */
 ramet_status branch_open(cx *x, const session_row *s, ramet_log log, int64_t id, branch_row *b);
+/* session_open() and branch_open() of the head of main, in one statement. */
+ramet_status session_open_head(cx *x, const char *id, need what, session_row *s, branch_row *head);
+/* The same with what an append needs: of the session the numbers, access and heads (all else is
+ * empty), and the branch at its head; head->m.id is 0 when it is missing. Only while writing. */
+ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s, branch_row *head);
 /* The branch that owns a position on a path: O(log depth). pos < length of the path. */
 bool path_owner(cx *x, const branch_meta *head, int64_t pos, branch_meta *owner);
 /* The position of an entry id on a path; -1 when it is not there. *k gets its key. */
@@ -231,6 +326,16 @@ void tip_note(cx *x, const branch_row *b);
 /* expected_head against a branch: RAMET_OK or RAMET_HEAD_MOVED. */
 ramet_status head_check(cx *x, const branch_row *b, const uint8_t *expected, bool given);
 
+/* ---- sessions appended to of late (core/recent.c); only while writing */
+struct recent *recent_new(void);
+void recent_free(struct recent *r);
+void recent_forget(struct recent *r); /* all of them */
+/* The session, the caller's level in its tree where it is known, and its head of main, as
+ * session_open_brief() gives them; the texts last until the next of these calls. */
+bool recent_get(cx *x, const char *id, session_row *s, branch_row *head);
+void recent_put(cx *x, const session_row *s, const branch_row *head);
+void recent_drop(cx *x, const char *id);
+
 /* A run of positions [lo, hi) owned by one branch. */
 typedef struct segment {
     branch_meta m;
@@ -242,7 +347,7 @@ bool path_segments(cx *x, const branch_meta *head, int64_t lo, int64_t hi, segme
 
 /* ---- entries (core/entry.c) */
 
-enum { FLAG_LARGE = 1, FLAG_USAGE = 2, FLAG_DELTA = 4, FLAG_TOOL = 8 };
+enum { FLAG_LARGE = 1, FLAG_USAGE = 2, FLAG_DELTA = 4, FLAG_TOOL = 8, FLAG_FILE = 16 };
 
 /* An entry checked and made ready by the caller's own thread. */
 typedef struct entry_new {
@@ -252,6 +357,9 @@ typedef struct entry_new {
     const char *packed;              /* FLAG_LARGE: text, parts and body together */
     size_t packed_len;
     int flags;
+    const char **files; /* FLAG_FILE: ids of the attachments that it refers to */
+    size_t n_files;
+    const char *files_field; /* where they stood, for messages */
     uint8_t digest[HASH_LEN];
     bool existing;     /* on the path already: */
     ramet_entry found; /* this is what is there */
@@ -292,12 +400,23 @@ typedef struct tool_ref {
     bool result;
 } tool_ref;
 size_t entry_tools(arena *a, const char *parts, tool_ref **out);
+/* Ids of the attachments that an entry's parts refer to. */
+size_t entry_files(arena *a, const char *parts, const char ***out);
 
 /* Checked reading of [lo, hi) of a path, in order, a callback an entry; the callback's
  * entry lives in `into`. False from the callback ends it early. Damage is sticky in the db. */
 typedef bool (*entry_each)(void *arg, ramet_entry *e);
 void path_read(cx *x, const branch_row *head, int64_t lo, int64_t hi, arena *into, entry_each each,
                void *arg);
+
+/* ---- attachments (core/attachment.c; attachment.h has the rest) */
+
+/* PATH.files of a store, to be freed. */
+char *files_root(const char *store);
+/* RAMET_ATTACHMENT_NOT_FOUND when the caller may not refer to one of an entry's. */
+ramet_status attachments_check(cx *x, const entry_new *n);
+/* Writes that an entry refers to its attachments. */
+void attachments_link(cx *x, int64_t tree, int64_t k, const entry_new *n);
 
 /* ---- moves (core/move.c) */
 

@@ -65,8 +65,13 @@ ramet_status ramet_edit(ramet_call *c, const char *session, const char *entry_id
     *out = (ramet_append_out){0};
     TRY(check_id(c, "entry_id", entry_id));
     TRY(check_hash(c, expected_head, j.expected, &j.given));
-    if (!copy.role)
+    if (!copy.role) {
+        bool done;
+        TRY(once_early(c, &done));
+        if (done)
+            return RAMET_OK;
         TRY(role_of(c, session, entry_id, &copy.role));
+    }
     TRY(entries_prepare(c, &copy, 1, 1, ramet_now(c->r), &j.list));
     return cx_write(c, edit_run, &j);
 }

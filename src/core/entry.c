@@ -148,7 +148,15 @@ const char *parts_of_text(arena *a, const char *text)
 {
     if (!text)
         return "[]";
+    static const char before[] = "[{\"type\":\"text\",\"text\":\"", after[] = "\"}]";
     size_t n = strlen(text);
+    if (json_plain(text, n) == n) {
+        char *plain = arena_alloc(a, sizeof before - 1 + n + sizeof after), *p = plain;
+        p = mempcpy(p, before, sizeof before - 1);
+        p = mempcpy(p, text, n);
+        memcpy(p, after, sizeof after);
+        return plain;
+    }
     buf b;
     buf_init(&b, n * 6 + 64);
     buf_reserve(&b, n + n / 16 + 64);
@@ -382,6 +390,8 @@ static void entry_insert(cx *x, const branch_row *b, const entry_new *n, int64_t
         usage_write(x, b->m.tree, k, n->e.usage);
     if (n->e.state_delta)
         delta_write(x, b, k, n->e.state_delta);
+    if (n->n_files)
+        attachments_link(x, b->m.tree, k, n);
 }
 
 /* The record: a row only where appends go on in another branch than before. */
@@ -470,5 +480,5 @@ void entries_write(cx *x, const session_row *s, branch_row *b, entry_new *list, 
     q_blob(q, 4, b->tip, HASH_LEN);
     q_int(q, 5, b->touched);
     q_run(q);
-    event_add(x, s->tree, s->no, EVENT_APPENDED, KEY(b->m.id, first), b->len - first);
+    event_add(x, s->tree, s->no, RAMET_EVENT_APPENDED, KEY(b->m.id, first), b->len - first);
 }

@@ -13,8 +13,8 @@ typedef struct fork_job {
     size_t n_tags;
     uint8_t expected[HASH_LEN];
     bool given;
-    ramet_session *out;
-    ramet_cut cut;
+    ramet_session **out;
+    ramet_cut *cut; /* may be NULL */
 } fork_job;
 
 static ramet_status fork_access(cx *x, const session_row *s, const ramet_fork_in *in)
@@ -24,27 +24,42 @@ static ramet_status fork_access(cx *x, const session_row *s, const ramet_fork_in
         return RAMET_OK;
     return call_fail(
         x->c, RAMET_FORBIDDEN, "visibility",
-        "a fork for the tree needs the level writer, %s is %s; a private fork needs reader",
+        "a fork for the tree needs the level writer, %s is %s; a private one reader or a share "
+        "link",
         x->c->user, ramet_level_name(have));
 }
 
 /* The adk log may hold credentials: who may not read it does not come by it through a fork. */
 static bool adk_read(cx *x, const session_row *s)
 {
+    if (share_only(x, s))
+        return false;
     return s->visibility == RAMET_PRIVATE || level_in(x, s->tree) >= RAMET_WRITER;
 }
 
-/* The cut on the path of the branch asked for, with the adk log as it was on that branch. */
+/* The cut on the path of the branch asked for (*from is the head), with the adk log as it was on
+ * that branch. */
 static ramet_status fork_cut(cx *x, session_row *s, const ramet_fork_in *in, branch_row *from,
                              cut_result *cut)
 {
-    TRY(branch_open(x, s, RAMET_LOG_MAIN, in->branch, from));
+    if (in->branch && in->branch != s->head)
+        TRY(branch_open(x, s, RAMET_LOG_MAIN, in->branch, from));
     s->adk = adk_read(x, s) ? adk_beside(x, s, from->m.id) : 0;
     return cut_both(x, s, from, &in->at, &in->adk_at, in->cut, cut);
 }
 
+/* What a link does not show does not come with a fork, either. */
+static const char *inherited_config(cx *x, const session_row *s)
+{
+    if (!share_only(x, s))
+        return s->agent_config;
+    ramet_agent shown = session_agent(x, s);
+    return agent_config(x->a, &shown);
+}
+
 /* The new row, in the call's own memory: it is also what is answered. */
-static session_row fork_row(cx *x, const fork_job *j, const session_row *s, const cut_result *cut)
+static session_row fork_row(cx *x, const fork_job *j, const session_row *s, const branch_row *from,
+                            const cut_result *cut)
 {
     const ramet_fork_in *in = j->in;
     const char *user = x->c->user ? arena_strdup(x->a, x->c->user) : s->owner;
@@ -59,7 +74,7 @@ static session_row fork_row(cx *x, const fork_job *j, const session_row *s, cons
         .visibility = (int)in->visibility,
         .title = in->title ? arena_strdup(x->a, in->title) : "",
         .agent = in->agent ? arena_strdup(x->a, in->agent->name) : s->agent,
-        .agent_config = in->agent ? agent_config(x->a, in->agent) : s->agent_config,
+        .agent_config = in->agent ? agent_config(x->a, in->agent) : inherited_config(x, s),
         .metadata = arena_strdup(x->a, in->metadata),
         .type = (int)in->type,
         .reason = in->reason ? arena_strdup(x->a, in->reason) : "",
@@ -67,7 +82,7 @@ static session_row fork_row(cx *x, const fork_job *j, const session_row *s, cons
         .by_id = in->by_id ? arena_strdup(x->a, in->by_id) : user,
         .fork_entry = cut->shown.entry_id,
         .fork_side = (int)cut->shown.side,
-        .from_title = session_words(x, s),
+        .from_title = session_words(x, s, from->m.id == s->head ? from : NULL),
         .expires = in->ephemeral_us > 0 ? x->now + in->ephemeral_us : 0,
         .created = created,
         .updated = created,
@@ -80,12 +95,12 @@ static ramet_status fork_run(cx *x, void *arg)
     session_row s;
     branch_row from, b, adk, b_adk;
     cut_result cut;
-    TRY(session_open(x, j->session, NEED_READ, &s));
+    TRY(session_open_head(x, j->session, NEED_READ, &s, &from));
     TRY(fork_access(x, &s, j->in));
     TRY(fork_cut(x, &s, j->in, &from, &cut));
     TRY(head_check(x, &from, j->expected, j->given));
     TRY(session_id_free(x, j->id));
-    session_row f = fork_row(x, j, &s, &cut);
+    session_row f = fork_row(x, j, &s, &from, &cut);
     branch_create(x, &from, cut.main, &f, RAMET_LOG_MAIN, j->in->type, false, &b);
     f.first = f.head = b.m.id;
     if (s.adk && branch_load(x, s.tree, s.adk, &adk)) {
@@ -93,9 +108,12 @@ static ramet_status fork_run(cx *x, void *arg)
         f.first_adk = f.adk = b_adk.m.id;
     }
     session_insert(x, &f, (const char *const *)j->tags, j->n_tags);
-    event_add(x, f.tree, f.no, EVENT_FORKED, b.m.id, 0);
-    j->out = session_show(x, &f);
-    j->cut = cut.shown;
+    event_add(x, f.tree, f.no, RAMET_EVENT_FORKED, b.m.id, 0);
+    session_known known = {
+        .head = &b, .parent_id = session_visible(x, &s) ? s.id : NULL, .untagged = !j->n_tags};
+    *j->out = session_show_with(x, &f, &known);
+    if (j->cut)
+        *j->cut = cut.shown;
     return cx_status(x);
 }
 
@@ -118,21 +136,22 @@ static ramet_status fork_check(ramet_call *c, const ramet_fork_in *in, fork_job 
         return call_fail(c, RAMET_INVALID, "created_by", "created_by must be a user or the system");
     if (in->by_id)
         TRY(check_id(c, "created_by", in->by_id));
-    TRY(check_life(c, in->ephemeral_us));
+    TRY(check_life(c, "ephemeral", in->ephemeral_us));
     return check_hash(c, in->expected_head, j->expected, &j->given);
 }
 
 ramet_status ramet_fork(ramet_call *c, const char *session, const ramet_fork_in *in,
                         ramet_session **out, ramet_cut *cut)
 {
-    fork_job j = {.session = session, .in = in};
+    fork_job j = {.session = session, .in = in, .out = out, .cut = cut};
     *out = NULL;
+    if (cut)
+        *cut = (ramet_cut){0};
     TRY(fork_check(c, in, &j));
     char uuid[UUID_TEXT];
     j.id = in->id ? in->id : arena_strdup(c->a, uuid7(ramet_now(c->r), uuid));
-    TRY(cx_write(c, fork_run, &j));
-    *out = j.out;
-    if (cut)
-        *cut = j.cut;
-    return RAMET_OK;
+    ramet_status st = cx_write(c, fork_run, &j);
+    if (st != RAMET_OK)
+        *out = NULL;
+    return st;
 }

@@ -6,7 +6,7 @@
  * Of a session that gc is taking (purging > 0) only its place and what is left in its branches
  * is checked.
  */
-#include "core/fsck.h"
+#include "core/attachment_upkeep.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,7 +141,7 @@ static void branches_load(fsck *f)
     q_int(q, 1, f->tree);
     while (q_row(q)) {
         fsck_branch b = {0};
-        branch_from(q, &b.b);
+        branch_from(q, 0, &b.b);
         b.sane = branch_sane(&b.b);
         b.of = session_at(f, b.b.m.session);
         b.recorded = b.b.m.base;
@@ -548,6 +548,10 @@ static void orphans_check(fsck *f)
         {Q_orphan_tag, "a tag belongs to no session", BY_NUMBER},
         {Q_orphan_member, "a member belongs to no tree", BY_NUMBER},
         {Q_orphan_verdict, "a verdict belongs to no tree", BY_NUMBER},
+        {Q_orphan_share, "a share link belongs to no session", BY_NUMBER},
+        {Q_orphan_attached, "a reference to an attachment belongs to no entry", BY_KEY},
+        {Q_orphan_reference, "the attachment that the entry refers to is missing", BY_KEY},
+        {Q_orphan_feedback, "feedback belongs to no entry", BY_KEY},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !f->stopped; i++) {
         db_stmt *q = db_query(f->x.d, kinds[i].q);
@@ -581,6 +585,7 @@ ramet_status ramet_fsck(ramet_call *c, ramet_progress progress, void *arg, ramet
         db_clear(f.x.d);
         trees_check(&f);
         orphans_check(&f);
+        fsck_attachments(&f);
     }
     out->faults = f.faults.items;
     out->n = f.faults.n;

@@ -3,7 +3,7 @@
  * fsck of what lies in a branch: entries without gaps on the hash chain, running sums of usage,
  * the chain of state deltas.
  */
-#include "core/fsck.h"
+#include "core/attachment_upkeep.h"
 
 #define ENTRY_MEMORY ((size_t)1 << 20) /* freed when more than this was used */
 
@@ -39,7 +39,7 @@ static void chain_start(fsck *f, chain *c)
 }
 
 /* What the flags promise and is not there. */
-static const char *missing_part(const ramet_entry *e, int flags)
+static const char *missing_part(fsck *f, const ramet_entry *e, int flags)
 {
     if (!e->id[0])
         return "it has no id";
@@ -47,6 +47,8 @@ static const char *missing_part(const ramet_entry *e, int flags)
         return "its usage is missing";
     if ((flags & FLAG_DELTA) && !e->state_delta)
         return "its state delta is missing";
+    if (flags & FLAG_FILE)
+        return fsck_files_fault(f, KEY(e->branch, e->position), e);
     return NULL;
 }
 
@@ -57,7 +59,7 @@ static void chain_link(fsck *f, chain *c, const ramet_entry *e, const entry_cols
 {
     uint8_t digest[HASH_LEN], want[HASH_LEN];
     sha *h = f->x.c->hasher;
-    const char *missing = missing_part(e, flags);
+    const char *missing = missing_part(f, e, flags);
     bool linked = c->n == 0;
     entry_digest(h, e, cols, digest);
     for (int i = 0; i < c->n && !linked; i++) {

@@ -14,7 +14,7 @@
  *   G5  A session with forks in the tree, or with branches that others need, leaves a tombstone
  *       (purging = 2): its place in the tree, nothing more.
  */
-#include "core/core.h"
+#include "core/attachment_upkeep.h"
 
 #include <stdlib.h>
 
@@ -106,7 +106,7 @@ static void branches_load(cx *x, arena *a, gc_tree *t)
     q_int(q, 1, t->tree);
     while (q_row(q)) {
         branch_row b;
-        branch_from(q, &b);
+        branch_from(q, 0, &b);
         gc_branch g = {.id = b.m.id,
                        .session = b.m.session,
                        .parent = b.m.parent,
@@ -208,7 +208,8 @@ typedef struct gc {
     void *arg;
     int64_t taken; /* entries, for progress */
     ramet_gc_out *out;
-    arena *a; /* of the whole run */
+    attached_refs refs; /* of a dry run: from entries that would go */
+    arena *a;           /* of the whole run */
 } gc;
 
 typedef struct gc_name {
@@ -301,7 +302,7 @@ static void tree_plan(cx *x, const gc *g, arena *a, int64_t tree, gc_tree *t)
     }
 }
 
-static void tree_count(cx *x, const gc *g, const gc_tree *t)
+static void tree_count(cx *x, gc *g, const gc_tree *t)
 {
     int64_t highest = number_of(x, Q_max_branch, 0, 0, 0);
     ramet_gc_out *out = g->out;
@@ -314,9 +315,12 @@ static void tree_count(cx *x, const gc *g, const gc_tree *t)
             continue;
         out->branches += b->need <= b->base && b->id != highest;
         out->entries += b->len - keep;
-        if (keep < b->len)
-            out->bytes += number_of(x, Q_entry_sizes, t->tree, lo, hi) +
-                          number_of(x, Q_body_sizes, t->tree, lo, hi);
+        if (keep == b->len)
+            continue;
+        out->bytes += number_of(x, Q_entry_sizes, t->tree, lo, hi) +
+                      number_of(x, Q_body_sizes, t->tree, lo, hi);
+        if (out->dry_run)
+            attached_note(x, g->a, t->tree, lo, hi, &g->refs);
     }
 }
 
@@ -334,6 +338,8 @@ static ramet_status trees_count(gc *g, const gc_names *trees)
             tree_count(&x, g, &t);
     }
     arena_free(a);
+    if (g->out->dry_run)
+        attachments_would_go(&x, &g->refs, g->out);
     return cx_done(&x, RAMET_OK);
 }
 
@@ -441,6 +447,7 @@ static void branch_cut(cx *x, const branch_row *b, int64_t len)
         q_int(q, 3, KEY(b->m.id, POS_MAX));
         q_run(q);
     }
+    attached_cut(x, b->m.tree, KEY(b->m.id, len), KEY(b->m.id, POS_MAX));
     db_stmt *q = db_query(x->d, Q_branch_shrink);
     q_int(q, 1, b->m.tree);
     q_int(q, 2, b->m.id);
@@ -546,6 +553,7 @@ static ramet_status bury_run(cx *x, void *arg)
         tree_write(x, Q_tag_clear, j->tree, s->no);
         tree_write(x, Q_move_del, j->tree, s->no);
         tree_write(x, Q_run_del, j->tree, s->no);
+        tree_write(x, Q_share_clear, j->tree, s->no);
         if (!stays)
             tree_write(x, Q_session_del, j->tree, s->no);
         else if (s->purging == 1)
@@ -637,7 +645,11 @@ static ramet_status run(gc *g)
         st = tree_take(g, a, trees.items[i].tree);
     }
     arena_free(a);
-    return st == RAMET_OK ? trees_bury(g) : st;
+    if (st == RAMET_OK)
+        st = trees_bury(g);
+    if (st == RAMET_OK)
+        st = share_prune(g->c);
+    return st == RAMET_OK ? attachments_reap(g->c, g->progress, g->arg, g->out) : st;
 }
 
 ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress progress, void *arg,

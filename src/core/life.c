@@ -93,7 +93,7 @@ static void set_deleted(cx *x, const session_row *s, int64_t deleted, int64_t op
     q_int(q, 5, expires);
     q_int(q, 6, x->now);
     q_run(q);
-    event_add(x, s->tree, s->no, deleted ? EVENT_DELETED : EVENT_RESTORED, s->head, 0);
+    event_add(x, s->tree, s->no, deleted ? RAMET_EVENT_DELETED : RAMET_EVENT_RESTORED, s->head, 0);
 }
 
 static ramet_status delete_run(cx *x, void *arg)
@@ -140,7 +140,7 @@ ramet_status ramet_session_delete(ramet_call *c, const char *id, bool tree, bool
 typedef struct restore_job {
     const char *id;
     bool tree;
-    ramet_session *out;
+    ramet_session **out;
 } restore_job;
 
 /* Its owner, or a manager of the tree; a private one only its owner. */
@@ -190,16 +190,16 @@ static ramet_status restore_run(cx *x, void *arg)
     }
     if (!session_by_no(x, s.tree, s.no, &fresh))
         return cx_status(x);
-    j->out = session_show(x, &fresh);
+    *j->out = session_show(x, &fresh);
     return cx_status(x);
 }
 
 ramet_status ramet_session_restore(ramet_call *c, const char *id, bool tree, ramet_session **out)
 {
-    restore_job j = {.id = id, .tree = tree};
+    restore_job j = {.id = id, .tree = tree, .out = out};
     *out = NULL;
     ramet_status st = cx_write(c, restore_run, &j);
-    if (st == RAMET_OK)
-        *out = j.out;
+    if (st != RAMET_OK)
+        *out = NULL;
     return st;
 }

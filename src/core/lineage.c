@@ -35,7 +35,7 @@ static ramet_status ancestry(cx *x, const char *session, ramet_session **out, si
 {
     VEC(session_row) up = {0};
     session_row s;
-    TRY(session_open(x, session, NEED_READ, &s));
+    TRY(session_open(x, session, NEED_TREE, &s));
     ramet_level level = level_in(x, s.tree);
     VEC_PUSH(x->a, &up, s);
     while (s.parent) {
@@ -76,7 +76,7 @@ static ramet_status children(cx *x, const char *session, ramet_session **out, si
 {
     VEC(session_row) rows = {0};
     session_row s;
-    TRY(session_open(x, session, NEED_READ, &s));
+    TRY(session_open(x, session, NEED_TREE, &s));
     ramet_level level = level_in(x, s.tree);
     db_stmt *q = db_query(x->d, Q_session_children);
     q_int(q, 1, s.tree);
@@ -312,7 +312,7 @@ static ramet_status tree(cx *x, const char *session, bool light, ramet_session *
 {
     session_row s;
     forest f = {0};
-    TRY(session_open(x, session, NEED_READ, &s));
+    TRY(session_open(x, session, NEED_TREE, &s));
     nodes_load(x, s.tree, level_in(x, s.tree), &f);
     if (light)
         tags_load(x, s.tree, &f);

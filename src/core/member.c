@@ -44,7 +44,7 @@ static void member_write(cx *x, int64_t tree, const char *user, ramet_level leve
 static ramet_status member_open(cx *x, const char *session, ramet_level least, session_row *s,
                                 ramet_level *level)
 {
-    TRY(session_open(x, session, NEED_READ, s));
+    TRY(session_open(x, session, NEED_TREE, s));
     *level = level_in(x, s->tree);
     if (*level < least)
         return call_fail(
@@ -117,6 +117,7 @@ static ramet_status set_run(cx *x, void *arg)
         owner_lower(x, s.tree);
     }
     member_write(x, s.tree, j->user, j->level);
+    event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
     return cx_status(x);
 }
 
@@ -150,6 +151,7 @@ static ramet_status remove_run(cx *x, void *arg)
     q_text(q, 2, j->user);
     q_run(q);
     x->level_tree = 0;
+    event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
     return cx_status(x);
 }
 

@@ -266,8 +266,8 @@ void head_move(cx *x, session_row *s, int64_t to, int64_t to_adk, ramet_move_kin
     q_int(q, 7, seq);
     q_int(q, 8, x->now);
     q_run(q);
-    event_add(x, s->tree, s->no, kind == RAMET_MOVE_SWITCH ? EVENT_SWITCHED : EVENT_REWOUND, to,
-              kind);
+    event_add(x, s->tree, s->no,
+              kind == RAMET_MOVE_SWITCH ? RAMET_EVENT_SWITCHED : RAMET_EVENT_REWOUND, to, kind);
     s->head = to;
     s->adk = to_adk;
     s->undo = undo;
@@ -300,7 +300,9 @@ ramet_status cut_both(cx *x, const session_row *s, const branch_row *head, const
     branch_row adk;
     *cut = (cut_result){0};
     TRY(cut_find(x, head, at, policy, cut));
-    if (s->adk && branch_load(x, s->tree, s->adk, &adk))
+    /* That log is not for the holder of a link: it moves along, and tells him nothing. */
+    bool hidden = adk_at->entry_id && share_only(x, s);
+    if (!hidden && s->adk && branch_load(x, s->tree, s->adk, &adk))
         return cut_adk(x, head, &adk, adk_at, cut);
     if (adk_at->entry_id)
         return call_fail(x->c, RAMET_ENTRY_NOT_FOUND, "adk_at.entry_id",
@@ -317,23 +319,21 @@ typedef struct move_job {
     ramet_move_kind kind;
     uint8_t expected[HASH_LEN];
     bool given;
-    ramet_session *out;
-    ramet_cut cut;
+    ramet_session **out;
+    ramet_cut *cut; /* may be NULL */
 } move_job;
 
 static ramet_status move_begin(cx *x, move_job *j, session_row *s, branch_row *head)
 {
-    TRY(session_open(x, j->session, NEED_WRITE, s));
-    TRY(branch_open(x, s, RAMET_LOG_MAIN, 0, head));
+    TRY(session_open_head(x, j->session, NEED_WRITE, s, head));
     return head_check(x, head, j->expected, j->given);
 }
 
-static ramet_status move_answer(cx *x, move_job *j, const session_row *s)
+/* The row was kept up to date by head_move(). `head` may be NULL. */
+static ramet_status move_answer(cx *x, move_job *j, const session_row *s, const branch_row *head)
 {
-    session_row fresh;
-    if (!session_by_no(x, s->tree, s->no, &fresh))
-        return cx_status(x);
-    j->out = session_show(x, &fresh);
+    session_known known = {.head = head};
+    *j->out = session_show_with(x, s, &known);
     return cx_status(x);
 }
 
@@ -346,8 +346,9 @@ static ramet_status rewind_run(cx *x, void *arg)
     TRY(move_begin(x, j, &s, &head));
     TRY(cut_both(x, &s, &head, &j->in->at, &j->in->adk_at, j->in->cut, &cut));
     move_to_cut(x, &s, &head, &cut, RAMET_EXPLICIT, RAMET_MOVE_REWIND, j->in->reason, &to);
-    j->cut = cut.shown;
-    return move_answer(x, j, &s);
+    if (j->cut)
+        *j->cut = cut.shown;
+    return move_answer(x, j, &s, &to);
 }
 
 /* Undo takes the top of the undo stack, redo that of the redo stack (M2). */
@@ -378,7 +379,7 @@ static ramet_status undo_redo_run(cx *x, void *arg)
         head_move(x, &s, to, to_adk, j->kind, "", 0, s.redo, undo_under, seq);
     else
         head_move(x, &s, to, to_adk, j->kind, "", s.undo, 0, seq, redo_under);
-    return move_answer(x, j, &s);
+    return move_answer(x, j, &s, NULL);
 }
 
 int64_t adk_beside(cx *x, const session_row *s, int64_t branch)
@@ -404,30 +405,30 @@ static ramet_status switch_run(cx *x, void *arg)
     TRY(move_begin(x, j, &s, &head));
     TRY(branch_open(x, &s, RAMET_LOG_MAIN, j->branch, &to));
     move_new(x, &s, to.m.id, adk_beside(x, &s, to.m.id), RAMET_MOVE_SWITCH, "");
-    return move_answer(x, j, &s);
+    return move_answer(x, j, &s, &to);
 }
 
 static ramet_status move_do(ramet_call *c, move_job *j, const char *expected, cx_op run,
                             ramet_session **out)
 {
     *out = NULL;
+    j->out = out;
     TRY(check_hash(c, expected, j->expected, &j->given));
     ramet_status st = cx_write(c, run, j);
-    if (st == RAMET_OK)
-        *out = j->out;
+    if (st != RAMET_OK)
+        *out = NULL;
     return st;
 }
 
 ramet_status ramet_rewind(ramet_call *c, const char *session, const ramet_move_in *in,
                           ramet_session **out, ramet_cut *cut)
 {
-    move_job j = {.session = session, .in = in, .kind = RAMET_MOVE_REWIND};
+    move_job j = {.session = session, .in = in, .kind = RAMET_MOVE_REWIND, .cut = cut};
     *out = NULL;
-    TRY(check_chars(c, "reason", in->reason, c->r->lim.reason_chars, RAMET_REASON_TOO_LONG));
-    TRY(move_do(c, &j, in->expected_head, rewind_run, out));
     if (cut)
-        *cut = j.cut;
-    return RAMET_OK;
+        *cut = (ramet_cut){0};
+    TRY(check_chars(c, "reason", in->reason, c->r->lim.reason_chars, RAMET_REASON_TOO_LONG));
+    return move_do(c, &j, in->expected_head, rewind_run, out);
 }
 
 ramet_status ramet_undo(ramet_call *c, const char *session, const char *expected_head,
@@ -481,12 +482,17 @@ static ramet_status log_run(cx *x, const char *session, int64_t before, int limi
     *more = v.n > (size_t)limit;
     if (*more)
         v.n = (size_t)limit;
+    bool linked = share_only(x, &s);
     for (size_t i = 0; i < v.n; i++) {
         branch_row b;
         if (branch_load(x, s.tree, v.items[i].from, &b))
             v.items[i].from_length = b.len;
         if (branch_load(x, s.tree, v.items[i].to, &b))
             v.items[i].to_length = b.len;
+        if (linked) {
+            v.items[i].who = NULL;
+            v.items[i].reason = "";
+        }
     }
     *out = v.items;
     *n = v.n;

@@ -103,23 +103,14 @@ static size_t decompress(char *to, size_t room, const char *from, size_t n)
 
 /* ------------------------------------------------------------------ packing */
 
-const char *pack_make(arena *a, const pack_texts *t, size_t *len)
+/* `out` has HEAD bytes of room and the plain bytes behind it. */
+static const char *squeeze(arena *a, char *out, size_t plain, bool pays, size_t *len)
 {
-    size_t size[3], plain = 0;
-    for (int i = 0; i < 3; i++) {
-        size[i] = t->item[i] ? strlen(t->item[i]) : 0;
-        plain += 8 + size[i];
-    }
-    char *out = arena_alloc(a, HEAD + plain), *p = out + HEAD;
     out[0] = 0;
     put64(out + 1, plain);
-    for (int i = 0; i < 3; i++) {
-        put64(p, t->item[i] ? size[i] : NONE);
-        if (size[i])
-            memcpy(p + 8, t->item[i], size[i]);
-        p += 8 + size[i];
-    }
     *len = HEAD + plain;
+    if (!pays)
+        return out;
     size_t bound = ZSTD_compressBound(plain);
     char *packed = arena_alloc(a, HEAD + bound);
     size_t n = compress(packed + HEAD, bound, out + HEAD, plain);
@@ -129,6 +120,30 @@ const char *pack_make(arena *a, const pack_texts *t, size_t *len)
     put64(packed + 1, plain);
     *len = HEAD + n;
     return packed;
+}
+
+const char *pack_bytes(arena *a, const char *p, size_t n, size_t *len)
+{
+    char *out = arena_alloc(a, HEAD + n);
+    memcpy(out + HEAD, p, n);
+    return squeeze(a, out, n, n > INLINE_MAX, len);
+}
+
+const char *pack_make(arena *a, const pack_texts *t, size_t *len)
+{
+    size_t size[3], plain = 0;
+    for (int i = 0; i < 3; i++) {
+        size[i] = t->item[i] ? strlen(t->item[i]) : 0;
+        plain += 8 + size[i];
+    }
+    char *out = arena_alloc(a, HEAD + plain), *p = out + HEAD;
+    for (int i = 0; i < 3; i++) {
+        put64(p, t->item[i] ? size[i] : NONE);
+        if (size[i])
+            memcpy(p + 8, t->item[i], size[i]);
+        p += 8 + size[i];
+    }
+    return squeeze(a, out, plain, true, len);
 }
 
 /* The plain size, said twice: a damaged one must not decide how much memory is taken. */
@@ -141,7 +156,7 @@ static bool size_agrees(const char *p, size_t n)
                      : p[0] == 1 && plain == ZSTD_getFrameContentSize(p + HEAD, n - HEAD);
 }
 
-bool pack_open(arena *a, const void *data, size_t n, pack_texts *t)
+bool unpack_bytes(arena *a, const void *data, size_t n, const char **out, size_t *len)
 {
     const char *p = data;
     if (!size_agrees(p, n))
@@ -152,7 +167,17 @@ bool pack_open(arena *a, const void *data, size_t n, pack_texts *t)
         memcpy(bytes, p + HEAD, plain);
     else if (decompress(bytes, plain, p + HEAD, n - HEAD) != plain)
         return false;
-    size_t at = 0;
+    *out = bytes;
+    *len = plain;
+    return true;
+}
+
+bool pack_open(arena *a, const void *data, size_t n, pack_texts *t)
+{
+    const char *bytes;
+    size_t plain, at = 0;
+    if (!unpack_bytes(a, data, n, &bytes, &plain))
+        return false;
     for (int i = 0; i < 3; i++) {
         t->item[i] = NULL;
         if (plain - at < 8)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pack.h: the texts of a large entry as one compressed blob.
+ * pack.h: the texts of a large entry, or other bytes, as one compressed blob.
  */
 #ifndef CORE_PACK_H
 #define CORE_PACK_H
@@ -23,5 +23,9 @@ const char *pack_make(arena *a, const pack_texts *t, size_t *len);
 /* Unpacks; false when the bytes are damaged. Does not depend on the limits of the day: what was
  * written under a larger one stays readable. */
 bool pack_open(arena *a, const void *p, size_t n, pack_texts *t);
+
+/* The same for any bytes; short ones are not compressed. */
+const char *pack_bytes(arena *a, const char *p, size_t n, size_t *len);
+bool unpack_bytes(arena *a, const void *p, size_t n, const char **out, size_t *len);
 
 #endif

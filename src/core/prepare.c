@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+#define FILES_MAX 256 /* attachments that an entry refers to */
+
 /* A field of the i-th entry, for messages: "entries[3].parts". */
 static const char *at(ramet_call *c, size_t i, const char *field)
 {
@@ -74,6 +76,38 @@ size_t entry_tools(arena *a, const char *parts, tool_ref **out)
     return v.n;
 }
 
+size_t entry_files(arena *a, const char *parts, const char ***out)
+{
+    VEC(const char *) v = {0};
+    json_doc d;
+    if (!parts || !json_parse(a, parts, strlen(parts), STORED_DEPTH, &d, NULL))
+        return 0;
+    const json_node *root = &d.nodes[0];
+    for (const json_node *p = json_first(&d, root); p; p = json_next(&d, root, p)) {
+        const char *type = json_text(a, &d, json_get(&d, p, "type"));
+        const char *id = json_text(a, &d, json_get(&d, p, "attachment_id"));
+        if (type && id && strcmp(type, "file") == 0)
+            VEC_PUSH(a, &v, id);
+    }
+    *out = v.items;
+    return v.n;
+}
+
+static ramet_status files_note(ramet_call *c, const char *field, const char *parts, entry_new *n)
+{
+    n->n_files = entry_files(c->a, parts, &n->files);
+    n->files_field = field;
+    if (n->n_files > FILES_MAX)
+        return call_fail(c, RAMET_TOO_LARGE, field,
+                         "%s refers to %zu attachments; at most %d are allowed", field, n->n_files,
+                         FILES_MAX);
+    for (size_t i = 0; i < n->n_files; i++)
+        TRY(check_id(c, field, n->files[i]));
+    if (!n->n_files)
+        n->flags &= ~FLAG_FILE;
+    return RAMET_OK;
+}
+
 /* Checks the parts; gives the text parts joined by a blank line (NULL when there is none). */
 static ramet_status parts_read(ramet_call *c, const char *field, const char *parts, entry_new *n)
 {
@@ -99,6 +133,8 @@ static ramet_status parts_read(ramet_call *c, const char *field, const char *par
         const char *type = json_text(c->a, &d, json_get(&d, p, "type"));
         if (strncmp(type, "tool_", 5) == 0)
             n->flags |= FLAG_TOOL;
+        if (strcmp(type, "file") == 0)
+            n->flags |= FLAG_FILE;
         if (strcmp(type, "text") != 0)
             continue;
         if (any)
@@ -118,6 +154,8 @@ static ramet_status content(ramet_call *c, size_t i, const ramet_entry_in *in, e
         return call_fail(c, RAMET_INVALID, at(c, i, "text"), "give text or parts, not both");
     if (in->parts) {
         TRY(parts_read(c, at(c, i, "parts"), in->parts, n));
+        if (n->flags & FLAG_FILE)
+            TRY(files_note(c, at(c, i, "parts"), in->parts, n));
         n->e.parts = in->parts;
         /* Exactly what reading would make of the text, or of nothing: no need to keep it. */
         const char *plain = parts_of_text(c->a, n->text);
@@ -246,16 +284,24 @@ static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, i
     return RAMET_OK;
 }
 
-/* What is answered lives in the call: the arguments may go when the call returns. */
-static void keep(ramet_call *c, ramet_entry *e)
+/* What is answered lives in the call: the arguments may go when the call returns. What is not the
+ * caller's lives there already. */
+static void keep(ramet_call *c, const ramet_entry_in *in, ramet_entry *e)
 {
-    const char **text[] = {&e->id,      &e->text,    &e->parts,  &e->format,     &e->body,
-                           &e->turn_id, &e->channel, &e->author, &e->state_delta};
+    struct {
+        const char *given, **shown;
+    } text[] = {
+        {in->id, &e->id},           {in->text, &e->text},
+        {in->parts, &e->parts},     {in->format, &e->format},
+        {in->body, &e->body},       {in->turn_id, &e->turn_id},
+        {in->channel, &e->channel}, {in->author, &e->author},
+        {in->state_delta, &e->state_delta},
+    };
     for (size_t i = 0; i < sizeof text / sizeof text[0]; i++)
-        *text[i] = arena_strdup(c->a, *text[i]);
+        if (text[i].given)
+            *text[i].shown = arena_strdup(c->a, *text[i].shown);
     if (e->usage && e->usage->currency)
         ((ramet_usage *)e->usage)->currency = arena_strdup(c->a, e->usage->currency);
-    e->client = arena_strdup(c->a, e->client);
 }
 
 /* The same id twice in one batch: the second is the first again, or a conflict. */
@@ -297,7 +343,7 @@ ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, 
     entry_new *list = arena_array(c->a, n + 1, sizeof *list);
     for (size_t i = 0; i < n; i++) {
         TRY(prepare(c, i, &in[i], now, &list[i]));
-        keep(c, &list[i].e);
+        keep(c, &in[i], &list[i].e);
     }
     if (n > 1)
         TRY(doubles(c, list, n));

@@ -189,7 +189,7 @@ static ramet_status read_page(cx *x, const char *session, const ramet_read_in *i
     session_row s;
     branch_row b;
     window w;
-    TRY(session_open(x, session, in->log == RAMET_LOG_ADK ? NEED_WRITE : NEED_READ, &s));
+    TRY(session_open(x, session, in->log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_READ, &s));
     if (in->log == RAMET_LOG_ADK && !in->branch && !s.adk) {
         b = (branch_row){0};
         *out = (ramet_page){0};
@@ -294,7 +294,7 @@ static ramet_status stream_start(cx *x, const char *session, const ramet_read_in
 {
     session_row row;
     window w;
-    TRY(session_open(x, session, in->log == RAMET_LOG_ADK ? NEED_WRITE : NEED_READ, &row));
+    TRY(session_open(x, session, in->log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_READ, &row));
     if (in->log == RAMET_LOG_ADK && !in->branch && !row.adk) {
         s->done = true;
         return window_of(x, &s->b, in, &w);
@@ -443,7 +443,7 @@ static ramet_status record_run(cx *x, const char *session, ramet_log log, int64_
     session_row s;
     run_row r, next;
     branch_row b;
-    TRY(session_open(x, session, log == RAMET_LOG_ADK ? NEED_WRITE : NEED_READ, &s));
+    TRY(session_open(x, session, log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_READ, &s));
     *total = 0;
     if (run_find(x, &s, log, Q_run_last, 0, &r) && branch_load(x, s.tree, KEY_BRANCH(r.k), &b))
         *total = r.rec + b.len - KEY_POS(r.k);

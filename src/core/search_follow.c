@@ -260,7 +260,7 @@ static void events_take(step *w)
     q_int(q, 1, w->mark);
     q_int(q, 2, STEP_EVENTS);
     while (!w->more && q_row(q)) {
-        bool appended = q_col_int(q, 3) == EVENT_APPENDED;
+        bool appended = q_col_int(q, 3) == RAMET_EVENT_APPENDED;
         if (appended && !event_take(w, q_col_int(q, 1), q_col_int(q, 4), q_col_int(q, 5))) {
             w->more = true;
             break;
@@ -286,6 +286,7 @@ static void scan_begin(step *w)
     if (q_row(q))
         event_print(q, w->print);
     q_end(q);
+    w->done = 0;
     w->scan = 1;
 }
 
@@ -311,7 +312,7 @@ static void step_read(step *w)
     state_load(w);
     if (!state_fits(w))
         index_clear(w);
-    if (!w->mark && !w->done && !w->scan && number(w->x.d, Q_min_event) > 1)
+    if (!w->mark && !w->scan && number(w->x.d, Q_min_event) > 1)
         scan_begin(w);
     if (w->scan)
         scan_some(w);

@@ -62,12 +62,12 @@ static bool has_tag(finder *f, const session_row *s)
     return has;
 }
 
-static seen *seen_make(finder *f, const session_row *s)
+static seen *seen_make(finder *f, const session_row *s, bool visible)
 {
     seen *v = arena_alloc(f->keep, sizeof *v);
     const char *agent = f->in->agent;
     *v = (seen){.no = s->no, .tree = s->tree, .head_id = s->head};
-    v->open = s->id && !session_gone(&f->x, s) && session_visible(&f->x, s);
+    v->open = s->id && !session_gone(&f->x, s) && visible;
     v->fits = v->open && (!agent || (s->agent && strcmp(s->agent, agent) == 0)) &&
               (!f->tag || has_tag(f, s));
     map_put(f->keep, &f->sessions, s->no, v);
@@ -84,7 +84,7 @@ static seen *seen_get(finder *f, int64_t tree, int64_t no)
     f->x.a = f->tmp;
     if (!session_by_no(&f->x, tree, no, &s))
         s = (session_row){.no = no, .tree = tree};
-    v = seen_make(f, &s);
+    v = seen_make(f, &s, session_visible(&f->x, &s));
     f->x.a = a;
     arena_reset(f->tmp);
     return v;
@@ -234,8 +234,9 @@ static ramet_status only_begin(finder *f, scope_group *g, int64_t *tree)
     size_t n;
     numbers *sessions = arena_alloc(f->keep, sizeof *sessions);
     TRY(session_open(&f->x, f->in->session, NEED_READ, &s));
-    f->only = seen_make(f, &s);
+    f->only = seen_make(f, &s, true); /* also through a link */
     f->none |= !f->only->fits || (*tree && *tree != s.tree);
+    f->none |= f->tag && share_only(&f->x, &s); /* its tags are not for the holder of a link */
     f->x.a = f->keep;
     branches_of(&f->x, &s, &b, &n);
     f->x.a = f->c->a;

@@ -127,13 +127,20 @@ bool session_visible(cx *x, const session_row *s)
 
 static ramet_status access_check(cx *x, const session_row *s, need what)
 {
-    if (!session_visible(x, s))
+    if (share_gives(x, s, what))
+        return RAMET_OK;
+    if (!session_visible(x, s)) {
+        if (share_gives(x, s, NEED_READ))
+            return call_fail(x->c, RAMET_FORBIDDEN, "session",
+                             "the share link of session %s does not allow this", s->id);
         return call_fail(x->c, RAMET_HIDDEN, "session", "there is no session %s", s->id);
+    }
     /* A private session is its owner's alone, whatever his level in the tree. */
-    if (what == NEED_READ || !x->c->user || (s->visibility == RAMET_PRIVATE && owns(x, s)))
+    if (what == NEED_READ || what == NEED_TREE || !x->c->user ||
+        (s->visibility == RAMET_PRIVATE && owns(x, s)))
         return RAMET_OK;
     ramet_level have = level_in(x, s->tree);
-    if (what == NEED_WRITE && have < RAMET_WRITER)
+    if (what != NEED_MANAGE && have < RAMET_WRITER)
         return call_fail(x->c, RAMET_FORBIDDEN, "session",
                          "this needs the level writer in the tree; %s is %s", x->c->user,
                          ramet_level_name(have));
@@ -161,8 +168,12 @@ ramet_status session_open(cx *x, const char *id, need what, session_row *s)
     return session_opened(x, id, found, what, s);
 }
 
-ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s)
+#define BRIEF_N_COLS 11 /* of the session and the member, before those of the branch */
+
+ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s, branch_row *head)
 {
+    if (recent_get(x, id, s, head))
+        return session_opened(x, id, true, what, s);
     TRY(check_id(x->c, "session", id));
     db_stmt *q = db_query(x->d, Q_session_brief);
     q_text(q, 1, id);
@@ -185,11 +196,36 @@ ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s
         /* The caller's level came along: level_in() need not look. */
         x->level = (ramet_level)q_col_int(q, 10);
         x->level_tree = s->tree;
+        branch_from(q, BRIEF_N_COLS, head);
     }
     q_end(q);
     if (found && !s->owner)
         s->owner = "";
-    return session_opened(x, id, found, what, s);
+    TRY(session_opened(x, id, found, what, s));
+    if (head->m.id)
+        branch_came(x, head);
+    return cx_status(x);
+}
+
+ramet_status session_open_head(cx *x, const char *id, need what, session_row *s, branch_row *head)
+{
+    TRY(check_id(x->c, "session", id));
+    db_stmt *q = db_query(x->d, Q_session_open);
+    q_text(q, 1, id);
+    q_text(q, 2, x->c->user);
+    bool found = q_row(q);
+    if (found) {
+        session_from(q, x->a, s);
+        x->level = (ramet_level)q_col_int(q, SESSION_N_COLS);
+        x->level_tree = x->named_tree = s->tree;
+        x->tree_id = q_keep_text(q, SESSION_N_COLS + 1, x->a);
+        branch_from(q, SESSION_N_COLS + 2, head);
+    }
+    q_end(q);
+    TRY(session_opened(x, id, found, what, s));
+    if (head->m.id && head->m.session == s->no && head->m.log == RAMET_LOG_MAIN)
+        return branch_came(x, head) ? RAMET_OK : cx_status(x);
+    return branch_open(x, s, RAMET_LOG_MAIN, 0, head); /* tells what is wrong with it */
 }
 
 /* -------------------------------------------------------------------- agent */
@@ -232,49 +268,78 @@ ramet_agent agent_from(arena *a, const char *name, const char *config)
     return g;
 }
 
+ramet_agent session_agent(cx *x, const session_row *s)
+{
+    ramet_agent g = agent_from(x->a, s->agent, s->agent_config);
+    if (share_only(x, s))
+        g.folder = g.options = NULL;
+    return g;
+}
+
 /* ------------------------------------------------------------------- titles */
+
+typedef struct title_scan {
+    const char *text; /* of the first user message; NULL: none yet */
+    int64_t pos;
+} title_scan;
 
 static bool title_take(void *arg, ramet_entry *e)
 {
-    const char **text = arg;
+    title_scan *t = arg;
     if (e->role != RAMET_USER || !e->text[0])
         return true;
-    *text = e->text;
+    t->text = e->text;
+    t->pos = e->position;
     return false;
 }
 
 /* The first line of the first user message near the start of a session's history. */
-static const char *first_words(cx *x, const session_row *s)
+static const char *first_words(cx *x, const session_row *s, const branch_row *head)
 {
-    branch_row head;
-    const char *text = NULL;
-    if (!branch_load(x, s->tree, s->head, &head))
+    branch_row own;
+    title_scan t = {0};
+    if (!head && !branch_load(x, s->tree, s->head, &own))
         return "";
-    int64_t most = head.len < TITLE_LOOK ? head.len : TITLE_LOOK;
+    if (!head)
+        head = &own;
+    const char *words = words_get(x, head);
+    if (words)
+        return words;
+    int64_t most = head->len < TITLE_LOOK ? head->len : TITLE_LOOK;
     /* A list shows many titles: what they were taken from must not stay in the call. */
     arena *scratch = arena_new();
-    for (int64_t at = 0; at < most && !text && db_status(x->d) == RAMET_OK; at++) {
+    for (int64_t at = 0; at < most && !t.text && db_status(x->d) == RAMET_OK; at++) {
         arena_reset(scratch);
-        path_read(x, &head, at, at + 1, scratch, title_take, &text);
+        path_read(x, head, at, at + 1, scratch, title_take, &t);
     }
-    const char *words = text ? text_preview(x->a, text, TITLE_CHARS) : "";
+    words = t.text ? text_preview(x->a, t.text, TITLE_CHARS) : "";
+    if (t.text)
+        words_put(x, head, t.pos, words);
     arena_free(scratch);
     return words;
 }
 
-const char *session_words(cx *x, const session_row *s)
+const char *session_words(cx *x, const session_row *s, const branch_row *head)
 {
-    return s->title[0] ? s->title : s->from_title[0] ? s->from_title : first_words(x, s);
+    if (s->title[0])
+        return s->title;
+    /* What its parent was called is not for the holder of a link. */
+    return s->from_title[0] && !share_only(x, s) ? s->from_title : first_words(x, s, head);
 }
 
 /* What a fork is called was settled when it was made: what happens to its parent later does not
  * change it (I3). "Fork of" stands once, however deep the chain. */
-const char *session_shown_title(cx *x, const session_row *s)
+static const char *shown_title(cx *x, const session_row *s, const branch_row *head)
 {
-    const char *words = session_words(x, s);
-    if (s->title[0] || !s->parent)
+    const char *words = session_words(x, s, head);
+    if (s->title[0] || !s->parent || share_only(x, s))
         return words;
     return words[0] ? arena_printf(x->a, "Fork of %s", words) : "Fork";
+}
+
+const char *session_shown_title(cx *x, const session_row *s)
+{
+    return shown_title(x, s, NULL);
 }
 
 /* --------------------------------------------------------------------- show */
@@ -293,6 +358,8 @@ void tags_of(cx *x, const session_row *s, const char *const **out, size_t *n)
 
 static const char *tree_id(cx *x, int64_t tree)
 {
+    if (x->named_tree == tree && x->tree_id)
+        return x->tree_id;
     db_stmt *q = db_query(x->d, Q_tree_id);
     q_int(q, 1, tree);
     const char *id = q_row(q) ? q_keep_text(q, 0, x->a) : NULL;
@@ -358,7 +425,7 @@ static void cache_root(cx *x, const session_row *s, const branch_row *head, rame
     out->cache_root_shared = owned_prefix(x, head, first.session);
 }
 
-void session_fill(cx *x, const session_row *s, ramet_session *out)
+static void fill(cx *x, const session_row *s, const session_known *known, ramet_session *out)
 {
     branch_row head, adk;
     *out = (ramet_session){
@@ -367,9 +434,9 @@ void session_fill(cx *x, const session_row *s, ramet_session *out)
         .title = s->title,
         .owner = s->owner,
         .visibility = (ramet_visibility)s->visibility,
-        .agent = agent_from(x->a, s->agent, s->agent_config),
+        .agent = session_agent(x, s),
         .is_fork = s->parent != 0,
-        .parent_id = visible_id(x, s->tree, s->parent),
+        .parent_id = known->parent_id ? known->parent_id : visible_id(x, s->tree, s->parent),
         .fork_entry_id = s->fork_entry,
         .fork_side = (ramet_side)s->fork_side,
         .type = (ramet_fork_type)s->type,
@@ -384,9 +451,13 @@ void session_fill(cx *x, const session_row *s, ramet_session *out)
         .updated = s->updated,
         .depth = s->depth,
     };
-    tags_of(x, s, &out->tags, &out->n_tags);
-    out->shown_title = session_shown_title(x, s);
-    if (branch_open(x, s, RAMET_LOG_MAIN, 0, &head) != RAMET_OK)
+    if (!known->untagged)
+        tags_of(x, s, &out->tags, &out->n_tags);
+    if (known->head)
+        head = *known->head;
+    bool open = known->head || branch_open(x, s, RAMET_LOG_MAIN, 0, &head) == RAMET_OK;
+    out->shown_title = shown_title(x, s, open ? &head : NULL);
+    if (!open)
         return;
     head_fill(x, &head, &out->head);
     if (head.touched > out->updated)
@@ -394,13 +465,27 @@ void session_fill(cx *x, const session_row *s, ramet_session *out)
     if (s->adk && branch_load(x, s->tree, s->adk, &adk))
         head_fill(x, &adk, &out->adk);
     cache_root(x, s, &head, out);
+    if (share_only(x, s))
+        share_trim(out);
+}
+
+void session_fill(cx *x, const session_row *s, ramet_session *out)
+{
+    static const session_known nothing;
+    fill(x, s, &nothing, out);
+}
+
+ramet_session *session_show_with(cx *x, const session_row *s, const session_known *known)
+{
+    ramet_session *out = arena_alloc(x->a, sizeof *out);
+    fill(x, s, known, out);
+    return out;
 }
 
 ramet_session *session_show(cx *x, const session_row *s)
 {
-    ramet_session *out = arena_alloc(x->a, sizeof *out);
-    session_fill(x, s, out);
-    return out;
+    static const session_known nothing;
+    return session_show_with(x, s, &nothing);
 }
 
 /* ------------------------------------------------------------------- create */
@@ -459,7 +544,7 @@ typedef struct create_job {
     const char *id, *owner;
     const char **tags;
     size_t n_tags;
-    ramet_session *out;
+    ramet_session **out;
 } create_job;
 
 static ramet_status create_run(cx *x, void *arg)
@@ -500,18 +585,18 @@ static ramet_status create_run(cx *x, void *arg)
     q_text(q, 2, j->owner);
     q_int(q, 3, RAMET_OWNER);
     q_run(q);
-    event_add(x, s.tree, s.no, EVENT_CREATED, b.m.id, 0);
+    event_add(x, s.tree, s.no, RAMET_EVENT_CREATED, b.m.id, 0);
     TRY(cx_status(x));
     session_row fresh;
     if (!session_by_no(x, s.tree, s.no, &fresh))
         return cx_status(x);
-    j->out = session_show(x, &fresh);
+    *j->out = session_show(x, &fresh);
     return cx_status(x);
 }
 
 ramet_status ramet_session_create(ramet_call *c, const ramet_session_in *in, ramet_session **out)
 {
-    create_job j = {.in = in};
+    create_job j = {.in = in, .out = out};
     *out = NULL;
     if (in->id)
         TRY(check_id(c, "id", in->id));
@@ -521,7 +606,7 @@ ramet_status ramet_session_create(ramet_call *c, const ramet_session_in *in, ram
     TRY(check_tags(c, in->tags, in->n_tags, &j.tags, &j.n_tags));
     if (in->visibility != RAMET_TREE_VISIBLE && in->visibility != RAMET_PRIVATE)
         return call_fail(c, RAMET_INVALID, "visibility", "visibility must be tree or private");
-    TRY(check_life(c, in->ephemeral_us));
+    TRY(check_life(c, "ephemeral", in->ephemeral_us));
     if (in->owner && c->user && strcmp(in->owner, c->user) != 0)
         return call_fail(c, RAMET_FORBIDDEN, "owner", "%s cannot make a session for %s", c->user,
                          in->owner);
@@ -530,8 +615,8 @@ ramet_status ramet_session_create(ramet_call *c, const ramet_session_in *in, ram
     char uuid[UUID_TEXT];
     j.id = in->id ? in->id : arena_strdup(c->a, uuid7(ramet_now(c->r), uuid));
     ramet_status st = cx_write(c, create_run, &j);
-    if (st == RAMET_OK)
-        *out = j.out;
+    if (st != RAMET_OK)
+        *out = NULL;
     return st;
 }
 
@@ -558,7 +643,7 @@ typedef struct update_job {
     bool promote;
     uint8_t expected[HASH_LEN];
     bool given;
-    ramet_session *out;
+    ramet_session **out;
 } update_job;
 
 static ramet_status merged_into(cx *x, const char *id, session_row *s)
@@ -568,7 +653,7 @@ static ramet_status merged_into(cx *x, const char *id, session_row *s)
         s->merged_into = 0;
         return RAMET_OK;
     }
-    TRY(session_open(x, id, NEED_READ, &to));
+    TRY(session_open(x, id, NEED_TREE, &to));
     if (to.tree != s->tree || to.no == s->no)
         return call_fail(x->c, RAMET_INVALID, "merged_into",
                          "merged_into must be another session of the same tree; %s is not", id);
@@ -607,9 +692,10 @@ static ramet_status update_run(cx *x, void *arg)
     update_job *j = arg;
     session_row s;
     branch_row head;
-    TRY(session_open(x, j->id, NEED_WRITE, &s));
+    TRY(session_open(x, j->id, NEED_CHANGE, &s));
     TRY(branch_open(x, &s, RAMET_LOG_MAIN, 0, &head));
     TRY(head_check(x, &head, j->expected, j->given));
+    int64_t merged = s.merged_into;
     if (j->in)
         TRY(patch_apply(x, j->in, &s));
     if (j->promote)
@@ -628,18 +714,19 @@ static ramet_status update_run(cx *x, void *arg)
     q_int(q, 10, s.expires);
     q_int(q, 11, s.updated);
     q_run(q);
-    event_add(x, s.tree, s.no, EVENT_UPDATED, s.head, 0);
+    bool merge = s.merged_into && s.merged_into != merged;
+    event_add(x, s.tree, s.no, merge ? RAMET_EVENT_MERGED : RAMET_EVENT_UPDATED, s.head, 0);
     session_row fresh;
     if (!session_by_no(x, s.tree, s.no, &fresh))
         return cx_status(x);
-    j->out = session_show(x, &fresh);
+    *j->out = session_show(x, &fresh);
     return cx_status(x);
 }
 
 ramet_status ramet_session_update(ramet_call *c, const char *id, const ramet_session_patch *in,
                                   ramet_session **out)
 {
-    update_job j = {.id = id, .in = in};
+    update_job j = {.id = id, .in = in, .out = out};
     *out = NULL;
     TRY(check_chars(c, "title", in->title, c->r->lim.title_chars, RAMET_TITLE_TOO_LONG));
     if (in->agent)
@@ -649,17 +736,17 @@ ramet_status ramet_session_update(ramet_call *c, const char *id, const ramet_ses
         return call_fail(c, RAMET_INVALID, "visibility", "visibility must be tree or private");
     TRY(check_hash(c, in->expected_head, j.expected, &j.given));
     ramet_status st = cx_write(c, update_run, &j);
-    if (st == RAMET_OK)
-        *out = j.out;
+    if (st != RAMET_OK)
+        *out = NULL;
     return st;
 }
 
 ramet_status ramet_session_promote(ramet_call *c, const char *id, ramet_session **out)
 {
-    update_job j = {.id = id, .promote = true};
+    update_job j = {.id = id, .promote = true, .out = out};
     *out = NULL;
     ramet_status st = cx_write(c, update_run, &j);
-    if (st == RAMET_OK)
-        *out = j.out;
+    if (st != RAMET_OK)
+        *out = NULL;
     return st;
 }

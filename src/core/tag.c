@@ -56,7 +56,7 @@ static ramet_status tags_run(cx *x, void *arg)
 {
     tag_job *j = arg;
     session_row s;
-    TRY(session_open(x, j->session, NEED_WRITE, &s));
+    TRY(session_open(x, j->session, NEED_CHANGE, &s));
     const char *const *have;
     const char **now;
     size_t n_have, changed = 0;
@@ -79,7 +79,7 @@ static ramet_status tags_run(cx *x, void *arg)
             changed++;
         }
     if (changed)
-        event_add(x, s.tree, s.no, EVENT_UPDATED, s.head, 0);
+        event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
     j->out->items = now;
     j->out->n = n;
     return cx_status(x);

@@ -2,7 +2,7 @@
  *
  * Upkeep for the embedding program: online backup and statistics. fsck.c and gc.c are beside it.
  */
-#include "core/core.h"
+#include "core/attachment_upkeep.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +21,10 @@ static ramet_status target_claim(ramet_call *c, const char *path)
 {
     if (!path || !*path)
         return call_fail(c, RAMET_INVALID, "path", "a backup needs a path to write to");
+    const char *files = arena_printf(c->a, "%s.files", path);
+    if (access(files, F_OK) == 0)
+        return call_fail(c, RAMET_INVALID, "path", "%s exists; a backup goes to a new place",
+                         files);
     int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
     if (fd >= 0) {
         close(fd);
@@ -31,24 +35,32 @@ static ramet_status target_claim(ramet_call *c, const char *path)
     return call_fail(c, RAMET_CANNOT_OPEN, "path", "%s cannot be made: %s", path, strerror(errno));
 }
 
-ramet_status ramet_backup(ramet_call *c, const char *path, ramet_progress progress, void *arg)
+static ramet_status file_copy(ramet_call *c, const char *path, ramet_progress progress, void *arg)
 {
     cx x;
+    if (!cx_read(&x, c))
+        return c->err.status;
+    /* The copy takes its own snapshot, on this connection. */
+    db_end_read(x.d);
+    ramet_status st = db_backup(x.d, path, progress, arg);
+    if (st != RAMET_OK && db_status(x.d) == RAMET_OK)
+        call_fail(c, st, NULL, "%s", ramet_status_text(st));
+    return cx_done(&x, st);
+}
+
+ramet_status ramet_backup(ramet_call *c, const char *path, ramet_progress progress, void *arg)
+{
     TRY(program_only(c));
     TRY(target_claim(c, path));
-    ramet_status st = RAMET_INTERNAL;
-    if (cx_read(&x, c)) {
-        /* The copy takes its own snapshot, on this connection. */
-        db_end_read(x.d);
-        st = db_backup(x.d, path, progress, arg);
-        if (st != RAMET_OK && db_status(x.d) == RAMET_OK)
-            call_fail(c, st, NULL, "%s", ramet_status_text(st));
-        st = cx_done(&x, st);
-    } else {
-        st = c->err.status;
-    }
+    /* From before the snapshot on: no file of an attachment in it goes before it is copied. */
+    int hold = attachments_hold(c);
+    ramet_status st = file_copy(c, path, progress, arg);
+    if (st == RAMET_OK)
+        st = attachments_copy(c, path, progress, arg);
     if (st != RAMET_OK)
         unlink(path);
+    if (hold >= 0)
+        close(hold);
     return st;
 }
 
@@ -81,6 +93,7 @@ ramet_status ramet_stat(ramet_call *c, ramet_stats *out)
     out->deleted = one_number(&x, Q_session_count_deleted, x.now, NULL);
     out->branches = one_number(&x, Q_branch_count, 0, &out->entries);
     out->events = one_number(&x, Q_max_event, 0, NULL);
+    out->attachments = one_number(&x, Q_attachment_sums, 0, &out->attachment_bytes);
     ramet_status st = cx_done(&x, RAMET_OK);
     out->file_bytes = store_file_size(path);
     out->wal_bytes = store_file_size(arena_printf(c->a, "%s-wal", path));

@@ -8,6 +8,8 @@
  */
 #include "core/core.h"
 
+#include <stdlib.h>
+
 typedef struct usage_cum {
     int64_t n, input, output, cached, cost;
     const char *currency; /* the one of the branch so far, "" when no money was spent */
@@ -134,7 +136,13 @@ ramet_usage_sum usage_acc_sum(usage_acc *acc)
     return acc->sum;
 }
 
-/* Every branch but those of others' private sessions. */
+static int number_order(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Every branch but those of sessions that the caller may not see. */
 static ramet_usage_sum tree_sum(cx *x, const session_row *s)
 {
     usage_acc *acc = usage_acc_new(x->a);
@@ -143,24 +151,25 @@ static ramet_usage_sum tree_sum(cx *x, const session_row *s)
     q_int(q, 1, s->tree);
     while (q_row(q)) {
         branch_row b;
-        branch_from(q, &b);
+        branch_from(q, 0, &b);
         VEC_PUSH(x->a, &list, b);
     }
     VEC(int64_t) hidden = {0};
+    ramet_level level = level_in(x, s->tree);
     q = db_query(x->d, Q_session_of_tree);
     q_int(q, 1, s->tree);
     while (q_row(q)) {
         session_row o;
         session_from(q, x->a, &o);
-        if (x->c->user && o.visibility == RAMET_PRIVATE && strcmp(o.owner, x->c->user) != 0)
+        if (!session_seen(x, level, &o))
             VEC_PUSH(x->a, &hidden, o.no);
     }
+    if (hidden.n)
+        qsort(hidden.items, hidden.n, sizeof *hidden.items, number_order);
     for (size_t i = 0; i < list.n; i++) {
         const branch_row *b = &list.items[i];
-        bool skip = false;
-        for (size_t k = 0; k < hidden.n && !skip; k++)
-            skip = hidden.items[k] == b->m.session;
-        if (!skip)
+        if (!hidden.n ||
+            !bsearch(&b->m.session, hidden.items, hidden.n, sizeof *hidden.items, number_order))
             usage_acc_add(x, acc, s->tree, b->m.id, b->m.base, b->len);
     }
     return usage_acc_sum(acc);
@@ -175,14 +184,17 @@ static ramet_status usage_run(cx *x, const char *session, ramet_usage_out *out)
     TRY(branch_open(x, &s, RAMET_LOG_MAIN, 0, &head));
     usage_acc *own = usage_acc_new(x->a), *path = usage_acc_new(x->a);
     branches_of(x, &s, &mine, &n);
+    bool linked = share_only(x, &s);
     for (size_t i = 0; i < n; i++)
-        usage_acc_add(x, own, s.tree, mine[i].m.id, mine[i].m.base, mine[i].len);
+        if (!linked || mine[i].m.log == RAMET_LOG_MAIN)
+            usage_acc_add(x, own, s.tree, mine[i].m.id, mine[i].m.base, mine[i].len);
     usage_acc_path(x, path, &head, 0, head.len);
-    if (s.adk && branch_load(x, s.tree, s.adk, &adk))
+    if (!linked && s.adk && branch_load(x, s.tree, s.adk, &adk))
         usage_acc_path(x, path, &adk, 0, adk.len);
     out->own = usage_acc_sum(own);
     out->path = usage_acc_sum(path);
-    out->tree = tree_sum(x, &s);
+    if (!linked)
+        out->tree = tree_sum(x, &s);
     return cx_status(x);
 }
 

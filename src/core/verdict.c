@@ -25,7 +25,7 @@ typedef struct verdict_job {
     size_t n;
     int winner;
     const char *reason;
-    ramet_verdict *out;
+    ramet_verdict **out;
 } verdict_job;
 
 static ramet_status sides_open(cx *x, const verdict_job *j, ramet_side_in *shown, int64_t *tree,
@@ -37,7 +37,7 @@ static ramet_status sides_open(cx *x, const verdict_job *j, ramet_side_in *shown
     for (size_t i = 0; i < j->n; i++) {
         session_row s;
         branch_row b;
-        TRY(session_open(x, j->sides[i].session, NEED_WRITE, &s));
+        TRY(session_open(x, j->sides[i].session, NEED_CHANGE, &s));
         TRY(branch_open(x, &s, RAMET_LOG_MAIN, j->sides[i].branch, &b));
         if (i && s.tree != *tree)
             return call_fail(x->c, RAMET_INVALID, "sides",
@@ -79,14 +79,14 @@ static ramet_status add_run(cx *x, void *arg)
     ramet_side_in *shown = arena_array(x->a, j->n, sizeof *shown);
     ramet_status st = sides_open(x, j, shown, &tree, &json);
     if (st == RAMET_OK) {
-        j->out = arena_alloc(x->a, sizeof *j->out);
-        *j->out = (ramet_verdict){.sides = shown,
-                                  .n = j->n,
-                                  .winner = j->winner,
-                                  .reason = arena_strdup(x->a, j->reason),
-                                  .who = arena_strdup(x->a, x->c->user),
-                                  .at = x->now};
-        verdict_insert(x, tree, json.p, j->out);
+        ramet_verdict *v = *j->out = arena_alloc(x->a, sizeof *v);
+        *v = (ramet_verdict){.sides = shown,
+                             .n = j->n,
+                             .winner = j->winner,
+                             .reason = arena_strdup(x->a, j->reason),
+                             .who = arena_strdup(x->a, x->c->user),
+                             .at = x->now};
+        verdict_insert(x, tree, json.p, v);
         st = cx_status(x);
     }
     buf_release(&json);
@@ -102,10 +102,11 @@ ramet_status ramet_verdict_add(ramet_call *c, const ramet_side_in *sides, size_t
         return call_fail(c, RAMET_INVALID, "winner", "winner is %d; it must be -1 (a tie) to %d",
                          winner, (int)n - 1);
     TRY(check_chars(c, "reason", reason, c->r->lim.reason_chars, RAMET_REASON_TOO_LONG));
-    verdict_job j = {.sides = sides, .n = n, .winner = winner, .reason = reason ? reason : ""};
+    verdict_job j = {
+        .sides = sides, .n = n, .winner = winner, .reason = reason ? reason : "", .out = out};
     ramet_status st = cx_write(c, add_run, &j);
-    if (st == RAMET_OK)
-        *out = j.out;
+    if (st != RAMET_OK)
+        *out = NULL;
     return st;
 }
 
@@ -218,7 +219,7 @@ ramet_status ramet_verdicts(ramet_call *c, const char *session, int64_t before, 
     TRY(check_limit(c, limit, 1000, 50, &limit));
     if (!cx_read(&x, c))
         return c->err.status;
-    ramet_status st = session ? session_open(&x, session, NEED_READ, &s) : RAMET_OK;
+    ramet_status st = session ? session_open(&x, session, NEED_TREE, &s) : RAMET_OK;
     if (st == RAMET_OK) {
         *out = arena_array(x.a, (size_t)limit, sizeof **out);
         *n = verdicts_find(&x, s.tree, s.no, before > 0 ? before : INT64_MAX, (size_t)limit, *out,

@@ -50,6 +50,9 @@ ramet_status db_commit(db *d);      /* durable when it returns RAMET_OK */
 void db_rollback(db *d);
 /* Rows changed by this connection so far; tells whether something was written since. */
 int64_t db_changes(const db *d);
+/* While writing: a number that changes when what this connection has read or written in earlier
+ * transactions may be otherwise now, because another process wrote or it was rolled back. */
+int64_t db_epoch(db *d);
 /* A number for the caller's use that is 0 when a transaction begins. */
 int64_t *db_counter(db *d);
 

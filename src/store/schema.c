@@ -69,7 +69,35 @@ static const char step_1[] =
     "CREATE TABLE event(no @KEY, tree BIGINT NOT NULL, session BIGINT NOT NULL, kind INT NOT NULL,"
     " k BIGINT NOT NULL, n INT NOT NULL, at BIGINT NOT NULL);";
 
-const schema_step schema_steps[] = {{1, step_1}};
+/* What a server keeps beside the conversations. Secrets are kept as SHA-256 alone. */
+static const char step_2[] =
+    "CREATE TABLE once(user_id TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL,"
+    " digest @BYTES NOT NULL, status INT NOT NULL, answer @BYTES NOT NULL, size INT NOT NULL,"
+    " expires BIGINT NOT NULL, PRIMARY KEY(user_id,scope,key))@CLUSTERED;"
+    "CREATE INDEX once_by_time ON once(expires);"
+    "CREATE TABLE share(id TEXT PRIMARY KEY, tree BIGINT NOT NULL, session BIGINT NOT NULL,"
+    " secret @BYTES NOT NULL, write INT NOT NULL, who TEXT, created BIGINT NOT NULL,"
+    " expires BIGINT NOT NULL)@CLUSTERED;"
+    "CREATE UNIQUE INDEX share_by_secret ON share(secret);"
+    "CREATE INDEX share_by_session ON share(tree,session);"
+    "CREATE TABLE token(id TEXT PRIMARY KEY, secret @BYTES NOT NULL, user_id TEXT NOT NULL,"
+    " client TEXT, roles TEXT NOT NULL, note TEXT NOT NULL, created BIGINT NOT NULL,"
+    " expires BIGINT NOT NULL, used BIGINT NOT NULL, revoked BIGINT NOT NULL)@CLUSTERED;"
+    "CREATE UNIQUE INDEX token_by_secret ON token(secret);"
+    "CREATE TABLE attachment(id TEXT PRIMARY KEY, sha @BYTES NOT NULL, size BIGINT NOT NULL,"
+    " name TEXT NOT NULL, media_type TEXT NOT NULL, owner TEXT NOT NULL, created BIGINT NOT NULL,"
+    " expires BIGINT NOT NULL, key_id INT NOT NULL)@CLUSTERED;"
+    "CREATE INDEX attachment_by_sha ON attachment(sha);"
+    "CREATE INDEX attachment_by_time ON attachment(expires);"
+    /* Which entries refer to an attachment: a row an entry, however many forks share it. */
+    "CREATE TABLE attached(tree BIGINT NOT NULL, k BIGINT NOT NULL, attachment TEXT NOT NULL,"
+    " PRIMARY KEY(tree,k,attachment))@CLUSTERED;"
+    "CREATE INDEX attached_by_id ON attached(attachment);"
+    "CREATE TABLE feedback(tree BIGINT NOT NULL, k BIGINT NOT NULL, user_id TEXT NOT NULL,"
+    " value INT NOT NULL, comment TEXT NOT NULL, at BIGINT NOT NULL,"
+    " PRIMARY KEY(tree,k,user_id))@CLUSTERED;";
+
+const schema_step schema_steps[] = {{1, step_1}, {2, step_2}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)

@@ -54,9 +54,15 @@
     X(session_by_id, "SELECT " SESSION_COLS " FROM session s WHERE s.id=$1")                       \
     X(session_by_no, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 AND s.no=$2")         \
     X(session_name, "SELECT s.id,s.owner,s.visibility FROM session s WHERE s.tree=$1 AND s.no=$2") \
+    /* With the caller's level, the tree's id and the head, so that one look opens a session. */    \
+    X(session_open, "SELECT " SESSION_COLS ",coalesce(m.level,0),t.id," BRANCH_COLS                \
+                    " FROM session s LEFT JOIN tree t ON t.tree=s.tree "                           \
+                    "LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 "                        \
+                    "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head WHERE s.id=$1")           \
     X(session_brief, "SELECT s.no,s.tree,s.owner,s.visibility,s.head,s.adk,s.first_adk,s.expires," \
-                     "s.deleted,s.purging,coalesce(m.level,0) FROM session s "                     \
-                     "LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 WHERE s.id=$1")         \
+                     "s.deleted,s.purging,coalesce(m.level,0)," BRANCH_COLS " FROM session s "     \
+                     "LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 "                       \
+                     "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head WHERE s.id=$1")          \
     X(session_add,                                                                                 \
       "INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,"     \
       "metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,first_adk,head,"  \
@@ -237,7 +243,10 @@
                    "WHERE e.tree=$1 AND e.k>=$2 AND e.k<=$3 ORDER BY e.k")                         \
     X(entry_scan, "SELECT e.k,e.tree,e.role,e.text,e.flags,e.created FROM entry e WHERE e.k>$1 "   \
                   "ORDER BY e.k LIMIT $2")                                                         \
+    ATTACH_STATEMENTS(X)                                                                           \
+    EVENT_STATEMENTS(X)                                                                            \
     UPKEEP_STATEMENTS(X)                                                                           \
+    SHARE_STATEMENTS(X)                                                                            \
     X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
                   "UNION SELECT tree FROM session WHERE owner=$1 ORDER BY 1")                      \
@@ -254,7 +263,10 @@
 
 /* clang-format on */
 
+#include "store/attach_sql.h"
+#include "store/event_sql.h"
 #include "store/fts_sql.h"
+#include "store/share_sql.h"
 #include "store/upkeep_sql.h"
 
 typedef enum {

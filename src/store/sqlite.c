@@ -11,6 +11,7 @@
 #include "store/db.h"
 
 #include "base/util.h"
+#include "store/logfile.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
@@ -24,6 +25,11 @@
 #define APPLICATION_ID 0x52414d54 /* "RAMT" */
 #define MAX_PARAMS 24
 #define LOG_PAGES 4000 /* the write-ahead log is emptied when it is longer */
+
+/* The statements around a transaction: prepared once, like the others. */
+typedef enum { BEGIN_READ, BEGIN_WRITE, COMMIT, VERSION, N_BOUNDS } bound;
+static const char *const bound_sql[N_BOUNDS] = {"BEGIN", "BEGIN IMMEDIATE", "COMMIT",
+                                                "PRAGMA data_version"};
 
 struct db_stmt {
     db *d;
@@ -40,11 +46,16 @@ struct db {
     char message[512];
     bool in_txn;
     int64_t counter; /* db_counter() */
+    int64_t epoch;   /* db_epoch() */
+    int64_t version; /* data_version when it was last looked at */
+    bool looked;     /* in this transaction */
     int busy_ms;
     int64_t busy_until;
     int log_pages; /* in the write-ahead log after the last commit of this connection */
     db_stmt *stmts[Q_COUNT];
+    int n_busy;   /* of them are stepped and not reset */
     db_stmt none; /* answers when a statement could not be prepared */
+    sqlite3_stmt *bounds[N_BOUNDS];
 };
 
 static ramet_status status_of(int rc)
@@ -237,7 +248,8 @@ ramet_status db_open(const db_config *cfg, db **out, char *message)
     d->none.d = d;
     int flags =
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (cfg->create ? SQLITE_OPEN_CREATE : 0);
-    int rc = sqlite3_open_v2(cfg->path, &d->h, flags, cfg->vfs);
+    bool gather = cfg->writer && !cfg->index; /* it syncs every commit */
+    int rc = sqlite3_open_v2(cfg->path, &d->h, flags, gather ? logfile_vfs(cfg->vfs) : cfg->vfs);
     if (rc != SQLITE_OK)
         fail_rc(d, rc, NULL);
     if (rc == SQLITE_OK && configure(d, cfg)) {
@@ -259,6 +271,8 @@ void db_close(db *d)
             sqlite3_finalize(d->stmts[i]->s);
         free(d->stmts[i]);
     }
+    for (int i = 0; i < N_BOUNDS; i++)
+        sqlite3_finalize(d->bounds[i]);
     sqlite3_close(d->h);
     free(d);
 }
@@ -267,35 +281,54 @@ void db_close(db *d)
 
 static void reset_all(db *d)
 {
-    for (int i = 0; i < Q_COUNT; i++)
-        if (d->stmts[i] && d->stmts[i]->busy)
+    for (int i = 0; d->n_busy && i < Q_COUNT; i++)
+        if (d->stmts[i])
             q_end(d->stmts[i]);
 }
 
-static ramet_status begin(db *d, const char *sql)
+/* Its first column, 0 when it has none. */
+static int64_t bound_run(db *d, bound b)
+{
+    int64_t v = 0;
+    int rc = SQLITE_OK;
+    if (!d->bounds[b])
+        rc = sqlite3_prepare_v3(d->h, bound_sql[b], -1, SQLITE_PREPARE_PERSISTENT, &d->bounds[b],
+                                NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(d->bounds[b]);
+    if (rc == SQLITE_ROW)
+        v = sqlite3_column_int64(d->bounds[b], 0);
+    else if (rc != SQLITE_DONE)
+        fail_rc(d, rc, NULL);
+    sqlite3_reset(d->bounds[b]);
+    return v;
+}
+
+static ramet_status begin(db *d, bound b)
 {
     db_clear(d);
     d->counter = 0;
-    if (exec(d, sql))
-        d->in_txn = true;
+    d->looked = false;
+    bound_run(d, b);
+    d->in_txn = d->status == RAMET_OK;
     return d->status;
 }
 
 ramet_status db_begin_read(db *d)
 {
-    return begin(d, "BEGIN");
+    return begin(d, BEGIN_READ);
 }
 
 ramet_status db_begin_write(db *d)
 {
-    return begin(d, "BEGIN IMMEDIATE");
+    return begin(d, BEGIN_WRITE);
 }
 
 void db_end_read(db *d)
 {
     reset_all(d);
     if (d->in_txn)
-        sqlite3_exec(d->h, "COMMIT", NULL, NULL, NULL);
+        bound_run(d, COMMIT);
     if (!sqlite3_get_autocommit(d->h))
         sqlite3_exec(d->h, "ROLLBACK", NULL, NULL, NULL);
     d->in_txn = false;
@@ -304,8 +337,11 @@ void db_end_read(db *d)
 ramet_status db_commit(db *d)
 {
     reset_all(d);
-    if (d->status == RAMET_OK)
-        exec(d, "COMMIT");
+    if (d->status == RAMET_OK) {
+        logfile_gather(d->h, true);
+        bound_run(d, COMMIT);
+        logfile_gather(d->h, false);
+    }
     if (d->status != RAMET_OK) {
         db_rollback(d);
         return d->status;
@@ -321,6 +357,19 @@ void db_rollback(db *d)
     if (!sqlite3_get_autocommit(d->h))
         sqlite3_exec(d->h, "ROLLBACK", NULL, NULL, NULL);
     d->in_txn = false;
+    d->epoch++;
+}
+
+int64_t db_epoch(db *d)
+{
+    if (!d->looked) {
+        int64_t version = bound_run(d, VERSION);
+        if (version != d->version || d->status != RAMET_OK)
+            d->epoch++;
+        d->version = version;
+        d->looked = true;
+    }
+    return d->epoch;
 }
 
 int64_t db_changes(const db *d)
@@ -406,6 +455,8 @@ bool q_row(db_stmt *q)
 {
     if (!q->s || q->d->status != RAMET_OK)
         return false;
+    if (!q->busy)
+        q->d->n_busy++;
     q->busy = true;
     int rc = sqlite3_step(q->s);
     if (rc == SQLITE_ROW)
@@ -428,6 +479,7 @@ void q_end(db_stmt *q)
         return;
     sqlite3_reset(q->s);
     q->busy = false;
+    q->d->n_busy--;
 }
 
 int64_t q_col_int(db_stmt *q, int n)

@@ -209,7 +209,13 @@ static void lead_once(store *s)
 
 ramet_status store_write(store *s, store_op run, void *arg, char *message)
 {
-    waiter w = {.run = run, .arg = arg};
+    waiter w; /* its message is long: not all of it is cleared */
+    w.next = NULL;
+    w.run = run;
+    w.arg = arg;
+    w.status = RAMET_OK;
+    w.message[0] = 0;
+    w.done = false;
     sem_init(&w.wake, 0, 0);
     pthread_mutex_lock(&s->lock);
     if (s->last)
@@ -231,7 +237,7 @@ ramet_status store_write(store *s, store_op run, void *arg, char *message)
         lead_once(s);
     assert(w.done);
     sem_destroy(&w.wake);
-    memcpy(message, w.message, sizeof w.message);
+    snprintf(message, sizeof w.message, "%s", w.status == RAMET_OK ? "" : w.message);
     return w.status;
 }
 

@@ -388,7 +388,7 @@ Test(append, expected_head_makes_it_conditional)
     const ramet_error *e = ramet_call_error(T.call);
     cr_assert_eq(e->head.length, 1);
     cr_assert_str_eq(e->head.hash, seen);
-    cr_assert_null(e->head.entry_id);
+    cr_assert_str_eq(e->head.entry_id, "a");
     cr_assert_str_eq(mark(), before);
     when.expected_head = seen;
     ok(ramet_append(T.call, "s", &when, &out));

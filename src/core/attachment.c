@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Attachments: the row, who may read it, how entries come to refer to it. attachment.h has the
+ * invariants.
+ *
+ * Who may read an attachment: its uploader, and whoever may read an entry that refers to it. A
+ * session holds the entries on the paths of all its branches, so these are the sessions that
+ * appended such an entry, and those with a branch below one (their heirs).
+ */
+#include "core/attachment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* ---------------------------------------------------------------------- row */
+
+bool attachment_load(cx *x, const char *id, attachment_row *r)
+{
+    db_stmt *q = db_query(x->d, Q_attachment_get);
+    q_text(q, 1, id);
+    bool found = q_row(q);
+    if (found) {
+        size_t n = 0;
+        *r = (attachment_row){
+            .size = q_col_int(q, 2), .created = q_col_int(q, 6), .expires = q_col_int(q, 7)};
+        const void *digest = q_col_blob(q, 1, &n);
+        if (digest && n == HASH_LEN)
+            memcpy(r->sha, digest, HASH_LEN);
+        else
+            db_fail(x->d, RAMET_DAMAGED, "attachment %s is damaged", id);
+        r->id = q_keep_text(q, 0, x->a);
+        r->name = q_keep_text(q, 3, x->a);
+        r->media_type = q_keep_text(q, 4, x->a);
+        r->owner = q_keep_text(q, 5, x->a);
+    }
+    q_end(q);
+    return found && db_status(x->d) == RAMET_OK;
+}
+
+void attachment_insert(cx *x, const attachment_row *r)
+{
+    db_stmt *q = db_query(x->d, Q_attachment_add);
+    q_text(q, 1, r->id);
+    q_blob(q, 2, r->sha, HASH_LEN);
+    q_int(q, 3, r->size);
+    q_text(q, 4, r->name);
+    q_text(q, 5, r->media_type);
+    q_text(q, 6, r->owner);
+    q_int(q, 7, r->created);
+    q_int(q, 8, r->expires);
+    q_run(q);
+}
+
+ramet_attachment *attachment_show(cx *x, const attachment_row *r)
+{
+    ramet_attachment *out = arena_alloc(x->a, sizeof *out);
+    *out = (ramet_attachment){.id = arena_strdup(x->a, r->id),
+                              .name = arena_strdup(x->a, r->name ? r->name : ""),
+                              .media_type = arena_strdup(x->a, r->media_type ? r->media_type : ""),
+                              .size = r->size,
+                              .created = r->created,
+                              .expires = r->expires};
+    out->owner = r->owner && r->owner[0] ? arena_strdup(x->a, r->owner) : NULL;
+    hex_encode(r->sha, HASH_LEN, out->sha256);
+    return out;
+}
+
+/* The same words whether it is not there or not his to see (decision 14). */
+ramet_status attachment_missing(ramet_call *c, const char *field, const char *id)
+{
+    return call_fail(c, RAMET_ATTACHMENT_NOT_FOUND, field, "there is no attachment %s", id);
+}
+
+/* ------------------------------------------------------------------- access */
+
+static bool uploaded_by(const ramet_call *c, const attachment_row *r)
+{
+    return !c->user || (r->owner && strcmp(r->owner, c->user) == 0);
+}
+
+/* Whether the caller may read the entries of that session and log. */
+static bool home_open(cx *x, int64_t tree, int64_t no, int log)
+{
+    session_row s;
+    if (!session_by_no(x, tree, no, &s) || session_gone(x, &s) ||
+        (!session_visible(x, &s) && !share_gives(x, &s, NEED_READ)))
+        return false;
+    if (log == RAMET_LOG_MAIN)
+        return true;
+    bool may = session_open(x, s.id, NEED_CHANGE, &s) == RAMET_OK;
+    memset(&x->c->err, 0, sizeof x->c->err);
+    return may;
+}
+
+/* Whether one of the sessions that a statement gives (tree, number, log) is open to the caller. */
+static bool any_open(cx *x, sql_id what, const char *id)
+{
+    cx look = *x;
+    look.a = arena_new();
+    int64_t last = 0, last_log = 0;
+    bool open = false;
+    db_stmt *q = db_query(x->d, what);
+    q_text(q, 1, id);
+    q_text(q, 2, x->c->user);
+    q_int(q, 3, x->c->share.on ? x->c->share.tree : 0);
+    while (!open && q_row(q)) {
+        int64_t tree = q_col_int(q, 0), no = q_col_int(q, 1), log = q_col_int(q, 2);
+        if (no == last && log == last_log)
+            continue;
+        last = no;
+        last_log = log;
+        open = home_open(&look, tree, no, (int)log);
+        arena_reset(look.a);
+    }
+    q_end(q);
+    arena_free(look.a);
+    return open;
+}
+
+/* O(sessions that refer to it) when one of them is open to the caller, else O(branches below, in
+ * trees that he has to do with). */
+static bool attachment_readable(cx *x, const attachment_row *r)
+{
+    if (r->expires && r->expires <= x->now)
+        return false;
+    return uploaded_by(x->c, r) || any_open(x, Q_attached_homes, r->id) ||
+           any_open(x, Q_attached_heirs, r->id);
+}
+
+static ramet_status attachment_find(cx *x, const char *id, attachment_row *r)
+{
+    bool found = attachment_load(x, id, r) && attachment_readable(x, r);
+    TRY(cx_status(x));
+    return found ? RAMET_OK : attachment_missing(x->c, "attachment_id", id);
+}
+
+/* ------------------------------------------------------------------ entries */
+
+ramet_status attachments_check(cx *x, const entry_new *n)
+{
+    for (size_t i = 0; i < n->n_files; i++) {
+        attachment_row r;
+        bool found = attachment_load(x, n->files[i], &r) && attachment_readable(x, &r);
+        TRY(cx_status(x));
+        if (!found)
+            return attachment_missing(x->c, n->files_field, n->files[i]);
+    }
+    return RAMET_OK;
+}
+
+void attachments_link(cx *x, int64_t tree, int64_t k, const entry_new *n)
+{
+    for (size_t i = 0; i < n->n_files; i++) {
+        db_stmt *q = db_query(x->d, Q_attached_add);
+        q_int(q, 1, tree);
+        q_int(q, 2, k);
+        q_text(q, 3, n->files[i]);
+        q_run(q);
+        q = db_query(x->d, Q_attachment_used);
+        q_text(q, 1, n->files[i]);
+        q_run(q);
+    }
+}
+
+/* -------------------------------------------------------------------- calls */
+
+ramet_status ramet_attachment_get(ramet_call *c, const char *id, ramet_attachment **out)
+{
+    cx x;
+    attachment_row r;
+    *out = NULL;
+    TRY(check_id(c, "attachment_id", id));
+    if (!cx_read(&x, c))
+        return c->err.status;
+    ramet_status st = attachment_find(&x, id, &r);
+    if (st == RAMET_OK)
+        *out = attachment_show(&x, &r);
+    return cx_done(&x, st);
+}
+
+ramet_status ramet_attachment_open(ramet_call *c, const char *id, ramet_attachment **out, int *fd)
+{
+    struct stat file;
+    uint8_t digest[HASH_LEN];
+    *fd = -1;
+    TRY(ramet_attachment_get(c, id, out));
+    hex_decode((*out)->sha256, digest, HASH_LEN);
+    const char *path = file_path(c->a, c->r, digest);
+    int64_t size = (*out)->size;
+    int got = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (got < 0 && errno == ENOENT) {
+        /* It may have been removed since it was looked up; else it should be there. */
+        TRY(ramet_attachment_get(c, id, out));
+        errno = ENOENT;
+    }
+    if (got < 0) {
+        *out = NULL;
+        if (errno != ENOENT)
+            return file_failed(c, "opened", path);
+        return call_fail(c, RAMET_DAMAGED, NULL, "the file of attachment %s is missing", id);
+    }
+    if (fstat(got, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size != size) {
+        close(got);
+        *out = NULL;
+        return call_fail(c, RAMET_DAMAGED, NULL, "the file of attachment %s has a wrong size", id);
+    }
+    *fd = got;
+    return RAMET_OK;
+}
+
+typedef struct delete_job {
+    const char *id;
+    uint8_t sha[HASH_LEN];
+    bool done;
+} delete_job;
+
+static ramet_status delete_run(cx *x, void *arg)
+{
+    delete_job *j = arg;
+    attachment_row r;
+    TRY(attachment_find(x, j->id, &r));
+    if (!uploaded_by(x->c, &r))
+        return call_fail(x->c, RAMET_FORBIDDEN, "attachment_id",
+                         "only who uploaded attachment %s may delete it", j->id);
+    db_stmt *q = db_query(x->d, Q_attached_any);
+    q_text(q, 1, j->id);
+    bool used = q_row(q);
+    q_end(q);
+    if (used)
+        return call_fail(x->c, RAMET_ATTACHMENT_IN_USE, "attachment_id",
+                         "an entry refers to attachment %s", j->id);
+    q = db_query(x->d, Q_attachment_del);
+    q_text(q, 1, j->id);
+    q_run(q);
+    memcpy(j->sha, r.sha, HASH_LEN);
+    j->done = true;
+    return cx_status(x);
+}
+
+ramet_status ramet_attachment_delete(ramet_call *c, const char *id)
+{
+    delete_job j = {.id = id};
+    TRY(check_id(c, "attachment_id", id));
+    TRY(cx_write(c, delete_run, &j));
+    if (j.done)
+        file_reap(c, j.sha);
+    return RAMET_OK;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Feedback on entries: beside the entry, under its key, so that its bytes never change (I2) and
+ * every session that shares the entry shows it. The embedding program's own has the user "".
+ */
+#include "core/core.h"
+
+#define COMMENT_CHARS 2000
+
+/* The entry on the session's present path. */
+static ramet_status entry_find(cx *x, const char *session, const char *entry_id, session_row *s,
+                               int64_t *k)
+{
+    branch_row head;
+    TRY(session_open(x, session, NEED_TREE, s));
+    TRY(branch_open(x, s, RAMET_LOG_MAIN, 0, &head));
+    if (path_find(x, &head, entry_id, k) >= 0)
+        return RAMET_OK;
+    TRY(cx_status(x));
+    return call_fail(x->c, RAMET_ENTRY_NOT_FOUND, "entry_id",
+                     "session %s has no entry %s on its path", session, entry_id);
+}
+
+typedef struct feedback_job {
+    const char *session, *entry_id, *comment;
+    int value;
+} feedback_job;
+
+static ramet_status set_run(cx *x, void *arg)
+{
+    const feedback_job *j = arg;
+    session_row s;
+    int64_t k = 0;
+    TRY(entry_find(x, j->session, j->entry_id, &s, &k));
+    db_stmt *q = db_query(x->d, j->value ? Q_feedback_set : Q_feedback_unset);
+    q_int(q, 1, s.tree);
+    q_int(q, 2, k);
+    q_text(q, 3, x->c->user ? x->c->user : "");
+    q_int(q, 4, j->value);
+    q_text(q, 5, j->comment ? j->comment : "");
+    q_int(q, 6, x->now);
+    q_run(q);
+    return cx_status(x);
+}
+
+ramet_status ramet_feedback_set(ramet_call *c, const char *session, const char *entry_id, int value,
+                                const char *comment)
+{
+    feedback_job j = {session, entry_id, comment, value};
+    TRY(check_id(c, "entry_id", entry_id));
+    if (value < -1 || value > 1)
+        return call_fail(c, RAMET_INVALID, "value", "value is %d; it must be 1, -1 or 0", value);
+    TRY(check_chars(c, "comment", comment, COMMENT_CHARS, RAMET_TOO_LARGE));
+    return cx_write(c, set_run, &j);
+}
+
+ramet_status ramet_feedback_get(ramet_call *c, const char *session, const char *entry_id,
+                                ramet_feedback **out, size_t *n)
+{
+    cx x;
+    session_row s;
+    int64_t k = 0;
+    VEC(ramet_feedback) v = {0};
+    *out = NULL;
+    *n = 0;
+    TRY(check_id(c, "entry_id", entry_id));
+    if (!cx_read(&x, c))
+        return c->err.status;
+    ramet_status st = entry_find(&x, session, entry_id, &s, &k);
+    if (st == RAMET_OK) {
+        db_stmt *q = db_query(x.d, Q_feedback_of);
+        q_int(q, 1, s.tree);
+        q_int(q, 2, k);
+        while (q_row(q)) {
+            ramet_feedback f = {.user = q_keep_text(q, 0, x.a),
+                                .value = (int)q_col_int(q, 1),
+                                .comment = q_keep_text(q, 2, x.a),
+                                .at = q_col_int(q, 3)};
+            if (f.user && !f.user[0])
+                f.user = NULL;
+            VEC_PUSH(x.a, &v, f);
+        }
+        *out = v.items;
+        *n = v.n;
+    }
+    return cx_done(&x, st);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Share links: a secret that gives its holder one session, to read or to write (I10).
+ *
+ *   H1  A call remembers the digest of its link's secret, not what the link gives. That is looked
+ *       up in every piece of work, in its own snapshot or transaction: what was revoked or has
+ *       expired gives nothing from then on.
+ *   H2  A link gives NEED_READ and, for writing, NEED_WRITE on its session. Every check of access
+ *       asks for it in one place (access_check() in session.c); lists ask for the caller's own
+ *       rights alone.
+ *   H3  Who sees a session through a link alone is shown its path and versions. share_only() is
+ *       asked wherever an answer holds more than that.
+ *   H4  A link of a deleted session is not found. It comes back when the session is restored, and
+ *       goes for good with it (gc.c).
+ */
+#include "core/core.h"
+
+#define PREFIX "rms_"
+#define SHARES_MAX 1000 /* of one session */
+
+typedef struct share_row {
+    int64_t tree, session;
+    bool write;
+    int64_t expires;
+} share_row;
+
+/* SHARE_COLS */
+static void share_from(db_stmt *q, arena *a, share_row *row, ramet_share *out)
+{
+    *row = (share_row){.tree = q_col_int(q, 1),
+                       .session = q_col_int(q, 2),
+                       .write = q_col_int(q, 4) != 0,
+                       .expires = q_col_int(q, 7)};
+    if (out)
+        *out = (ramet_share){.id = q_keep_text(q, 0, a),
+                             .write = row->write,
+                             .by = q_keep_text(q, 5, a),
+                             .created = q_col_int(q, 6),
+                             .expires = row->expires};
+}
+
+static bool expired(const cx *x, const share_row *row)
+{
+    return row->expires && row->expires <= x->now;
+}
+
+/* The link with that secret, when it has not expired. */
+static bool share_find(cx *x, const uint8_t secret[HASH_LEN], share_row *row, ramet_share *out)
+{
+    db_stmt *q = db_query(x->d, Q_share_by_secret);
+    q_blob(q, 1, secret, HASH_LEN);
+    bool found = q_row(q) && secret_is(q, 3, secret);
+    if (found)
+        share_from(q, x->a, row, out);
+    q_end(q);
+    return found && !expired(x, row);
+}
+
+/* ------------------------------------------------------------------- access */
+
+bool share_gives(cx *x, const session_row *s, need what)
+{
+    const ramet_call *c = x->c;
+    if (!c->share.on || c->share.session != s->no || c->share.tree != s->tree)
+        return false;
+    if (x->link == LINK_UNKNOWN) {
+        share_row row;
+        x->link = LINK_NONE;
+        if (share_find(x, c->share.secret, &row, NULL) && row.session == s->no &&
+            row.tree == s->tree)
+            x->link = row.write ? LINK_WRITE : LINK_READ;
+    }
+    return what == NEED_READ ? x->link != LINK_NONE : what == NEED_WRITE && x->link == LINK_WRITE;
+}
+
+bool share_only(cx *x, const session_row *s)
+{
+    return share_gives(x, s, NEED_READ) && !session_visible(x, s);
+}
+
+void share_trim(ramet_session *out)
+{
+    static const ramet_head no_log = {0};
+    out->tags = NULL;
+    out->n_tags = 0;
+    out->adk = no_log;
+    out->is_fork = false;
+    out->parent_id = NULL;
+    out->fork_entry_id = NULL;
+    out->fork_side = RAMET_AFTER;
+    out->type = RAMET_EXPLICIT;
+    out->reason = "";
+    out->by_kind = RAMET_BY_USER;
+    out->by_id = NULL;
+    out->merged_into = NULL;
+    out->cache_root = out->id;
+    out->cache_root_shared = out->head.length;
+    out->metadata = "{}";
+    out->depth = 0;
+}
+
+/* --------------------------------------------------------------------- adding */
+
+typedef struct share_job {
+    const char *session, *id;
+    bool write;
+    int64_t life;
+    char token[SECRET_TEXT];
+    uint8_t secret[HASH_LEN];
+    ramet_share **out;
+} share_job;
+
+static ramet_status room_check(cx *x, const session_row *s)
+{
+    db_stmt *q = db_query(x->d, Q_share_count);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, x->now);
+    int64_t n = q_row(q) ? q_col_int(q, 0) : 0;
+    q_end(q);
+    if (n >= SHARES_MAX)
+        return call_fail(x->c, RAMET_TOO_LARGE, "shares",
+                         "session %s has %lld share links, the most that it may have; revoke some",
+                         s->id, (long long)n);
+    return cx_status(x);
+}
+
+static ramet_status add_run(cx *x, void *arg)
+{
+    share_job *j = arg;
+    session_row s;
+    TRY(session_open(x, j->session, NEED_MANAGE, &s));
+    TRY(room_check(x, &s));
+    ramet_share *out = arena_alloc(x->a, sizeof *out);
+    *out = (ramet_share){.id = arena_strdup(x->a, j->id),
+                         .session = s.id,
+                         .write = j->write,
+                         .by = arena_strdup(x->a, x->c->user),
+                         .created = x->now,
+                         .expires = j->life ? x->now + j->life : 0,
+                         .token = arena_strdup(x->a, j->token)};
+    db_stmt *q = db_query(x->d, Q_share_expired_of); /* so that they do not pile up */
+    q_int(q, 1, s.tree);
+    q_int(q, 2, s.no);
+    q_int(q, 3, x->now);
+    q_run(q);
+    q = db_query(x->d, Q_share_add);
+    q_text(q, 1, out->id);
+    q_int(q, 2, s.tree);
+    q_int(q, 3, s.no);
+    q_blob(q, 4, j->secret, HASH_LEN);
+    q_int(q, 5, out->write);
+    q_text(q, 6, out->by);
+    q_int(q, 7, out->created);
+    q_int(q, 8, out->expires);
+    q_run(q);
+    *j->out = out;
+    return cx_status(x);
+}
+
+ramet_status ramet_share_add(ramet_call *c, const char *session, bool write, int64_t life_us,
+                             ramet_share **out)
+{
+    char uuid[UUID_TEXT];
+    *out = NULL;
+    TRY(check_life(c, "expires", life_us));
+    share_job j = {.session = session,
+                   .id = uuid7(ramet_now(c->r), uuid),
+                   .write = write,
+                   .life = life_us,
+                   .out = out};
+    secret_make(PREFIX, j.token);
+    secret_digest(c->hasher, PREFIX, j.token, j.secret);
+    ramet_status st = cx_write(c, add_run, &j);
+    if (st != RAMET_OK)
+        *out = NULL;
+    return st;
+}
+
+/* -------------------------------------------------------------------- listing */
+
+static ramet_status shares_run(cx *x, const char *session, ramet_share **out, size_t *n)
+{
+    session_row s;
+    share_row row;
+    ramet_share one;
+    VEC(ramet_share) v = {0};
+    TRY(session_open(x, session, NEED_MANAGE, &s));
+    db_stmt *q = db_query(x->d, Q_share_of_session);
+    q_int(q, 1, s.tree);
+    q_int(q, 2, s.no);
+    while (q_row(q)) {
+        share_from(q, x->a, &row, &one);
+        one.session = s.id;
+        if (!expired(x, &row))
+            VEC_PUSH(x->a, &v, one);
+    }
+    *out = v.items;
+    *n = v.n;
+    return cx_status(x);
+}
+
+ramet_status ramet_shares(ramet_call *c, const char *session, ramet_share **out, size_t *n)
+{
+    cx x;
+    *out = NULL;
+    *n = 0;
+    if (!cx_read(&x, c))
+        return c->err.status;
+    ramet_status st = cx_done(&x, shares_run(&x, session, out, n));
+    if (st != RAMET_OK)
+        *n = 0;
+    return st;
+}
+
+/* ------------------------------------------------------------------- revoking */
+
+static ramet_status revoke_run(cx *x, void *arg)
+{
+    const share_job *j = arg;
+    session_row s;
+    share_row row = {0};
+    TRY(session_open(x, j->session, NEED_MANAGE, &s));
+    db_stmt *q = db_query(x->d, Q_share_get);
+    q_text(q, 1, j->id);
+    if (q_row(q))
+        share_from(q, x->a, &row, NULL);
+    q_end(q);
+    TRY(cx_status(x));
+    if (row.tree != s.tree || row.session != s.no)
+        return call_fail(x->c, RAMET_SHARE_NOT_FOUND, "id", "session %s has no share link %s", s.id,
+                         j->id);
+    q = db_query(x->d, Q_share_del);
+    q_text(q, 1, j->id);
+    q_run(q);
+    return cx_status(x);
+}
+
+ramet_status ramet_share_revoke(ramet_call *c, const char *session, const char *id)
+{
+    TRY(check_id(c, "id", id));
+    share_job j = {.session = session, .id = id};
+    return cx_write(c, revoke_run, &j);
+}
+
+static ramet_status prune_run(cx *x, void *arg)
+{
+    (void)arg;
+    db_stmt *q = db_query(x->d, Q_share_expired);
+    q_int(q, 1, x->now);
+    q_run(q);
+    return cx_status(x);
+}
+
+ramet_status share_prune(ramet_call *c)
+{
+    return cx_write(c, prune_run, NULL);
+}
+
+/* -------------------------------------------------------------------- holding */
+
+static ramet_status hold_run(cx *x, const uint8_t secret[HASH_LEN], ramet_share *out)
+{
+    ramet_call *c = x->c;
+    share_row row;
+    session_row s;
+    bool found = share_find(x, secret, &row, out) && session_by_no(x, row.tree, row.session, &s) &&
+                 !session_gone(x, &s);
+    TRY(cx_status(x));
+    if (!found)
+        return call_fail(c, RAMET_SHARE_NOT_FOUND, "share",
+                         "the share link is not known, was revoked or has expired");
+    out->session = s.id;
+    c->share.on = true;
+    c->share.tree = row.tree;
+    c->share.session = row.session;
+    memcpy(c->share.secret, secret, HASH_LEN);
+    return RAMET_OK;
+}
+
+ramet_status ramet_call_share(ramet_call *c, const char *token, ramet_share **out)
+{
+    cx x;
+    uint8_t secret[HASH_LEN];
+    if (out)
+        *out = NULL;
+    c->share.on = false;
+    if (!token)
+        return RAMET_OK;
+    if (!secret_digest(c->hasher, PREFIX, token, secret))
+        return call_fail(c, RAMET_SHARE_NOT_FOUND, "share",
+                         "that is not the token of a share link; it begins with " PREFIX);
+    if (!cx_read(&x, c))
+        return c->err.status;
+    ramet_share *share = arena_alloc(c->a, sizeof *share);
+    ramet_status st = cx_done(&x, hold_run(&x, secret, share));
+    if (st != RAMET_OK)
+        c->share.on = false;
+    else if (out)
+        *out = share;
+    return st;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * identity.c: who asks, for each kind of face; cookies of sign-ins.
+ */
+#include "help.h"
+
+#include "server/auth.h"
+
+#include <stdlib.h>
+
+static struct {
+    auth *a;
+    server_config cfg;
+    arena *mem;
+    face_req q;
+    face_pair headers[8], query[8];
+} W;
+
+static const char *header_get(face_req *q, const char *name)
+{
+    (void)q;
+    for (face_pair *h = W.headers; h->name; h++)
+        if (strcasecmp(h->name, name) == 0)
+            return h->value;
+    return NULL;
+}
+
+static void world_open(void)
+{
+    char message[256];
+    scratch_open();
+    config_defaults(&W.cfg);
+    W.mem = arena_new();
+    W.a = auth_new(&W.cfg, T.store, message);
+    cr_assert(W.a, "%s", message);
+    auth_port(W.a, 7077);
+}
+
+static void world_close(void)
+{
+    auth_free(W.a);
+    arena_free(W.mem);
+    scratch_close();
+}
+
+TestSuite(identity, .init = world_open, .fini = world_close);
+
+/* A request with what is not NULL; the user, or the status as text. */
+static const char *who(face_who_kind kind, const char *bearer, const char *query,
+                       const char *header, const char *key)
+{
+    static const face faces[] = {{.who = WHO_NATIVE}, {.who = WHO_KAGENT}, {.who = WHO_MEMORY}};
+    size_t n = 0;
+    W.q = (face_req){.face = &faces[kind], .a = W.mem, .header = header_get, .query = W.query};
+    buf_init(&W.q.out, 4096);
+    memset(W.headers, 0, sizeof W.headers);
+    if (bearer)
+        W.headers[n++] = (face_pair){"Authorization", arena_printf(W.mem, "Bearer %s", bearer)};
+    if (header)
+        W.headers[n++] = (face_pair){"X-User-Id", header};
+    if (key)
+        W.headers[n++] = (face_pair){"X-API-Key", key};
+    if (query)
+        W.query[W.q.n_query++] = (face_pair){"user_id", query};
+    const char *said = auth_identify(W.a, &W.q) ? arena_strdup(W.mem, W.q.who.user)
+                                                : arena_printf(W.mem, "%d", W.q.status);
+    buf_release(&W.q.out);
+    return said;
+}
+
+Test(identity, native_order)
+{
+    cr_assert_str_eq(who(WHO_NATIVE, "b", "q", "h", "k"), "b");
+    cr_assert_str_eq(who(WHO_NATIVE, NULL, "q", "h", "k"), "q");
+    cr_assert_str_eq(who(WHO_NATIVE, NULL, NULL, "h", "k"), "h");
+    cr_assert_str_eq(who(WHO_NATIVE, NULL, NULL, NULL, "k"), "local");
+    cr_assert_str_eq(who(WHO_NATIVE, "", NULL, NULL, NULL), "local");
+    cr_assert_str_eq(who(WHO_NATIVE, NULL, "", "h", NULL), "400");
+}
+
+Test(identity, kagent_order)
+{
+    cr_assert_str_eq(who(WHO_KAGENT, "b", "q", "h", "k"), "q");
+    cr_assert_str_eq(who(WHO_KAGENT, "b", NULL, "h", "k"), "h");
+    cr_assert_str_eq(who(WHO_KAGENT, "b", NULL, NULL, "k"), "b");
+    cr_assert_str_eq(who(WHO_KAGENT, NULL, NULL, NULL, NULL), "local");
+    cr_assert_str_eq(who(WHO_KAGENT, "b", "a\tb", NULL, NULL), "400");
+}
+
+Test(identity, memory_order)
+{
+    cr_assert_str_eq(who(WHO_MEMORY, "b", "q", "h", "k"), "b");
+    cr_assert_str_eq(who(WHO_MEMORY, NULL, "q", "h", "k"), "k");
+    cr_assert_str_eq(who(WHO_MEMORY, NULL, "q", "h", NULL), "401");
+    cr_assert_str_eq(who(WHO_MEMORY, "a\x01z", NULL, NULL, NULL), "400");
+}
+
+Test(identity, every_face_takes_the_same_token)
+{
+    char message[256];
+    ramet_token *t;
+    ok(ramet_token_add(T.call, &(ramet_token_in){.user = "ann", .roles = "auditor"}, &t));
+    auth_free(W.a);
+    W.cfg.auth = "tokens";
+    W.a = auth_new(&W.cfg, T.store, message);
+    for (int kind = WHO_NATIVE; kind <= WHO_MEMORY; kind++) {
+        cr_assert_str_eq(who(kind, t->secret, NULL, NULL, NULL), "ann");
+        cr_assert(W.q.who.auditor && !W.q.who.admin);
+        cr_assert_str_eq(who(kind, NULL, NULL, NULL, t->secret), "ann");
+        cr_assert_str_eq(who(kind, t->secret, "ann", "ann", "x"), "ann");
+        cr_assert_str_eq(who(kind, t->secret, "bob", NULL, NULL), "403");
+        cr_assert_str_eq(who(kind, t->secret, NULL, "bob", NULL), "403");
+        cr_assert_str_eq(who(kind, "x", NULL, NULL, t->secret), "401");
+        cr_assert_str_eq(who(kind, NULL, "ann", "ann", NULL), "401");
+    }
+}
+
+Test(identity, loopback_by_any_name)
+{
+    static const char *const good[] = {"127.0.0.1",       "127.255.0.3", "::1",
+                                       "0:0:0:0:0:0:0:1", "localhost",   "LOCALHOST"};
+    static const char *const bad[] = {"",    "0.0.0.0", "::",    "128.0.0.1",  "::ffff:10.0.0.1",
+                                      "127", "127.1",   "[::1]", "localhost.", "x.localhost.org"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        cr_assert(auth_is_loopback(good[i]), "%s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        cr_assert(!auth_is_loopback(bad[i]), "%s", bad[i]);
+}
+
+/* As a browser gives it back. */
+static const char *cookie_of(const char *set)
+{
+    return arena_memdup(W.mem, set, strcspn(set, ";"));
+}
+
+Test(identity, a_cookie_opens_only_for_what_it_was_made)
+{
+    cookies *c = cookies_new(), *other = cookies_new();
+    cookie_session in = {.who = {"ann", NULL, "admin"}}, out;
+    cookie_login login = {"s", "n", "v", "/"}, back;
+    const char *header = cookie_of(cookie_session_make(c, W.mem, &in, false));
+    cr_assert(cookie_session_read(c, W.mem, header, false, &out));
+    cr_assert_str_eq(out.who.user, "ann");
+    cr_assert_null(out.who.client);
+    cr_assert_null(out.token);
+    cr_assert_str_eq(out.who.roles, "admin");
+    cr_assert(!cookie_session_read(other, W.mem, header, false, &out));
+    cr_assert(!cookie_session_read(c, W.mem, header, true, &out));
+    cr_assert(!cookie_session_read(c, W.mem, NULL, false, &out));
+
+    const char *value = strchr(header, '=') + 1;
+    const char *as_login = arena_printf(W.mem, "ramet_login=%s", value);
+    cr_assert(!cookie_login_read(c, W.mem, as_login, false, &back));
+    const char *pending = cookie_of(cookie_login_make(c, W.mem, &login, true));
+    cr_assert(cookie_login_read(c, W.mem, pending, true, &back));
+    cr_assert_str_eq(back.verifier, "v");
+
+    cookie_session_read(c, W.mem, header, false, &out);
+    cookie_session_end(c, out.id);
+    cr_assert(!cookie_session_read(c, W.mem, header, false, &out));
+    cookies_free(c);
+    cookies_free(other);
+}
+
+Test(identity, rubbish_for_a_cookie)
+{
+    cookies *c = cookies_new();
+    cookie_session in = {.token = "rmt_x"}, out;
+    unsigned seed = 7;
+    const char *header = cookie_of(cookie_session_make(c, W.mem, &in, false));
+    size_t n = strlen(header);
+    for (int round = 0; round < 2000; round++) {
+        char *t = arena_memdup(W.mem, header, n);
+        size_t at = (size_t)rand_r(&seed) % n;
+        char was = t[at];
+        t[at] = (char)(1 + rand_r(&seed) % 255);
+        if (t[at] != was)
+            cr_assert(!cookie_session_read(c, W.mem, t, false, &out), "%s", t);
+    }
+    cookies_free(c);
+    cookie_session long_one = {.token = arena_alloc(W.mem, 9000)};
+    memset((char *)long_one.token, 'x', 8999);
+    cookies *d = cookies_new();
+    cr_assert_null(cookie_session_make(d, W.mem, &long_one, false));
+    cookies_free(d);
+}
+
+Test(identity, forms)
+{
+    cr_assert_str_eq(form_encode(W.mem, "a b&=ä~"), "a%20b%26%3D%C3%A4~");
+    cr_assert_str_eq(form_value(W.mem, "x=1&token=a%20b+c&y", "token"), "a b c");
+    cr_assert_str_eq(form_value(W.mem, "token=%41", "token"), "A");
+    static const char *const bad[] = {"",          "token",     "token=%",  "token=%4",
+                                      "token=%g0", "token=%00", "xtoken=1", "&&&"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *v = form_value(W.mem, bad[i], "token");
+        cr_assert(!v, "%s: %s", bad[i], v);
+    }
+}
