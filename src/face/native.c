@@ -84,10 +84,9 @@ static void strings(json_writer *w, const char *key, const char *const *items, s
 
 static void tree_place(json_writer *w, const ramet_session *s)
 {
-    if (!s->n_path)
-        return;
     jw_kint(w, "depth", s->depth);
-    strings(w, "path", s->path, s->n_path);
+    if (s->n_path)
+        strings(w, "path", s->path, s->n_path);
 }
 
 /* A deleted session keeps its place in the tree and tells nothing else. */
@@ -114,6 +113,10 @@ static void session_fields(json_writer *w, const ramet_session *s)
     strings(w, "tags", s->tags, s->n_tags);
     jw_key(w, "head");
     native_head(w, &s->head);
+    if (s->adk.branch) {
+        jw_key(w, "adk_head");
+        native_head(w, &s->adk);
+    }
     forked_from(w, s);
     jw_kstr(w, "merged_into", s->merged_into);
     jw_kstr(w, "cache_root", s->cache_root);
@@ -140,6 +143,19 @@ void native_session_cut(json_writer *w, const ramet_session *s, const ramet_cut 
     session_fields(w, s);
     jw_key(w, "cut");
     native_cut(w, cut);
+    jw_end_object(w);
+}
+
+void native_session_sync(json_writer *w, const ramet_sync_out *done)
+{
+    jw_object(w);
+    session_fields(w, done->session);
+    jw_key(w, "sync");
+    jw_object(w);
+    jw_kint(w, "matched", done->matched);
+    jw_kint(w, "added", done->added);
+    jw_kbool(w, "moved", done->moved);
+    jw_end_object(w);
     jw_end_object(w);
 }
 
@@ -301,6 +317,68 @@ void native_member(json_writer *w, const ramet_member *m)
     jw_end_object(w);
 }
 
+void native_share(json_writer *w, const ramet_share *s)
+{
+    jw_object(w);
+    jw_kstr(w, "id", s->id);
+    jw_kstr(w, "session_id", s->session);
+    jw_kbool(w, "write", s->write);
+    jw_kstr(w, "created_by", s->by);
+    native_ktime(w, "created_at", s->created);
+    native_ktime(w, "expires_at", s->expires);
+    if (s->token)
+        jw_kstr(w, "token", s->token);
+    jw_end_object(w);
+}
+
+void native_token(json_writer *w, const ramet_token *t)
+{
+    jw_object(w);
+    jw_kstr(w, "id", t->id);
+    jw_kstr(w, "user", t->user);
+    jw_kstr(w, "client", t->client);
+    jw_key(w, "roles");
+    jw_array(w);
+    for (const char *at = t->roles; *at; at += *at == ',') {
+        size_t n = strcspn(at, ",");
+        jw_strn(w, at, n);
+        at += n;
+    }
+    jw_end_array(w);
+    jw_kstr(w, "note", t->note);
+    native_ktime(w, "created_at", t->created);
+    native_ktime(w, "expires_at", t->expires);
+    native_ktime(w, "used_at", t->used);
+    jw_kbool(w, "revoked", t->revoked);
+    if (t->secret)
+        jw_kstr(w, "secret", t->secret);
+    jw_end_object(w);
+}
+
+static void kratio(json_writer *w, const char *key, double v)
+{
+    jw_key(w, key);
+    jw_nano(w, (int64_t)(v * 1e9));
+}
+
+void native_activity(json_writer *w, const ramet_activity *a)
+{
+    double users = a->active_users ? (double)a->active_users : 1;
+    jw_object(w);
+    jw_kint(w, "days", a->days);
+    jw_kint(w, "active_users", a->active_users);
+    jw_kint(w, "forked_users", a->forked_users);
+    kratio(w, "forked_share", (double)a->forked_users / users);
+    jw_kint(w, "switched_users", a->switched_users);
+    kratio(w, "switched_share", (double)a->switched_users / users);
+    jw_kint(w, "sessions", a->sessions);
+    jw_kint(w, "forks", a->forks);
+    jw_kint(w, "trees", a->trees);
+    jw_kint(w, "entries", a->entries);
+    kratio(w, "forks_per_tree", a->forks_per_tree);
+    jw_end_object(w);
+}
+
 void native_deleted(json_writer *w, const ramet_delete_out *d)
 {
     jw_object(w);
@@ -453,6 +531,8 @@ void native_gc(json_writer *w, const ramet_gc_out *g)
     jw_kint(w, "branches", g->branches);
     jw_kint(w, "entries", g->entries);
     jw_kint(w, "bytes", g->bytes);
+    jw_kint(w, "attachments", g->attachments);
+    jw_kint(w, "attachment_bytes", g->attachment_bytes);
     jw_kbool(w, "dry_run", g->dry_run);
     jw_end_object(w);
 }
@@ -468,6 +548,8 @@ void native_stats(json_writer *w, const ramet_stats *s)
     jw_kint(w, "deleted", s->deleted);
     jw_kint(w, "branches", s->branches);
     jw_kint(w, "entries", s->entries);
+    jw_kint(w, "attachments", s->attachments);
+    jw_kint(w, "attachment_bytes", s->attachment_bytes);
     jw_kint(w, "file_bytes", s->file_bytes);
     jw_kint(w, "wal_bytes", s->wal_bytes);
     jw_kint(w, "search_bytes", s->search_bytes);
@@ -476,9 +558,8 @@ void native_stats(json_writer *w, const ramet_stats *s)
     jw_end_object(w);
 }
 
-void native_error(json_writer *w, const ramet_error *e)
+void native_error_fields(json_writer *w, const ramet_error *e)
 {
-    jw_object(w);
     jw_kstr(w, "code", ramet_status_code(e->status));
     jw_kstr(w, "error", e->message);
     if (e->field[0])
@@ -487,6 +568,12 @@ void native_error(json_writer *w, const ramet_error *e)
         jw_key(w, "head");
         native_head(w, &e->head);
     }
+}
+
+void native_error(json_writer *w, const ramet_error *e)
+{
+    jw_object(w);
+    native_error_fields(w, e);
     jw_end_object(w);
 }
 

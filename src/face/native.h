@@ -21,6 +21,8 @@ void native_session(json_writer *w, const ramet_session *s);
 /* A session as a fork or rewind answers it: with `cut`, where it really cut. */
 void native_session_cut(json_writer *w, const ramet_session *s, const ramet_cut *cut);
 void native_cut(json_writer *w, const ramet_cut *cut);
+/* A session as a sync answers it: with `sync`, what it did. */
+void native_session_sync(json_writer *w, const ramet_sync_out *done);
 void native_entry(json_writer *w, const ramet_entry *e);
 void native_usage(json_writer *w, const ramet_usage *u); /* NULL writes null */
 /* A sum has the members of a usage, `entries`, and `costs` by currency; `cost` and
@@ -33,6 +35,11 @@ void native_branch(json_writer *w, const ramet_branch *b);
 void native_tags(json_writer *w, const ramet_tags *t); /* {"tags": […]} */
 void native_member(json_writer *w, const ramet_member *m);
 void native_deleted(json_writer *w, const ramet_delete_out *d);
+/* `token` only when it was just made; the same for the `secret` of a token. */
+void native_share(json_writer *w, const ramet_share *s);
+void native_token(json_writer *w, const ramet_token *t);
+/* Beside the counts the shares of the active users who forked, and who switched, from 0 to 1. */
+void native_activity(json_writer *w, const ramet_activity *a);
 void native_compare(json_writer *w, const ramet_compare_out *c);
 void native_verdict(json_writer *w, const ramet_verdict *v);
 /* `marks` of a hit count characters of `highlight`, not bytes. */
@@ -40,8 +47,9 @@ void native_hit(json_writer *w, const ramet_hit *h);
 void native_fsck(json_writer *w, const ramet_fsck_out *f);
 void native_gc(json_writer *w, const ramet_gc_out *g);
 void native_stats(json_writer *w, const ramet_stats *s);
-/* {"code", "error", "field"?, "head"?} */
+/* {"code", "error", "field"?, "head"?}; and its members alone */
 void native_error(json_writer *w, const ramet_error *e);
+void native_error_fields(json_writer *w, const ramet_error *e);
 /* key and value at once */
 void native_ktime(json_writer *w, const char *key, int64_t us); /* 0 writes null */
 void native_kbranch(json_writer *w, const char *key, int64_t branch);

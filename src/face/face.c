@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * face.c: what every face uses of a request, how answers and errors are written, how a route is
+ * found and run. What is sent is checked in face_check.c.
+ */
+#include "face/face.h"
+
+#include "base/util.h"
+#include "face/native.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------- reading */
+
+/* The segment of a path template at *p, which goes on behind it; its length. */
+static size_t template_next(const char **p, const char **start)
+{
+    while (**p == '/')
+        ++*p;
+    *start = *p;
+    size_t n = strcspn(*p, "/");
+    *p += n;
+    return n;
+}
+
+const char *face_path(face_req *q, const char *name)
+{
+    const char *p = q->route->path, *s;
+    size_t len = strlen(name), n;
+    for (size_t i = 0; (n = template_next(&p, &s)) && i < q->n_segments; i++)
+        if (n == len + 2 && s[0] == '{' && memcmp(s + 1, name, len) == 0)
+            return q->segments[i];
+    return "";
+}
+
+const char *face_query(const face_req *q, const char *name)
+{
+    for (size_t i = 0; i < q->n_query; i++)
+        if (strcmp(q->query[i].name, name) == 0)
+            return q->query[i].value;
+    return NULL;
+}
+
+size_t face_query_all(face_req *q, const char *name, const char ***out)
+{
+    size_t n = 0;
+    *out = arena_array(q->a, q->n_query + 1, sizeof **out);
+    for (size_t i = 0; i < q->n_query; i++)
+        if (strcmp(q->query[i].name, name) == 0)
+            (*out)[n++] = q->query[i].value;
+    return n;
+}
+
+bool face_query_int(const face_req *q, const char *name, int64_t *out)
+{
+    const char *value = face_query(q, name);
+    if (!value)
+        return false;
+    *out = strtoll(value, NULL, 10);
+    return true;
+}
+
+bool face_query_bool(const face_req *q, const char *name)
+{
+    const char *value = face_query(q, name);
+    return value && strcmp(value, "true") == 0;
+}
+
+static const json_node *member(const face_req *q, const char *name)
+{
+    return q->json.n ? json_get(&q->json, &q->json.nodes[0], name) : NULL;
+}
+
+const json_node *face_member(const face_req *q, const char *name)
+{
+    const json_node *v = member(q, name);
+    return json_is(v, JSON_NULL) ? NULL : v;
+}
+
+bool face_cleared(const face_req *q, const char *name)
+{
+    return json_is(member(q, name), JSON_NULL);
+}
+
+bool face_bool(const face_req *q, const char *name)
+{
+    return json_is(member(q, name), JSON_TRUE);
+}
+
+const char *face_text(face_req *q, const char *name)
+{
+    return json_text(q->a, &q->json, face_member(q, name));
+}
+
+const char *face_raw(face_req *q, const char *name)
+{
+    const json_node *v = face_member(q, name);
+    return v ? json_raw(q->a, &q->json, v) : NULL;
+}
+
+const char *const *face_texts(face_req *q, const char *name, size_t *n)
+{
+    const json_node *list = face_member(q, name);
+    const char **out = arena_array(q->a, (list ? list->count : 0) + 1, sizeof *out);
+    *n = 0;
+    for (const json_node *v = json_first(&q->json, list); v; v = json_next(&q->json, list, v))
+        out[(*n)++] = json_text(q->a, &q->json, v);
+    return out;
+}
+
+/* If-Match holds an entity tag that begins with a hash (face_etag()), or the hash alone. */
+static const char *hash_of_tag(face_req *q, const char *tag)
+{
+    if (!tag || strcmp(tag, "*") == 0)
+        return NULL;
+    if (strncmp(tag, "W/", 2) == 0)
+        tag += 2;
+    if (*tag == '"')
+        tag++;
+    return arena_memdup(q->a, tag, strcspn(tag, "-\""));
+}
+
+const char *face_expected_head(face_req *q)
+{
+    const json_node *v = face_member(q, "expected_head");
+    if (json_is(v, JSON_OBJECT))
+        v = json_get(&q->json, v, "prefix_hash");
+    if (v)
+        return json_text(q->a, &q->json, v);
+    const char *asked = face_query(q, "expected_head");
+    return asked ? asked : hash_of_tag(q, q->header ? q->header(q, "If-Match") : NULL);
+}
+
+/* ------------------------------------------------------------------- answers */
+
+void face_add(face_req *q, const char *name, const char *value)
+{
+    if (q->n_headers == q->cap_headers)
+        q->headers = vec_grow(q->a, q->headers, q->n_headers, &q->cap_headers, sizeof *q->headers);
+    q->headers[q->n_headers++] = (face_pair){arena_strdup(q->a, name), arena_strdup(q->a, value)};
+}
+
+/* Drops whatever was written. */
+static void answer_begin(face_req *q)
+{
+    buf_clear(&q->out);
+    jw_init(&q->w, &q->out, 0);
+    q->type = NULL;
+}
+
+void face_fail(face_req *q, int status, const char *code, const char *field, const char *fmt, ...)
+{
+    char message[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(message, sizeof message, fmt, ap);
+    va_end(ap);
+    /* A message is cut by bytes; half a character would make the answer no JSON. */
+    size_t n = strlen(message);
+    while (n && !utf8_valid(message, n))
+        message[--n] = 0;
+    answer_begin(q);
+    q->status = status;
+    jw_object(&q->w);
+    jw_kstr(&q->w, "code", code);
+    jw_kstr(&q->w, "error", message);
+    if (field && *field)
+        jw_kstr(&q->w, "field", field);
+    jw_kstr(&q->w, "request_id", q->id);
+    jw_end_object(&q->w);
+}
+
+void face_error(face_req *q, const ramet_error *e)
+{
+    answer_begin(q);
+    q->status = ramet_status_http(e->status);
+    jw_object(&q->w);
+    native_error_fields(&q->w, e);
+    jw_kstr(&q->w, "request_id", q->id);
+    jw_end_object(&q->w);
+    if (q->status == 503)
+        face_add(q, "Retry-After", "1");
+}
+
+void face_done(face_req *q)
+{
+    if (q->out.over)
+        face_fail(q, 500, "answer_too_large", NULL,
+                  "the answer is over %zu bytes; ask for less at a time", q->out.max);
+    else if (!q->status)
+        q->status = q->route->success;
+}
+
+void face_etag(face_req *q, const char *front)
+{
+    uint8_t digest[HASH_LEN];
+    char hex[2 * HASH_LEN + 1];
+    sha *h = sha_new();
+    sha_begin(h);
+    sha_add(h, q->out.p, q->out.n);
+    sha_end(h, digest);
+    sha_free(h);
+    hex_encode(digest, 8, hex);
+    face_add(q, "ETag",
+             arena_printf(q->a, "\"%s%s%s\"", front ? front : "", front ? "-" : "", hex));
+}
+
+/* ---- answers that are kept by a key */
+
+static void render_now(face_req *q)
+{
+    answer_begin(q);
+    q->status = 0;
+    if (q->render)
+        q->render(q, q->answer);
+    face_done(q);
+    q->rendered = true;
+}
+
+/* Runs inside the commit, perhaps on another thread while this request waits for it. */
+static void once_answer(void *arg, int *status, const char **bytes, size_t *n)
+{
+    face_req *q = arg;
+    render_now(q);
+    *status = q->status;
+    *bytes = q->out.p;
+    *n = q->out.n;
+}
+
+void face_render(face_req *q, void (*render)(face_req *q, const void *answer), const void *answer)
+{
+    q->render = render;
+    q->answer = answer;
+    q->rendered = false;
+}
+
+bool face_answer(face_req *q, ramet_status st)
+{
+    if (st != RAMET_OK) {
+        face_error(q, ramet_call_error(q->c));
+        return false;
+    }
+    if (q->has_once && q->once.repeated) {
+        answer_begin(q);
+        buf_add(&q->out, q->once.bytes, q->once.n);
+        q->status = q->once.status;
+        face_add(q, "Idempotency-Replayed", "true");
+        return false;
+    }
+    if (!q->rendered)
+        render_now(q);
+    return true;
+}
+
+ramet_call *face_call(face_req *q)
+{
+    if (q->c)
+        return q->c;
+    q->c = ramet_call_new(q->host->store, q->who.user, q->who.client);
+    if (q->who.share && ramet_call_share(q->c, q->who.share, NULL) != RAMET_OK) {
+        face_error(q, ramet_call_error(q->c));
+        return NULL;
+    }
+    if (q->has_once)
+        ramet_call_once(q->c, &q->once);
+    return q->c;
+}
+
+ramet_call *face_call_expecting(face_req *q, const char *session)
+{
+    ramet_call *c = face_call(q);
+    if (c)
+        ramet_call_expect(c, session, face_expected_head(q));
+    return c;
+}
+
+void face_count(face_req *q, const char *what, const char *type)
+{
+    if (q->host->count)
+        q->host->count(q->host->arg, what, type, q->face->name);
+}
+
+const char *face_escape(face_req *q, const char *s)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    char *out = arena_alloc(q->a, 3 * strlen(s) + 1), *p = out;
+    for (; *s; s++) {
+        if (strchr(plain, *s))
+            *p++ = *s;
+        else
+            p += snprintf(p, 4, "%%%02X", (unsigned char)*s);
+    }
+    return out;
+}
+
+/* --------------------------------------------------------------------- routes */
+
+static bool segment_fits(const char *part, size_t n, const char *segment)
+{
+    if (part[0] == '{')
+        return *segment != 0;
+    return strncmp(part, segment, n) == 0 && segment[n] == 0;
+}
+
+static bool path_fits(const char *path, const face_req *q)
+{
+    const char *s;
+    size_t i = 0, n;
+    while ((n = template_next(&path, &s))) {
+        if (i == q->n_segments || !segment_fits(s, n, q->segments[i]))
+            return false;
+        i++;
+    }
+    /* "/" has one segment, which is empty. */
+    return i == q->n_segments || (!i && q->n_segments == 1 && !*q->segments[0]);
+}
+
+face_found face_find(const face *const *faces, size_t n, face_req *q, const char **allow)
+{
+    const char *method = strcmp(q->method, "HEAD") == 0 ? "GET" : q->method;
+    char methods[96] = "";
+    size_t used = 0;
+    for (size_t f = 0; f < n; f++) {
+        for (const face_route *r = faces[f]->routes; r->method; r++) {
+            if (!path_fits(r->path, q))
+                continue;
+            if (!q->face)
+                q->face = faces[f];
+            if (strcmp(r->method, method) == 0) {
+                q->face = faces[f];
+                q->route = r;
+                return FACE_FOUND;
+            }
+            used += (size_t)snprintf(methods + used, sizeof methods - used, "%s, %s", r->method,
+                                     strcmp(r->method, "GET") == 0 ? "HEAD, " : "");
+        }
+    }
+    if (!used)
+        return FACE_NO_PATH;
+    *allow = arena_printf(q->a, "%sOPTIONS", methods);
+    return FACE_NO_METHOD;
+}
+
+/* The scope of a key is (user, method, path); a path may be longer than a scope. */
+static const char *once_scope(face_req *q, sha *h)
+{
+    uint8_t digest[HASH_LEN];
+    char hex[2 * HASH_LEN + 1];
+    if (strlen(q->path) < 900)
+        return arena_printf(q->a, "%s %s", q->method, q->path);
+    sha_begin(h);
+    sha_add(h, q->path, strlen(q->path));
+    sha_end(h, digest);
+    hex_encode(digest, HASH_LEN, hex);
+    return arena_printf(q->a, "%s %s", q->method, hex);
+}
+
+static bool once_prepare(face_req *q)
+{
+    const char *key = q->header ? q->header(q, "Idempotency-Key") : NULL;
+    if (!key || !(q->route->flags & ROUTE_WRITE) || strcmp(q->method, "POST") != 0)
+        return true;
+    if (!*key || strlen(key) > 255 || !utf8_valid(key, strlen(key))) {
+        face_fail(q, 400, "invalid_request", "Idempotency-Key",
+                  "an Idempotency-Key has 1 to 255 bytes of UTF-8");
+        return false;
+    }
+    if (q->route->flags & ROUTE_KEYLESS) {
+        face_fail(q, 400, "invalid_request", "Idempotency-Key",
+                  "no answer is kept for an Idempotency-Key here; leave it out");
+        return false;
+    }
+    sha *h = sha_new();
+    q->once = (ramet_once){.key = key, .answer = once_answer, .arg = q};
+    q->once.scope = once_scope(q, h);
+    sha_begin(h);
+    sha_add(h, q->body.p, q->body.n);
+    for (size_t i = 0; i < q->n_query; i++) {
+        sha_add(h, q->query[i].name, strlen(q->query[i].name) + 1);
+        sha_add(h, q->query[i].value, strlen(q->query[i].value) + 1);
+    }
+    sha_end(h, q->once.digest);
+    sha_free(h);
+    q->has_once = true;
+    return true;
+}
+
+void face_run(face_req *q)
+{
+    if ((q->route->flags & ROUTE_ADMIN) && !q->who.admin) {
+        face_fail(q, 403, "forbidden", NULL, "this is for administrators alone");
+        return;
+    }
+    if (once_prepare(q))
+        q->route->run(q);
+}

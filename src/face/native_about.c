@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * native_about.c: over HTTP, who asks, who can answer, what happens, how the store is used.
+ */
+#include "face/native_api.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void words_write(json_writer *w, const char *key, const char *words)
+{
+    jw_key(w, key);
+    jw_array(w);
+    for (const char *p = words ? words : ""; *p;) {
+        size_t n = strcspn(p, ", ");
+        if (n)
+            jw_strn(w, p, n);
+        p += n + (p[n] != 0);
+    }
+    jw_end_array(w);
+}
+
+static void show_me(face_req *q, const void *answer)
+{
+    const face_who *who = answer;
+    jw_object(&q->w);
+    jw_kstr(&q->w, "user", who->user);
+    jw_kstr(&q->w, "client", who->client);
+    words_write(&q->w, "roles", who->roles);
+    jw_kstr(&q->w, "auth", who->mode);
+    jw_kbool(&q->w, "admin", who->admin);
+    jw_kbool(&q->w, "auditor", who->auditor);
+    jw_kbool(&q->w, "indexer", who->indexer);
+    jw_end_object(&q->w);
+}
+
+void api_me_get(face_req *q)
+{
+    face_render(q, show_me, &q->who);
+    face_answer(q, RAMET_OK);
+}
+
+static void show_agents(face_req *q, const void *answer)
+{
+    const face_host *host = answer;
+    jw_object(&q->w);
+    jw_key(&q->w, "agents");
+    host->agents(host->arg, &q->w);
+    jw_kstr(&q->w, "next_cursor", NULL);
+    jw_end_object(&q->w);
+}
+
+void api_agents_list(face_req *q)
+{
+    face_render(q, show_agents, q->host);
+    face_answer(q, RAMET_OK);
+}
+
+/* -------------------------------------------------------------------- events */
+
+/* The last number that the caller has; false: the answer is filled. */
+static bool last_seen(face_req *q, int64_t *after, bool *given)
+{
+    const char *last = q->header ? q->header(q, "Last-Event-ID") : NULL;
+    char *end;
+    if (!last || !*last) {
+        *given = face_query_int(q, "after", after);
+        return true;
+    }
+    errno = 0;
+    *after = strtoll(last, &end, 10);
+    *given = true;
+    if (errno == 0 && !*end && *after >= 0)
+        return true;
+    face_fail(q, 400, "invalid_request", "Last-Event-ID",
+              "Last-Event-ID is '%.40s'; it is the number of an event", last);
+    return false;
+}
+
+/* Who may not see what he asks for is told at once, instead of hearing nothing for ever. */
+static bool events_visible(face_req *q, ramet_call *c, const ramet_events_in *in)
+{
+    ramet_session *session;
+    ramet_session_list list;
+    ramet_list_in of_tree = {.limit = 1, .tree = in->tree, .archived = RAMET_ARCHIVED_INCLUDE};
+    ramet_status st = RAMET_OK;
+    if (in->session)
+        st = ramet_session_get(c, in->session, &session);
+    if (st == RAMET_OK && in->tree) {
+        st = ramet_session_find(c, &of_tree, &list);
+        if (st == RAMET_OK && !list.n) {
+            face_fail(q, 404, ramet_status_code(RAMET_TREE_NOT_FOUND), "tree",
+                      "there is no tree %.100s", in->tree);
+            return false;
+        }
+    }
+    if (st != RAMET_OK)
+        face_error(q, ramet_call_error(c));
+    return st == RAMET_OK;
+}
+
+void api_events_open(face_req *q)
+{
+    ramet_call *c = face_call(q);
+    bool given = false;
+    ramet_events_in in = {.session = face_query(q, "session"), .tree = face_query(q, "tree")};
+    if (!c || !last_seen(q, &in.after, &given) || !events_visible(q, c, &in))
+        return;
+    q->host->events(q->host->arg, q, &in, !given);
+}
+
+/* ---------------------------------------------------------------- statistics */
+
+static void show_statistics(face_req *q, const void *answer)
+{
+    native_activity(&q->w, answer);
+}
+
+void api_statistics_get(face_req *q)
+{
+    ramet_call *c = face_call(q);
+    ramet_activity out = {0};
+    int64_t days = 0;
+    face_query_int(q, "days", &days);
+    if (!c)
+        return;
+    face_render(q, show_statistics, &out);
+    face_answer(q, ramet_statistics(c, (int)days, &out));
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * about.c: the routes of the server itself: is it alive, is it ready, what does it count, what can
+ * it do. The documents are made once, from the tables of all faces.
+ */
+#include "server/server.h"
+
+#include "base/util.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DOCUMENT_MAX = 16 << 20, METRICS_MAX = 16 << 20 };
+
+typedef struct document {
+    buf text;
+    char tag[24]; /* ETag, quoted */
+} document;
+
+static struct {
+    about_parts parts;
+    document openapi, docs;
+} about;
+
+static void document_tag(document *d)
+{
+    uint8_t hash[HASH_LEN];
+    char hex[17];
+    sha *s = sha_new();
+    sha_begin(s);
+    sha_add(s, d->text.p, d->text.n);
+    sha_end(s, hash);
+    sha_free(s);
+    hex_encode(hash, 8, hex);
+    snprintf(d->tag, sizeof d->tag, "\"%s\"", hex);
+}
+
+void about_bind(const about_parts *p)
+{
+    about.parts = *p;
+    buf_init(&about.openapi.text, DOCUMENT_MAX);
+    buf_init(&about.docs.text, DOCUMENT_MAX);
+    face_openapi(p->faces, p->n_faces, RAMET_VERSION, &about.openapi.text);
+    face_docs_html(p->faces, p->n_faces, RAMET_VERSION, &about.docs.text);
+    document_tag(&about.openapi);
+    document_tag(&about.docs);
+}
+
+void about_release(void)
+{
+    buf_release(&about.openapi.text);
+    buf_release(&about.docs.text);
+}
+
+static void document_answer(face_req *q, const document *d, const char *type)
+{
+    const char *known = q->header(q, "If-None-Match");
+    face_add(q, "ETag", d->tag);
+    q->cacheable = true;
+    q->type = type;
+    if (known && (strstr(known, d->tag) || strcmp(known, "*") == 0)) {
+        q->status = 304;
+        return;
+    }
+    buf_add(&q->out, d->text.p, d->text.n);
+    face_done(q);
+}
+
+static void healthz_run(face_req *q)
+{
+    buf_puts(&q->out, "{\"status\":\"ok\"}");
+    q->status = 200;
+}
+
+static void readyz_run(face_req *q)
+{
+    ramet_status st = ramet_health(about.parts.store);
+    if (*about.parts.stopping)
+        face_fail(q, 503, "stopping", NULL, "the server is stopping");
+    else if (st != RAMET_OK)
+        face_fail(q, 503, "store_stopped", NULL, "the store takes no writes: %s",
+                  ramet_status_text(st));
+    else {
+        buf_puts(&q->out, "{\"status\":\"ready\"}");
+        q->status = 200;
+    }
+}
+
+static void metrics_run(face_req *q)
+{
+    const about_parts *p = &about.parts;
+    http *h = __atomic_load_n(p->http, __ATOMIC_ACQUIRE);
+    buf text;
+    if (!h) {
+        face_fail(q, 503, "starting", NULL, "the server is starting");
+        return;
+    }
+    buf_init(&text, METRICS_MAX);
+    metrics_write(p->metrics, h, p->live, p->store, &text);
+    buf_add(&q->out, text.p, text.n);
+    buf_release(&text);
+    q->type = "text/plain; version=0.0.4; charset=utf-8";
+    face_done(q);
+}
+
+static void openapi_run(face_req *q)
+{
+    document_answer(q, &about.openapi, "application/json");
+}
+
+static void docs_run(face_req *q)
+{
+    document_answer(q, &about.docs, "text/html; charset=utf-8");
+}
+
+static void root_run(face_req *q)
+{
+    buf_puts(&q->out, "Ramet " RAMET_VERSION "\n\n"
+                      "/docs          what it can do, to read\n"
+                      "/openapi.json  the same for programs\n"
+                      "/ramet/v1      the API\n"
+                      "/metrics       what it counts\n"
+                      "/healthz       alive?\n"
+                      "/readyz        ready to write?\n");
+    q->type = "text/plain; charset=utf-8";
+    face_done(q);
+}
+
+static const face_field status_fields[] = {
+    {.name = "status", .kind = FIELD_TEXT, .required = true, .text = "ok, or ready"},
+    {.name = NULL},
+};
+
+static const face_schema schemas[] = {
+    {.name = "Status", .text = "The server answers.", .fields = status_fields},
+    {.name = NULL},
+};
+
+static const face_route routes[] = {
+    {
+        .method = "GET",
+        .path = "/healthz",
+        .name = "health",
+        .group = "The server",
+        .summary = "Whether the process answers",
+        .flags = ROUTE_OPEN | ROUTE_QUICK,
+        .success = 200,
+        .answer = "Status",
+        .run = healthz_run,
+    },
+    {
+        .method = "GET",
+        .path = "/readyz",
+        .name = "ready",
+        .group = "The server",
+        .summary = "Whether it takes writes",
+        .about = "503 after a failed write of the store, until it is well again, and while the "
+                 "server stops.",
+        .flags = ROUTE_OPEN | ROUTE_QUICK,
+        .success = 200,
+        .answer = "Status",
+        .statuses = "STOPPED",
+        .run = readyz_run,
+    },
+    {
+        .method = "GET",
+        .path = "/metrics",
+        .name = "metrics",
+        .group = "The server",
+        .summary = "What the server counts, as Prometheus text",
+        .flags = ROUTE_OPEN,
+        .success = 200,
+        .run = metrics_run,
+    },
+    {
+        .method = "GET",
+        .path = "/openapi.json",
+        .name = "openapi",
+        .group = "The server",
+        .summary = "All routes as an OpenAPI 3.1 document",
+        .flags = ROUTE_OPEN | ROUTE_QUICK,
+        .success = 200,
+        .run = openapi_run,
+    },
+    {
+        .method = "GET",
+        .path = "/docs",
+        .name = "docs",
+        .group = "The server",
+        .summary = "All routes as a page to read",
+        .flags = ROUTE_OPEN | ROUTE_QUICK,
+        .success = 200,
+        .run = docs_run,
+    },
+    {
+        .method = "GET",
+        .path = "/",
+        .name = "root",
+        .group = "The server",
+        .summary = "Where to look",
+        .flags = ROUTE_OPEN | ROUTE_QUICK,
+        .success = 200,
+        .run = root_run,
+    },
+    {.method = NULL},
+};
+
+const face face_about = {
+    .name = "server",
+    .title = "The server itself",
+    .prefix = "",
+    .who = WHO_NATIVE,
+    .routes = routes,
+    .schemas = schemas,
+};

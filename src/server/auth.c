@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * auth.c: who asks. One answer for every face; what he may do is core's to say.
+ *
+ * 1. In the modes `tokens` and `oidc` nothing that a caller says about himself counts, but what his
+ *    token says; a user_id that says otherwise is refused.
+ * 2. A credential that is there and is not good is refused: the next one is not tried.
+ * 3. Why it was refused goes to the log, never to the caller; the credential goes to neither.
+ */
+#include "server/auth.h"
+
+#include "base/util.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define SECRET_MAX JWT_MAX
+
+static const char *const mode_names[] = {"local", "tokens", "oidc"};
+
+bool auth_id_valid(const char *s)
+{
+    size_t n = strnlen(s, 256);
+    if (n < 1 || n > 255)
+        return false;
+    for (size_t i = 0; i < n;) {
+        uint32_t cp = 0;
+        size_t step = utf8_next(s + i, n - i, &cp);
+        if (!step || cp < 0x20 || (cp >= 0x7f && cp < 0xa0))
+            return false;
+        i += step;
+    }
+    return true;
+}
+
+bool auth_secure(auth *a, face_req *q)
+{
+    /* A client that lies here gets a cookie that its browser does not keep: no harm. */
+    const char *proto = q->header(q, "X-Forwarded-Proto");
+    return (proto && strcasecmp(proto, "https") == 0) ||
+           (a->cfg->oidc_redirect && strncasecmp(a->cfg->oidc_redirect, "https://", 8) == 0);
+}
+
+/* ------------------------------------------------------------------ answers */
+
+void auth_refuse(face_req *q, auth_verdict v, const char *why)
+{
+    log_line(v == AUTH_REFUSED ? LOG_INFO : LOG_WARN, "not identified", "why", why, "remote",
+             q->remote ? q->remote : "", "request", q->id, NULL);
+    if (v == AUTH_UNAVAILABLE) {
+        face_fail(q, 503, "identity_unavailable", NULL,
+                  "who you are cannot be told now; try again");
+        face_add(q, "Retry-After", "1");
+        return;
+    }
+    face_fail(q, 401, "unauthenticated", NULL, "the token is unknown, expired or revoked");
+    face_add(q, "WWW-Authenticate", "Bearer realm=\"ramet\", error=\"invalid_token\"");
+}
+
+static bool refuse_missing(face_req *q, const char *what)
+{
+    face_fail(q, 401, "unauthenticated", NULL, "%s", what);
+    face_add(q, "WWW-Authenticate", "Bearer realm=\"ramet\"");
+    return false;
+}
+
+static bool refuse_id(face_req *q, const char *field)
+{
+    face_fail(q, 400, "invalid_id", field,
+              "%s must be 1 to 255 bytes of UTF-8 without control characters", field);
+    return false;
+}
+
+/* ------------------------------------------------------------------ what a request says */
+
+/* The text of "Authorization: Bearer …"; NULL when it is another scheme, or empty. */
+static const char *bearer_text(face_req *q)
+{
+    const char *s = q->header(q, "Authorization");
+    if (!s || strncasecmp(s, "Bearer", 6) != 0 || s[6] != ' ')
+        return NULL;
+    s += 6 + strspn(s + 6, " ");
+    size_t n = strlen(s);
+    while (n && s[n - 1] == ' ')
+        n--;
+    return n ? arena_memdup(q->a, s, n) : NULL;
+}
+
+static const char *key_text(face_req *q)
+{
+    const char *s = q->header(q, "X-API-Key");
+    return s && *s ? s : NULL;
+}
+
+const char *auth_secret(face_req *q)
+{
+    const char *bearer = bearer_text(q);
+    return bearer ? bearer : key_text(q);
+}
+
+/* False: the answer is filled. */
+static bool query_user(face_req *q, const char **out)
+{
+    const char **all = NULL;
+    size_t n = face_query_all(q, "user_id", &all);
+    *out = n ? all[0] : NULL;
+    if (n < 2)
+        return true;
+    face_fail(q, 400, "invalid_request", "user_id", "user_id stands there more than once");
+    return false;
+}
+
+/* ------------------------------------------------------------------ roles */
+
+/* Names parted by commas; one with a * at the end stands for all that begin with the rest. */
+static bool list_has(const char *list, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *p = list ? list : ""; *p;) {
+        p += strspn(p, ", ");
+        size_t n = strcspn(p, ",");
+        const char *next = p + n;
+        while (n && p[n - 1] == ' ')
+            n--;
+        bool prefix = n && p[n - 1] == '*';
+        if (prefix ? len >= n - 1 && strncmp(p, name, n - 1) == 0
+                   : n && len == n && strncmp(p, name, n) == 0)
+            return true;
+        p = next;
+    }
+    return false;
+}
+
+/* A role as such: no * in it means anything. */
+static bool roles_have(const char *roles, const char *role)
+{
+    size_t len = strlen(role);
+    for (const char *p = roles; *p;) {
+        p += strspn(p, ", ");
+        size_t n = strcspn(p, ", ");
+        if (n == len && strncmp(p, role, n) == 0)
+            return true;
+        p += n;
+    }
+    return false;
+}
+
+static bool role_fill(face_req *q, const char *role, const char *list)
+{
+    if (roles_have(q->who.roles, role))
+        return true;
+    if (!list_has(list, q->who.user))
+        return false;
+    q->who.roles = arena_printf(q->a, "%s%s%s", q->who.roles, *q->who.roles ? "," : "", role);
+    return true;
+}
+
+/* Fills q->who. */
+static bool who_fill(auth *a, face_req *q, const identity *id)
+{
+    const char *client = q->header(q, "X-Client-ID"), *share = q->header(q, "X-Ramet-Share");
+    if (client && !*client)
+        client = NULL;
+    if (client && !auth_id_valid(client))
+        return refuse_id(q, "X-Client-ID");
+    if (!share || !*share)
+        share = face_query(q, "share");
+    q->who.user = id->user;
+    q->who.client = id->client ? id->client : client;
+    q->who.roles = id->roles ? id->roles : "";
+    q->who.share = share && *share ? share : NULL;
+    q->who.admin = role_fill(q, "admin", a->cfg->admins);
+    q->who.auditor = role_fill(q, "auditor", a->cfg->auditors);
+    q->who.indexer = role_fill(q, "indexer", a->cfg->indexers);
+    return true;
+}
+
+/* ------------------------------------------------------------------ local */
+
+static bool local_identify(auth *a, face_req *q)
+{
+    const char *bearer = bearer_text(q), *key = key_text(q), *header = q->header(q, "X-User-Id");
+    const char *query = NULL, *otherwise = a->cfg->default_user;
+    if (!query_user(q, &query))
+        return false;
+    struct {
+        const char *value, *field;
+    } order[4] = {{bearer, "Authorization"}, {query, "user_id"}, {header, "X-User-Id"}};
+    if (otherwise && *otherwise)
+        order[3].value = otherwise;
+    if (q->face->who == WHO_KAGENT) {
+        order[0].value = query, order[0].field = "user_id";
+        order[1].value = header, order[1].field = "X-User-Id";
+        order[2].value = bearer, order[2].field = "Authorization";
+    } else if (q->face->who == WHO_MEMORY) {
+        order[1].value = key, order[1].field = "X-API-Key";
+        order[2].value = order[3].value = NULL;
+    }
+    for (int i = 0; i < 4; i++)
+        if (order[i].value) {
+            if (!auth_id_valid(order[i].value))
+                return refuse_id(q, order[i].field ? order[i].field : "default-user");
+            return who_fill(a, q, &(identity){.user = order[i].value});
+        }
+    return refuse_missing(q, q->face->who == WHO_MEMORY
+                                 ? "a bearer token or an API key is needed: its text is the user"
+                                 : "the request does not say who asks");
+}
+
+/* ------------------------------------------------------------------ tokens and oidc */
+
+auth_verdict auth_token(auth *a, arena *ar, const char *secret, identity *out, const char **why)
+{
+    ramet_token *t = NULL;
+    ramet_call *c = ramet_call_new(a->store, NULL, NULL);
+    ramet_status st = ramet_token_check(c, secret, &t);
+    if (st == RAMET_OK)
+        *out = (identity){arena_strdup(ar, t->user), arena_strdup(ar, t->client),
+                          t->roles ? arena_strdup(ar, t->roles) : ""};
+    else
+        *why = arena_strdup(ar, ramet_call_error(c)->message);
+    ramet_call_free(c);
+    if (st == RAMET_OK)
+        return AUTH_OK;
+    return ramet_status_http(st) < 500 ? AUTH_REFUSED : AUTH_UNAVAILABLE;
+}
+
+static auth_verdict secret_identify(auth *a, face_req *q, const char *secret, identity *out,
+                                    const char **why)
+{
+    *why = "the credential is too long";
+    if (strnlen(secret, SECRET_MAX + 1) > SECRET_MAX)
+        return AUTH_REFUSED;
+    if (a->mode == MODE_TOKENS)
+        return auth_token(a, q->a, secret, out, why);
+    return oidc_identify(a->issuer, q->a, secret, out, why);
+}
+
+/* A user that the request names must be the token's. */
+static bool user_agrees(face_req *q, const identity *id)
+{
+    const char *query = NULL, *header = q->header(q, "X-User-Id");
+    if (!query_user(q, &query))
+        return false;
+    if ((!query || strcmp(query, id->user) == 0) && (!header || strcmp(header, id->user) == 0))
+        return true;
+    face_fail(q, 403, "forbidden", query && strcmp(query, id->user) != 0 ? "user_id" : "X-User-Id",
+              "the token belongs to another user");
+    return false;
+}
+
+static bool secret_check(auth *a, face_req *q)
+{
+    identity id = {0};
+    const char *why = "";
+    cookie_session session;
+    const char *secret = auth_secret(q);
+    auth_verdict v = AUTH_OK;
+    if (secret)
+        v = secret_identify(a, q, secret, &id, &why);
+    else if (!cookie_session_read(a->jar, q->a, q->header(q, "Cookie"), auth_secure(a, q),
+                                  &session))
+        return refuse_missing(q, "a token is needed: Authorization: Bearer …, or X-API-Key");
+    else if (session.token)
+        v = secret_identify(a, q, session.token, &id, &why);
+    else
+        id = session.who;
+    if (v != AUTH_OK) {
+        auth_refuse(q, v, why);
+        return false;
+    }
+    return user_agrees(q, &id) && who_fill(a, q, &id);
+}
+
+bool auth_identify(auth *a, face_req *q)
+{
+    q->who = (face_who){.mode = mode_names[a->mode]};
+    return a->mode == MODE_LOCAL ? local_identify(a, q) : secret_check(a, q);
+}
+
+/* ------------------------------------------------------------------ begin and end */
+
+void auth_port(auth *a, int port)
+{
+    __atomic_store_n(&a->port, port, __ATOMIC_RELAXED);
+}
+
+static bool listen_read(auth *a, const char *listen)
+{
+    const char *colon = strrchr(listen, ':');
+    size_t n = colon ? (size_t)(colon - listen) : 0;
+    if (n >= 2 && listen[0] == '[' && listen[n - 1] == ']') {
+        listen++;
+        n -= 2;
+    }
+    if (!n || n >= sizeof a->host)
+        return false;
+    memcpy(a->host, listen, n);
+    a->host[n] = 0;
+    a->port = (int)strtol(colon + 1, NULL, 10);
+    return true;
+}
+
+static bool auth_begin(auth *a, char *message)
+{
+    const server_config *cfg = a->cfg;
+    for (size_t i = 0; i < sizeof mode_names / sizeof *mode_names; i++)
+        if (strcmp(cfg->auth, mode_names[i]) == 0)
+            a->mode = (auth_mode)i;
+    if (!listen_read(a, cfg->listen)) {
+        snprintf(message, AUTH_MESSAGE, "listen is '%.80s'; it must be ADDR:PORT", cfg->listen);
+        return false;
+    }
+    if (a->mode == MODE_LOCAL) {
+        if (!auth_is_loopback(a->host)) {
+            snprintf(message, AUTH_MESSAGE,
+                     "auth local takes everyone for who he says he is, so it listens on loopback "
+                     "only, not on %.63s; use auth tokens or oidc",
+                     a->host);
+            return false;
+        }
+        if (cfg->default_user && *cfg->default_user && !auth_id_valid(cfg->default_user)) {
+            snprintf(message, AUTH_MESSAGE, "default-user must be 1 to 255 bytes of UTF-8");
+            return false;
+        }
+        return true;
+    }
+    a->jar = cookies_new();
+    if (a->mode == MODE_OIDC)
+        a->issuer = oidc_new(cfg, message);
+    return a->mode != MODE_OIDC || a->issuer;
+}
+
+auth *auth_new(const server_config *cfg, ramet *store, char *message)
+{
+    auth *a = xcalloc(1, sizeof *a);
+    a->cfg = cfg;
+    a->store = store;
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (auth_begin(a, message))
+        return a;
+    auth_free(a);
+    return NULL;
+}
+
+void auth_free(auth *a)
+{
+    if (!a)
+        return;
+    oidc_free(a->issuer);
+    cookies_free(a->jar);
+    free(a);
+    curl_global_cleanup();
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cookie.c: what a browser keeps for us: who signed in, and a sign-in that is under way.
+ *
+ * A cookie is JSON, sealed with AES-256-GCM by a key that is made at start and never leaves memory:
+ * a browser can neither read nor change nor make one, a stolen database cannot either, and a
+ * restart signs all browsers out. The time of its end stands inside. An API key lies in it as it
+ * is, so that it is looked up, and can be revoked, at each request.
+ *
+ * A sign-out ends the sign-in here too: its number is kept until the cookie would have ended (the
+ * last ENDED_MOST of them).
+ */
+#include "server/auth.h"
+
+#include "base/util.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_BYTES 32
+#define IV_BYTES 12
+#define TAG_BYTES 16
+#define ID_BYTES 16
+#define COOKIE_MAX 4096
+#define ENDED_MOST 4096
+
+/* What a cookie is for: it is sealed in, so that one cannot stand for the other. */
+#define FOR_SESSION "ramet session"
+#define FOR_LOGIN "ramet login"
+
+struct cookies {
+    unsigned char key[KEY_BYTES];
+    pthread_mutex_t lock;
+    char ended[ENDED_MOST][2 * ID_BYTES + 1]; /* a ring */
+    size_t n_ended;                           /* ever */
+};
+
+cookies *cookies_new(void)
+{
+    cookies *c = xcalloc(1, sizeof *c);
+    random_bytes(c->key, sizeof c->key);
+    pthread_mutex_init(&c->lock, NULL);
+    return c;
+}
+
+void cookies_free(cookies *c)
+{
+    if (!c)
+        return;
+    OPENSSL_cleanse(c->key, sizeof c->key);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+/* ------------------------------------------------------------------ sealing */
+
+/* base64url of IV, ciphertext and tag; NULL when it would be too long for a browser. */
+static const char *seal(const cookies *c, arena *a, const char *use, const char *text, size_t n)
+{
+    size_t all = IV_BYTES + n + TAG_BYTES;
+    if (all > COOKIE_MAX / 4 * 3 - 64)
+        return NULL;
+    unsigned char *out = arena_alloc(a, all), *body = out + IV_BYTES;
+    int len = 0;
+    random_bytes(out, IV_BYTES);
+    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+    bool ok =
+        ctx && EVP_EncryptInit_ex(ctx, EVP_aes_256_gcm(), NULL, c->key, out) == 1 &&
+        EVP_EncryptUpdate(ctx, NULL, &len, (const unsigned char *)use, (int)strlen(use)) == 1 &&
+        EVP_EncryptUpdate(ctx, body, &len, (const unsigned char *)text, (int)n) == 1 &&
+        EVP_EncryptFinal_ex(ctx, body + n, &len) == 1 &&
+        EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_GET_TAG, TAG_BYTES, body + n) == 1;
+    EVP_CIPHER_CTX_free(ctx);
+    return ok ? b64url_encode(a, out, all) : NULL;
+}
+
+static const char *unseal(const cookies *c, arena *a, const char *use, const char *sealed,
+                          size_t *n)
+{
+    size_t all = 0;
+    unsigned char *in = (unsigned char *)b64url_decode(a, sealed, strlen(sealed), &all);
+    if (!in || all < IV_BYTES + TAG_BYTES)
+        return NULL;
+    *n = all - IV_BYTES - TAG_BYTES;
+    unsigned char *out = arena_alloc(a, *n + 1);
+    int len = 0;
+    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+    bool ok =
+        ctx && EVP_DecryptInit_ex(ctx, EVP_aes_256_gcm(), NULL, c->key, in) == 1 &&
+        EVP_DecryptUpdate(ctx, NULL, &len, (const unsigned char *)use, (int)strlen(use)) == 1 &&
+        EVP_DecryptUpdate(ctx, out, &len, in + IV_BYTES, (int)*n) == 1 &&
+        EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_TAG, TAG_BYTES, in + IV_BYTES + *n) == 1 &&
+        EVP_DecryptFinal_ex(ctx, out + *n, &len) == 1;
+    EVP_CIPHER_CTX_free(ctx);
+    return ok ? (const char *)out : NULL;
+}
+
+/* ------------------------------------------------------------------ the header */
+
+#define SESSION_NAME "ramet_session"
+#define LOGIN_NAME "ramet_login"
+
+/* With the prefix __Host- no other name of the same domain can set it. */
+static const char *name_of(const char *name, bool secure)
+{
+    if (!secure)
+        return name;
+    return strcmp(name, SESSION_NAME) == 0 ? "__Host-" SESSION_NAME : "__Host-" LOGIN_NAME;
+}
+
+static const char *cookie_find(arena *a, const char *header, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *s = header; s && *s;) {
+        s += strspn(s, "; ");
+        size_t n = strcspn(s, ";");
+        if (n > len && s[len] == '=' && strncmp(s, name, len) == 0 && n - len <= COOKIE_MAX)
+            return arena_memdup(a, s + len + 1, n - len - 1);
+        s += n;
+    }
+    return NULL;
+}
+
+bool cookie_session_there(const char *header, bool secure)
+{
+    const char *name = name_of(SESSION_NAME, secure);
+    size_t len = strlen(name);
+    for (const char *s = header; s && *s;) {
+        s += strspn(s, "; ");
+        if (strncmp(s, name, len) == 0 && s[len] == '=')
+            return true;
+        s += strcspn(s, ";");
+    }
+    return false;
+}
+
+/* The JSON that a cookie of the request holds, while it is not over. */
+static bool cookie_open(cookies *c, arena *a, const char *value, const char *use, json_doc *d)
+{
+    size_t n = 0;
+    int64_t end = 0;
+    const char *text = value ? unseal(c, a, use, value, &n) : NULL;
+    return text && json_parse(a, text, n, 4, d, NULL) &&
+           json_int(d, json_get(d, &d->nodes[0], "end"), &end) && time_now_us() / 1000000 < end;
+}
+
+/* Members as name and value in turn, NULL at the end; a NULL value is left out. */
+static const char *cookie_close(cookies *c, arena *a, const char *use, int seconds,
+                                const char *const *members)
+{
+    buf out;
+    json_writer w;
+    buf_init(&out, COOKIE_MAX);
+    jw_init(&w, &out, 0);
+    jw_object(&w);
+    jw_kint(&w, "end", time_now_us() / 1000000 + seconds);
+    for (; members[0]; members += 2)
+        if (members[1])
+            jw_kstr(&w, members[0], members[1]);
+    jw_end_object(&w);
+    const char *sealed = out.over ? NULL : seal(c, a, use, out.p, out.n);
+    OPENSSL_cleanse(out.p, out.n);
+    buf_release(&out);
+    return sealed;
+}
+
+static const char *member(arena *a, const json_doc *d, const char *name)
+{
+    return json_text(a, d, json_get(d, &d->nodes[0], name));
+}
+
+/* ------------------------------------------------------------------ who signed in */
+
+const char *cookie_session_make(cookies *c, arena *a, const cookie_session *in, bool secure)
+{
+    uint8_t raw[ID_BYTES];
+    char id[2 * ID_BYTES + 1];
+    random_bytes(raw, sizeof raw);
+    hex_encode(raw, sizeof raw, id);
+    const char *members[] = {"id",         id,       "token",        in->token, "user",
+                             in->who.user, "client", in->who.client, "roles",   in->who.roles,
+                             NULL};
+    const char *sealed = cookie_close(c, a, FOR_SESSION, SESSION_SECONDS, members);
+    if (!sealed)
+        return NULL;
+    return arena_printf(a, "%s=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Strict%s",
+                        name_of(SESSION_NAME, secure), sealed, SESSION_SECONDS,
+                        secure ? "; Secure" : "");
+}
+
+static bool session_ended(cookies *c, const char *id)
+{
+    bool found = false;
+    pthread_mutex_lock(&c->lock);
+    size_t n = c->n_ended < ENDED_MOST ? c->n_ended : ENDED_MOST;
+    for (size_t i = 0; i < n && !found; i++)
+        found = memcmp(c->ended[i], id, 2 * ID_BYTES) == 0;
+    pthread_mutex_unlock(&c->lock);
+    return found;
+}
+
+bool cookie_session_read(cookies *c, arena *a, const char *header, bool secure, cookie_session *out)
+{
+    json_doc d;
+    const char *value = cookie_find(a, header, name_of(SESSION_NAME, secure));
+    if (!cookie_open(c, a, value, FOR_SESSION, &d))
+        return false;
+    *out = (cookie_session){
+        .token = member(a, &d, "token"),
+        .who = {member(a, &d, "user"), member(a, &d, "client"), member(a, &d, "roles")},
+        .id = member(a, &d, "id")};
+    return out->id && strlen(out->id) == 2 * ID_BYTES && (out->token || out->who.user) &&
+           !session_ended(c, out->id);
+}
+
+void cookie_session_end(cookies *c, const char *id)
+{
+    pthread_mutex_lock(&c->lock);
+    memcpy(c->ended[c->n_ended++ % ENDED_MOST], id, 2 * ID_BYTES);
+    pthread_mutex_unlock(&c->lock);
+}
+
+const char *cookie_session_none(bool secure)
+{
+    return secure ? "__Host-" SESSION_NAME "=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure"
+                  : SESSION_NAME "=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict";
+}
+
+/* ------------------------------------------------------------------ a sign-in under way */
+
+/* SameSite=Lax: the issuer's redirect back to us comes from another site and must carry it. */
+const char *cookie_login_make(cookies *c, arena *a, const cookie_login *in, bool secure)
+{
+    const char *members[] = {"state",      in->state, "nonce",  in->nonce, "verifier",
+                             in->verifier, "next",    in->next, NULL};
+    const char *sealed = cookie_close(c, a, FOR_LOGIN, LOGIN_SECONDS, members);
+    if (!sealed)
+        return NULL;
+    return arena_printf(a, "%s=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Lax%s",
+                        name_of(LOGIN_NAME, secure), sealed, LOGIN_SECONDS,
+                        secure ? "; Secure" : "");
+}
+
+bool cookie_login_read(cookies *c, arena *a, const char *header, bool secure, cookie_login *out)
+{
+    json_doc d;
+    const char *value = cookie_find(a, header, name_of(LOGIN_NAME, secure));
+    if (!cookie_open(c, a, value, FOR_LOGIN, &d))
+        return false;
+    *out = (cookie_login){member(a, &d, "state"), member(a, &d, "nonce"), member(a, &d, "verifier"),
+                          member(a, &d, "next")};
+    return out->state && out->nonce && out->verifier;
+}
+
+const char *cookie_login_none(bool secure)
+{
+    return secure ? "__Host-" LOGIN_NAME "=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure"
+                  : LOGIN_NAME "=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax";
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * HTTP over libmicrohttpd: start, stop, and the way of a request.
+ *
+ * request_seen() begins an exchange when the request line is there. on_access() comes when the
+ * header is there: it is routed; then for each piece of the body; then when all is there: it is
+ * run, at once or, with the connection suspended, by the pool; and once more to be answered.
+ * request_completed() ends it. Nothing is answered in the first call when there is no body, since
+ * libmicrohttpd closes a connection that is answered so early.
+ */
+#include "server/http_own.h"
+
+#include "base/util.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define OVER_CONNECTIONS 64  /* let in past the limit, to be told so */
+#define DEAD_MS 60000        /* a peer that acknowledges nothing that long is gone */
+#define BODY_FIRST (1 << 18) /* trusted of a Content-Length before the bytes are there */
+
+/* -------------------------------------------------------------------- exchanges */
+
+static const char *request_header(face_req *q, const char *name)
+{
+    exchange *x = q->inner;
+    return MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, name);
+}
+
+static void buf_again(buf *b, size_t max)
+{
+    buf_clear(b);
+    if (b->cap > KEEP_MAX)
+        buf_release(b);
+    b->max = max;
+}
+
+/* The memory of the last request of this connection is used again. */
+static exchange *exchange_begin(http *h, peer *p, struct MHD_Connection *conn)
+{
+    exchange *x = p->x;
+    if (!x) {
+        x = p->x = xcalloc(1, sizeof *x);
+        x->q.a = arena_new();
+        buf_init(&x->q.body, 0);
+        buf_init(&x->q.out, 0);
+        buf_init(&x->packed, 0);
+    }
+    arena *a = x->q.a;
+    buf body = x->q.body, out = x->q.out, packed = x->packed;
+    arena_reset(a);
+    buf_again(&body, h->cfg.body_max);
+    buf_again(&out, ANSWER_MAX);
+    buf_again(&packed, ANSWER_MAX);
+    *x = (exchange){.h = h, .p = p, .conn = conn, .packed = packed, .length = -1};
+    face_req *q = &x->q;
+    q->a = a;
+    q->body = body;
+    q->out = out;
+    q->file = -1;
+    q->inner = x;
+    q->header = request_header;
+    q->start_us = time_mono_us();
+    jw_init(&q->w, &q->out, 0);
+    return x;
+}
+
+static void *request_seen(void *cls, const char *uri, struct MHD_Connection *conn)
+{
+    http *h = cls;
+    peer *p = peer_of(conn);
+    if (!p)
+        return NULL;
+    exchange *x = exchange_begin(h, p, conn);
+    x->uri = arena_strdup(x->q.a, uri ? uri : "");
+    atomic_store_explicit(&p->arriving, true, memory_order_relaxed);
+    atomic_store_explicit(&p->busy, true, memory_order_relaxed);
+    if (!p->over)
+        peer_limit(p, (int64_t)h->cfg.request_s * 1000000, 0);
+    return x;
+}
+
+static void request_completed(void *cls, struct MHD_Connection *conn, void **context,
+                              enum MHD_RequestTerminationCode why)
+{
+    (void)conn;
+    (void)why;
+    http *h = cls;
+    exchange *x = *context;
+    if (!x)
+        return;
+    *context = NULL;
+    face_req *q = &x->q;
+    if (x->response)
+        MHD_destroy_response(x->response);
+    else if (q->stream && !x->stream_given)
+        stream_abandon(q->stream);
+    x->response = NULL;
+    if (q->method)
+        h->cfg.done(q, x->sent, h->cfg.arg);
+    if (q->user && q->user_free)
+        q->user_free(q->user);
+    q->user = NULL;
+    if (q->file >= 0)
+        close(q->file);
+    q->file = -1;
+    peer *p = x->p;
+    atomic_store_explicit(&p->arriving, false, memory_order_relaxed);
+    atomic_store_explicit(&p->busy, false, memory_order_relaxed);
+    peer_limit(p, (int64_t)h->cfg.idle_s * 1000000, 0);
+}
+
+/* -------------------------------------------------------------------- the header */
+
+/* False: the answer is filled. */
+static bool header_route(exchange *x, const char *method, const char *version)
+{
+    face_req *q = &x->q;
+    http *h = x->h;
+    bool fine = target_read(x, method, version);
+    if (atomic_load_explicit(&h->stopping, memory_order_relaxed)) {
+        x->close = true;
+        face_fail(q, 503, "stopping", NULL, "the server is going down");
+        return false;
+    }
+    if (x->p->over) {
+        x->close = true;
+        face_add(q, "Retry-After", "1");
+        face_fail(q, 503, "too_many_connections", NULL, "too many connections are open");
+        return false;
+    }
+    if (!fine || !h->cfg.route(q, h->cfg.arg, &x->to))
+        return false;
+    size_t most = x->to.body_max ? x->to.body_max : h->cfg.body_max;
+    if (x->length > 0 && (uint64_t)x->length > most) {
+        face_fail(q, 413, "too_large", NULL, "the body is over %zu bytes", most);
+        return false;
+    }
+    x->to.body_max = most;
+    q->body.max = x->to.sink ? PIECE_MAX : most;
+    if (x->length > 0)
+        buf_reserve(&q->body, (size_t)(x->length < BODY_FIRST ? x->length : BODY_FIRST));
+    return true;
+}
+
+/* No answer can be given to libmicrohttpd in mid-body: so it is written to the socket, and what
+ * the client still sends is read for a while, lest the answer is lost in a reset. */
+static enum MHD_Result answer_early(exchange *x)
+{
+    if (!peer_limit(x->p, LINGER_US, 0))
+        return MHD_NO;
+    atomic_store_explicit(&x->p->arriving, false, memory_order_relaxed);
+    if (x->response)
+        MHD_destroy_response(x->response);
+    x->response = NULL;
+    answer_on_wire(x);
+    atomic_store(&x->at, AT_LINGER);
+    return MHD_YES;
+}
+
+/* The answer is there before the body. */
+static enum MHD_Result header_refused(exchange *x)
+{
+    answer_prepare(x);
+    bool body = x->chunked || x->length > 0;
+    atomic_store(&x->at, body ? AT_REFUSED : AT_ANSWER);
+    if (!body)
+        return MHD_YES;
+    if (x->expects || x->malformed)
+        return answer_send(x);
+    return x->length > DROP_MAX ? answer_early(x) : MHD_YES;
+}
+
+/* ---------------------------------------------------------------------- the body */
+
+static enum MHD_Result to_pool(exchange *x)
+{
+    if (!pool_enter(x->h))
+        return MHD_NO;
+    x->handed_us = time_mono_us();
+    peer_unlimit(x->p);
+    MHD_suspend_connection(x->conn);
+    pool_put(x->h, x);
+    return MHD_YES;
+}
+
+/* The body has request_s, and more when it is long and keeps coming. */
+static enum MHD_Result body_goes_on(exchange *x)
+{
+    int64_t gone = time_mono_us() - x->q.start_us - x->paused_us;
+    int64_t left = (int64_t)x->h->cfg.request_s * 1000000 - gone;
+    return peer_limit(x->p, left, x->received) ? MHD_YES : MHD_NO;
+}
+
+static enum MHD_Result body_over(exchange *x)
+{
+    face_fail(&x->q, 413, "too_large", NULL, "the body is over %zu bytes", x->to.body_max);
+    return answer_early(x);
+}
+
+/* A piece of an upload goes to the pool when it is full. Then some of the data is left here on
+ * purpose: libmicrohttpd goes on calling for further chunks after all was taken, suspended or
+ * not. */
+static enum MHD_Result body_upload(exchange *x, const char *data, size_t *size)
+{
+    buf *b = &x->q.body;
+    size_t room = PIECE_MAX - b->n, n = *size < room ? *size : room;
+    buf_add(b, data, n);
+    x->received += (int64_t)n;
+    *size -= n;
+    if (x->received > (int64_t)x->to.body_max) {
+        *size = 0;
+        return body_over(x);
+    }
+    if (*size)
+        return to_pool(x);
+    return body_goes_on(x);
+}
+
+static enum MHD_Result body_piece(exchange *x, const char *data, size_t *size)
+{
+    if (x->to.sink)
+        return body_upload(x, data, size);
+    x->received += (int64_t)*size;
+    buf_add(&x->q.body, data, *size);
+    *size = 0;
+    return x->q.body.over ? body_over(x) : body_goes_on(x);
+}
+
+static enum MHD_Result body_drop(exchange *x, size_t *size)
+{
+    int64_t most = atomic_load(&x->at) == AT_LINGER ? LINGER_MAX : DROP_MAX;
+    bool long_one = x->length > 0 && x->length - x->received > DROP_MAX;
+    x->received += (int64_t)*size;
+    x->dropped += (int64_t)*size;
+    *size = 0;
+    if (x->dropped <= most && (most == LINGER_MAX || !long_one))
+        return MHD_YES;
+    return most == LINGER_MAX ? MHD_NO : answer_early(x);
+}
+
+static enum MHD_Result body_whole(exchange *x)
+{
+    x->ended = true;
+    atomic_store_explicit(&x->p->arriving, false, memory_order_relaxed);
+    if (!x->to.quick)
+        return to_pool(x);
+    x->to.run(&x->q, x->to.arg);
+    answer_prepare(x);
+    return answer_send(x);
+}
+
+static enum MHD_Result on_access(void *cls, struct MHD_Connection *conn, const char *url,
+                                 const char *method, const char *version, const char *data,
+                                 size_t *size, void **context)
+{
+    (void)cls;
+    (void)conn;
+    (void)url;
+    exchange *x = *context;
+    if (!x)
+        return MHD_NO;
+    switch (atomic_load(&x->at)) {
+    case AT_HEADER:
+        if (!header_route(x, method, version))
+            return header_refused(x);
+        atomic_store(&x->at, AT_BODY);
+        return MHD_YES;
+    case AT_BODY:
+        return *size ? body_piece(x, data, size) : body_whole(x);
+    case AT_REFUSED:
+        return *size ? body_drop(x, size) : answer_send(x);
+    case AT_LINGER:
+        return *size ? body_drop(x, size) : MHD_NO;
+    case AT_ANSWER:
+        return answer_send(x);
+    default:
+        return MHD_YES;
+    }
+}
+
+/* ------------------------------------------------------------------- start, stop */
+
+/* The target is split by us: see http_target.c. */
+static size_t unescape_nothing(void *cls, struct MHD_Connection *conn, char *s)
+{
+    (void)cls;
+    (void)conn;
+    return strlen(s);
+}
+
+static int listen_on(const http_config *cfg, int *port, char *message)
+{
+    union {
+        struct sockaddr sa;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } u = {0};
+    socklen_t len = sizeof u.v4;
+    if (inet_pton(AF_INET, cfg->address, &u.v4.sin_addr) == 1) {
+        u.v4.sin_family = AF_INET;
+        u.v4.sin_port = htons((uint16_t)cfg->port);
+    } else if (inet_pton(AF_INET6, cfg->address, &u.v6.sin6_addr) == 1) {
+        u.v6.sin6_family = AF_INET6;
+        u.v6.sin6_port = htons((uint16_t)cfg->port);
+        len = sizeof u.v6;
+    } else {
+        snprintf(message, 256, "%s is not an address; give an IPv4 or IPv6 literal", cfg->address);
+        return -1;
+    }
+    int one = 1, dead = DEAD_MS;
+    int fd = socket(u.sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd >= 0) {
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+        /* Inherited by the connections. */
+        setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead, sizeof dead);
+    }
+    if (fd < 0 || bind(fd, &u.sa, len) != 0 || listen(fd, 1024) != 0 ||
+        getsockname(fd, &u.sa, &len) != 0) {
+        snprintf(message, 256, "cannot listen on %s port %d: %s", cfg->address, cfg->port,
+                 strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    *port = ntohs(u.sa.sa_family == AF_INET ? u.v4.sin_port : u.v6.sin6_port);
+    return fd;
+}
+
+/* The memory of a connection holds half as much again as a header may have, so that most that are
+ * over can be told so by us; far longer ones are answered by libmicrohttpd itself. It clears all
+ * of it between two requests, so more would cost. */
+static struct MHD_Daemon *daemon_start(http *h, int fd)
+{
+    const http_config *c = &h->cfg;
+    unsigned workers = c->workers > 0 ? (unsigned)c->workers : 1;
+    unsigned most = ((unsigned)c->connections / workers + OVER_CONNECTIONS) * workers;
+    return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC,
+                            0, NULL, NULL, on_access, h, MHD_OPTION_LISTEN_SOCKET, fd,
+                            MHD_OPTION_THREAD_POOL_SIZE, workers > 1 ? workers : 0,
+                            MHD_OPTION_CONNECTION_LIMIT, most, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                            c->header_max * 3 / 2, MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing,
+                            NULL, MHD_OPTION_URI_LOG_CALLBACK, request_seen, h,
+                            MHD_OPTION_NOTIFY_COMPLETED, request_completed, h,
+                            MHD_OPTION_NOTIFY_CONNECTION, peer_changed, h, MHD_OPTION_END);
+}
+
+http *http_start(const http_config *cfg, char *message)
+{
+    http *h = xcalloc(1, sizeof *h);
+    h->cfg = *cfg;
+    random_bytes(&h->id_salt, sizeof h->id_salt);
+    pthread_mutex_init(&h->lock, NULL);
+    int fd = listen_on(cfg, &h->port, message);
+    if (fd < 0) {
+        pthread_mutex_destroy(&h->lock);
+        free(h);
+        return NULL;
+    }
+    pool_start(h);
+    watch_start(h);
+    h->daemon = daemon_start(h, fd);
+    if (h->daemon)
+        return h;
+    snprintf(message, 256, "the HTTP server could not be started: %s", strerror(errno));
+    close(fd);
+    watch_stop(h);
+    pool_stop(h);
+    pthread_mutex_destroy(&h->lock);
+    free(h);
+    return NULL;
+}
+
+int http_port(const http *h)
+{
+    return h->port;
+}
+
+/* Waits until nothing is arriving, running or being answered; false when time is over. */
+static bool drain(http *h, int64_t until, bool all)
+{
+    for (;;) {
+        streams_end(h);
+        if (!peers_end(h, all) && !atomic_load(&h->pool.busy))
+            return true;
+        if (time_mono_us() > until)
+            return false;
+        usleep(2000);
+    }
+}
+
+bool http_stop(http *h, int seconds)
+{
+    atomic_store(&h->stopping, true);
+    MHD_socket fd = MHD_quiesce_daemon(h->daemon);
+    if (fd != MHD_INVALID_SOCKET)
+        close(fd);
+    bool fine = drain(h, time_mono_us() + (int64_t)seconds * 1000000, false);
+    atomic_store(&h->pool.closed, true);
+    if (!fine && !drain(h, time_mono_us() + 1000000, true) && atomic_load(&h->pool.busy))
+        return false;
+    watch_stop(h);
+    pool_stop(h);
+    MHD_stop_daemon(h->daemon);
+    pthread_mutex_destroy(&h->lock);
+    free(h);
+    return true;
+}
+
+size_t http_open_connections(http *h)
+{
+    pthread_mutex_lock(&h->lock);
+    size_t n = h->n_peers;
+    pthread_mutex_unlock(&h->lock);
+    return n;
+}
+
+size_t http_open_streams(http *h)
+{
+    pthread_mutex_lock(&h->lock);
+    size_t n = h->n_streams;
+    pthread_mutex_unlock(&h->lock);
+    return n;
+}
+
+size_t http_queued(http *h)
+{
+    return atomic_load(&h->pool.busy);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * http.h: HTTP/1.1 for the faces. Knows nothing of conversations.
+ *
+ * A worker (one a core, epoll) reads a request. When it is whole, it is run: short ones at once, on
+ * the worker; all others on a thread of a pool, while the connection is suspended, so that a write
+ * that waits for its commit, or a long search, never holds a worker.
+ *
+ * Everything from outside is bounded: the header, the body (refused as soon as it is over), the
+ * number of connections, also of one address, the time that a request may take to arrive and that
+ * a connection may be idle.
+ */
+#ifndef SERVER_HTTP_H
+#define SERVER_HTTP_H
+
+#include "face/face.h"
+
+typedef struct http http;
+
+/* What a request is run by. */
+typedef struct http_target {
+    void (*run)(face_req *q, void *arg); /* fills the answer */
+    void *arg;
+    bool quick;      /* may run on the worker */
+    size_t body_max; /* 0 = the server's */
+    /* An upload: pieces of the body go here instead of q->body, on a thread of the pool. */
+    bool (*sink)(face_req *q, const void *bytes, size_t n);
+} http_target;
+
+typedef struct http_config {
+    const char *address; /* a literal */
+    int port;            /* 0 picks a free one */
+    size_t header_max, body_max;
+    int connections, connections_per_address;
+    int idle_s, request_s;
+    int workers, threads;
+    /* Finds what runs a request, when its header is there. False: the answer is filled already
+     * (404, 405, 401 …) and the body is not read. */
+    bool (*route)(face_req *q, void *arg, http_target *to);
+    /* A request is done, or its client went away: for logs and metrics, and to free what hangs on
+     * it (q->c). Once for each request whose header was read; q->status is 0 when it was not
+     * answered. `sent` bytes of body. On a worker. */
+    void (*done)(face_req *q, int64_t sent, void *arg);
+    void *arg;
+} http_config;
+
+/* NULL and *message (256 bytes) on failure. */
+http *http_start(const http_config *cfg, char *message);
+int http_port(const http *h);
+/* No new connections and requests; those that run finish, at most within `seconds`; streams end.
+ * False: some still run on threads of the pool; nothing was freed, and what they use (the store)
+ * must not be either: the process can only exit. */
+bool http_stop(http *h, int seconds);
+size_t http_open_connections(http *h);
+size_t http_open_streams(http *h);
+size_t http_queued(http *h); /* requests that wait for a thread of the pool, or run on one */
+
+#endif

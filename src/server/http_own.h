@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * http_own.h: what the files of http share. Nobody else includes it.
+ *
+ *   http.c         start, stop, and the way of a request
+ *   http_target.c  the request target and the header: taken apart and checked
+ *   http_answer.c  the answer: headers, compression, conditions
+ *   http_pool.c    the threads that run requests
+ *   http_peer.c    connections: how many, from where, and for how long
+ *   http_stream.c  bodies that go on
+ *
+ * An exchange is owned by one thread at a time: by the worker of its connection, or, while that is
+ * suspended, by a thread of the pool. `at` says by whom; it is handed over by http_pool_put() and
+ * by MHD_resume_connection().
+ */
+#ifndef SERVER_HTTP_OWN_H
+#define SERVER_HTTP_OWN_H
+
+#include "server/http.h"
+
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define PIECE_MAX ((size_t)64 * 1024)  /* of an upload, handed to its sink at once */
+#define DROP_MAX ((int64_t)256 * 1024) /* a refused body up to this is read and dropped */
+#define LINGER_MAX ((int64_t)8 << 20)  /* read at most, after an answer in mid-body */
+#define LINGER_US 2000000
+#define KEEP_MAX ((size_t)64 * 1024) /* memory of one buffer that a connection keeps */
+#define ANSWER_MAX ((size_t)1 << 30)
+#define RATE_SHIFT 14 /* a client must take or give 16 KiB a second, after its request_s */
+
+typedef struct exchange exchange;
+
+/* One connection. `until` and `busy` are read by the watcher at any time. */
+typedef struct peer {
+    struct peer *prev, *next;
+    int fd;
+    bool over;             /* past a limit: its request is refused */
+    atomic_bool busy;      /* a request is arriving, running or being answered */
+    atomic_bool arriving;  /* it is not whole, and nothing was answered yet */
+    _Atomic int64_t until; /* when it is closed, by time_mono_us(); 0 = never */
+    struct address *from;
+    char remote[INET6_ADDRSTRLEN];
+    exchange *x; /* kept from one request to the next, for its memory */
+} peer;
+
+typedef enum {
+    AT_HEADER,  /* the request line is there */
+    AT_BODY,    /* routed; the body is arriving */
+    AT_REFUSED, /* answered before the body, which is read and dropped before the answer is sent */
+    AT_LINGER,  /* the answer is on the wire; what still comes is dropped */
+    AT_POOL,    /* a thread of the pool has it */
+    AT_ANSWER   /* to be answered */
+} exchange_at;
+
+struct exchange {
+    face_req q;
+    http *h;
+    peer *p;
+    struct MHD_Connection *conn;
+    _Atomic int at;
+    http_target to;
+    const char *uri;   /* as it came */
+    int64_t length;    /* Content-Length; -1 = none */
+    int64_t received;  /* bytes of the body so far */
+    int64_t dropped;   /* of them: after it was refused */
+    int64_t sent;      /* bytes of the body of the answer */
+    int64_t handed_us; /* given to the pool */
+    int64_t paused_us; /* time in the pool: not the client's */
+    bool ended;        /* the body is whole */
+    bool chunked;
+    bool expects;      /* waits for 100 Continue */
+    bool gzip_ok;      /* Accept-Encoding */
+    bool malformed;    /* its framing cannot be trusted */
+    bool close;        /* no further request on this connection */
+    bool streams;      /* the body of the answer goes on */
+    bool stream_given; /* q->stream belongs to the response, or is gone */
+    const char *if_none_match;
+    struct MHD_Response *response;
+    buf packed;
+    exchange *next; /* in the queue of the pool */
+};
+
+typedef struct pool {
+    pthread_mutex_t lock;
+    exchange *first, *last;
+    struct pool_thread *idle; /* the one that became idle last is first: its caches are warm */
+    struct pool_thread *threads;
+    int n_threads;
+    atomic_size_t busy; /* waiting or running */
+    atomic_bool closed; /* takes nothing more */
+    bool stop;
+} pool;
+
+#define ADDRESS_BUCKETS 256
+
+struct http {
+    http_config cfg;
+    struct MHD_Daemon *daemon;
+    int port;
+    atomic_bool stopping; /* requests that come now are refused */
+    uint64_t id_salt;
+    _Atomic uint64_t id_next;
+    pool pool;
+
+    pthread_mutex_t lock; /* of what follows */
+    peer *peers;
+    size_t n_peers;
+    struct address *addresses[ADDRESS_BUCKETS];
+    face_stream *streams;
+    size_t n_streams;
+    bool watch_stop;
+    pthread_cond_t watch_wake;
+    pthread_t watcher;
+};
+
+/* http_target.c */
+/* Takes method, target and header. False: the answer is filled. */
+bool target_read(exchange *x, const char *method, const char *version);
+
+/* http_answer.c */
+/* Makes x->response from the request's answer; on the thread that ran it. */
+void answer_prepare(exchange *x);
+enum MHD_Result answer_send(exchange *x);
+/* For when libmicrohttpd takes no answer any more: writes it to the socket. */
+void answer_on_wire(exchange *x);
+/* A whole answer without a request; returns its length. */
+size_t answer_plain(char *out, size_t size, const char *status, const char *code, const char *text);
+
+/* http_pool.c */
+void pool_start(http *h);
+/* False: it is closed. Else the connection is to be suspended, and pool_put() to follow. */
+bool pool_enter(http *h);
+void pool_put(http *h, exchange *x);
+void pool_stop(http *h);
+
+/* http_peer.c */
+peer *peer_of(struct MHD_Connection *conn);
+void peer_changed(void *cls, struct MHD_Connection *conn, void **context,
+                  enum MHD_ConnectionNotificationCode what);
+/* It is closed in `us` microseconds, and what `bytes` take at the least rate. False: it is closed
+ * already, and nothing may be sent on it. */
+bool peer_limit(peer *p, int64_t us, int64_t bytes);
+bool peer_unlimit(peer *p);
+void watch_start(http *h);
+void watch_stop(http *h);
+/* Ends idle connections, or all; returns how many are busy. */
+size_t peers_end(http *h, bool all);
+
+/* http_stream.c */
+struct MHD_Response *stream_response(face_stream *s);
+void stream_abandon(face_stream *s); /* no response was made of it */
+void streams_end(http *h);
+
+#endif

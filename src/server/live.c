@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * live.c: what is committed, handed on to everyone who listens.
+ *
+ * Two threads. The follower reads each event once, as the embedding program, writes it down once
+ * and gives the bytes to every stream whose filter it passes and whose user may see it now. The
+ * replayer gives streams that come back what they missed, page by page and in turns, as fast as
+ * they take it; so neither a thread of the pool nor the follower waits for a slow reader.
+ *
+ *   L1  `last` is the number up to which the follower has handed out (or is about to hand out)
+ *       everything to its streams. A stream joins it under the lock, when it has everything up to
+ *       `last`; the follower leaves out what is not past the stream's own `after`. So nothing is
+ *       missing and nothing comes twice between replay and live.
+ *   L2  A stream belongs to one thread: to the replayer while it is on `behind`, to the follower
+ *       from `joining` on. Only these two lists are shared, under the lock.
+ *   L3  Bytes that a reader does not take are bounded: live, the reader is dropped; in a replay the
+ *       next page waits for it, and a reader that takes nothing for STALL_S is dropped.
+ */
+#include "server/live_text.h"
+
+#include "base/util.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    PAGE = 500,        /* events that the follower reads at once */
+    REPLAY_PAGE = 100, /* events of one turn of a replay */
+    FEW = 16,          /* so many events of a page are read one by one */
+    TICK_MS = 1000,
+    STALL_S = 30,
+    LOOKS = 16 /* a power of two */
+};
+
+/* Who listens; streams of the same user share what he may see. */
+typedef struct viewer {
+    struct viewer *next;
+    char *user, *share; /* NULL: the program itself; no link */
+    int streams;
+    ramet_call *c; /* the follower's, while it hands out a page */
+    struct {
+        const char *session; /* in the page */
+        bool deleted, seen;
+    } looks[LOOKS];
+} viewer;
+
+typedef struct reader {
+    struct reader *next;
+    face_stream *out;
+    viewer *who;
+    char *session, *tree; /* filters; NULL = all */
+    int64_t after;        /* it has everything up to this number */
+    int64_t told_us;      /* when something was written last */
+} reader;
+
+struct live {
+    const server_config *cfg;
+    ramet *store;
+    pthread_t follower, replayer;
+
+    pthread_mutex_t lock; /* guards the rest up to the counters */
+    pthread_cond_t wake;  /* of the replayer */
+    reader *joining, *behind;
+    viewer *viewers;
+    int64_t last;
+    bool stop;
+
+    _Atomic int64_t open, replaying, sent, dropped, resets;
+};
+
+/* ------------------------------------------------------------------ viewers and readers */
+
+static bool same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static viewer *viewer_get(live *l, const char *user, const char *share)
+{
+    viewer *v = l->viewers;
+    while (v && !(same(v->user, user) && same(v->share, share)))
+        v = v->next;
+    if (!v) {
+        v = xcalloc(1, sizeof *v);
+        v->user = xstrdup(user);
+        v->share = xstrdup(share);
+        v->next = l->viewers;
+        l->viewers = v;
+    }
+    v->streams++;
+    return v;
+}
+
+static void viewer_put(live *l, viewer *v)
+{
+    viewer **at = &l->viewers;
+    if (--v->streams)
+        return;
+    while (*at != v)
+        at = &(*at)->next;
+    *at = v->next;
+    ramet_call_free(v->c);
+    free(v->user);
+    free(v->share);
+    free(v);
+}
+
+/* A link that was revoked meanwhile gives nothing any more. */
+static ramet_call *viewer_call(ramet *store, const viewer *v)
+{
+    ramet_call *c = ramet_call_new(store, v->user, NULL);
+    if (v->share)
+        ramet_call_share(c, v->share, NULL);
+    return c;
+}
+
+static void reader_free(live *l, reader *r)
+{
+    face_stream_end(r->out);
+    pthread_mutex_lock(&l->lock);
+    viewer_put(l, r->who);
+    pthread_mutex_unlock(&l->lock);
+    atomic_fetch_sub(&l->open, 1);
+    free(r->session);
+    free(r->tree);
+    free(r);
+}
+
+static bool reader_add(live *l, reader *r, const buf *text)
+{
+    bool gone = face_stream_gone(r->out), taken = face_stream_add(r->out, text->p, text->n);
+    r->told_us = time_mono_us();
+    if (!taken && !gone)
+        atomic_fetch_add(&l->dropped, 1);
+    return taken;
+}
+
+/* Puts a new one where it belongs (L1). The number that a client has brought along may be any: it
+ * is looked at by the replayer. */
+static void reader_place(live *l, reader *r, bool from_now)
+{
+    pthread_mutex_lock(&l->lock);
+    reader **list = from_now && r->after >= l->last ? &l->joining : &l->behind;
+    r->next = *list;
+    *list = r;
+    pthread_cond_signal(&l->wake);
+    pthread_mutex_unlock(&l->lock);
+}
+
+void live_open(live *l, face_req *q, const ramet_events_in *in, bool from_now)
+{
+    buf hello;
+    if (atomic_fetch_add(&l->open, 1) >= l->cfg->stream_max) {
+        atomic_fetch_sub(&l->open, 1);
+        face_fail(q, 503, "too_many_streams", NULL,
+                  "%lld streams are open, which is the most this server has",
+                  (long long)l->cfg->stream_max);
+        return;
+    }
+    reader *r = xcalloc(1, sizeof *r);
+    r->session = xstrdup(in->session);
+    r->tree = xstrdup(in->tree);
+    r->after = from_now ? ramet_event_last(l->store) : in->after;
+    pthread_mutex_lock(&l->lock);
+    r->who = viewer_get(l, q->who.user, q->who.share);
+    bool stop = l->stop;
+    pthread_mutex_unlock(&l->lock);
+    q->status = 200;
+    q->type = "text/event-stream";
+    face_add(q, "X-Accel-Buffering", "no");
+    r->out = face_stream_new(q, (size_t)l->cfg->stream_bytes);
+    buf_init(&hello, 256);
+    live_text_hello(&hello, from_now ? r->after : -1);
+    bool taken = reader_add(l, r, &hello);
+    buf_release(&hello);
+    if (taken && !stop)
+        reader_place(l, r, from_now);
+    else
+        reader_free(l, r);
+}
+
+void live_count(live *l, live_numbers *out)
+{
+    *out = (live_numbers){
+        .replaying = l->replaying, .sent = l->sent, .dropped = l->dropped, .resets = l->resets};
+    out->streams = l->open - out->replaying;
+}
+
+/* ------------------------------------------------------------------ the follower */
+
+typedef struct follow {
+    live *l;
+    ramet_call *c;
+    reader *readers;
+    int64_t last;
+    buf text;         /* the event that is being handed out */
+    ramet_call *full; /* for its entries */
+    bool failed;      /* the store could not be read; said once */
+} follow;
+
+static bool reader_wants(const reader *r, const ramet_event *e)
+{
+    return e->number > r->after && (!r->session || strcmp(r->session, e->session) == 0) &&
+           (!r->tree || strcmp(r->tree, e->tree) == 0);
+}
+
+/* Everything in a page was committed before the first look, so one look a session is enough. */
+static bool viewer_sees(live *l, viewer *v, const ramet_event *e)
+{
+    size_t slot = 0;
+    bool deleted = e->kind == RAMET_EVENT_DELETED;
+    for (const char *p = e->session; *p; p++)
+        slot = slot * 31 + (uint8_t)*p;
+    slot &= LOOKS - 1;
+    if (!v->c)
+        v->c = viewer_call(l->store, v);
+    if (!v->looks[slot].session || v->looks[slot].deleted != deleted ||
+        strcmp(v->looks[slot].session, e->session) != 0) {
+        v->looks[slot].session = e->session;
+        v->looks[slot].deleted = deleted;
+        v->looks[slot].seen = ramet_event_seen(v->c, e);
+        ramet_call_reset(v->c);
+    }
+    return v->looks[slot].seen;
+}
+
+/* The texts of a page are about to go. */
+static void looks_forget(live *l)
+{
+    pthread_mutex_lock(&l->lock);
+    for (viewer *v = l->viewers; v; v = v->next) {
+        if (!v->c)
+            continue;
+        ramet_call_free(v->c);
+        v->c = NULL;
+        memset(v->looks, 0, sizeof v->looks);
+    }
+    pthread_mutex_unlock(&l->lock);
+}
+
+/* Takes streams that go out of the list; `keep` says which stay. */
+static void readers_sift(follow *f, bool (*keep)(follow *f, reader *r, void *arg), void *arg)
+{
+    for (reader **at = &f->readers; *at;) {
+        reader *r = *at;
+        if (keep(f, r, arg)) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        reader_free(f->l, r);
+    }
+}
+
+static bool give_text(follow *f, reader *r, void *arg)
+{
+    (void)arg;
+    return reader_add(f->l, r, &f->text);
+}
+
+/* The event with its entries, which were left out of the page. NULL: it cannot be had. */
+static const ramet_event *event_full(follow *f, const ramet_event *e)
+{
+    ramet_events_in in = {
+        .after = e->number - 1, .session = e->session, .tree = e->tree, .limit = 1};
+    ramet_events_out out;
+    if (e->kind != RAMET_EVENT_APPENDED)
+        return e;
+    ramet_call_reset(f->full);
+    if (ramet_events(f->full, &in, &out) != RAMET_OK || !out.n || out.items[0].number != e->number)
+        return NULL;
+    return &out.items[0];
+}
+
+static bool give_event(follow *f, reader *r, void *arg)
+{
+    const ramet_event *e = arg;
+    if (!reader_wants(r, e) || !viewer_sees(f->l, r->who, e))
+        return true;
+    if (!f->text.n) {
+        const ramet_event *full =
+            e->kind == RAMET_EVENT_APPENDED && !e->entries ? event_full(f, e) : e;
+        /* Gone meanwhile (its session was removed for good): there is nothing to tell. */
+        if (!full)
+            return true;
+        live_text_event(&f->text, full);
+    }
+    r->after = e->number;
+    atomic_fetch_add_explicit(&f->l->sent, 1, memory_order_relaxed);
+    return reader_add(f->l, r, &f->text);
+}
+
+static size_t events_wanted(const follow *f, const ramet_events_out *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < out->n; i++) {
+        const reader *r = f->readers;
+        while (r && !reader_wants(r, &out->items[i]))
+            r = r->next;
+        n += r && out->items[i].kind == RAMET_EVENT_APPENDED;
+    }
+    return n;
+}
+
+/* Reads a page, without entries first: most of what happens concerns few streams. */
+static bool page_read(follow *f, ramet_events_out *out)
+{
+    ramet_events_in in = {.after = f->last, .limit = PAGE, .bare = true};
+    if (ramet_events(f->c, &in, out) != RAMET_OK)
+        return false;
+    size_t wanted = events_wanted(f, out);
+    if (wanted <= FEW || wanted * 4 < out->n)
+        return true;
+    in.bare = false;
+    return ramet_events(f->c, &in, out) == RAMET_OK;
+}
+
+/* From here on the follower has everything up to `last`, and those that join must, too (L1).
+ * `idle`: only when there is no stream that would have to be given it. */
+static void last_set(follow *f, int64_t last, bool idle)
+{
+    live *l = f->l;
+    pthread_mutex_lock(&l->lock);
+    while (l->joining) {
+        reader *r = l->joining;
+        l->joining = r->next;
+        r->next = f->readers;
+        f->readers = r;
+    }
+    if (!idle || !f->readers)
+        f->last = l->last = last;
+    pthread_mutex_unlock(&l->lock);
+}
+
+static void page_give(follow *f)
+{
+    ramet_events_out out;
+    if (!page_read(f, &out)) {
+        if (!f->failed)
+            log_line(LOG_ERROR, "events cannot be read", "error", ramet_call_error(f->c)->message,
+                     NULL);
+        f->failed = true;
+        ramet_call_reset(f->c);
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+        return;
+    }
+    f->failed = false;
+    last_set(f, out.next, false);
+    if (out.lost) {
+        buf_clear(&f->text);
+        live_text_reset(&f->text, out.next);
+        atomic_fetch_add(&f->l->resets, 1);
+        readers_sift(f, give_text, NULL);
+    }
+    for (size_t i = 0; i < out.n; i++) {
+        buf_clear(&f->text);
+        readers_sift(f, give_event, &out.items[i]);
+    }
+    looks_forget(f->l);
+    ramet_call_reset(f->c);
+    ramet_call_reset(f->full);
+    if (f->text.cap > LIVE_KEEP) {
+        buf_release(&f->text);
+        buf_init(&f->text, LIVE_EVENT_MAX);
+    }
+}
+
+/* A sign of life tells how far the stream has come, too: who comes back then asks from there. */
+static bool give_pulse(follow *f, reader *r, void *arg)
+{
+    int64_t now = *(int64_t *)arg;
+    if (face_stream_gone(r->out))
+        return false;
+    return now - r->told_us < f->l->cfg->heartbeat_s * INT64_C(1000000) ||
+           reader_add(f->l, r, &f->text);
+}
+
+static void pulse(follow *f, int64_t *due)
+{
+    int64_t now = time_mono_us();
+    if (now < *due)
+        return;
+    *due = now + TICK_MS * 1000;
+    buf_clear(&f->text);
+    live_text_pulse(&f->text, f->last);
+    readers_sift(f, give_pulse, &now);
+}
+
+static void *follower_main(void *arg)
+{
+    live *l = arg;
+    follow f = {.l = l,
+                .c = ramet_call_new(l->store, NULL, NULL),
+                .full = ramet_call_new(l->store, NULL, NULL),
+                .last = l->last};
+    int64_t due = 0;
+    buf_init(&f.text, LIVE_EVENT_MAX);
+    for (bool stop = false; !stop;) {
+        int64_t newest = ramet_event_wait(l->store, f.last, TICK_MS);
+        last_set(&f, newest, true);
+        if (newest > f.last)
+            page_give(&f);
+        pulse(&f, &due);
+        pthread_mutex_lock(&l->lock);
+        stop = l->stop;
+        pthread_mutex_unlock(&l->lock);
+    }
+    while (f.readers) {
+        reader *r = f.readers;
+        f.readers = r->next;
+        reader_free(l, r);
+    }
+    buf_release(&f.text);
+    ramet_call_free(f.full);
+    ramet_call_free(f.c);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ the replayer */
+
+typedef enum { TURN_AGAIN, TURN_WAIT, TURN_PLACED, TURN_OVER } turn;
+
+/* Gives a page as far as there is room. */
+static turn replay_give(live *l, reader *r, const ramet_events_out *out)
+{
+    turn t = TURN_AGAIN;
+    size_t room = (size_t)l->cfg->stream_bytes / 2;
+    buf text;
+    buf_init(&text, LIVE_EVENT_MAX);
+    if (out->lost) {
+        live_text_reset(&text, out->next);
+        atomic_fetch_add(&l->resets, 1);
+        t = reader_add(l, r, &text) ? t : TURN_OVER;
+    }
+    for (size_t i = 0; i < out->n && t == TURN_AGAIN; i++) {
+        buf_clear(&text);
+        live_text_event(&text, &out->items[i]);
+        size_t waiting = face_stream_behind(r->out);
+        if (waiting && waiting + text.n > room) {
+            t = TURN_WAIT;
+        } else if (reader_add(l, r, &text)) {
+            r->after = out->items[i].number;
+            atomic_fetch_add_explicit(&l->sent, 1, memory_order_relaxed);
+        } else {
+            t = TURN_OVER;
+        }
+    }
+    if (t == TURN_AGAIN)
+        r->after = out->next;
+    buf_release(&text);
+    return t;
+}
+
+static turn replay_page(live *l, reader *r)
+{
+    ramet_events_in in = {
+        .after = r->after, .session = r->session, .tree = r->tree, .limit = REPLAY_PAGE};
+    ramet_events_out out;
+    ramet_call *c = viewer_call(l->store, r->who);
+    turn t = TURN_WAIT;
+    if (ramet_events(c, &in, &out) == RAMET_OK)
+        t = replay_give(l, r, &out);
+    ramet_call_free(c);
+    return t;
+}
+
+static turn replay_turn(live *l, reader *r)
+{
+    if (face_stream_gone(r->out))
+        return TURN_OVER;
+    if (face_stream_behind(r->out) > (size_t)l->cfg->stream_bytes / 4) {
+        if (time_mono_us() - r->told_us < STALL_S * INT64_C(1000000))
+            return TURN_WAIT;
+        atomic_fetch_add(&l->dropped, 1);
+        return TURN_OVER;
+    }
+    /* When one page is left, it is read while the follower stands still: so a replay ends, however
+     * fast events come. */
+    pthread_mutex_lock(&l->lock);
+    bool near = l->last - r->after <= REPLAY_PAGE;
+    if (!near)
+        pthread_mutex_unlock(&l->lock);
+    turn t = replay_page(l, r);
+    if (near && t == TURN_AGAIN && r->after >= l->last) {
+        r->next = l->joining;
+        l->joining = r;
+        t = TURN_PLACED;
+    }
+    if (near)
+        pthread_mutex_unlock(&l->lock);
+    return t;
+}
+
+/* One turn for each; returns whether any got on. */
+static bool replay_round(live *l, reader **readers)
+{
+    bool on = false;
+    for (reader **at = readers; *at;) {
+        reader *r = *at, *next = r->next;
+        turn t = replay_turn(l, r);
+        on |= t != TURN_WAIT;
+        if (t == TURN_AGAIN || t == TURN_WAIT) {
+            at = &r->next;
+            continue;
+        }
+        *at = next;
+        atomic_fetch_sub(&l->replaying, 1);
+        if (t == TURN_OVER)
+            reader_free(l, r);
+    }
+    return on;
+}
+
+/* Takes those that came; waits for some when there are none, and a little when all have to wait. */
+static bool replay_take(live *l, reader **readers, bool on)
+{
+    pthread_mutex_lock(&l->lock);
+    while (!l->stop && !l->behind && !*readers)
+        pthread_cond_wait(&l->wake, &l->lock);
+    if (!l->stop && !l->behind && !on) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += 20000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&l->wake, &l->lock, &until);
+    }
+    while (l->behind) {
+        reader *r = l->behind;
+        l->behind = r->next;
+        r->next = *readers;
+        *readers = r;
+        atomic_fetch_add(&l->replaying, 1);
+    }
+    bool stop = l->stop;
+    pthread_mutex_unlock(&l->lock);
+    return !stop;
+}
+
+static void *replayer_main(void *arg)
+{
+    live *l = arg;
+    reader *readers = NULL;
+    bool on = true;
+    while (replay_take(l, &readers, on))
+        on = replay_round(l, &readers);
+    while (readers) {
+        reader *r = readers;
+        readers = r->next;
+        reader_free(l, r);
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+live *live_new(const server_config *cfg, ramet *store)
+{
+    live *l = xcalloc(1, sizeof *l);
+    pthread_condattr_t attr;
+    l->cfg = cfg;
+    l->store = store;
+    l->last = ramet_event_last(store);
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&l->wake, &attr);
+    pthread_condattr_destroy(&attr);
+    if (pthread_create(&l->follower, NULL, follower_main, l) ||
+        pthread_create(&l->replayer, NULL, replayer_main, l))
+        abort();
+    return l;
+}
+
+void live_stop(live *l)
+{
+    pthread_mutex_lock(&l->lock);
+    l->stop = true;
+    pthread_cond_signal(&l->wake);
+    pthread_mutex_unlock(&l->lock);
+    ramet_event_wake(l->store);
+    pthread_join(l->follower, NULL);
+    pthread_join(l->replayer, NULL);
+    /* Those that came while the two were ending. */
+    pthread_mutex_lock(&l->lock);
+    reader *left = l->joining, *more = l->behind;
+    l->joining = l->behind = NULL;
+    pthread_mutex_unlock(&l->lock);
+    for (reader *r = left; r; r = left) {
+        left = r->next;
+        reader_free(l, r);
+    }
+    for (reader *r = more; r; r = more) {
+        more = r->next;
+        reader_free(l, r);
+    }
+}
+
+void live_free(live *l)
+{
+    pthread_cond_destroy(&l->wake);
+    pthread_mutex_destroy(&l->lock);
+    free(l);
+}

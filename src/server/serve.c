@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * serve.c: the server as a whole: opens the store, wires the parts, takes each request to its
+ * route, looks after the store now and then, and stops in order.
+ *
+ * Stopping: streams end, no new request is taken, running ones finish, then the store is closed.
+ * A second signal ends the process at once; what was acknowledged is safe then, too (I1).
+ */
+#include "server/server.h"
+
+#include "base/util.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { READERS_LEAST = 8, TICK_S = 1 };
+
+typedef struct server {
+    const server_config *cfg;
+    ramet *store;
+    auth *auth;
+    live *live;
+    metrics *metrics;
+    http *http;
+    face_host host;
+    char address[64]; /* of cfg->listen */
+    int port;
+    bool stopping; /* set once, by the main thread */
+    sem_t stop;    /* posted by the first signal */
+
+    pthread_t timer;
+    pthread_mutex_t timer_lock;
+    pthread_cond_t timer_wake;
+    bool timer_stop;
+} server;
+
+static const face *const faces[] = {&face_about, &face_native, &face_login};
+enum { N_FACES = sizeof faces / sizeof *faces };
+
+const face *const *server_faces(size_t *n)
+{
+    *n = N_FACES;
+    return faces;
+}
+
+/* ------------------------------------------------------------------ what faces ask for */
+
+static void host_agents(void *arg, json_writer *w)
+{
+    (void)arg;
+    jw_array(w);
+    jw_end_array(w);
+}
+
+static void host_events(void *arg, face_req *q, const ramet_events_in *filter, bool from_now)
+{
+    live_open(((server *)arg)->live, q, filter, from_now);
+}
+
+static void host_count(void *arg, const char *what, const char *type, const char *face_name)
+{
+    metrics_count(((server *)arg)->metrics, what, type, face_name);
+}
+
+/* ------------------------------------------------------------------ other origins */
+
+static bool origin_listed(const char *list, const char *origin, bool *any)
+{
+    size_t n = strlen(origin);
+    for (const char *p = list; *p;) {
+        p += strspn(p, ", ");
+        size_t len = strcspn(p, ", ");
+        *any = len == 1 && *p == '*';
+        if (*any || (len == n && len && strncasecmp(p, origin, n) == 0))
+            return true;
+        p += len;
+    }
+    return false;
+}
+
+/* Cookies go with the request only for an origin that is named: with * any page could use them. */
+static void cors_headers(const server *s, face_req *q, const char *methods)
+{
+    const char *origin = q->header(q, "Origin");
+    bool any = false;
+    if (!*s->cfg->cors)
+        return;
+    face_add(q, "Vary", "Origin");
+    if (!origin || !origin_listed(s->cfg->cors, origin, &any))
+        return;
+    face_add(q, "Access-Control-Allow-Origin", any ? "*" : arena_strdup(q->a, origin));
+    if (!any)
+        face_add(q, "Access-Control-Allow-Credentials", "true");
+    face_add(q, "Access-Control-Expose-Headers",
+             "ETag, Idempotency-Replayed, Location, X-Request-ID");
+    if (!methods || !q->header(q, "Access-Control-Request-Method"))
+        return;
+    face_add(q, "Access-Control-Allow-Methods", methods);
+    face_add(q, "Access-Control-Allow-Headers",
+             "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, "
+             "Last-Event-ID, X-API-Key, X-Client-ID, X-Ramet-Share, X-Request-ID, X-User-Id");
+    face_add(q, "Access-Control-Max-Age", "600");
+}
+
+/* ------------------------------------------------------------------ one request */
+
+/* Who asks, and whether what he asks has the right shape. On a thread of the pool: it may read the
+ * store. */
+static bool request_admit(server *s, face_req *q)
+{
+    if (!(q->route->flags & ROUTE_OPEN) && !auth_identify(s->auth, q))
+        return false;
+    return face_check_query(q);
+}
+
+static void request_run(face_req *q, void *arg)
+{
+    bool admitted = q->route->sink && q->who.mode;
+    if ((admitted || request_admit(arg, q)) && face_check_body(q))
+        face_run(q);
+}
+
+/* The first piece of an upload comes before request_run(). */
+static bool request_sink(face_req *q, const void *bytes, size_t n)
+{
+    server *s = q->host->arg;
+    if (!q->who.mode && !request_admit(s, q))
+        return false;
+    return q->route->sink(q, bytes, n);
+}
+
+static bool request_options(const server *s, face_req *q, face_found found, const char *allow)
+{
+    if (found == FACE_NO_PATH)
+        return false;
+    cors_headers(s, q, allow);
+    face_add(q, "Allow", allow);
+    q->status = 204;
+    return true;
+}
+
+static bool route(face_req *q, void *arg, http_target *to)
+{
+    server *s = arg;
+    const char *allow = NULL;
+    q->host = &s->host;
+    if (!auth_check_origin(s->auth, q))
+        return false;
+    face_found found = face_find(faces, N_FACES, q, &allow);
+    if (strcmp(q->method, "OPTIONS") == 0 && request_options(s, q, found, allow))
+        return false;
+    cors_headers(s, q, NULL);
+    if (found == FACE_NO_PATH) {
+        face_fail(q, 404, "not_found", NULL, "there is nothing at this path; /docs lists all");
+        return false;
+    }
+    if (found == FACE_NO_METHOD) {
+        face_add(q, "Allow", allow);
+        face_fail(q, 405, "method_not_allowed", NULL, "%s is not possible here, but %s", q->method,
+                  allow);
+        return false;
+    }
+    *to = (http_target){
+        .run = request_run,
+        .arg = s,
+        .quick = (q->route->flags & ROUTE_OPEN) && (q->route->flags & ROUTE_QUICK),
+        /* What is streamed into an attachment is not held in memory: it has its own limit. */
+        .body_max = q->route->body_max ? q->route->body_max
+                    : q->route->sink   ? (size_t)s->cfg->attachment_max
+                                       : 0,
+        .sink = q->route->sink ? request_sink : NULL,
+    };
+    return true;
+}
+
+static void done(face_req *q, int64_t sent, void *arg)
+{
+    server *s = arg;
+    int64_t us = time_mono_us() - q->start_us;
+    metrics_request(s->metrics, q, us);
+    log_request(q, sent, us);
+    ramet_call_free(q->c);
+    q->c = NULL;
+}
+
+/* ------------------------------------------------------------------ now and then */
+
+/* Search brings its index up to date by itself; doing it before somebody asks makes the first
+ * search quick. While writes come in, that waits for a pause, but not for long. */
+typedef struct upkeep {
+    ramet_call *c;
+    int64_t indexed, seen; /* event numbers */
+    int64_t index_due;     /* the latest time to index, 0: nothing to do */
+    int64_t prune_at, gc_at;
+    int64_t pruned; /* newest event when all was pruned */
+    ramet_status health;
+} upkeep;
+
+enum {
+    INDEX_LATEST_S = 30,
+    PRUNE_FIRST_S = 3,
+    PRUNE_S = 10,
+    PRUNE_IDLE_S = 3600,
+    GC_FIRST_S = 3600
+};
+
+static void upkeep_failed(upkeep *u, const char *what, ramet_status st)
+{
+    if (st != RAMET_OK && st != RAMET_STOPPED)
+        log_line(LOG_WARN, what, "error", ramet_call_error(u->c)->message, NULL);
+}
+
+static void upkeep_index(upkeep *u, ramet *store, int64_t now)
+{
+    int64_t newest = ramet_event_last(store);
+    if (newest == u->indexed)
+        return;
+    if (!u->index_due)
+        u->index_due = now + INDEX_LATEST_S * INT64_C(1000000);
+    if (newest == u->seen || now > u->index_due) {
+        upkeep_failed(u, "the search index cannot follow", ramet_search_update(u->c, false, NULL));
+        u->indexed = newest;
+        u->index_due = 0;
+    }
+    u->seen = newest;
+}
+
+/* Old events go, and answers kept for idempotency keys: these also when nothing else happens. */
+static void upkeep_prune(upkeep *u, const server *s, int64_t now)
+{
+    bool moved = u->seen != u->pruned;
+    if (now < u->prune_at + (moved ? 0 : PRUNE_IDLE_S * INT64_C(1000000)))
+        return;
+    u->prune_at = now + PRUNE_S * INT64_C(1000000);
+    /* What the index has not seen yet stays: then it is tried again. */
+    u->pruned = u->indexed == u->seen ? u->seen : -1;
+    upkeep_failed(u, "old events cannot be removed",
+                  ramet_events_prune(u->c, s->cfg->event_window, NULL));
+}
+
+static bool gc_goes_on(void *arg, const char *what, int64_t done_n, int64_t total)
+{
+    server *s = arg;
+    (void)what, (void)done_n, (void)total;
+    pthread_mutex_lock(&s->timer_lock);
+    bool on = !s->timer_stop;
+    pthread_mutex_unlock(&s->timer_lock);
+    return on;
+}
+
+static void upkeep_gc(upkeep *u, server *s, int64_t now)
+{
+    ramet_gc_out out;
+    char sessions[24], entries[24];
+    if (!s->cfg->gc_hours || now < u->gc_at)
+        return;
+    u->gc_at = now + s->cfg->gc_hours * INT64_C(3600000000);
+    ramet_status st = ramet_gc(u->c, false, gc_goes_on, s, &out);
+    if (st != RAMET_STOP)
+        upkeep_failed(u, "what was deleted could not be removed", st);
+    if (st != RAMET_OK || !out.sessions)
+        return;
+    snprintf(sessions, sizeof sessions, "%lld", (long long)out.sessions);
+    snprintf(entries, sizeof entries, "%lld", (long long)out.entries);
+    log_line(LOG_INFO, "removed for good", "sessions", sessions, "entries", entries, NULL);
+}
+
+static void upkeep_step(upkeep *u, server *s)
+{
+    int64_t now = time_mono_us();
+    ramet_status health = ramet_health(s->store);
+    if (health != u->health)
+        log_line(health == RAMET_OK ? LOG_INFO : LOG_ERROR,
+                 health == RAMET_OK ? "the store takes writes again" : "the store takes no writes",
+                 "reason", ramet_status_text(health), NULL);
+    u->health = health;
+    metrics_refresh(s->metrics, s->store);
+    if (health != RAMET_OK)
+        return;
+    upkeep_index(u, s->store, now);
+    upkeep_prune(u, s, now);
+    upkeep_gc(u, s, now);
+    ramet_call_reset(u->c);
+}
+
+static void *timer_main(void *arg)
+{
+    server *s = arg;
+    upkeep u = {.c = ramet_call_new(s->store, NULL, NULL), .indexed = -1};
+    int64_t now = time_mono_us(), first = GC_FIRST_S * INT64_C(1000000);
+    int64_t span = s->cfg->gc_hours * INT64_C(3600000000);
+    u.prune_at = now + PRUNE_FIRST_S * INT64_C(1000000);
+    u.gc_at = now + (span < first ? span : first);
+    pthread_mutex_lock(&s->timer_lock);
+    while (!s->timer_stop) {
+        struct timespec at;
+        pthread_mutex_unlock(&s->timer_lock);
+        upkeep_step(&u, s);
+        clock_gettime(CLOCK_MONOTONIC, &at);
+        at.tv_sec += TICK_S;
+        pthread_mutex_lock(&s->timer_lock);
+        while (!s->timer_stop && pthread_cond_timedwait(&s->timer_wake, &s->timer_lock, &at) == 0)
+            continue;
+    }
+    pthread_mutex_unlock(&s->timer_lock);
+    ramet_call_free(u.c);
+    return NULL;
+}
+
+static void timer_start(server *s)
+{
+    pthread_condattr_t attr;
+    pthread_mutex_init(&s->timer_lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->timer_wake, &attr);
+    pthread_condattr_destroy(&attr);
+    if (pthread_create(&s->timer, NULL, timer_main, s))
+        abort();
+}
+
+static void timer_end(server *s)
+{
+    pthread_mutex_lock(&s->timer_lock);
+    s->timer_stop = true;
+    pthread_cond_signal(&s->timer_wake);
+    pthread_mutex_unlock(&s->timer_lock);
+    pthread_join(s->timer, NULL);
+    pthread_cond_destroy(&s->timer_wake);
+    pthread_mutex_destroy(&s->timer_lock);
+}
+
+/* ------------------------------------------------------------------ signals */
+
+static sigset_t stop_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    return set;
+}
+
+static void *signal_main(void *arg)
+{
+    server *s = arg;
+    sigset_t set = stop_signals();
+    int number;
+    sigwait(&set, &number);
+    sem_post(&s->stop);
+    sigwait(&set, &number);
+    _exit(128 + number);
+}
+
+/* Before any thread is made, so that all have the signals blocked. */
+static void signals_start(server *s)
+{
+    pthread_t thread;
+    sigset_t set = stop_signals();
+    signal(SIGPIPE, SIG_IGN);
+    sem_init(&s->stop, 0, 0);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    if (pthread_create(&thread, NULL, signal_main, s))
+        abort();
+    pthread_detach(thread);
+}
+
+/* ------------------------------------------------------------------ starting */
+
+static ramet_status start_fail(ramet_error *err, ramet_status st, const char *field,
+                               const char *message)
+{
+    *err = (ramet_error){.status = st};
+    snprintf(err->message, sizeof err->message, "%s", message);
+    snprintf(err->field, sizeof err->field, "%s", field);
+    return st;
+}
+
+/* "ADDR:PORT", "[V6]:PORT". */
+static bool listen_read(const char *text, char address[64], int *port)
+{
+    const char *colon = strrchr(text, ':');
+    char *end;
+    if (!colon || colon == text || (size_t)(colon - text) >= 64)
+        return false;
+    size_t n = (size_t)(colon - text);
+    if (text[0] == '[' && text[n - 1] == ']')
+        snprintf(address, 64, "%.*s", (int)n - 2, text + 1);
+    else if (!memchr(text, ':', n))
+        snprintf(address, 64, "%.*s", (int)n, text);
+    else
+        return false;
+    if (strcmp(address, "localhost") == 0)
+        snprintf(address, 64, "127.0.0.1");
+    long v = strtol(colon + 1, &end, 10);
+    *port = (int)v;
+    return colon[1] >= '0' && colon[1] <= '9' && !*end && v >= 0 && v <= 65535;
+}
+
+static void descriptors_raise(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int cores(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+}
+
+static const char *store_where(const server *s)
+{
+    return *s->cfg->db ? s->cfg->db : getenv("RAMET_DB");
+}
+
+static ramet_status store_open(server *s, ramet_error *err)
+{
+    int readers = 2 * cores() + 4;
+    ramet_options options = {
+        .limits.attachment_bytes = (size_t)s->cfg->attachment_max,
+        .readers = s->cfg->readers           ? (int)s->cfg->readers
+                   : readers < READERS_LEAST ? READERS_LEAST
+                                             : readers,
+        .grace_us = s->cfg->grace_days * INT64_C(86400000000),
+    };
+    return ramet_open(store_where(s), &options, &s->store, err);
+}
+
+static ramet_status http_open(server *s, ramet_error *err)
+{
+    const server_config *cfg = s->cfg;
+    char message[256];
+    http_config h = {
+        .address = s->address,
+        .port = s->port,
+        .header_max = (size_t)cfg->header_max,
+        .body_max = (size_t)cfg->body_max,
+        .connections = (int)cfg->connections,
+        .connections_per_address = (int)cfg->connections_per_address,
+        .idle_s = (int)cfg->idle_s,
+        .request_s = (int)cfg->request_s,
+        .workers = cfg->workers ? (int)cfg->workers : cores(),
+        .threads = (int)cfg->threads,
+        .route = route,
+        .done = done,
+        .arg = s,
+    };
+    /* Requests may come before http_start() is back. */
+    __atomic_store_n(&s->http, http_start(&h, message), __ATOMIC_RELEASE);
+    if (!s->http)
+        return start_fail(err, RAMET_CANNOT_OPEN, "listen", message);
+    auth_port(s->auth, http_port(s->http));
+    return RAMET_OK;
+}
+
+static void ready_tell(const server *s)
+{
+    const char *colon = strrchr(s->cfg->listen, ':');
+    char base[160];
+    snprintf(base, sizeof base, "http://%.*s:%d", (int)(colon - s->cfg->listen), s->cfg->listen,
+             http_port(s->http));
+    printf("listening on %s\n", base);
+    fflush(stdout);
+    fprintf(stderr,
+            "  %s/docs      what it can do\n"
+            "  %s/ramet/v1  the API\n"
+            "  store: %s\n"
+            "  Ctrl-C stops it\n",
+            base, base, ramet_where(store_where(s)));
+}
+
+static ramet_status listen_check(server *s, ramet_error *err)
+{
+    char message[256];
+    if (listen_read(s->cfg->listen, s->address, &s->port))
+        return RAMET_OK;
+    snprintf(message, sizeof message, "listen is '%.100s'; it must be like 127.0.0.1:7077",
+             s->cfg->listen);
+    return start_fail(err, RAMET_INVALID, "listen", message);
+}
+
+static ramet_status parts_start(server *s, ramet_error *err)
+{
+    char message[256];
+    s->auth = auth_new(s->cfg, s->store, message);
+    if (!s->auth)
+        return start_fail(err, RAMET_INVALID, "auth", message);
+    auth_bind(s->auth);
+    s->metrics = metrics_new(faces, N_FACES);
+    s->live = live_new(s->cfg, s->store);
+    s->host = (face_host){.store = s->store,
+                          .version = RAMET_VERSION,
+                          .agents = host_agents,
+                          .events = host_events,
+                          .count = host_count,
+                          .arg = s};
+    about_bind(&(about_parts){.metrics = s->metrics,
+                              .http = &s->http,
+                              .live = s->live,
+                              .store = s->store,
+                              .stopping = &s->stopping,
+                              .faces = faces,
+                              .n_faces = N_FACES});
+    return http_open(s, err);
+}
+
+static void parts_end(server *s)
+{
+    if (s->live)
+        live_stop(s->live);
+    /* What still runs uses all of this: then the process can only end. */
+    if (s->http && !http_stop(s->http, (int)s->cfg->stop_s)) {
+        log_line(LOG_ERROR, "requests still ran after stop-seconds", NULL);
+        _exit(EXIT_FAILURE);
+    }
+    if (s->live) {
+        live_free(s->live);
+        about_release();
+    }
+    metrics_free(s->metrics);
+    auth_free(s->auth);
+}
+
+ramet_status server_run(const server_config *cfg, ramet_error *err)
+{
+    server s = {.cfg = cfg};
+    ramet_status st = listen_check(&s, err);
+    if (st != RAMET_OK)
+        return st;
+    log_setup(cfg);
+    descriptors_raise();
+    signals_start(&s);
+    st = store_open(&s, err);
+    if (st != RAMET_OK)
+        return st;
+    st = parts_start(&s, err);
+    if (st == RAMET_OK) {
+        timer_start(&s);
+        ready_tell(&s);
+        while (sem_wait(&s.stop) < 0 && errno == EINTR)
+            continue;
+        log_line(LOG_INFO, "stopping", NULL);
+        s.stopping = true;
+        timer_end(&s);
+    }
+    parts_end(&s);
+    ramet_close(s.store);
+    if (st == RAMET_OK)
+        log_line(LOG_INFO, "stopped", NULL);
+    return st;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * server.h: what the parts of the server share: settings, identity, live events, metrics, log.
+ */
+#ifndef SERVER_SERVER_H
+#define SERVER_SERVER_H
+
+#include "face/face.h"
+#include "server/http.h"
+
+/* ---- settings (server/config.c): one table gives the flags of `ramet serve`, the names in the
+ * configuration file, their defaults and docs/server.md */
+
+typedef struct server_config {
+    const char *listen; /* ADDR:PORT; [v6]:PORT */
+    const char *db;
+    const char *auth; /* local, tokens, oidc */
+    const char *default_user;
+    const char *admins, *auditors, *indexers; /* parted by commas; a * at the end: a prefix */
+    const char *cors;                         /* origins, parted by commas; * = any; "" = none */
+    const char *log_format;                   /* logfmt, json */
+    const char *log_level;                    /* error, warn, info, debug */
+    bool access_log;
+    int64_t slow_ms;
+    int64_t header_max, body_max, connections, connections_per_address, idle_s, request_s, stop_s;
+    int64_t workers, threads, readers;
+    int64_t event_window, stream_max, stream_bytes, heartbeat_s;
+    int64_t attachment_max;
+    int64_t grace_days, gc_hours;
+    const char *oidc_issuer, *oidc_jwks, *oidc_audience, *oidc_client_id, *oidc_client_secret;
+    const char *oidc_user_claim, *oidc_roles_claim, *oidc_algorithms, *oidc_redirect;
+} server_config;
+
+typedef enum { SETTING_TEXT, SETTING_WORD, SETTING_NUMBER, SETTING_SWITCH } setting_kind;
+
+typedef struct server_setting {
+    const char *part; /* a heading, and nothing else */
+    const char *name; /* both NULL: the end */
+    setting_kind kind;
+    const char *value; /* what its value is called in help */
+    const char *words; /* the values that it can have, parted by | */
+    const char *otherwise;
+    const char *text;
+    int64_t least, most;
+    size_t at; /* in server_config */
+} server_setting;
+extern const server_setting server_settings[];
+
+#define CONFIG_MESSAGE 512
+void config_defaults(server_config *cfg);
+/* False: *message (CONFIG_MESSAGE bytes) tells why. The value is copied into the arena. */
+bool config_set(server_config *cfg, arena *a, const char *name, const char *value, char *message);
+/* Lines of `name = value`; # begins a comment line. The message names file and line. */
+bool config_read(server_config *cfg, arena *a, const char *path, char *message);
+/* The tables of docs/server.md. */
+void config_markdown(buf *out);
+
+/* ---- identity (server/auth.c, server/oidc.c, server/login.c) */
+
+typedef struct auth auth;
+/* NULL and *message (256 bytes): the settings do not go together (local on another address …). */
+auth *auth_new(const server_config *cfg, ramet *store, char *message);
+void auth_free(auth *a);
+/* Host and Origin (local: 421, 403; others: cookie writes from a foreign origin 403). False: the
+ * answer is filled. */
+bool auth_check_origin(auth *a, face_req *q);
+/* Fills q->who. False: the answer is filled (401, 403). May ask the store. */
+bool auth_identify(auth *a, face_req *q);
+extern const face face_login;      /* /login, /logout, /login/callback */
+void auth_bind(auth *a);           /* the one that face_login uses */
+void auth_port(auth *a, int port); /* that the server listens on, once it is known */
+
+/* ---- live events (server/live.c): one thread reads events and hands them to all streams */
+
+typedef struct live live;
+live *live_new(const server_config *cfg, ramet *store);
+void live_stop(live *l); /* ends its streams, takes no new ones */
+void live_free(live *l); /* after live_stop(), when no request runs any more */
+/* Takes the request over: replays past `in->after` (or from now on), then goes on. */
+void live_open(live *l, face_req *q, const ramet_events_in *in, bool from_now);
+typedef struct live_numbers {
+    int64_t streams, replaying;    /* now */
+    int64_t sent, dropped, resets; /* since the start */
+} live_numbers;
+void live_count(live *l, live_numbers *out);
+
+/* ---- metrics (server/metrics.c) and log (server/log.c) */
+
+typedef struct metrics metrics;
+metrics *metrics_new(const face *const *faces, size_t n);
+void metrics_free(metrics *m);
+void metrics_request(metrics *m, const face_req *q, int64_t us);
+void metrics_count(metrics *m, const char *what, const char *type, const char *face);
+/* Prometheus text. `http`, `live`, `store` give the gauges. */
+void metrics_write(metrics *m, http *h, live *l, ramet *store, buf *out);
+/* Counts what is in the store, when it is time to: counting reads rows. For the timer. */
+void metrics_refresh(metrics *m, ramet *store);
+
+typedef enum { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG } log_level;
+void log_setup(const server_config *cfg);
+/* One line on standard error: time, level, message, then name and value pairs, NULL at the end. */
+void log_line(log_level level, const char *message, ...) __attribute__((sentinel));
+
+/* A line about a request: when each is logged, when it was slow, when the server failed. */
+void log_request(const face_req *q, int64_t sent, int64_t us);
+
+/* ---- the server's own routes (server/about.c): /, /healthz, /readyz, /metrics, /openapi.json,
+ * /docs */
+
+extern const face face_about;
+typedef struct about_parts {
+    metrics *metrics;
+    http **http; /* it is started after the routes are there */
+    live *live;
+    ramet *store;
+    const bool *stopping;
+    const face *const *faces;
+    size_t n_faces;
+} about_parts;
+void about_bind(const about_parts *p); /* copied; makes the documents */
+void about_release(void);
+
+/* Every face that is served, in the order of the documents (server/serve.c). */
+const face *const *server_faces(size_t *n);
+
+/* ---- all of it (server/serve.c): runs until a signal ends it. On failure *err is filled. */
+ramet_status server_run(const server_config *cfg, ramet_error *err);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * settings.h: every setting of the server, once. The members of server_config, the flags of
+ * `ramet serve`, the names in the configuration file, the defaults and docs/server.md come from it.
+ */
+#ifndef SERVER_SETTINGS_H
+#define SERVER_SETTINGS_H
+
+/* A table reads by its rows. */
+/* clang-format off */
+
+/* TEXT(member, name, value, default, text)
+ * WORD(member, name, words, default, text)             one of the words
+ * NUMBER(member, name, least, most, default, text)
+ * SWITCH(member, name, default, text)                  on or off
+ * PART(title) begins a part of the documentation */
+#define SERVER_SETTINGS(PART, TEXT, WORD, NUMBER, SWITCH)                                           \
+    PART("Where")                                                                                   \
+    TEXT(listen, "listen", "ADDR:PORT", "127.0.0.1:7077",                                           \
+         "the address; port 0 picks a free one; [::1]:7077 for IPv6")                               \
+    TEXT(db, "db", "PATH", "",                                                                      \
+         "the store's file; empty: RAMET_DB, else ~/.local/share/ramet/ramet.db")                   \
+    PART("Who")                                                                                     \
+    WORD(auth, "auth", "local|tokens|oidc", "local",                                                \
+         "how callers are known: by what they say (loopback only), API keys, or JWTs of an issuer") \
+    TEXT(default_user, "default-user", "USER", "local",                                             \
+         "auth local: who it is when the request does not say; empty: such a request is refused")   \
+    TEXT(admins, "admins", "USERS", "",                                                             \
+         "users with the role admin, parted by commas; a * at the end of one stands for the rest")  \
+    TEXT(auditors, "auditors", "USERS", "", "users with the role auditor, in the same form")        \
+    TEXT(indexers, "indexers", "USERS", "", "users with the role indexer, in the same form")        \
+    TEXT(cors, "cors-origins", "ORIGINS", "",                                                       \
+         "web origins that may call, parted by commas; * is any, and then without cookies")         \
+    PART("OIDC")                                                                                    \
+    TEXT(oidc_issuer, "oidc-issuer", "URL", "", "the issuer, as it stands in iss")                  \
+    TEXT(oidc_jwks, "oidc-jwks", "FILE|URL", "",                                                    \
+         "its keys; empty: as the issuer's discovery document says")                                \
+    TEXT(oidc_audience, "oidc-audience", "TEXT", "", "what aud must name; empty: the client id")    \
+    TEXT(oidc_client_id, "oidc-client-id", "ID", "", "of the login in a browser")                   \
+    TEXT(oidc_client_secret, "oidc-client-secret", "TEXT", "",                                      \
+         "of the login in a browser; better in the configuration file than on a command line")      \
+    TEXT(oidc_redirect, "oidc-redirect", "URL", "",                                                 \
+         "where the issuer sends the browser back to; empty: /login/callback of this server")       \
+    TEXT(oidc_user_claim, "oidc-user-claim", "NAME", "sub", "the claim that names the user")        \
+    TEXT(oidc_roles_claim, "oidc-roles-claim", "NAME", "roles", "the claim that lists roles")       \
+    TEXT(oidc_algorithms, "oidc-algorithms", "NAMES",                                               \
+         "RS256,RS384,RS512,PS256,PS384,PS512,ES256,ES384,ES512",                                   \
+         "signatures that are taken, parted by commas")                                             \
+    PART("Log")                                                                                     \
+    WORD(log_format, "log-format", "logfmt|json", "logfmt", "the form of the lines on standard error") \
+    WORD(log_level, "log-level", "error|warn|info|debug", "info", "how much is logged")             \
+    SWITCH(access_log, "access-log", "off", "a line for each request")                              \
+    NUMBER(slow_ms, "slow-ms", 0, 3600000, "1000",                                                  \
+           "a request that took longer is logged as slow; 0: none")                                 \
+    PART("Limits")                                                                                  \
+    NUMBER(header_max, "header-max", 1024, 1048576, "16384", "bytes of a request's header")         \
+    NUMBER(body_max, "body-max", 1024, 1073741824, "33554432", "bytes of a request's body")         \
+    NUMBER(attachment_max, "attachment-max", 1, 1099511627776, "67108864", "bytes of one attachment") \
+    NUMBER(connections, "connections", 1, 1000000, "4096", "open connections")                      \
+    NUMBER(connections_per_address, "connections-per-address", 0, 1000000, "2048",                  \
+           "open connections of one address; 0: no limit")                                          \
+    NUMBER(idle_s, "idle-seconds", 1, 86400, "60", "how long a connection may be idle")             \
+    NUMBER(request_s, "request-seconds", 1, 86400, "60", "how long a request may take to arrive")   \
+    NUMBER(stop_s, "stop-seconds", 0, 3600, "30",                                                   \
+           "how long running requests may take to finish when the server stops")                    \
+    NUMBER(workers, "workers", 0, 256, "0", "threads that read and write connections; 0: one a core") \
+    NUMBER(threads, "threads", 1, 1024, "64",                                                       \
+           "threads that run requests: so many can wait for a commit, which they share")            \
+    NUMBER(readers, "readers", 0, 1024, "0",                                                        \
+           "read connections to the store; 0: by the number of cores, at least 8")                  \
+    PART("Upkeep")                                                                                  \
+    NUMBER(grace_days, "grace-days", 1, 36500, "7", "how long a deleted session can be restored")   \
+    NUMBER(gc_hours, "gc-hours", 0, 87600, "24",                                                    \
+           "how often what is past that time is removed for good; 0: only by 'ramet gc'")           \
+    PART("Live events")                                                                             \
+    NUMBER(event_window, "event-window", 1, 1000000000, "100000",                                   \
+           "how many events are kept for a reader that comes back")                                 \
+    NUMBER(stream_max, "streams", 1, 1000000, "2048", "open streams of events")                     \
+    NUMBER(stream_bytes, "stream-bytes", 4096, 1073741824, "4194304",                               \
+           "a reader that is so many bytes behind is dropped")                                      \
+    NUMBER(heartbeat_s, "heartbeat-seconds", 1, 3600, "15", "a sign of life on a quiet stream")
+
+/* clang-format on */
+#endif

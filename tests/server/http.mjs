@@ -1,0 +1,606 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// HTTP itself, byte by byte: framing, limits, slow clients, conditions, compression, stopping.
+import net from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import {
+  test, finish, start, call, must, metric, newSession, assert, slow, sleep, sse, eventually,
+} from './lib.mjs';
+
+const CRLF = '\r\n';
+const HOST = `Host: localhost${CRLF}`;
+
+/** A connection that is written to and read from step by step. */
+class Wire {
+  constructor(port, { paused = false } = {}) {
+    this.got = '';
+    this.socket = net.connect(port, '127.0.0.1');
+    this.socket.setEncoding('latin1');
+    this.socket.on('error', (e) => (this.error = e.code));
+    this.closed = new Promise((done) => this.socket.on('close', () => { this.over = true; done(); }));
+    this.socket.on('data', (d) => (this.got += d));
+    if (paused) this.socket.pause();
+  }
+  send(bytes) {
+    if (!this.over) this.socket.write(bytes, 'latin1');
+    return this;
+  }
+  async drip(bytes, ms) {
+    for (const b of bytes) {
+      if (this.over) return;
+      this.send(b);
+      await sleep(ms);
+    }
+  }
+  /** Waits until what came fits. */
+  async until(pattern, ms = 5000 * slow) {
+    const end = Date.now() + ms;
+    while (!pattern.test(this.got)) {
+      assert.ok(!this.over || pattern.test(this.got), `closed (${this.error ?? 'in order'}) after: ${this.got}`);
+      assert.ok(Date.now() < end, `not within ${ms} ms; got: ${this.got}`);
+      await sleep(5);
+    }
+    return this;
+  }
+  /** Waits until the server closes it: how long that took. */
+  async end(ms = 10000 * slow) {
+    const before = Date.now();
+    const late = sleep(ms).then(() => assert.ok(this.over, `still open after ${ms} ms; got: ${this.got}`));
+    await Promise.race([this.closed, late]);
+    return Date.now() - before;
+  }
+  close() {
+    this.socket.destroy();
+  }
+  /** The answers that came: [{status, headers, text, body}]; what is no whole answer must be `rest`. */
+  answers({ head = false } = {}) {
+    const list = [];
+    let left = this.got;
+    while (left) {
+      const end = left.indexOf(CRLF + CRLF);
+      assert.ok(end >= 0, `the end of a header in: ${left}`);
+      const [first, ...lines] = left.slice(0, end).split(CRLF);
+      const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(first) ?? assert.fail(`a status line: ${first}`);
+      const headers = Object.fromEntries(lines.map((l) => {
+        const [, name, value] = /^([^:\s]+): (.*)$/.exec(l) ?? assert.fail(`a header: ${l}`);
+        return [name.toLowerCase(), value];
+      }));
+      left = left.slice(end + 4);
+      const bare = head || status === '100' || status === '204' || status === '304';
+      const n = bare ? 0 : Number(headers['content-length'] ?? 0);
+      assert.ok(left.length >= n, 'the whole body is there');
+      const text = left.slice(0, n);
+      left = left.slice(n);
+      const json = text && (headers['content-type'] ?? '').includes('json');
+      list.push({ status: Number(status), headers, text, body: json ? JSON.parse(text) : undefined });
+    }
+    return list;
+  }
+}
+
+/** Sends bytes and gives the answers when the connection is closed, or `n` of them are there. */
+async function talk(s, bytes, { n = 0, head = false, ms = 10000 } = {}) {
+  const w = new Wire(s.port).send(bytes);
+  const end = Date.now() + ms * slow;
+  for (;;) {
+    let list = [];
+    try { list = w.answers({ head }); } catch (e) { if (w.over) throw e; }
+    if (w.over || (n && list.length >= n)) {
+      w.close();
+      return list;
+    }
+    assert.ok(Date.now() < end, `no end of it: ${w.got}`);
+    await sleep(5);
+  }
+}
+
+const get = (path, more = '') => `GET ${path} HTTP/1.1${CRLF}${HOST}${more}${CRLF}`;
+const post = (path, body, more = '') =>
+  `POST ${path} HTTP/1.1${CRLF}${HOST}Content-Type: application/json${CRLF}` +
+  `Content-Length: ${Buffer.byteLength(body)}${CRLF}${more}${CRLF}${body}`;
+const isError = (a, status, code) => {
+  assert.equal(a.status, status, JSON.stringify(a));
+  assert.match(a.headers['content-type'] ?? '', /^application\/json/, a.text);
+  assert.equal(a.body.code, code);
+  assert.ok(a.body.error.length > 5);
+  assert.equal(a.body.request_id, a.headers['x-request-id']);
+};
+const alive = async (s) => assert.equal((await call(s, 'GET', '/healthz')).status, 200);
+
+// ------------------------------------------------------------------ methods and connections
+
+test('HEAD is GET without a body, and the connection goes on', async () => {
+  const s = await start();
+  const one = await talk(s, get('/healthz'), { n: 1 });
+  const w = new Wire(s.port).send(`HEAD /healthz HTTP/1.1${CRLF}${HOST}${CRLF}`);
+  await w.until(/\r\n\r\n/);
+  const [head] = w.answers({ head: true });
+  assert.equal(head.status, 200);
+  assert.equal(head.headers['content-length'], one[0].headers['content-length']);
+  assert.equal(head.headers['content-type'], one[0].headers['content-type']);
+  w.got = '';
+  w.send(get('/healthz'));
+  await w.until(/"ok"/);
+  w.close();
+});
+
+test('HEAD on a stream of events ends at once', async () => {
+  const s = await start();
+  const w = new Wire(s.port).send(`HEAD /ramet/v1/events HTTP/1.1${CRLF}${HOST}${CRLF}`);
+  await w.until(/\r\n\r\n/);
+  assert.equal(w.answers({ head: true })[0].status, 200);
+  await eventually(async () => assert.equal(await metric(s, 'ramet_http_streams'), 0));
+  w.close();
+});
+
+test('OPTIONS names the methods', async () => {
+  const s = await start();
+  const r = await call(s, 'OPTIONS', 'sessions');
+  assert.equal(r.status, 204);
+  assert.match(r.headers.get('allow'), /\bGET\b/);
+  assert.match(r.headers.get('allow'), /\bPOST\b/);
+  assert.match(r.headers.get('allow'), /\bOPTIONS\b/);
+  const [all] = await talk(s, `OPTIONS * HTTP/1.1${CRLF}${HOST}${CRLF}`, { n: 1 });
+  assert.equal(all.status, 204);
+  assert.match(all.headers.allow, /PATCH/);
+});
+
+test('404 and 405 are JSON, name the request and keep the connection', async () => {
+  const s = await start();
+  const list = await talk(s, get('/nowhere') + post('/nowhere', '{"a":1}') +
+    `PUT /ramet/v1/sessions HTTP/1.1${CRLF}${HOST}Content-Length: 2${CRLF}${CRLF}{}` + get('/healthz'), { n: 4 });
+  isError(list[0], 404, 'not_found');
+  isError(list[1], 404, 'not_found');
+  isError(list[2], 405, 'method_not_allowed');
+  assert.match(list[2].headers.allow, /POST/);
+  assert.equal(list[3].status, 200);
+});
+
+test('many requests on one connection, sent at once, are answered in their order', async () => {
+  const s = await start();
+  const { id } = await newSession(s);
+  let all = '';
+  for (let i = 0; i < 50; i++) {
+    const more = `X-Request-ID: r${i}${CRLF}`;
+    all += i % 3 === 0 ? get('/healthz', more)
+      : i % 3 === 1 ? get(`/ramet/v1/sessions/${id}`, more)
+      : post(`/ramet/v1/sessions/${id}/entries`, `{"entries":[{"role":"user","text":"${i}"}]}`, more);
+  }
+  const list = await talk(s, all, { n: 50 });
+  assert.deepEqual(list.map((a) => a.headers['x-request-id']), list.map((_, i) => `r${i}`));
+  assert.ok(list.every((a) => a.status === 200 || a.status === 201), JSON.stringify(list.find((a) => a.status > 201)));
+  const page = await must(s, 'GET', `sessions/${id}`);
+  assert.equal(page.head.length, 16);
+});
+
+test('HTTP/1.0 and Connection: close end the connection', async () => {
+  const s = await start();
+  const [old] = await talk(s, `GET /healthz HTTP/1.0${CRLF}${CRLF}`);
+  assert.equal(old.status, 200);
+  const [one] = await talk(s, get('/healthz', `Connection: close${CRLF}`));
+  assert.equal(one.headers.connection, 'close');
+});
+
+// ------------------------------------------------------------------ headers of an answer
+
+test('X-Request-ID is echoed, and made when it is missing or unfit', async () => {
+  const s = await start();
+  const of = async (id) => (await talk(s, get('/nowhere', id === undefined ? '' : `X-Request-ID: ${id}${CRLF}`), { n: 1 }))[0];
+  assert.equal((await of('abc-123')).body.request_id, 'abc-123');
+  assert.equal((await of('x'.repeat(64))).headers['x-request-id'], 'x'.repeat(64));
+  const made = new Set();
+  for (const bad of [undefined, 'x'.repeat(65), 'a b', 'a"b', 'a\\b', 'a\xe4', ''])
+    made.add((await of(bad)).headers['x-request-id']);
+  assert.equal(made.size, 7, 'each is another');
+  for (const id of made) assert.match(id, /^[0-9a-f]{32}$/);
+});
+
+test('security headers', async () => {
+  const s = await start();
+  const json = await call(s, 'GET', '/ramet/v1/me');
+  assert.equal(json.headers.get('x-content-type-options'), 'nosniff');
+  assert.equal(json.headers.get('referrer-policy'), 'no-referrer');
+  assert.equal(json.headers.get('cache-control'), 'no-store');
+  const page = await call(s, 'GET', '/docs');
+  assert.match(page.headers.get('content-type'), /^text\/html/);
+  assert.equal(page.headers.get('x-frame-options'), 'DENY');
+  assert.match(page.headers.get('content-security-policy'), /default-src 'none'.*frame-ancestors 'none'/);
+});
+
+test('large answers are compressed when the client takes it', async () => {
+  const s = await start();
+  const plain = await call(s, 'GET', '/openapi.json', { headers: { 'Accept-Encoding': 'identity' } });
+  assert.ok(plain.text.length > 4096);
+  assert.equal(plain.headers.get('content-encoding'), null);
+  assert.match(plain.headers.get('vary'), /Accept-Encoding/);
+  for (const [accept, packed] of [['gzip', true], ['deflate, gzip;q=0.5', true], ['*', true], ['br , GZIP', true],
+                                  ['gzip;q=0', false], ['gzip;q=0.0', false], ['br', false], ['xgzip', false]]) {
+    const [a] = await talk(s, get('/openapi.json', `Accept-Encoding: ${accept}${CRLF}`), { n: 1 });
+    assert.equal(a.headers['content-encoding'], packed ? 'gzip' : undefined, accept);
+    if (packed) {
+      assert.equal(gunzipSync(Buffer.from(w(a), 'latin1')).toString(), plain.text);
+      assert.match(a.headers.etag, /^W\//);
+    }
+  }
+  const [small] = await talk(s, get('/healthz', `Accept-Encoding: gzip${CRLF}`), { n: 1 });
+  assert.equal(small.headers['content-encoding'], undefined);
+  function w(a) { return a.text; }
+});
+
+test('If-None-Match', async () => {
+  const s = await start();
+  const { id } = await newSession(s);
+  for (const path of ['/openapi.json', `/ramet/v1/sessions/${id}`]) {
+    const first = await call(s, 'GET', path, { headers: { 'Accept-Encoding': 'identity' } });
+    const tag = first.headers.get('etag');
+    assert.ok(tag, `${path} has an ETag`);
+    for (const [list, hit] of [[tag, true], [`"a", ${tag}`, true], [`W/${tag}`, true], ['*', true],
+                               ['"a"', false], [tag.slice(0, -2) + '"', false]]) {
+      const text = get(path, `If-None-Match: ${list}${CRLF}`) + get('/healthz');
+      const [a, next] = await talk(s, text, { n: 2 });
+      assert.equal(a.status, hit ? 304 : 200, `${path} ${list}`);
+      assert.equal(a.headers.etag?.replace('W/', ''), tag);
+      assert.equal(next.status, 200);
+    }
+  }
+});
+
+// ------------------------------------------------------------------ the request target
+
+test('paths are split first and decoded once', async () => {
+  const s = await start();
+  await newSession(s, { id: 'a/b' }).then(
+    async () => {
+      assert.equal((await call(s, 'GET', 'sessions/a%2Fb')).body.id, 'a/b');
+      assert.equal((await call(s, 'GET', 'sessions/a%2fb')).body.id, 'a/b');
+    },
+    (e) => assert.match(e.message, / (400|422) /));
+  for (const [path, status] of [
+    ['/ramet/v1/sessions/a/b', 404], ['/ramet/v1/sessions/x%2F..%2F..', 404], ['/ramet/v1/../v1/me', 404],
+    ['/ramet//v1/me', 404], ['//ramet/v1/me', 404], ['/ramet/v1/me/', 404], ['/ramet/v1/./me', 404],
+    ['/ramet%2Fv1%2Fme', 404], ['/ramet/v1/sessions/%252e', 404], ['/ramet/v1/%6De', 200],
+    ['/../../etc/passwd', 404], ['/..%2f..%2fetc%2fpasswd', 404], ['/%2e%2e/%2e%2e/etc/passwd', 404],
+    ['/ramet/v1/sessions/%00', 400], ['/ramet/v1/sessions/a%00b', 400], ['/ramet/v1/sessions/%', 400],
+    ['/ramet/v1/sessions/%4', 400], ['/ramet/v1/sessions/%zz', 400], ['/ramet/v1/sessions/%ff', 400],
+    ['/ramet/v1/sessions/%c0%af', 400], ['/ramet/v1/sessions/%ed%a0%80', 400], ['/ramet/v1/sessions/\xff', 400],
+    ['/ramet/v1/sessions/a b', 400], ['/ramet/v1/sessions/a\tb', 400], ['ramet/v1/me', 400], ['*', 400],
+    ['/ramet/v1/sessions?limit=%ff', 400], ['/ramet/v1/sessions?limit=%00', 400], ['/ramet/v1/sessions?a=%', 400],
+    [`/${'a/'.repeat(100)}`, 400], [`/ramet/v1/sessions?${'limit=1&'.repeat(100)}`, 400],
+  ]) {
+    const [a] = await talk(s, get(path), { n: 1 });
+    assert.equal(a.status, status, `${path}: ${a.text}`);
+    if (status !== 200) isError(a, status, a.body.code);
+  }
+});
+
+test('an absolute target is taken, but not for another host', async () => {
+  const s = await start();
+  const to = (target) => talk(s, `GET ${target} HTTP/1.1${CRLF}${HOST}${CRLF}`, { n: 1 });
+  assert.equal((await to('http://localhost/healthz'))[0].status, 200);
+  assert.equal((await to('HTTP://LOCALHOST/healthz?'))[0].status, 200);
+  isError((await to('http://elsewhere/healthz'))[0], 400, 'invalid_request');
+});
+
+// ------------------------------------------------------------------ where a request ends
+
+test('a request whose end is in doubt is refused, and nothing behind it is read', async () => {
+  const s = await start();
+  const path = '/ramet/v1/sessions';
+  const smuggled = get('/healthz');
+  for (const [name, header, body] of [
+    ['no Host', null, ''],
+    ['two hosts', `${HOST}Host: other${CRLF}`, ''],
+    ['two lengths', `${HOST}Content-Length: 2${CRLF}Content-Length: 3${CRLF}`, '{}'],
+    ['two equal lengths', `${HOST}Content-Length: 2${CRLF}Content-Length: 2${CRLF}`, '{}'],
+    ['length and chunks', `${HOST}Content-Length: 2${CRLF}Transfer-Encoding: chunked${CRLF}`, `0${CRLF}${CRLF}`],
+    ['an unknown coding', `${HOST}Transfer-Encoding: gzip, chunked${CRLF}`, `0${CRLF}${CRLF}`],
+    ['two codings', `${HOST}Transfer-Encoding: chunked${CRLF}Transfer-Encoding: chunked${CRLF}`, `0${CRLF}${CRLF}`],
+    ['identity', `${HOST}Transfer-Encoding: identity${CRLF}`, '{}'],
+    ['a blank before the colon', `${HOST}Content-Length : 2${CRLF}`, '{}'],
+  ]) {
+    const text = `POST ${path} HTTP/1.1${CRLF}${header ?? ''}${CRLF}${body}${smuggled}`;
+    const list = await talk(s, text);
+    assert.equal(list.length, 1, `${name}: one answer`);
+    isError(list[0], 400, 'invalid_request');
+    assert.equal(list[0].headers.connection, 'close', name);
+  }
+  assert.equal((await must(s, 'GET', 'sessions')).data?.length ?? 0, 0, 'nothing was made');
+});
+
+// libmicrohttpd answers these by itself, in HTML or by closing.
+test('what is no HTTP at all is refused, and the server goes on', async () => {
+  const s = await start();
+  const chunked = `POST /ramet/v1/sessions HTTP/1.1${CRLF}${HOST}Transfer-Encoding: chunked${CRLF}${CRLF}`;
+  for (const [name, bytes, status] of [
+    ['a line without colon', `GET /healthz HTTP/1.1${CRLF}${HOST}garbage${CRLF}${CRLF}`, '400'],
+    ['no version', `GET /healthz${CRLF}${CRLF}`, '400'],
+    ['HTTP/2', `PRI * HTTP/2.0${CRLF}${CRLF}SM${CRLF}${CRLF}`, '505'],
+    ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', null],
+    ['a length that is none', post('/ramet/v1/sessions', '{}').replace(/Length: \d+/, 'Length: abc'), '400'],
+    ['a negative length', post('/ramet/v1/sessions', '{}').replace(/Length: \d+/, 'Length: -1'), '400'],
+    ['a length past counting', post('/ramet/v1/sessions', '{}').replace(/Length: \d+/, 'Length: 99999999999999999999'), '413'],
+    ['a chunk size that is none', `${chunked}zz${CRLF}ab${CRLF}0${CRLF}${CRLF}`, '400'],
+    ['a chunk that is longer', `${chunked}2${CRLF}{}{}${CRLF}0${CRLF}${CRLF}`, '400'],
+    ['a chunk size past counting', `${chunked}fffffffffffffffff${CRLF}{}${CRLF}`, '413'],
+    ['a header past all bounds', get('/healthz', `X: ${'x'.repeat(100000)}${CRLF}`), '431'],
+    ['a target past all bounds', get(`/${'x'.repeat(100000)}`), '414'],
+  ]) {
+    const w = new Wire(s.port).send(bytes);
+    await w.end();
+    if (status && !w.error) assert.match(w.got, new RegExp(`^HTTP/1\\.1 ${status} `), name);
+    assert.doesNotMatch(w.got, / 20[01] /, name);
+    await alive(s);
+  }
+  assert.equal((await must(s, 'GET', 'sessions')).data?.length ?? 0, 0, 'nothing was made');
+});
+
+test('chunks in any cut make the same body', async () => {
+  const s = await start();
+  const body = JSON.stringify({ title: 'cut to pieces' });
+  const head = `POST /ramet/v1/sessions HTTP/1.1${CRLF}${HOST}Content-Type: application/json${CRLF}` +
+    `Transfer-Encoding: chunked${CRLF}${CRLF}`;
+  const one = [...body].map((c) => `1;ext=1${CRLF}${c}${CRLF}`).join('') + `0${CRLF}X-Trailer: 1${CRLF}${CRLF}`;
+  const [a] = await talk(s, head + one, { n: 1 });
+  assert.equal(a.status, 201, a.text);
+  assert.equal(a.body.title, 'cut to pieces');
+  const w = new Wire(s.port);
+  await w.drip([...head, ...one.slice(0, 40)].map((c) => c), 0);
+  await w.drip([one.slice(40, 41), one.slice(41, 50), one.slice(50)], 20);
+  await w.until(/"title":"cut to pieces"/);
+  w.close();
+});
+
+// ------------------------------------------------------------------ sizes
+
+test('a header over the limit', async () => {
+  const s = await start({ args: ['--header-max', '4096'] });
+  isError((await talk(s, get('/healthz', `X: ${'x'.repeat(4200)}${CRLF}`)))[0], 431, 'header_too_large');
+  isError((await talk(s, get(`/${'x'.repeat(2100)}`)))[0], 414, 'uri_too_long');
+  assert.equal((await talk(s, get('/healthz', `X: ${'x'.repeat(2000)}${CRLF}`), { n: 1 }))[0].status, 200);
+});
+
+test('a body over the limit is refused before it is there', async () => {
+  const s = await start({ args: ['--body-max', '1048576'] });
+  const head = (n, more = '') => `POST /ramet/v1/sessions HTTP/1.1${CRLF}${HOST}Content-Type: application/json${CRLF}` +
+    `Content-Length: ${n}${CRLF}${more}${CRLF}`;
+  const w = new Wire(s.port).send(head(1048577));
+  await w.until(/too_large/);
+  isError(w.answers()[0], 413, 'too_large');
+  w.close();
+  // All of a much longer one is sent by a client that does not listen: it still gets the answer.
+  const much = new Wire(s.port).send(head(64 << 20));
+  for (let i = 0; i < 40 && !much.over; i++) {
+    much.send('x'.repeat(65536));
+    await sleep(1);
+  }
+  await much.until(/too_large/);
+  isError(much.answers()[0], 413, 'too_large');
+  await much.end();
+  await alive(s);
+});
+
+test('a chunked body over the limit is refused as soon as it is', async () => {
+  const s = await start({ args: ['--body-max', '65536'] });
+  const w = new Wire(s.port).send(`POST /ramet/v1/sessions HTTP/1.1${CRLF}${HOST}Transfer-Encoding: chunked${CRLF}${CRLF}`);
+  for (let i = 0; i < 8; i++) w.send(`2000${CRLF}${' '.repeat(8192)}${CRLF}`);
+  await sleep(200);
+  assert.equal(w.got, '', 'as much as is allowed');
+  w.send(`1${CRLF}x${CRLF}`);
+  await w.until(/too_large/);
+  isError(w.answers()[0], 413, 'too_large');
+  assert.equal(w.answers()[0].headers.connection, 'close');
+  await w.end();
+});
+
+test('Expect: 100-continue', async () => {
+  const s = await start({ args: ['--body-max', '65536'] });
+  const head = (path, n) => `POST ${path} HTTP/1.1${CRLF}${HOST}Content-Type: application/json${CRLF}` +
+    `Content-Length: ${n}${CRLF}Expect: 100-continue${CRLF}${CRLF}`;
+  const w = new Wire(s.port).send(head('/ramet/v1/sessions', 2));
+  await w.until(/^HTTP\/1\.1 100 /);
+  w.send('{}');
+  await w.until(/HTTP\/1\.1 201 /);
+  w.close();
+  for (const [path, n, status] of [['/nowhere', 2, 404], ['/healthz', 2, 405], ['/ramet/v1/sessions', 65537, 413]]) {
+    const [a] = await talk(s, head(path, n));
+    isError(a, status, a.body.code);
+  }
+});
+
+test('an encoded body is refused', async () => {
+  const s = await start();
+  const [a] = await talk(s, post('/ramet/v1/sessions', '{}', `Content-Encoding: gzip${CRLF}`), { n: 1 });
+  isError(a, 415, 'unsupported_encoding');
+});
+
+// ------------------------------------------------------------------ time
+
+test('clients that are slow are closed, and hold up nobody', async () => {
+  const s = await start({ args: ['--request-seconds', '1', '--idle-seconds', '2', '--workers', '1', '--threads', '1'] });
+  const upload = `POST /ramet/v1/attachments HTTP/1.1${CRLF}${HOST}Content-Length: 100000${CRLF}${CRLF}`;
+  const body = `POST /ramet/v1/sessions HTTP/1.1${CRLF}${HOST}Content-Length: 1000${CRLF}${CRLF}`;
+  const kinds = { line: '', header: `GET /healthz HTTP/1.1${CRLF}X: `, body, upload };
+  const wires = Object.values(kinds).flatMap((first) => Array.from({ length: 40 }, () => new Wire(s.port).send(first)));
+  const before = Date.now();
+  const drips = wires.map((w) => w.drip('x'.repeat(200), 50));
+  await sleep(200);
+  for (let i = 0; i < 20; i++) {
+    const start = Date.now();
+    await newSession(s);
+    assert.ok(Date.now() - start < 500 * slow, 'others are served');
+  }
+  await Promise.all(wires.map((w) => w.end(5000 * slow)));
+  await Promise.all(drips);
+  assert.ok(Date.now() - before < 6000 * slow, `${Date.now() - before} ms`);
+  for (const w of wires.slice(80)) assert.match(w.got, /^HTTP\/1\.1 408 .*request_timeout/s);
+  await eventually(async () => assert.ok(await metric(s, 'ramet_http_connections') < 10));
+});
+
+test('a connection may be idle for a while only, but a quick one goes on', async () => {
+  const s = await start({ args: ['--idle-seconds', '1'] });
+  const w = new Wire(s.port);
+  for (let i = 0; i < 5; i++) {
+    w.send(get('/healthz'));
+    await sleep(500);
+    assert.ok(!w.over, 'used now and then');
+  }
+  assert.equal(w.answers().length, 5);
+  const ms = await w.end(5000 * slow);
+  assert.ok(ms < 3000 * slow, `${ms} ms`);
+});
+
+test('an answer that is not fetched is given up', async () => {
+  const s = await start({ args: ['--request-seconds', '1'] });
+  const blob = Buffer.alloc(16 << 20, 'x');
+  const { id } = await must(s, 'POST', 'attachments?name=x.bin', { body: blob });
+  const w = new Wire(s.port, { paused: true }).send(get(`/ramet/v1/attachments/${id}`));
+  await eventually(async () => assert.equal(await metric(s, 'ramet_http_connections'), 2));
+  await must(s, 'GET', `attachments/${id}`);
+  w.close();
+  await eventually(async () => assert.ok(await metric(s, 'ramet_http_connections') <= 1));
+});
+
+// ------------------------------------------------------------------ uploads
+
+test('a long upload, whole or in chunks, arrives as it was', async () => {
+  const s = await start();
+  const bytes = Buffer.alloc(5 << 20);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = (i * 2654435761) >>> 13;
+  const whole = await must(s, 'POST', 'attachments?name=a', { body: bytes });
+  const w = new Wire(s.port).send(`POST /ramet/v1/attachments?name=b HTTP/1.1${CRLF}${HOST}Transfer-Encoding: chunked${CRLF}${CRLF}`);
+  for (let at = 0, n = 1; at < bytes.length; at += n, n = (n * 7 + 3) % 40000 + 1)
+    w.send(`${Math.min(n, bytes.length - at).toString(16)}${CRLF}${bytes.subarray(at, at + n).toString('latin1')}${CRLF}`);
+  w.send(`0${CRLF}${CRLF}`);
+  await w.until(/"sha256"/);
+  const [a] = w.answers();
+  w.close();
+  assert.equal(a.status, 201);
+  assert.equal(a.body.sha256, whole.sha256);
+  assert.equal(a.body.size, whole.size);
+});
+
+test('an upload over its limit, and one that breaks off', async () => {
+  const s = await start({ args: ['--attachment-max', '1048576'] });
+  const head = `POST /ramet/v1/attachments HTTP/1.1${CRLF}${HOST}`;
+  isError((await talk(s, `${head}Content-Length: 99999999${CRLF}${CRLF}`))[0], 413, 'too_large');
+  const w = new Wire(s.port).send(`${head}Transfer-Encoding: chunked${CRLF}${CRLF}`);
+  for (let i = 0; i < 40 && !w.over; i++) w.send(`10000${CRLF}${'x'.repeat(65536)}${CRLF}`);
+  await w.until(/too_large/);
+  assert.equal(w.answers()[0].status, 413);
+  w.close();
+  for (let i = 0; i < 20; i++) {
+    const broken = new Wire(s.port).send(`${head}Content-Length: 1000000${CRLF}${CRLF}${'x'.repeat(20000 * i)}`);
+    await sleep(5);
+    broken.close();
+  }
+  await eventually(async () => assert.ok(await metric(s, 'ramet_http_connections') <= 2), 10000 * slow);
+  assert.equal(await metric(s, 'ramet_attachments'), 0);
+});
+
+// ------------------------------------------------------------------ how many
+
+test('connections past the limit are told so', async () => {
+  const s = await start({ args: ['--connections', '10'] });
+  const wires = Array.from({ length: 10 }, () => new Wire(s.port).send(get('/healthz')));
+  for (const w of wires) await w.until(/"ok"/);
+  const [a] = await talk(s, get('/healthz'));
+  isError(a, 503, 'too_many_connections');
+  assert.equal(a.headers['retry-after'], '1');
+  assert.equal(a.headers.connection, 'close');
+  wires[0].close();
+  await eventually(async () => assert.equal((await talk(s, get('/healthz'), { n: 1 }))[0].status, 200));
+  wires.forEach((w) => w.close());
+});
+
+test('connections of one address past the limit are told so', async () => {
+  const s = await start({ args: ['--connections-per-address', '4'] });
+  const wires = Array.from({ length: 4 }, () => new Wire(s.port).send(get('/healthz')));
+  for (const w of wires) await w.until(/"ok"/);
+  isError((await talk(s, get('/healthz')))[0], 503, 'too_many_connections');
+  for (const w of wires) {
+    w.send(get('/healthz'));
+    await w.until(/"ok".*"ok"/s);
+    w.close();
+  }
+  await eventually(async () => assert.equal((await talk(s, get('/healthz'), { n: 1 }))[0].status, 200));
+});
+
+// ------------------------------------------------------------------ streams
+
+test('a reader of events that is too slow is dropped', async () => {
+  const s = await start({ args: ['--stream-bytes', '65536'] });
+  const { id } = await newSession(s);
+  const quick = await sse(s, `?session=${id}`);
+  const lazy = new Wire(s.port, { paused: true }).send(get(`/ramet/v1/events?session=${id}`));
+  await eventually(async () => assert.equal(await metric(s, 'ramet_http_streams'), 2));
+  const entries = Array.from({ length: 200 }, (_, i) => ({ role: 'user', text: `entry ${i} ${'x'.repeat(2000)}` }));
+  for (let i = 0; i < 60 && (await metric(s, 'ramet_http_streams')) > 1; i++)
+    await must(s, 'POST', `sessions/${id}/entries`, { json: { entries } });
+  await eventually(async () => assert.equal(await metric(s, 'ramet_http_streams'), 1));
+  assert.ok((await metric(s, 'ramet_live_dropped_total')) >= 1);
+  await eventually(() => assert.ok(quick.events.length > 1000), 10000 * slow);
+  quick.close();
+  lazy.socket.resume();
+  await lazy.end();
+}, { seconds: 120 });
+
+// ------------------------------------------------------------------ stopping
+
+test('what is running when the server stops is finished, what comes then is not taken', async () => {
+  const s = await start();
+  const { id } = await newSession(s);
+  const idle = new Wire(s.port).send(get('/healthz'));
+  await idle.until(/"ok"/);
+  const body = JSON.stringify({ entries: [{ role: 'user', text: 'written while it stops' }] });
+  const half = new Wire(s.port).send(post(`/ramet/v1/sessions/${id}/entries`, body).slice(0, -20));
+  const events = await sse(s, '');
+  await sleep(100);
+  s.child.kill('SIGTERM');
+  await idle.end(2000 * slow);
+  await events.closed;
+  await sleep(100);
+  const late = new Wire(s.port).send(get('/healthz'));
+  await late.end();
+  assert.equal(late.error, 'ECONNREFUSED');
+  half.send(body.slice(-20));
+  await half.until(/HTTP\/1\.1 20[01] /);
+  assert.equal(half.answers()[0].headers.connection, 'close');
+  assert.deepEqual(await s.end, { code: 0, signal: null });
+  const again = await start({ db: s.db });
+  assert.equal((await must(again, 'GET', `sessions/${id}`)).head.length, 1, 'it is there');
+});
+
+test('a client that does not finish its request does not hold the end up for long', async () => {
+  const s = await start({ args: ['--stop-seconds', '1'] });
+  const half = new Wire(s.port).send(post('/ramet/v1/sessions', '{}').slice(0, -1));
+  await sleep(100);
+  const before = Date.now();
+  s.child.kill('SIGTERM');
+  assert.deepEqual(await s.end, { code: 0, signal: null });
+  assert.ok(Date.now() - before < 4000 * slow);
+  await half.end();
+});
+
+test('under load it stops in order', async () => {
+  const s = await start();
+  const { id } = await newSession(s);
+  let going = true, good = 0;
+  const loops = Array.from({ length: 32 }, async () => {
+    while (going) {
+      try {
+        const r = await call(s, 'POST', `sessions/${id}/entries`, { json: { entries: [{ role: 'user', text: 'x' }] } });
+        if (r.status < 300) good++;
+      } catch { going = false; }
+    }
+  });
+  await sleep(500);
+  s.child.kill('SIGTERM');
+  assert.deepEqual(await s.end, { code: 0, signal: null });
+  going = false;
+  await Promise.all(loops);
+  const again = await start({ db: s.db });
+  const { head } = await must(again, 'GET', `sessions/${id}`);
+  assert.ok(head.length >= good, `${head.length} of ${good} acknowledged`);
+});
+
+await finish();
