@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 #   make            release build: build/ramet, build/libramet.a, build/libramet.so
-#   make run        a tour of the command-line tool on a scratch store
+#   make run        builds and starts the server: http://127.0.0.1:7077
+#   make tour       a tour of the command-line tool on a scratch store
 #   make test       every test; ends with "N passed, M failed, K skipped"
 #   make bench      the table of docs/performance.md, and build/bench.json
 #   make lint       clang-format, cppcheck and the house rules
+#   make docs       writes docs/api anew, from the tables of routes
 #   make install    into PREFIX (default /usr/local), DESTDIR honoured
 #   make clean
 #
@@ -45,23 +47,25 @@ endif
 
 CC := gcc
 PKGS := sqlite3 libzstd libcrypto
+BIN_PKGS := libmicrohttpd zlib libcurl libssl
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
         -Wvla -Wwrite-strings -Wformat=2 -Wundef -Wno-format-truncation
 CFLAGS := -std=c11 -D_GNU_SOURCE -g $(OPT) $(WARN) -fPIC -fvisibility=hidden -pthread -MMD -MP \
           -fno-strict-aliasing -fstack-protector-strong -D_FORTIFY_SOURCE=2 $(SANFLAGS) \
-          -Iinclude -Isrc $(shell pkg-config --cflags $(PKGS))
+          -Iinclude -Isrc $(shell pkg-config --cflags $(PKGS) $(BIN_PKGS))
 LDFLAGS := -pthread $(SANFLAGS) -Wl,-z,relro,-z,now
 LIBS := $(shell pkg-config --libs $(PKGS)) -lm
+BIN_LIBS := $(shell pkg-config --libs $(BIN_PKGS))
 ifeq ($(SAN),1)
 CFLAGS := $(filter-out -D_FORTIFY_SOURCE=2,$(CFLAGS))
 endif
 
 LIB_SRC := $(wildcard src/base/*.c src/store/*.c src/core/*.c)
-BIN_SRC := $(wildcard src/face/*.c src/bench/*.c src/cli/*.c)
+BIN_SRC := $(wildcard src/face/*.c src/server/*.c src/client/*.c src/bench/*.c src/cli/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
 BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o)
 
-.PHONY: all run test setup-test test-model test-crash test-fault-all bench lint format install clean
+.PHONY: all run tour test setup-test test-model test-crash test-fault-all bench lint format docs install clean
 
 all: $(B)/ramet $(B)/libramet.so
 
@@ -81,9 +85,11 @@ $(B)/libramet.so: $(LIB_OBJ)
 
 $(B)/ramet: $(BIN_OBJ) $(B)/libramet.a
 	$(SAY) LD $@
-	$(HUSH)$(CC) $(LDFLAGS) $(BIN_OBJ) $(B)/libramet.a $(LIBS) -o $@
+	$(HUSH)$(CC) $(LDFLAGS) $(BIN_OBJ) $(B)/libramet.a $(LIBS) $(BIN_LIBS) -o $@
 
 run: $(B)/ramet
+	@exec $(B)/ramet serve
+tour: $(B)/ramet
 	@tools/tour $(B)/ramet
 
 # ---- tests: every program prints TAP, tests/run counts all of it
@@ -93,17 +99,32 @@ setup-test:
 
 UNIT_SRC := $(wildcard tests/unit/*.c)
 MODEL_SRC := $(wildcard tests/model/*.c)
+WIRE_OBJ := $(filter %.o,$(patsubst %.c,$(B)/obj/%.o,$(wildcard src/face/*.c src/client/*.c src/server/http*.c)))
 FAULT_SRC := $(wildcard tests/fault/*.c)
-$(B)/tests/unit: $(UNIT_SRC:%.c=$(B)/obj/%.o)
+# Unit tests reach into the server too; its parts come from an archive, so that main() stays out.
+SERVER_OBJ := $(filter $(B)/obj/src/face/% $(B)/obj/src/server/%,$(BIN_OBJ))
+$(B)/libserver.a: $(SERVER_OBJ)
+	$(SAY) AR $@
+	@rm -f $@
+	$(HUSH)ar rcs $@ $^
+$(B)/tests/unit: $(UNIT_SRC:%.c=$(B)/obj/%.o) $(B)/libserver.a
 $(B)/tests/model: $(MODEL_SRC:%.c=$(B)/obj/%.o)
 $(B)/tests/fault: $(FAULT_SRC:%.c=$(B)/obj/%.o)
-$(B)/tests/unit: TEST_LIBS := -lcriterion
+$(B)/tests/unit: TEST_LIBS := -lcriterion $(BIN_LIBS)
+$(B)/tests/unit: TEST_PARTS := $(B)/libserver.a
+# The same driver, its calls through a server and the client.
+$(B)/tests/model_http: $(MODEL_SRC:%.c=$(B)/obj/over_http/%.o) $(WIRE_OBJ)
+$(B)/tests/model_http: TEST_LIBS := $(BIN_LIBS)
+$(B)/obj/over_http/%.o: %.c
+	@mkdir -p $(@D)
+	$(SAY) CC "$< (over HTTP)"
+	$(HUSH)$(CC) $(CFLAGS) -DOVER_HTTP -c $< -o $@
 $(B)/tests/%: $(B)/libramet.a
 	@mkdir -p $(@D)
 	$(SAY) LD $@
-	$(HUSH)$(CC) $(LDFLAGS) $(filter %.o,$^) $(B)/libramet.a $(LIBS) $(TEST_LIBS) -o $@
+	$(HUSH)$(CC) $(LDFLAGS) $(filter %.o,$^) $(TEST_PARTS) $(B)/libramet.a $(LIBS) $(TEST_LIBS) -o $@
 
-TESTS := $(B)/tests/unit $(B)/tests/model $(B)/tests/fault
+TESTS := $(B)/tests/unit $(B)/tests/model $(B)/tests/model_http $(B)/tests/fault
 
 $(UNIT_SRC:%.c=$(B)/obj/%.o): | setup-test
 
@@ -122,6 +143,7 @@ test-fault-all: $(B)/tests/fault
 # ---- speed
 
 bench: $(B)/ramet
+	@tools/setup bench
 	$(B)/ramet bench --json $(B)/bench.json
 
 # ---- house rules
@@ -136,6 +158,10 @@ lint:
 format:
 	@tools/setup lint
 	clang-format -i $(FORMATTED)
+
+# What the code tells about itself, written anew.
+docs: $(B)/ramet
+	for name in native server login; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \

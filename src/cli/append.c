@@ -31,8 +31,8 @@ static int send_batch(appending *a, input *in)
     ramet_append_out out;
     cli *c = a->c;
     a->in.entries = a->entries;
-    if (ramet_append(c->walk, a->session, &a->in, &out) != RAMET_OK) {
-        ramet_error e = *ramet_call_error(c->walk);
+    if (lib->ramet_append(c->walk, a->session, &a->in, &out) != RAMET_OK) {
+        ramet_error e = *lib->ramet_call_error(c->walk);
         if (a->given) {
             char why[sizeof e.message];
             memcpy(why, e.message, sizeof why);
@@ -54,7 +54,7 @@ static int send_batch(appending *a, input *in)
     memcpy(a->expected, out.head.hash, sizeof a->expected);
     a->in.expected_head = a->expected;
     a->in.n = 0;
-    ramet_call_reset(c->walk);
+    lib->ramet_call_reset(c->walk);
     return -1;
 }
 

@@ -24,7 +24,7 @@ static int list_branches(cli *c, const char *session)
 {
     ramet_branch *list;
     size_t n;
-    if (ramet_branches(c->call, session, &list, &n) != RAMET_OK)
+    if (lib->ramet_branches(c->call, session, &list, &n) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         json_list_begin(c, "branches");
@@ -55,7 +55,7 @@ static int list_versions(cli *c, const char *session, int64_t branch, const char
 {
     ramet_version *list;
     size_t n;
-    if (ramet_versions(c->call, session, branch, entry, &list, &n) != RAMET_OK)
+    if (lib->ramet_versions(c->call, session, branch, entry, &list, &n) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         json_list_begin(c, "branches");
@@ -103,7 +103,7 @@ int cmd_moves(cli *c)
     ramet_session *s = session_named(c, c->argv[0], &code);
     if (!s)
         return code;
-    if (ramet_head_log(c->call, s->id, opt_count(c, "from", 0), limit > 1000 ? 1000 : (int)limit,
+    if (lib->ramet_head_log(c->call, s->id, opt_count(c, "from", 0), limit > 1000 ? 1000 : (int)limit,
                        &list, &n, &more) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {

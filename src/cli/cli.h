@@ -6,13 +6,14 @@
  * complete.c tell it to people, troff and shells. A command is one function that
  * takes the parsed line and returns the exit code. It asks for its options by
  * name (a name that its table row lacks is a bug and aborts), calls the library
- * through c->call, and prints text, or one JSON value when c->json is set.
+ * through `lib` and c->call, and prints text, or one JSON value when c->json is set.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "client/client.h"
 #include "ramet.h"
 
 #include <stdbool.h>
@@ -20,6 +21,9 @@
 #include <stdio.h>
 
 typedef struct cli cli;
+
+/* The library, or a server: whatever this command line works on. Set before a command runs. */
+extern const ramet_calls *lib;
 
 /* ------------------------------------------------------------- the table */
 
@@ -66,6 +70,7 @@ typedef enum {
     GROUP_MOVE,
     GROUP_FIND,
     GROUP_KEEP,
+    GROUP_SERVE,
     GROUP_CARE,
     GROUP_ABOUT,
     GROUP_COUNT
@@ -77,7 +82,8 @@ enum {
     CMD_ADMIN = 4,    /* runs as the embedding program, not as a user */
     CMD_RAW = 8,      /* takes its words unparsed */
     CMD_HIDDEN = 16,  /* not in help */
-    CMD_MAKES = 32    /* makes the store when there is none */
+    CMD_MAKES = 32,   /* makes the store when there is none */
+    CMD_FILE = 64     /* not on a server */
 };
 
 typedef struct command_def {
@@ -167,6 +173,9 @@ ramet_entry *entry_named(cli *c, const char *session, int64_t branch, const char
 bool side_named(cli *c, const char *word, ramet_side_in *out, int *code);
 /* --branch; 0 when not given. False: reported. */
 bool branch_option(cli *c, int64_t *branch, int *code);
+/* The one of a few ids that a word names: all of it, or the only one with these first or last
+ * characters (4 or more). The word itself when there is none; NULL when there are several. */
+const char *id_named(const char *const *ids, size_t n, const char *word);
 /* The short form of an id that people see: the end of a UUID, other ids in full. */
 const char *short_id(cli *c, const char *id);
 

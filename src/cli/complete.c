@@ -21,7 +21,7 @@ typedef struct place {
     const char *before;      /* "--tag=" when the value is typed behind it */
     int args;                /* plain words before */
     const char *first;       /* the first of them: the session, mostly */
-    const char *db, *user;
+    const char *db, *server, *token, *user;
     bool plain; /* after -- */
 } place;
 
@@ -52,6 +52,10 @@ static void remember(place *p, const option_def *o, const char *value)
 {
     if (strcmp(o->name, "db") == 0)
         p->db = value;
+    if (strcmp(o->name, "server") == 0)
+        p->server = value;
+    if (strcmp(o->name, "token") == 0)
+        p->token = value;
     if (strcmp(o->name, "user") == 0)
         p->user = value;
 }
@@ -102,7 +106,7 @@ static void offer_sessions(cli *c, const place *p)
     ramet_list_in in = {.limit = MOST_OFFERED, .archived = RAMET_ARCHIVED_INCLUDE};
     ramet_session_list list;
     offer(p, "@", "the newest session");
-    if (ramet_session_find(c->call, &in, &list) != RAMET_OK)
+    if (lib->ramet_session_find(c->call, &in, &list) != RAMET_OK)
         return;
     for (size_t i = 0; i < list.n; i++) {
         const char *title = text_cut(c, list.items[i].shown_title, 60);
@@ -118,7 +122,7 @@ static void offer_branches(cli *c, const place *p)
     size_t n;
     int code;
     ramet_session *s = p->first ? session_named(c, p->first, &code) : NULL;
-    if (!s || ramet_branches(c->call, s->id, &list, &n) != RAMET_OK)
+    if (!s || lib->ramet_branches(c->call, s->id, &list, &n) != RAMET_OK)
         return;
     for (size_t i = 0; i < n; i++) {
         char text[24];
@@ -130,22 +134,33 @@ static void offer_tags(cli *c, const place *p)
 {
     ramet_tag_count *list;
     size_t n;
-    if (ramet_tags_all(c->call, &list, &n) != RAMET_OK)
+    if (lib->ramet_tags_all(c->call, &list, &n) != RAMET_OK)
         return;
     for (size_t i = 0; i < n; i++)
         offer(p, list[i].tag, count_text(c, list[i].sessions, "session", "sessions"));
 }
 
+static bool place_open(cli *c, const place *p)
+{
+    ramet_options options = {.must_exist = true, .busy_ms = 200};
+    ramet_error err;
+    const char *server = p->server ? p->server : p->db ? NULL : getenv("RAMET_SERVER");
+    if (!server || !*server)
+        return ramet_open(p->db ? p->db : getenv("RAMET_DB"), &options, &c->store, NULL) ==
+               RAMET_OK;
+    lib = &client_http;
+    return client_open(server, p->token ? p->token : getenv("RAMET_TOKEN"), &c->store, &err) ==
+           RAMET_OK;
+}
+
 /* Completion must never make a store, print an error or change anything. */
 static void offer_from_store(cli *c, const place *p, word_kind kind)
 {
-    ramet_options options = {.must_exist = true, .busy_ms = 200};
-    const char *where = p->db ? p->db : getenv("RAMET_DB");
     const char *user = p->user ? p->user : getenv("RAMET_USER");
-    if (ramet_open(where, &options, &c->store, NULL) != RAMET_OK)
+    if (!place_open(c, p))
         return;
-    c->call = ramet_call_new(c->store, user && *user ? user : "local", NULL);
-    c->walk = ramet_call_new(c->store, user && *user ? user : "local", NULL);
+    c->call = lib->ramet_call_new(c->store, user && *user ? user : "local", NULL);
+    c->walk = lib->ramet_call_new(c->store, user && *user ? user : "local", NULL);
     if (kind == WORD_SESSION)
         offer_sessions(c, p);
     else if (kind == WORD_BRANCH)

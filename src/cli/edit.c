@@ -149,7 +149,7 @@ int cmd_edit(cli *c)
     if (code < 0 && !n)
         code = cli_error(c, RAMET_INVALID, "text", "the input holds no entry; nothing was changed");
     if (code < 0 &&
-        ramet_edit(c->call, s->id, e->id, entries, opt_text(c, "expect"), &out) != RAMET_OK)
+        lib->ramet_edit(c->call, s->id, e->id, entries, opt_text(c, "expect"), &out) != RAMET_OK)
         code = cli_fail(c);
     input_end(&in);
     return code < 0 ? answer(c, s->id, &out, "new version") : code;
@@ -173,7 +173,7 @@ int cmd_regenerate(cli *c)
         if (code < 0)
             code = input_all(&in, role_option(c, e->role), 1000, &entries, &n);
     }
-    if (code < 0 && ramet_regenerate(c->call, s->id, e->id, entries, n, opt_text(c, "expect"),
+    if (code < 0 && lib->ramet_regenerate(c->call, s->id, e->id, entries, n, opt_text(c, "expect"),
                                      &out) != RAMET_OK)
         code = cli_fail(c);
     if (c->argc > 2)
@@ -219,7 +219,7 @@ int cmd_sync(cli *c)
             cli_error(c, RAMET_INVALID, "entries", "the input is neither a JSON array nor JSONL");
     if (code < 0)
         code = input_all(&in, RAMET_USER, MOST, &entries, &n);
-    if (code < 0 && ramet_sync(c->call, s->id, entries, n, opt_text(c, "expect"), &out) != RAMET_OK)
+    if (code < 0 && lib->ramet_sync(c->call, s->id, entries, n, opt_text(c, "expect"), &out) != RAMET_OK)
         code = cli_fail(c);
     input_end(&in);
     if (from_file)

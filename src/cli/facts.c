@@ -37,7 +37,7 @@ int cmd_state(cli *c)
     ramet_session *s = session_named(c, c->argv[0], &code);
     if (!s || (at && !(e = entry_named(c, s->id, 0, at, &code))))
         return code;
-    if (ramet_state(c->call, s->id, e ? e->id : NULL, &json) != RAMET_OK)
+    if (lib->ramet_state(c->call, s->id, e ? e->id : NULL, &json) != RAMET_OK)
         return cli_fail(c);
     if (!c->json)
         return print_state(c, json);
@@ -64,7 +64,7 @@ int cmd_usage(cli *c)
     ramet_session *s = session_named(c, c->argv[0], &code);
     if (!s)
         return code;
-    if (ramet_usage_get(c->call, s->id, &out) != RAMET_OK)
+    if (lib->ramet_usage_get(c->call, s->id, &out) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         native_usage_out(json_begin(c), &out);

@@ -41,7 +41,7 @@ int cmd_fork(cli *c)
     in.by_id = system;
     in.ephemeral_us = opt_span(c, "ephemeral");
     in.expected_head = opt_text(c, "expect");
-    if (ramet_fork(c->call, s->id, &in, &out, &cut) != RAMET_OK)
+    if (lib->ramet_fork(c->call, s->id, &in, &out, &cut) != RAMET_OK)
         return cli_fail(c);
     if (c->quiet && !c->json) {
         puts(out->id);

@@ -69,7 +69,7 @@ static ramet_status add_session(graph *g, const ramet_session *s)
 {
     ramet_branch *list;
     size_t n;
-    ramet_status status = ramet_branches(g->c->call, s->id, &list, &n);
+    ramet_status status = lib->ramet_branches(g->c->call, s->id, &list, &n);
     for (size_t i = 0; status == RAMET_OK && i < n; i++) {
         node b = {.id = list[i].id,
                   .parent = list[i].parent,
@@ -88,8 +88,8 @@ static ramet_status entry_at(graph *g, const node *b, int64_t position, ramet_en
 {
     ramet_read_in in = {.limit = 1, .branch = b->via, .by_position = true, .position = position};
     ramet_page page;
-    ramet_call_reset(g->c->walk);
-    ramet_status s = ramet_read(g->c->walk, b->session, &in, &page);
+    lib->ramet_call_reset(g->c->walk);
+    ramet_status s = lib->ramet_read(g->c->walk, b->session, &in, &page);
     if (s == RAMET_OK && !page.n)
         return RAMET_ENTRY_NOT_FOUND;
     if (s == RAMET_OK)
@@ -468,7 +468,7 @@ static int graph_json(graph *g)
 int graph_show(cli *c, const ramet_session *s)
 {
     graph g = {.c = c};
-    ramet_status status = ramet_tree(c->call, s->id, false, &g.sessions, &g.n_sessions);
+    ramet_status status = lib->ramet_tree(c->call, s->id, false, &g.sessions, &g.n_sessions);
     if (status != RAMET_OK)
         return cli_fail(c);
     for (size_t i = 0; i < g.n_sessions; i++) {
@@ -480,9 +480,9 @@ int graph_show(cli *c, const ramet_session *s)
     if (!g.here)
         g.here = s;
     if (add_all_hidden(&g) != RAMET_OK)
-        return cli_report(c, ramet_call_error(c->walk));
+        return cli_report(c, lib->ramet_call_error(c->walk));
     if (c->json)
         return graph_json(&g);
     link_nodes(&g);
-    return draw_all(&g) == RAMET_OK ? 0 : cli_report(c, ramet_call_error(c->walk));
+    return draw_all(&g) == RAMET_OK ? 0 : cli_report(c, lib->ramet_call_error(c->walk));
 }

@@ -137,6 +137,12 @@ int cmd_help(cli *c)
         return help_man(c);
     if (opt_flag(c, "markdown"))
         return help_markdown(c);
+    if (opt_flag(c, "settings"))
+        return help_settings(c);
+    if (opt_text(c, "api"))
+        return help_api(c, opt_text(c, "api"));
+    if (opt_flag(c, "openapi"))
+        return help_openapi(c);
     if (!c->argc)
         return help_show(c, NULL);
     const command_def *d = command_find(c->argv[0]);

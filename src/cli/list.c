@@ -27,7 +27,7 @@ static ramet_status list_read(cli *c, ramet_list_in *in, int64_t left, const cha
         ramet_session_list page;
         in->limit = left < 1000 ? (int)left : 1000;
         in->cursor = *next;
-        ramet_status s = ramet_session_find(c->call, in, &page);
+        ramet_status s = lib->ramet_session_find(c->call, in, &page);
         if (s != RAMET_OK)
             return s;
         for (size_t i = 0; i < page.n && c->json; i++) {
@@ -40,7 +40,7 @@ static ramet_status list_read(cli *c, ramet_list_in *in, int64_t left, const cha
         first = false;
         *next = page.next_cursor ? arena_strdup(c->mem, page.next_cursor) : NULL;
         if (c->json)
-            ramet_call_reset(c->call);
+            lib->ramet_call_reset(c->call);
     }
     if (c->quiet && !c->json)
         for (size_t i = 0; i < all.n; i++)

@@ -66,12 +66,12 @@ static ramet_status walk_forward(cli *c, const char *session, const ramet_read_i
 {
     ramet_stream *stream;
     const ramet_entry *e = NULL;
-    ramet_status s = ramet_stream_open(c->walk, session, in, &stream);
+    ramet_status s = lib->ramet_stream_open(c->walk, session, in, &stream);
     if (s != RAMET_OK)
         return s;
-    while ((s = ramet_stream_next(stream, &e)) == RAMET_OK && e)
+    while ((s = lib->ramet_stream_next(stream, &e)) == RAMET_OK && e)
         printer_entry(p, e);
-    ramet_stream_close(stream);
+    lib->ramet_stream_close(stream);
     return s;
 }
 
@@ -89,8 +89,8 @@ static ramet_status walk_back(cli *c, const char *session, const ramet_read_in *
     do {
         in.limit = left < PAGE ? (int)left : PAGE;
         in.before = before;
-        ramet_call_reset(c->walk);
-        ramet_status s = ramet_read(c->walk, session, &in, &page);
+        lib->ramet_call_reset(c->walk);
+        ramet_status s = lib->ramet_read(c->walk, session, &in, &page);
         if (s != RAMET_OK)
             return s;
         for (size_t i = page.n; p && i-- > 0;)
@@ -143,7 +143,7 @@ static int log_path(cli *c, const ramet_session *s, ramet_read_in *in)
     ramet_read_in last = {.limit = 1, .tail = true, .branch = in->branch, .log = in->log};
     ramet_page page;
     printer p;
-    if (ramet_read(c->call, s->id, &last, &page) != RAMET_OK)
+    if (lib->ramet_read(c->call, s->id, &last, &page) != RAMET_OK)
         return cli_fail(c);
     printer_begin(&p, c, page.head.length);
     if (!c->json && !p.oneline && !c->quiet) {
@@ -155,7 +155,7 @@ static int log_path(cli *c, const ramet_session *s, ramet_read_in *in)
     ramet_status status = page.head.length ? log_walk(c, s, in, &p) : RAMET_OK;
     printer_end(&p);
     if (status != RAMET_OK)
-        return cli_report(c, ramet_call_error(c->walk));
+        return cli_report(c, lib->ramet_call_error(c->walk));
     if (!page.head.length && !c->json)
         cli_note(c, "no entries yet; 'ramet append %s TEXT' adds one", short_id(c, s->id));
     return log_end(c, &page.head);
@@ -192,12 +192,12 @@ int cmd_record(cli *c)
         return code;
     printer_begin(&p, c, s->head.length);
     do {
-        ramet_call_reset(c->walk);
-        ramet_status status = ramet_record(c->walk, s->id, which, from,
+        lib->ramet_call_reset(c->walk);
+        ramet_status status = lib->ramet_record(c->walk, s->id, which, from,
                                            left < PAGE ? (int)left : PAGE, &page, &total);
         if (status != RAMET_OK) {
             printer_end(&p);
-            return cli_report(c, ramet_call_error(c->walk));
+            return cli_report(c, lib->ramet_call_error(c->walk));
         }
         for (size_t i = 0; i < page.n; i++)
             printer_entry(&p, &page.entries[i]);

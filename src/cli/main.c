@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+const ramet_calls *lib = &client_local;
+
 /* ------------------------------------------------------------------ errors */
 
 int cli_report(cli *c, const ramet_error *e)
@@ -37,7 +39,7 @@ int cli_report(cli *c, const ramet_error *e)
 
 int cli_fail(cli *c)
 {
-    return cli_report(c, ramet_call_error(c->call));
+    return cli_report(c, lib->ramet_call_error(c->call));
 }
 
 int cli_error(cli *c, ramet_status s, const char *field, const char *fmt, ...)
@@ -117,10 +119,39 @@ static const char *option_or_env(const cli *c, const char *option, const char *e
     return v && *v ? v : NULL;
 }
 
+static int calls_open(cli *c, const char *user)
+{
+    c->user = user;
+    c->call = lib->ramet_call_new(c->store, user, "ramet-cli");
+    c->walk = lib->ramet_call_new(c->store, user, "ramet-cli");
+    return -1;
+}
+
+static int server_open(cli *c, const char *url)
+{
+    ramet_error error;
+    const char *user = option_or_env(c, "user", "RAMET_USER");
+    if (opt_text(c, "db"))
+        return cli_error(c, RAMET_INVALID, "db", "give --db or --server, not both");
+    if (strcmp(c->cmd->name, "token") == 0) /* there --user is whom the token is for */
+        user = getenv("RAMET_USER");
+    if (strcmp(c->cmd->name, "gc") == 0 && opt_text(c, "grace"))
+        return cli_error(c, RAMET_INVALID, "grace", "the grace time is the server's own setting");
+    if (c->cmd->flags & CMD_FILE)
+        return cli_error(c, RAMET_INVALID, "server", "'ramet %s' works on a store's file alone",
+                         c->cmd->name);
+    if (client_open(url, option_or_env(c, "token", "RAMET_TOKEN"), &c->store, &error) != RAMET_OK)
+        return cli_report(c, &error);
+    lib = &client_http;
+    return calls_open(c, user);
+}
+
 static int store_open(cli *c)
 {
+    const char *server = option_or_env(c, "server", "RAMET_SERVER");
+    if (server && !(opt_text(c, "db") && !opt_text(c, "server")))
+        return server_open(c, server);
     const char *where = option_or_env(c, "db", "RAMET_DB");
-    const char *user = option_or_env(c, "user", "RAMET_USER");
     ramet_options options = {.must_exist = !(c->cmd->flags & CMD_MAKES)};
     ramet_error error;
     if (strcmp(c->cmd->name, "gc") == 0)
@@ -132,14 +163,8 @@ static int store_open(cli *c)
         return cli_error(c, RAMET_CANNOT_OPEN, "db",
                          "there is no store at %s; 'ramet new' makes one", ramet_where(where));
     }
-    if (c->cmd->flags & CMD_ADMIN)
-        user = NULL;
-    else if (!user)
-        user = "local";
-    c->user = user;
-    c->call = ramet_call_new(c->store, user, "ramet-cli");
-    c->walk = ramet_call_new(c->store, user, "ramet-cli");
-    return -1;
+    const char *user = option_or_env(c, "user", "RAMET_USER");
+    return calls_open(c, c->cmd->flags & CMD_ADMIN ? NULL : user ? user : "local");
 }
 
 static int command_run(cli *c)
@@ -154,9 +179,9 @@ static int command_run(cli *c)
         code = c->cmd->run(c);
     }
     if (c->store) {
-        ramet_call_free(c->walk);
-        ramet_call_free(c->call);
-        ramet_close(c->store);
+        lib->ramet_call_free(c->walk);
+        lib->ramet_call_free(c->call);
+        lib->ramet_close(c->store);
     }
     return code;
 }

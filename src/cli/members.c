@@ -13,7 +13,7 @@ static int list_members(cli *c, const char *session)
 {
     ramet_member *list;
     size_t n;
-    if (ramet_members(c->call, session, &list, &n) != RAMET_OK)
+    if (lib->ramet_members(c->call, session, &list, &n) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         json_list_begin(c, "members");
@@ -42,12 +42,12 @@ static int change_member(cli *c, const char *session)
         return cli_error(c, RAMET_INVALID, "user",
                          "usage: ramet members SESSION set USER LEVEL, or rm USER");
     if (!set)
-        return ramet_member_remove(c->call, session, user) == RAMET_OK ? -1 : cli_fail(c);
+        return lib->ramet_member_remove(c->call, session, user) == RAMET_OK ? -1 : cli_fail(c);
     int level = ramet_level_parse(c->argv[3]);
     if (level <= RAMET_NO_LEVEL)
         return cli_error(c, RAMET_INVALID, "level",
                          "'%s' is no level; take reader, writer, manager or owner", c->argv[3]);
-    return ramet_member_set(c->call, session, user, (ramet_level)level) == RAMET_OK ? -1
+    return lib->ramet_member_set(c->call, session, user, (ramet_level)level) == RAMET_OK ? -1
                                                                                     : cli_fail(c);
 }
 

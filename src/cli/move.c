@@ -48,7 +48,7 @@ int cmd_rewind(cli *c)
                          "rewind needs the ENTRY to go back to; 'ramet log' shows them");
     in.reason = opt_text(c, "reason");
     in.expected_head = opt_text(c, "expect");
-    if (ramet_rewind(c->call, s->id, &in, &out, &cut) != RAMET_OK)
+    if (lib->ramet_rewind(c->call, s->id, &in, &out, &cut) != RAMET_OK)
         return cli_fail(c);
     return session_answer(c, out, &cut, "rewound");
 }
@@ -70,12 +70,12 @@ static int step(cli *c, step_fn go, const char *done)
 
 int cmd_undo(cli *c)
 {
-    return step(c, ramet_undo, "undone in");
+    return step(c, lib->ramet_undo, "undone in");
 }
 
 int cmd_redo(cli *c)
 {
-    return step(c, ramet_redo, "redone in");
+    return step(c, lib->ramet_redo, "redone in");
 }
 
 /* ------------------------------------------------------------------ switch */
@@ -86,7 +86,7 @@ static bool branch_before(cli *c, const char *session, int64_t *branch, int *cod
     ramet_move *list;
     size_t n;
     bool more;
-    if (ramet_head_log(c->call, session, 0, 1, &list, &n, &more) != RAMET_OK) {
+    if (lib->ramet_head_log(c->call, session, 0, 1, &list, &n, &more) != RAMET_OK) {
         *code = cli_fail(c);
         return false;
     }
@@ -113,7 +113,7 @@ static bool branch_of_version(cli *c, const char *session, int64_t *branch, int 
     ramet_entry *e = entry_named(c, session, 0, at, code);
     if (!e)
         return false;
-    if (ramet_versions(c->call, session, 0, e->id, &list, &n) != RAMET_OK) {
+    if (lib->ramet_versions(c->call, session, 0, e->id, &list, &n) != RAMET_OK) {
         *code = cli_fail(c);
         return false;
     }
@@ -150,7 +150,7 @@ int cmd_switch(cli *c)
                                              : branch_named(c, c->argv[1], &branch, &code);
     if (!ok)
         return code;
-    if (ramet_switch(c->call, s->id, branch, opt_text(c, "expect"), &out) != RAMET_OK)
+    if (lib->ramet_switch(c->call, s->id, branch, opt_text(c, "expect"), &out) != RAMET_OK)
         return cli_fail(c);
     return session_answer(c, out, NULL, "switched");
 }

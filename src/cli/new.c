@@ -19,7 +19,7 @@ int cmd_new(cli *c)
     in.metadata = opt_text(c, "metadata");
     in.visibility = opt_flag(c, "private") ? RAMET_PRIVATE : RAMET_TREE_VISIBLE;
     in.ephemeral_us = opt_span(c, "ephemeral");
-    if (ramet_session_create(c->call, &in, &s) != RAMET_OK)
+    if (lib->ramet_session_create(c->call, &in, &s) != RAMET_OK)
         return cli_fail(c);
     if (c->quiet && !c->json) {
         puts(s->id);

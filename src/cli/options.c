@@ -195,7 +195,7 @@ static int add_option(cli *c, const option_def *o, const char *value)
 
 static int unknown_option(cli *c, const char *shown, const char *name)
 {
-    const char *words[64];
+    const char *words[128];
     size_t n = 0;
     for (const option_def *o = c->cmd ? c->cmd->options : NULL; o && o->name; o++)
         words[n++] = o->name;
@@ -278,7 +278,7 @@ static int unknown_command(cli *c, const char *word)
         {"archive", "set --archive"},
         {"rename", "set --title"},
     };
-    const char *words[64];
+    const char *words[128];
     size_t n = 0;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(others[i][0], word) == 0)

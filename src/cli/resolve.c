@@ -27,6 +27,21 @@ const char *short_id(cli *c, const char *id)
     return uuid ? arena_strdup(c->mem, id + n - 8) : text_cut(c, id, 32);
 }
 
+const char *id_named(const char *const *ids, size_t n, const char *word)
+{
+    const char *found = word;
+    size_t hits = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(ids[i], word) == 0)
+            return word;
+        if (strlen(word) >= LEAST && part_matches(ids[i], word)) {
+            found = ids[i];
+            hits++;
+        }
+    }
+    return hits > 1 ? NULL : found;
+}
+
 /* ------------------------------------------------------------------ sessions */
 
 typedef struct session_search {
@@ -61,12 +76,12 @@ static ramet_status search_sessions(cli *c, ramet_call *call, session_search *s)
     do {
         ramet_session_list page;
         in.cursor = cursor;
-        status = ramet_session_find(call, &in, &page);
+        status = lib->ramet_session_find(call, &in, &page);
         if (status != RAMET_OK)
             return status;
         search_page(c, s, &page);
         cursor = page.next_cursor ? arena_strdup(c->mem, page.next_cursor) : NULL;
-        ramet_call_reset(call);
+        lib->ramet_call_reset(call);
     } while (cursor && !(s->want && s->n));
     return RAMET_OK;
 }
@@ -110,7 +125,8 @@ ramet_session *session_named(cli *c, const char *word, int *code)
 {
     ramet_session *out = NULL;
     session_search s = {.word = word, .want = newest_number(word)};
-    ramet_status status = s.want ? RAMET_SESSION_NOT_FOUND : ramet_session_get(c->call, word, &out);
+    ramet_status status =
+        s.want ? RAMET_SESSION_NOT_FOUND : lib->ramet_session_get(c->call, word, &out);
     if (status == RAMET_OK)
         return out;
     if (ramet_status_exit(status) != ramet_status_exit(RAMET_SESSION_NOT_FOUND)) {
@@ -119,7 +135,7 @@ ramet_session *session_named(cli *c, const char *word, int *code)
     }
     if (s.want || strlen(word) >= LEAST) {
         if (search_sessions(c, c->walk, &s) != RAMET_OK) {
-            *code = cli_report(c, ramet_call_error(c->walk));
+            *code = cli_report(c, lib->ramet_call_error(c->walk));
             return NULL;
         }
     }
@@ -127,7 +143,7 @@ ramet_session *session_named(cli *c, const char *word, int *code)
         *code = report_missing(c, &s, word);
         return NULL;
     }
-    if (ramet_session_get(c->call, s.found[0], &out) == RAMET_OK)
+    if (lib->ramet_session_get(c->call, s.found[0], &out) == RAMET_OK)
         return out;
     *code = cli_fail(c);
     return NULL;
@@ -140,7 +156,7 @@ static ramet_entry *entry_at(cli *c, const char *session, int64_t branch, const 
 {
     ramet_read_in in = {.limit = 1, .branch = branch, .tail = true};
     ramet_page page;
-    if (ramet_read(c->call, session, &in, &page) != RAMET_OK) {
+    if (lib->ramet_read(c->call, session, &in, &page) != RAMET_OK) {
         *code = cli_fail(c);
         return NULL;
     }
@@ -153,7 +169,7 @@ static ramet_entry *entry_at(cli *c, const char *session, int64_t branch, const 
     }
     in = (ramet_read_in){
         .limit = 1, .branch = branch, .by_position = true, .position = position, .versions = true};
-    if (ramet_read(c->call, session, &in, &page) != RAMET_OK || !page.n) {
+    if (lib->ramet_read(c->call, session, &in, &page) != RAMET_OK || !page.n) {
         *code = cli_fail(c);
         return NULL;
     }
@@ -180,25 +196,25 @@ static ramet_entry *entry_by_part(cli *c, const char *session, int64_t branch, c
     char *first = NULL;
     size_t n = 0;
     if (strlen(word) >= LEAST) {
-        if (ramet_stream_open(c->walk, session, &in, &stream) != RAMET_OK) {
-            *code = cli_report(c, ramet_call_error(c->walk));
+        if (lib->ramet_stream_open(c->walk, session, &in, &stream) != RAMET_OK) {
+            *code = cli_report(c, lib->ramet_call_error(c->walk));
             return NULL;
         }
         ramet_status status;
-        while ((status = ramet_stream_next(stream, &e)) == RAMET_OK && e)
+        while ((status = lib->ramet_stream_next(stream, &e)) == RAMET_OK && e)
             if (part_matches(e->id, word) && ++n == 1)
                 first = arena_strdup(c->mem, e->id);
-        ramet_stream_close(stream);
+        lib->ramet_stream_close(stream);
         if (status != RAMET_OK) {
-            *code = cli_report(c, ramet_call_error(c->walk));
+            *code = cli_report(c, lib->ramet_call_error(c->walk));
             return NULL;
         }
-        ramet_call_reset(c->walk);
+        lib->ramet_call_reset(c->walk);
     }
     ramet_entry *out = NULL;
     if (n != 1)
         *code = report_no_entry(c, word, first, n);
-    else if (ramet_entry_get(c->call, session, branch, first, &out) != RAMET_OK)
+    else if (lib->ramet_entry_get(c->call, session, branch, first, &out) != RAMET_OK)
         *code = cli_fail(c);
     return out;
 }
@@ -212,7 +228,7 @@ ramet_entry *entry_named(cli *c, const char *session, int64_t branch, const char
         if (!*end && n != 0 && word[1] != '+' && word[1] != ' ')
             return entry_at(c, session, branch, word, n, code);
     }
-    ramet_status status = ramet_entry_get(c->call, session, branch, word, &out);
+    ramet_status status = lib->ramet_entry_get(c->call, session, branch, word, &out);
     if (status == RAMET_OK)
         return out;
     if (status != RAMET_ENTRY_NOT_FOUND) {

@@ -32,14 +32,14 @@ int cmd_rm(cli *c)
     if (!s)
         return code;
     if (tree && !dry && !opt_flag(c, "yes")) {
-        if (ramet_session_delete(c->call, s->id, true, true, &out) != RAMET_OK)
+        if (lib->ramet_session_delete(c->call, s->id, true, true, &out) != RAMET_OK)
             return cli_fail(c);
         if (!term_ask(c, arena_printf(c->mem, "delete %s?",
                                       count_text(c, (int64_t)out.n, "session", "sessions"))))
             return cli_error(c, RAMET_STOP, "", "%s not deleted; --yes does it without asking",
                              count_text(c, (int64_t)out.n, "session was", "sessions were"));
     }
-    if (ramet_session_delete(c->call, s->id, tree, dry, &out) != RAMET_OK)
+    if (lib->ramet_session_delete(c->call, s->id, tree, dry, &out) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         native_deleted(json_begin(c), &out);
@@ -53,7 +53,7 @@ int cmd_rm(cli *c)
 int cmd_restore(cli *c)
 {
     ramet_session *out;
-    if (ramet_session_restore(c->call, c->argv[0], opt_flag(c, "tree"), &out) != RAMET_OK)
+    if (lib->ramet_session_restore(c->call, c->argv[0], opt_flag(c, "tree"), &out) != RAMET_OK)
         return cli_fail(c);
     return session_answer(c, out, NULL, "restored");
 }

@@ -67,7 +67,7 @@ int cmd_set(cli *c)
         return cli_error(c, RAMET_INVALID, "",
                          "nothing to set; 'ramet set --help' shows what can be");
     patch.expected_head = opt_text(c, "expect");
-    if (ramet_session_update(c->call, s->id, &patch, &out) != RAMET_OK)
+    if (lib->ramet_session_update(c->call, s->id, &patch, &out) != RAMET_OK)
         return cli_fail(c);
     return session_answer(c, out, NULL, "changed");
 }
@@ -79,7 +79,7 @@ int cmd_promote(cli *c)
     ramet_session *s = session_named(c, c->argv[0], &code);
     if (!s)
         return code;
-    if (ramet_session_promote(c->call, s->id, &out) != RAMET_OK)
+    if (lib->ramet_session_promote(c->call, s->id, &out) != RAMET_OK)
         return cli_fail(c);
     return session_answer(c, out, NULL, "promoted");
 }

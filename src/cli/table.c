@@ -4,6 +4,7 @@
  * completion come from here.
  */
 #include "cli/commands.h"
+#include "server/settings.h"
 
 #include <string.h>
 
@@ -17,6 +18,7 @@ const char *const cli_groups[GROUP_COUNT] = {
     [GROUP_MOVE] = "Move through history",
     [GROUP_FIND] = "Find and compare",
     [GROUP_KEEP] = "Organise",
+    [GROUP_SERVE] = "Serve",
     [GROUP_CARE] = "Take care of the store",
     [GROUP_ABOUT] = "About",
 };
@@ -24,6 +26,8 @@ const char *const cli_groups[GROUP_COUNT] = {
 const topic_def cli_environment[] = {
     {"RAMET_DB", "the store's file, when --db is not given; else $XDG_DATA_HOME/ramet/ramet.db or "
                  "~/.local/share/ramet/ramet.db"},
+    {"RAMET_SERVER", "a server to work on instead of a file, when neither --server nor --db is given"},
+    {"RAMET_TOKEN", "the API key for the server, when --token is not given"},
     {"RAMET_USER", "who acts, when --user is not given; else \"local\""},
     {"RAMET_PAGER, PAGER", "the pager (default: less with -FRX); empty or \"cat\": none"},
     {"VISUAL, EDITOR", "what 'ramet edit' opens on a terminal (default: vi)"},
@@ -106,6 +110,8 @@ const topic_def cli_names[] = {
 
 const option_def cli_globals[] = {
     WORD("db", 0, "PATH", "the store's file", WORD_FILE),
+    VALUE("server", 0, OPT_TEXT, "URL", "work on a Ramet server instead of a file"),
+    VALUE("token", 0, OPT_TEXT, "TOKEN", "the API key for it"),
     VALUE("user", 'u', OPT_TEXT, "USER", "act as this user (default: local)"),
     FLAG("json", 0, "one JSON value for programs; errors too"),
     FLAG("quiet", 'q', "say only what a script needs: an id, or nothing"),
@@ -115,6 +121,14 @@ const option_def cli_globals[] = {
     FLAG("version", 0, "show the version"),
     {.name = NULL},
 };
+
+/* ---- the settings of the server as flags */
+
+#define SETTING_PART(title)
+#define SETTING_TEXT_OPTION(member, n, v, d, t)      {.name = n, .kind = OPT_TEXT, .value = v, .text = t},
+#define SETTING_WORD_OPTION(member, n, w, d, t)      {.name = n, .kind = OPT_CHOICE, .value = "WORD", .text = t, .choices = w},
+#define SETTING_NUMBER_OPTION(member, n, l, m, d, t) {.name = n, .kind = OPT_TEXT, .value = "N", .text = t},
+#define SETTING_SWITCH_OPTION(member, n, d, t)       {.name = n, .kind = OPT_CHOICE, .value = "WORD", .text = t, .choices = "on|off"},
 
 /* ------------------------------------------------------------------ the commands */
 
@@ -369,6 +383,26 @@ const command_def cli_commands[] = {
     .examples = EXAMPLES({"members @ set ann writer", "ann may write from now on"}),
 },
 {
+    .name = "share", .group = GROUP_KEEP, .synopsis = "SESSION", .run = cmd_share,
+    .summary = "Make a link to one session for people outside its tree",
+    .about = "Whoever has the token that is printed sees the session's path and versions, nothing else, and may fork "
+             "it as a private session of his own. It is kept hashed and shown only this once.",
+    .args = ARGS(SESSION_ARG),
+    .options = OPTIONS(FLAG("write", 'w', "the holder may write, too: append, edit, move the head"),
+                       VALUE("expires", 0, OPT_SPAN, "SPAN", "it ends after that long (default: never)")),
+    .examples = EXAMPLES({"share @ --expires 7d", "for a week, to read"}),
+},
+{
+    .name = "shares", .group = GROUP_KEEP, .flags = CMD_PAGER, .synopsis = "SESSION", .run = cmd_shares,
+    .summary = "List the share links of a session",
+    .args = ARGS(SESSION_ARG),
+},
+{
+    .name = "unshare", .group = GROUP_KEEP, .synopsis = "SESSION ID", .run = cmd_unshare,
+    .summary = "End a share link, at once",
+    .args = ARGS(SESSION_ARG, ARG("ID", "the link's id, or its last characters; 'ramet shares' shows it", WORD_ANY)),
+},
+{
     .name = "promote", .group = GROUP_KEEP, .synopsis = "SESSION", .run = cmd_promote,
     .summary = "Make an ephemeral session a lasting one",
     .args = ARGS(SESSION_ARG),
@@ -391,6 +425,20 @@ const command_def cli_commands[] = {
     .options = OPTIONS(FLAG("tree", 0, "all that the same delete took")),
 },
 {
+    .name = "serve", .group = GROUP_SERVE, .flags = CMD_NO_STORE, .synopsis = "", .run = cmd_serve,
+    .summary = "Serve the store over HTTP",
+    .about = "Says 'listening on http://ADDR:PORT' on standard output when it is ready, and makes the store when there "
+             "is none. Ctrl-C and SIGTERM let running requests finish; a second one ends it at once.\n\n"
+             "Every setting can stand in a file, too, as a line of 'name = value'; a flag goes before it. "
+             "docs/server.md and 'ramet help --settings' tell all of them, with their defaults.",
+    .options = OPTIONS(WORD("config", 'c', "FILE", "settings from a file", WORD_FILE),
+                       SERVER_SETTINGS(SETTING_PART, SETTING_TEXT_OPTION, SETTING_WORD_OPTION,
+                                       SETTING_NUMBER_OPTION, SETTING_SWITCH_OPTION) {.name = NULL}),
+    .examples = EXAMPLES({"serve", "on 127.0.0.1:7077, for this machine alone"},
+                         {"serve --listen 127.0.0.1:0 --db /tmp/try.db", "a free port, and another store"},
+                         {"serve --config ramet.conf --log-format json", "with a file of settings"}),
+},
+{
     .name = "fsck", .group = GROUP_CARE, .flags = CMD_ADMIN, .synopsis = "", .run = cmd_fsck,
     .summary = "Check every hash, reference and head; exit with 7 when something is damaged",
 },
@@ -403,6 +451,7 @@ const command_def cli_commands[] = {
 {
     .name = "backup", .group = GROUP_CARE, .flags = CMD_ADMIN, .synopsis = "FILE", .run = cmd_backup,
     .summary = "Copy the store to a new file while others read and write",
+    .about = "Attachments go into the folder FILE.files beside it: the two belong together.",
     .args = ARGS(ARG("FILE", "the copy; it must not exist", WORD_FILE)),
 },
 {
@@ -412,6 +461,20 @@ const command_def cli_commands[] = {
 {
     .name = "reindex", .group = GROUP_CARE, .flags = CMD_ADMIN, .synopsis = "", .run = cmd_reindex,
     .summary = "Make the search index anew",
+},
+{
+    .name = "token", .group = GROUP_CARE, .flags = CMD_ADMIN | CMD_MAKES, .synopsis = "create --user USER | list | revoke ID", .run = cmd_token,
+    .summary = "Make, list and revoke the API keys of a server",
+    .about = "A server that was started with --auth tokens knows its callers by them. The secret is kept hashed and "
+             "shown only once, when the token is made; --user tells who it stands for.",
+    .args = ARGS({.name = "ACTION", .text = "create, list or revoke", .choices = "create|list|revoke"},
+                 MAYBE("ID", "revoke: the token's id, or its last characters", WORD_ANY)),
+    .options = OPTIONS(VALUE("client", 0, OPT_TEXT, "NAME", "create: the client that it is for"),
+                       VALUE("roles", 0, OPT_TEXT, "ROLES", "create: what else it may do, words parted by commas: admin, auditor, indexer"),
+                       VALUE("expires", 0, OPT_SPAN, "SPAN", "create: it ends after that long (default: never)"),
+                       VALUE("note", 0, OPT_TEXT, "TEXT", "create: what it is for")),
+    .examples = EXAMPLES({"token create --user ann --expires 12w --note 'her laptop'", "a key for ann"},
+                         {"token revoke 0a1b2c3d", "it is refused from now on"}),
 },
 {
     .name = "bench", .group = GROUP_CARE, .flags = CMD_NO_STORE | CMD_RAW, .synopsis = "[ARGUMENTS...]", .run = cmd_bench,
@@ -424,7 +487,10 @@ const command_def cli_commands[] = {
     .summary = "Show this overview, or the help of a command",
     .args = ARGS(MAYBE("COMMAND", "the command", WORD_COMMAND)),
     .options = OPTIONS(FLAG("man", 0, "the whole manual as a man page (troff)"),
-                       FLAG("markdown", 0, "the whole manual as Markdown")),
+                       FLAG("markdown", 0, "the whole manual as Markdown"),
+                       FLAG("settings", 0, "the settings of 'ramet serve' as Markdown"),
+                       VALUE("api", 0, OPT_TEXT, "NAME", "the routes of 'ramet serve' as Markdown: those of a protocol, like native"),
+                       FLAG("openapi", 0, "all routes of 'ramet serve' as an OpenAPI document")),
 },
 {
     .name = "completion", .group = GROUP_ABOUT, .flags = CMD_NO_STORE, .synopsis = "bash|zsh|fish", .run = cmd_completion,

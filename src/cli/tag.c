@@ -13,7 +13,7 @@ static int all_tags(cli *c)
 {
     ramet_tag_count *list;
     size_t n;
-    if (ramet_tags_all(c->call, &list, &n) != RAMET_OK)
+    if (lib->ramet_tags_all(c->call, &list, &n) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         json_list_begin(c, "tags");
@@ -51,10 +51,12 @@ static int answer(cli *c, const ramet_tags *tags)
 
 int cmd_tag(cli *c)
 {
-    static const struct {
+    const struct {
         const char *word;
         ramet_status (*run)(ramet_call *, const char *, const char *const *, size_t, ramet_tags *);
-    } actions[] = {{"add", ramet_tags_add}, {"rm", ramet_tags_remove}, {"set", ramet_tags_set}};
+    } actions[] = {{"add", lib->ramet_tags_add},
+                   {"rm", lib->ramet_tags_remove},
+                   {"set", lib->ramet_tags_set}};
     ramet_tags tags;
     int code = 0;
     if (!c->argc)
@@ -71,7 +73,7 @@ int cmd_tag(cli *c)
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         if (strcmp(c->argv[1], actions[i].word) != 0)
             continue;
-        if (!n && actions[i].run != ramet_tags_set)
+        if (!n && actions[i].run != lib->ramet_tags_set)
             return cli_error(c, RAMET_INVALID, "tag",
                              "TAG is missing; usage: ramet tag SESSION %s TAG...", c->argv[1]);
         if (actions[i].run(c->call, s->id, words, n, &tags) != RAMET_OK)

@@ -90,8 +90,8 @@ static int64_t fork_base(cli *c, const ramet_session *s)
     ramet_branch *list;
     size_t n;
     int64_t base = -1;
-    ramet_call_reset(c->walk);
-    if (s->is_fork && !s->deleted && ramet_branches(c->walk, s->id, &list, &n) == RAMET_OK && n)
+    lib->ramet_call_reset(c->walk);
+    if (s->is_fork && !s->deleted && lib->ramet_branches(c->walk, s->id, &list, &n) == RAMET_OK && n)
         base = list[0].base;
     return base;
 }
@@ -182,7 +182,7 @@ static int tree_of(cli *c, const char *word)
     ramet_session *s = session_named(c, word, &code);
     if (!s)
         return code;
-    if (ramet_tree(c->call, s->id, false, &list, &n) != RAMET_OK)
+    if (lib->ramet_tree(c->call, s->id, false, &list, &n) != RAMET_OK)
         return cli_fail(c);
     if (c->json)
         return sessions_answer(c, list, n);
@@ -309,12 +309,12 @@ static int forest_of_store(cli *c)
     ramet_list_in in = {.limit = 1000, .archived = RAMET_ARCHIVED_INCLUDE};
     do {
         ramet_session_list page;
-        if (ramet_session_find(c->walk, &in, &page) != RAMET_OK)
-            return cli_report(c, ramet_call_error(c->walk));
+        if (lib->ramet_session_find(c->walk, &in, &page) != RAMET_OK)
+            return cli_report(c, lib->ramet_call_error(c->walk));
         for (size_t i = 0; i < page.n; i++)
             forest_add(&f, &page.items[i]);
         in.cursor = page.next_cursor ? arena_strdup(c->mem, page.next_cursor) : NULL;
-        ramet_call_reset(c->walk);
+        lib->ramet_call_reset(c->walk);
     } while (in.cursor);
     forest_fold(&f);
     return c->json ? forest_json(&f) : forest_answer(&f);

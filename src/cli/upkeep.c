@@ -16,7 +16,7 @@ int cmd_fsck(cli *c)
     progress p;
     int64_t began = time_mono_us();
     progress_begin(&p, c);
-    ramet_status status = ramet_fsck(c->call, progress_step, &p, &out);
+    ramet_status status = lib->ramet_fsck(c->call, progress_step, &p, &out);
     progress_end(&p);
     if (status != RAMET_OK)
         return cli_fail(c);
@@ -47,7 +47,7 @@ int cmd_gc(cli *c)
     ramet_gc_out out;
     progress p;
     progress_begin(&p, c);
-    ramet_status status = ramet_gc(c->call, opt_flag(c, "dry-run"), progress_step, &p, &out);
+    ramet_status status = lib->ramet_gc(c->call, opt_flag(c, "dry-run"), progress_step, &p, &out);
     progress_end(&p);
     if (status != RAMET_OK)
         return cli_fail(c);
@@ -63,6 +63,9 @@ int cmd_gc(cli *c)
            count_text(c, out.entries, "entry", "entries"), bytes_text(c, out.bytes));
     if (out.expired)
         printf("; %s expired", count_text(c, out.expired, "session has", "sessions have"));
+    if (out.attachments)
+        printf("; %s (%s)", count_text(c, out.attachments, "attachment", "attachments"),
+               bytes_text(c, out.attachment_bytes));
     putchar('\n');
     return 0;
 }
@@ -72,7 +75,7 @@ int cmd_backup(cli *c)
     struct stat file;
     progress p;
     progress_begin(&p, c);
-    ramet_status status = ramet_backup(c->call, c->argv[0], progress_step, &p);
+    ramet_status status = lib->ramet_backup(c->call, c->argv[0], progress_step, &p);
     progress_end(&p);
     if (status != RAMET_OK)
         return cli_fail(c);
@@ -98,7 +101,7 @@ static void fact(cli *c, const char *name, const char *value)
 int cmd_stat(cli *c)
 {
     ramet_stats s;
-    if (ramet_stat(c->call, &s) != RAMET_OK)
+    if (lib->ramet_stat(c->call, &s) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         native_stats(json_begin(c), &s);
@@ -112,6 +115,11 @@ int cmd_stat(cli *c)
                       count_text(c, s.forks, "fork", "forks"), number_text(c, s.deleted)));
     fact(c, "branches", number_text(c, s.branches));
     fact(c, "entries", number_text(c, s.entries));
+    if (s.attachments)
+        fact(c, "attached",
+             arena_printf(c->mem, "%s (%s)",
+                          count_text(c, s.attachments, "attachment", "attachments"),
+                          bytes_text(c, s.attachment_bytes)));
     fact(c, "file",
          arena_printf(c->mem, "%s, and %s not yet folded in", bytes_text(c, s.file_bytes),
                       bytes_text(c, s.wal_bytes)));
@@ -125,7 +133,7 @@ int cmd_stat(cli *c)
 int cmd_reindex(cli *c)
 {
     int64_t indexed;
-    if (ramet_search_update(c->call, true, &indexed) != RAMET_OK)
+    if (lib->ramet_search_update(c->call, true, &indexed) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         json_writer *w = json_begin(c);

@@ -43,9 +43,15 @@ Organise
   set          Change title, agent, metadata, visibility; archive
   tag          Show or change tags
   members      Show or change who may see and write the tree
+  share        Make a link to one session for people outside its tree
+  shares       List the share links of a session
+  unshare      End a share link, at once
   promote      Make an ephemeral session a lasting one
   rm           Delete a session, or it and all its forks
   restore      Bring a deleted session back
+
+Serve
+  serve        Serve the store over HTTP
 
 Take care of the store
   fsck         Check every hash, reference and head; exit with 7 when something is damaged
@@ -53,6 +59,7 @@ Take care of the store
   backup       Copy the store to a new file while others read and write
   stat         Count what is in the store, and its size
   reindex      Make the search index anew
+  token        Make, list and revoke the API keys of a server
   bench        Measure the speed of this build on this machine
 
 About
@@ -61,14 +68,16 @@ About
   version      Show the version
 
 Options of every command
-      --db PATH     the store's file
-  -u, --user USER   act as this user (default: local)
-      --json        one JSON value for programs; errors too
-  -q, --quiet       say only what a script needs: an id, or nothing
-      --color WHEN  whether to use colour (auto|always|never)
-      --no-pager    do not use a pager
-  -h, --help        show help, of a command when one is given
-      --version     show the version
+      --db PATH      the store's file
+      --server URL   work on a Ramet server instead of a file
+      --token TOKEN  the API key for it
+  -u, --user USER    act as this user (default: local)
+      --json         one JSON value for programs; errors too
+  -q, --quiet        say only what a script needs: an id, or nothing
+      --color WHEN   whether to use colour (auto|always|never)
+      --no-pager     do not use a pager
+  -h, --help         show help, of a command when one is given
+      --version      show the version
 
 Names
   SESSION      a session's id, or its first or last characters (4 or more) when only one session has

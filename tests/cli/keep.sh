@@ -153,7 +153,7 @@ t 'gc: dry run' 0 gc --dry-run --grace 0s <<'END'
 would remove 1 session, 1 branch, 3 entries (SIZE)
 END
 t 'gc: for programs' 0 gc --grace 0s --json <<'END'
-{"sessions":1,"expired":0,"branches":1,"entries":3,"bytes":N,"dry_run":false}
+{"sessions":1,"expired":0,"branches":1,"entries":3,"bytes":N,"attachments":0,"attachment_bytes":N,"dry_run":false}
 END
 t 'gc: then it cannot be restored' 3 restore coach <<'END'
 ramet: there is no session coach to restore
@@ -179,7 +179,7 @@ t 'reindex' 0 reindex <<'END'
 made the search index anew: 6 entries
 END
 t 'stat: for programs' 0 stat --json <<'END'
-{"path":"/scratch/test.db","schema":1,"trees":2,"sessions":2,"forks":0,"deleted":0,"branches":3,"entries":6,"file_bytes":N,"wal_bytes":N,"search_bytes":N,"events":N,"unindexed":0}
+{"path":"/scratch/test.db","schema":2,"trees":2,"sessions":2,"forks":0,"deleted":0,"branches":3,"entries":6,"attachments":0,"attachment_bytes":N,"file_bytes":N,"wal_bytes":N,"search_bytes":N,"events":N,"unindexed":0}
 END
 has 'stat: counts' "$("$RAMET" stat)" 'sessions   2 (0 forks; 0 deleted, not yet gone)'
 

@@ -4,6 +4,7 @@
  * searches are compared with.
  */
 #include "content.h"
+#include "via.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -150,7 +151,8 @@ void content_make(content *o, int32_t c, int i, int32_t id, ramet_log log, int64
     }
     o->in.author = c >> 19 & 1 ? "someone else" : NULL;
     /* Times of calls are even, so this one is nobody else's. */
-    o->in.created = c >> 20 & 1 && i == 0 ? now - 1 : 0;
+    /* The API gives entries the time of their arrival. */
+    o->in.created = !OVER_WIRE && c >> 20 & 1 && i == 0 ? now - 1 : 0;
 }
 
 /* -------------------------------------------------------------- sessions */

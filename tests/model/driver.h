@@ -8,6 +8,7 @@
 #include "content.h"
 #include "model.h"
 #include "script.h"
+#include "via.h"
 
 #include <stdatomic.h>
 
@@ -77,6 +78,8 @@ int limit_ref(int32_t v);
 /* ---- compare.c: an answer against the model; only the first difference is kept */
 
 void same_int(world *w, const char *what, int64_t got, int64_t want);
+/* Over HTTP times have milliseconds. */
+void same_time(world *w, const char *what, int64_t got, int64_t want);
 void same_text(world *w, const char *what, const char *got, const char *want);
 void same_entry(world *w, const ramet_entry *got, const m_entry *e, const m_session *s,
                 const m_branch *b, bool versions);

@@ -144,8 +144,7 @@ void m_usage(const model *m, const m_session *s, const char *user, m_sum *own, m
     }
     for (size_t i = 0; i < m->entries.n; i++) {
         const m_entry *e = m->entries.items[i];
-        bool theirs = e->by->visibility == RAMET_PRIVATE && !m_own(e->by, user);
-        if (e->by->tree != s->tree || e->gone || theirs)
+        if (e->by->tree != s->tree || e->gone || !m_visible(e->by, user))
             continue;
         m_sum_add(tree, e);
         if (!user || !e->by->purged || e->by->visibility != RAMET_PRIVATE)

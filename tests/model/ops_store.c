@@ -76,7 +76,7 @@ static void hit_compare(world *w, const scan *k, const ramet_hit *hit)
     size_t p = (size_t)e->position;
     same_text(w, "hit.entry_id", hit->entry_id, e->id);
     same_int(w, "hit.role", (int64_t)hit->role, (int64_t)e->role);
-    same_int(w, "hit.created", hit->created, e->created);
+    same_time(w, "hit.created", hit->created, e->created);
     same_int(w, "hit.abandoned", hit->abandoned, !(s->head->n > p && s->head->path[p] == e));
     if (e->mark == w->m.marks)
         world_fail(w, "hit.twice", "'%s' at b%" PRId64, hit->entry_id, hit->branch);

@@ -397,8 +397,8 @@ static void side_compare(world *w, const ramet_compare_side *got, const m_sessio
     for (size_t i = shared; i < b->n; i++)
         m_sum_add(&usage, b->path[i]);
     same_sum(w, "side", &got->usage, &usage);
-    same_int(w, "side.first", got->first, own ? b->path[shared]->created : 0);
-    same_int(w, "side.last", got->last, own ? b->path[b->n - 1]->created : 0);
+    same_time(w, "side.first", got->first, own ? b->path[shared]->created : 0);
+    same_time(w, "side.last", got->last, own ? b->path[b->n - 1]->created : 0);
 }
 
 void run_compare(world *w, const op *o)

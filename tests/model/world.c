@@ -36,6 +36,13 @@ void world_judge(world *w, ramet_status got, m_set want)
 {
     char text[300];
     size_t n = 0;
+    /* Those who may not know of a session are not told so. */
+    if (OVER_WIRE && got == RAMET_SESSION_NOT_FOUND && want & M(HIDDEN))
+        got = RAMET_HIDDEN;
+    /* SESSION@BRANCH is a session of that name when it has no such branch. */
+    if (OVER_WIRE && got == RAMET_SESSION_NOT_FOUND &&
+        (w->op->kind == OP_compare || w->op->kind == OP_verdict))
+        got = want & M(BRANCH_NOT_FOUND) ? RAMET_BRANCH_NOT_FOUND : got;
     if (want >> got & 1) {
         ++*(got ? &w->result->refused[w->op->kind] : &w->result->done[w->op->kind]);
         return;
@@ -66,7 +73,7 @@ static const ramet_limits small_limits = {.batch = 9,
                                           .tags = 4,
                                           .tag_chars = 8};
 /* Odd, where the clock is even: "just now" does not happen. */
-static const int64_t grace_us = 1000000001;
+static const int64_t grace_us = OVER_WIRE ? 1000001000 : 1000000001;
 
 ramet_status world_open(world *w, int handle)
 {
@@ -344,7 +351,10 @@ static void slots_resolve(world *w, op *o)
 static void op_do(world *w, const op *o)
 {
     static const int64_t steps[] = {2, 20, 2000, 2000000, 200000000, 1000000000};
-    atomic_fetch_add(&w->clock, steps[o->a[A_DT]]);
+    int64_t step = steps[o->a[A_DT]];
+    if (OVER_WIRE && step < 2000) /* times have milliseconds there */
+        step = 2000;
+    atomic_fetch_add(&w->clock, step);
     w->m.now = atomic_load(&w->clock);
     w->op = o;
     w->user = user_name(o->a[A_U]);

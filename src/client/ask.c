@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One request to the server and its answer; errors come back as the library's own.
+ */
+#include "client/inner.h"
+
+#include "base/util.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CONNECT_MS 5000L
+
+/* ------------------------------------------------------------------- target */
+
+static void put_encoded(buf *b, const char *s)
+{
+    for (; *s; s++) {
+        unsigned char ch = (unsigned char)*s;
+        bool plain = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+                     (ch >= '0' && ch <= '9') || strchr("-_~", ch) != NULL;
+        /* A dot too: "." and ".." would be taken for folders on the way. */
+        if (plain)
+            buf_putc(b, (char)ch);
+        else
+            buf_printf(b, "%%%02X", ch);
+    }
+}
+
+void target_init(target *t, client_call *c, const char *path, ...)
+{
+    *t = (target){.c = c};
+    buf_init(&t->text, 1 << 20);
+    buf_puts(&t->text, c->r->base);
+    buf_puts(&t->text, "/ramet/v1");
+    va_list ap;
+    va_start(ap, path);
+    for (; *path; path++) {
+        if (path[0] == '%' && path[1] == 's') {
+            put_encoded(&t->text, va_arg(ap, const char *));
+            path++;
+        } else {
+            buf_putc(&t->text, *path);
+        }
+    }
+    va_end(ap);
+}
+
+void target_add(target *t, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    buf_putc(&t->text, t->asked ? '&' : '?');
+    t->asked = true;
+    put_encoded(&t->text, name);
+    buf_putc(&t->text, '=');
+    put_encoded(&t->text, value);
+}
+
+void target_int(target *t, const char *name, int64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    target_add(t, name, value ? text : NULL);
+}
+
+void target_bool(target *t, const char *name, bool value)
+{
+    target_add(t, name, value ? "true" : NULL);
+}
+
+void target_branch(target *t, const char *name, int64_t branch)
+{
+    char text[24];
+    target_add(t, name, branch ? ramet_branch_text(branch, text) : NULL);
+}
+
+/* --------------------------------------------------------------------- body */
+
+void body_init(body *b)
+{
+    buf_init(&b->text, ANSWER_MAX);
+    jw_init(&b->w, &b->text, 0);
+    jw_object(&b->w);
+}
+
+void body_add(body *b, const char *name, const char *value)
+{
+    if (value)
+        jw_kstr(&b->w, name, value);
+}
+
+void body_texts(body *b, const char *name, const char *const *items, size_t n)
+{
+    jw_key(&b->w, name);
+    jw_array(&b->w);
+    for (size_t i = 0; i < n; i++)
+        jw_str(&b->w, items[i]);
+    jw_end_array(&b->w);
+}
+
+void body_at(body *b, const char *name, const ramet_at *at)
+{
+    if (!at->entry_id)
+        return;
+    jw_key(&b->w, name);
+    jw_object(&b->w);
+    jw_kstr(&b->w, "entry_id", at->entry_id);
+    jw_kstr(&b->w, "side", ramet_side_name(at->side));
+    jw_end_object(&b->w);
+}
+
+static void kopt(json_writer *w, const char *name, const char *value)
+{
+    if (value)
+        jw_kstr(w, name, value);
+}
+
+static void kraw(json_writer *w, const char *name, const char *json)
+{
+    if (json)
+        jw_kraw(w, name, json);
+}
+
+void body_entry(json_writer *w, const ramet_entry_in *e)
+{
+    jw_object(w);
+    kopt(w, "id", e->id);
+    if (e->role)
+        jw_kstr(w, "role", ramet_role_name(e->role));
+    kopt(w, "text", e->text);
+    kraw(w, "parts", e->parts);
+    kopt(w, "format", e->format);
+    kraw(w, "body", e->body);
+    kopt(w, "turn_id", e->turn_id);
+    kopt(w, "channel", e->channel);
+    kopt(w, "author", e->author);
+    if (e->usage) {
+        const ramet_usage *u = e->usage;
+        jw_key(w, "usage");
+        jw_object(w);
+        jw_kint(w, "input", u->input);
+        jw_kint(w, "output", u->output);
+        jw_kint(w, "cached", u->cached);
+        jw_key(w, "cost");
+        jw_nano(w, u->cost);
+        if (u->currency && *u->currency)
+            jw_kstr(w, "currency", u->currency);
+        jw_end_object(w);
+    }
+    kraw(w, "state_delta", e->state_delta);
+    jw_end_object(w);
+}
+
+void body_entries(body *b, const ramet_entry_in *list, size_t n)
+{
+    jw_key(&b->w, "entries");
+    jw_array(&b->w);
+    for (size_t i = 0; i < n; i++)
+        body_entry(&b->w, &list[i]);
+    jw_end_array(&b->w);
+}
+
+/* ------------------------------------------------------------------- errors */
+
+static ramet_status status_of(const char *code, int http)
+{
+    for (int i = 1; code && i < RAMET_STATUS_COUNT; i++)
+        if (strcmp(ramet_status_code((ramet_status)i), code) == 0)
+            return (ramet_status)i;
+    switch (http) {
+    case 400:
+    case 415:
+    case 422:
+        return RAMET_INVALID;
+    case 401:
+        return RAMET_UNAUTHENTICATED;
+    case 403:
+        return RAMET_FORBIDDEN;
+    case 404:
+        return RAMET_SESSION_NOT_FOUND;
+    case 413:
+        return RAMET_TOO_LARGE;
+    case 503:
+        return RAMET_STOPPED;
+    default:
+        return RAMET_INTERNAL;
+    }
+}
+
+static ramet_status answer_error(client_call *c, const buf *text)
+{
+    json_doc d;
+    if (!json_parse(c->a, text->p, text->n, 0, &d, NULL) || !json_is(&d.nodes[0], JSON_OBJECT))
+        return client_fail(c, status_of(NULL, c->status), "server",
+                           "%s answered %d, and not in Ramet's words; is it a Ramet server?",
+                           c->r->base, c->status);
+    const json_node *root = &d.nodes[0];
+    const char *said = get_text(c, &d, root, "error");
+    ramet_status st = status_of(get_text(c, &d, root, "code"), c->status);
+    client_fail(c, st, get_text(c, &d, root, "field"), "%s", said ? said : ramet_status_text(st));
+    if (st == RAMET_HEAD_MOVED)
+        read_head(c, &d, json_get(&d, root, "head"), &c->err.head);
+    return st;
+}
+
+/* --------------------------------------------------------------------- send */
+
+static size_t into_buf(char *p, size_t size, size_t n, void *arg)
+{
+    buf *b = arg;
+    buf_add(b, p, size * n);
+    return b->over ? 0 : size * n;
+}
+
+static struct curl_slist *headers(const client_call *c, bool has_body)
+{
+    struct curl_slist *list = NULL;
+    buf line;
+    buf_init(&line, 1 << 16);
+    const struct {
+        const char *name, *value;
+    } all[] = {{"Content-Type: ", has_body ? "application/json" : NULL},
+               {"Authorization: Bearer ", c->r->token},
+               {"X-User-Id: ", c->r->token ? NULL : c->user},
+               {"X-Client-ID: ", c->name}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (!all[i].value)
+            continue;
+        buf_clear(&line);
+        buf_puts(&line, all[i].name);
+        buf_puts(&line, all[i].value);
+        list = curl_slist_append(list, line.p);
+    }
+    buf_release(&line);
+    /* A body that is refused is refused at once anyway. */
+    return curl_slist_append(list, "Expect:");
+}
+
+static CURLcode perform(client_call *c, const target *t, const char *method, const body *b,
+                        curl_write_callback sink, void *arg)
+{
+    CURL *h = c->curl;
+    struct curl_slist *list = headers(c, b != NULL);
+    curl_easy_reset(h);
+    curl_easy_setopt(h, CURLOPT_URL, t->text.p);
+    curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method);
+    curl_easy_setopt(h, CURLOPT_HTTPHEADER, list);
+    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+    curl_easy_setopt(h, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, sink);
+    curl_easy_setopt(h, CURLOPT_WRITEDATA, arg);
+    if (b) {
+        curl_easy_setopt(h, CURLOPT_POSTFIELDS, b->text.p);
+        curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)b->text.n);
+    }
+    CURLcode rc = curl_easy_perform(h);
+    long status = 0;
+    curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
+    c->status = (int)status;
+    curl_slist_free_all(list);
+    return rc;
+}
+
+static void free_both(target *t, body *b)
+{
+    buf_release(&t->text);
+    if (b)
+        buf_release(&b->text);
+}
+
+static ramet_status unreachable(client_call *c, CURLcode rc)
+{
+    return client_fail(c, RAMET_CANNOT_OPEN, "server", "%s cannot be reached: %s", c->r->base,
+                       curl_easy_strerror(rc));
+}
+
+ramet_status ask(target *t, const char *method, body *b, json_doc *out)
+{
+    client_call *c = t->c;
+    buf text;
+    *out = (json_doc){0};
+    memset(&c->err, 0, sizeof c->err);
+    buf_init(&text, ANSWER_MAX);
+    if (b)
+        jw_end_object(&b->w);
+    CURLcode rc = perform(c, t, method, b, into_buf, &text);
+    free_both(t, b);
+    ramet_status st = RAMET_OK;
+    char *kept = NULL;
+    if (rc != CURLE_OK)
+        st = unreachable(c, rc);
+    else if (c->status < 200 || c->status > 299)
+        st = answer_error(c, &text);
+    else if (text.n)
+        kept = arena_memdup(c->a, text.p, text.n);
+    if (kept && !json_parse(c->a, kept, text.n, SIZE_MAX, out, NULL))
+        st = client_fail(c, RAMET_INTERNAL, "server", "%s answered what is not JSON", c->r->base);
+    buf_release(&text);
+    return st;
+}
+
+static size_t into_file(char *p, size_t size, size_t n, void *arg)
+{
+    return fwrite(p, size, n, arg) * size;
+}
+
+ramet_status ask_file(target *t, const char *method, const char *path)
+{
+    client_call *c = t->c;
+    memset(&c->err, 0, sizeof c->err);
+    FILE *f = fopen(path, "wxb");
+    if (!f) {
+        free_both(t, NULL);
+        return client_fail(c, RAMET_INVALID, "path", "%s cannot be made: %s", path,
+                           strerror(errno));
+    }
+    CURLcode rc = perform(c, t, method, NULL, into_file, f);
+    free_both(t, NULL);
+    bool kept = fflush(f) == 0 && fsync(fileno(f)) == 0;
+    kept = fclose(f) == 0 && kept;
+    if (rc == CURLE_OK && kept && c->status == 200)
+        return RAMET_OK;
+    unlink(path);
+    if (rc == CURLE_OK && kept)
+        return client_fail(c, status_of(NULL, c->status), "server", "%s refused: HTTP status %d",
+                           c->r->base, c->status);
+    return rc == CURLE_OK ? client_fail(c, RAMET_FULL, "path", "%s cannot be written", path)
+                          : unreachable(c, rc);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Upkeep over HTTP: routes that a server keeps for its admins.
+ */
+#include "client/inner.h"
+
+#include <string.h>
+
+ramet_status http_search_update(ramet_call *call, bool rebuild, int64_t *indexed)
+{
+    target t;
+    body b;
+    json_doc d;
+    target_init(&t, CALL(call), "/store/index");
+    body_init(&b);
+    jw_kbool(&b.w, "rebuild", rebuild);
+    TRY(ask(&t, "POST", &b, &d));
+    if (indexed)
+        *indexed = get_int(&d, d.nodes, "indexed");
+    return RAMET_OK;
+}
+
+ramet_status http_fsck(ramet_call *call, ramet_progress progress, void *arg, ramet_fsck_out *out)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    (void)progress;
+    (void)arg;
+    *out = (ramet_fsck_out){0};
+    target_init(&t, c, "/store/fsck");
+    TRY(ask(&t, "POST", NULL, &d));
+    out->trees = get_int(&d, d.nodes, "trees");
+    out->sessions = get_int(&d, d.nodes, "sessions");
+    out->branches = get_int(&d, d.nodes, "branches");
+    out->entries = get_int(&d, d.nodes, "entries");
+    out->n_all = get_int(&d, d.nodes, "fault_count");
+    out->faults =
+        READ_LIST(c, &d, json_get(&d, d.nodes, "faults"), ramet_fault, read_fault, &out->n);
+    return RAMET_OK;
+}
+
+ramet_status http_gc(ramet_call *call, bool dry_run, ramet_progress progress, void *arg,
+                     ramet_gc_out *out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    (void)progress;
+    (void)arg;
+    *out = (ramet_gc_out){0};
+    target_init(&t, c, "/store/gc");
+    body_init(&b);
+    jw_kbool(&b.w, "dry_run", dry_run);
+    TRY(ask(&t, "POST", &b, &d));
+    out->sessions = get_int(&d, d.nodes, "sessions");
+    out->expired = get_int(&d, d.nodes, "expired");
+    out->branches = get_int(&d, d.nodes, "branches");
+    out->entries = get_int(&d, d.nodes, "entries");
+    out->bytes = get_int(&d, d.nodes, "bytes");
+    out->attachments = get_int(&d, d.nodes, "attachments");
+    out->attachment_bytes = get_int(&d, d.nodes, "attachment_bytes");
+    out->dry_run = get_bool(&d, d.nodes, "dry_run");
+    return RAMET_OK;
+}
+
+ramet_status http_backup(ramet_call *call, const char *path, ramet_progress progress, void *arg)
+{
+    target t;
+    (void)progress;
+    (void)arg;
+    target_init(&t, CALL(call), "/store/backup");
+    return ask_file(&t, "GET", path);
+}
+
+ramet_status http_stat(ramet_call *call, ramet_stats *out)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = (ramet_stats){0};
+    target_init(&t, c, "/store");
+    TRY(ask(&t, "GET", NULL, &d));
+    read_stats(c, &d, d.nodes, out);
+    return RAMET_OK;
+}
+
+/* ------------------------------------------------------------------- tokens */
+
+/* "admin, auditor" as a list. */
+static void add_roles(body *b, const char *roles)
+{
+    if (!roles)
+        return;
+    jw_key(&b->w, "roles");
+    jw_array(&b->w);
+    for (const char *p = roles + strspn(roles, ", "); *p; p += strspn(p, ", ")) {
+        size_t n = strcspn(p, ", ");
+        jw_strn(&b->w, p, n);
+        p += n;
+    }
+    jw_end_array(&b->w);
+}
+
+ramet_status http_token_add(ramet_call *call, const ramet_token_in *in, ramet_token **out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    *out = NULL;
+    target_init(&t, c, "/tokens");
+    body_init(&b);
+    body_add(&b, "user", in->user);
+    body_add(&b, "client", in->client);
+    add_roles(&b, in->roles);
+    body_add(&b, "note", in->note);
+    if (in->life_us > 0) {
+        jw_key(&b.w, "expires_seconds");
+        jw_nano(&b.w, in->life_us * 1000);
+    }
+    TRY(ask(&t, "POST", &b, &d));
+    *out = arena_array(c->a, 1, sizeof **out);
+    read_token(c, &d, d.nodes, *out);
+    return RAMET_OK;
+}
+
+ramet_status http_tokens(ramet_call *call, ramet_token **out, size_t *n)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = NULL;
+    *n = 0;
+    target_init(&t, c, "/tokens");
+    TRY(ask(&t, "GET", NULL, &d));
+    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "tokens"), ramet_token, read_token, n);
+    return RAMET_OK;
+}
+
+ramet_status http_token_revoke(ramet_call *call, const char *id)
+{
+    target t;
+    json_doc d;
+    target_init(&t, CALL(call), "/tokens/%s", id);
+    return ask(&t, "DELETE", NULL, &d);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * client.h: the library's calls over HTTP.
+ *
+ * A program that holds a `const ramet_calls *` does not know whether its store is a file or a
+ * server: client_local is the library itself, client_http speaks /ramet/v1 to a server. Signatures,
+ * memory and errors are those of ramet.h; a `ramet` or `ramet_call` made by one table must only be
+ * given to functions of that table.
+ *
+ * Over HTTP: times have milliseconds; what the API does not show stays 0 or NULL (owner_no, the
+ * stored title of an untitled session). A server that cannot be reached is RAMET_CANNOT_OPEN.
+ */
+#ifndef CLIENT_CLIENT_H
+#define CLIENT_CLIENT_H
+
+#include "ramet.h"
+
+/* Every call that needs a store. */
+#define CLIENT_CALLS(X)                                                                            \
+    X(close)                                                                                       \
+    X(call_new)                                                                                    \
+    X(call_reset)                                                                                  \
+    X(call_free)                                                                                   \
+    X(call_error)                                                                                  \
+    X(session_create)                                                                              \
+    X(session_get)                                                                                 \
+    X(session_find)                                                                                \
+    X(session_update)                                                                              \
+    X(session_promote)                                                                             \
+    X(session_delete)                                                                              \
+    X(session_restore)                                                                             \
+    X(tags_set)                                                                                    \
+    X(tags_add)                                                                                    \
+    X(tags_remove)                                                                                 \
+    X(tags_all)                                                                                    \
+    X(append)                                                                                      \
+    X(read)                                                                                        \
+    X(entry_get)                                                                                   \
+    X(stream_open)                                                                                 \
+    X(stream_next)                                                                                 \
+    X(stream_length)                                                                               \
+    X(stream_close)                                                                                \
+    X(record)                                                                                      \
+    X(fork)                                                                                        \
+    X(rewind)                                                                                      \
+    X(undo)                                                                                        \
+    X(redo)                                                                                        \
+    X(switch)                                                                                      \
+    X(edit)                                                                                        \
+    X(regenerate)                                                                                  \
+    X(sync)                                                                                        \
+    X(head_log)                                                                                    \
+    X(versions)                                                                                    \
+    X(branches)                                                                                    \
+    X(ancestry)                                                                                    \
+    X(children)                                                                                    \
+    X(tree)                                                                                        \
+    X(fork_points)                                                                                 \
+    X(compare)                                                                                     \
+    X(verdict_add)                                                                                 \
+    X(verdicts)                                                                                    \
+    X(search)                                                                                      \
+    X(search_update)                                                                               \
+    X(state)                                                                                       \
+    X(usage_get)                                                                                   \
+    X(members)                                                                                     \
+    X(member_set)                                                                                  \
+    X(member_remove)                                                                               \
+    X(share_add)                                                                                   \
+    X(shares)                                                                                      \
+    X(share_revoke)                                                                                \
+    X(token_add)                                                                                   \
+    X(tokens)                                                                                      \
+    X(token_revoke)                                                                                \
+    X(fsck)                                                                                        \
+    X(gc)                                                                                          \
+    X(backup)                                                                                      \
+    X(stat)
+
+typedef struct ramet_calls {
+#define X(name) __typeof__(ramet_##name) *ramet_##name;
+    CLIENT_CALLS(X)
+#undef X
+} ramet_calls;
+
+extern const ramet_calls client_local;
+extern const ramet_calls client_http;
+
+/* `url` is http://HOST[:PORT] or https://…, with a path in front of /ramet/v1 when there is one.
+ * `token` may be NULL. Nothing is sent yet. The answer is closed with client_http.ramet_close(). */
+ramet_status client_open(const char *url, const char *token, ramet **out, ramet_error *err);
+
+#endif

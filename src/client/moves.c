@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Forks, moves, versions and lineage over HTTP.
+ */
+#include "client/inner.h"
+
+#include "face/native.h"
+
+#include <string.h>
+
+static ramet_status session_cut(client_call *c, const json_doc *d, ramet_session **out,
+                                ramet_cut *cut)
+{
+    *out = arena_array(c->a, 1, sizeof **out);
+    read_session(c, d, d->nodes, *out);
+    if (cut)
+        read_cut(c, d, json_get(d, d->nodes, "cut"), cut);
+    return RAMET_OK;
+}
+
+static void add_cut(body *b, ramet_cut_policy cut)
+{
+    if (cut != RAMET_CUT_EXACT)
+        jw_kstr(&b->w, "cut", ramet_cut_name(cut));
+}
+
+ramet_status http_fork(ramet_call *call, const char *session, const ramet_fork_in *in,
+                       ramet_session **out, ramet_cut *cut)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    char branch[24];
+    *out = NULL;
+    target_init(&t, c, "/sessions/%s/fork", session);
+    body_init(&b);
+    body_at(&b, "at", &in->at);
+    body_at(&b, "adk_at", &in->adk_at);
+    body_add(&b, "branch_id", in->branch ? ramet_branch_text(in->branch, branch) : NULL);
+    add_cut(&b, in->cut);
+    body_add(&b, "id", in->id);
+    body_add(&b, "title", in->title);
+    body_add(&b, "reason", in->reason);
+    if (in->n_tags)
+        body_texts(&b, "tags", in->tags, in->n_tags);
+    if (in->agent) {
+        jw_key(&b.w, "agent");
+        native_agent(&b.w, in->agent);
+    }
+    if (in->metadata)
+        jw_kraw(&b.w, "metadata", in->metadata);
+    if (in->type != RAMET_EXPLICIT)
+        jw_kstr(&b.w, "type", ramet_fork_type_name(in->type));
+    if (in->visibility != RAMET_TREE_VISIBLE)
+        jw_kstr(&b.w, "visibility", ramet_visibility_name(in->visibility));
+    if (in->by_kind != RAMET_BY_USER || in->by_id) {
+        jw_key(&b.w, "created_by");
+        jw_object(&b.w);
+        jw_kstr(&b.w, "kind", ramet_actor_name(in->by_kind));
+        if (in->by_id)
+            jw_kstr(&b.w, "id", in->by_id);
+        jw_end_object(&b.w);
+    }
+    if (in->ephemeral_us > 0) {
+        jw_key(&b.w, "ephemeral_seconds");
+        jw_nano(&b.w, in->ephemeral_us * 1000);
+    }
+    body_add(&b, "expected_head", in->expected_head);
+    TRY(ask(&t, "POST", &b, &d));
+    return session_cut(c, &d, out, cut);
+}
+
+ramet_status http_rewind(ramet_call *call, const char *session, const ramet_move_in *in,
+                         ramet_session **out, ramet_cut *cut)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    *out = NULL;
+    target_init(&t, c, "/sessions/%s/rewind", session);
+    body_init(&b);
+    body_at(&b, "at", &in->at);
+    body_at(&b, "adk_at", &in->adk_at);
+    add_cut(&b, in->cut);
+    body_add(&b, "reason", in->reason);
+    body_add(&b, "expected_head", in->expected_head);
+    TRY(ask(&t, "POST", &b, &d));
+    return session_cut(c, &d, out, cut);
+}
+
+static ramet_status simple_move(ramet_call *call, const char *session, const char *what,
+                                int64_t branch, const char *expected_head, ramet_session **out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    char text[24];
+    *out = NULL;
+    target_init(&t, c, "/sessions/%s/%s", session, what);
+    body_init(&b);
+    body_add(&b, "branch_id", branch ? ramet_branch_text(branch, text) : NULL);
+    body_add(&b, "expected_head", expected_head);
+    TRY(ask(&t, "POST", &b, &d));
+    return session_cut(c, &d, out, NULL);
+}
+
+ramet_status http_undo(ramet_call *c, const char *session, const char *expected_head,
+                       ramet_session **out)
+{
+    return simple_move(c, session, "undo", 0, expected_head, out);
+}
+
+ramet_status http_redo(ramet_call *c, const char *session, const char *expected_head,
+                       ramet_session **out)
+{
+    return simple_move(c, session, "redo", 0, expected_head, out);
+}
+
+ramet_status http_switch(ramet_call *c, const char *session, int64_t branch,
+                         const char *expected_head, ramet_session **out)
+{
+    return simple_move(c, session, "switch", branch, expected_head, out);
+}
+
+ramet_status http_edit(ramet_call *call, const char *session, const char *entry_id,
+                       const ramet_entry_in *in, const char *expected_head, ramet_append_out *out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    *out = (ramet_append_out){0};
+    target_init(&t, c, "/sessions/%s/entries/%s/edit", session, entry_id);
+    body_init(&b);
+    jw_key(&b.w, "entry");
+    body_entry(&b.w, in);
+    body_add(&b, "expected_head", expected_head);
+    TRY(ask(&t, "POST", &b, &d));
+    append_read(c, &d, out);
+    return RAMET_OK;
+}
+
+ramet_status http_regenerate(ramet_call *call, const char *session, const char *entry_id,
+                             const ramet_entry_in *entries, size_t n, const char *expected_head,
+                             ramet_append_out *out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    *out = (ramet_append_out){0};
+    target_init(&t, c, "/sessions/%s/entries/%s/regenerate", session, entry_id);
+    body_init(&b);
+    body_entries(&b, entries, n);
+    body_add(&b, "expected_head", expected_head);
+    TRY(ask(&t, "POST", &b, &d));
+    append_read(c, &d, out);
+    return RAMET_OK;
+}
+
+ramet_status http_sync(ramet_call *call, const char *session, const ramet_entry_in *entries,
+                       size_t n, const char *expected_head, ramet_sync_out *out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    *out = (ramet_sync_out){0};
+    target_init(&t, c, "/sessions/%s/sync", session);
+    body_init(&b);
+    body_entries(&b, entries, n);
+    body_add(&b, "expected_head", expected_head);
+    TRY(ask(&t, "POST", &b, &d));
+    const json_node *sync = json_get(&d, d.nodes, "sync");
+    out->matched = get_int(&d, sync, "matched");
+    out->added = get_int(&d, sync, "added");
+    out->moved = get_bool(&d, sync, "moved");
+    return session_cut(c, &d, &out->session, NULL);
+}
+
+/* ------------------------------------------------------- history of the head */
+
+ramet_status http_head_log(ramet_call *call, const char *session, int64_t before, int limit,
+                           ramet_move **out, size_t *n, bool *more)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = NULL;
+    *n = 0;
+    *more = false;
+    target_init(&t, c, "/sessions/%s/head-log", session);
+    target_int(&t, "cursor", before);
+    target_int(&t, "limit", limit);
+    TRY(ask(&t, "GET", NULL, &d));
+    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "moves"), ramet_move, read_move, n);
+    *more = get_text(c, &d, d.nodes, "next_cursor") != NULL;
+    return RAMET_OK;
+}
+
+ramet_status http_versions(ramet_call *call, const char *session, int64_t branch,
+                           const char *entry_id, ramet_version **out, size_t *n)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = NULL;
+    *n = 0;
+    target_init(&t, c, "/sessions/%s/branches", session);
+    target_add(&t, "at", entry_id);
+    target_branch(&t, "branch", branch);
+    TRY(ask(&t, "GET", NULL, &d));
+    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "branches"), ramet_version, read_version, n);
+    return RAMET_OK;
+}
+
+ramet_status http_branches(ramet_call *call, const char *session, ramet_branch **out, size_t *n)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = NULL;
+    *n = 0;
+    target_init(&t, c, "/sessions/%s/branches", session);
+    TRY(ask(&t, "GET", NULL, &d));
+    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "branches"), ramet_branch, read_branch, n);
+    return RAMET_OK;
+}
+
+/* ------------------------------------------------------------------ lineage */
+
+/* All pages of a list of sessions. */
+static ramet_status relatives(ramet_call *call, const char *session, const char *what,
+                              ramet_session **out, size_t *n)
+{
+    client_call *c = CALL(call);
+    const char *cursor = NULL;
+    *out = NULL;
+    *n = 0;
+    do {
+        target t;
+        json_doc d;
+        size_t more;
+        target_init(&t, c, "/sessions/%s/%s", session, what);
+        target_add(&t, "cursor", cursor);
+        TRY(ask(&t, "GET", NULL, &d));
+        ramet_session *page =
+            READ_LIST(c, &d, json_get(&d, d.nodes, "sessions"), ramet_session, read_session, &more);
+        ramet_session *all = arena_array(c->a, *n + more + 1, sizeof *all);
+        if (*n)
+            memcpy(all, *out, *n * sizeof *all);
+        memcpy(all + *n, page, more * sizeof *all);
+        *out = all;
+        *n += more;
+        cursor = get_text(c, &d, d.nodes, "next_cursor");
+    } while (cursor);
+    return RAMET_OK;
+}
+
+ramet_status http_ancestry(ramet_call *c, const char *session, ramet_session **out, size_t *n)
+{
+    return relatives(c, session, "ancestry", out, n);
+}
+
+ramet_status http_children(ramet_call *c, const char *session, ramet_session **out, size_t *n)
+{
+    return relatives(c, session, "children", out, n);
+}
+
+ramet_status http_tree(ramet_call *c, const char *session, bool light, ramet_session **out,
+                       size_t *n)
+{
+    (void)light;
+    return relatives(c, session, "tree", out, n);
+}
+
+ramet_status http_fork_points(ramet_call *call, const char *session, ramet_fork_point **out,
+                              size_t *n)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = NULL;
+    *n = 0;
+    target_init(&t, c, "/sessions/%s/fork-points", session);
+    TRY(ask(&t, "GET", NULL, &d));
+    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "fork_points"), ramet_fork_point, read_fork_point,
+                     n);
+    return RAMET_OK;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sessions, tags, members and share links over HTTP.
+ */
+#include "client/inner.h"
+
+#include "face/native.h"
+
+#include <string.h>
+
+static ramet_status one_session(client_call *c, const json_doc *d, ramet_session **out)
+{
+    *out = arena_array(c->a, 1, sizeof **out);
+    read_session(c, d, d->nodes, *out);
+    return RAMET_OK;
+}
+
+static void add_agent(json_writer *w, const ramet_agent *agent)
+{
+    if (!agent || !agent->name)
+        return;
+    jw_key(w, "agent");
+    native_agent(w, agent);
+}
+
+static void add_life(json_writer *w, int64_t us)
+{
+    if (us > 0) {
+        jw_key(w, "ephemeral_seconds");
+        jw_nano(w, us * 1000);
+    }
+}
+
+ramet_status http_session_create(ramet_call *call, const ramet_session_in *in, ramet_session **out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    *out = NULL;
+    target_init(&t, c, "/sessions");
+    body_init(&b);
+    body_add(&b, "id", in->id);
+    body_add(&b, "title", in->title);
+    add_agent(&b.w, &in->agent);
+    if (in->n_tags)
+        body_texts(&b, "tags", in->tags, in->n_tags);
+    if (in->metadata)
+        jw_kraw(&b.w, "metadata", in->metadata);
+    if (in->visibility != RAMET_TREE_VISIBLE)
+        jw_kstr(&b.w, "visibility", ramet_visibility_name(in->visibility));
+    add_life(&b.w, in->ephemeral_us);
+    TRY(ask(&t, "POST", &b, &d));
+    return one_session(c, &d, out);
+}
+
+ramet_status http_session_get(ramet_call *call, const char *id, ramet_session **out)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = NULL;
+    target_init(&t, c, "/sessions/%s", id);
+    TRY(ask(&t, "GET", NULL, &d));
+    return one_session(c, &d, out);
+}
+
+ramet_status http_session_find(ramet_call *call, const ramet_list_in *in, ramet_session_list *out)
+{
+    static const char *const archived[] = {NULL, "include", "only"};
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = (ramet_session_list){0};
+    target_init(&t, c, "/sessions");
+    target_int(&t, "limit", in->limit);
+    target_add(&t, "cursor", in->cursor);
+    target_add(&t, "owner", in->owner);
+    target_add(&t, "agent", in->agent);
+    target_add(&t, "tag", in->tag);
+    target_add(&t, "tree", in->tree);
+    target_add(&t, "title", in->title);
+    target_add(&t, "archived", archived[in->archived]);
+    TRY(ask(&t, "GET", NULL, &d));
+    out->items =
+        READ_LIST(c, &d, json_get(&d, d.nodes, "sessions"), ramet_session, read_session, &out->n);
+    out->next_cursor = get_text(c, &d, d.nodes, "next_cursor");
+    return RAMET_OK;
+}
+
+ramet_status http_session_update(ramet_call *call, const char *id, const ramet_session_patch *in,
+                                 ramet_session **out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    *out = NULL;
+    target_init(&t, c, "/sessions/%s", id);
+    body_init(&b);
+    body_add(&b, "title", in->title);
+    if (in->agent) {
+        jw_key(&b.w, "agent");
+        native_agent(&b.w, in->agent);
+    }
+    if (in->metadata)
+        jw_kraw(&b.w, "metadata", in->metadata);
+    if (in->archived)
+        jw_kbool(&b.w, "archived", *in->archived);
+    if (in->visibility)
+        jw_kstr(&b.w, "visibility", ramet_visibility_name(*in->visibility));
+    if (in->merged_into)
+        jw_kstr(&b.w, "merged_into", *in->merged_into ? in->merged_into : NULL);
+    body_add(&b, "expected_head", in->expected_head);
+    TRY(ask(&t, "PATCH", &b, &d));
+    return one_session(c, &d, out);
+}
+
+ramet_status http_session_promote(ramet_call *call, const char *id, ramet_session **out)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = NULL;
+    target_init(&t, c, "/sessions/%s/promote", id);
+    TRY(ask(&t, "POST", NULL, &d));
+    return one_session(c, &d, out);
+}
+
+ramet_status http_session_delete(ramet_call *call, const char *id, bool tree, bool dry_run,
+                                 ramet_delete_out *out)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = (ramet_delete_out){0};
+    target_init(&t, c, "/sessions/%s", id);
+    target_bool(&t, "tree", tree);
+    target_bool(&t, "dry_run", dry_run);
+    TRY(ask(&t, "DELETE", NULL, &d));
+    out->ids = get_texts(c, &d, json_get(&d, d.nodes, "sessions"), &out->n);
+    out->entries = get_int(&d, d.nodes, "entries");
+    out->dry_run = get_bool(&d, d.nodes, "dry_run");
+    return RAMET_OK;
+}
+
+ramet_status http_session_restore(ramet_call *call, const char *id, bool tree, ramet_session **out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    *out = NULL;
+    target_init(&t, c, "/sessions/%s/restore", id);
+    body_init(&b);
+    if (tree)
+        jw_kbool(&b.w, "tree", true);
+    TRY(ask(&t, "POST", &b, &d));
+    return one_session(c, &d, out);
+}
+
+/* --------------------------------------------------------------------- tags */
+
+static ramet_status tags_answer(client_call *c, const json_doc *d, ramet_tags *out)
+{
+    out->items = get_texts(c, d, json_get(d, d->nodes, "tags"), &out->n);
+    return RAMET_OK;
+}
+
+static ramet_status tags_send(ramet_call *call, const char *method, const char *id,
+                              const char *const *tags, size_t n, ramet_tags *out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    *out = (ramet_tags){0};
+    target_init(&t, c, "/sessions/%s/tags", id);
+    body_init(&b);
+    body_texts(&b, "tags", tags, n);
+    TRY(ask(&t, method, &b, &d));
+    return tags_answer(c, &d, out);
+}
+
+ramet_status http_tags_set(ramet_call *call, const char *id, const char *const *tags, size_t n,
+                           ramet_tags *out)
+{
+    return tags_send(call, "PUT", id, tags, n, out);
+}
+
+ramet_status http_tags_add(ramet_call *call, const char *id, const char *const *tags, size_t n,
+                           ramet_tags *out)
+{
+    return tags_send(call, "POST", id, tags, n, out);
+}
+
+ramet_status http_tags_remove(ramet_call *call, const char *id, const char *const *tags, size_t n,
+                              ramet_tags *out)
+{
+    client_call *c = CALL(call);
+    *out = (ramet_tags){0};
+    if (!n)
+        return http_tags_add(call, id, NULL, 0, out);
+    for (size_t i = 0; i < n; i++) {
+        target t;
+        json_doc d;
+        target_init(&t, c, "/sessions/%s/tags/%s", id, tags[i]);
+        TRY(ask(&t, "DELETE", NULL, &d));
+        tags_answer(c, &d, out);
+    }
+    return RAMET_OK;
+}
+
+static void read_tag_count(client_call *c, const json_doc *d, const json_node *v,
+                           ramet_tag_count *out)
+{
+    out->tag = get_text(c, d, v, "tag");
+    out->sessions = get_int(d, v, "sessions");
+}
+
+ramet_status http_tags_all(ramet_call *call, ramet_tag_count **out, size_t *n)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = NULL;
+    *n = 0;
+    target_init(&t, c, "/tags");
+    TRY(ask(&t, "GET", NULL, &d));
+    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "tags"), ramet_tag_count, read_tag_count, n);
+    return RAMET_OK;
+}
+
+/* ------------------------------------------------------------------ members */
+
+ramet_status http_members(ramet_call *call, const char *session, ramet_member **out, size_t *n)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = NULL;
+    *n = 0;
+    target_init(&t, c, "/sessions/%s/members", session);
+    TRY(ask(&t, "GET", NULL, &d));
+    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "members"), ramet_member, read_member, n);
+    return RAMET_OK;
+}
+
+ramet_status http_member_set(ramet_call *call, const char *session, const char *user,
+                             ramet_level level)
+{
+    target t;
+    body b;
+    json_doc d;
+    target_init(&t, CALL(call), "/sessions/%s/members/%s", session, user);
+    body_init(&b);
+    jw_kstr(&b.w, "level", ramet_level_name(level));
+    return ask(&t, "PUT", &b, &d);
+}
+
+ramet_status http_member_remove(ramet_call *call, const char *session, const char *user)
+{
+    target t;
+    json_doc d;
+    target_init(&t, CALL(call), "/sessions/%s/members/%s", session, user);
+    return ask(&t, "DELETE", NULL, &d);
+}
+
+/* ------------------------------------------------------------------- shares */
+
+ramet_status http_share_add(ramet_call *call, const char *session, bool write, int64_t life_us,
+                            ramet_share **out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    *out = NULL;
+    target_init(&t, c, "/sessions/%s/shares", session);
+    body_init(&b);
+    jw_kbool(&b.w, "write", write);
+    if (life_us > 0) {
+        jw_key(&b.w, "expires_seconds");
+        jw_nano(&b.w, life_us * 1000);
+    }
+    TRY(ask(&t, "POST", &b, &d));
+    *out = arena_array(c->a, 1, sizeof **out);
+    read_share(c, &d, d.nodes, *out);
+    return RAMET_OK;
+}
+
+ramet_status http_shares(ramet_call *call, const char *session, ramet_share **out, size_t *n)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = NULL;
+    *n = 0;
+    target_init(&t, c, "/sessions/%s/shares", session);
+    TRY(ask(&t, "GET", NULL, &d));
+    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "shares"), ramet_share, read_share, n);
+    return RAMET_OK;
+}
+
+ramet_status http_share_revoke(ramet_call *call, const char *session, const char *id)
+{
+    target t;
+    json_doc d;
+    target_init(&t, CALL(call), "/sessions/%s/shares/%s", session, id);
+    return ask(&t, "DELETE", NULL, &d);
+}
