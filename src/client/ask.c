@@ -318,8 +318,11 @@ ramet_status ask_file(target *t, const char *method, const char *path)
     FILE *f = fopen(path, "wxb");
     if (!f) {
         free_both(t, NULL);
-        return client_fail(c, RAMET_INVALID, "path", "%s cannot be made: %s", path,
-                           strerror(errno));
+        return errno == EEXIST
+                   ? client_fail(c, RAMET_INVALID, "path", "%s exists; a backup goes to a new file",
+                                 path)
+                   : client_fail(c, RAMET_INVALID, "path", "%s cannot be made: %s", path,
+                                 strerror(errno));
     }
     CURLcode rc = perform(c, t, method, NULL, into_file, f);
     free_both(t, NULL);

@@ -71,13 +71,15 @@ typedef struct face_param {
 } face_param;
 
 enum {
-    ROUTE_OPEN = 1,    /* needs no identity (health, documents, login) */
-    ROUTE_QUICK = 2,   /* neither reads nor writes the store: may run on a worker */
-    ROUTE_WRITE = 4,   /* changes something: origin is checked, Idempotency-Key is heard (POST) */
-    ROUTE_UPLOAD = 8,  /* the body is not JSON and is not gathered: see face_route.sink */
-    ROUTE_STREAM = 16, /* answers with server-sent events */
-    ROUTE_ADMIN = 32,  /* for the role admin alone */
-    ROUTE_LOOSE = 64   /* parameters that it does not know are not looked at */
+    ROUTE_OPEN = 1,     /* needs no identity (health, documents, login) */
+    ROUTE_QUICK = 2,    /* neither reads nor writes the store: may run on a worker */
+    ROUTE_WRITE = 4,    /* changes something: origin is checked, Idempotency-Key is heard (POST) */
+    ROUTE_UPLOAD = 8,   /* the body is not JSON and is not gathered: see face_route.sink */
+    ROUTE_STREAM = 16,  /* answers with server-sent events */
+    ROUTE_ADMIN = 32,   /* for the role admin alone */
+    ROUTE_LOOSE = 64,   /* parameters that it does not know are not looked at */
+    ROUTE_KEYLESS = 128 /* a write without Idempotency-Key: its answer holds a secret that is not to
+                           be kept, or it is more than one commit */
 };
 
 typedef struct face_route {

@@ -144,7 +144,7 @@ static const face_route routes[] = {
  .summary = "Forks a session at any entry", .success = 201, .answer = "Session", .run = api_fork_create,
  .about = "A new session in the same tree that shares the history up to the cut, whatever its length; nothing is copied. `cut` "
           "in the answer tells where it really cut. An entry that is not on the present path is 404 and nothing is created. "
-          "A fork for the tree needs writer, a private one reader or a share link.",
+          "A fork for the tree needs writer, a private one reader or a share link; through a link it is private when `visibility` is not given.",
  .body = FIELDS(AT, F("branch_id", TEXT, "the branch of this session whose path holds `at`; its head when not given"), CUT, ADK_AT,
                 NEW_ID, TITLE, REASON, TAGS, F("agent", OBJECT, "the parent's when not given; a string is its name", .schema = "AgentIn"),
                 METADATA, F("type", ENUM, "`explicit` when not given", .words = TYPES), VISIBILITY, EPHEMERAL,

@@ -233,16 +233,18 @@ static enum MHD_Result body_piece(exchange *x, const char *data, size_t *size)
     return x->q.body.over ? body_over(x) : body_goes_on(x);
 }
 
+/* The answer is there, but the body goes on: a short rest is read, so that the connection can be
+ * used again; a long one is not waited for. */
 static enum MHD_Result body_drop(exchange *x, size_t *size)
 {
-    int64_t most = atomic_load(&x->at) == AT_LINGER ? LINGER_MAX : DROP_MAX;
-    bool long_one = x->length > 0 && x->length - x->received > DROP_MAX;
     x->received += (int64_t)*size;
     x->dropped += (int64_t)*size;
     *size = 0;
-    if (x->dropped <= most && (most == LINGER_MAX || !long_one))
-        return MHD_YES;
-    return most == LINGER_MAX ? MHD_NO : answer_early(x);
+    if (atomic_load(&x->at) == AT_LINGER)
+        return x->dropped <= LINGER_MAX ? MHD_YES : MHD_NO;
+    if (x->dropped > DROP_MAX || x->length - x->received > DROP_MAX)
+        return answer_early(x);
+    return body_goes_on(x);
 }
 
 static enum MHD_Result body_whole(exchange *x)
@@ -364,9 +366,9 @@ http *http_start(const http_config *cfg, char *message)
         free(h);
         return NULL;
     }
-    pool_start(h);
+    bool threads = pool_start(h);
     watch_start(h);
-    h->daemon = daemon_start(h, fd);
+    h->daemon = threads ? daemon_start(h, fd) : NULL;
     if (h->daemon)
         return h;
     snprintf(message, 256, "the HTTP server could not be started: %s", strerror(errno));

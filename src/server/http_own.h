@@ -27,7 +27,7 @@
 #define DROP_MAX ((int64_t)256 * 1024) /* a refused body up to this is read and dropped */
 #define LINGER_MAX ((int64_t)8 << 20)  /* read at most, after an answer in mid-body */
 #define LINGER_US 2000000
-#define KEEP_MAX ((size_t)64 * 1024) /* memory of one buffer that a connection keeps */
+#define KEEP_MAX ((size_t)16 * 1024) /* memory of one buffer that a connection keeps */
 #define ANSWER_MAX ((size_t)1 << 30)
 #define RATE_SHIFT 14 /* a client must take or give 16 KiB a second, after its request_s */
 
@@ -130,7 +130,7 @@ void answer_on_wire(exchange *x);
 size_t answer_plain(char *out, size_t size, const char *status, const char *code, const char *text);
 
 /* http_pool.c */
-void pool_start(http *h);
+bool pool_start(http *h); /* false: not one thread could be made */
 /* False: it is closed. Else the connection is to be suspended, and pool_put() to follow. */
 bool pool_enter(http *h);
 void pool_put(http *h, exchange *x);

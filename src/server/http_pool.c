@@ -103,7 +103,7 @@ void pool_put(http *h, exchange *x)
     pthread_mutex_unlock(&p->lock);
 }
 
-void pool_start(http *h)
+bool pool_start(http *h)
 {
     pool *p = &h->pool;
     pthread_mutex_init(&p->lock, NULL);
@@ -116,6 +116,7 @@ void pool_start(http *h)
         if (pthread_create(&t->id, NULL, pool_main, t) != 0)
             break;
     }
+    return p->n_threads > 0;
 }
 
 void pool_stop(http *h)

@@ -55,6 +55,8 @@ typedef struct reader {
     char *session, *tree; /* filters; NULL = all */
     int64_t after;        /* it has everything up to this number */
     int64_t told_us;      /* when something was written last */
+    int page;             /* replay: events to read at once, fewer when they are large */
+    size_t wants;         /* replay: bytes of the event that there was no room for */
 } reader;
 
 struct live {
@@ -164,6 +166,7 @@ void live_open(live *l, face_req *q, const ramet_events_in *in, bool from_now)
     reader *r = xcalloc(1, sizeof *r);
     r->session = xstrdup(in->session);
     r->tree = xstrdup(in->tree);
+    r->page = REPLAY_PAGE;
     r->after = from_now ? ramet_event_last(l->store) : in->after;
     pthread_mutex_lock(&l->lock);
     r->who = viewer_get(l, q->who.user, q->who.share);
@@ -424,41 +427,57 @@ static void *follower_main(void *arg)
 
 typedef enum { TURN_AGAIN, TURN_WAIT, TURN_PLACED, TURN_OVER } turn;
 
-/* Gives a page as far as there is room. */
+static bool replay_room(const live *l, const reader *r, size_t n)
+{
+    size_t waiting = face_stream_behind(r->out);
+    return !waiting || waiting + n <= (size_t)l->cfg->stream_bytes / 2;
+}
+
+/* Gives one event when there is room for it. */
+static turn replay_event(live *l, reader *r, const ramet_event *e, buf *text)
+{
+    buf_clear(text);
+    live_text_event(text, e);
+    if (!replay_room(l, r, text->n)) {
+        r->wants = text->n;
+        return TURN_WAIT;
+    }
+    r->after = e->number;
+    atomic_fetch_add_explicit(&l->sent, 1, memory_order_relaxed);
+    return reader_add(l, r, text) ? TURN_AGAIN : TURN_OVER;
+}
+
+/* Gives a page as far as there is room; the rest is read again, and less of it. */
 static turn replay_give(live *l, reader *r, const ramet_events_out *out)
 {
     turn t = TURN_AGAIN;
-    size_t room = (size_t)l->cfg->stream_bytes / 2;
+    size_t given = 0;
     buf text;
     buf_init(&text, LIVE_EVENT_MAX);
+    r->wants = 0;
     if (out->lost) {
         live_text_reset(&text, out->next);
         atomic_fetch_add(&l->resets, 1);
         t = reader_add(l, r, &text) ? t : TURN_OVER;
     }
-    for (size_t i = 0; i < out->n && t == TURN_AGAIN; i++) {
-        buf_clear(&text);
-        live_text_event(&text, &out->items[i]);
-        size_t waiting = face_stream_behind(r->out);
-        if (waiting && waiting + text.n > room) {
-            t = TURN_WAIT;
-        } else if (reader_add(l, r, &text)) {
-            r->after = out->items[i].number;
-            atomic_fetch_add_explicit(&l->sent, 1, memory_order_relaxed);
-        } else {
-            t = TURN_OVER;
-        }
+    while (given < out->n && t == TURN_AGAIN) {
+        t = replay_event(l, r, &out->items[given], &text);
+        given += t == TURN_AGAIN;
     }
-    if (t == TURN_AGAIN)
-        r->after = out->next;
     buf_release(&text);
+    if (t == TURN_AGAIN) {
+        r->after = out->next;
+        r->page = r->page * 2 < REPLAY_PAGE ? r->page * 2 : REPLAY_PAGE;
+    } else {
+        r->page = given ? (int)given : 1;
+    }
     return t;
 }
 
 static turn replay_page(live *l, reader *r)
 {
     ramet_events_in in = {
-        .after = r->after, .session = r->session, .tree = r->tree, .limit = REPLAY_PAGE};
+        .after = r->after, .session = r->session, .tree = r->tree, .limit = r->page};
     ramet_events_out out;
     ramet_call *c = viewer_call(l->store, r->who);
     turn t = TURN_WAIT;
@@ -472,7 +491,7 @@ static turn replay_turn(live *l, reader *r)
 {
     if (face_stream_gone(r->out))
         return TURN_OVER;
-    if (face_stream_behind(r->out) > (size_t)l->cfg->stream_bytes / 4) {
+    if (!replay_room(l, r, r->wants)) {
         if (time_mono_us() - r->told_us < STALL_S * INT64_C(1000000))
             return TURN_WAIT;
         atomic_fetch_add(&l->dropped, 1);
@@ -481,7 +500,7 @@ static turn replay_turn(live *l, reader *r)
     /* When one page is left, it is read while the follower stands still: so a replay ends, however
      * fast events come. */
     pthread_mutex_lock(&l->lock);
-    bool near = l->last - r->after <= REPLAY_PAGE;
+    bool near = l->last - r->after <= r->page;
     if (!near)
         pthread_mutex_unlock(&l->lock);
     turn t = replay_page(l, r);

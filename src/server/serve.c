@@ -470,14 +470,13 @@ static void ready_tell(const server *s)
     char base[160];
     snprintf(base, sizeof base, "http://%.*s:%d", (int)(colon - s->cfg->listen), s->cfg->listen,
              http_port(s->http));
-    printf("listening on %s\n", base);
+    printf("listening on %s\n"
+           "  %s/docs      what it can do\n"
+           "  %s/ramet/v1  the API\n"
+           "  store: %s\n"
+           "  Ctrl-C stops it\n",
+           base, base, base, ramet_where(store_where(s)));
     fflush(stdout);
-    fprintf(stderr,
-            "  %s/docs      what it can do\n"
-            "  %s/ramet/v1  the API\n"
-            "  store: %s\n"
-            "  Ctrl-C stops it\n",
-            base, base, ramet_where(store_where(s)));
 }
 
 static ramet_status listen_check(server *s, ramet_error *err)

@@ -8,7 +8,7 @@ t 'set: a title' 0 set trip --title 'To Lisbon' <<'END'
 changed trip: 4 entries on b3, last is e4b
 END
 t 'set: the rest, for programs' 0 set trip --model opus --metadata '{"a": 1.0}' --visibility private --archive --json <<'END'
-{"id":"trip","tree_id":"UUID","title":"To Lisbon","owner":"ann","visibility":"private","agent":{"name":"claude","model":"opus"},"tags":["travel"],"head":{"branch_id":"b3","length":4,"entry_id":"e4b","prefix_hash":"HASH"},"forked_from":null,"merged_into":null,"cache_root":"trip","cache_root_shared":4,"running":null,"metadata":{"a": 1.0},"archived":true,"expires_at":null,"created_at":"TIME","updated_at":"TIME"}
+{"id":"trip","tree_id":"UUID","title":"To Lisbon","owner":"ann","visibility":"private","agent":{"name":"claude","model":"opus"},"tags":["travel"],"head":{"branch_id":"b3","length":4,"entry_id":"e4b","prefix_hash":"HASH"},"forked_from":null,"merged_into":null,"cache_root":"trip","cache_root_shared":4,"running":null,"metadata":{"a": 1.0},"archived":true,"expires_at":null,"created_at":"TIME","updated_at":"TIME","depth":0}
 END
 t 'set: archived ones are not listed' 0 list -q <<'END'
 coach
@@ -30,7 +30,7 @@ t 'set: both ways' 2 set trip --archive --unarchive <<'END'
 ramet: --archive and --unarchive exclude each other
 END
 t 'set: merged into' 0 set coach --merged-into trip --json <<'END'
-{"id":"coach","tree_id":"UUID","title":"By bus","owner":"ann","visibility":"tree","agent":{"name":"claude"},"tags":["cheap"],"head":{"branch_id":"b2","length":4,"entry_id":"c4","prefix_hash":"HASH"},"forked_from":{"session_id":"trip","entry_id":"e2","side":"after","type":"explicit","reason":"the train is dear","created_by":{"kind":"user","id":"ann"}},"merged_into":"trip","cache_root":"trip","cache_root_shared":2,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME"}
+{"id":"coach","tree_id":"UUID","title":"By bus","owner":"ann","visibility":"tree","agent":{"name":"claude"},"tags":["cheap"],"head":{"branch_id":"b2","length":4,"entry_id":"c4","prefix_hash":"HASH"},"forked_from":{"session_id":"trip","entry_id":"e2","side":"after","type":"explicit","reason":"the train is dear","created_by":{"kind":"user","id":"ann"}},"merged_into":"trip","cache_root":"trip","cache_root_shared":2,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","depth":1}
 END
 t 'set: metadata must be an object' 2 set trip --metadata 7 <<'END'
 ramet: --metadata is '7'; it must be a JSON object like '{"key": 1}'
@@ -148,6 +148,36 @@ END
 t 'gc: nothing to do within the grace time' 0 gc <<'END'
 removed 0 sessions, 0 branches, 0 entries (SIZE)
 END
+if [ -n "${OVER_SERVER-}" ]; then # the grace time is the server's own
+    t 'server: gc with a grace time' 2 gc --grace 0s <<'END'
+ramet: the grace time is the server's own setting
+END
+    t 'server: fsck' 0 fsck <<'END'
+✓ 2 trees, 3 sessions, 4 branches, 9 entries: no faults in TIME
+END
+    t 'server: backup' 0 backup copy.db -q <<'END'
+END
+    t 'server: backup does not write over a file' 2 backup copy.db <<'END'
+ramet: copy.db exists; a backup goes to a new file
+END
+    t 'server: the backup is a store' 0 fsck --db copy.db <<'END'
+✓ 2 trees, 3 sessions, 4 branches, 9 entries: no faults in TIME
+END
+    t 'server: reindex' 0 reindex <<'END'
+made the search index anew: 9 entries
+END
+    t 'server: not both' 2 list --server http://127.0.0.1:1 --db copy.db <<'END'
+ramet: give --db or --server, not both
+END
+    t 'server: nobody there' 6 list --server http://127.0.0.1:1 <<'END'
+ramet: http://127.0.0.1:1 cannot be reached: Couldn't connect to server
+END
+    t 'server: no address' 2 list --server nowhere <<'END'
+ramet: the server 'nowhere' is no address; give it like http://127.0.0.1:7077
+END
+    finish
+    exit
+fi
 q rm coach
 t 'gc: dry run' 0 gc --dry-run --grace 0s <<'END'
 would remove 1 session, 1 branch, 3 entries (SIZE)

@@ -11,7 +11,7 @@
 #   q WORD…                       runs `ramet -q WORD…` to set something up; stops when it fails
 #   finish                        prints the plan; call it last
 #
-# The store is a scratch one; user, width, colour and pager are fixed.
+# The store is a scratch one (behind a server of its own with OVER_SERVER=1); user, width, colour and pager are fixed.
 
 # shellcheck source=../lib/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/tap.bash"
@@ -20,10 +20,31 @@
 RAMET=$(realpath "$RAMET")
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/ramet-cli.XXXXXX") || exit 1
-trap 'rm -rf "$scratch"' EXIT
+server_pid=
+cleanup() {
+    [ -z "$server_pid" ] || { kill "$server_pid" && wait "$server_pid"; } 2>/dev/null
+    rm -rf "$scratch"
+}
+trap cleanup EXIT
 cd "$scratch" || exit 1
 unset COLUMNS NO_COLOR PAGER RAMET_PAGER VISUAL EDITOR
 export RAMET_DB=$scratch/test.db RAMET_USER=ann LC_ALL=C.UTF-8 TZ=UTC HOME=$scratch TERM=xterm
+
+# With OVER_SERVER=1 the same commands, with the same output, work on a server.
+over_server() {
+    "$RAMET" serve --listen 127.0.0.1:0 --db "$RAMET_DB" --admins '*' >"$scratch/server.out" 2>"$scratch/server.err" &
+    server_pid=$!
+    local n=0
+    until grep -q '^listening on ' "$scratch/server.out"; do
+        n=$((n + 1))
+        [ $n -lt 200 ] || { echo 'Bail out! the server does not start'; exit 1; }
+        sleep 0.05
+    done
+    RAMET_SERVER=$(sed -n 's/^listening on //p' "$scratch/server.out")
+    export RAMET_SERVER
+    unset RAMET_DB
+}
+[ -z "${OVER_SERVER-}" ] || over_server
 
 # What changes from run to run: times, hashes, ids that were made, the scratch folder.
 steady() {
@@ -62,6 +83,11 @@ t() {
     else
         tap_result 1 "$name" "ramet $*"$'\n'"$(diff <(printf '%s\n' "$want") <(printf '%s\n' "$got") | tail -n +2)"
     fi
+}
+
+# What differs on a server: only without one.
+home() {
+    if [ -n "${OVER_SERVER-}" ]; then cat >/dev/null; else t "$@"; fi
 }
 
 q() {

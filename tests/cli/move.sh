@@ -9,7 +9,7 @@ forked trip after @4 into f1: 4 entries on b4, last is e4b
 END
 t 'fork: after an entry, for programs' 0 fork trip @1 --id f2 --title 'Second' --tag b --tag a --agent gpt --model five \
     --reason 'try another' --type auto-edit --system cron --metadata '{"k": 1}' --private --json <<'END'
-{"id":"f2","tree_id":"UUID","title":"Second","owner":"ann","visibility":"private","agent":{"name":"gpt","model":"five"},"tags":["a","b"],"head":{"branch_id":"b5","length":1,"entry_id":"e1","prefix_hash":"HASH"},"forked_from":{"session_id":"trip","entry_id":"e1","side":"after","type":"auto-edit","reason":"try another","created_by":{"kind":"system","id":"cron"}},"merged_into":null,"cache_root":"trip","cache_root_shared":1,"running":null,"metadata":{"k": 1},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","cut":{"policy":"exact","entry_id":"e1","side":"after","position":1}}
+{"id":"f2","tree_id":"UUID","title":"Second","owner":"ann","visibility":"private","agent":{"name":"gpt","model":"five"},"tags":["a","b"],"head":{"branch_id":"b5","length":1,"entry_id":"e1","prefix_hash":"HASH"},"forked_from":{"session_id":"trip","entry_id":"e1","side":"after","type":"auto-edit","reason":"try another","created_by":{"kind":"system","id":"cron"}},"merged_into":null,"cache_root":"trip","cache_root_shared":1,"running":null,"metadata":{"k": 1},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","depth":1,"cut":{"policy":"exact","entry_id":"e1","side":"after","position":1}}
 END
 t 'fork: before an entry' 0 fork trip e3b --before --id f3 <<'END'
 forked trip after @2 into f3: 2 entries on b6, last is e2
@@ -33,7 +33,7 @@ t 'fork: --before what?' 2 fork trip --before <<'END'
 ramet: --before needs an ENTRY to cut before
 END
 t 'fork: a new model keeps the agent' 0 fork trip --id f7 --model six --json <<'END'
-{"id":"f7","tree_id":"UUID","title":"Fork of Trip to Lisbon","owner":"ann","visibility":"tree","agent":{"name":"claude","model":"six"},"tags":[],"head":{"branch_id":"b10","length":4,"entry_id":"e4b","prefix_hash":"HASH"},"forked_from":{"session_id":"trip","entry_id":"e4b","side":"after","type":"explicit","reason":"","created_by":{"kind":"user","id":"ann"}},"merged_into":null,"cache_root":"trip","cache_root_shared":4,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","cut":{"policy":"exact","entry_id":"e4b","side":"after","position":4}}
+{"id":"f7","tree_id":"UUID","title":"Fork of Trip to Lisbon","owner":"ann","visibility":"tree","agent":{"name":"claude","model":"six"},"tags":[],"head":{"branch_id":"b10","length":4,"entry_id":"e4b","prefix_hash":"HASH"},"forked_from":{"session_id":"trip","entry_id":"e4b","side":"after","type":"explicit","reason":"","created_by":{"kind":"user","id":"ann"}},"merged_into":null,"cache_root":"trip","cache_root_shared":4,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","depth":1,"cut":{"policy":"exact","entry_id":"e4b","side":"after","position":4}}
 END
 t 'fork: ephemeral' 0 fork trip --id f8 --ephemeral 7d -q <<'END'
 f8
@@ -50,14 +50,14 @@ t 'fork: snap_before keeps them together' 0 fork f4 call --id g2 --cut snap_befo
 forked f4 after @1 into g2: 1 entry on b13, last is u
 END
 t 'fork: snap_after keeps them together' 0 fork f4 call --id g3 --cut snap_after --json <<'END'
-{"id":"g3","tree_id":"UUID","title":"Fork of Trip to Lisbon","owner":"ann","visibility":"tree","agent":{"name":"claude"},"tags":[],"head":{"branch_id":"b14","length":3,"entry_id":"res","prefix_hash":"HASH"},"forked_from":{"session_id":"f4","entry_id":"res","side":"after","type":"explicit","reason":"","created_by":{"kind":"user","id":"ann"}},"merged_into":null,"cache_root":"f4","cache_root_shared":3,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","cut":{"policy":"snap_after","entry_id":"res","side":"after","position":3}}
+{"id":"g3","tree_id":"UUID","title":"Fork of Trip to Lisbon","owner":"ann","visibility":"tree","agent":{"name":"claude"},"tags":[],"head":{"branch_id":"b14","length":3,"entry_id":"res","prefix_hash":"HASH"},"forked_from":{"session_id":"f4","entry_id":"res","side":"after","type":"explicit","reason":"","created_by":{"kind":"user","id":"ann"}},"merged_into":null,"cache_root":"f4","cache_root_shared":3,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","depth":2,"cut":{"policy":"snap_after","entry_id":"res","side":"after","position":3}}
 END
 
 t 'rewind: to an entry' 0 rewind trip e2 --reason 'ask again' <<'END'
 rewound trip: 2 entries on b15, last is e2
 END
 t 'rewind: for programs' 0 rewind trip @1 --json <<'END'
-{"id":"trip","tree_id":"UUID","title":"Trip to Lisbon","owner":"ann","visibility":"tree","agent":{"name":"claude"},"tags":["travel"],"head":{"branch_id":"b16","length":1,"entry_id":"e1","prefix_hash":"HASH"},"forked_from":null,"merged_into":null,"cache_root":"trip","cache_root_shared":1,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","cut":{"policy":"exact","entry_id":"e1","side":"after","position":1}}
+{"id":"trip","tree_id":"UUID","title":"Trip to Lisbon","owner":"ann","visibility":"tree","agent":{"name":"claude"},"tags":["travel"],"head":{"branch_id":"b16","length":1,"entry_id":"e1","prefix_hash":"HASH"},"forked_from":null,"merged_into":null,"cache_root":"trip","cache_root_shared":1,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","depth":0,"cut":{"policy":"exact","entry_id":"e1","side":"after","position":1}}
 END
 t 'rewind: to nothing' 0 rewind trip @1 --before <<'END'
 rewound trip: 0 entries on b17
@@ -72,7 +72,7 @@ t 'redo' 0 redo trip <<'END'
 redone in trip: 1 entry on b16, last is e1
 END
 t 'undo: for programs' 0 undo trip --json <<'END'
-{"id":"trip","tree_id":"UUID","title":"Trip to Lisbon","owner":"ann","visibility":"tree","agent":{"name":"claude"},"tags":["travel"],"head":{"branch_id":"b15","length":2,"entry_id":"e2","prefix_hash":"HASH"},"forked_from":null,"merged_into":null,"cache_root":"trip","cache_root_shared":2,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME"}
+{"id":"trip","tree_id":"UUID","title":"Trip to Lisbon","owner":"ann","visibility":"tree","agent":{"name":"claude"},"tags":["travel"],"head":{"branch_id":"b15","length":2,"entry_id":"e2","prefix_hash":"HASH"},"forked_from":null,"merged_into":null,"cache_root":"trip","cache_root_shared":2,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","depth":0}
 END
 t 'undo: all the way' 0 undo trip <<'END'
 undone in trip: 4 entries on b3, last is e4b

@@ -200,7 +200,7 @@ trip   Trip to Lisbon        5  claude  now      #travel
 coach  ╰ By bus              4  claude  now      #cheap
 END
 t 'show: its forks, for programs' 0 show trip --children --json <<'END'
-{"sessions":[{"id":"coach","tree_id":"UUID","title":"By bus","owner":"ann","visibility":"tree","agent":{"name":"claude"},"tags":["cheap"],"head":{"branch_id":"b3","length":4,"entry_id":"c4","prefix_hash":"HASH"},"forked_from":{"session_id":"trip","entry_id":"e2","side":"after","type":"explicit","reason":"the train is dear","created_by":{"kind":"user","id":"ann"}},"merged_into":null,"cache_root":"trip","cache_root_shared":2,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME"}]}
+{"sessions":[{"id":"coach","tree_id":"UUID","title":"By bus","owner":"ann","visibility":"tree","agent":{"name":"claude"},"tags":["cheap"],"head":{"branch_id":"b3","length":4,"entry_id":"c4","prefix_hash":"HASH"},"forked_from":{"session_id":"trip","entry_id":"e2","side":"after","type":"explicit","reason":"the train is dear","created_by":{"kind":"user","id":"ann"}},"merged_into":null,"cache_root":"trip","cache_root_shared":2,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","depth":1}]}
 END
 
 t 'branches' 0 branches trip <<'END'
@@ -277,7 +277,7 @@ aaaa1111  First         0         now
 there are more; --all shows them, -n N the first N
 END
 t 'names: and taken' 0 show bbbb1111 --json <<'END'
-{"id":"UUID","tree_id":"UUID","title":"Second","owner":"ann","visibility":"tree","agent":null,"tags":[],"head":{"branch_id":"b6","length":0,"entry_id":null,"prefix_hash":"0000000000000000000000000000000000000000000000000000000000000000"},"forked_from":null,"merged_into":null,"cache_root":"UUID","cache_root_shared":0,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME"}
+{"id":"UUID","tree_id":"UUID","title":"Second","owner":"ann","visibility":"tree","agent":null,"tags":[],"head":{"branch_id":"b6","length":0,"entry_id":null,"prefix_hash":"0000000000000000000000000000000000000000000000000000000000000000"},"forked_from":null,"merged_into":null,"cache_root":"UUID","cache_root_shared":0,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","depth":0}
 END
 t 'names: ambiguous' 3 show 0189 <<'END'
 ramet: '0189' fits 2 sessions: UUID, UUID; give more of the id

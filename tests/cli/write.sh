@@ -8,7 +8,7 @@ t 'new: with everything' 0 new 'Trip to Lisbon' --id trip --agent claude --provi
 new session trip: 0 entries on b1
 END
 t 'new: the JSON of a session, numbers as they were given' 0 --json show trip <<'END'
-{"id":"trip","tree_id":"UUID","title":"Trip to Lisbon","owner":"ann","visibility":"tree","agent":{"name":"claude","provider":"anthropic","model":"opus","folder":"/srv","options":{"t": 0.10}},"tags":["travel","work"],"head":{"branch_id":"b1","length":0,"entry_id":null,"prefix_hash":"0000000000000000000000000000000000000000000000000000000000000000"},"forked_from":null,"merged_into":null,"cache_root":"trip","cache_root_shared":0,"running":null,"metadata":{"n": 1.0},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME"}
+{"id":"trip","tree_id":"UUID","title":"Trip to Lisbon","owner":"ann","visibility":"tree","agent":{"name":"claude","provider":"anthropic","model":"opus","folder":"/srv","options":{"t": 0.10}},"tags":["travel","work"],"head":{"branch_id":"b1","length":0,"entry_id":null,"prefix_hash":"0000000000000000000000000000000000000000000000000000000000000000"},"forked_from":null,"merged_into":null,"cache_root":"trip","cache_root_shared":0,"running":null,"metadata":{"n": 1.0},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","depth":0}
 END
 t 'new: quiet prints the id alone' 0 new --id two -q <<'END'
 two
@@ -17,7 +17,7 @@ t 'new: a taken id' 5 new --id trip <<'END'
 ramet: the session id trip is taken
 END
 t 'new: ephemeral and private' 0 new --id gone --ephemeral 1h --private --json <<'END'
-{"id":"gone","tree_id":"UUID","title":"","owner":"ann","visibility":"private","agent":null,"tags":[],"head":{"branch_id":"b3","length":0,"entry_id":null,"prefix_hash":"0000000000000000000000000000000000000000000000000000000000000000"},"forked_from":null,"merged_into":null,"cache_root":"gone","cache_root_shared":0,"running":null,"metadata":{},"archived":false,"expires_at":"TIME","created_at":"TIME","updated_at":"TIME"}
+{"id":"gone","tree_id":"UUID","title":"","owner":"ann","visibility":"private","agent":null,"tags":[],"head":{"branch_id":"b3","length":0,"entry_id":null,"prefix_hash":"0000000000000000000000000000000000000000000000000000000000000000"},"forked_from":null,"merged_into":null,"cache_root":"gone","cache_root_shared":0,"running":null,"metadata":{},"archived":false,"expires_at":"TIME","created_at":"TIME","updated_at":"TIME","depth":0}
 END
 t 'new: metadata must be an object' 2 new --metadata '[1]' <<'END'
 ramet: --metadata is '[1]'; it must be a JSON object like '{"key": 1}'
@@ -95,7 +95,7 @@ t 'append: a stale head' 5 append two --expect 000000000000000000000000000000000
 ramet: the history has 1 entry now and is not the expected one; read it again
 END
 t 'append: a stale head for programs' 5 append two --json --expect 0000000000000000000000000000000000000000000000000000000000000000 x <<'END'
-{"code":"head_moved","error":"the history has 1 entry now and is not the expected one; read it again","field":"expected_head","head":{"branch_id":"b2","length":1,"entry_id":null,"prefix_hash":"HASH"}}
+{"code":"head_moved","error":"the history has 1 entry now and is not the expected one; read it again","field":"expected_head","head":{"branch_id":"b2","length":1,"entry_id":"a","prefix_hash":"HASH"}}
 END
 
 for i in $(seq 2500); do echo "{\"id\": \"n$i\", \"role\": \"user\", \"text\": \"number $i\"}"; done >many.jsonl
@@ -159,7 +159,7 @@ synced s: 1 matched, 1 added, the head moved to b10
 END
 echo '[{"role": "user", "text": "a"}]' >list.json
 t 'sync: a prefix rewinds, from a file' 0 sync s list.json --json <<'END'
-{"id":"s","tree_id":"UUID","title":"a","owner":"ann","visibility":"tree","agent":null,"tags":[],"head":{"branch_id":"b11","length":1,"entry_id":"1","prefix_hash":"HASH"},"forked_from":null,"merged_into":null,"cache_root":"s","cache_root_shared":1,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME"}
+{"id":"s","tree_id":"UUID","title":"a","owner":"ann","visibility":"tree","agent":null,"tags":[],"head":{"branch_id":"b11","length":1,"entry_id":"1","prefix_hash":"HASH"},"forked_from":null,"merged_into":null,"cache_root":"s","cache_root_shared":1,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","depth":0}
 END
 t 'sync: no such file' 2 sync s none.json <<'END'
 ramet: none.json cannot be read: No such file or directory

@@ -114,11 +114,13 @@ export const ramet = (args, options) => run(RAMET, args, options);
 
 /**
  * Starts a server and waits until it is ready: {url, port, pid, db, out, err, child, stop(), end}.
- * `end` is a promise of {code, signal}; stop() sends SIGTERM and checks how it ended.
+ * `end` is a promise of {code, signal}; stop() sends SIGTERM and checks how it ended. `through` is a
+ * command that runs the rest of its words.
  */
 export async function start({ args = [], db = scratch('store.db'), env = {}, keep = false,
-                              listen = '127.0.0.1:0' } = {}) {
-  const child = spawn(RAMET, ['serve', '--listen', listen, '--db', db, ...args],
+                              listen = '127.0.0.1:0', through = [] } = {}) {
+  const [program, ...words] = [...through, RAMET, 'serve', '--listen', listen, '--db', db, ...args];
+  const child = spawn(program, words,
                       { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const server = { child, db, pid: child.pid, out: '', err: '', kept: keep };
   running.add(server);

@@ -116,6 +116,15 @@ test('Last-Event-ID that is none', async () => {
   assert.equal((await call(s, 'GET', 'events?sesion=x')).status, 400);
 });
 
+test('HEAD tells what GET would be, and ends', async () => {
+  const s = await start();
+  const r = await call(s, 'HEAD', 'events');
+  assert.equal(r.status, 200);
+  assert.match(r.headers.get('content-type'), /^text\/event-stream/);
+  await newSession(s, { id: 'a' });
+  await eventually(async () => assert.equal(await metric(s, 'ramet_live_streams'), 0));
+});
+
 test('filters by session and by tree', async () => {
   const s = await start();
   const a = await newSession(s, { id: 'a' });
