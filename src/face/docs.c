@@ -31,19 +31,25 @@ static void put_html(buf *out, const char *s, size_t n)
 }
 
 /* Text with `code` in it. In a table of Markdown a bar would end the cell. */
-static void put(const pen *p, const char *s)
+static void put(const pen *p, const char *s, size_t n)
 {
     bool code = false;
-    for (; s && *s; s++) {
-        if (p->html && *s == '`')
+    for (size_t i = 0; i < n; i++) {
+        if (p->html && s[i] == '`')
             buf_puts(p->out, (code = !code) ? "<code>" : "</code>");
         else if (p->html)
-            put_html(p->out, s, 1);
-        else if (*s == '|')
+            put_html(p->out, s + i, 1);
+        else if (s[i] == '|')
             buf_puts(p->out, "\\|");
         else
-            buf_putc(p->out, *s);
+            buf_putc(p->out, s[i]);
     }
+}
+
+static void puts_text(const pen *p, const char *s)
+{
+    if (s)
+        put(p, s, strlen(s));
 }
 
 static void raw(const pen *p, const char *html, const char *markdown)
@@ -51,13 +57,16 @@ static void raw(const pen *p, const char *html, const char *markdown)
     buf_puts(p->out, p->html ? html : markdown);
 }
 
+/* A paragraph a line. */
 static void para(const pen *p, const char *s)
 {
-    if (!s || !*s)
-        return;
-    raw(p, "<p>", "");
-    put(p, s);
-    raw(p, "</p>\n", "\n\n");
+    while (s && *s) {
+        size_t n = strcspn(s, "\n");
+        raw(p, "<p>", "");
+        put(p, s, n);
+        raw(p, "</p>\n", "\n\n");
+        s += n + (s[n] == '\n');
+    }
 }
 
 static void table_begin(const pen *p, const char *a, const char *b, const char *c)
@@ -172,7 +181,7 @@ static void fields_put(const pen *p, const char *title, const face_field *fields
         cell(p);
         kind_put(p, f);
         cell(p);
-        put(p, f->text);
+        puts_text(p, f->text);
         row_end(p);
     }
     table_end(p);
@@ -194,10 +203,10 @@ static void example_path(buf *out, const face *f, const char *path)
     buf_puts(out, from);
 }
 
+/* An example of a query or a body; a body of JSON begins with a brace. */
 static void example_put(const pen *p, const face *f, const face_route *r)
 {
-    bool get = strcmp(r->method, "GET") == 0, upload = r->flags & ROUTE_UPLOAD;
-    bool as_query = r->example && (!r->body || upload);
+    bool get = strcmp(r->method, "GET") == 0, json = r->example && r->example[0] == '{';
     buf b;
     buf_init(&b, 1 << 16);
     buf_puts(&b, "curl ");
@@ -207,11 +216,13 @@ static void example_put(const pen *p, const face *f, const face_route *r)
         buf_printf(&b, "-X %s ", r->method);
     buf_puts(&b, "'http://127.0.0.1:7077");
     example_path(&b, f, r->path);
-    buf_printf(&b, "%s%s'", as_query ? "?" : "", as_query ? r->example : "");
-    if (upload)
-        buf_puts(&b, " \\\n  -H 'Content-Type: text/plain' --data-binary @ticket.txt");
-    else if (r->body && r->example)
+    if (r->example && !json)
+        buf_printf(&b, "?%s", r->example);
+    buf_puts(&b, "'");
+    if (json)
         buf_printf(&b, " \\\n  -H 'Content-Type: application/json' \\\n  -d '%s'", r->example);
+    else if (r->flags & ROUTE_UPLOAD)
+        buf_puts(&b, " \\\n  -H 'Content-Type: text/plain' --data-binary @ticket.txt");
     code_block(p, b.p, b.n);
     buf_release(&b);
 }
@@ -229,7 +240,7 @@ static void errors_put(const pen *p, const doc_error *e, size_t n)
         buf_puts(p->out, e[i].code);
         raw(p, "</code>", "`");
         cell(p);
-        put(p, e[i].text);
+        puts_text(p, e[i].text);
         row_end(p);
     }
     table_end(p);
@@ -245,11 +256,11 @@ static void answer_put(const pen *p, const face_route *r)
     }
     buf_puts(p->out, ".");
     if (doc_once(r))
-        put(p, " Hears `Idempotency-Key`.");
+        puts_text(p, " Hears `Idempotency-Key`.");
     if (doc_expects(r))
-        put(p, " Hears `If-Match`.");
+        puts_text(p, " Hears `If-Match`.");
     if (r->flags & ROUTE_ADMIN)
-        put(p, " For administrators.");
+        puts_text(p, " For administrators.");
     raw(p, "</p>\n", "\n\n");
 }
 
@@ -261,7 +272,7 @@ static void route_put(const pen *p, const face *f, const face_route *r)
     else
         buf_printf(p->out, "### %s\n\n`%s %s`\n\n", r->name, r->method, r->path);
     raw(p, "<p class=\"s\">", "");
-    put(p, r->summary);
+    puts_text(p, r->summary);
     raw(p, ".</p>\n", ".\n\n");
     para(p, r->about);
     fields_put(p, "Parameter", r->query, true);
@@ -287,7 +298,7 @@ static void routes_put(const pen *p, const face *f)
         if (!group_starts(f, g))
             continue;
         raw(p, "<h2>", "## ");
-        put(p, g->group);
+        puts_text(p, g->group);
         raw(p, "</h2>\n", "\n\n");
         for (const face_route *r = g; r->method; r++)
             if (strcmp(r->group, g->group) == 0)
@@ -349,11 +360,11 @@ static void nav_put(const pen *p, const face *const *faces, size_t n)
         for (const face_route *r = faces[i]->routes; r->method; r++) {
             if (group_starts(faces[i], r)) {
                 buf_puts(p->out, "<li class=\"g\">");
-                put(p, r->group);
+                puts_text(p, r->group);
                 buf_puts(p->out, "</li>\n");
             }
             buf_printf(p->out, "<li><a href=\"#%s\">", r->name);
-            put(p, r->summary);
+            puts_text(p, r->summary);
             buf_puts(p->out, "</a></li>\n");
         }
     buf_puts(p->out, "</ul></details></nav>\n");
@@ -389,7 +400,7 @@ void face_docs_html(const face *const *faces, size_t n, const char *version, buf
     errors_common_put(&p);
     for (size_t i = 0; i < n; i++) {
         buf_puts(out, "<h1>");
-        put(&p, faces[i]->title);
+        puts_text(&p, faces[i]->title);
         buf_puts(out, "</h1>\n");
         para(&p, faces[i]->about);
         routes_put(&p, faces[i]);

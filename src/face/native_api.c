@@ -344,6 +344,13 @@ static const face_param params[] = {
 const face face_native = {
     .name = "native", .title = "Ramet's own API", .prefix = V1, .who = WHO_NATIVE,
     .about = "JSON in UTF-8; times are RFC 3339 with milliseconds and `Z`. Session and entry ids are 1-255 bytes without control characters, "
-             "percent-encoded in a path, decoded once. Branch ids are like `b17`. An unknown parameter or member is refused by name.",
+             "percent-encoded in a path, decoded once. Branch ids are like `b17`. An unknown parameter or member is refused by name.\n"
+             "Lists are an object with their noun and `next_cursor`, which is `cursor` of the next page, null at the end.\n"
+             "A write is answered when it is durable. `expected_head` in the body (or `If-Match` with the `ETag` of the session or its entries) "
+             "makes it conditional: only if the history is still exactly what the caller has read, else 409 `head_moved` with the present head.\n"
+             "`Idempotency-Key` on a POST: the same request with the same key is done once; for 24 hours it is answered with the first answer and "
+             "`Idempotency-Replayed: true`. Another request with that key is 409 `idempotency_mismatch`. What failed may be tried again.\n"
+             "Beside their own, all routes take the parameters `user_id` (who asks, in local mode) and `share` (token of a share link; "
+             "also `X-Ramet-Share`). `X-Client-ID` names the program, and is kept with the entries that it appends.",
     .routes = routes, .schemas = native_schemas, .params = params,
 };

@@ -148,11 +148,11 @@ static bool roles_have(const char *roles, const char *role)
     return false;
 }
 
-static bool role_fill(face_req *q, const char *role, const char *list)
+static bool role_fill(face_req *q, const char *role, bool listed)
 {
     if (roles_have(q->who.roles, role))
         return true;
-    if (!list_has(list, q->who.user))
+    if (!listed)
         return false;
     q->who.roles = arena_printf(q->a, "%s%s%s", q->who.roles, *q->who.roles ? "," : "", role);
     return true;
@@ -172,9 +172,12 @@ static bool who_fill(auth *a, face_req *q, const identity *id)
     q->who.client = id->client ? id->client : client;
     q->who.roles = id->roles ? id->roles : "";
     q->who.share = share && *share ? share : NULL;
-    q->who.admin = role_fill(q, "admin", a->cfg->admins);
-    q->who.auditor = role_fill(q, "auditor", a->cfg->auditors);
-    q->who.indexer = role_fill(q, "indexer", a->cfg->indexers);
+    /* Whose machine it is looks after its store, unless somebody else is named for it. */
+    bool own =
+        a->mode == MODE_LOCAL && !*a->cfg->admins && strcmp(q->who.user, a->cfg->default_user) == 0;
+    q->who.admin = role_fill(q, "admin", own || list_has(a->cfg->admins, q->who.user));
+    q->who.auditor = role_fill(q, "auditor", list_has(a->cfg->auditors, q->who.user));
+    q->who.indexer = role_fill(q, "indexer", list_has(a->cfg->indexers, q->who.user));
     return true;
 }
 

@@ -26,7 +26,7 @@
     TEXT(default_user, "default-user", "USER", "local",                                             \
          "auth local: who it is when the request does not say; empty: such a request is refused")   \
     TEXT(admins, "admins", "USERS", "",                                                             \
-         "users with the role admin, parted by commas; a * at the end of one stands for the rest")  \
+         "users with the role admin, parted by commas; a * at the end stands for the rest. Empty with auth local: the default user")  \
     TEXT(auditors, "auditors", "USERS", "", "users with the role auditor, in the same form")        \
     TEXT(indexers, "indexers", "USERS", "", "users with the role indexer, in the same form")        \
     TEXT(cors, "cors-origins", "ORIGINS", "",                                                       \

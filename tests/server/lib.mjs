@@ -23,7 +23,7 @@ export { assert };
 const here = dirname(fileURLToPath(import.meta.url));
 export const RAMET = process.env.RAMET ?? join(here, '..', '..', 'build', 'ramet');
 /** Times of the tests are for the release build; sanitizers are slower. */
-export const slow = /\/san\//.test(RAMET) ? 5 : 1;
+export const slow = /\/t?san\//.test(RAMET) ? 5 : 1;
 
 const root = mkdtempSync(join(process.env.TMPDIR ?? tmpdir(), 'ramet-server.'));
 let scratchNumber = 0;
