@@ -437,6 +437,24 @@ static void record_check(cx *x, const session_row *s, ramet_log log, int64_t tot
                 (long long)total, (long long)own);
 }
 
+/* A run ends where its branch does, or where the next run on that branch begins. */
+static bool run_ends_at(cx *x, const session_row *s, const run_row *r, const branch_row *b,
+                        int64_t end)
+{
+    if (end == b->len)
+        return true;
+    db_stmt *q = db_query(x->d, Q_run_on_branch);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, b->m.log);
+    q_int(q, 4, r->rec);
+    q_int(q, 5, KEY(b->m.id, 0));
+    q_int(q, 6, KEY(b->m.id, POS_MAX));
+    bool same = q_row(q) && KEY_POS(q_col_int(q, 0)) == end;
+    q_end(q);
+    return same;
+}
+
 static ramet_status record_run(cx *x, const char *session, ramet_log log, int64_t from, int limit,
                                ramet_page *out, int64_t *total)
 {
@@ -458,7 +476,8 @@ static ramet_status record_run(cx *x, const char *session, ramet_log log, int64_
         int64_t end = run_find(x, &s, log, Q_run_after, at, &next) ? next.rec : *total;
         int64_t lo = KEY_POS(r.k) + (at - r.rec), hi = lo + (end - at);
         int64_t room = (int64_t)(c.most - c.v.n);
-        if (!branch_load(x, s.tree, KEY_BRANCH(r.k), &b) || hi > b.len)
+        if (!branch_load(x, s.tree, KEY_BRANCH(r.k), &b) || hi > b.len ||
+            !run_ends_at(x, &s, &r, &b, hi))
             db_fail(x->d, RAMET_DAMAGED, "the record of session %s is damaged", s.id);
         size_t before = c.v.n;
         path_read(x, &b, lo, hi - lo > room ? lo + room : hi, x->a, collect_take, &c);

@@ -58,7 +58,12 @@ static exchange *exchange_begin(http *h, peer *p, struct MHD_Connection *conn)
     buf_again(&body, h->cfg.body_max);
     buf_again(&out, ANSWER_MAX);
     buf_again(&packed, ANSWER_MAX);
-    *x = (exchange){.h = h, .p = p, .conn = conn, .packed = packed, .length = -1};
+    memset(x, 0, sizeof *x);
+    x->h = h;
+    x->p = p;
+    x->conn = conn;
+    x->packed = packed;
+    x->length = -1;
     face_req *q = &x->q;
     q->a = a;
     q->body = body;
@@ -336,9 +341,9 @@ static int listen_on(const http_config *cfg, int *port, char *message)
     return fd;
 }
 
-/* The memory of a connection holds half as much again as a header may have, so that most that are
- * over can be told so by us; far longer ones are answered by libmicrohttpd itself. It clears all
- * of it between two requests, so more would cost. */
+/* The memory of a connection holds some more than a header may have, so that many that are over can
+ * be told so by us; far longer ones are answered by libmicrohttpd itself. It clears all of it
+ * between two requests, so more would cost. */
 static struct MHD_Daemon *daemon_start(http *h, int fd)
 {
     const http_config *c = &h->cfg;
@@ -348,7 +353,7 @@ static struct MHD_Daemon *daemon_start(http *h, int fd)
                             0, NULL, NULL, on_access, h, MHD_OPTION_LISTEN_SOCKET, fd,
                             MHD_OPTION_THREAD_POOL_SIZE, workers > 1 ? workers : 0,
                             MHD_OPTION_CONNECTION_LIMIT, most, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                            c->header_max * 3 / 2, MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing,
+                            c->header_max * 5 / 4, MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing,
                             NULL, MHD_OPTION_URI_LOG_CALLBACK, request_seen, h,
                             MHD_OPTION_NOTIFY_COMPLETED, request_completed, h,
                             MHD_OPTION_NOTIFY_CONNECTION, peer_changed, h, MHD_OPTION_END);

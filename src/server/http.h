@@ -9,6 +9,10 @@
  * Everything from outside is bounded: the header, the body (refused as soon as it is over), the
  * number of connections, also of one address, the time that a request may take to arrive and that
  * a connection may be idle.
+ *
+ * What is no HTTP never gets here: libmicrohttpd closes the connection, or answers by itself, in
+ * HTML: a broken line or chunk and a Content-Length that is no number with 400, one past 64 bits
+ * with 413, another version with 505, a header far over the limit with 414 or 431.
  */
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H

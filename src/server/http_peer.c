@@ -11,12 +11,11 @@
  */
 #include "server/http_own.h"
 
-#include "base/util.h"
-
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #define WATCH_MS 100
 #define OVER_US 1000000 /* how long one past a limit may take to ask */
@@ -105,9 +104,17 @@ static bool peer_set(peer *p, int64_t until)
     return false;
 }
 
+/* Limits are set three times a request and need not be exact: the cheap clock will do. */
+static int64_t now_coarse(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 bool peer_limit(peer *p, int64_t us, int64_t bytes)
 {
-    return peer_set(p, time_mono_us() + us + (bytes >> RATE_SHIFT) * 1000000);
+    return peer_set(p, now_coarse() + us + (bytes >> RATE_SHIFT) * 1000000);
 }
 
 bool peer_unlimit(peer *p)
@@ -191,7 +198,7 @@ static void *watch_main(void *arg)
     http *h = arg;
     pthread_mutex_lock(&h->lock);
     while (!h->watch_stop) {
-        int64_t now = time_mono_us();
+        int64_t now = now_coarse();
         for (peer *p = h->peers; p; p = p->next) {
             int64_t until = atomic_load_explicit(&p->until, memory_order_relaxed);
             if (until > 0 && until < now)

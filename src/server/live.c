@@ -276,7 +276,7 @@ static const ramet_event *event_full(follow *f, const ramet_event *e)
     ramet_call_reset(f->full);
     if (ramet_events(f->full, &in, &out) != RAMET_OK || !out.n || out.items[0].number != e->number)
         return NULL;
-    return &out.items[0];
+    return out.items;
 }
 
 static bool give_event(follow *f, reader *r, void *arg)

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +33,8 @@ typedef struct server {
     face_host host;
     char address[64]; /* of cfg->listen */
     int port;
-    bool stopping; /* set once, by the main thread */
-    sem_t stop;    /* posted by the first signal */
+    atomic_bool stopping; /* set once, by the main thread */
+    sem_t stop;           /* posted by the first signal */
 
     pthread_t timer;
     pthread_mutex_t timer_lock;

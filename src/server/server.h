@@ -8,6 +8,8 @@
 #include "face/face.h"
 #include "server/http.h"
 
+#include <stdatomic.h>
+
 /* ---- settings (server/config.c): one table gives the flags of `ramet serve`, the names in the
  * configuration file, their defaults and docs/server.md */
 
@@ -113,7 +115,7 @@ typedef struct about_parts {
     http **http; /* it is started after the routes are there */
     live *live;
     ramet *store;
-    const bool *stopping;
+    const atomic_bool *stopping;
     const face *const *faces;
     size_t n_faces;
 } about_parts;

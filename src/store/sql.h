@@ -215,6 +215,8 @@
               "ORDER BY rec DESC LIMIT 1")                                                         \
     X(run_after, "SELECT rec,k FROM run WHERE tree=$1 AND session=$2 AND log=$3 AND rec>$4 "       \
                  "ORDER BY rec LIMIT 1")                                                           \
+    X(run_on_branch, "SELECT k FROM run WHERE tree=$1 AND session=$2 AND log=$3 AND rec>$4 "       \
+                     "AND k>=$5 AND k<=$6 ORDER BY rec LIMIT 1")                                   \
     X(run_add, "INSERT INTO run(tree,session,log,rec,k) VALUES($1,$2,$3,$4,$5)")                   \
     X(run_del, "DELETE FROM run WHERE tree=$1 AND session=$2")                                     \
     X(run_all, "SELECT log,rec,k FROM run WHERE tree=$1 AND session=$2 ORDER BY log,rec")          \

@@ -178,7 +178,7 @@ static void work_put(const original *o, const uint8_t *p, size_t n)
 {
     tmp_remove(must(strdup(o->work)));
     dir_copy(o->dir, o->work);
-    file_write(o->db, p, n);
+    image_write(o->db, p, n);
 }
 
 static void original_make(original *o)
@@ -199,7 +199,7 @@ static void original_make(original *o)
     o->told = story_take(r, NULL, true);
     check_store(r, "undamaged");
     ramet_close(r);
-    o->file = file_read(db);
+    o->file = image_read(db);
     free(db);
     free(base);
     /* The same reads again, from the closed file: they must be the same. */
@@ -543,7 +543,7 @@ static void test_index(const original *o, rng *r)
         tap_skip("the search index is no file of its own", "damage: the search index");
         return;
     }
-    bytes was = file_read(path);
+    bytes was = image_read(path);
     int n = 60 / SPARSE;
     for (int i = 0; i < n; i++) {
         char what[64];
@@ -551,7 +551,7 @@ static void test_index(const original *o, rng *r)
         snprintf(what, sizeof what, "search index, %s %zu", len == was.n ? "byte" : "cut at", at);
         work_put(o, o->file.p, o->file.n);
         was.p[at] ^= 0x5a;
-        file_write(path, was.p, len);
+        image_write(path, was.p, len);
         was.p[at] ^= 0x5a;
         finding f = damage_look(o, NULL, what);
         damage_judge(&f, false, what, &t);
@@ -559,7 +559,7 @@ static void test_index(const original *o, rng *r)
             wrong("%s: it hurt the store: %s", what, f.first);
         work_put(o, o->file.p, o->file.n);
         was.p[at] ^= 0x5a;
-        file_write(path, was.p, len);
+        image_write(path, was.p, len);
         was.p[at] ^= 0x5a;
         child_end end = child_run(index_child, (void *)(uintptr_t)o, 60);
         if (end.code)
@@ -584,7 +584,7 @@ static void test_garbage_wal(const original *o, rng *r)
         for (size_t k = 0; k < sizes[i]; k++)
             noise[k] = (uint8_t)rng_next(r);
         work_put(o, o->file.p, o->file.n);
-        file_write(wal, noise, sizes[i]);
+        image_write(wal, noise, sizes[i]);
         snprintf(what, sizeof what, "a write-ahead log of %zu bytes of noise", sizes[i]);
         finding f = damage_look(o, NULL, what);
         if (f.open || f.failed || f.history || f.derived || f.label || f.faults)
@@ -620,9 +620,9 @@ static int refusal_child(void *arg, FILE *say)
  * alone. */
 static void expect_refusal(const char *path, const char *what, ramet_status want, ramet_status or)
 {
-    bytes before = file_read(path);
+    bytes before = image_read(path);
     child_end end = child_run(refusal_child, (void *)(uintptr_t)path, 30);
-    bytes after = file_read(path);
+    bytes after = image_read(path);
     const char *a = ramet_status_code(want), *b = ramet_status_code(or);
     if (end.code || (strncmp(end.said, a, strlen(a)) && strncmp(end.said, b, strlen(b))))
         wrong("%s: wanted %s, got: %s (code %d, signal %d)", what, a, end.said, end.code,
@@ -648,16 +648,16 @@ static void test_refusals(const original *o)
 {
     char *path = o->db;
     work_put(o, o->file.p, o->file.n);
-    bytes b = file_read(path);
+    bytes b = image_read(path);
     memcpy(b.p, "Wrong magic here", 16);
-    file_write(path, b.p, b.n);
+    image_write(path, b.p, b.n);
     expect_refusal(path, "a file with the wrong magic", RAMET_NOT_A_STORE, RAMET_DAMAGED);
-    file_write(path, "", 0);
+    image_write(path, "", 0);
     expect_refusal(path, "an empty file", RAMET_NOT_A_STORE, RAMET_DAMAGED);
-    file_write(path, "Dear diary,\n", 12);
+    image_write(path, "Dear diary,\n", 12);
     expect_refusal(path, "a text file", RAMET_NOT_A_STORE, RAMET_NOT_A_STORE);
     memset(b.p, 0, b.n);
-    file_write(path, b.p, b.n);
+    image_write(path, b.p, b.n);
     expect_refusal(path, "a file of zeros", RAMET_NOT_A_STORE, RAMET_DAMAGED);
     free(b.p);
     foreign_make(path, "CREATE TABLE cake(recipe TEXT); INSERT INTO cake VALUES('eggs')");
@@ -675,7 +675,7 @@ static void test_refusals(const original *o)
     expect_refusal(path, "a store of a newer version", RAMET_NEWER, RAMET_NEWER);
     expect_refusal(o->work, "a folder", RAMET_NOT_A_STORE, RAMET_CANNOT_OPEN);
     char *secret = text_new("%s/unreadable.db", o->work);
-    file_write(secret, o->file.p, o->file.n);
+    image_write(secret, o->file.p, o->file.n);
     chmod(secret, 0);
     chmod(o->work, 0755);
     expect_refusal(secret, "an unreadable file", RAMET_CANNOT_OPEN, RAMET_CANNOT_OPEN);

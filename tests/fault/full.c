@@ -101,7 +101,7 @@ static int full_child(void *arg, FILE *say)
         return NO_MOUNT;
     char *db = text_new("%s/s.db", dir), *filler = text_new("%s/filler", dir);
     uint8_t *block = mem_new(1 << 20);
-    file_write(filler, block, 1 << 20);
+    image_write(filler, block, 1 << 20);
     free(block);
     int n = disk_fill(db, filler, say);
     ramet *r;

@@ -230,7 +230,7 @@ void tmp_remove(char *dir)
     free(dir);
 }
 
-bytes file_read(const char *path)
+bytes image_read(const char *path)
 {
     bytes b = {NULL, 0};
     FILE *f = fopen(path, "rb");
@@ -247,7 +247,7 @@ bytes file_read(const char *path)
     return b;
 }
 
-void file_write(const char *path, const void *p, size_t n)
+void image_write(const char *path, const void *p, size_t n)
 {
     FILE *f = fopen(path, "wb");
     if (!f || (n && fwrite(p, 1, n, f) != n) || fclose(f))
@@ -270,9 +270,9 @@ void dir_copy(const char *from, const char *to)
         if (e->d_name[0] == '.' || (n > 4 && !strcmp(e->d_name + n - 4, "-shm")))
             continue;
         char *a = text_new("%s/%s", from, e->d_name), *b = text_new("%s/%s", to, e->d_name);
-        bytes f = file_read(a);
+        bytes f = image_read(a);
         if (f.p)
-            file_write(b, f.p, f.n);
+            image_write(b, f.p, f.n);
         free(f.p);
         free(a);
         free(b);

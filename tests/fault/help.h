@@ -68,8 +68,8 @@ typedef struct bytes {
     uint8_t *p;
     size_t n;
 } bytes;
-bytes file_read(const char *path); /* p NULL when there is none */
-void file_write(const char *path, const void *p, size_t n);
+bytes image_read(const char *path); /* p NULL when there is none */
+void image_write(const char *path, const void *p, size_t n);
 bool file_exists(const char *path);
 /* Every file of a folder into another (made when missing), without the shared-memory files. */
 void dir_copy(const char *from, const char *to);

@@ -62,7 +62,7 @@ static size_t image_find(const char *path)
         if (!strcmp(shim.images[i].path, path))
             return i + 1;
     shim.images = mem_grow(shim.images, (shim.n_images + 1) * sizeof *shim.images);
-    shim.images[shim.n_images] = (image){.path = must(strdup(path)), .safe = file_read(path)};
+    shim.images[shim.n_images] = (image){.path = must(strdup(path)), .safe = image_read(path)};
     return ++shim.n_images;
 }
 
@@ -448,7 +448,7 @@ void shim_power_save(const char *to, int keep, rng *r)
         char *path = text_new("%s/%s", to, name ? name + 1 : m->path);
         /* A file that was made and never synced may be there, empty, or not at all. */
         if (m->safe.n || rng_below(r, 2))
-            file_write(path, m->safe.p, m->safe.n);
+            image_write(path, m->safe.p, m->safe.n);
         free(path);
     }
     images_free();

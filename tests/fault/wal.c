@@ -77,14 +77,14 @@ void test_wal(rng *r)
     mkdir(live, 0755);
     wal_make(live, kept, after);
     dir_copy(kept, work);
-    bytes b = file_read(wal);
+    bytes b = image_read(wal);
     if (b.n < 4096)
         wrong("there is no write-ahead log");
     for (int i = 0; i < FLIPS && b.n; i++) {
         size_t at = (size_t)(rng_next(r) % b.n), n = i % 4 ? b.n : at;
         dir_copy(kept, work);
         b.p[at] ^= 0x21;
-        file_write(wal, b.p, n);
+        image_write(wal, b.p, n);
         b.p[at] ^= 0x21;
         child_end end = child_run(wal_child, &w, 60);
         if (end.code || end.signal)
