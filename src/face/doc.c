@@ -75,6 +75,8 @@ static void add_common(doc_error *out, size_t *n, unsigned flags)
     if (!(flags & ROUTE_OPEN)) {
         add(out, n, 401, "unauthenticated", "who asks could not be found out");
         add_status(out, n, RAMET_FORBIDDEN);
+        add_status(out, n, RAMET_BAD_ID);
+        add_status(out, n, RAMET_SHARE_NOT_FOUND);
         add(out, n, 421, "misdirected_request", "local mode: the Host is not the server's");
     }
     if (flags & ROUTE_WRITE)

@@ -344,11 +344,14 @@ static const char style[] =
     "table{border-collapse:collapse;width:100%;font-size:.9rem;margin:.5rem 0}"
     "th,td{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-bottom:1px solid "
     "var(--line)}"
-    "th{color:var(--dim);font-weight:600}td:first-child{white-space:nowrap}"
+    "th{color:var(--dim);font-weight:600}td:first-child{white-space:nowrap}td:first-child "
+    "code{font-weight:600}"
     "em{color:var(--dim);font-size:.85em}summary{cursor:pointer;color:var(--dim)}"
     ".m{display:inline-block;min-width:3.6rem;font-size:.8rem}.GET{color:#1a7f37}.POST{color:#"
     "0b68cb}"
     ".PUT,.PATCH{color:#9a6700}.DELETE{color:#cf222e}"
+    "@media(max-width:40rem){thead{display:none}tr{display:block;padding:.4rem 0;border-bottom:1px "
+    "solid var(--line)}td{display:inline;border:0}td:last-child{display:block}}"
     "@media(prefers-color-scheme:dark){.GET{color:#4cc26a}.POST{color:#6cb2ff}.PUT,.PATCH{color:#"
     "e3b341}.DELETE{color:#ff7b72}}";
 

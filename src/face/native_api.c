@@ -67,7 +67,7 @@ static const face_route routes[] = {
  .query = FIELDS(PAGE, F("owner", TEXT, "a user"), F("agent", TEXT, "name of an agent"), F("tag", TEXT, "a tag"),
                  F("tree", TEXT, "a tree id"), F("title", TEXT, "part of the title, any case"),
                  F("archived", ENUM, "`exclude` when not given", .words = "exclude|include|only")),
- .statuses = "BAD_CURSOR", .example = "limit=10&tag=travel"},
+ .statuses = "BAD_CURSOR BAD_TAG", .example = "limit=10&tag=travel"},
 {.method = "GET", .path = S1, .name = "getSession", .group = "Sessions",
  .summary = "One session", .success = 200, .answer = "Session", .run = api_session_get, .statuses = E_SEE,
  .about = "Its `ETag` begins with the `prefix_hash` of the head: sent back as `If-Match`, it makes a write conditional."},
@@ -251,7 +251,7 @@ static const face_route routes[] = {
                  F("tree", TEXT, "in this tree"), F("tag", TEXT, "in sessions with this tag"), F("agent", TEXT, "in sessions of this agent"),
                  F("role", ENUM, "of this role", .words = ROLES), F("since", TIME, "created then or later"),
                  F("until", TIME, "created before"), LIMIT(200, "how many; 20 when not given"), CURSOR),
- .statuses = E_SEE " TREE_NOT_FOUND BAD_CURSOR", .example = "q=lisbon"},
+ .statuses = E_SEE " TREE_NOT_FOUND BAD_CURSOR BAD_TAG", .example = "q=lisbon"},
 
 /* ------------------------------------------------------------------ attachments */
 {.method = "POST", .path = V1 "/attachments", .name = "uploadAttachment", .group = "Attachments", .flags = ROUTE_WRITE | ROUTE_UPLOAD,

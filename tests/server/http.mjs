@@ -250,12 +250,9 @@ test('If-None-Match', async () => {
 
 test('paths are split first and decoded once', async () => {
   const s = await start();
-  await newSession(s, { id: 'a/b' }).then(
-    async () => {
-      assert.equal((await call(s, 'GET', 'sessions/a%2Fb')).body.id, 'a/b');
-      assert.equal((await call(s, 'GET', 'sessions/a%2fb')).body.id, 'a/b');
-    },
-    (e) => assert.match(e.message, / (400|422) /));
+  await newSession(s, { id: 'a/b' });
+  assert.equal((await call(s, 'GET', 'sessions/a%2Fb')).body.id, 'a/b');
+  assert.equal((await call(s, 'GET', 'sessions/a%2fb')).body.id, 'a/b');
   for (const [path, status] of [
     ['/ramet/v1/sessions/a/b', 404], ['/ramet/v1/sessions/x%2F..%2F..', 404], ['/ramet/v1/../v1/me', 404],
     ['/ramet//v1/me', 404], ['//ramet/v1/me', 404], ['/ramet/v1/me/', 404], ['/ramet/v1/./me', 404],
@@ -305,7 +302,7 @@ test('a request whose end is in doubt is refused, and nothing behind it is read'
     isError(list[0], 400, 'invalid_request');
     assert.equal(list[0].headers.connection, 'close', name);
   }
-  assert.equal((await must(s, 'GET', 'sessions')).data?.length ?? 0, 0, 'nothing was made');
+  assert.deepEqual((await must(s, 'GET', 'sessions')).sessions, [], 'nothing was made');
 });
 
 // libmicrohttpd answers these by itself, in HTML or by closing.
@@ -328,11 +325,12 @@ test('what is no HTTP at all is refused, and the server goes on', async () => {
   ]) {
     const w = new Wire(s.port).send(bytes);
     await w.end();
-    if (status && !w.error) assert.match(w.got, new RegExp(`^HTTP/1\\.1 ${status} `), name);
+    // A reset may overtake the answer to a client that is still sending.
+    if (status && (w.got || !w.error)) assert.match(w.got, new RegExp(`^HTTP/1\\.1 ${status} `), name);
     assert.doesNotMatch(w.got, / 20[01] /, name);
     await alive(s);
   }
-  assert.equal((await must(s, 'GET', 'sessions')).data?.length ?? 0, 0, 'nothing was made');
+  assert.deepEqual((await must(s, 'GET', 'sessions')).sessions, [], 'nothing was made');
 });
 
 test('chunks in any cut make the same body', async () => {
