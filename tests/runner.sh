@@ -18,12 +18,13 @@ program() {
 }
 good='echo ok 1 - fine; echo 1..1'
 
-# A build whose three programs pass with one test each. Criterion writes to the file of --tap=.
+# A build whose four programs pass with one test each. Criterion writes to the file of --tap=.
 build_new() {
     rm -rf "$tmp/b" "$tmp/t"
     mkdir -p "$tmp/b/tests" "$tmp/t/cli"
     program "$tmp/b/tests/fault" <<<"$good"
     program "$tmp/b/tests/model" <<<"$good"
+    program "$tmp/b/tests/model_http" <<<"$good"
     program "$tmp/b/tests/unit" <<'X'
 for a; do case $a in --tap=*) { echo 1..2; echo 'ok - a::b (0.00s)'; echo 'ok - a::c  # SKIP not here'; } >"${a#--tap=}" ;; esac; done
 X
@@ -41,34 +42,45 @@ case_is() {
     [ -z "${4:-}" ] || has "$1: what is shown" "$said" "$4"
 }
 
-case_is "all pass" "5 passed, 0 failed, 1 skipped" 0 <<<'echo 1..2; echo ok 1; echo ok 2 - b'
-case_is "a failure" "4 passed, 1 failed, 1 skipped" 1 '#   because of this' <<'X'
+case_is "all pass" "6 passed, 0 failed, 1 skipped" 0 <<<'echo 1..2; echo ok 1; echo ok 2 - b'
+case_is "a failure" "5 passed, 1 failed, 1 skipped" 1 '#   because of this' <<'X'
 echo 1..2; echo "not ok 1 - bad"; echo "#   because of this"; echo ok 2; exit 1
 X
-case_is "a failure that the exit code hides" "4 passed, 2 failed, 1 skipped" 1 \
+case_is "a failure that the exit code hides" "5 passed, 2 failed, 1 skipped" 1 \
     'exit code 0 in spite of failed tests' <<<'echo 1..2; echo not ok 1; echo ok 2'
-case_is "a skip shows its reason" "4 passed, 0 failed, 2 skipped" 0 'SKIP no root' \
+case_is "a skip shows its reason" "5 passed, 0 failed, 2 skipped" 0 'SKIP no root' \
     <<<'echo ok 1; echo "ok 2 - x # SKIP no root"; echo 1..2'
-case_is "a whole suite skipped" "3 passed, 0 failed, 2 skipped" 0 <<<'echo "1..0 # SKIP no disk"'
-case_is "an expected failure is no pass" "3 passed, 0 failed, 2 skipped" 0 \
+case_is "a whole suite skipped" "4 passed, 0 failed, 2 skipped" 0 <<<'echo "1..0 # SKIP no disk"'
+case_is "an expected failure is no pass" "4 passed, 0 failed, 2 skipped" 0 \
     <<<'echo "not ok 1 - x # TODO later"; echo 1..1'
-case_is "no plan" "4 passed, 1 failed, 1 skipped" 1 'no plan' <<<'echo ok 1'
-case_is "fewer tests than planned" "4 passed, 1 failed, 1 skipped" 1 'planned 3 tests and ran 1' \
+case_is "no plan" "5 passed, 1 failed, 1 skipped" 1 'no plan' <<<'echo ok 1'
+case_is "fewer tests than planned" "5 passed, 1 failed, 1 skipped" 1 'planned 3 tests and ran 1' \
     <<<'echo 1..3; echo ok 1'
-case_is "more tests than planned" "5 passed, 1 failed, 1 skipped" 1 'planned 1 tests and ran 2' \
+case_is "more tests than planned" "6 passed, 1 failed, 1 skipped" 1 'planned 1 tests and ran 2' \
     <<<'echo 1..1; echo ok 1; echo ok 2'
-case_is "no tests at all" "3 passed, 1 failed, 1 skipped" 1 'it has no tests' <<<'echo 1..0'
-case_is "a crash after all passed" "4 passed, 1 failed, 1 skipped" 1 'died of signal 11' \
+case_is "no tests at all" "4 passed, 1 failed, 1 skipped" 1 'it has no tests' <<<'echo 1..0'
+case_is "a crash after all passed" "5 passed, 1 failed, 1 skipped" 1 'died of signal 11' \
     <<<'echo 1..1; echo ok 1; echo its last words >&2; kill -SEGV $$'
-case_is "an exit code without a failed test" "4 passed, 1 failed, 1 skipped" 1 'exit code 3' \
+case_is "an exit code without a failed test" "5 passed, 1 failed, 1 skipped" 1 'exit code 3' \
     <<<'echo 1..1; echo ok 1; exit 3'
-case_is "a bail out" "4 passed, 2 failed, 1 skipped" 1 'Bail out! no disk' \
+case_is "a bail out" "5 passed, 2 failed, 1 skipped" 1 'Bail out! no disk' \
     <<<'echo 1..2; echo ok 1; echo "Bail out! no disk"; exit 1'
-seconds=1 case_is "a hang" "4 passed, 1 failed, 1 skipped" 1 'ran past' <<<'echo 1..1; echo ok 1; sleep 60'
+seconds=1 case_is "a hang" "5 passed, 1 failed, 1 skipped" 1 'ran past' <<<'echo 1..1; echo ok 1; sleep 60'
 
 build_new
 rm "$tmp/b/tests/model"
 said=$("$here/run" "$tmp/b" "$tmp/t" 2>&1)
-is "a program that is missing" "${said##*$'\n'}" "2 passed, 2 failed, 1 skipped"
+is "a program that is missing" "${said##*$'\n'}" "3 passed, 2 failed, 1 skipped"
 has "a program that is missing is named" "$said" "there is no $tmp/b/tests/model"
+
+build_new
+mkdir "$tmp/t/server"
+echo 'export const part = 1;' >"$tmp/t/server/part.mjs"
+cat >"$tmp/t/server/case.mjs" <<'X'
+const finish = async () => console.log('1..1');
+console.log('ok 1 - of the server');
+await finish();
+X
+said=$("$here/run" "$tmp/b" "$tmp/t" 2>&1)
+is "suites of the server run, their parts do not" "${said##*$'\n'}" "5 passed, 0 failed, 1 skipped"
 finish

@@ -194,13 +194,13 @@ void face_done(face_req *q)
         q->status = q->route->success;
 }
 
-void face_etag(face_req *q, const char *front)
+void face_etag(face_req *q, const char *front, const void *bytes, size_t n)
 {
     uint8_t digest[HASH_LEN];
     char hex[2 * HASH_LEN + 1];
     sha *h = sha_new();
     sha_begin(h);
-    sha_add(h, q->out.p, q->out.n);
+    sha_add(h, bytes, n);
     sha_end(h, digest);
     sha_free(h);
     hex_encode(digest, 8, hex);

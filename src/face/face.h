@@ -238,8 +238,9 @@ void face_fail(face_req *q, int status, const char *code, const char *field, con
 void face_error(face_req *q, const ramet_error *e);
 /* Sets the route's success status; the answer is what was written to q->w. */
 void face_done(face_req *q);
-/* An ETag: `front` (may be NULL), and a digest of what was written. */
-void face_etag(face_req *q, const char *front);
+/* An ETag: `front` (may be NULL), and a digest of these bytes: what was written, or whatever it
+ * depends on. */
+void face_etag(face_req *q, const char *front, const void *bytes, size_t n);
 
 /* ---- what the server uses */
 

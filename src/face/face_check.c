@@ -308,13 +308,19 @@ static bool check_object(face_req *q, const json_node *obj, const face_field *fi
     return true;
 }
 
-/* No Content-Type is taken for JSON: curl and scripts forget it. */
+/* No Content-Type is taken for JSON: scripts forget it. So is a form that is none: `curl -d` says
+ * that of whatever it sends. That this lets a web page send JSON without asking is what the check
+ * of the origin is for. */
 static bool check_media(face_req *q)
 {
+    static const char form[] = "application/x-www-form-urlencoded";
     const char *type = q->header ? q->header(q, "Content-Type") : NULL;
     if (!type || !*type)
         return true;
     size_t n = strcspn(type, "; \t");
+    if (n == sizeof form - 1 && strncasecmp(type, form, n) == 0 &&
+        (!q->body.n || q->body.p[strspn(q->body.p, " \t\r\n")] == '{'))
+        return true;
     if ((n == 16 && strncasecmp(type, "application/json", n) == 0) ||
         (n > 5 && strncasecmp(type + n - 5, "+json", 5) == 0))
         return true;

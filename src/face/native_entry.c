@@ -46,6 +46,25 @@ static void show_page(face_req *q, const void *answer)
     jw_end_object(&q->w);
 }
 
+/* The hashes stand for the entries; hashing all that was written would cost more than reading it.
+ */
+static void page_etag(face_req *q, const ramet_page *page)
+{
+    buf b;
+    buf_init(&b, SIZE_MAX / 2);
+    buf_printf(&b, "%s %lld %d %d\n", q->host->version, (long long)page->head.branch,
+               page->more_before, page->more_after);
+    for (size_t i = 0; i < page->n; i++) {
+        const ramet_entry *e = &page->entries[i];
+        int64_t shown[] = {e->position, e->branch, e->version, e->versions};
+        buf_add(&b, shown, sizeof shown);
+    }
+    if (page->n)
+        buf_puts(&b, page->entries[page->n - 1].hash);
+    face_etag(q, page->head.hash, b.p, b.n);
+    buf_release(&b);
+}
+
 void api_entries_list(face_req *q)
 {
     ramet_call *c = face_call(q);
@@ -63,7 +82,7 @@ void api_entries_list(face_req *q)
         return;
     face_render(q, show_page, &page);
     if (face_answer(q, ramet_read(c, face_path(q, "id"), &in, &page)))
-        face_etag(q, page.head.hash);
+        page_etag(q, &page);
 }
 
 static void show_entry(face_req *q, const void *answer)
@@ -80,7 +99,7 @@ void api_entry_get(face_req *q)
         return;
     face_render(q, show_entry, &out);
     if (face_answer(q, ramet_entry_get(c, face_path(q, "id"), branch, face_path(q, "entry"), &out)))
-        face_etag(q, NULL);
+        face_etag(q, NULL, q->out.p, q->out.n);
 }
 
 void api_entry_edit(face_req *q)

@@ -69,7 +69,7 @@ void api_session_get(face_req *q)
         return;
     face_render(q, show_session, &out);
     if (face_answer(q, ramet_session_get(c, face_path(q, "id"), &out)))
-        face_etag(q, out->head.hash);
+        face_etag(q, out->head.hash, q->out.p, q->out.n);
 }
 
 /* What is null is cleared: the library's "" and {}. */

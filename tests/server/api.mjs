@@ -217,8 +217,11 @@ test('bad bodies are refused by name and change nothing', async () => {
     assert.deepEqual([r.status, r.body.code, r.body.field], [400, 'invalid_request', field], `${path} ${body}: ${r.text}`);
   }
   assert.deepEqual((await good(s, 'GET', E)).head, before);
-  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])
+  for (const type of ['text/plain', 'multipart/form-data; boundary=x'])
     await bad(s, 'POST', 'sessions', { body: '{}', headers: { 'Content-Type': type } }, 415, 'unsupported_media_type', 'Content-Type');
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  await bad(s, 'POST', 'sessions', { body: 'title=x', headers: form }, 415, 'unsupported_media_type', 'Content-Type');
+  await good(s, 'POST', 'sessions', { body: ' {}', headers: form }); // what curl -d says of everything
   for (const type of ['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/vnd.ramet+json'])
     await good(s, 'POST', 'sessions', { body: '{}', headers: { 'Content-Type': type } });
   const bare = await raw(s.port, `POST /ramet/v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`);
@@ -416,6 +419,23 @@ test('rewind, undo, redo, switch, sync and the head log', async () => {
   assert.deepEqual([record.total, record.entries.length], [6, 6]);
   const later = await good(s, 'GET', 'sessions/m/record?from=4&limit=1');
   assert.deepEqual([texts(later), later.more_after], [['another'], true]);
+});
+
+test('an ETag of a page changes with all that it shows', async () => {
+  await ready();
+  await talk(s, 'tag', 4);
+  const read = async () => {
+    const r = await api(s, 'GET', 'sessions/tag/entries');
+    return [r.headers.get('etag'), r.body];
+  };
+  const [first, page] = await read();
+  await good(s, 'POST', 'sessions/tag/entries/e3/edit', post({ entry: { text: 'else' } }));
+  await good(s, 'POST', 'sessions/tag/undo');
+  const [second, again] = await read();
+  assert.deepEqual(again.head, page.head);
+  assert.deepEqual(again.entries[2].versions, { number: 1, count: 2 });
+  assert.notEqual(second, first);
+  assert.equal((await read())[0], second);
 });
 
 test('edits and regenerations are versions', async () => {
