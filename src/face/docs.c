@@ -330,10 +330,20 @@ static const char style[] =
     "--soft:#1a1f26;--link:#6cb2ff}}"
     "*{box-sizing:border-box}html{scroll-padding-top:1rem}"
     "body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.55 system-ui,sans-serif}"
-    "main{max-width:60rem;margin:0 auto;padding:1rem}"
-    "nav{border-bottom:1px solid var(--line);padding:.75rem 1rem;background:var(--soft)}"
-    "nav ul{columns:16rem;list-style:none;margin:.5rem 0;padding:0;font-size:.875rem}"
-    "nav li{break-inside:avoid;margin:.1rem 0}nav li.g{font-weight:600;margin-top:.5rem}"
+    "header{padding:1rem;border-bottom:1px solid var(--line);background:var(--soft)}"
+    "header h1{margin:0}header p{margin:.25rem 0 0;max-width:60rem}"
+    "main{max-width:62rem;padding:0 1rem 4rem;min-width:0}"
+    "nav ul{list-style:none;margin:.5rem 0;padding:0;font-size:.875rem}"
+    "nav li{margin:.2rem 0}nav li.g{font-weight:600;margin-top:1rem}"
+    "nav label{display:block;padding:.75rem 1rem;border-bottom:1px solid "
+    "var(--line);cursor:pointer;color:var(--link)}"
+    "nav ul{display:none;padding:0 1rem}nav input:checked~ul{display:block}"
+    "nav input{position:absolute;opacity:0}nav input:focus-visible+label{outline:2px solid "
+    "var(--link)}"
+    "@media(min-width:64rem){.page{display:grid;grid-template-columns:19rem 1fr;gap:2rem}"
+    "nav{position:sticky;top:0;max-height:100vh;overflow-y:auto;border-right:1px solid "
+    "var(--line)}"
+    "nav label{display:none}nav ul{display:block;margin:0;padding:0 1rem 2rem}}"
     "a{color:var(--link);text-decoration:none}a:hover,a:focus{text-decoration:underline}"
     "h1{margin:.5rem 0}h2{margin-top:2.5rem;border-bottom:1px solid var(--line)}"
     "h3{font-size:1.05rem;margin:2rem 0 .25rem;overflow-wrap:anywhere}"
@@ -346,7 +356,7 @@ static const char style[] =
     "var(--line)}"
     "th{color:var(--dim);font-weight:600}td:first-child{white-space:nowrap}td:first-child "
     "code{font-weight:600}"
-    "em{color:var(--dim);font-size:.85em}summary{cursor:pointer;color:var(--dim)}"
+    "em{color:var(--dim);font-size:.85em}"
     ".m{display:inline-block;min-width:3.6rem;font-size:.8rem}.GET{color:#1a7f37}.POST{color:#"
     "0b68cb}"
     ".PUT,.PATCH{color:#9a6700}.DELETE{color:#cf222e}"
@@ -357,8 +367,8 @@ static const char style[] =
 
 static void nav_put(const pen *p, const face *const *faces, size_t n)
 {
-    buf_puts(p->out,
-             "<nav aria-label=\"Routes\"><details open><summary>All routes</summary><ul>\n");
+    buf_puts(p->out, "<nav aria-label=\"Routes\"><input type=\"checkbox\" id=\"all\">"
+                     "<label for=\"all\">All routes</label><ul>\n");
     for (size_t i = 0; i < n; i++)
         for (const face_route *r = faces[i]->routes; r->method; r++) {
             if (group_starts(faces[i], r)) {
@@ -370,7 +380,7 @@ static void nav_put(const pen *p, const face *const *faces, size_t n)
             puts_text(p, r->summary);
             buf_puts(p->out, "</a></li>\n");
         }
-    buf_puts(p->out, "</ul></details></nav>\n");
+    buf_puts(p->out, "</ul></nav>\n");
 }
 
 /* What holds for all faces. */
@@ -394,12 +404,14 @@ void face_docs_html(const face *const *faces, size_t n, const char *version, buf
                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
                "<title>Ramet %s: the API</title><style>%s</style></head>\n<body>\n",
                version, style);
+    buf_printf(out,
+               "<header><h1>Ramet %s</h1>\n<p>Conversations that can be forked, rewound, edited "
+               "and compared at any message, and nothing is ever lost or copied. "
+               "For programs: <a href=\"/openapi.json\">/openapi.json</a></p></header>\n"
+               "<div class=\"page\">\n",
+               version);
     nav_put(&p, faces, n);
-    buf_printf(
-        out,
-        "<main><h1>Ramet %s</h1>\n<p>For programs: <a href=\"/openapi.json\">/openapi.json</a>"
-        "</p>\n",
-        version);
+    buf_puts(out, "<main>\n");
     errors_common_put(&p);
     for (size_t i = 0; i < n; i++) {
         buf_puts(out, "<h1>");
@@ -411,7 +423,7 @@ void face_docs_html(const face *const *faces, size_t n, const char *version, buf
     buf_puts(out, "<h1>Shapes</h1>\n");
     for (size_t i = 0; i < n; i++)
         schemas_put(&p, faces[i]);
-    buf_puts(out, "</main></body></html>\n");
+    buf_puts(out, "</main></div></body></html>\n");
 }
 
 void face_docs_markdown(const face *f, buf *out)

@@ -42,7 +42,7 @@ typedef struct server {
     bool timer_stop;
 } server;
 
-static const face *const faces[] = {&face_about, &face_native, &face_login};
+static const face *const faces[] = {&face_native, &face_about, &face_login};
 enum { N_FACES = sizeof faces / sizeof *faces };
 
 const face *const *server_faces(size_t *n)
