@@ -59,10 +59,6 @@ int64_t *db_counter(db *d);
 /* A statement, reset. Bind every parameter: those of the use before are still there. One use at a
  * time: asking again for the same name ends the use before. Never NULL. */
 db_stmt *db_query(db *d, sql_id q);
-/* A statement of the caller's own, for tables whose names are not fixed; `name` must live as long.
- * The caller ends its use before the transaction ends, and it with db_finish(). Never NULL. */
-db_stmt *db_prepare(db *d, const char *sql, const char *name);
-void db_finish(db_stmt *q);
 /* Parameters count from 1. Texts and blobs are not copied: they must live until q_end(). */
 void q_int(db_stmt *q, int n, int64_t v);
 void q_text(db_stmt *q, int n, const char *s); /* NULL binds NULL */

@@ -15,11 +15,10 @@
     X(fts_doc_add, "INSERT INTO doc(no,tree,k,session,role,created,bytes) "                        \
                    "VALUES($1,$2,$3,$4,$5,$6,$7)")                                                 \
     X(fts_doc_del, "DELETE FROM doc WHERE no=$1")                                                  \
-    /* -- parts (fts_part.c) */                                                                    \
-    X(fts_part_add, "INSERT INTO part(no) VALUES($1) ON CONFLICT(no) DO NOTHING")                  \
-    X(fts_part_at, "SELECT no FROM part WHERE no<=$1 ORDER BY no DESC LIMIT 1")                    \
+    X(fts_add, "INSERT INTO fts(rowid,text,scope) VALUES($1,$2,$3)")                               \
+    X(fts_del, "INSERT INTO fts(fts,rowid,text,scope) VALUES('delete',$1,$2,$3)")                  \
     /* -- everything out */                                                                        \
-    X(fts_clear_part, "DELETE FROM part")                                                          \
+    X(fts_clear, "INSERT INTO fts(fts) VALUES('delete-all')")                                      \
     X(fts_clear_doc, "DELETE FROM doc")                                                            \
     X(fts_clear_span, "DELETE FROM span")                                                          \
     X(fts_clear_tree, "DELETE FROM tree")                                                          \
@@ -33,6 +32,12 @@
     X(fts_owner_get, "SELECT no FROM owner WHERE name=$1")                                         \
     X(fts_tree_add, "INSERT INTO tree(tree,owner) VALUES($1,$2)")                                  \
     X(fts_tree_get, "SELECT owner FROM tree WHERE tree=$1")                                        \
-    X(fts_trees_of, "SELECT tree FROM tree WHERE owner=$1 ORDER BY tree")
+    X(fts_trees_of, "SELECT tree FROM tree WHERE owner=$1 ORDER BY tree")                          \
+    /* -- newest first; the score is NULL for what the filter refuses */                           \
+    X(fts_find, "SELECT fts.rowid,d.k,d.tree,d.session,d.role,d.created,"                          \
+                "ramet_rank(fts,d.k,d.tree,d.session,d.created,d.bytes) "                          \
+                "FROM fts CROSS JOIN doc d ON d.no=fts.rowid "                                     \
+                "WHERE fts MATCH $1 AND fts.rowid>=$2 AND fts.rowid<=$3 "                          \
+                "ORDER BY fts.rowid DESC")
 
 #endif

@@ -34,7 +34,7 @@ static const char *const bound_sql[N_BOUNDS] = {"BEGIN", "BEGIN IMMEDIATE", "COM
 struct db_stmt {
     db *d;
     sqlite3_stmt *s;
-    const char *name;
+    sql_id id;
     bool busy;               /* stepped and not reset */
     int map[MAX_PARAMS + 1]; /* $n -> SQLite's own number, 0 when unused */
 };
@@ -384,35 +384,25 @@ int64_t *db_counter(db *d)
 
 /* -------------------------------------------------------------- statements */
 
-db_stmt *db_prepare(db *d, const char *sql, const char *name)
+static db_stmt *prepare(db *d, sql_id id)
 {
-    if (d->status != RAMET_OK)
-        return &d->none;
     sqlite3_stmt *s = NULL;
-    int rc = sqlite3_prepare_v3(d->h, sql, -1, SQLITE_PREPARE_PERSISTENT, &s, NULL);
+    int rc = sqlite3_prepare_v3(d->h, sql_text(id), -1, SQLITE_PREPARE_PERSISTENT, &s, NULL);
     if (rc != SQLITE_OK) {
         /* The texts are constant: it is the tables that are not what they should be. */
-        fail_rc(d, (rc & 0xff) == SQLITE_ERROR ? SQLITE_CORRUPT : rc, name);
+        fail_rc(d, (rc & 0xff) == SQLITE_ERROR ? SQLITE_CORRUPT : rc, sql_name(id));
         sqlite3_finalize(s);
         return &d->none;
     }
     db_stmt *q = xcalloc(1, sizeof *q);
-    *q = (db_stmt){.d = d, .s = s, .name = name};
+    *q = (db_stmt){.d = d, .s = s, .id = id};
     for (int i = 1; i <= MAX_PARAMS; i++) {
-        char parameter[8];
-        snprintf(parameter, sizeof parameter, "$%d", i);
-        q->map[i] = sqlite3_bind_parameter_index(s, parameter);
+        char name[8];
+        snprintf(name, sizeof name, "$%d", i);
+        q->map[i] = sqlite3_bind_parameter_index(s, name);
     }
+    d->stmts[id] = q;
     return q;
-}
-
-void db_finish(db_stmt *q)
-{
-    if (!q || q == &q->d->none)
-        return;
-    q_end(q);
-    sqlite3_finalize(q->s);
-    free(q);
 }
 
 db_stmt *db_query(db *d, sql_id id)
@@ -420,11 +410,8 @@ db_stmt *db_query(db *d, sql_id id)
     if (d->status != RAMET_OK)
         return &d->none;
     db_stmt *q = d->stmts[id];
-    if (!q) {
-        q = db_prepare(d, sql_text(id), sql_name(id));
-        d->stmts[id] = q == &d->none ? NULL : q;
-        return q;
-    }
+    if (!q)
+        return prepare(d, id);
     if (q->busy)
         q_end(q);
     return q;
@@ -475,7 +462,7 @@ bool q_row(db_stmt *q)
     if (rc == SQLITE_ROW)
         return true;
     if (rc != SQLITE_DONE)
-        fail_rc(q->d, rc, q->name);
+        fail_rc(q->d, rc, sql_name(q->id));
     q_end(q);
     return false;
 }
