@@ -122,6 +122,19 @@ static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char
     return RAMET_OK;
 }
 
+/* An older store is added to only when what it must have is there. */
+static bool has_tables(db *d)
+{
+    static const sql_id each[] = {Q_max_tree, Q_max_session, Q_max_branch, Q_max_event,
+                                  Q_max_verdict};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        db_stmt *q = db_query(d, each[i]);
+        q_row(q);
+        q_end(q);
+    }
+    return db_status(d) == RAMET_OK;
+}
+
 static ramet_status migrate(db *d, const schema_step *steps, size_t n, bool create, char *message)
 {
     /* Looked at again under the lock: another process may have upgraded it meanwhile. */
@@ -129,6 +142,10 @@ static ramet_status migrate(db *d, const schema_step *steps, size_t n, bool crea
     ramet_status st = check(d, have, steps[n - 1].version, create, message);
     if (st != RAMET_OK)
         return st;
+    if (have > 0 && !has_tables(d)) {
+        snprintf(message, 512, "%s", db_message(d));
+        return db_status(d);
+    }
     for (size_t i = 0; i < n; i++) {
         if (steps[i].version <= have)
             continue;
