@@ -76,6 +76,15 @@ int64_t session_seal(sha *h, const session_row *s)
     return seal;
 }
 
+/* An index that was damaged could lead to another session. */
+static bool is_that(cx *x, const session_row *s, const char *id)
+{
+    if (s->id && strcmp(s->id, id) == 0)
+        return true;
+    db_fail(x->d, RAMET_DAMAGED, "the index of sessions is damaged: %s leads to another one", id);
+    return false;
+}
+
 bool session_load(cx *x, const char *id, session_row *s)
 {
     db_stmt *q = db_query(x->d, Q_session_by_id);
@@ -84,7 +93,7 @@ bool session_load(cx *x, const char *id, session_row *s)
     if (found)
         session_from(q, x->a, s);
     q_end(q);
-    return found;
+    return found && is_that(x, s, id);
 }
 
 bool session_by_no(cx *x, int64_t tree, int64_t no, session_row *s)
@@ -168,7 +177,7 @@ ramet_status session_open(cx *x, const char *id, need what, session_row *s)
     return session_opened(x, id, found, what, s);
 }
 
-#define BRIEF_N_COLS 11 /* of the session and the member, before those of the branch */
+#define BRIEF_N_COLS 12 /* of the session and the member, before those of the branch */
 
 ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s, branch_row *head)
 {
@@ -183,7 +192,7 @@ ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s
         *s = (session_row){
             .no = q_col_int(q, 0),
             .tree = q_col_int(q, 1),
-            .id = arena_strdup(x->a, id),
+            .id = q_keep_text(q, 10, x->a),
             .owner = q_keep_text(q, 2, x->a),
             .visibility = (int)q_col_int(q, 3),
             .head = q_col_int(q, 4),
@@ -194,11 +203,12 @@ ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s
             .purging = (int)q_col_int(q, 9),
         };
         /* The caller's level came along: level_in() need not look. */
-        x->level = (ramet_level)q_col_int(q, 10);
+        x->level = (ramet_level)q_col_int(q, 11);
         x->level_tree = s->tree;
         branch_from(q, BRIEF_N_COLS, head);
     }
     q_end(q);
+    found = found && is_that(x, s, id);
     if (found && !s->owner)
         s->owner = "";
     TRY(session_opened(x, id, found, what, s));
@@ -222,6 +232,7 @@ ramet_status session_open_head(cx *x, const char *id, need what, session_row *s,
         branch_from(q, SESSION_N_COLS + 2, head);
     }
     q_end(q);
+    found = found && is_that(x, s, id);
     TRY(session_opened(x, id, found, what, s));
     if (head->m.id && head->m.session == s->no && head->m.log == RAMET_LOG_MAIN)
         return branch_came(x, head) ? RAMET_OK : cx_status(x);

@@ -27,6 +27,8 @@
     "e.k,e.id,e.hash,e.role,e.channel,e.format,e.turn_id,e.author,e.client,e.created,e.text,"      \
     "e.parts,e.body,e.flags,e.peer"
 
+#define BY_ID "WHERE s.no=(SELECT i.no FROM session i WHERE i.id=$1)"
+
 #define STATEMENTS(X)                                                                              \
     /* -- meta and numbers */                                                                      \
     X(meta_set, "INSERT INTO meta(key,value) VALUES($1,$2) "                                       \
@@ -51,18 +53,19 @@
     X(member_clear, "DELETE FROM member WHERE tree=$1")                                            \
     X(member_trees, "SELECT tree FROM member WHERE user_id=$1 ORDER BY tree LIMIT $2")             \
     /* -- sessions */                                                                              \
-    X(session_by_id, "SELECT " SESSION_COLS " FROM session s WHERE s.id=$1")                       \
+    /* By id: through the number, so that the id comes from the row and not from the index. */    \
+    X(session_by_id, "SELECT " SESSION_COLS " FROM session s " BY_ID)                              \
     X(session_by_no, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 AND s.no=$2")         \
     X(session_name, "SELECT s.id,s.owner,s.visibility FROM session s WHERE s.tree=$1 AND s.no=$2") \
     /* With the caller's level, the tree's id and the head, so that one look opens a session. */    \
     X(session_open, "SELECT " SESSION_COLS ",coalesce(m.level,0),t.id," BRANCH_COLS                \
                     " FROM session s LEFT JOIN tree t ON t.tree=s.tree "                           \
                     "LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 "                        \
-                    "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head WHERE s.id=$1")           \
+                    "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head " BY_ID)                  \
     X(session_brief, "SELECT s.no,s.tree,s.owner,s.visibility,s.head,s.adk,s.first_adk,s.expires," \
-                     "s.deleted,s.purging,coalesce(m.level,0)," BRANCH_COLS " FROM session s "     \
-                     "LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 "                       \
-                     "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head WHERE s.id=$1")          \
+                     "s.deleted,s.purging,s.id,coalesce(m.level,0)," BRANCH_COLS                   \
+                     " FROM session s LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 "       \
+                     "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head " BY_ID)                 \
     X(session_add,                                                                                 \
       "INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,"     \
       "metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,first_adk,head,"  \
