@@ -75,9 +75,10 @@ static bool route(face_req *q, void *arg, http_target *to)
 
 static void done(face_req *q, int64_t sent, void *arg)
 {
-    (void)q;
     (void)sent;
     (void)arg;
+    ramet_call_free(q->c);
+    q->c = NULL;
 }
 
 static void count(void *arg, const char *what, const char *type, const char *name)
