@@ -90,6 +90,8 @@ int cmd_backup(cli *c)
     }
     if (!c->quiet)
         printf("copied the store to %s (%s)\n", text_cut(c, c->argv[0], 0), bytes_text(c, bytes));
+    if (lib != &client_local)
+        cli_note(c, "attachments are files beside the server's store: they are not in the copy");
     return 0;
 }
 
