@@ -880,7 +880,9 @@ RAMET_API void ramet_event_wake(ramet *r);
 RAMET_API ramet_status ramet_events_prune(ramet_call *c, int64_t keep, int64_t *removed);
 
 /* ------------------------------------------------------- answers kept by a key
- * A caller that does not know whether its request arrived sends it again with the same key. */
+ * A caller that does not know whether its request arrived sends it again with the same key. What is
+ * kept is sealed by that key, of which only a hash is kept: an answer with a secret in it can be
+ * read from the file only by who knows the key, or guesses it. */
 
 typedef struct ramet_once {
     const char *scope;  /* what the key is unique in, beside the user; 1-1,000 bytes */
