@@ -8,6 +8,7 @@
  *   O3  An answer past its time counts as none, whether it was removed already or not.
  *   O4  The key itself is not kept, and the answer only sealed by it: an answer may hold a secret,
  *       which whoever reads the file must not get. What was changed does not open.
+ *   O5  Work of several commits (O1 cannot hold) looks first and keeps its answer in the end.
  */
 #include "core/core.h"
 
@@ -25,6 +26,7 @@
 void ramet_call_once(ramet_call *c, ramet_once *once)
 {
     c->once = once;
+    c->held = NULL;
 }
 
 static ramet_status check_words(ramet_call *c, const char *field, const char *s, size_t most)
@@ -214,6 +216,33 @@ ramet_status once_early(ramet_call *c, bool *done)
     if (st == RAMET_OK && !*done)
         c->once = o;
     return st;
+}
+
+ramet_status ramet_once_look(ramet_call *c)
+{
+    bool done;
+    c->held = NULL;
+    memset(&c->err, 0, sizeof c->err);
+    TRY(once_early(c, &done));
+    c->held = c->once;
+    c->once = NULL;
+    return RAMET_OK;
+}
+
+static ramet_status nothing_run(cx *x, void *arg)
+{
+    (void)x, (void)arg;
+    return RAMET_OK;
+}
+
+ramet_status ramet_once_keep(ramet_call *c)
+{
+    memset(&c->err, 0, sizeof c->err);
+    if (!c->held)
+        return RAMET_OK;
+    c->once = c->held;
+    c->held = NULL;
+    return cx_write(c, nothing_run, NULL);
 }
 
 static ramet_status prune_run(cx *x, void *arg)

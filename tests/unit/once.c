@@ -423,6 +423,74 @@ Test(once, a_changed_row_is_damage_and_no_answer)
     cr_assert(o.repeated);
 }
 
+/* ---- work of several commits */
+
+Test(once, work_of_several_commits_looks_first_and_keeps_in_the_end)
+{
+    make("s");
+    say("s", "a");
+    asked a = {0}, b = {0};
+    ramet_tags out;
+    ok(ramet_once_look(T.call));
+    ok(ramet_once_keep(T.call));
+    ramet_once o = key("k", &a);
+    ramet_call_once(T.call, &o);
+    ok(ramet_once_look(T.call));
+    cr_assert_not(o.repeated);
+    ok(ramet_tags_add(T.call, "s", (const char *[]){"x"}, 1, &out));
+    ok(ramet_tags_add(T.call, "s", (const char *[]){"y"}, 1, &a.tags));
+    cr_assert_eq(a.calls, 0, "the writes between are not under the key");
+    cr_assert_eq(sql_number("SELECT count(*) FROM once"), 0);
+    ok(ramet_once_keep(T.call));
+    cr_assert_not(o.repeated);
+    cr_assert_eq(a.calls, 1);
+    const char *before = mark();
+    ok(ramet_once_keep(T.call));
+    cr_assert_eq(a.calls, 1, "it is kept once");
+    o = key("k", &b);
+    ramet_call_once(T.call, &o);
+    ok(ramet_once_look(T.call));
+    cr_assert(kept(&o, a.text));
+    ok(ramet_once_keep(T.call));
+    cr_assert_eq(b.calls, 0);
+    o = key("k", &b);
+    o.digest[0] = 9;
+    ramet_call_once(T.call, &o);
+    refused(RAMET_KEY_MISMATCH, "idempotency_key", ramet_once_look(T.call));
+    ok(ramet_once_keep(T.call));
+    ramet_call_once(T.call, &o);
+    ramet_call_reset(T.call);
+    ok(ramet_once_look(T.call));
+    o = key("", &b);
+    ramet_call_once(T.call, &o);
+    refused(RAMET_INVALID, "idempotency_key", ramet_once_look(T.call));
+    cr_assert_eq(b.calls, 0);
+    cr_assert_str_eq(mark(), before);
+}
+
+Test(once, of_two_that_have_looked_the_first_to_keep_wins)
+{
+    asked a = {.cut = {.entry_id = "first"}}, b = {.cut = {.entry_id = "second"}};
+    ramet_once mine = key("k", &a), late = key("k", &b), wrong = key("k", &b);
+    ramet_call *other = ramet_call_new(T.store, NULL, NULL),
+               *third = ramet_call_new(T.store, NULL, NULL);
+    wrong.digest[0] = 9;
+    ramet_call_once(T.call, &mine);
+    ramet_call_once(other, &late);
+    ramet_call_once(third, &wrong);
+    ok(ramet_once_look(T.call));
+    ok_for(other, ramet_once_look(other));
+    ok_for(third, ramet_once_look(third));
+    ok(ramet_once_keep(T.call));
+    ok_for(other, ramet_once_keep(other));
+    cr_assert(kept(&late, a.text), "its answer is the first one's");
+    refused_for(third, RAMET_KEY_MISMATCH, "idempotency_key", ramet_once_keep(third));
+    cr_assert_not(wrong.repeated);
+    cr_assert_eq(b.calls, 0);
+    ramet_call_free(other);
+    ramet_call_free(third);
+}
+
 /* ---- at the same time */
 
 typedef struct rival {
