@@ -880,7 +880,9 @@ RAMET_API void ramet_event_wake(ramet *r);
 RAMET_API ramet_status ramet_events_prune(ramet_call *c, int64_t keep, int64_t *removed);
 
 /* ------------------------------------------------------- answers kept by a key
- * A caller that does not know whether its request arrived sends it again with the same key. */
+ * A caller that does not know whether its request arrived sends it again with the same key. What is
+ * kept is sealed by that key, of which only a hash is kept: an answer with a secret in it can be
+ * read from the file only by who knows the key, or guesses it. */
 
 typedef struct ramet_once {
     const char *scope;  /* what the key is unique in, beside the user; 1-1,000 bytes */
@@ -904,6 +906,20 @@ typedef struct ramet_once {
  * live until that call has returned; NULL takes it back (as after a call that was refused before it
  * came to write), and so does ramet_call_reset(). */
 RAMET_API void ramet_call_once(ramet_call *c, ramet_once *once);
+/* For work that is several commits, or none: look, do it, keep.
+ *
+ *     ramet_call_once(c, &once);
+ *     st = ramet_once_look(c);             RAMET_KEY_MISMATCH; once.repeated: nothing is to be done
+ *     st = ramet_gc(c, …);
+ *     st = ramet_once_keep(c);             asks once.answer() and keeps it, in a commit of its own
+ *
+ * The calls between the two are not done under the key. Both do nothing without a key, and so does
+ * ramet_once_keep() when ramet_once_look() did not return RAMET_OK or the answer was there. Of
+ * several that have looked at the same time all do the work, and the first to keep wins: the others
+ * find `repeated` set, with its answer, when ramet_once_keep() returns (RAMET_KEY_MISMATCH when it
+ * had another digest). When keeping fails the work is done all the same. */
+RAMET_API ramet_status ramet_once_look(ramet_call *c);
+RAMET_API ramet_status ramet_once_keep(ramet_call *c);
 
 /* The next writing call through `c` is done only if the history of that session is exactly the one
  * with this prefix_hash, else RAMET_HEAD_MOVED: for writes that have no `expected_head` of their

@@ -183,7 +183,7 @@ ramet_call *ramet_call_new(ramet *r, const char *user, const char *client)
 void ramet_call_reset(ramet_call *c)
 {
     arena_reset(c->a);
-    c->once = NULL;
+    c->once = c->held = NULL;
     memset(&c->expect, 0, sizeof c->expect);
     memset(&c->err, 0, sizeof c->err);
 }

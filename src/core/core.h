@@ -59,6 +59,7 @@ struct ramet_call {
     arena *a;     /* its answers */
     sha *hasher;
     ramet_once *once; /* for the next write; the caller's */
+    ramet_once *held; /* looked up, for ramet_once_keep(); the writes until then are not its */
     struct {
         const char *session, *head; /* for the next write; head NULL: nothing is expected */
     } expect;

@@ -6,10 +6,16 @@
  *       no moment at which one is there without the other.
  *   O2  What failed is not kept: it may be tried again with the same key.
  *   O3  An answer past its time counts as none, whether it was removed already or not.
+ *   O4  The key itself is not kept, and the answer only sealed by it: an answer may hold a secret,
+ *       which whoever reads the file must not get. What was changed does not open.
+ *   O5  Work of several commits (O1 cannot hold) looks first and keeps its answer in the end.
  */
 #include "core/core.h"
 
+#include "base/seal.h"
 #include "core/pack.h"
+
+#include <openssl/crypto.h>
 
 #define KEEP_US (INT64_C(24) * 3600 * 1000000)
 #define SCOPE_BYTES 1000
@@ -20,6 +26,7 @@
 void ramet_call_once(ramet_call *c, ramet_once *once)
 {
     c->once = once;
+    c->held = NULL;
 }
 
 static ramet_status check_words(ramet_call *c, const char *field, const char *s, size_t most)
@@ -50,44 +57,109 @@ static const char *once_user(const cx *x)
     return x->c->user ? x->c->user : "";
 }
 
-static void bind_key(cx *x, db_stmt *q, const ramet_once *o)
+/* ---- rows */
+
+typedef struct once_row {
+    uint8_t digest[HASH_LEN];
+    int64_t status, size, expires;
+    const void *sealed; /* the answer, packed, then sealed */
+    size_t n_sealed;
+} once_row;
+
+static void key_hash(cx *x, const char *label, size_t n_label, const ramet_once *o,
+                     uint8_t out[HASH_LEN])
 {
+    sha *h = x->c->hasher;
+    sha_begin(h);
+    sha_add(h, label, n_label);
+    sha_add(h, o->key, strlen(o->key));
+    sha_end(h, out);
+}
+
+/* `name` must live until the statement has run. */
+static void bind_key(cx *x, db_stmt *q, const ramet_once *o, uint8_t name[HASH_LEN])
+{
+    key_hash(x, "", 0, o, name);
     q_text(q, 1, once_user(x));
     q_text(q, 2, o->scope);
-    q_text(q, 3, o->key);
+    q_blob(q, 3, name, HASH_LEN);
+}
+
+static void seal_key(cx *x, const ramet_once *o, uint8_t out[SEAL_KEY])
+{
+    static const char label[] = "ramet kept answer";
+    key_hash(x, label, sizeof label, o, out);
+}
+
+/* What is sealed with the answer: all else of its row. A user holds no line break, and the scope
+ * stands last. */
+static const char *row_about(cx *x, const ramet_once *o, const once_row *r)
+{
+    char digest[2 * HASH_LEN + 1];
+    hex_encode(r->digest, HASH_LEN, digest);
+    return arena_printf(x->a, "%s %lld %lld %lld\n%s\n%s", digest, (long long)r->status,
+                        (long long)r->size, (long long)r->expires, once_user(x), o->scope);
+}
+
+/* Gives the answer; false when the row is damaged. */
+static bool row_open(cx *x, const ramet_once *o, const once_row *r, const char **bytes, size_t *len)
+{
+    uint8_t key[SEAL_KEY];
+    size_t n = 0;
+    seal_key(x, o, key);
+    const char *packed = seal_open(x->a, key, row_about(x, o, r), r->sealed, r->n_sealed, &n);
+    OPENSSL_cleanse(key, sizeof key);
+    return packed && unpack_bytes(x->a, packed, n, bytes, len) && (int64_t)*len == r->size;
+}
+
+static void row_seal(cx *x, const ramet_once *o, const char *bytes, once_row *r)
+{
+    uint8_t key[SEAL_KEY];
+    size_t n;
+    const char *packed = pack_bytes(x->a, bytes ? bytes : "", (size_t)r->size, &n);
+    seal_key(x, o, key);
+    r->sealed = seal_make(x->a, key, row_about(x, o, r), packed, n, &r->n_sealed);
+    OPENSSL_cleanse(key, sizeof key);
 }
 
 /* Whether the key is there; with the same digest its answer is filled in. */
 static ramet_status once_find(cx *x, ramet_once *o, bool *found)
 {
-    size_t n = 0, n_answer = 0;
-    bool same = false, whole = false;
+    uint8_t name[HASH_LEN];
+    const char *bytes = NULL;
+    size_t n = 0, n_bytes = 0;
+    bool whole = false;
+    once_row r = {0};
     o->repeated = false; /* may run twice */
     db_stmt *q = db_query(x->d, Q_once_get);
-    bind_key(x, q, o);
+    bind_key(x, q, o, name);
     q_int(q, 4, x->now);
     *found = q_row(q);
     if (*found) {
         const void *digest = q_col_blob(q, 0, &n);
-        same = digest && n == sizeof o->digest && memcmp(digest, o->digest, n) == 0;
-        const void *answer = q_col_blob(q, 2, &n_answer);
-        o->status = (int)q_col_int(q, 1);
-        whole = !same || (answer && unpack_bytes(x->a, answer, n_answer, &o->bytes, &o->n) &&
-                          (int64_t)o->n == q_col_int(q, 3));
+        if (digest && n == HASH_LEN)
+            memcpy(r.digest, digest, n);
+        r.status = q_col_int(q, 1);
+        r.size = q_col_int(q, 3);
+        r.expires = q_col_int(q, 4);
+        r.sealed = q_col_blob(q, 2, &r.n_sealed);
+        whole = row_open(x, o, &r, &bytes, &n_bytes);
     }
     q_end(q);
     TRY(cx_status(x));
     if (!*found)
         return RAMET_OK;
-    if (!same)
-        return call_fail(x->c, RAMET_KEY_MISMATCH, "idempotency_key",
-                         "the idempotency key %s was used for another request", o->key);
     if (!whole) {
-        db_fail(x->d, RAMET_DAMAGED, "the answer kept for the idempotency key %s is damaged",
-                o->key);
+        db_fail(x->d, RAMET_DAMAGED, "the answer kept for the idempotency key is damaged");
         return cx_status(x);
     }
+    if (memcmp(r.digest, o->digest, HASH_LEN) != 0)
+        return call_fail(x->c, RAMET_KEY_MISMATCH, "idempotency_key",
+                         "the idempotency key was used for another request");
     o->repeated = true;
+    o->status = (int)r.status;
+    o->bytes = bytes;
+    o->n = n_bytes;
     return RAMET_OK;
 }
 
@@ -95,23 +167,30 @@ static ramet_status once_keep(cx *x, const ramet_once *o)
 {
     int status = 0;
     const char *bytes = NULL;
-    size_t n = 0, n_packed;
+    size_t n = 0;
+    uint8_t name[HASH_LEN];
     o->answer(o->arg, &status, &bytes, &n);
     if (n > ANSWER_BYTES)
         return call_fail(x->c, RAMET_TOO_LARGE, "idempotency_key",
                          "the answer has %zu bytes; under an idempotency key at most %zu are kept",
                          n, ANSWER_BYTES);
-    const char *packed = pack_bytes(x->a, bytes ? bytes : "", n, &n_packed);
+    once_row r = {.status = status,
+                  .size = (int64_t)n,
+                  .expires = x->now + (o->keep_us > 0 ? o->keep_us : KEEP_US)};
+    memcpy(r.digest, o->digest, HASH_LEN);
+    row_seal(x, o, bytes, &r);
     db_stmt *q = db_query(x->d, Q_once_set);
-    bind_key(x, q, o);
-    q_blob(q, 4, o->digest, sizeof o->digest);
-    q_int(q, 5, status);
-    q_blob(q, 6, packed, n_packed);
-    q_int(q, 7, (int64_t)n);
-    q_int(q, 8, x->now + (o->keep_us > 0 ? o->keep_us : KEEP_US));
+    bind_key(x, q, o, name);
+    q_blob(q, 4, r.digest, HASH_LEN);
+    q_int(q, 5, r.status);
+    q_blob(q, 6, r.sealed, r.n_sealed);
+    q_int(q, 7, r.size);
+    q_int(q, 8, r.expires);
     q_run(q);
     return cx_status(x);
 }
+
+/* ---- work under a key */
 
 ramet_status once_run(cx *x, ramet_once *o, cx_op run, void *arg)
 {
@@ -137,6 +216,33 @@ ramet_status once_early(ramet_call *c, bool *done)
     if (st == RAMET_OK && !*done)
         c->once = o;
     return st;
+}
+
+ramet_status ramet_once_look(ramet_call *c)
+{
+    bool done;
+    c->held = NULL;
+    memset(&c->err, 0, sizeof c->err);
+    TRY(once_early(c, &done));
+    c->held = c->once;
+    c->once = NULL;
+    return RAMET_OK;
+}
+
+static ramet_status nothing_run(cx *x, void *arg)
+{
+    (void)x, (void)arg;
+    return RAMET_OK;
+}
+
+ramet_status ramet_once_keep(ramet_call *c)
+{
+    memset(&c->err, 0, sizeof c->err);
+    if (!c->held)
+        return RAMET_OK;
+    c->once = c->held;
+    c->held = NULL;
+    return cx_write(c, nothing_run, NULL);
 }
 
 static ramet_status prune_run(cx *x, void *arg)

@@ -78,8 +78,8 @@ enum {
     ROUTE_STREAM = 16,  /* answers with server-sent events */
     ROUTE_ADMIN = 32,   /* for the role admin alone */
     ROUTE_LOOSE = 64,   /* parameters that it does not know are not looked at */
-    ROUTE_KEYLESS = 128 /* a write without Idempotency-Key: its answer holds a secret that is not to
-                           be kept, or it is more than one commit */
+    ROUTE_KEYLESS = 128 /* a write without Idempotency-Key: it signs a browser in or out, which is
+                           not the store's */
 };
 
 typedef struct face_route {

@@ -45,7 +45,7 @@
 #define ENTRIES_IN       R("entries", ARRAY, "all or nothing, in this order", .schema = "EntryIn")
 #define NEW_ID           F("id", TEXT, "1-255 bytes; a UUIDv7 when not given")
 
-#define UPKEEP           ROUTE_ADMIN | ROUTE_WRITE | ROUTE_KEYLESS
+#define UPKEEP           ROUTE_ADMIN | ROUTE_WRITE
 
 /* ---- what a route can fail with, beside the general ones */
 #define E_SEE   "SESSION_NOT_FOUND"
@@ -274,7 +274,7 @@ static const face_route routes[] = {
 {.method = "POST", .path = S1 "/shares", .name = "createShare", .group = "Share links", .flags = ROUTE_WRITE,
  .summary = "Makes a share link", .success = 201, .answer = "Share", .run = api_share_post,
  .about = "Whoever has the `token` (in `X-Ramet-Share`, or `?share=`) reads this session's path and versions, nothing else, and may fork "
-          "it as a private session of his own. The token is shown this once. Needs the session's owner, or manager in the tree.",
+          "it as a private session of his own. The token is shown this once, and to who repeats the request with its `Idempotency-Key`. Needs the session's owner, or manager in the tree.",
  .body = FIELDS(F("write", BOOL, "the holder may write the session, too"),
                 F("expires_seconds", NUMBER, "the link ends after that many seconds; never when not given"), EXPECT),
  .statuses = E_HEAD, .example = "{\"write\": false, \"expires_seconds\": 86400}"},
@@ -319,13 +319,13 @@ static const face_route routes[] = {
  .summary = "A consistent copy of the store's file", .success = 200, .run = api_store_backup,
  .about = "Made while others read and write. Attachments are files beside it and are not in it."},
 {.method = "POST", .path = V1 "/tokens", .name = "createToken", .group = "Upkeep", .flags = UPKEEP,
- .summary = "Makes an API key", .success = 201, .answer = "Token", .run = api_token_post, .about = "`secret` is shown this once.",
+ .summary = "Makes an API key", .success = 201, .answer = "Token", .run = api_token_post, .about = "`secret` is shown this once, and to who repeats the request with its `Idempotency-Key`.",
  .body = FIELDS(R("user", TEXT, "who it stands for"), F("client", TEXT, "name of the client"), F("roles", ARRAY, "`admin`, `auditor`, `indexer`"),
                 F("note", TEXT, "what it is for"), F("expires_seconds", NUMBER, "it ends after that many seconds; never when not given")),
  .statuses = "BAD_ID TOO_LARGE", .example = "{\"user\": \"ann\", \"note\": \"her laptop\"}"},
 {.method = "GET", .path = V1 "/tokens", .name = "listTokens", .group = "Upkeep", .flags = ROUTE_ADMIN,
  .summary = "Every API key, without its secret", .success = 200, .answer = "TokenList", .run = api_tokens_list},
-{.method = "DELETE", .path = V1 "/tokens/{token}", .name = "revokeToken", .group = "Upkeep", .flags = ROUTE_ADMIN | ROUTE_WRITE,
+{.method = "DELETE", .path = V1 "/tokens/{token}", .name = "revokeToken", .group = "Upkeep", .flags = UPKEEP,
  .summary = "Ends an API key", .success = 204, .run = api_token_delete, .statuses = "TOKEN_NOT_FOUND"},
 {.method = NULL},
 };
@@ -349,7 +349,9 @@ const face face_native = {
              "A write is answered when it is durable. `expected_head` in the body (or `If-Match` with the `ETag` of the session or its entries) "
              "makes it conditional: only if the history is still exactly what the caller has read, else 409 `head_moved` with the present head.\n"
              "`Idempotency-Key` on a POST: the same request with the same key is done once; for 24 hours it is answered with the first answer and "
-             "`Idempotency-Replayed: true`. Another request with that key is 409 `idempotency_mismatch`. What failed may be tried again.\n"
+             "`Idempotency-Replayed: true`. Another request with that key is 409 `idempotency_mismatch`. What failed may be tried again. "
+             "Upkeep (`/store/…`) is the one that may run twice when both are sent at the same time: the answer of who ends first is that of both. "
+             "Answers are kept sealed by their key, which is not kept: take one that nobody can guess, like a UUID, where a secret is answered.\n"
              "Beside their own, all routes take the parameters `user_id` (who asks, in local mode) and `share` (token of a share link; "
              "also `X-Ramet-Share`). `X-Client-ID` names the program, and is kept with the entries that it appends.",
     .routes = routes, .schemas = native_schemas, .params = params,

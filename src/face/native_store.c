@@ -13,9 +13,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The call is nobody's, but an idempotency key is still of who asks. */
 static ramet_call *program_call(face_req *q)
 {
-    return q->c = ramet_call_new(q->host->store, NULL, q->who.client);
+    q->c = ramet_call_new(q->host->store, NULL, q->who.client);
+    if (q->has_once) {
+        q->once.scope = arena_printf(q->a, "%s by %s", q->once.scope, q->who.user);
+        ramet_call_once(q->c, &q->once);
+    }
+    return q->c;
+}
+
+/* For work that is not one commit: NULL when its key is answered already. */
+static ramet_call *work_call(face_req *q)
+{
+    ramet_call *c = program_call(q);
+    ramet_status st = ramet_once_look(c);
+    if (st == RAMET_OK && !q->once.repeated)
+        return c;
+    face_answer(q, st);
+    return NULL;
+}
+
+static void work_answer(face_req *q, ramet_status st)
+{
+    face_answer(q, st == RAMET_OK ? ramet_once_keep(q->c) : st);
 }
 
 static void show_stats(face_req *q, const void *answer)
@@ -38,8 +60,11 @@ static void show_gc(face_req *q, const void *answer)
 void api_store_gc(face_req *q)
 {
     ramet_gc_out out = {0};
+    ramet_call *c = work_call(q);
+    if (!c)
+        return;
     face_render(q, show_gc, &out);
-    face_answer(q, ramet_gc(program_call(q), face_bool(q, "dry_run"), NULL, NULL, &out));
+    work_answer(q, ramet_gc(c, face_bool(q, "dry_run"), NULL, NULL, &out));
 }
 
 static void show_fsck(face_req *q, const void *answer)
@@ -50,8 +75,11 @@ static void show_fsck(face_req *q, const void *answer)
 void api_store_fsck(face_req *q)
 {
     ramet_fsck_out out = {0};
+    ramet_call *c = work_call(q);
+    if (!c)
+        return;
     face_render(q, show_fsck, &out);
-    face_answer(q, ramet_fsck(program_call(q), NULL, NULL, &out));
+    work_answer(q, ramet_fsck(c, NULL, NULL, &out));
 }
 
 static void show_indexed(face_req *q, const void *answer)
@@ -64,8 +92,11 @@ static void show_indexed(face_req *q, const void *answer)
 void api_store_index(face_req *q)
 {
     int64_t indexed = 0;
+    ramet_call *c = work_call(q);
+    if (!c)
+        return;
     face_render(q, show_indexed, &indexed);
-    face_answer(q, ramet_search_update(program_call(q), face_bool(q, "rebuild"), &indexed));
+    work_answer(q, ramet_search_update(c, face_bool(q, "rebuild"), &indexed));
 }
 
 static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *at)

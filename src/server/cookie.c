@@ -12,17 +12,14 @@
  */
 #include "server/auth.h"
 
+#include "base/seal.h"
 #include "base/util.h"
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_BYTES 32
-#define IV_BYTES 12
-#define TAG_BYTES 16
 #define ID_BYTES 16
 #define COOKIE_MAX 4096
 #define ENDED_MOST 4096
@@ -32,7 +29,7 @@
 #define FOR_LOGIN "ramet login"
 
 struct cookies {
-    unsigned char key[KEY_BYTES];
+    unsigned char key[SEAL_KEY];
     pthread_mutex_t lock;
     char ended[ENDED_MOST][2 * ID_BYTES + 1]; /* a ring */
     size_t n_ended;                           /* ever */
@@ -57,45 +54,23 @@ void cookies_free(cookies *c)
 
 /* ------------------------------------------------------------------ sealing */
 
-/* base64url of IV, ciphertext and tag; NULL when it would be too long for a browser. */
-static const char *seal(const cookies *c, arena *a, const char *use, const char *text, size_t n)
+/* In base64url; NULL when it would be too long for a browser. */
+static const char *cookie_seal(const cookies *c, arena *a, const char *use, const char *text,
+                               size_t n)
 {
-    size_t all = IV_BYTES + n + TAG_BYTES;
-    if (all > COOKIE_MAX / 4 * 3 - 64)
+    size_t all;
+    if (n + SEAL_MORE > COOKIE_MAX / 4 * 3 - 64)
         return NULL;
-    unsigned char *out = arena_alloc(a, all), *body = out + IV_BYTES;
-    int len = 0;
-    random_bytes(out, IV_BYTES);
-    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
-    bool ok =
-        ctx && EVP_EncryptInit_ex(ctx, EVP_aes_256_gcm(), NULL, c->key, out) == 1 &&
-        EVP_EncryptUpdate(ctx, NULL, &len, (const unsigned char *)use, (int)strlen(use)) == 1 &&
-        EVP_EncryptUpdate(ctx, body, &len, (const unsigned char *)text, (int)n) == 1 &&
-        EVP_EncryptFinal_ex(ctx, body + n, &len) == 1 &&
-        EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_GET_TAG, TAG_BYTES, body + n) == 1;
-    EVP_CIPHER_CTX_free(ctx);
-    return ok ? b64url_encode(a, out, all) : NULL;
+    const char *sealed = seal_make(a, c->key, use, text, n, &all);
+    return b64url_encode(a, sealed, all);
 }
 
-static const char *unseal(const cookies *c, arena *a, const char *use, const char *sealed,
-                          size_t *n)
+static const char *cookie_unseal(const cookies *c, arena *a, const char *use, const char *sealed,
+                                 size_t *n)
 {
     size_t all = 0;
-    unsigned char *in = (unsigned char *)b64url_decode(a, sealed, strlen(sealed), &all);
-    if (!in || all < IV_BYTES + TAG_BYTES)
-        return NULL;
-    *n = all - IV_BYTES - TAG_BYTES;
-    unsigned char *out = arena_alloc(a, *n + 1);
-    int len = 0;
-    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
-    bool ok =
-        ctx && EVP_DecryptInit_ex(ctx, EVP_aes_256_gcm(), NULL, c->key, in) == 1 &&
-        EVP_DecryptUpdate(ctx, NULL, &len, (const unsigned char *)use, (int)strlen(use)) == 1 &&
-        EVP_DecryptUpdate(ctx, out, &len, in + IV_BYTES, (int)*n) == 1 &&
-        EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_TAG, TAG_BYTES, in + IV_BYTES + *n) == 1 &&
-        EVP_DecryptFinal_ex(ctx, out + *n, &len) == 1;
-    EVP_CIPHER_CTX_free(ctx);
-    return ok ? (const char *)out : NULL;
+    const char *in = b64url_decode(a, sealed, strlen(sealed), &all);
+    return in ? seal_open(a, c->key, use, in, all, n) : NULL;
 }
 
 /* ------------------------------------------------------------------ the header */
@@ -142,7 +117,7 @@ static bool cookie_open(cookies *c, arena *a, const char *value, const char *use
 {
     size_t n = 0;
     int64_t end = 0;
-    const char *text = value ? unseal(c, a, use, value, &n) : NULL;
+    const char *text = value ? cookie_unseal(c, a, use, value, &n) : NULL;
     return text && json_parse(a, text, n, 4, d, NULL) &&
            json_int(d, json_get(d, &d->nodes[0], "end"), &end) && time_now_us() / 1000000 < end;
 }
@@ -161,7 +136,7 @@ static const char *cookie_close(cookies *c, arena *a, const char *use, int secon
         if (members[1])
             jw_kstr(&w, members[0], members[1]);
     jw_end_object(&w);
-    const char *sealed = out.over ? NULL : seal(c, a, use, out.p, out.n);
+    const char *sealed = out.over ? NULL : cookie_seal(c, a, use, out.p, out.n);
     OPENSSL_cleanse(out.p, out.n);
     buf_release(&out);
     return sealed;

@@ -13,7 +13,7 @@
     X(session_place, "SELECT tree,no FROM session WHERE id=$1")                                    \
     X(event_del, "DELETE FROM event WHERE no<=$1")                                                 \
     /* -- answers by a key */                                                                      \
-    X(once_get, "SELECT digest,status,answer,size FROM once "                                      \
+    X(once_get, "SELECT digest,status,answer,size,expires FROM once "                              \
                 "WHERE user_id=$1 AND scope=$2 AND key=$3 AND expires>$4")                         \
     X(once_set, "INSERT INTO once(user_id,scope,key,digest,status,answer,size,expires) "           \
                 "VALUES($1,$2,$3,$4,$5,$6,$7,$8) ON CONFLICT(user_id,scope,key) DO UPDATE SET "    \

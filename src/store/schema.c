@@ -69,9 +69,10 @@ static const char step_1[] =
     "CREATE TABLE event(no @KEY, tree BIGINT NOT NULL, session BIGINT NOT NULL, kind INT NOT NULL,"
     " k BIGINT NOT NULL, n INT NOT NULL, at BIGINT NOT NULL);";
 
-/* What a server keeps beside the conversations. Secrets are kept as SHA-256 alone. */
+/* What a server keeps beside the conversations. Secrets are kept as SHA-256 alone, or sealed by a
+ * key that is kept so (once). */
 static const char step_2[] =
-    "CREATE TABLE once(user_id TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL,"
+    "CREATE TABLE once(user_id TEXT NOT NULL, scope TEXT NOT NULL, key @BYTES NOT NULL,"
     " digest @BYTES NOT NULL, status INT NOT NULL, answer @BYTES NOT NULL, size INT NOT NULL,"
     " expires BIGINT NOT NULL, PRIMARY KEY(user_id,scope,key))@CLUSTERED;"
     "CREATE INDEX once_by_time ON once(expires);"

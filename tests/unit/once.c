@@ -325,13 +325,170 @@ Test(once, answers_of_any_size_come_back_as_they_were)
         cr_assert_eq(o.n, sizes[i]);
         cr_assert_eq(memcmp(o.bytes, large.bytes, o.n), 0);
     }
-    cr_assert_lt(sql_number("SELECT length(answer) FROM once WHERE key='k4'"), 1000000,
+    cr_assert_lt(sql_number("SELECT length(answer) FROM once WHERE size=3000000"), 1000000,
                  "a large one is packed");
     free(large.bytes);
-    sql_run(T.path, "UPDATE once SET answer=x'0000' WHERE key='k4'");
-    ramet_once o = {.scope = "x", .key = "k4", .answer = answer_large};
-    refused(RAMET_DAMAGED, NULL, tag(T.call, &o, "x"));
+}
+
+/* ---- sealed */
+
+/* Whether the bytes stand anywhere in the store's file or its log. */
+static bool in_store(const char *text)
+{
+    static const char *const ends[] = {"", "-wal"};
+    bool found = false;
+    for (size_t i = 0; i < 2; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s%s", T.path, ends[i]);
+        FILE *f = fopen(path, "rb");
+        cr_assert(f, "%s", path);
+        cr_assert_eq(fseek(f, 0, SEEK_END), 0);
+        size_t n = (size_t)ftell(f);
+        char *all = malloc(n + 1);
+        rewind(f);
+        cr_assert_eq(fread(all, 1, n, f), n);
+        found = found || memmem(all, n, text, strlen(text));
+        free(all);
+        fclose(f);
+    }
+    return found;
+}
+
+static void answer_secret(void *arg, int *status, const char **bytes, size_t *n)
+{
+    ramet_token *const *t = arg;
+    *status = 201;
+    *bytes = (*t)->secret;
+    *n = strlen(*bytes);
+}
+
+Test(once, a_secret_in_an_answer_is_not_in_the_file)
+{
+    static const char name[] = "a key that nobody guesses";
+    ramet_token *made = NULL, *again = NULL;
+    ramet_token_in in = {.user = "user of the token", .roles = "", .note = ""};
+    ramet_once o = {.scope = "x", .key = name, .answer = answer_secret, .arg = &made};
+    ramet_call_once(T.call, &o);
+    ok(ramet_token_add(T.call, &in, &made));
+    cr_assert(in_store(in.user), "what is not secret is seen there");
+    cr_assert_not(in_store(made->secret));
+    cr_assert_not(in_store(name), "the key would open it");
+    o = (ramet_once){.scope = "x", .key = name, .answer = answer_secret, .arg = &again};
+    ramet_call_once(T.call, &o);
+    ok(ramet_token_add(T.call, &in, &again));
+    cr_assert(o.repeated);
+    cr_assert_null(again);
+    cr_assert_eq(o.n, strlen(made->secret));
+    cr_assert_eq(memcmp(o.bytes, made->secret, o.n), 0);
+}
+
+Test(once, a_changed_row_is_damage_and_no_answer)
+{
+    static const char *const changes[] = {
+        "answer=x'0000'",
+        "answer=substr(answer,1,length(answer)-1)",
+        "answer=answer||x'00'",
+        "answer=(SELECT answer FROM once WHERE scope='other')",
+        "answer=(SELECT answer FROM once WHERE user_id='ann')",
+        "answer=(SELECT answer FROM once WHERE hex(digest) LIKE '09%')",
+        "status=200",
+        "size=size+1",
+        "expires=expires+1",
+        "digest=zeroblob(32)",
+        "digest=x'01'"};
+    make("s");
+    asked a = {0};
+    ramet_call *ann = as("ann");
+    ramet_once o = key("k", &a), other = key("k", &a), hers = key("k", &a), next = key("k2", &a);
+    other.scope = "other";
+    next.digest[0] = 9;
+    ok(tag(T.call, &o, "x"));
+    ok(tag(T.call, &other, "x"));
+    ok_for(ann, tag(ann, &hers, "x"));
+    ok(tag(T.call, &next, "x"));
+    static const char mine[] = "scope='POST /x' AND user_id='' AND hex(digest) LIKE '010203%'";
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        char sql[400];
+        sql_run(T.path, "DROP TABLE IF EXISTS spare; CREATE TABLE spare AS SELECT * FROM once");
+        snprintf(sql, sizeof sql, "UPDATE once SET %s WHERE %s", changes[i], mine);
+        sql_run(T.path, sql);
+        o = key("k", &a);
+        refused(RAMET_DAMAGED, NULL, tag(T.call, &o, "x"));
+        cr_assert_not(o.repeated, "%s", changes[i]);
+        sql_run(T.path, "DELETE FROM once; INSERT INTO once SELECT * FROM spare");
+    }
+    sql_run(T.path, "DROP TABLE spare");
+    o = key("k", &a);
+    ok(tag(T.call, &o, "x"));
+    cr_assert(o.repeated);
+}
+
+/* ---- work of several commits */
+
+Test(once, work_of_several_commits_looks_first_and_keeps_in_the_end)
+{
+    make("s");
+    say("s", "a");
+    asked a = {0}, b = {0};
+    ramet_tags out;
+    ok(ramet_once_look(T.call));
+    ok(ramet_once_keep(T.call));
+    ramet_once o = key("k", &a);
+    ramet_call_once(T.call, &o);
+    ok(ramet_once_look(T.call));
     cr_assert_not(o.repeated);
+    ok(ramet_tags_add(T.call, "s", (const char *[]){"x"}, 1, &out));
+    ok(ramet_tags_add(T.call, "s", (const char *[]){"y"}, 1, &a.tags));
+    cr_assert_eq(a.calls, 0, "the writes between are not under the key");
+    cr_assert_eq(sql_number("SELECT count(*) FROM once"), 0);
+    ok(ramet_once_keep(T.call));
+    cr_assert_not(o.repeated);
+    cr_assert_eq(a.calls, 1);
+    const char *before = mark();
+    ok(ramet_once_keep(T.call));
+    cr_assert_eq(a.calls, 1, "it is kept once");
+    o = key("k", &b);
+    ramet_call_once(T.call, &o);
+    ok(ramet_once_look(T.call));
+    cr_assert(kept(&o, a.text));
+    ok(ramet_once_keep(T.call));
+    cr_assert_eq(b.calls, 0);
+    o = key("k", &b);
+    o.digest[0] = 9;
+    ramet_call_once(T.call, &o);
+    refused(RAMET_KEY_MISMATCH, "idempotency_key", ramet_once_look(T.call));
+    ok(ramet_once_keep(T.call));
+    ramet_call_once(T.call, &o);
+    ramet_call_reset(T.call);
+    ok(ramet_once_look(T.call));
+    o = key("", &b);
+    ramet_call_once(T.call, &o);
+    refused(RAMET_INVALID, "idempotency_key", ramet_once_look(T.call));
+    cr_assert_eq(b.calls, 0);
+    cr_assert_str_eq(mark(), before);
+}
+
+Test(once, of_two_that_have_looked_the_first_to_keep_wins)
+{
+    asked a = {.cut = {.entry_id = "first"}}, b = {.cut = {.entry_id = "second"}};
+    ramet_once mine = key("k", &a), late = key("k", &b), wrong = key("k", &b);
+    ramet_call *other = ramet_call_new(T.store, NULL, NULL),
+               *third = ramet_call_new(T.store, NULL, NULL);
+    wrong.digest[0] = 9;
+    ramet_call_once(T.call, &mine);
+    ramet_call_once(other, &late);
+    ramet_call_once(third, &wrong);
+    ok(ramet_once_look(T.call));
+    ok_for(other, ramet_once_look(other));
+    ok_for(third, ramet_once_look(third));
+    ok(ramet_once_keep(T.call));
+    ok_for(other, ramet_once_keep(other));
+    cr_assert(kept(&late, a.text), "its answer is the first one's");
+    refused_for(third, RAMET_KEY_MISMATCH, "idempotency_key", ramet_once_keep(third));
+    cr_assert_not(wrong.repeated);
+    cr_assert_eq(b.calls, 0);
+    ramet_call_free(other);
+    ramet_call_free(third);
 }
 
 /* ---- at the same time */
