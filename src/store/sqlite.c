@@ -94,6 +94,9 @@ static void fail_rc(db *d, int rc, const char *what)
     d->status = status_of(rc);
     d->engine = true;
     const char *said = sqlite3_errmsg(d->h), *means = sqlite3_errstr(rc);
+    /* SQLite has no code of its own for a header that names a format of the future. */
+    if (rc == SQLITE_ERROR && strcmp(said, "unsupported file format") == 0)
+        d->status = RAMET_DAMAGED;
     bool twice = strcmp(said, means) == 0;
     snprintf(d->message, sizeof d->message, "%s%s%s%s%s", said, twice ? "" : ": ",
              twice ? "" : means, what ? ", in " : "", what ? what : "");
