@@ -104,7 +104,10 @@ static bool fork_make(face_req *q, begin *b, bool keyed)
     ramet_status st = ramet_fork(q->c, b->in->session, b->in->fork, &out, NULL);
     ramet_call_once(q->c, NULL);
     if (st != RAMET_OK) {
-        face_error(q, ramet_call_error(q->c));
+        ramet_error e = *ramet_call_error(q->c);
+        if (*e.field && strcmp(e.field, "expected_head") != 0)
+            snprintf(e.field, sizeof e.field, "fork.%.40s", ramet_call_error(q->c)->field);
+        face_error(q, &e);
         return false;
     }
     b->forked = out != NULL;

@@ -126,7 +126,7 @@ test('what cannot be taken changes nothing', async () => {
   await bad({ text: 'a', agent: 'nobody' }, 422, 'agent_not_found', 'agent');
   await bad({ text: 'a', replace: 'none' }, 404, 'entry_not_found', 'replace');
   await bad({ text: 'a', attachments: ['none'] }, 404, 'attachment_not_found', 'entries[0].parts');
-  await bad({ text: 'a', fork: { at: { entry_id: 'none' } } }, 404, 'entry_not_found', 'entry_id');
+  await bad({ text: 'a', fork: { at: { entry_id: 'none' } } }, 404, 'entry_not_found', 'fork.at.entry_id');
   await bad({ text: 'a', fork: { nothing: 1 } }, 400, 'invalid_request', 'fork.nothing');
   await bad({ text: 'a', expected_head: '1'.repeat(64) }, 409, 'head_moved', 'expected_head');
   assert.equal((await send(s, 'none', 'x')).status, 404);
