@@ -844,7 +844,7 @@ typedef struct ramet_turn {
     const char *group;    /* of a fan-out; NULL: none */
     const char *by;       /* NULL: the embedding program, or not told to the holder of a link */
     ramet_turn_status status;
-    const char *error; /* "" when none */
+    const char *error;      /* "" when none */
     int64_t started, ended; /* ended 0: it runs */
 } ramet_turn;
 
@@ -894,6 +894,8 @@ RAMET_API ramet_status ramet_turn_running(ramet_call *c, const char *session, ra
 /* Marks what runs under that host (NULL: anything that runs) as interrupted; for the embedding
  * program, when it starts. */
 RAMET_API ramet_status ramet_turns_interrupt(ramet_call *c, const char *host, int64_t *n);
+/* The hosts that turns run under, as the store knows, each once; for the embedding program. */
+RAMET_API ramet_status ramet_turn_hosts(ramet_call *c, const char *const **out, size_t *n);
 
 /* ------------------------------------------------------------------ events */
 

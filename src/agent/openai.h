@@ -51,7 +51,6 @@ typedef struct openai_stream {
     const agent_sink *s;
     buf line;       /* of the stream, as far as it came */
     buf text;       /* of the answer, without thinking */
-    bool after_cr;  /* a line feed belongs to the line end before it */
     bool cancelled; /* the sink said so */
     bool finished;  /* a finish_reason came */
     bool done;      /* [DONE] came: nothing more to read */

@@ -290,6 +290,8 @@ static bool transfer_judge(transfer *t, agent_result *out, int64_t *wait)
             openai_stream_whole(t->st, t->body.p, t->body.n);
         else if (t->body.over)
             t->st->error = "the answer is over 16 MiB";
+        if (t->st->error)
+            t->st->error = key_hide(t->st->a, t->st->error, t->http->set->key);
         const char *broken = broken_text(t->rc);
         openai_stream_end(t->st, t->cut ? t->cut : broken, out);
     } else if (t->status) {

@@ -240,13 +240,17 @@ static const char *value_text(arena *a, const json_doc *d, const json_node *v, c
     return json_is(v, JSON_STRING) ? json_text(a, d, v) : json_raw(a, d, v);
 }
 
+/* A call joins those that wait for results; one whose id waits already cannot. */
 static void part_call(composer *c, const json_doc *d, const json_node *part)
 {
-    if (c->written)
-        answer_close(c);
     call one = {call_id(c->a, part_text(c->a, d, part, "id")),
                 call_name(c->a, part_text(c->a, d, part, "name")),
                 value_text(c->a, d, json_get(d, part, "input"), "{}"), false};
+    bool apart = c->written;
+    for (size_t i = 0; i < c->calls.n; i++)
+        apart = apart || strcmp(c->calls.items[i].id, one.id) == 0;
+    if (apart)
+        answer_close(c);
     VEC_PUSH(c->a, &c->calls, one);
 }
 

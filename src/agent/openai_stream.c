@@ -350,19 +350,14 @@ bool openai_stream_add(openai_stream *st, const char *p, size_t n)
         st->error = "the stream is over 512 MiB";
         return false;
     }
+    /* CR LF ends a line and an empty one, which says nothing. */
     while (n) {
-        if (st->after_cr && *p == '\n') {
-            p++;
-            n--;
-        }
-        st->after_cr = false;
         size_t len = 0;
         while (len < n && p[len] != '\n' && p[len] != '\r')
             len++;
         buf_add(&st->line, p, len);
         if (len == n)
             break;
-        st->after_cr = p[len] == '\r';
         p += len + 1;
         n -= len + 1;
         if (!line_end(st))

@@ -337,3 +337,27 @@ ramet_status ramet_turns_interrupt(ramet_call *c, const char *host, int64_t *n)
     }
     return RAMET_OK;
 }
+
+ramet_status ramet_turn_hosts(ramet_call *c, const char *const **out, size_t *n)
+{
+    cx x;
+    VEC(const char *) v = {0};
+    *out = NULL;
+    *n = 0;
+    TRY(program_only(c));
+    if (!cx_read(&x, c))
+        return c->err.status;
+    db_stmt *q = db_query(x.d, Q_turn_all_running);
+    while (q_row(q)) {
+        const char *host = q_keep_text(q, 1, x.a);
+        bool known = !host;
+        for (size_t i = 0; i < v.n && !known; i++)
+            known = strcmp(v.items[i], host) == 0;
+        if (!known)
+            VEC_PUSH(x.a, &v, host);
+    }
+    TRY(cx_done(&x, RAMET_OK));
+    *out = v.items;
+    *n = v.n;
+    return RAMET_OK;
+}

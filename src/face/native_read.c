@@ -137,11 +137,10 @@ void list_end_number(face_req *q, int64_t last, bool more)
 void api_session_write(face_req *q, const ramet_session *s, const ramet_cut *cut,
                        const ramet_sync_out *sync)
 {
-    native_session_more(&q->w, s,
-                        &(native_more){.cut = cut,
-                                       .sync = sync,
-                                       .running = q->host->turn_running,
-                                       .arg = q->host->arg});
+    native_session_more(
+        &q->w, s,
+        &(native_more){
+            .cut = cut, .sync = sync, .running = q->host->turn_running, .arg = q->host->arg});
 }
 
 void show_session(face_req *q, const void *answer)

@@ -203,7 +203,8 @@ SHAPE("SharedSession", "", R("share", OBJECT, "", .schema = "Share"), R("session
 /* ------------------------------------------------------------------ about and upkeep */
 SHAPE("Me", "", R("user", TEXT, ""), R("client", TEXT, "", NUL), R("roles", ARRAY, ""), R("auth", ENUM, "how the server knows", .words = "local|tokens|oidc"),
     R("admin", BOOL, ""), R("auditor", BOOL, ""), R("indexer", BOOL, "")),
-{.name = "AgentInfo", .text = "An agent that is configured here.", .open = true, .fields = FIELDS(R("name", TEXT, ""))},
+{.name = "AgentInfo", .text = "An agent that is configured here.", .open = true,
+ .fields = FIELDS(R("name", TEXT, "that sessions refer to it by"), R("kind", TEXT, "what it is made of"), R("about", TEXT, "of its kind"), R("default", BOOL, "answers where no agent is named"))},
 LIST("AgentList", "agents", "AgentInfo", "Who can answer here."),
 SHAPE("Statistics", "Of the last days.", R("days", INT, ""), R("active_users", INT, "who wrote, forked or moved"), R("forked_users", INT, "of them, who forked"),
     R("switched_users", INT, "of them, who rewound, switched, undid"), R("forked_share", NUMBER, "forked_users / active_users"), R("switched_share", NUMBER, "switched_users / active_users"),

@@ -72,9 +72,8 @@ static bool message_read(face_req *q, ramet_entry_in *out)
 {
     size_t n;
     const char *const *files = face_texts(q, "attachments", &n);
-    *out = (ramet_entry_in){.id = face_text(q, "id"),
-                            .text = face_text(q, "text"),
-                            .parts = face_raw(q, "parts")};
+    *out = (ramet_entry_in){
+        .id = face_text(q, "id"), .text = face_text(q, "text"), .parts = face_raw(q, "parts")};
     const char *wrong = out->text && out->parts           ? "give \"text\" or \"parts\", not both"
                         : !out->text && !out->parts && !n ? "give \"text\" or \"parts\""
                                                           : NULL;

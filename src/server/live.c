@@ -36,7 +36,7 @@ enum {
     TICK_MS = 1000,
     STALL_S = 30,
     TOLD_MAX = 16 << 20, /* bytes that wait to be told */
-    LOOKS = 16 /* a power of two */
+    LOOKS = 16           /* a power of two */
 };
 
 /* Who listens; streams of the same user share what he may see. */

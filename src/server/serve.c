@@ -3,8 +3,9 @@
  * serve.c: the server as a whole: opens the store, wires the parts, takes each request to its
  * route, looks after the store now and then, and stops in order.
  *
- * Stopping: turns get a few seconds, streams end, no new request is taken, running ones finish, then the store is closed.
- * A second signal ends the process at once; what was acknowledged is safe then, too (I1).
+ * Stopping: turns get a few seconds, streams end, no new request is taken, running ones finish,
+ * then the store is closed. A second signal ends the process at once; what was acknowledged is safe
+ * then, too (I1).
  */
 #include "server/server.h"
 
@@ -558,6 +559,7 @@ static ramet_status parts_start(server *s, ramet_error *err)
     about_bind(&(about_parts){.metrics = s->metrics,
                               .http = &s->http,
                               .live = s->live,
+                              .turns = s->turns,
                               .store = s->store,
                               .stopping = &s->stopping,
                               .faces = faces,

@@ -126,7 +126,8 @@ void turns_answer(turns *t, face_req *q, const char *session, const char *turn,
 void turns_moved(turns *t, const char *session, bool keep);
 void turns_running(turns *t, const ramet_session *s, json_writer *w);
 typedef struct turns_numbers {
-    int64_t running, waiting; /* now */
+    int64_t running, waiting;        /* now */
+    int64_t done, cancelled, failed; /* since the start */
 } turns_numbers;
 void turns_count(turns *t, turns_numbers *out);
 
@@ -137,8 +138,8 @@ metrics *metrics_new(const face *const *faces, size_t n);
 void metrics_free(metrics *m);
 void metrics_request(metrics *m, const face_req *q, int64_t us);
 void metrics_count(metrics *m, const char *what, const char *type, const char *face);
-/* Prometheus text. `http`, `live`, `store` give the gauges. */
-void metrics_write(metrics *m, http *h, live *l, ramet *store, buf *out);
+/* Prometheus text. `http`, `live`, `turns`, `store` give the gauges. */
+void metrics_write(metrics *m, http *h, live *l, turns *t, ramet *store, buf *out);
 /* Counts what is in the store, when it is time to: counting reads rows. For the timer. */
 void metrics_refresh(metrics *m, ramet *store);
 
@@ -158,6 +159,7 @@ typedef struct about_parts {
     metrics *metrics;
     http **http; /* it is started after the routes are there */
     live *live;
+    turns *turns;
     ramet *store;
     const atomic_bool *stopping;
     const face *const *faces;

@@ -71,11 +71,11 @@ run *run_new(turns *t, const char *session)
     return r;
 }
 
-void run_begun(run *r, int64_t branch)
+void run_begun(run *r)
 {
     pthread_mutex_lock(&r->t->lock);
     pthread_mutex_lock(&r->lock);
-    r->branch = branch;
+    r->begun = true;
     pthread_cond_broadcast(&r->wake);
     pthread_mutex_unlock(&r->lock);
     pthread_mutex_unlock(&r->t->lock);
@@ -90,17 +90,20 @@ run *run_find(turns *t, const char *session, const char *id)
     if (r)
         atomic_fetch_add(&r->owners, 1);
     pthread_mutex_unlock(&t->lock);
-    if (!r)
-        return NULL;
-    pthread_mutex_lock(&r->lock);
-    while (!r->branch && !r->over)
-        pthread_cond_wait(&r->wake, &r->lock);
-    bool begun = r->branch != 0;
-    pthread_mutex_unlock(&r->lock);
-    if (begun)
+    if (!r || run_is_there(r))
         return r;
     run_put(r);
     return NULL;
+}
+
+bool run_is_there(run *r)
+{
+    pthread_mutex_lock(&r->lock);
+    while (!r->begun && !r->over)
+        pthread_cond_wait(&r->wake, &r->lock);
+    bool begun = r->begun;
+    pthread_mutex_unlock(&r->lock);
+    return begun;
 }
 
 void run_put(run *r)
@@ -132,6 +135,7 @@ void run_remove(run *r)
     bool there = *at == r;
     if (there)
         *at = r->next;
+    t->ended[r->status] += there && r->begun;
     pthread_mutex_unlock(&t->lock);
     pthread_mutex_lock(&r->lock);
     r->over = true;
@@ -141,7 +145,8 @@ void run_remove(run *r)
         run_put(r);
 }
 
-/* All that run now, or those of one session; the caller owns each of them, and the list. */
+/* All that run now; or those of one session, also such that are just beginning. The caller owns
+ * each of them, and the list. */
 static run **runs_held(turns *t, const char *session, size_t *n)
 {
     size_t all = 0;
@@ -151,7 +156,7 @@ static run **runs_held(turns *t, const char *session, size_t *n)
         all++;
     run **list = xcalloc(all + 1, sizeof *list);
     for (run *r = t->runs; r; r = r->next)
-        if (r->branch && (!session || strcmp(r->session, session) == 0)) {
+        if (session ? strcmp(r->session, session) == 0 : r->begun) {
             atomic_fetch_add(&r->owners, 1);
             list[(*n)++] = r;
         }
@@ -226,22 +231,23 @@ void run_start(run *r)
 /* ------------------------------------------------------------------ moves */
 
 /* What is asked of the store is asked after the move: a run on a branch that the head has come back
- * to stays. */
+ * to stays. One that is just beginning is waited for: it may have begun before the move. */
 void turns_moved(turns *t, const char *session, bool keep)
 {
     size_t n;
     ramet_session *s;
     run **list = runs_held(t, session, &n);
+    for (size_t i = 0; i < n; i++)
+        run_is_there(list[i]);
     ramet_call *c = n ? ramet_call_new(t->store, NULL, NULL) : NULL;
     ramet_status st = n ? ramet_session_get(c, session, &s) : RAMET_OK;
     bool gone = st == RAMET_SESSION_NOT_FOUND;
     for (size_t i = 0; i < n && (st == RAMET_OK || gone); i++) {
         run *r = list[i];
-        if (!gone && r->branch == s->head.branch)
-            continue;
         pthread_mutex_lock(&r->lock);
-        r->kept = r->kept || keep;
-        bool end = gone || !r->kept;
+        bool left = r->begun && (gone || r->branch != s->head.branch);
+        r->kept = r->kept || (left && keep);
+        bool end = left && (gone || !r->kept);
         pthread_mutex_unlock(&r->lock);
         if (end)
             run_close(r, RAMET_TURN_CANCELLED, NULL);
@@ -279,7 +285,10 @@ static void run_watch(run *r)
     tell_held(r);
     if (!r->over && now - r->told > r->t->cfg->heartbeat_s * 1000000)
         tell_sign_of_life(r);
+    bool unsaved = r->unsaved;
     pthread_mutex_unlock(&r->lock);
+    if (unsaved)
+        run_save(r);
     if (over)
         run_close(r, RAMET_TURN_FAILED, over);
 }
@@ -320,7 +329,11 @@ static void *watcher_main(void *arg)
 void turns_count(turns *t, turns_numbers *out)
 {
     pthread_mutex_lock(&t->lock);
-    *out = (turns_numbers){.running = t->threads, .waiting = t->waiting};
+    *out = (turns_numbers){.running = t->threads,
+                           .waiting = t->waiting,
+                           .done = t->ended[RAMET_TURN_DONE],
+                           .cancelled = t->ended[RAMET_TURN_CANCELLED],
+                           .failed = t->ended[RAMET_TURN_FAILED]};
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -328,7 +341,7 @@ turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l, r
 {
     ramet_call *c = ramet_call_new(store, NULL, NULL);
     int64_t n = 0;
-    ramet_status st = ramet_turns_interrupt(c, cfg->listen, &n);
+    ramet_status st = hosts_bury(c, &n);
     if (st != RAMET_OK)
         *err = *ramet_call_error(c);
     ramet_call_free(c);
@@ -343,6 +356,7 @@ turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l, r
     pthread_condattr_t attr;
     *t = (turns){.cfg = cfg, .store = store, .agents = who, .live = l};
     t->last = &t->first;
+    host_name(t->host);
     pthread_mutex_init(&t->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -365,6 +379,17 @@ static bool drained(turns *t, int64_t seconds)
     return all;
 }
 
+/* The last try: what cannot be recorded now is interrupted when a server starts again. */
+static void runs_save(turns *t)
+{
+    size_t n;
+    run **list = runs_held(t, NULL, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!run_save(list[i]))
+            run_remove(list[i]);
+    runs_put(list, n);
+}
+
 bool turns_stop(turns *t, int seconds)
 {
     pthread_mutex_lock(&t->lock);
@@ -383,6 +408,7 @@ bool turns_stop(turns *t, int seconds)
     pthread_cond_broadcast(&t->wake);
     pthread_mutex_unlock(&t->lock);
     pthread_join(t->watcher, NULL);
+    runs_save(t);
     return all || drained(t, STOP_LATEST_S);
 }
 

@@ -259,7 +259,7 @@ void tell_sign_of_life(run *r)
     r->told = time_mono_us();
 }
 
-static void result_write(const run *r, buf *out)
+static void result_write(const run *r, const char *error, buf *out)
 {
     json_writer w;
     jw_init(&w, out, 0);
@@ -267,8 +267,8 @@ static void result_write(const run *r, buf *out)
     jw_kstr(&w, "session_id", r->session);
     jw_kstr(&w, "turn_id", r->id);
     jw_kstr(&w, "status", ramet_turn_status_name(r->status));
-    if (*r->error)
-        jw_kstr(&w, "error", r->error);
+    if (*error)
+        jw_kstr(&w, "error", error);
     jw_key(&w, "entries");
     jw_array(&w);
     if (r->entries.n)
@@ -277,16 +277,16 @@ static void result_write(const run *r, buf *out)
     jw_end_object(&w);
 }
 
-void tell_over(run *r)
+void tell_over(run *r, const char *error)
 {
     buf result;
     json_writer w = tell_begin(r, "turn.done");
     jw_kstr(&w, "status", ramet_turn_status_name(r->status));
-    if (*r->error)
-        jw_kstr(&w, "error", r->error);
+    if (*error)
+        jw_kstr(&w, "error", error);
     tell_end(r, &w, "turn.done", !r->past);
     buf_init(&result, ANSWER_BYTES);
-    result_write(r, &result);
+    result_write(r, error, &result);
     while (r->ears) {
         ear *e = r->ears;
         r->ears = e->next;
@@ -350,7 +350,7 @@ void run_join(run *r, listener *l, size_t index)
         catch_up_value(r, l, "turn.question", "question", r->question);
     }
     if (r->over)
-        tell_over(r);
+        tell_over(r, r->error);
 }
 
 /* ------------------------------------------------------------------ running */
@@ -389,8 +389,7 @@ static run *running_find(turns *t, const ramet_session *s)
     run *found = NULL;
     pthread_mutex_lock(&t->lock);
     for (run *r = t->runs; r; r = r->next)
-        if (r->branch && (!found || r->branch == s->head.branch) &&
-            strcmp(r->session, s->id) == 0)
+        if (r->begun && (!found || r->branch == s->head.branch) && strcmp(r->session, s->id) == 0)
             found = r;
     if (found)
         atomic_fetch_add(&found->owners, 1);

@@ -7,18 +7,18 @@
  *   turns_run.c    one run: the agent's words, and how they are recorded
  *   turns_hear.c   who listens to a run, and what is told
  *   turns_title.c  titles by an agent
+ *   turns_host.c   which process runs a turn, and whether it still does
  *
  * A run is one turn of the store while this process makes it. It has owners: the table, the thread
  * or the queue, and whoever looks at it just now.
  *
  *   R1  The library is never called with a lock of this module held: answers that show `running`
  *       are written inside commits, and take these locks.
- *   R2  One at a time writes to the store for a run (`writing`); what is written is taken out of the
- *       run when it is durable. Who sets `closed` ends the turn, once; from then on the agent's
- *       words go nowhere.
- *   R3  A run is in the table before its turn is in the store, and until that has ended there: so
- *       a turn that runs here is always found.
- *   R4  Locks are taken in this order: table, run, listener.
+ *   R2  One at a time writes to the store for a run (`writing`); what is written is taken out of
+ * the run when it is durable. Who sets `closed` ends the turn, once; from then on the agent's words
+ * go nowhere. R3  A run is in the table before its turn is in the store, and until that has ended
+ * there: so a turn that runs here is always found. R4  Locks are taken in this order: table, run,
+ * listener.
  */
 #ifndef SERVER_TURNS_OWN_H
 #define SERVER_TURNS_OWN_H
@@ -56,18 +56,25 @@ typedef struct run {
     char id[UUID_TEXT];
     const char *session, *tree, *user, *group, *entry_id;
     const char *cache_key;
+    const char *key; /* of the request that began it: user, scope and idempotency key */
+    uint8_t digest[HASH_LEN];
     ramet_agent settings; /* of the session, or of the request */
     agent *who;
     const char *agent; /* its name */
-    int64_t branch; /* 0: not begun yet */
+    int64_t branch;
     int64_t length; /* entries of the history that it answers */
     bool untitled;
     bool past; /* made from the store, for one who comes late: not in the table */
+
+    bool begun; /* the turn is in the store; changes under both locks */
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wake;  /* writing ended, a question was answered, it was closed */
     atomic_bool closed;
     bool writing, over;
+    bool unsaved; /* over, but the store took no writes when it ended: tried again now and then */
+    ramet_entry_in last; /* the last entry of the answer, in `mem` */
+    size_t n_last;
     bool kept; /* the head may leave its branch */
     VEC(run_part) parts;
     size_t bytes;         /* in parts */
@@ -92,11 +99,14 @@ typedef struct run {
     int64_t started, heard, asked, waited, told;
 } run;
 
+enum { HOST_TEXT = 128 };
+
 struct turns {
     const server_config *cfg;
     ramet *store;
     agents *agents;
     live *live;
+    char host[HOST_TEXT]; /* this process */
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wake;  /* a thread ended; the watcher is to stop */
@@ -105,19 +115,22 @@ struct turns {
     int64_t threads;    /* that run agents */
     int64_t admitted;   /* turns that run, wait or are about to begin */
     int64_t waiting;
+    int64_t ended[RAMET_TURN_INTERRUPTED + 1]; /* by status */
     bool stopping, watch_stop;
     pthread_t watcher;
 };
 
 /* ---- turns.c */
 
+/* Waits until it has begun; false: it did not. */
+bool run_is_there(run *r);
 /* Room for n more; false: there is none. Given back by turns_leave(), or by the end of each run. */
 bool turns_admit(turns *t, int64_t n);
 void turns_leave(turns *t, int64_t n);
 run *run_make(turns *t, const char *session);
 /* A run in the table, and owned by the caller. run_begun() follows, or run_remove(). */
 run *run_new(turns *t, const char *session);
-void run_begun(run *r, int64_t branch);
+void run_begun(run *r);
 /* NULL: there is none. The caller becomes an owner; one that is just beginning is waited for. */
 run *run_find(turns *t, const char *session, const char *id);
 void run_put(run *r);
@@ -126,7 +139,7 @@ void run_remove(run *r);
 /* Gives it a thread, or a place in the queue. */
 void run_start(run *r);
 
-/* Waits; false: the server stops. */
+/* Waits, and tells whether agents may go on: false when the server stops. */
 bool turns_wait(turns *t, int64_t ms);
 
 /* ---- turns_run.c */
@@ -134,6 +147,8 @@ bool turns_wait(turns *t, int64_t ms);
 void run_main(run *r);
 /* Ends the turn, with what came so far; waits until that is in the store. False: it had ended. */
 bool run_close(run *r, ramet_turn_status status, const char *error);
+/* Tries to record the end of one that is `unsaved`; false: it still is. */
+bool run_save(run *r);
 
 /* ---- turns_hear.c */
 
@@ -157,7 +172,13 @@ void tell_parts_over(run *r);
 void tell_entries(run *r, const ramet_append_out *out);
 void tell_sign_of_life(run *r);
 /* The last event; nobody listens from then on. */
-void tell_over(run *r);
+void tell_over(run *r, const char *error);
+
+/* ---- turns_host.c */
+
+void host_name(char out[HOST_TEXT]);
+/* Marks as interrupted what processes that are no more have left running. */
+ramet_status hosts_bury(ramet_call *c, int64_t *n);
 
 /* ---- turns_title.c */
 void title_make(run *r);

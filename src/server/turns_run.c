@@ -106,8 +106,7 @@ static bool entry_pending(const run *r, arena *a, ramet_entry_in *out)
         return false;
     parts_begin(&p, a);
     parts_pending(&p, r);
-    *out = (ramet_entry_in){
-        .role = RAMET_ASSISTANT, .author = r->agent, .parts = parts_end(&p)};
+    *out = (ramet_entry_in){.role = RAMET_ASSISTANT, .author = r->agent, .parts = parts_end(&p)};
     return true;
 }
 
@@ -176,12 +175,22 @@ static void error_set(run *r, const char *error)
         r->error[--n] = 0;
 }
 
-/* The turn must end, whatever becomes of its words: what cannot be taken is left out. */
-static ramet_status end_write(run *r, ramet_call *c, ramet_entry_in *last, bool has,
-                              ramet_append_out *out)
+/* Nothing was appended: another process had ended it. */
+static void end_learn(run *r, ramet_call *c)
 {
-    ramet_status st =
-        ramet_turn_end(c, r->id, r->status, r->error, last, has ? 1 : 0, out);
+    ramet_turn *turn;
+    if (ramet_turn_get(c, r->session, r->id, &turn) != RAMET_OK)
+        return;
+    r->status = turn->status;
+    error_set(r, turn->error);
+}
+
+/* The turn must end, whatever becomes of its words: what cannot be taken is left out. */
+static ramet_status end_write(run *r, ramet_call *c, ramet_append_out *out)
+{
+    ramet_status st = ramet_turn_end(c, r->id, r->status, r->error, &r->last, r->n_last, out);
+    if (st == RAMET_OK && r->n_last && !out->n)
+        end_learn(r, c);
     if (st == RAMET_OK || ramet_status_http(st) == 503)
         return st;
     if (st != RAMET_SESSION_NOT_FOUND && r->status == RAMET_TURN_DONE) {
@@ -191,23 +200,27 @@ static ramet_status end_write(run *r, ramet_call *c, ramet_entry_in *last, bool 
     return ramet_turn_end(c, r->id, r->status, r->error, NULL, 0, out);
 }
 
-/* The store takes no writes just now: tries again until it does, or the server stops. */
-static ramet_status end_insist(run *r, ramet_call *c, ramet_entry_in *last, bool has,
-                               ramet_append_out *out)
+/* With the lock: the turn has ended, or is told to be over although the store takes no writes. */
+static void run_over(run *r, ramet_status st, const char *why, const ramet_append_out *out)
 {
-    ramet_status st = end_write(r, c, last, has, out);
-    if (st != RAMET_OK)
-        log_line(LOG_ERROR, "the end of a turn cannot be recorded", "turn", r->id, "error",
-                 ramet_call_error(c)->message, NULL);
-    while (st != RAMET_OK && ramet_status_http(st) == 503 && turns_wait(r->t, 1000))
-        st = end_write(r, c, last, has, out);
-    return st;
+    ramet_turn_status status = r->status;
+    pending_clear(r);
+    r->over = true;
+    r->unsaved = st != RAMET_OK && ramet_status_http(st) == 503;
+    tell_entries(r, out);
+    if (st != RAMET_OK) {
+        r->status = RAMET_TURN_FAILED;
+        tell_over(r, why);
+    } else {
+        tell_over(r, r->error);
+    }
+    r->status = status;
+    writing_end(r);
 }
 
 bool run_close(run *r, ramet_turn_status status, const char *error)
 {
     ramet_append_out out = {0};
-    ramet_entry_in last;
     pthread_mutex_lock(&r->lock);
     bool mine = writing_begin(r);
     if (!mine) {
@@ -219,23 +232,44 @@ bool run_close(run *r, ramet_turn_status status, const char *error)
     r->status = status;
     error_set(r, error);
     pthread_cond_broadcast(&r->wake);
-    arena *a = arena_new();
-    bool has = entry_last(r, a, &last);
+    r->n_last = entry_last(r, r->mem, &r->last);
     pthread_mutex_unlock(&r->lock);
 
     ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
-    end_insist(r, c, &last, has, &out);
+    ramet_status st = end_write(r, c, &out);
+    const char *why = ramet_call_error(c)->message;
+    if (st != RAMET_OK)
+        log_line(LOG_ERROR, "the end of a turn cannot be recorded", "turn", r->id, "error", why,
+                 NULL);
     pthread_mutex_lock(&r->lock);
-    pending_clear(r);
-    r->over = true;
-    writing_end(r);
-    tell_entries(r, &out);
-    tell_over(r);
+    run_over(r, st, why, &out);
+    bool unsaved = r->unsaved;
     pthread_mutex_unlock(&r->lock);
-    run_remove(r);
+    if (!unsaved)
+        run_remove(r);
     ramet_call_free(c);
-    arena_free(a);
     return true;
+}
+
+bool run_save(run *r)
+{
+    ramet_append_out out;
+    pthread_mutex_lock(&r->lock);
+    bool mine = r->unsaved;
+    r->unsaved = false;
+    pthread_mutex_unlock(&r->lock);
+    if (!mine)
+        return true;
+    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    ramet_status st = end_write(r, c, &out);
+    ramet_call_free(c);
+    pthread_mutex_lock(&r->lock);
+    r->unsaved = st != RAMET_OK && ramet_status_http(st) == 503;
+    bool saved = !r->unsaved;
+    pthread_mutex_unlock(&r->lock);
+    if (saved)
+        run_remove(r);
+    return saved;
 }
 
 /* ------------------------------------------------------------------ the sink */
@@ -369,8 +403,7 @@ static bool sink_tool_call(void *arg, const char *id, const char *name, const ch
     jw_kstr(w, "name", name);
     kvalue(w, a, "input", input);
     jw_end_object(w);
-    ramet_entry_in e = {
-        .role = RAMET_ASSISTANT, .author = s->r->agent, .parts = parts_end(&p)};
+    ramet_entry_in e = {.role = RAMET_ASSISTANT, .author = s->r->agent, .parts = parts_end(&p)};
     bool on = record(s, a, &e);
     arena_free(a);
     return on;

@@ -57,7 +57,9 @@ static void refuse_running(face_req *q, const char *session)
     const char *colon = strrchr(e.message, ' ');
     ramet_status st = ramet_turn_running(q->c, session, &turn);
     refuse(q, e.status, e.field, e.message,
-           st == RAMET_OK && turn ? turn->id : colon ? colon + 1 : NULL);
+           st == RAMET_OK && turn ? turn->id
+           : colon                ? colon + 1
+                                  : NULL);
 }
 
 /* ------------------------------------------------------------------ beginning */
@@ -70,8 +72,8 @@ static bool agent_choose(turns *t, face_req *q, begin *b)
     const ramet_agent *asked = b->in->agent ? b->in->agent : fork;
     const ramet_agent *own = &b->at->agent;
     char message[160];
-    if (asked && own->name && asked->name && strcmp(asked->name, own->name) == 0 &&
-        !asked->model && !asked->provider && !asked->folder && !asked->options)
+    if (asked && own->name && asked->name && strcmp(asked->name, own->name) == 0 && !asked->model &&
+        !asked->provider && !asked->folder && !asked->options)
         asked = NULL;
     b->settings = asked ? *asked : *own;
     b->who = agents_find(t->agents, b->settings.name);
@@ -124,9 +126,18 @@ static void show_begun(face_req *q, const void *answer)
     jw_end_object(&q->w);
 }
 
+static const char *request_key(arena *a, const face_req *q)
+{
+    if (!q->has_once)
+        return NULL;
+    return arena_printf(a, "%s\n%s\n%s", q->who.user, q->once.scope, q->once.key);
+}
+
 static void run_fill(run *r, const begin *b, const face_req *q)
 {
     arena *a = r->mem;
+    r->key = request_key(a, q);
+    memcpy(r->digest, q->once.digest, sizeof r->digest);
     r->tree = arena_strdup(a, b->at->tree_id);
     r->user = arena_strdup(a, q->who.user);
     r->group = arena_strdup(a, b->group);
@@ -148,7 +159,7 @@ static void run_ready(begin *b)
     r->entry_id = arena_strdup(r->mem, b->turn->entry_id);
     r->length = b->appended.head.length;
     pthread_mutex_lock(&r->lock);
-    r->branch = b->turn->branch; /* for what is told */
+    r->branch = b->turn->branch;
     tell_entries(r, &b->appended);
     json_writer w = tell_begin(r, "turn.started");
     jw_kstr(&w, "agent", r->agent);
@@ -156,7 +167,7 @@ static void run_ready(begin *b)
         jw_kstr(&w, "group", r->group);
     tell_end(r, &w, "turn.started", true);
     pthread_mutex_unlock(&r->lock);
-    run_begun(r, b->turn->branch);
+    run_begun(r);
 }
 
 /* Begins the turn; on failure the answer is filled and the run gone. Repeated by its key: turn is
@@ -169,7 +180,7 @@ static bool turn_begin(turns *t, face_req *q, begin *b)
     in.id = b->r->id;
     in.agent = b->who->name;
     in.group = b->group;
-    in.host = t->cfg->listen;
+    in.host = t->host;
     face_render(q, show_begun, b);
     ramet_call_once(q->c, q->has_once ? &q->once : NULL);
     ramet_status st = ramet_turn_begin(q->c, b->session, &in, &b->turn, &b->appended);
@@ -207,8 +218,8 @@ static bool begin_look(turns *t, face_req *q, begin *b, const face_turn_in *in)
     return false;
 }
 
-/* The session of a fork is another one than was looked at. A request whose turn could not begin when
- * it came first has deleted its fork: then it is made anew. */
+/* The session of a fork is another one than was looked at. A request whose turn could not begin
+ * when it came first has deleted its fork: then it is made anew. */
 static bool begin_fork(face_req *q, begin *b)
 {
     ramet_status st = RAMET_SESSION_NOT_FOUND;
@@ -233,8 +244,7 @@ static ramet_status past_entries(run *r, ramet_call *c)
     ramet_entry *message = NULL;
     ramet_page page = {.more_after = true};
     bool found = true;
-    if (r->entry_id &&
-        ramet_entry_get(c, r->session, r->branch, r->entry_id, &message) == RAMET_OK)
+    if (r->entry_id && ramet_entry_get(c, r->session, r->branch, r->entry_id, &message) == RAMET_OK)
         in.position = message->position;
     for (; page.more_after && found; in.position += PAGE) {
         ramet_status st = ramet_read(c, r->session, &in, &page);
@@ -267,12 +277,23 @@ static run *run_past(turns *t, ramet_call *c, const char *session, const char *i
     r->entry_id = arena_strdup(r->mem, turn->entry_id);
     r->branch = turn->branch;
     r->status = turn->status;
-    r->over = r->past = true;
+    r->begun = r->over = r->past = true;
     snprintf(r->error, sizeof r->error, "%.500s", turn->error ? turn->error : "");
     if (past_entries(r, c) == RAMET_OK)
         return r;
     run_put(r);
     return NULL;
+}
+
+/* The caller gives its share in the run away. */
+static void join(turns *t, face_req *q, run *r)
+{
+    face_add(q, "Idempotency-Replayed", "true");
+    listener *l = listener_new(t, q, 1, NULL);
+    pthread_mutex_lock(&r->lock);
+    run_join(r, l, 0);
+    pthread_mutex_unlock(&r->lock);
+    run_put(r);
 }
 
 /* The same request came before: its turn runs, or is over. */
@@ -288,16 +309,28 @@ static void turn_join(turns *t, face_req *q)
     run *r = run_find(t, session, id);
     if (!r)
         r = run_past(t, q->c, session, id);
-    if (!r) {
+    if (r)
+        join(t, q, r);
+    else
         face_error(q, ramet_call_error(q->c));
-        return;
-    }
-    face_add(q, "Idempotency-Replayed", "true");
-    listener *l = listener_new(t, q, 1, NULL);
-    pthread_mutex_lock(&r->lock);
-    run_join(r, l, 0);
-    pthread_mutex_unlock(&r->lock);
-    run_put(r);
+}
+
+/* There is no room; but a request that came before may be joined. */
+static void turn_busy(turns *t, face_req *q)
+{
+    const char *key = request_key(q->a, q);
+    pthread_mutex_lock(&t->lock);
+    run *r = key ? t->runs : NULL;
+    while (r && !(r->begun && r->key && strcmp(r->key, key) == 0 &&
+                  memcmp(r->digest, q->once.digest, sizeof r->digest) == 0))
+        r = r->next;
+    if (r)
+        atomic_fetch_add(&r->owners, 1);
+    pthread_mutex_unlock(&t->lock);
+    if (r)
+        join(t, q, r);
+    else
+        refuse(q, RAMET_TOO_BUSY, "", "too many turns run or wait; try again in a while", NULL);
 }
 
 /* ------------------------------------------------------------------ requests */
@@ -349,7 +382,7 @@ void turns_run(turns *t, face_req *q, const face_turn_in *in, size_t n, bool man
     char group[UUID_TEXT];
     bool fine = n <= FAN_MOST;
     if (!turns_admit(t, (int64_t)n)) {
-        refuse(q, RAMET_TOO_BUSY, "", "too many turns run or wait; try again in a while", NULL);
+        turn_busy(t, q);
         return;
     }
     uuid7(time_now_us(), group);
@@ -457,8 +490,7 @@ void turns_answer(turns *t, face_req *q, const char *session, const char *id, co
     bool open = false, fits = false;
     if (r) {
         pthread_mutex_lock(&r->lock);
-        open = !r->closed && !r->answer && r->question_id &&
-               strcmp(r->question_id, question) == 0;
+        open = !r->closed && !r->answer && r->question_id && strcmp(r->question_id, question) == 0;
         fits = open && (!r->options || option_is(q->a, r->options, answer));
         if (fits)
             r->answer = xstrdup(answer);

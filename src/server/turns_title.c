@@ -97,15 +97,15 @@ static bool title_ask(title *t, ramet_call *c, agent *who, const ramet_session *
 {
     run *r = t->r;
     ramet_entry_in ask = {.role = RAMET_USER, .text = question};
-    ramet_turn_in in = {
-        .entries = &ask, .n = 1, .agent = who->name, .host = r->t->cfg->listen};
+    ramet_turn_in in = {.entries = &ask, .n = 1, .agent = who->name, .host = r->t->host};
     ramet_turn *turn;
     ramet_append_out out;
     ramet_page page;
     ramet_read_in read = {.limit = 1000, .tail = true, .channel = "history"};
     agent_result result = {.end = AGENT_DONE};
-    agent_sink sink = {title_delta, title_no_words, title_no_call,  title_no_result, title_no_ask,
-                       title_no_plan, title_no_usage, title_stops, t};
+    agent_sink sink = {title_delta,     title_no_words, title_no_call,
+                       title_no_result, title_no_ask,   title_no_plan,
+                       title_no_usage,  title_stops,    t};
     if (ramet_turn_begin(c, fork->id, &in, &turn, &out) != RAMET_OK ||
         ramet_read(c, fork->id, &read, &page) != RAMET_OK)
         return false;
@@ -116,9 +116,8 @@ static bool title_ask(title *t, ramet_call *c, agent *who, const ramet_session *
                      .session = fork->agent,
                      .user = r->user};
     who->kind->run(who, &at, &sink, &result);
-    ramet_turn_end(c, turn->id,
-                   result.end == AGENT_DONE ? RAMET_TURN_DONE : RAMET_TURN_FAILED, NULL, NULL, 0,
-                   &out);
+    ramet_turn_end(c, turn->id, result.end == AGENT_DONE ? RAMET_TURN_DONE : RAMET_TURN_FAILED,
+                   NULL, NULL, 0, &out);
     return result.end == AGENT_DONE;
 }
 

@@ -205,7 +205,16 @@ test('openai: the key comes from the environment, is sent, and is not shown', as
   assert.equal(end(bad.events).end, 'failed');
   assert.match(end(bad.events).message, /answered 401: Incorrect API key/);
   assert.doesNotMatch(end(bad.events).message, /sk-wrong/);
+  const late = await withModel(',key=sk-right', turn('!error who is sk-right?'), { key: 'sk-right' });
+  assert.match(end(late.events).message, /error: who is \*\*\*\*\*\*\*\*\?/);
   assert.equal(bad.log.length, 1);
+});
+
+test('openai: the base of the API, with a slash behind it, or the whole address', async () => {
+  const model = await startModel();
+  for (const end of ['', '/', '//', '/chat/completions', '/chat/completions/'])
+    assert.equal(said(await one(`m=openai,url=${model.url}${end},model=m`, turn('a'))), 'You said: a', end);
+  await model.stop();
 });
 
 test('openai: thinking by both names', async () => {
@@ -329,7 +338,7 @@ test('openai: a server that is not there is tried again, then told', async () =>
 test('openai: a server that says nothing, or no HTTP, or closes at once', async () => {
   for (const [answer, pattern] of [['', /cannot be reached|ended early/], ['what?\r\n\r\n', /cannot be reached|early/],
                                    ['HTTP/1.1 200 OK\r\n\r\n', /ended early/],
-                                   ['HTTP/1.1 307 Go\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n', /answered 307/],
+                                   ['HTTP/1.1 307 Go\r\nLocation: /v1/elsewhere\r\nContent-Length: 0\r\n\r\n', /answered 307/],
                                    ['HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{"choices":', /could not be read/],
                                    ['HTTP/1.1 400 Bad\r\nContent-Length: 9999999\r\n\r\n<html>' + 'x'.repeat(200000), /answered 400$/]]) {
     let n = 0;
@@ -370,6 +379,15 @@ test('openai: connections are kept; many turns at once', async () => {
   assert.equal(new Set(log.map((l) => l.connection)).size, 1);
   const many = await withModel('', turn('!count 200', { times: 40 }));
   assert.deepEqual(many.events[0], { ends: [40, 0, 0], texts: 1 });
+});
+
+test('openai: a connection that the provider has closed meanwhile is made anew', async () => {
+  const model = await startModel({ keepAlive: 1 });
+  const all = await run([`m=openai,url=${model.url},model=m,retries=0`],
+                        [turn('a'), turn('/slow 1500 x y', { agent: 'echo' }), turn('b')]);
+  await model.stop();
+  assert.equal(said(all[2]), 'You said: b', end(all[2]).message);
+  assert.equal(new Set(model.log.map((l) => l.connection)).size, 2);
 });
 
 // ------------------------------------------------------------------ what the model is sent
@@ -420,7 +438,7 @@ test('openai: a fork sends the same bytes as its parent up to the fork, and hits
 
 test('openai: whatever the history, the provider takes the request', async () => {
   let seed = 7;
-  const dice = (n) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
+  const dice = (n) => ((seed = (seed * 1103515245 + 12345) % 2147483648) >> 12) % n;
   const long = 'an-id-that-is-longer-than-the-forty-characters-that-the-api-takes';
   const ids = ['a', 'b', 'c', long];
   const part = () => [{ type: 'text', text: 't' }, { type: 'thinking', text: 'h' },
@@ -428,7 +446,7 @@ test('openai: whatever the history, the provider takes the request', async () =>
                       { type: 'tool_result', id: ids[dice(4)], output: ['o', { a: 1 }, null][dice(3)] },
                       { type: 'file', attachment_id: 'f' }, { type: 'file', url: 'data:image/png;base64,AAAA' },
                       { type: 'data', data: 1 }][dice(7)];
-  const histories = Array.from({ length: 300 }, () => Array.from({ length: dice(12) }, () => ({
+  const histories = Array.from({ length: 1000 }, () => Array.from({ length: dice(12) }, () => ({
     role: ['user', 'assistant', 'tool', 'system', 'assistant'][dice(5)],
     ...(dice(3) ? { parts: Array.from({ length: dice(4) }, part) } : { text: ['word', ''][dice(2)] }) })));
   const { all } = await withModel('', histories.map((h) => ({ history: [...h, user('fine')] })));

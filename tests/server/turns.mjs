@@ -4,6 +4,7 @@
 // agent is echo, in all its moods.
 import { test, finish, start, call, must, sse, enc, newSession, append, eventParser, eventually,
          scratch, sleep, slow, assert } from './lib.mjs';
+import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 
 const at = (session, rest = '') => `sessions/${enc(session)}${rest}`;
@@ -112,6 +113,19 @@ test('parts, files, an id, another agent, and a session of its own agent', async
   assert.deepEqual(agents.map((a) => [a.name, a.default]).sort(), [['echo', true], ['loud', false]]);
 });
 
+test('agents of a configuration file', async () => {
+  const file = scratch('ramet.conf');
+  const begin = (text) => { writeFileSync(file, text); return start({ args: ['--config', file] }); };
+  const s = await begin('agent = one=echo,think=hm\n[agent two]\nkind = echo\nthink = "a, \\"b\\" \\\\ c"\n\n[agent three]\nkind=echo\n');
+  assert.deepEqual((await must(s, 'GET', 'agents')).agents.map((a) => a.name), ['one', 'two', 'three', 'echo']);
+  await newSession(s, { id: 'a' });
+  const thought = async (agent) => (await told(s, 'a', { text: 'x', agent })).entries[1].parts[0].text;
+  assert.deepEqual([await thought('one'), await thought('two')], ['hm', 'a, \\"b\\" \\\\ c']);
+  for (const [text, says] of [['[agent x]\nthink = y\n', /ramet\.conf:3: \[agent x\] has no kind/], ['[other]\n', /:1: .*\[agent NAME\]/],
+                              ['[agent x]\nkind = none\n', /there is no kind 'none'/], ['default-agent = x\n', /default agent/]])
+    await assert.rejects(begin(text), says);
+});
+
 test('what cannot be taken changes nothing', async () => {
   const s = await start();
   await newSession(s, { id: 'a' });
@@ -179,7 +193,7 @@ test('a second message while a turn runs is refused with that turn', async () =>
   assert.deepEqual(both.map((x) => x.status), [409, 409]);
   assert.equal((await w.end()).status, 'done');
   assert.deepEqual(await texts(s, 'a'), [`/slow 20\n${count(50)}`, count(50)]);
-  const race = await Promise.all(Array.from({ length: 8 }, () => send(s, 'a', '/slow 5\na b c d e f')));
+  const race = await Promise.all(Array.from({ length: 8 }, () => send(s, 'a', '/slow 60\na b c d e f')));
   assert.deepEqual(race.map((x) => x.status).sort(), [200, 409, 409, 409, 409, 409, 409, 409]);
   assert.equal((await texts(s, 'a')).length, 4);
 });
@@ -522,7 +536,9 @@ test('fan-out to eight', async () => {
 test('so many run, so many wait, the rest is told to come again', async () => {
   const s = await start({ args: ['--turns', '2', '--turn-queue', '2'] });
   for (let i = 0; i < 6; i++) await newSession(s, { id: `s${i}` });
-  const running = await Promise.all([0, 1, 2, 3].map((i) => say(s, `s${i}`, `/slow 10\n${count(20 + i)}`)));
+  const headers = { 'Idempotency-Key': 'k' };
+  const running = await Promise.all([0, 1, 2, 3].map((i) => say(s, `s${i}`, `/slow 10\n${count(20 + i)}`, { headers })));
+  const joined = await say(s, 's3', `/slow 10\n${count(23)}`, { headers });
   const r = await send(s, 's4', 'x');
   assert.deepEqual([r.status, r.body.code, r.headers.get('retry-after')], [503, 'too_busy', '1']);
   assert.deepEqual(await turns(s, 's4'), []);
@@ -532,6 +548,8 @@ test('so many run, so many wait, the rest is told to come again', async () => {
     assert.equal((await w.end()).status, 'done');
     assert.equal(w.text(), count(20 + i));
   }
+  await joined.end();
+  assert.equal(joined.text(), count(23), 'one that is there already can be joined');
   assert.equal((await told(s, 's4', 'x')).status, 'done');
   // one that waits can be cancelled
   const two = await Promise.all([0, 1].map((i) => say(s, `s${i}`, `/slow 10\n${count(20)}`)));
@@ -624,6 +642,24 @@ test('kill -9 in mid-turn: interrupted, never one that looks whole', async () =>
   assert.equal((await told(s, 'a', 'again')).status, 'done');
   const fsck = await must(s, 'POST', 'store/fsck', { json: {} });
   assert.equal(fsck.fault_count, 0);
+});
+
+test('two servers on one file: each leaves the other its turns', async () => {
+  const db = scratch('two.db');
+  const one = await start({ db });
+  await newSession(one, { id: 'a' });
+  await newSession(one, { id: 'b' });
+  const a = await say(one, 'a', `/slow 5\n${count(300)}`), b = await say(one, 'b', `/slow 5\n${count(300)}`);
+  await a.until((x) => x.of('turn.delta').length > 3);
+  const two = await start({ db });
+  assert.equal((await turns(two, 'a'))[0].status, 'running');
+  const r = await send(two, 'a', 'x');
+  assert.deepEqual([r.status, r.body.code, r.body.turn_id], [409, 'turn_running', a.of('turn.started')[0].turn_id]);
+  assert.equal((await must(two, 'POST', at('b', '/cancel'), { json: {} })).status, 'cancelled');
+  assert.equal((await a.end()).status, 'done');
+  assert.equal((await texts(two, 'a'))[1], count(300));
+  assert.equal((await b.end()).status, 'cancelled', 'it learns that at its end');
+  assert.equal((await told(two, 'b', 'well')).status, 'done');
 });
 
 test('a stop gives turns a little time, then cancels and records them', async () => {

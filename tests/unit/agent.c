@@ -392,6 +392,9 @@ Test(agent, streams_are_read_in_any_pieces)
     reads(D("\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"h\"}]}"
             ",{\"type\":\"text\",\"text\":\"a\"}]") STOP,
           "~ha [done]");
+    reads("data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"other\"},\"finish_reason\":"
+          "\"stop\"},{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n",
+          "a [the stream ended early]");
     reads(D("\"content\":null,\"refusal\":\"no\"") STOP, "no [done]");
 }
 

@@ -80,7 +80,7 @@ function check(body) {
 const textOf = (m) => (typeof m.content === 'string' ? m.content
   : (m.content ?? []).map((p) => p.text ?? '').join(' '));
 
-export async function startModel({ port = 0, key } = {}) {
+export async function startModel({ port = 0, key, keepAlive = 30000 } = {}) {
   const log = [];
   const seen = new Map(); // how often a text was answered with an error
   const caches = new Map(); // cache key -> lists of messages
@@ -223,7 +223,7 @@ export async function startModel({ port = 0, key } = {}) {
       }
     });
   });
-  server.keepAliveTimeout = 30000;
+  server.keepAliveTimeout = keepAlive;
   await new Promise((done) => server.listen(port, '127.0.0.1', done));
   return {
     log, port: server.address().port, url: `http://127.0.0.1:${server.address().port}/v1`,
