@@ -61,7 +61,7 @@ CFLAGS := $(filter-out -D_FORTIFY_SOURCE=2,$(CFLAGS))
 endif
 
 LIB_SRC := $(wildcard src/base/*.c src/store/*.c src/core/*.c)
-BIN_SRC := $(wildcard src/face/*.c src/server/*.c src/client/*.c src/bench/*.c src/cli/*.c)
+BIN_SRC := $(wildcard src/face/*.c src/agent/*.c src/server/*.c src/client/*.c src/bench/*.c src/cli/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
 BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o)
 
@@ -102,7 +102,7 @@ MODEL_SRC := $(wildcard tests/model/*.c)
 WIRE_OBJ := $(filter %.o,$(patsubst %.c,$(B)/obj/%.o,$(wildcard src/face/*.c src/client/*.c src/server/http*.c)))
 FAULT_SRC := $(wildcard tests/fault/*.c)
 # Unit tests reach into the server too; its parts come from an archive, so that main() stays out.
-SERVER_OBJ := $(filter $(B)/obj/src/face/% $(B)/obj/src/server/%,$(BIN_OBJ))
+SERVER_OBJ := $(filter $(B)/obj/src/face/% $(B)/obj/src/agent/% $(B)/obj/src/server/%,$(BIN_OBJ))
 $(B)/libserver.a: $(SERVER_OBJ)
 	$(SAY) AR $@
 	@rm -f $@
@@ -112,6 +112,9 @@ $(B)/tests/model: $(MODEL_SRC:%.c=$(B)/obj/%.o)
 $(B)/tests/fault: $(FAULT_SRC:%.c=$(B)/obj/%.o)
 $(B)/tests/unit: TEST_LIBS := -lcriterion $(BIN_LIBS)
 $(B)/tests/unit: TEST_PARTS := $(B)/libserver.a
+# Runs turns of agents for tests/server/agent.mjs.
+$(B)/tests/agent: $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/agent/*.c src/agent/*.c))
+$(B)/tests/agent: TEST_LIBS := $(BIN_LIBS)
 # The same driver, its calls through a server and the client.
 $(B)/tests/model_http: $(MODEL_SRC:%.c=$(B)/obj/over_http/%.o) $(WIRE_OBJ)
 $(B)/tests/model_http: TEST_LIBS := $(BIN_LIBS)
@@ -124,7 +127,7 @@ $(B)/tests/%: $(B)/libramet.a
 	$(SAY) LD $@
 	$(HUSH)$(CC) $(LDFLAGS) $(filter %.o,$^) $(TEST_PARTS) $(B)/libramet.a $(LIBS) $(TEST_LIBS) -o $@
 
-TESTS := $(B)/tests/unit $(B)/tests/model $(B)/tests/model_http $(B)/tests/fault
+TESTS := $(B)/tests/unit $(B)/tests/agent $(B)/tests/model $(B)/tests/model_http $(B)/tests/fault
 
 $(UNIT_SRC:%.c=$(B)/obj/%.o): | setup-test
 

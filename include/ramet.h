@@ -86,6 +86,11 @@ extern "C" {
     X(TOKEN_NOT_FOUND, "token_not_found", 404, 3, "no such token")                                 \
     X(UNAUTHENTICATED, "unauthenticated", 401, 4, "the token is unknown, expired or revoked")      \
     X(ATTACHMENT_IN_USE, "attachment_in_use", 409, 5, "an entry refers to the attachment")         \
+    X(TURN_NOT_FOUND, "turn_not_found", 404, 3, "no such turn in this session")                    \
+    X(TURN_RUNNING_ALREADY, "turn_running", 409, 5, "a turn runs on this branch already")          \
+    X(TURN_OVER, "turn_over", 409, 5, "the turn has ended")                                        \
+    X(AGENT_NOT_FOUND, "agent_not_found", 422, 2, "no agent of that name is configured")           \
+    X(TOO_BUSY, "too_busy", 503, 6, "too many turns run or wait; try again")                       \
     X(KEY_MISMATCH, "idempotency_mismatch", 409, 5, "the idempotency key was used for another body") \
     X(DIGEST_MISMATCH, "digest_mismatch", 422, 2, "the bytes are not those of the SHA-256 given")  \
     X(FORBIDDEN, "forbidden", 403, 4, "the caller's level in the tree does not allow it")          \
@@ -813,6 +818,84 @@ RAMET_API ramet_status ramet_members(ramet_call *c, const char *session, ramet_m
 RAMET_API ramet_status ramet_member_set(ramet_call *c, const char *session, const char *user,
                                         ramet_level level);
 RAMET_API ramet_status ramet_member_remove(ramet_call *c, const char *session, const char *user);
+/* RAMET_OK when the caller may write to the session, else what a write would fail with. */
+RAMET_API ramet_status ramet_session_writable(ramet_call *c, const char *session);
+
+/* -------------------------------------------------------------------- turns
+ * A turn is one answer being made. It begins with a message, an edit or a regenerate, in one commit
+ * with it; writes to the branch that it began on and nowhere else, wherever the head is by then;
+ * and ends. What a server that died left running is interrupted, never whole. */
+
+typedef enum {
+    RAMET_TURN_RUNNING = 1,
+    RAMET_TURN_DONE,
+    RAMET_TURN_CANCELLED,
+    RAMET_TURN_FAILED,
+    RAMET_TURN_INTERRUPTED
+} ramet_turn_status;
+RAMET_API const char *ramet_turn_status_name(ramet_turn_status v); /* "running", "done" … */
+
+typedef struct ramet_turn {
+    const char *id;
+    const char *session;
+    int64_t branch;       /* that it writes to */
+    const char *agent;    /* by name, as it was given; NULL: it was not */
+    const char *entry_id; /* the last entry of the message that it answers; NULL: there was none */
+    const char *group;    /* of a fan-out; NULL: none */
+    const char *by;       /* NULL: the embedding program, or not told to the holder of a link */
+    ramet_turn_status status;
+    const char *error;      /* "" when none */
+    int64_t started, ended; /* ended 0: it runs */
+} ramet_turn;
+
+typedef struct ramet_turn_in {
+    const char *id;                /* NULL: a UUIDv7 is made */
+    const ramet_entry_in *entries; /* the message; they get the turn's id as turn_id */
+    size_t n;                      /* 0: answers what is there */
+    /* At most one of these. `replace`: a new version of that entry (the first of `entries`, which
+     * takes its role when it gives none), branched off before it. `regenerate`: another answer.
+     * "" makes the last one anew, all of it with its tool calls: it branches off behind the last
+     * message of the user (which may have no answer yet). An entry of an answer makes anew from
+     * there on, or from a bit before, so that no tool call is parted from its result; one of the
+     * user is refused. What was there stays on its branch. */
+    const char *replace, *regenerate;
+    const char *agent, *group;
+    const char *host; /* which server runs it: see ramet_turns_interrupt() */
+    const char *expected_head;
+} ramet_turn_in;
+
+/* Begins a turn. A turn that runs on the present head branch: RAMET_TURN_RUNNING_ALREADY, and the
+ * error's message ends with its id (ramet_turn_running() gives it); with `replace` and `regenerate`
+ * that one goes on on its branch. An id that is taken: RAMET_INVALID. A message that is on the path
+ * already with the same content is answered when it is the last thing there, and else
+ * RAMET_ENTRY_EXISTS. Needs writer, or a link for writing. */
+RAMET_API ramet_status ramet_turn_begin(ramet_call *c, const char *session, const ramet_turn_in *in,
+                                        ramet_turn **out, ramet_append_out *appended);
+/* Appends to the turn's own branch, as long as it runs (else RAMET_TURN_OVER). Needs what begin
+ * needs, each time; who may not see the session gets RAMET_TURN_NOT_FOUND. A session that was
+ * deleted meanwhile: RAMET_SESSION_NOT_FOUND. */
+RAMET_API ramet_status ramet_turn_append(ramet_call *c, const char *turn,
+                                         const ramet_entry_in *entries, size_t n,
+                                         ramet_append_out *out);
+/* Ends it, with the last entries of its answer in the same commit (n may be 0), under the rules of
+ * ramet_turn_append(). Ending one that has ended changes nothing: its entries are not written. The
+ * turn of a deleted session can be ended without entries, by the embedding program, so that it does
+ * not run when that is restored. error: at most 2,000 characters, may be NULL. */
+RAMET_API ramet_status ramet_turn_end(ramet_call *c, const char *turn, ramet_turn_status status,
+                                      const char *error, const ramet_entry_in *entries, size_t n,
+                                      ramet_append_out *out);
+RAMET_API ramet_status ramet_turn_get(ramet_call *c, const char *session, const char *turn,
+                                      ramet_turn **out);
+/* Newest first. limit 1-1000; 0 = 50. These three need reader. */
+RAMET_API ramet_status ramet_turns(ramet_call *c, const char *session, int limit, ramet_turn **out,
+                                   size_t *n);
+/* The one that runs on the session's head branch; *out is NULL when none does. */
+RAMET_API ramet_status ramet_turn_running(ramet_call *c, const char *session, ramet_turn **out);
+/* Marks what runs under that host (NULL: anything that runs) as interrupted; for the embedding
+ * program, when it starts. */
+RAMET_API ramet_status ramet_turns_interrupt(ramet_call *c, const char *host, int64_t *n);
+/* The hosts that turns run under, as the store knows, each once; for the embedding program. */
+RAMET_API ramet_status ramet_turn_hosts(ramet_call *c, const char *const **out, size_t *n);
 
 /* ------------------------------------------------------------------ events */
 
@@ -871,7 +954,7 @@ RAMET_API int64_t ramet_event_last(ramet *r);
 RAMET_API bool ramet_event_seen(ramet_call *c, const ramet_event *e);
 /* Blocks until there is an event past `after`, by this process (at once) or another one on the same
  * file (within half a second), at most `ms`; gives the newest number. ramet_event_wake() ends every
- * wait early. */
+ * wait early, and the next one when nobody waits. */
 RAMET_API int64_t ramet_event_wait(ramet *r, int64_t after, int ms);
 RAMET_API void ramet_event_wake(ramet *r);
 /* Forgets events but the newest `keep` (at least 1); those that the search index has not seen yet
@@ -948,9 +1031,9 @@ RAMET_API ramet_status ramet_share_revoke(ramet_call *c, const char *session, co
 /* From now on the call has, beside its user's own rights, those of a link's holder on that session:
  *
  *   read    the session itself, its path, branches and versions, record, head log, fork points,
- *           state, usage, events, attachments; compare and search in it; and to fork it as a
- *           private session of his user
- *   write   besides: append, rewind, undo, redo, switch, edit, regenerate, sync
+ *           state, usage, events, turns, attachments; compare and search in it; and to fork it
+ *           as a private session of his user
+ *   write   besides: append, rewind, undo, redo, switch, edit, regenerate, sync, turns
  *
  * All else about it is RAMET_FORBIDDEN, other sessions are not there, lists do not show it. Its
  * place in the tree, tags, metadata, adk log, who moved its head and why, the folder and options of
@@ -999,12 +1082,13 @@ RAMET_API ramet_status ramet_attachment_delete(ramet_call *c, const char *id);
 
 typedef struct ramet_feedback {
     const char *user; /* NULL: the embedding program */
-    int value; /* 1 up, -1 down */
+    int value;        /* 1 up, -1 down */
     const char *comment;
     int64_t at;
 } ramet_feedback;
 /* One a user and entry, beside the entry (I2): every session that shares the entry shows it. value
- * 0 takes it back. comment: at most 2,000 characters, may be NULL. Needs reader; a link does not do.
+ * 0 takes it back. comment: at most 2,000 characters, may be NULL. Needs reader; a link does not
+ * do.
  */
 RAMET_API ramet_status ramet_feedback_set(ramet_call *c, const char *session, const char *entry_id,
                                           int value, const char *comment);

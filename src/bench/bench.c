@@ -35,6 +35,7 @@ static const bench_case cases[] = {
     {"state", "session state at 100,000 entries", case_state, false},
     {"startup", "start of the program", case_startup, false},
     {"http", "the server, driven by wrk on loopback", case_http, false},
+    {"turns", "what the server adds to a model's stream", case_turns, false},
     {"bodies", "where large bodies are kept best (not run by default)", case_bodies, true},
 };
 #define N_CASES (sizeof cases / sizeof cases[0])

@@ -6,6 +6,7 @@
 #include "bench/suite.h"
 
 #include "base/util.h"
+#include "bench/child.h"
 #include "client/client.h"
 
 #include <arpa/inet.h>
@@ -22,19 +23,6 @@
 
 #define CONNECTIONS 64
 #define STREAMS 1000
-
-/* A child that listens on a port. */
-typedef struct child {
-    pid_t pid;
-    int port;
-} child;
-
-static void child_end(child *c)
-{
-    kill(c->pid, SIGTERM);
-    while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-}
 
 /* ----------------------------------------------------------- the bare program */
 
@@ -68,58 +56,6 @@ static _Noreturn void hello_main(int out)
         _exit(1);
     for (;;)
         pause();
-}
-
-static child hello_start(void)
-{
-    int pipe_[2];
-    child c = {0};
-    if (pipe(pipe_) != 0 || (c.pid = fork()) < 0)
-        bench_die("no child: %s", strerror(errno));
-    if (c.pid == 0)
-        hello_main(pipe_[1]);
-    close(pipe_[1]);
-    if (read(pipe_[0], &c.port, sizeof c.port) != (ssize_t)sizeof c.port || !c.port)
-        bench_die("the bare program did not start");
-    close(pipe_[0]);
-    return c;
-}
-
-/* ---------------------------------------------------------------- the server */
-
-static child server_start(const bench *b, const char *name)
-{
-    int pipe_[2];
-    child c = {0};
-    char line[256] = "";
-    if (pipe(pipe_) != 0 || (c.pid = fork()) < 0)
-        bench_die("no child: %s", strerror(errno));
-    if (c.pid == 0) {
-        dup2(pipe_[1], STDOUT_FILENO);
-        execl(b->program, "ramet", "serve", "--listen", "127.0.0.1:0", "--db",
-              scratch_path(b, name), "--log-level", "error", "--connections-per-address", "4096",
-              "--connections", "4096", (char *)NULL);
-        _exit(127);
-    }
-    close(pipe_[1]);
-    FILE *f = fdopen(pipe_[0], "r");
-    while (f && fgets(line, sizeof line, f) && strncmp(line, "listening on ", 13) != 0)
-        ;
-    const char *colon = strrchr(line, ':');
-    c.port = colon ? (int)strtol(colon + 1, NULL, 10) : 0;
-    if (!c.port)
-        bench_die("the server did not start");
-    fclose(f);
-    return c;
-}
-
-static const char *url_of(const child *c, const char *path)
-{
-    static char url[4][512];
-    static unsigned turn;
-    char *out = url[turn++ % 4];
-    snprintf(out, sizeof url[0], "http://127.0.0.1:%d%s", c->port, path);
-    return out;
 }
 
 /* ----------------------------------------------------------------------- wrk */
@@ -173,11 +109,11 @@ static void file_write(const char *path, const char *text)
 static void health_rows(bench *b)
 {
     sample ours = {0}, bare = {0};
-    child server = server_start(b, "http.db"), plain = hello_start();
+    child server = child_serve(b, "http.db", NULL), plain = child_fork(hello_main);
     bench_note("GET /healthz against a bare program");
     for (int i = 0; i < (b->quick ? 1 : 5); i++) {
-        sample_add(&bare, wrk_run(b, url_of(&plain, "/healthz"), NULL).rate);
-        sample_add(&ours, wrk_run(b, url_of(&server, "/healthz"), NULL).rate);
+        sample_add(&bare, wrk_run(b, child_url(&plain, "/healthz"), NULL).rate);
+        sample_add(&ours, wrk_run(b, child_url(&server, "/healthz"), NULL).rate);
     }
     child_end(&plain);
     child_end(&server);
@@ -230,8 +166,8 @@ static void append_rows(bench *b)
         store = scratch_open(b, "posts.db");
         append_script(b, store, script);
         ramet_close(store);
-        child server = server_start(b, "posts.db");
-        wrk_result r = wrk_run(b, url_of(&server, "/"), script);
+        child server = child_serve(b, "posts.db", NULL);
+        wrk_result r = wrk_run(b, child_url(&server, "/"), script);
         child_end(&server);
         file_remove(scratch_path(b, "posts.db"));
         sample_add(&ours, r.rate);
@@ -262,10 +198,10 @@ static void tail_row(bench *b)
     scratch_load(c, session, 1000, &w);
     ramet_call_free(c);
     ramet_close(store);
-    child server = server_start(b, "http.db");
+    child server = child_serve(b, "http.db", NULL);
     snprintf(path, sizeof path, "/ramet/v1/sessions/%s/entries?tail=true&limit=50", session);
     bench_note("tail pages over HTTP");
-    wrk_result r = wrk_run(b, url_of(&server, path), NULL);
+    wrk_result r = wrk_run(b, child_url(&server, path), NULL);
     child_end(&server);
     report_row(b, "http_tail", "the last 50 entries over HTTP, 64 connections", r.rate, "/s",
                BAR_NONE, 0, "latency p50 %.2f ms, p99 %.2f ms", r.p50_ms, r.p99_ms);
@@ -298,8 +234,8 @@ static void fork_row(bench *b)
     scratch_load(c, small, 10, &w);
     ramet_call_free(c);
     ramet_close(store);
-    child server = server_start(b, big->name);
-    if (client_open(url_of(&server, ""), NULL, &remote, &err) != RAMET_OK)
+    child server = child_serve(b, big->name, NULL);
+    if (client_open(child_url(&server, ""), NULL, &remote, &err) != RAMET_OK)
         bench_die("%s", err.message);
     c = client_http.ramet_call_new(remote, "ann", "bench");
     sample long_ = {0}, short_ = {0};
@@ -360,7 +296,7 @@ static void streams_row(bench *b)
         many.rlim_cur = many.rlim_max;
         setrlimit(RLIMIT_NOFILE, &many);
     }
-    child server = server_start(b, "http.db");
+    child server = child_serve(b, "http.db", NULL);
     bench_note("idle streams");
     close(stream_open(&server)); /* what the first one brings along is not counted */
     int64_t before = resident_bytes(server.pid);

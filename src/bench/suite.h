@@ -47,6 +47,7 @@ void case_startup(bench *b);
 void case_search(bench *b);
 void case_stream(bench *b);
 void case_http(bench *b);
+void case_turns(bench *b);
 void case_bodies(bench *b);
 
 /* Says why on standard error and ends the process. */

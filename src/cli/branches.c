@@ -103,8 +103,8 @@ int cmd_moves(cli *c)
     ramet_session *s = session_named(c, c->argv[0], &code);
     if (!s)
         return code;
-    if (lib->ramet_head_log(c->call, s->id, opt_count(c, "from", 0), limit > 1000 ? 1000 : (int)limit,
-                       &list, &n, &more) != RAMET_OK)
+    if (lib->ramet_head_log(c->call, s->id, opt_count(c, "from", 0),
+                            limit > 1000 ? 1000 : (int)limit, &list, &n, &more) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         json_list_begin(c, "moves");

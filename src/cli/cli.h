@@ -83,7 +83,8 @@ enum {
     CMD_RAW = 8,      /* takes its words unparsed */
     CMD_HIDDEN = 16,  /* not in help */
     CMD_MAKES = 32,   /* makes the store when there is none */
-    CMD_FILE = 64     /* not on a server */
+    CMD_FILE = 64,    /* not on a server */
+    CMD_SERVER = 128  /* only on one: it is started for the store's file when none is named */
 };
 
 typedef struct command_def {

@@ -332,8 +332,8 @@ int cmd_diff(cli *c)
     for (int i = 0; i < c->argc; i++)
         if (!side_named(c, c->argv[i], &sides[i], &code))
             return code;
-    if (lib->ramet_compare(c->call, sides, (size_t)c->argc, limit > 1000 ? 1000 : (int)limit, &d.out) !=
-        RAMET_OK)
+    if (lib->ramet_compare(c->call, sides, (size_t)c->argc, limit > 1000 ? 1000 : (int)limit,
+                           &d.out) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         native_compare(json_begin(c), &d.out);

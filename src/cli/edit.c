@@ -174,7 +174,7 @@ int cmd_regenerate(cli *c)
             code = input_all(&in, role_option(c, e->role), 1000, &entries, &n);
     }
     if (code < 0 && lib->ramet_regenerate(c->call, s->id, e->id, entries, n, opt_text(c, "expect"),
-                                     &out) != RAMET_OK)
+                                          &out) != RAMET_OK)
         code = cli_fail(c);
     if (c->argc > 2)
         input_end(&in);
@@ -219,7 +219,8 @@ int cmd_sync(cli *c)
             cli_error(c, RAMET_INVALID, "entries", "the input is neither a JSON array nor JSONL");
     if (code < 0)
         code = input_all(&in, RAMET_USER, MOST, &entries, &n);
-    if (code < 0 && lib->ramet_sync(c->call, s->id, entries, n, opt_text(c, "expect"), &out) != RAMET_OK)
+    if (code < 0 &&
+        lib->ramet_sync(c->call, s->id, entries, n, opt_text(c, "expect"), &out) != RAMET_OK)
         code = cli_fail(c);
     input_end(&in);
     if (from_file)

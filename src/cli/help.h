@@ -10,7 +10,7 @@
 int help_show(cli *c, const command_def *cmd); /* NULL: the overview */
 int help_man(cli *c);
 int help_markdown(cli *c);
-int help_settings(cli *c); /* of the server; in serve.c */
+int help_settings(cli *c);              /* of the server; in serve.c */
 int help_api(cli *c, const char *name); /* docs/api/NAME.md; in api.c */
 int help_openapi(cli *c);
 /* "-n, --limit N"; and what it does, with its choices */

@@ -194,7 +194,7 @@ int cmd_record(cli *c)
     do {
         lib->ramet_call_reset(c->walk);
         ramet_status status = lib->ramet_record(c->walk, s->id, which, from,
-                                           left < PAGE ? (int)left : PAGE, &page, &total);
+                                                left < PAGE ? (int)left : PAGE, &page, &total);
         if (status != RAMET_OK) {
             printer_end(&p);
             return cli_report(c, lib->ramet_call_error(c->walk));

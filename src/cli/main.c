@@ -2,6 +2,7 @@
  *
  * main.c: the command-line tool: one command from its words to its exit code.
  */
+#include "cli/attend.h"
 #include "cli/cli.h"
 #include "cli/term.h"
 
@@ -131,8 +132,6 @@ static int server_open(cli *c, const char *url)
 {
     ramet_error error;
     const char *user = option_or_env(c, "user", "RAMET_USER");
-    if (opt_text(c, "db"))
-        return cli_error(c, RAMET_INVALID, "db", "give --db or --server, not both");
     if (strcmp(c->cmd->name, "token") == 0) /* there --user is whom the token is for */
         user = getenv("RAMET_USER");
     if (strcmp(c->cmd->name, "gc") == 0 && opt_text(c, "grace"))
@@ -146,11 +145,25 @@ static int server_open(cli *c, const char *url)
     return calls_open(c, user);
 }
 
+/* A server for the store's file, for as long as the command runs. */
+static int attended_open(cli *c)
+{
+    char url[ATTEND_URL];
+    if (!attend_start(option_or_env(c, "db", "RAMET_DB"), opt_text(c, "config"), url))
+        return cli_error(c, RAMET_CANNOT_OPEN, "db",
+                         "no server could be started; 'ramet serve' tells why");
+    return server_open(c, url);
+}
+
 static int store_open(cli *c)
 {
     const char *server = option_or_env(c, "server", "RAMET_SERVER");
-    if (server && !(opt_text(c, "db") && !opt_text(c, "server")))
+    if (opt_text(c, "db") && opt_text(c, "server"))
+        return cli_error(c, RAMET_INVALID, "db", "give --db or --server, not both");
+    if (server && !opt_text(c, "db"))
         return server_open(c, server);
+    if (c->cmd->flags & CMD_SERVER)
+        return attended_open(c);
     const char *where = option_or_env(c, "db", "RAMET_DB");
     ramet_options options = {.must_exist = !(c->cmd->flags & CMD_MAKES)};
     ramet_error error;
@@ -183,6 +196,7 @@ static int command_run(cli *c)
         lib->ramet_call_free(c->call);
         lib->ramet_close(c->store);
     }
+    attend_end();
     return code;
 }
 

@@ -47,8 +47,9 @@ static int change_member(cli *c, const char *session)
     if (level <= RAMET_NO_LEVEL)
         return cli_error(c, RAMET_INVALID, "level",
                          "'%s' is no level; take reader, writer, manager or owner", c->argv[3]);
-    return lib->ramet_member_set(c->call, session, user, (ramet_level)level) == RAMET_OK ? -1
-                                                                                    : cli_fail(c);
+    return lib->ramet_member_set(c->call, session, user, (ramet_level)level) == RAMET_OK
+               ? -1
+               : cli_fail(c);
 }
 
 int cmd_members(cli *c)

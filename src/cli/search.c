@@ -105,7 +105,8 @@ int cmd_search(cli *c)
     in.until = opt_time(c, "until");
     in.limit = limit > 200 ? 200 : (int)limit;
     in.cursor = opt_text(c, "cursor");
-    code = lib->ramet_search(c->call, &in, &hits) == RAMET_OK ? answer(c, &hits, query.p) : cli_fail(c);
+    code = lib->ramet_search(c->call, &in, &hits) == RAMET_OK ? answer(c, &hits, query.p)
+                                                              : cli_fail(c);
     buf_release(&query);
     return code;
 }

@@ -10,14 +10,16 @@
 
 #include <string.h>
 
-/* The last value of a flag counts, as with every option. */
+/* The last value of a flag counts, as with every option; of a list, all do. */
 static int flags_read(cli *c, server_config *cfg)
 {
     char message[CONFIG_MESSAGE];
     for (const server_setting *s = server_settings; s->name || s->part; s++) {
-        const char *value = s->name ? opt_text(c, s->name) : NULL;
-        if (value && !config_set(cfg, c->mem, s->name, value, message))
-            return cli_error(c, RAMET_INVALID, s->name, "--%s", message);
+        size_t n = 0;
+        const char *const *values = s->name ? opt_list(c, s->name, &n) : NULL;
+        for (size_t i = s->kind == SETTING_LIST || !n ? 0 : n - 1; i < n; i++)
+            if (!config_set(cfg, c->mem, s->name, values[i], message))
+                return cli_error(c, RAMET_INVALID, s->name, "--%s", message);
     }
     return -1;
 }

@@ -157,8 +157,9 @@ int cmd_show(cli *c)
     if (!s || !branch_option(c, &branch, &code))
         return code;
     if (opt_flag(c, "ancestry") || opt_flag(c, "children")) {
-        ramet_status status = opt_flag(c, "ancestry") ? lib->ramet_ancestry(c->call, s->id, &list, &n)
-                                                      : lib->ramet_children(c->call, s->id, &list, &n);
+        ramet_status status = opt_flag(c, "ancestry")
+                                  ? lib->ramet_ancestry(c->call, s->id, &list, &n)
+                                  : lib->ramet_children(c->call, s->id, &list, &n);
         return status == RAMET_OK ? sessions_answer(c, list, n) : cli_fail(c);
     }
     if (c->argc < 2)

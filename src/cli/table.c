@@ -26,7 +26,8 @@ const char *const cli_groups[GROUP_COUNT] = {
 const topic_def cli_environment[] = {
     {"RAMET_DB", "the store's file, when --db is not given; else $XDG_DATA_HOME/ramet/ramet.db or "
                  "~/.local/share/ramet/ramet.db"},
-    {"RAMET_SERVER", "a server to work on instead of a file, when neither --server nor --db is given"},
+    {"RAMET_SERVER",
+     "a server to work on instead of a file, when neither --server nor --db is given"},
     {"RAMET_TOKEN", "the API key for the server, when --token is not given"},
     {"RAMET_USER", "who acts, when --user is not given; else \"local\""},
     {"RAMET_PAGER, PAGER", "the pager (default: less with -FRX); empty or \"cat\": none"},
@@ -128,6 +129,7 @@ const option_def cli_globals[] = {
 #define SETTING_TEXT_OPTION(member, n, v, d, t)      {.name = n, .kind = OPT_TEXT, .value = v, .text = t},
 #define SETTING_WORD_OPTION(member, n, w, d, t)      {.name = n, .kind = OPT_CHOICE, .value = "WORD", .text = t, .choices = w},
 #define SETTING_NUMBER_OPTION(member, n, l, m, d, t) {.name = n, .kind = OPT_TEXT, .value = "N", .text = t},
+#define SETTING_LIST_OPTION(member, n, v, t)         {.name = n, .kind = OPT_LIST, .value = v, .text = t},
 #define SETTING_SWITCH_OPTION(member, n, d, t)       {.name = n, .kind = OPT_CHOICE, .value = "WORD", .text = t, .choices = "on|off"},
 
 /* ------------------------------------------------------------------ the commands */
@@ -183,6 +185,19 @@ const command_def cli_commands[] = {
     .args = ARGS(SESSION_ARG, MAYBE("FILE", "the list; without it, or with -, standard input", WORD_FILE)),
     .options = OPTIONS(EXPECT_OPTION),
     .examples = EXAMPLES({"sync @ messages.json", "what a client holds becomes the history"}),
+},
+{
+    .name = "chat", .group = GROUP_WRITE, .flags = CMD_SERVER, .synopsis = "[SESSION [MESSAGE...]]", .run = cmd_chat,
+    .summary = "Talk with an agent in the terminal",
+    .about = "What is typed is sent, the answer is shown as it comes and recorded. Lines that begin with / are "
+             "commands (/fork, /rewind, /undo, /tree, /help); Ctrl-C ends an answer. Without SESSION a new one is "
+             "made; with MESSAGE it is sent and the command ends with the answer. Works on a server (--server), or "
+             "starts one for the store's file meanwhile.",
+    .args = ARGS(MAYBE("SESSION", "the session to go on in", WORD_SESSION), MANY("MESSAGE", "what to say", WORD_ANY)),
+    .options = OPTIONS(VALUE("agent", 0, OPT_TEXT, "NAME", "who answers (default: the session's agent)"),
+                       WORD("config", 0, "FILE", "settings of the server that is started, its agents too", WORD_FILE)),
+    .examples = EXAMPLES({"chat", "a new conversation with the built-in agent echo"},
+                         {"chat @ 'And by bus?'", "one message to the newest session"}),
 },
 {
     .name = "list", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "", .run = cmd_list,
@@ -433,7 +448,7 @@ const command_def cli_commands[] = {
              "docs/server.md and 'ramet help --settings' tell all of them, with their defaults.",
     .options = OPTIONS(WORD("config", 'c', "FILE", "settings from a file", WORD_FILE),
                        SERVER_SETTINGS(SETTING_PART, SETTING_TEXT_OPTION, SETTING_WORD_OPTION,
-                                       SETTING_NUMBER_OPTION, SETTING_SWITCH_OPTION) {.name = NULL}),
+                                       SETTING_NUMBER_OPTION, SETTING_SWITCH_OPTION, SETTING_LIST_OPTION) {.name = NULL}),
     .examples = EXAMPLES({"serve", "on 127.0.0.1:7077, for this machine alone"},
                          {"serve --listen 127.0.0.1:0 --db /tmp/try.db", "a free port, and another store"},
                          {"serve --config ramet.conf --log-format json", "with a file of settings"}),

@@ -54,9 +54,8 @@ int cmd_tag(cli *c)
     const struct {
         const char *word;
         ramet_status (*run)(ramet_call *, const char *, const char *const *, size_t, ramet_tags *);
-    } actions[] = {{"add", lib->ramet_tags_add},
-                   {"rm", lib->ramet_tags_remove},
-                   {"set", lib->ramet_tags_set}};
+    } actions[] = {
+        {"add", lib->ramet_tags_add}, {"rm", lib->ramet_tags_remove}, {"set", lib->ramet_tags_set}};
     ramet_tags tags;
     int code = 0;
     if (!c->argc)

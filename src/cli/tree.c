@@ -91,7 +91,8 @@ static int64_t fork_base(cli *c, const ramet_session *s)
     size_t n;
     int64_t base = -1;
     lib->ramet_call_reset(c->walk);
-    if (s->is_fork && !s->deleted && lib->ramet_branches(c->walk, s->id, &list, &n) == RAMET_OK && n)
+    if (s->is_fork && !s->deleted && lib->ramet_branches(c->walk, s->id, &list, &n) == RAMET_OK &&
+        n)
         base = list[0].base;
     return base;
 }

@@ -38,8 +38,8 @@ static int list_verdicts(cli *c, const char *session)
     size_t n;
     bool more;
     int64_t limit = opt_count(c, "limit", 50);
-    if (lib->ramet_verdicts(c->call, session, 0, limit > 1000 ? 1000 : (int)limit, &list, &n, &more) !=
-        RAMET_OK)
+    if (lib->ramet_verdicts(c->call, session, 0, limit > 1000 ? 1000 : (int)limit, &list, &n,
+                            &more) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         json_list_begin(c, "verdicts");
@@ -90,8 +90,8 @@ int cmd_verdict(cli *c)
         return list_verdicts(c, c->argc ? sides[0].session : NULL);
     if ((code = winner_option(c, &winner)) >= 0)
         return code;
-    if (lib->ramet_verdict_add(c->call, sides, (size_t)c->argc, winner, opt_text(c, "reason"), &v) !=
-        RAMET_OK)
+    if (lib->ramet_verdict_add(c->call, sides, (size_t)c->argc, winner, opt_text(c, "reason"),
+                               &v) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         native_verdict(json_begin(c), v);

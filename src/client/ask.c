@@ -191,7 +191,7 @@ static ramet_status status_of(const char *code, int http)
     }
 }
 
-static ramet_status answer_error(client_call *c, const buf *text)
+ramet_status answer_error(client_call *c, const buf *text)
 {
     json_doc d;
     if (!json_parse(c->a, text->p, text->n, 0, &d, NULL) || !json_is(&d.nodes[0], JSON_OBJECT))
@@ -216,7 +216,7 @@ static size_t into_buf(char *p, size_t size, size_t n, void *arg)
     return b->over ? 0 : size * n;
 }
 
-static struct curl_slist *headers(const client_call *c, bool has_body)
+struct curl_slist *ask_headers(const client_call *c, bool has_body)
 {
     struct curl_slist *list = NULL;
     buf line;
@@ -244,7 +244,7 @@ static CURLcode perform(client_call *c, const target *t, const char *method, con
                         curl_write_callback sink, void *arg)
 {
     CURL *h = c->curl;
-    struct curl_slist *list = headers(c, b != NULL);
+    struct curl_slist *list = ask_headers(c, b != NULL);
     curl_easy_reset(h);
     curl_easy_setopt(h, CURLOPT_URL, t->text.p);
     curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method);
@@ -283,13 +283,18 @@ static ramet_status unreachable(client_call *c, CURLcode rc)
 
 ramet_status ask(target *t, const char *method, body *b, json_doc *out)
 {
+    if (b)
+        jw_end_object(&b->w);
+    return ask_raw(t, method, b, out);
+}
+
+ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out)
+{
     client_call *c = t->c;
     buf text;
     *out = (json_doc){0};
     memset(&c->err, 0, sizeof c->err);
     buf_init(&text, ANSWER_MAX);
-    if (b)
-        jw_end_object(&b->w);
     CURLcode rc = perform(c, t, method, b, into_buf, &text);
     free_both(t, b);
     ramet_status st = RAMET_OK;
@@ -318,11 +323,10 @@ ramet_status ask_file(target *t, const char *method, const char *path)
     FILE *f = fopen(path, "wxb");
     if (!f) {
         free_both(t, NULL);
-        return errno == EEXIST
-                   ? client_fail(c, RAMET_INVALID, "path", "%s exists; a backup goes to a new file",
-                                 path)
-                   : client_fail(c, RAMET_INVALID, "path", "%s cannot be made: %s", path,
-                                 strerror(errno));
+        return errno == EEXIST ? client_fail(c, RAMET_INVALID, "path",
+                                             "%s exists; a backup goes to a new file", path)
+                               : client_fail(c, RAMET_INVALID, "path", "%s cannot be made: %s",
+                                             path, strerror(errno));
     }
     CURLcode rc = perform(c, t, method, NULL, into_file, f);
     free_both(t, NULL);

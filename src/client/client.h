@@ -13,6 +13,8 @@
 #ifndef CLIENT_CLIENT_H
 #define CLIENT_CLIENT_H
 
+#include "base/arena.h"
+#include "base/json.h"
 #include "ramet.h"
 
 /* Every call that needs a store. */
@@ -89,5 +91,22 @@ extern const ramet_calls client_http;
 /* `url` is http://HOST[:PORT] or https://…, with a path in front of /ramet/v1 when there is one.
  * `token` may be NULL. Nothing is sent yet. The answer is closed with client_http.ramet_close(). */
 ramet_status client_open(const char *url, const char *token, ramet **out, ramet_error *err);
+
+/* ---- turns: a server alone runs them */
+
+/* Who hears a turn. Both are called while client_message() runs. */
+typedef struct client_heard {
+    /* One event: its name ("turn.delta" …) and its data, which live until it returns. */
+    void (*event)(void *arg, const char *name, arena *a, const json_doc *data);
+    /* Asked several times a second; true: it was told, do not ask again. May be NULL. */
+    bool (*stop)(void *arg);
+    void *arg;
+} client_heard;
+/* Posts `json` to …/sessions/SESSION/ROUTE ("messages", "regenerate") and hears the answer to its
+ * end. Over HTTP only. */
+ramet_status client_message(ramet_call *c, const char *session, const char *route, const char *json,
+                            const client_heard *heard);
+/* Posts to a route of a session whose answer does not matter. `route` is put in as it is. */
+ramet_status client_post(ramet_call *c, const char *session, const char *route, const char *json);
 
 #endif

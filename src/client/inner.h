@@ -68,6 +68,11 @@ void body_texts(body *b, const char *name, const char *const *items, size_t n);
 
 /* Sends, and frees both. The answer is read into the call's memory. */
 ramet_status ask(target *t, const char *method, body *b, json_doc *out);
+/* The same with a body that is whole already. */
+ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out);
+struct curl_slist *ask_headers(const client_call *c, bool has_body);
+/* The library's error from an answer of another status than 2xx. */
+ramet_status answer_error(client_call *c, const buf *text);
 /* The same with the answer into a file. */
 ramet_status ask_file(target *t, const char *method, const char *path);
 

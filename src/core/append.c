@@ -6,11 +6,7 @@
 
 typedef struct append_job {
     const char *session;
-    const ramet_append_in *in;
-    entry_new *list;
-    uint8_t expected[HASH_LEN];
-    bool given;
-    ramet_append_out *out;
+    append_work w;
 } append_job;
 
 ramet_status entries_known(cx *x, const branch_row *b, entry_new *list, size_t n, size_t *fresh)
@@ -66,16 +62,16 @@ void append_answer(cx *x, const branch_row *b, entry_new *list, size_t n, ramet_
 
 /* The branch to append to, given the head of the main log; the adk log of a session begins with its
  * first entry. */
-static ramet_status target(cx *x, session_row *s, const ramet_append_in *in, branch_row *b)
+static ramet_status target(cx *x, const session_row *s, const append_work *w, branch_row *b)
 {
-    bool head = in->log == RAMET_LOG_MAIN && (!in->branch || in->branch == s->head);
+    bool head = w->log == RAMET_LOG_MAIN && (!w->branch || w->branch == s->head);
     if (head && b->m.id && b->m.session == s->no && b->m.log == RAMET_LOG_MAIN)
         return RAMET_OK;
-    if (in->log == RAMET_LOG_ADK && !in->branch && !s->adk) {
+    if (w->log == RAMET_LOG_ADK && !w->branch && !s->adk) {
         *b = (branch_row){.m = {.tree = s->tree, .session = s->no, .log = RAMET_LOG_ADK}};
         return RAMET_OK;
     }
-    return branch_open(x, s, in->log, in->branch, b);
+    return branch_open(x, s, w->log, w->branch, b);
 }
 
 static void adk_begin(cx *x, session_row *s, branch_row *b)
@@ -89,45 +85,51 @@ static void adk_begin(cx *x, session_row *s, branch_row *b)
     q_run(q);
 }
 
+ramet_status append_do(cx *x, session_row *s, branch_row *b, const append_work *w)
+{
+    size_t fresh;
+    TRY(target(x, s, w, b));
+    TRY(entries_known(x, b, w->list, w->n, &fresh));
+    /* A retry of something that was done already is answered, whatever came after it. */
+    if (fresh)
+        TRY(head_check(x, b, w->expected, w->given));
+    if (b->len + (int64_t)fresh > POS_MAX)
+        return call_fail(x->c, RAMET_PATH_FULL, "entries",
+                         "the history has %lld entries; it is full", (long long)b->len);
+    TRY(tip_check(x, b));
+    if (fresh && !b->m.id)
+        adk_begin(x, s, b);
+    entries_write(x, s, b, w->list, w->n);
+    if (b->m.id == s->head)
+        recent_put(x, s, b);
+    else
+        recent_drop(x, s->id); /* it may have changed the session and its other branches */
+    append_answer(x, b, w->list, w->n, w->out);
+    return cx_status(x);
+}
+
 static ramet_status append_run(cx *x, void *arg)
 {
     append_job *j = arg;
     session_row s;
     branch_row b;
-    size_t fresh;
-    TRY(session_open_brief(x, j->session, j->in->log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_WRITE,
-                           &s, &b));
-    TRY(target(x, &s, j->in, &b));
-    TRY(entries_known(x, &b, j->list, j->in->n, &fresh));
-    /* A retry of something that was done already is answered, whatever came after it. */
-    if (fresh)
-        TRY(head_check(x, &b, j->expected, j->given));
-    if (b.len + (int64_t)fresh > POS_MAX)
-        return call_fail(x->c, RAMET_PATH_FULL, "entries",
-                         "the history has %lld entries; it is full", (long long)b.len);
-    TRY(tip_check(x, &b));
-    if (fresh && !b.m.id)
-        adk_begin(x, &s, &b);
-    entries_write(x, &s, &b, j->list, j->in->n);
-    if (b.m.id == s.head)
-        recent_put(x, &s, &b);
-    else
-        recent_drop(x, s.id); /* it may have changed the session and its other branches */
-    append_answer(x, &b, j->list, j->in->n, j->out);
-    return cx_status(x);
+    TRY(session_open_brief(x, j->session, j->w.log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_WRITE, &s,
+                           &b));
+    return append_do(x, &s, &b, &j->w);
 }
 
 ramet_status ramet_append(ramet_call *c, const char *session, const ramet_append_in *in,
                           ramet_append_out *out)
 {
-    append_job j = {.session = session, .in = in, .out = out};
+    append_job j = {.session = session,
+                    .w = {.log = in->log, .branch = in->branch, .n = in->n, .out = out}};
     *out = (ramet_append_out){0};
     if (!in->n)
         return call_fail(c, RAMET_INVALID, "entries", "there is nothing to append");
     if (in->log != RAMET_LOG_MAIN && in->log != RAMET_LOG_ADK)
         return call_fail(c, RAMET_INVALID, "log", "the log must be main or adk");
     TRY(check_id(c, "session", session));
-    TRY(check_hash(c, in->expected_head, j.expected, &j.given));
-    TRY(entries_prepare(c, in->entries, in->n, c->r->lim.batch, ramet_now(c->r), &j.list));
+    TRY(check_hash(c, in->expected_head, j.w.expected, &j.w.given));
+    TRY(entries_prepare(c, in->entries, in->n, c->r->lim.batch, ramet_now(c->r), &j.w.list));
     return cx_append(c, append_run, &j);
 }

@@ -388,6 +388,19 @@ bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have);
 void entries_write(cx *x, const session_row *s, branch_row *b, entry_new *list, size_t n);
 /* Looks each prepared entry up on a path: known with the same content, new, or a conflict. */
 ramet_status entries_known(cx *x, const branch_row *b, entry_new *list, size_t n, size_t *fresh);
+/* An append: prepared entries and where they go. */
+typedef struct append_work {
+    ramet_log log;
+    int64_t branch; /* 0 = the head */
+    entry_new *list;
+    size_t n;
+    uint8_t expected[HASH_LEN];
+    bool given;
+    ramet_append_out *out;
+} append_work;
+/* Does it in a session that session_open_brief() gave with its head; *b becomes the branch written
+ * to. Refuses before it has written anything. */
+ramet_status append_do(cx *x, session_row *s, branch_row *b, const append_work *w);
 /* The answer to an append, after it was written. */
 void append_answer(cx *x, const branch_row *b, entry_new *list, size_t n, ramet_append_out *out);
 /* The parts of an entry that is one text, or (NULL) nothing. */
@@ -441,6 +454,25 @@ void head_move(cx *x, session_row *s, int64_t to, int64_t to_adk, ramet_move_kin
  */
 void move_to_cut(cx *x, session_row *s, const branch_row *head, const cut_result *cut,
                  ramet_fork_type type, ramet_move_kind kind, const char *why, branch_row *out);
+
+/* ---- edit and regenerate (core/edit.c) */
+
+/* A branch at a cut, and prepared entries that go there. */
+typedef struct edit_work {
+    ramet_at at;
+    ramet_cut_policy cut;
+    entry_new *list;
+    size_t n;
+    ramet_move_kind kind; /* edit or regenerate */
+    uint8_t expected[HASH_LEN];
+    bool given;
+    ramet_append_out *out;
+} edit_work;
+/* Does it; *to is the new branch. Refuses before it has written anything. */
+ramet_status edit_do(cx *x, session_row *s, const branch_row *head, const edit_work *w,
+                     branch_row *to);
+/* The role of an entry on the path: an edit may leave its own to the entry that it replaces. */
+ramet_status role_of(ramet_call *c, const char *session, const char *entry_id, ramet_role *role);
 
 /* ---- versions (core/version.c) */
 typedef struct version_row {

@@ -7,48 +7,47 @@
 /* ------------------------------------------------------ edit and regenerate */
 
 typedef struct edit_job {
-    const char *session, *entry_id;
-    entry_new *list;
-    size_t n;
-    ramet_move_kind kind;
-    uint8_t expected[HASH_LEN];
-    bool given;
-    ramet_append_out *out;
+    const char *session;
+    edit_work w;
 } edit_job;
+
+ramet_status edit_do(cx *x, session_row *s, const branch_row *head, const edit_work *w,
+                     branch_row *to)
+{
+    cut_result cut;
+    size_t fresh;
+    ramet_at adk_at = {0};
+    TRY(head_check(x, head, w->expected, w->given));
+    TRY(cut_both(x, s, head, &w->at, &adk_at, w->cut, &cut));
+    /* What is before the cut stays, so an id of the new entries must not be there. */
+    branch_row kept = *head;
+    kept.len = cut.main;
+    TRY(entries_known(x, &kept, w->list, w->n, &fresh));
+    for (size_t i = 0; i < w->n; i++)
+        if (w->list[i].existing)
+            return call_fail(x->c, RAMET_ENTRY_EXISTS, "id", "entry %s is on the path before %s",
+                             w->list[i].e.id, w->at.entry_id);
+    if (cut.main + (int64_t)fresh > POS_MAX)
+        return call_fail(x->c, RAMET_PATH_FULL, "entries", "the history would be too long");
+    move_to_cut(x, s, head, &cut,
+                w->kind == RAMET_MOVE_EDIT ? RAMET_AUTO_EDIT : RAMET_AUTO_REGENERATE, w->kind, "",
+                to);
+    entries_write(x, s, to, w->list, w->n);
+    append_answer(x, to, w->list, w->n, w->out);
+    return cx_status(x);
+}
 
 static ramet_status edit_run(cx *x, void *arg)
 {
     edit_job *j = arg;
     session_row s;
     branch_row head, to;
-    cut_result cut;
-    size_t fresh;
-    ramet_at at = {j->entry_id, RAMET_BEFORE}, adk_at = {0};
     TRY(session_open(x, j->session, NEED_WRITE, &s));
     TRY(branch_open(x, &s, RAMET_LOG_MAIN, 0, &head));
-    TRY(head_check(x, &head, j->expected, j->given));
-    TRY(cut_both(x, &s, &head, &at, &adk_at, RAMET_CUT_EXACT, &cut));
-    /* What is before the cut stays, so an id of the new entries must not be there. */
-    branch_row kept = head;
-    kept.len = cut.main;
-    TRY(entries_known(x, &kept, j->list, j->n, &fresh));
-    for (size_t i = 0; i < j->n; i++)
-        if (j->list[i].existing)
-            return call_fail(x->c, RAMET_ENTRY_EXISTS, "id", "entry %s is on the path before %s",
-                             j->list[i].e.id, j->entry_id);
-    if (cut.main + (int64_t)fresh > POS_MAX)
-        return call_fail(x->c, RAMET_PATH_FULL, "entries", "the history would be too long");
-    move_to_cut(x, &s, &head, &cut,
-                j->kind == RAMET_MOVE_EDIT ? RAMET_AUTO_EDIT : RAMET_AUTO_REGENERATE, j->kind, "",
-                &to);
-    entries_write(x, &s, &to, j->list, j->n);
-    append_answer(x, &to, j->list, j->n, j->out);
-    return cx_status(x);
+    return edit_do(x, &s, &head, &j->w, &to);
 }
 
-/* An edit may leave the role to the entry that it replaces. */
-static ramet_status role_of(ramet_call *c, const char *session, const char *entry_id,
-                            ramet_role *role)
+ramet_status role_of(ramet_call *c, const char *session, const char *entry_id, ramet_role *role)
 {
     ramet_entry *old;
     TRY(ramet_entry_get(c, session, 0, entry_id, &old));
@@ -60,11 +59,12 @@ ramet_status ramet_edit(ramet_call *c, const char *session, const char *entry_id
                         const ramet_entry_in *in, const char *expected_head, ramet_append_out *out)
 {
     edit_job j = {
-        .session = session, .entry_id = entry_id, .n = 1, .kind = RAMET_MOVE_EDIT, .out = out};
+        .session = session,
+        .w = {.at = {entry_id, RAMET_BEFORE}, .n = 1, .kind = RAMET_MOVE_EDIT, .out = out}};
     ramet_entry_in copy = *in;
     *out = (ramet_append_out){0};
     TRY(check_id(c, "entry_id", entry_id));
-    TRY(check_hash(c, expected_head, j.expected, &j.given));
+    TRY(check_hash(c, expected_head, j.w.expected, &j.w.given));
     if (!copy.role) {
         bool done;
         TRY(once_early(c, &done));
@@ -72,7 +72,7 @@ ramet_status ramet_edit(ramet_call *c, const char *session, const char *entry_id
             return RAMET_OK;
         TRY(role_of(c, session, entry_id, &copy.role));
     }
-    TRY(entries_prepare(c, &copy, 1, 1, ramet_now(c->r), &j.list));
+    TRY(entries_prepare(c, &copy, 1, 1, ramet_now(c->r), &j.w.list));
     return cx_write(c, edit_run, &j);
 }
 
@@ -80,15 +80,13 @@ ramet_status ramet_regenerate(ramet_call *c, const char *session, const char *en
                               const ramet_entry_in *entries, size_t n, const char *expected_head,
                               ramet_append_out *out)
 {
-    edit_job j = {.session = session,
-                  .entry_id = entry_id,
-                  .n = n,
-                  .kind = RAMET_MOVE_REGENERATE,
-                  .out = out};
+    edit_job j = {
+        .session = session,
+        .w = {.at = {entry_id, RAMET_BEFORE}, .n = n, .kind = RAMET_MOVE_REGENERATE, .out = out}};
     *out = (ramet_append_out){0};
     TRY(check_id(c, "entry_id", entry_id));
-    TRY(check_hash(c, expected_head, j.expected, &j.given));
-    TRY(entries_prepare(c, entries, n, c->r->lim.batch, ramet_now(c->r), &j.list));
+    TRY(check_hash(c, expected_head, j.w.expected, &j.w.given));
+    TRY(entries_prepare(c, entries, n, c->r->lim.batch, ramet_now(c->r), &j.w.list));
     return cx_write(c, edit_run, &j);
 }
 

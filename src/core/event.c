@@ -294,6 +294,7 @@ struct watch {
     _Atomic int64_t last; /* newest number that is known */
     _Atomic int waiters;
     int64_t wakes, polled; /* by ramet_event_wake(); when the store was looked at last */
+    int64_t unheard;       /* wakes that found nobody waiting */
     bool polling;
 
     pthread_mutex_t look_lock;
@@ -393,10 +394,13 @@ int64_t ramet_event_wait(ramet *r, int64_t after, int ms)
     struct watch *w = r->watch;
     if (ms <= 0)
         return ramet_event_last(r);
+    if (w->last > after)
+        return w->last;
     int64_t end = time_mono_us() + (int64_t)ms * 1000;
     pthread_mutex_lock(&w->lock);
     w->waiters++;
-    int64_t wakes = w->wakes;
+    int64_t wakes = w->wakes - w->unheard;
+    w->unheard = 0;
     while (w->last <= after && w->wakes == wakes) {
         int64_t now = time_mono_us(), due = w->polled + POLL_US;
         bool mine = !w->polling;
@@ -424,6 +428,7 @@ void ramet_event_wake(ramet *r)
     struct watch *w = r->watch;
     pthread_mutex_lock(&w->lock);
     w->wakes++;
+    w->unheard += !w->waiters;
     pthread_cond_broadcast(&w->moved);
     pthread_mutex_unlock(&w->lock);
 }

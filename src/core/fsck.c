@@ -363,6 +363,27 @@ static void moves_check(fsck *f, const fsck_session *s)
         fsck_fault(f, at_session(s), "its undo or redo stack is wrong");
 }
 
+/* ---------------------------------------------------------------------- turns */
+
+static void turns_check(fsck *f, const fsck_session *s)
+{
+    db_stmt *q = db_query(f->x.d, Q_turn_of_session);
+    q_int(q, 1, f->tree);
+    q_int(q, 2, s->s.no);
+    q_int(q, 3, INT64_MAX);
+    while (q_row(q)) {
+        const char *id = q_col_text(q, 0);
+        int64_t branch = q_col_int(q, 3), status = q_col_int(q, 8);
+        fsck_place at = at_session(s);
+        at.branch = branch;
+        if (!branch_of(f, s, branch, RAMET_LOG_MAIN))
+            fsck_fault(f, at, "the branch that turn %s writes to is missing", id);
+        if (status < RAMET_TURN_RUNNING || status > RAMET_TURN_INTERRUPTED)
+            fsck_fault(f, at, "turn %s has no known status", id);
+    }
+    fsck_read_ok(f, at_session(s), "reading its turns");
+}
+
 /* --------------------------------------------------------------------- record */
 
 typedef struct run {
@@ -475,6 +496,7 @@ static void tree_check(fsck *f)
             continue;
         moves_check(f, s);
         record_check(f, s);
+        turns_check(f, s);
     }
     verdicts_check(f);
     for (size_t i = 0; i < f->n_branches && !f->stopped; i++) {
@@ -549,6 +571,7 @@ static void orphans_check(fsck *f)
         {Q_orphan_member, "a member belongs to no tree", BY_NUMBER},
         {Q_orphan_verdict, "a verdict belongs to no tree", BY_NUMBER},
         {Q_orphan_share, "a share link belongs to no session", BY_NUMBER},
+        {Q_orphan_turn, "a turn belongs to no session", BY_NUMBER},
         {Q_orphan_attached, "a reference to an attachment belongs to no entry", BY_KEY},
         {Q_orphan_reference, "the attachment that the entry refers to is missing", BY_KEY},
         {Q_orphan_feedback, "feedback belongs to no entry", BY_KEY},

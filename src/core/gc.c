@@ -554,6 +554,7 @@ static ramet_status bury_run(cx *x, void *arg)
         tree_write(x, Q_move_del, j->tree, s->no);
         tree_write(x, Q_run_del, j->tree, s->no);
         tree_write(x, Q_share_clear, j->tree, s->no);
+        tree_write(x, Q_turn_clear, j->tree, s->no);
         if (!stays)
             tree_write(x, Q_session_del, j->tree, s->no);
         else if (s->purging == 1)

@@ -161,3 +161,12 @@ ramet_status ramet_member_remove(ramet_call *c, const char *session, const char 
     member_job j = {session, user, RAMET_NO_LEVEL};
     return cx_write(c, remove_run, &j);
 }
+
+ramet_status ramet_session_writable(ramet_call *c, const char *session)
+{
+    cx x;
+    session_row s;
+    if (!cx_read(&x, c))
+        return c->err.status;
+    return cx_done(&x, session_open(&x, session, NEED_WRITE, &s));
+}

@@ -55,6 +55,7 @@ static const char *const actors[] = {"user", "system"};
 static const char *const levels[] = {"none", "reader", "writer", "manager", "owner"};
 static const char *const moves[] = {NULL,     "rewind", "undo",       "redo",
                                     "switch", "edit",   "regenerate", "sync"};
+static const char *const turns[] = {NULL, "running", "done", "cancelled", "failed", "interrupted"};
 
 #define COUNT(t) (sizeof(t) / sizeof(t)[0])
 
@@ -139,6 +140,11 @@ int ramet_level_parse(const char *s)
 const char *ramet_move_name(ramet_move_kind v)
 {
     return word(moves, COUNT(moves), (int)v);
+}
+
+const char *ramet_turn_status_name(ramet_turn_status v)
+{
+    return word(turns, COUNT(turns), (int)v);
 }
 
 const char *ramet_branch_text(int64_t branch, char out[24])

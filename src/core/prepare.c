@@ -291,11 +291,9 @@ static void keep(ramet_call *c, const ramet_entry_in *in, ramet_entry *e)
     struct {
         const char *given, **shown;
     } text[] = {
-        {in->id, &e->id},           {in->text, &e->text},
-        {in->parts, &e->parts},     {in->format, &e->format},
-        {in->body, &e->body},       {in->turn_id, &e->turn_id},
-        {in->channel, &e->channel}, {in->author, &e->author},
-        {in->state_delta, &e->state_delta},
+        {in->id, &e->id},           {in->text, &e->text},     {in->parts, &e->parts},
+        {in->format, &e->format},   {in->body, &e->body},     {in->turn_id, &e->turn_id},
+        {in->channel, &e->channel}, {in->author, &e->author}, {in->state_delta, &e->state_delta},
     };
     for (size_t i = 0; i < sizeof text / sizeof text[0]; i++)
         if (text[i].given)

@@ -132,7 +132,15 @@ typedef struct face_who {
     const char *share; /* token of a share link (X-Ramet-Share, or ?share=); NULL: none */
 } face_who;
 
-/* What a face may ask the server for. */
+/* One turn that a request asks for. */
+typedef struct face_turn_in {
+    const char *session;
+    const ramet_fork_in *fork; /* it happens in this fork of the session; NULL: in the session */
+    const ramet_agent *agent;  /* who answers; NULL: the session's agent */
+    ramet_turn_in turn;        /* its id, agent, group and host are filled by who runs it */
+} face_turn_in;
+
+/* What a face may ask the server for. Where there is no server, the functions of turns are NULL. */
 typedef struct face_host {
     ramet *store;
     const char *version;
@@ -142,6 +150,19 @@ typedef struct face_host {
     void (*events)(void *arg, face_req *q, const ramet_events_in *filter, bool from_now);
     /* Something happened that is counted: "fork"/type, "rewind", "switch". */
     void (*count)(void *arg, const char *what, const char *type, const char *face);
+    /* Runs turns and takes the request over: events, or JSON when all are over. `many`: a fan-out,
+     * whose turns run side by side and share a group. */
+    void (*turn_run)(void *arg, face_req *q, const face_turn_in *in, size_t n, bool many);
+    /* Ends a turn (NULL: the one on the head) and answers with it. */
+    void (*turn_cancel)(void *arg, face_req *q, const char *session, const char *turn);
+    /* Hands an answer to the question of a turn, and answers. */
+    void (*turn_answer)(void *arg, face_req *q, const char *session, const char *turn,
+                        const char *question, const char *answer);
+    /* The head of a session has moved: turns on branches that it left are cancelled, unless `keep`.
+     */
+    void (*turn_moved)(void *arg, const char *session, bool keep);
+    /* `running` of a session, or null. Called inside commits: it does not use the library. */
+    void (*turn_running)(void *arg, const ramet_session *s, json_writer *w);
     void *arg;
 } face_host;
 

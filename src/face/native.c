@@ -97,7 +97,16 @@ static void place_holder(json_writer *w, const ramet_session *s)
     tree_place(w, s);
 }
 
-static void session_fields(json_writer *w, const ramet_session *s)
+static void session_running(json_writer *w, const ramet_session *s, const native_more *more)
+{
+    jw_key(w, "running");
+    if (more && more->running)
+        more->running(more->arg, s, w);
+    else
+        jw_null(w);
+}
+
+static void session_fields(json_writer *w, const ramet_session *s, const native_more *more)
 {
     if (s->deleted) {
         place_holder(w, s);
@@ -121,7 +130,7 @@ static void session_fields(json_writer *w, const ramet_session *s)
     jw_kstr(w, "merged_into", s->merged_into);
     jw_kstr(w, "cache_root", s->cache_root);
     jw_kint(w, "cache_root_shared", s->cache_root_shared);
-    jw_kraw(w, "running", NULL);
+    session_running(w, s, more);
     jw_kraw(w, "metadata", s->metadata ? s->metadata : "{}");
     jw_kbool(w, "archived", s->archived);
     native_ktime(w, "expires_at", s->expires);
@@ -130,33 +139,43 @@ static void session_fields(json_writer *w, const ramet_session *s)
     tree_place(w, s);
 }
 
-void native_session(json_writer *w, const ramet_session *s)
+static void sync_done(json_writer *w, const ramet_sync_out *done)
 {
-    jw_object(w);
-    session_fields(w, s);
-    jw_end_object(w);
-}
-
-void native_session_cut(json_writer *w, const ramet_session *s, const ramet_cut *cut)
-{
-    jw_object(w);
-    session_fields(w, s);
-    jw_key(w, "cut");
-    native_cut(w, cut);
-    jw_end_object(w);
-}
-
-void native_session_sync(json_writer *w, const ramet_sync_out *done)
-{
-    jw_object(w);
-    session_fields(w, done->session);
-    jw_key(w, "sync");
     jw_object(w);
     jw_kint(w, "matched", done->matched);
     jw_kint(w, "added", done->added);
     jw_kbool(w, "moved", done->moved);
     jw_end_object(w);
+}
+
+void native_session_more(json_writer *w, const ramet_session *s, const native_more *more)
+{
+    jw_object(w);
+    session_fields(w, s, more);
+    if (more && more->cut) {
+        jw_key(w, "cut");
+        native_cut(w, more->cut);
+    }
+    if (more && more->sync) {
+        jw_key(w, "sync");
+        sync_done(w, more->sync);
+    }
     jw_end_object(w);
+}
+
+void native_session(json_writer *w, const ramet_session *s)
+{
+    native_session_more(w, s, NULL);
+}
+
+void native_session_cut(json_writer *w, const ramet_session *s, const ramet_cut *cut)
+{
+    native_session_more(w, s, &(native_more){.cut = cut});
+}
+
+void native_session_sync(json_writer *w, const ramet_sync_out *done)
+{
+    native_session_more(w, done->session, &(native_more){.sync = done});
 }
 
 void native_cut(json_writer *w, const ramet_cut *cut)

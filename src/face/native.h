@@ -18,12 +18,22 @@
 void native_head(json_writer *w, const ramet_head *h);
 void native_agent(json_writer *w, const ramet_agent *a); /* null when it has no name */
 void native_session(json_writer *w, const ramet_session *s);
+/* The same with what only some answers have; `more` may be NULL. */
+typedef struct native_more {
+    const ramet_cut *cut;       /* fork, rewind */
+    const ramet_sync_out *sync; /* sync */
+    /* Writes `running`; NULL: it is null. */
+    void (*running)(void *arg, const ramet_session *s, json_writer *w);
+    void *arg;
+} native_more;
+void native_session_more(json_writer *w, const ramet_session *s, const native_more *more);
 /* A session as a fork or rewind answers it: with `cut`, where it really cut. */
 void native_session_cut(json_writer *w, const ramet_session *s, const ramet_cut *cut);
 void native_cut(json_writer *w, const ramet_cut *cut);
 /* A session as a sync answers it: with `sync`, what it did. */
 void native_session_sync(json_writer *w, const ramet_sync_out *done);
 void native_entry(json_writer *w, const ramet_entry *e);
+void native_turn(json_writer *w, const ramet_turn *t);
 void native_usage(json_writer *w, const ramet_usage *u); /* NULL writes null */
 /* A sum has the members of a usage, `entries`, and `costs` by currency; `cost` and
  * `currency` are null when there is more than one. */

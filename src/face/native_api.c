@@ -43,6 +43,8 @@
 #define VISIBILITY       F("visibility", ENUM, "`tree`: all members of the tree; `private`: its owner alone", .words = SEEN)
 #define EPHEMERAL        F("ephemeral_seconds", NUMBER, "the session goes after that many seconds, unless it is promoted")
 #define ENTRIES_IN       R("entries", ARRAY, "all or nothing, in this order", .schema = "EntryIn")
+#define KEEP_RUNNING     F("keep_running", BOOL, "a running turn goes on writing to the branch that it began on, instead of being cancelled")
+#define MESSAGE          F("text", TEXT, "text, or"), F("parts", ARRAY, "parts", .schema = "Part"), F("attachments", ARRAY, "ids of files that go with it")
 #define NEW_ID           F("id", TEXT, "1-255 bytes; a UUIDv7 when not given")
 
 #define UPKEEP           ROUTE_ADMIN | ROUTE_WRITE
@@ -51,6 +53,7 @@
 #define E_SEE   "SESSION_NOT_FOUND"
 #define E_WRITE E_SEE " FORBIDDEN"
 #define E_HEAD  E_WRITE " HEAD_MOVED"
+#define E_TURN  " TURN_RUNNING_ALREADY AGENT_NOT_FOUND TOO_BUSY"
 #define E_IN    "BAD_ID ATTACHMENT_NOT_FOUND ENTRY_EXISTS ENTRY_TOO_LARGE BATCH_TOO_LARGE PATH_FULL"
 
 static const face_route routes[] = {
@@ -117,12 +120,12 @@ static const face_route routes[] = {
 {.method = "POST", .path = S1 "/entries/{entry}/edit", .name = "editEntry", .group = "Entries", .flags = ROUTE_WRITE,
  .summary = "A new version of an entry", .success = 201, .answer = "Appended", .run = api_entry_edit,
  .about = "Branches before the entry and appends the new one there, in one commit; the old version stays (see `branches`).",
- .body = FIELDS(R("entry", OBJECT, "the new version; without a role it has the old one's", .schema = "EntryEdit"), EXPECT),
+ .body = FIELDS(R("entry", OBJECT, "the new version; without a role it has the old one's", .schema = "EntryEdit"), KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND " E_IN, .example = "{\"entry\": {\"text\": \"How do I get to Porto?\"}}"},
 {.method = "POST", .path = S1 "/entries/{entry}/regenerate", .name = "regenerateEntry", .group = "Entries", .flags = ROUTE_WRITE,
  .summary = "Another answer in place of one", .success = 201, .answer = "Appended", .run = api_entry_regenerate,
  .about = "Branches before the answer and appends the entries of the new one there; without entries the branch is left empty, to be appended to.",
- .body = FIELDS(F("entries", ARRAY, "the new answer", .schema = "EntryIn"), EXPECT),
+ .body = FIELDS(F("entries", ARRAY, "the new answer", .schema = "EntryIn"), KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND " E_IN, .example = "{\"entries\": [{\"role\": \"assistant\", \"text\": \"By night train.\"}]}"},
 {.method = "GET", .path = S1 "/record", .name = "getRecord", .group = "Entries",
  .summary = "Everything that was ever appended in the session", .success = 200, .answer = "Record", .run = api_record_get,
@@ -138,6 +141,50 @@ static const face_route routes[] = {
 {.method = "GET", .path = S1 "/entries/{entry}/feedback", .name = "listFeedback", .group = "Feedback",
  .summary = "What everybody thinks of an entry, oldest first", .success = 200, .answer = "FeedbackList", .run = api_feedback_list,
  .statuses = E_SEE " ENTRY_NOT_FOUND"},
+
+/* ------------------------------------------------------------------ turns */
+{.method = "POST", .path = S1 "/messages", .name = "sendMessage", .group = "Messages and turns", .flags = ROUTE_WRITE,
+ .summary = "Appends a message, has it answered, and records the answer", .success = 200, .answer = "TurnDone", .run = api_message_post,
+ .about = "With `Accept: text/event-stream` the answer comes as it is made: `turn.started`, `turn.delta {text}`, `turn.thinking {text}`, "
+          "`turn.question {question}`, `turn.plan {plan}`, `entry.appended {entry}`, and at the end `turn.done {status, error?}`; each with `session_id` and `turn_id`. "
+          "Else the answer is JSON, when all is done. A client that goes away loses nothing: the answer is recorded all the same, on the branch where the turn began. "
+          "With `fork` the message goes to a fork that is made in the same step, and `session_id` names it. With `replace` it is a new version of that entry. "
+          "While a turn runs on the present head branch: 409 `turn_running`, with its `turn_id`. The same `Idempotency-Key` again joins the running turn, or gets what it came to.",
+ .body = FIELDS(MESSAGE, F("id", TEXT, "id of the entry; a UUIDv7 when not given"), F("agent", OBJECT, "who answers this time; the session's agent when not given", .schema = "AgentIn"),
+                F("fork", OBJECT, "fork first: as the body of `fork`", .schema = "ForkIn"), F("replace", TEXT, "entry id: a new version of that entry, and what follows it is left behind"),
+                KEEP_RUNNING, EXPECT),
+ .statuses = E_HEAD " ENTRY_NOT_FOUND" E_TURN " " E_IN, .example = "{\"text\": \"How long does it take?\"}"},
+{.method = "POST", .path = S1 "/regenerate", .name = "regenerate", .group = "Messages and turns", .flags = ROUTE_WRITE,
+ .summary = "Has a message answered once more", .success = 200, .answer = "TurnDone", .run = api_regenerate_post,
+ .about = "A new version of the answer, made by the agent, and answered like `messages`.",
+ .body = FIELDS(F("entry_id", TEXT, "the answer; the last one on the path when not given"), F("agent", OBJECT, "who answers this time; the session's agent when not given", .schema = "AgentIn"),
+                KEEP_RUNNING, EXPECT),
+ .statuses = E_HEAD " ENTRY_NOT_FOUND" E_TURN, .example = "{}"},
+{.method = "POST", .path = S1 "/fan-out", .name = "fanOut", .group = "Messages and turns", .flags = ROUTE_WRITE | ROUTE_KEYLESS,
+ .summary = "The same message to several agents, side by side", .success = 200, .answer = "FanDone", .run = api_fan_out,
+ .about = "One fork an agent, from the head; their turns share a `group`. Events are those of `messages`, each with its `session_id`; the stream ends with the last `turn.done`. "
+          "The forks can be compared (`/compare`).",
+ .body = FIELDS(MESSAGE, R("agents", ARRAY, "1 to 16; a string is a name", .schema = "AgentIn"), EXPECT),
+ .statuses = E_HEAD " AGENT_NOT_FOUND TOO_BUSY " E_IN, .example = "{\"text\": \"And by bus?\", \"agents\": [\"echo\", \"echo\"]}"},
+{.method = "POST", .path = S1 "/edit", .name = "edit", .group = "Messages and turns", .flags = ROUTE_WRITE,
+ .summary = "A new version of an entry that nobody answers", .success = 201, .answer = "Appended", .run = api_edit_post,
+ .about = "Branches before the entry and appends the new version there, with the role of the old one.",
+ .body = FIELDS(R("entry_id", TEXT, "the entry"), MESSAGE, F("id", TEXT, "id of the new version; a UUIDv7 when not given"), KEEP_RUNNING, EXPECT),
+ .statuses = E_HEAD " ENTRY_NOT_FOUND " E_IN, .example = "{\"entry_id\": \"e1\", \"text\": \"How do I get to Faro?\"}"},
+{.method = "POST", .path = S1 "/cancel", .name = "cancelTurn", .group = "Messages and turns", .flags = ROUTE_WRITE | ROUTE_KEYLESS,
+ .summary = "Ends a running turn", .success = 200, .answer = "Turn", .run = api_turn_cancel,
+ .about = "What came so far is kept, marked as cut off: its last part is `{\"type\": \"data\", \"data\": {\"turn\": \"cancelled\"}}`. Needs writer.",
+ .body = FIELDS(F("turn_id", TEXT, "the one that runs on the head branch when not given")), .statuses = E_WRITE " TURN_NOT_FOUND TURN_OVER", .example = "{}"},
+{.method = "GET", .path = S1 "/turns", .name = "listTurns", .group = "Messages and turns",
+ .summary = "The turns of a session, newest first", .success = 200, .answer = "TurnList", .run = api_turns_list,
+ .query = FIELDS(LIMIT(1000, "how many; 50 when not given")), .statuses = E_SEE},
+{.method = "GET", .path = S1 "/turns/{turn}", .name = "getTurn", .group = "Messages and turns",
+ .summary = "One turn", .success = 200, .answer = "Turn", .run = api_turn_get, .statuses = E_SEE " TURN_NOT_FOUND"},
+{.method = "POST", .path = S1 "/turns/{turn}/answer", .name = "answerQuestion", .group = "Messages and turns", .flags = ROUTE_WRITE | ROUTE_KEYLESS,
+ .summary = "Answers a question of the agent", .success = 200, .answer = "Turn", .run = api_turn_answer,
+ .about = "An agent asks for a permission or an input (`turn.question`, `running.question`), and waits. Needs writer. A question that is not open: 404 `question_not_found`.",
+ .body = FIELDS(R("question_id", TEXT, "`id` of the question"), R("answer", ANY, "the id of an option, or a text")),
+ .statuses = E_WRITE " TURN_NOT_FOUND TURN_OVER", .example = "{\"question_id\": \"q1\", \"answer\": \"allow\"}"},
 
 /* ------------------------------------------------------------------ moves */
 {.method = "POST", .path = S1 "/fork", .name = "forkSession", .group = "Forks and moves", .flags = ROUTE_WRITE,
@@ -155,24 +202,24 @@ static const face_route routes[] = {
  .summary = "Takes a session back to an entry", .success = 200, .answer = "Session", .run = api_rewind_to,
  .about = "The head moves to a new branch at the cut; what was there stays on its old branch, and the move can be undone.",
  .body = FIELDS(R("at", OBJECT, "where to cut", .schema = "At"), CUT, ADK_AT, REASON,
-                F("keep_running", BOOL, "a running turn goes on writing to the branch that it began on"), EXPECT),
+                KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND REASON_TOO_LONG", .example = "{\"at\": {\"entry_id\": \"e1\"}, \"reason\": \"start over\"}"},
 {.method = "POST", .path = S1 "/undo", .name = "undoMove", .group = "Forks and moves", .flags = ROUTE_WRITE,
  .summary = "Takes the last move back", .success = 200, .answer = "Session", .run = api_move_undo,
  .about = "As in an editor, without limit. Moves are rewind, switch, edit, regenerate and sync; appending is none.",
- .body = FIELDS(EXPECT), .statuses = E_HEAD " NOTHING_TO_UNDO"},
+ .body = FIELDS(KEEP_RUNNING, EXPECT), .statuses = E_HEAD " NOTHING_TO_UNDO"},
 {.method = "POST", .path = S1 "/redo", .name = "redoMove", .group = "Forks and moves", .flags = ROUTE_WRITE,
  .summary = "Takes the last undo back", .success = 200, .answer = "Session", .run = api_move_redo,
- .about = "A new move ends it.", .body = FIELDS(EXPECT), .statuses = E_HEAD " NOTHING_TO_REDO"},
+ .about = "A new move ends it.", .body = FIELDS(KEEP_RUNNING, EXPECT), .statuses = E_HEAD " NOTHING_TO_REDO"},
 {.method = "POST", .path = S1 "/switch", .name = "switchBranch", .group = "Forks and moves", .flags = ROUTE_WRITE,
  .summary = "Goes to another branch of the session", .success = 200, .answer = "Session", .run = api_move_switch,
- .body = FIELDS(R("branch_id", TEXT, "a branch of this session, like `b17`"), EXPECT),
+ .body = FIELDS(R("branch_id", TEXT, "a branch of this session, like `b17`"), KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " BRANCH_NOT_FOUND", .example = "{\"branch_id\": \"b1\"}"},
 {.method = "POST", .path = S1 "/sync", .name = "syncSession", .group = "Forks and moves", .flags = ROUTE_WRITE,
  .summary = "Makes the history equal to a client's list", .success = 200, .answer = "Session", .run = api_move_sync,
  .about = "Finds the first difference, branches there and appends the rest, in one commit; a list that is a prefix is a rewind. "
           "Entries match by id (when given), role and content. `sync` in the answer tells what was done.",
- .body = FIELDS(R("entries", ARRAY, "the whole list; all of one channel", .schema = "EntryIn"), EXPECT),
+ .body = FIELDS(R("entries", ARRAY, "the whole list; all of one channel", .schema = "EntryIn"), KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " " E_IN, .example = "{\"entries\": [{\"id\": \"e1\", \"role\": \"user\", \"text\": \"How do I get to Lisbon?\"}]}"},
 {.method = "GET", .path = S1 "/head-log", .name = "listMoves", .group = "Forks and moves",
  .summary = "Every move of the head, newest first", .success = 200, .answer = "MoveList", .run = api_moves_list,
@@ -290,7 +337,8 @@ static const face_route routes[] = {
 {.method = "GET", .path = V1 "/events", .name = "streamEvents", .group = "Live events", .flags = ROUTE_STREAM,
  .summary = "What happens, as it happens (server-sent events)", .success = 200, .run = api_events_open,
  .about = "`event:` is `session.created`, `.updated`, `.forked`, `.rewound`, `.switched`, `.merged`, `.deleted`, `.restored`, `entry.appended` or "
-          "`reset`; `data:` is `{type, session_id, tree_id, …, entry?}`; `id:` grows. With `Last-Event-ID` (or `after`) what was missed comes "
+          "`reset`, and of turns as they run `turn.started`, `turn.delta`, `turn.thinking`, `turn.question`, `turn.plan` and `turn.done` (these have no `id:` and are not replayed; "
+          "see `running` of a session for the text so far); `data:` is `{type, session_id, tree_id, …, entry?}`; `id:` grows. With `Last-Event-ID` (or `after`) what was missed comes "
           "first; past the window that is kept, one `reset` event says: read anew.",
  .query = FIELDS(F("session", TEXT, "only this session"), F("tree", TEXT, "only this tree"),
                  F("after", INT, "the last number that the caller has; `Last-Event-ID` wins", .most = INT64_MAX)),
@@ -338,6 +386,7 @@ static const face_param params[] = {
     {"attachment", "an attachment id", "ATTACHMENT"},
     {"share", "id of a share link", "SHARE"},
     {"token", "id of an API key", "TOKEN"},
+    {"turn", "id of a turn", "TURN"},
     {NULL, NULL, NULL},
 };
 

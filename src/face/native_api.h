@@ -38,10 +38,19 @@ void list_begin(face_req *q, const char *noun);
 void list_end(face_req *q, const char *next_cursor);
 /* The same cursor as text; `last` 0 or no more: none. */
 void list_end_number(face_req *q, int64_t last, bool more);
+/* A session, with the turn that runs in it; `cut` and `sync` may be NULL. */
+void api_session_write(face_req *q, const ramet_session *s, const ramet_cut *cut,
+                       const ramet_sync_out *sync);
 /* Renders a ramet_session ** (the answer of most writes). */
 void show_session(face_req *q, const void *answer);
 /* Renders a ramet_append_out. */
 void show_appended(face_req *q, const void *answer);
+
+/* The head has moved (the write has just been answered): turns on the branch that it left end,
+ * unless `keep_running` was sent. */
+void api_moved(face_req *q, const char *session);
+/* The members of a fork, of the body or of its member `fork`. */
+bool api_fork_in(face_req *q, ramet_fork_in *in, ramet_agent *agent);
 
 /* ---- handlers, by the file they are in */
 typedef void api_handler(face_req *q);
@@ -61,6 +70,8 @@ api_handler api_share_post, api_shares_list, api_share_delete, api_share_open;
 api_handler api_events_open, api_me_get, api_agents_list, api_statistics_get;
 api_handler api_store_stats, api_store_gc, api_store_fsck, api_store_index, api_store_backup,
     api_token_post, api_tokens_list, api_token_delete;
+api_handler api_message_post, api_turn_cancel, api_turns_list, api_turn_get, api_turn_answer,
+    api_fan_out, api_edit_post, api_regenerate_post;
 bool api_attachment_sink(face_req *q, const void *bytes, size_t n);
 
 #endif

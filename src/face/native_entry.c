@@ -115,9 +115,11 @@ void api_entry_edit(face_req *q)
         return;
     }
     face_render(q, show_appended, &out);
-    if (face_answer(q, ramet_edit(c, face_path(q, "id"), face_path(q, "entry"), &in,
-                                  face_expected_head(q), &out)))
-        face_count(q, "fork", ramet_fork_type_name(RAMET_AUTO_EDIT));
+    if (!face_answer(q, ramet_edit(c, face_path(q, "id"), face_path(q, "entry"), &in,
+                                   face_expected_head(q), &out)))
+        return;
+    face_count(q, "fork", ramet_fork_type_name(RAMET_AUTO_EDIT));
+    api_moved(q, face_path(q, "id"));
 }
 
 void api_entry_regenerate(face_req *q)
@@ -129,9 +131,11 @@ void api_entry_regenerate(face_req *q)
     if (!c || !api_entries(q, "entries", &entries, &n))
         return;
     face_render(q, show_appended, &out);
-    if (face_answer(q, ramet_regenerate(c, face_path(q, "id"), face_path(q, "entry"), entries, n,
-                                        face_expected_head(q), &out)))
-        face_count(q, "fork", ramet_fork_type_name(RAMET_AUTO_REGENERATE));
+    if (!face_answer(q, ramet_regenerate(c, face_path(q, "id"), face_path(q, "entry"), entries, n,
+                                         face_expected_head(q), &out)))
+        return;
+    face_count(q, "fork", ramet_fork_type_name(RAMET_AUTO_REGENERATE));
+    api_moved(q, face_path(q, "id"));
 }
 
 /* -------------------------------------------------------------------- record */

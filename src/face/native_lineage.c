@@ -21,7 +21,7 @@ static void show_lineage(face_req *q, const void *answer)
     const lineage_list *list = answer;
     list_begin(q, "sessions");
     for (size_t i = list->from; i < list->to; i++)
-        native_session(&q->w, &list->items[i]);
+        api_session_write(q, &list->items[i], NULL, NULL);
     list_end(q, list->to < list->n ? list->items[list->to - 1].id : NULL);
 }
 

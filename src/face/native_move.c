@@ -15,7 +15,7 @@ typedef struct cut_session {
 static void show_cut_session(face_req *q, const void *answer)
 {
     const cut_session *s = answer;
-    native_session_cut(&q->w, s->session, &s->cut);
+    api_session_write(q, s->session, &s->cut, NULL);
 }
 
 static ramet_cut_policy cut_policy(face_req *q)
@@ -33,7 +33,7 @@ static void created_by(face_req *q, ramet_fork_in *in)
     in->by_id = json_text(q->a, &q->json, json_get(&q->json, by, "id"));
 }
 
-static bool fork_read(face_req *q, ramet_fork_in *in, ramet_agent *agent)
+bool api_fork_in(face_req *q, ramet_fork_in *in, ramet_agent *agent)
 {
     const char *type = face_text(q, "type"), *visibility = face_text(q, "visibility");
     *in = (ramet_fork_in){.cut = cut_policy(q),
@@ -62,7 +62,7 @@ void api_fork_create(face_req *q)
     cut_session out = {0};
     ramet_fork_in in;
     ramet_agent agent;
-    if (!c || !fork_read(q, &in, &agent))
+    if (!c || !api_fork_in(q, &in, &agent))
         return;
     face_render(q, show_cut_session, &out);
     if (!face_answer(q, ramet_fork(c, face_path(q, "id"), &in, &out.session, &out.cut)))
@@ -84,8 +84,10 @@ void api_rewind_to(face_req *q)
     api_at(q, "at", &in.at);
     api_at(q, "adk_at", &in.adk_at);
     face_render(q, show_cut_session, &out);
-    if (face_answer(q, ramet_rewind(c, face_path(q, "id"), &in, &out.session, &out.cut)))
-        face_count(q, "rewind", NULL);
+    if (!face_answer(q, ramet_rewind(c, face_path(q, "id"), &in, &out.session, &out.cut)))
+        return;
+    face_count(q, "rewind", NULL);
+    api_moved(q, face_path(q, "id"));
 }
 
 void api_move_undo(face_req *q)
@@ -95,7 +97,8 @@ void api_move_undo(face_req *q)
     if (!c)
         return;
     face_render(q, show_session, &out);
-    face_answer(q, ramet_undo(c, face_path(q, "id"), face_expected_head(q), &out));
+    if (face_answer(q, ramet_undo(c, face_path(q, "id"), face_expected_head(q), &out)))
+        api_moved(q, face_path(q, "id"));
 }
 
 void api_move_redo(face_req *q)
@@ -105,7 +108,8 @@ void api_move_redo(face_req *q)
     if (!c)
         return;
     face_render(q, show_session, &out);
-    face_answer(q, ramet_redo(c, face_path(q, "id"), face_expected_head(q), &out));
+    if (face_answer(q, ramet_redo(c, face_path(q, "id"), face_expected_head(q), &out)))
+        api_moved(q, face_path(q, "id"));
 }
 
 void api_move_switch(face_req *q)
@@ -118,14 +122,17 @@ void api_move_switch(face_req *q)
         return;
     face_render(q, show_session, &out);
     /* A text that is no branch names none of this session's. */
-    if (face_answer(q, ramet_switch(c, face_path(q, "id"), branch ? branch : INT64_MAX,
-                                    face_expected_head(q), &out)))
-        face_count(q, "switch", NULL);
+    if (!face_answer(q, ramet_switch(c, face_path(q, "id"), branch ? branch : INT64_MAX,
+                                     face_expected_head(q), &out)))
+        return;
+    face_count(q, "switch", NULL);
+    api_moved(q, face_path(q, "id"));
 }
 
 static void show_synced(face_req *q, const void *answer)
 {
-    native_session_sync(&q->w, answer);
+    const ramet_sync_out *done = answer;
+    api_session_write(q, done->session, NULL, done);
 }
 
 void api_move_sync(face_req *q)
@@ -137,7 +144,8 @@ void api_move_sync(face_req *q)
     if (!c || !api_entries(q, "entries", &entries, &n))
         return;
     face_render(q, show_synced, &out);
-    face_answer(q, ramet_sync(c, face_path(q, "id"), entries, n, face_expected_head(q), &out));
+    if (face_answer(q, ramet_sync(c, face_path(q, "id"), entries, n, face_expected_head(q), &out)))
+        api_moved(q, face_path(q, "id"));
 }
 
 /* ------------------------------------------------------------------- reading */

@@ -134,9 +134,18 @@ void list_end_number(face_req *q, int64_t last, bool more)
     list_end(q, more && last ? arena_printf(q->a, "%lld", (long long)last) : NULL);
 }
 
+void api_session_write(face_req *q, const ramet_session *s, const ramet_cut *cut,
+                       const ramet_sync_out *sync)
+{
+    native_session_more(
+        &q->w, s,
+        &(native_more){
+            .cut = cut, .sync = sync, .running = q->host->turn_running, .arg = q->host->arg});
+}
+
 void show_session(face_req *q, const void *answer)
 {
-    native_session(&q->w, *(ramet_session *const *)answer);
+    api_session_write(q, *(ramet_session *const *)answer, NULL, NULL);
 }
 
 void show_appended(face_req *q, const void *answer)

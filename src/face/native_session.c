@@ -39,7 +39,7 @@ static void show_list(face_req *q, const void *answer)
     const ramet_session_list *list = answer;
     list_begin(q, "sessions");
     for (size_t i = 0; i < list->n; i++)
-        native_session(&q->w, &list->items[i]);
+        api_session_write(q, &list->items[i], NULL, NULL);
     list_end(q, list->next_cursor);
 }
 
@@ -114,8 +114,11 @@ void api_session_delete(face_req *q)
     if (!c)
         return;
     face_render(q, show_deleted, &out);
-    face_answer(q, ramet_session_delete(c, face_path(q, "id"), face_query_bool(q, "tree"),
-                                        face_query_bool(q, "dry_run"), &out));
+    if (!face_answer(q, ramet_session_delete(c, face_path(q, "id"), face_query_bool(q, "tree"),
+                                             face_query_bool(q, "dry_run"), &out)))
+        return;
+    for (size_t i = 0; !out.dry_run && i < out.n; i++)
+        api_moved(q, out.ids[i]);
 }
 
 void api_session_restore(face_req *q)

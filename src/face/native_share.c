@@ -63,7 +63,7 @@ static void show_opened(face_req *q, const void *answer)
     jw_key(&q->w, "share");
     native_share(&q->w, o->share);
     jw_key(&q->w, "session");
-    native_session(&q->w, o->session);
+    api_session_write(q, o->session, NULL, NULL);
     jw_end_object(&q->w);
 }
 

@@ -36,8 +36,12 @@ enum { FILE_MAX = 1 << 20 };
      .text = t,                                                                                    \
      .at = AT(member)},
 
+#define LIST(member, n, v, t)                                                                      \
+    {.name = n, .kind = SETTING_LIST, .value = v, .otherwise = "", .text = t, .at = AT(member)},
+
 const server_setting server_settings[] = {
-    SERVER_SETTINGS(PART, TEXT, WORD, NUMBER, SWITCH){.name = NULL, .part = NULL}};
+    SERVER_SETTINGS(PART, TEXT, WORD, NUMBER, SWITCH, LIST){.name = NULL, .part = NULL}};
+enum { N_SETTINGS = sizeof server_settings / sizeof *server_settings };
 
 static const server_setting *setting_find(const char *name)
 {
@@ -91,6 +95,7 @@ static bool setting_put(server_config *cfg, const server_setting *s, const char 
         }
         break;
     case SETTING_TEXT:
+    case SETTING_LIST:
         break;
     }
     if (s->kind == SETTING_SWITCH)
@@ -105,7 +110,7 @@ void config_defaults(server_config *cfg)
     char message[CONFIG_MESSAGE];
     *cfg = (server_config){0};
     for (const server_setting *s = server_settings; s->name || s->part; s++)
-        if (s->name && !setting_put(cfg, s, s->otherwise, message))
+        if (s->name && s->kind != SETTING_LIST && !setting_put(cfg, s, s->otherwise, message))
             abort();
 }
 
@@ -116,6 +121,13 @@ bool config_set(server_config *cfg, arena *a, const char *name, const char *valu
         snprintf(message, CONFIG_MESSAGE,
                  "there is no setting '%.80s'; 'ramet help --settings' lists them", name);
         return false;
+    }
+    if (s->kind == SETTING_LIST) {
+        setting_list *list = (setting_list *)((char *)cfg + s->at);
+        if (list->n == list->cap)
+            list->items = vec_grow(a, list->items, list->n, &list->cap, sizeof *list->items);
+        list->items[list->n++] = arena_strdup(a, value);
+        return true;
     }
     return setting_put(cfg, s, arena_strdup(a, value), message);
 }
@@ -142,28 +154,99 @@ static char *unquoted(char *s)
     return s + 1;
 }
 
-static bool line_read(server_config *cfg, arena *a, char *line, uint64_t *seen, char *message)
+/* A file that is being read. */
+typedef struct config_file {
+    server_config *cfg;
+    arena *a;
+    bool seen[N_SETTINGS];
+    const char *agent; /* the part [agent NAME] that the line stands in; NULL: none */
+    const char *kind;  /* of it; NULL: not told yet */
+    const char *rest;  /* its other settings, ",name=value" */
+} config_file;
+
+/* A part is the same as one line `agent = NAME=KIND,…`. */
+static bool agent_part_end(config_file *f, char *message)
+{
+    const char *name = f->agent;
+    f->agent = NULL;
+    if (!name)
+        return true;
+    if (!f->kind) {
+        snprintf(message, CONFIG_MESSAGE, "[agent %.80s] has no kind", name);
+        return false;
+    }
+    const char *text = arena_printf(f->a, "%s=%s%s", name, f->kind, f->rest);
+    return config_set(f->cfg, f->a, "agent", text, message);
+}
+
+static bool part_begin(config_file *f, char *line, char *message)
+{
+    size_t n = strlen(line);
+    if (!agent_part_end(f, message))
+        return false;
+    if (n < 9 || strncmp(line, "[agent ", 7) != 0 || line[n - 1] != ']') {
+        snprintf(message, CONFIG_MESSAGE, "'%.80s' begins no part; there is [agent NAME]", line);
+        return false;
+    }
+    line[n - 1] = 0;
+    f->agent = trimmed(line + 7);
+    f->kind = NULL;
+    f->rest = "";
+    return true;
+}
+
+/* The value as it stands in an agent's text: quoted, so that it may hold anything. */
+static const char *value_quoted(arena *a, const char *value)
+{
+    char *out = arena_alloc(a, 2 * strlen(value) + 3), *p = out;
+    *p++ = '"';
+    for (; *value; value++) {
+        if (*value == '"' || *value == '\\')
+            *p++ = '\\';
+        *p++ = *value;
+    }
+    *p++ = '"';
+    return out;
+}
+
+static void agent_line(config_file *f, const char *name, const char *value)
+{
+    if (strcmp(name, "kind") == 0 && !f->kind)
+        f->kind = arena_strdup(f->a, value);
+    else
+        f->rest = arena_printf(f->a, "%s,%s=%s", f->rest, name, value_quoted(f->a, value));
+}
+
+static bool setting_line(config_file *f, const char *name, const char *value, char *message)
+{
+    const server_setting *s = setting_find(name);
+    if (s && s->kind != SETTING_LIST && f->seen[s - server_settings]) {
+        snprintf(message, CONFIG_MESSAGE, "%s is set twice", name);
+        return false;
+    }
+    if (s)
+        f->seen[s - server_settings] = true;
+    return config_set(f->cfg, f->a, name, value, message);
+}
+
+static bool line_read(config_file *f, char *line, char *message)
 {
     line = trimmed(line);
     if (!*line || *line == '#')
         return true;
+    if (*line == '[')
+        return part_begin(f, line, message);
     char *equals = strchr(line, '=');
     if (!equals) {
         snprintf(message, CONFIG_MESSAGE, "'%.80s' has no '='; a line is: name = value", line);
         return false;
     }
     *equals = 0;
-    const char *name = trimmed(line);
-    const server_setting *s = setting_find(name);
-    if (s) {
-        uint64_t bit = UINT64_C(1) << (s - server_settings);
-        if (*seen & bit) {
-            snprintf(message, CONFIG_MESSAGE, "%s is set twice", name);
-            return false;
-        }
-        *seen |= bit;
-    }
-    return config_set(cfg, a, name, unquoted(trimmed(equals + 1)), message);
+    const char *name = trimmed(line), *value = unquoted(trimmed(equals + 1));
+    if (!f->agent)
+        return setting_line(f, name, value, message);
+    agent_line(f, name, value);
+    return true;
 }
 
 static char *file_read(arena *a, const char *path, char *message)
@@ -188,23 +271,21 @@ static char *file_read(arena *a, const char *path, char *message)
 
 bool config_read(server_config *cfg, arena *a, const char *path, char *message)
 {
-    _Static_assert(sizeof server_settings / sizeof *server_settings <= 64, "a bit a setting");
+    config_file f = {.cfg = cfg, .a = a};
     char why[CONFIG_MESSAGE];
-    uint64_t seen = 0;
     char *text = file_read(a, path, message);
-    if (!text)
-        return false;
-    for (int number = 1; *text; number++) {
+    bool fine = text != NULL, last = false;
+    for (int number = 1; fine && !last; number++) {
         size_t n = strcspn(text, "\n");
         char *next = text + n + (text[n] == '\n');
+        last = !*text;
         text[n] = 0;
-        if (!line_read(cfg, a, text, &seen, why)) {
+        fine = last ? agent_part_end(&f, why) : line_read(&f, text, why);
+        if (!fine)
             snprintf(message, CONFIG_MESSAGE, "%.200s:%d: %.290s", path, number, why);
-            return false;
-        }
         text = next;
     }
-    return true;
+    return fine;
 }
 
 /* ------------------------------------------------------------------ the page */

@@ -13,7 +13,9 @@
  *       missing and nothing comes twice between replay and live.
  *   L2  A stream belongs to one thread: to the replayer while it is on `behind`, to the follower
  *       from `joining` on. Only these two lists are shared, under the lock.
- *   L3  Bytes that a reader does not take are bounded: live, the reader is dropped; in a replay the
+ *   L3  A line that is told (live_tell()) has the number of the newest event at that moment. It is
+ *       handed out behind the events up to that number and before those past it.
+ *   L4  Bytes that a reader does not take are bounded: live, the reader is dropped; in a replay the
  *       next page waits for it, and a reader that takes nothing for STALL_S is dropped.
  */
 #include "server/live_text.h"
@@ -33,7 +35,8 @@ enum {
     FEW = 16,          /* so many events of a page are read one by one */
     TICK_MS = 1000,
     STALL_S = 30,
-    LOOKS = 16 /* a power of two */
+    TOLD_MAX = 16 << 20, /* bytes that wait to be told */
+    LOOKS = 16           /* a power of two */
 };
 
 /* Who listens; streams of the same user share what he may see. */
@@ -59,6 +62,15 @@ typedef struct reader {
     size_t wants;         /* replay: bytes of the event that there was no room for */
 } reader;
 
+/* A line for those who listen now. */
+typedef struct told {
+    struct told *next;
+    int64_t after; /* L3 */
+    const char *session, *tree, *event, *json;
+    size_t n, size; /* of the data, and of all */
+    char bytes[];
+} told;
+
 struct live {
     const server_config *cfg;
     ramet *store;
@@ -70,6 +82,10 @@ struct live {
     viewer *viewers;
     int64_t last;
     bool stop;
+
+    pthread_mutex_t told_lock; /* of the lines to tell, oldest first */
+    told *told_first, **told_end;
+    size_t told_bytes;
 
     _Atomic int64_t open, replaying, sent, dropped, resets;
 };
@@ -202,6 +218,8 @@ typedef struct follow {
     int64_t last;
     buf text;         /* the event that is being handed out */
     ramet_call *full; /* for its entries */
+    told *told;       /* taken, not handed out yet */
+    told *past;       /* handed out, but looks may still point to them */
     bool failed;      /* the store could not be read; said once */
 } follow;
 
@@ -309,6 +327,102 @@ static size_t events_wanted(const follow *f, const ramet_events_out *out)
     return n;
 }
 
+/* ---- lines that are told */
+
+static const char *told_put(char **at, const char *s, size_t n)
+{
+    char *to = *at;
+    memcpy(to, s, n);
+    to[n] = 0;
+    *at += n + 1;
+    return to;
+}
+
+void live_tell(live *l, const char *session, const char *tree, const char *event, const char *json,
+               size_t n)
+{
+    size_t a = strlen(session), b = strlen(tree), c = strlen(event);
+    size_t size = sizeof(told) + a + b + c + n + 4;
+    if (!atomic_load_explicit(&l->open, memory_order_relaxed))
+        return;
+    told *t = xmalloc(size);
+    char *at = t->bytes;
+    t->session = told_put(&at, session, a);
+    t->tree = told_put(&at, tree, b);
+    t->event = told_put(&at, event, c);
+    t->json = told_put(&at, json, n);
+    t->n = n;
+    t->size = size;
+    t->next = NULL;
+    pthread_mutex_lock(&l->told_lock);
+    bool room = l->told_bytes + size <= TOLD_MAX, first = !l->told_first;
+    if (room) {
+        /* What this process has committed; it does not look into the file. */
+        t->after = ramet_event_wait(l->store, -1, 1);
+        l->told_bytes += size;
+        *l->told_end = t;
+        l->told_end = &t->next;
+    }
+    pthread_mutex_unlock(&l->told_lock);
+    if (!room)
+        free(t);
+    else if (first)
+        ramet_event_wake(l->store);
+}
+
+static void told_take(follow *f)
+{
+    live *l = f->l;
+    told **end = &f->told;
+    while (*end)
+        end = &(*end)->next;
+    pthread_mutex_lock(&l->told_lock);
+    *end = l->told_first;
+    l->told_first = NULL;
+    l->told_end = &l->told_first;
+    l->told_bytes = 0;
+    pthread_mutex_unlock(&l->told_lock);
+}
+
+static void told_free(told **list)
+{
+    while (*list) {
+        told *t = *list;
+        *list = t->next;
+        free(t);
+    }
+}
+
+/* Who is far behind goes without; he has the text in the entry that follows. */
+static bool give_told(follow *f, reader *r, void *arg)
+{
+    const told *t = arg;
+    const ramet_event as = {.kind = RAMET_EVENT_APPENDED, .session = t->session, .tree = t->tree};
+    if ((r->session && strcmp(r->session, t->session) != 0) ||
+        (r->tree && strcmp(r->tree, t->tree) != 0) || !viewer_sees(f->l, r->who, &as))
+        return true;
+    if (!f->text.n)
+        live_text_line(&f->text, t->event, t->json, t->n);
+    if (face_stream_behind(r->out) + f->text.n > (size_t)f->l->cfg->stream_bytes / 2)
+        return true;
+    return reader_add(f->l, r, &f->text);
+}
+
+/* Hands out the lines that were told before event `before` was committed (L3). */
+static void told_give(follow *f, int64_t before)
+{
+    while (f->told && f->told->after < before) {
+        told *t = f->told;
+        f->told = t->next;
+        t->next = f->past;
+        f->past = t;
+        buf_clear(&f->text);
+        readers_sift(f, give_told, t);
+    }
+}
+
+/* ---- pages */
+
 /* Reads a page, without entries first: most of what happens concerns few streams. */
 static bool page_read(follow *f, ramet_events_out *out)
 {
@@ -353,6 +467,7 @@ static void page_give(follow *f)
     }
     f->failed = false;
     last_set(f, out.next, false);
+    told_take(f);
     if (out.lost) {
         buf_clear(&f->text);
         live_text_reset(&f->text, out.next);
@@ -360,16 +475,30 @@ static void page_give(follow *f)
         readers_sift(f, give_text, NULL);
     }
     for (size_t i = 0; i < out.n; i++) {
+        told_give(f, out.items[i].number);
         buf_clear(&f->text);
         readers_sift(f, give_event, &out.items[i]);
     }
+    told_give(f, f->last + 1);
     looks_forget(f->l);
+    told_free(&f->past);
     ramet_call_reset(f->c);
     ramet_call_reset(f->full);
     if (f->text.cap > LIVE_KEEP) {
         buf_release(&f->text);
         buf_init(&f->text, LIVE_EVENT_MAX);
     }
+}
+
+/* Nothing was committed, as far as the follower knows. */
+static void told_only(follow *f)
+{
+    told_take(f);
+    told_give(f, f->last + 1);
+    if (!f->past)
+        return;
+    looks_forget(f->l);
+    told_free(&f->past);
 }
 
 /* A sign of life tells how far the stream has come, too: who comes back then asks from there. */
@@ -407,6 +536,8 @@ static void *follower_main(void *arg)
         last_set(&f, newest, true);
         if (newest > f.last)
             page_give(&f);
+        else
+            told_only(&f);
         pulse(&f, &due);
         pthread_mutex_lock(&l->lock);
         stop = l->stop;
@@ -417,6 +548,8 @@ static void *follower_main(void *arg)
         f.readers = r->next;
         reader_free(l, r);
     }
+    told_take(&f);
+    told_free(&f.told);
     buf_release(&f.text);
     ramet_call_free(f.full);
     ramet_call_free(f.c);
@@ -584,6 +717,8 @@ live *live_new(const server_config *cfg, ramet *store)
     l->cfg = cfg;
     l->store = store;
     l->last = ramet_event_last(store);
+    l->told_end = &l->told_first;
+    pthread_mutex_init(&l->told_lock, NULL);
     pthread_mutex_init(&l->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -621,6 +756,8 @@ void live_stop(live *l)
 
 void live_free(live *l)
 {
+    told_free(&l->told_first);
+    pthread_mutex_destroy(&l->told_lock);
     pthread_cond_destroy(&l->wake);
     pthread_mutex_destroy(&l->lock);
     free(l);

@@ -78,6 +78,16 @@ static void event_end(buf *out, json_writer *w, size_t start)
     buf_puts(out, "\n\n");
 }
 
+void live_text_line(buf *out, const char *event, const char *json, size_t n)
+{
+    buf_printf(out, "event: %s\ndata: ", event);
+    size_t start = out->n;
+    buf_add(out, json, n);
+    if (!out->over)
+        lines_split(out, start);
+    buf_puts(out, "\n\n");
+}
+
 void live_text_event(buf *out, const ramet_event *e)
 {
     json_writer w;

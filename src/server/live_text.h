@@ -16,6 +16,8 @@ void live_text_hello(buf *out, int64_t number);
  */
 void live_text_event(buf *out, const ramet_event *e);
 void live_text_reset(buf *out, int64_t number);
+/* An event without a number. */
+void live_text_line(buf *out, const char *event, const char *json, size_t n);
 void live_text_pulse(buf *out, int64_t number);
 
 #endif

@@ -312,6 +312,19 @@ static void live_write(live *l, http *h, buf *out)
         n.resets);
 }
 
+static void turns_write(turns *t, buf *out)
+{
+    static const char name[] = "ramet_turns_total";
+    turns_numbers n;
+    turns_count(t, &n);
+    one(out, "ramet_turns_running", "gauge", "Turns that an agent works on.", n.running);
+    one(out, "ramet_turns_waiting", "gauge", "Turns that wait for another one to end.", n.waiting);
+    head(out, name, "counter", "Turns that have ended.");
+    buf_printf(out, "%s{status=\"done\"} %lld\n", name, (long long)n.done);
+    buf_printf(out, "%s{status=\"cancelled\"} %lld\n", name, (long long)n.cancelled);
+    buf_printf(out, "%s{status=\"failed\"} %lld\n", name, (long long)n.failed);
+}
+
 static int64_t descriptors(void)
 {
     DIR *d = opendir("/proc/self/fd");
@@ -349,7 +362,7 @@ static void process_write(const metrics *m, buf *out)
     buf_printf(out, "process_start_time_seconds %.3f\n", (double)m->started_us / 1e6);
 }
 
-void metrics_write(metrics *m, http *h, live *l, ramet *store, buf *out)
+void metrics_write(metrics *m, http *h, live *l, turns *t, ramet *store, buf *out)
 {
     head(out, "ramet_build_info", "gauge", "The version.");
     buf_printf(out, "ramet_build_info{version=\"%s\"} 1\n", RAMET_VERSION);
@@ -358,5 +371,6 @@ void metrics_write(metrics *m, http *h, live *l, ramet *store, buf *out)
     moves_write(m, out);
     store_write(m, store, out);
     live_write(l, h, out);
+    turns_write(t, out);
     process_write(m, out);
 }

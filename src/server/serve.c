@@ -3,8 +3,9 @@
  * serve.c: the server as a whole: opens the store, wires the parts, takes each request to its
  * route, looks after the store now and then, and stops in order.
  *
- * Stopping: streams end, no new request is taken, running ones finish, then the store is closed.
- * A second signal ends the process at once; what was acknowledged is safe then, too (I1).
+ * Stopping: turns get a few seconds, streams end, no new request is taken, running ones finish,
+ * then the store is closed. A second signal ends the process at once; what was acknowledged is safe
+ * then, too (I1).
  */
 #include "server/server.h"
 
@@ -27,7 +28,9 @@ typedef struct server {
     const server_config *cfg;
     ramet *store;
     auth *auth;
+    agents *agents;
     live *live;
+    turns *turns;
     metrics *metrics;
     http *http;
     face_host host;
@@ -55,9 +58,33 @@ const face *const *server_faces(size_t *n)
 
 static void host_agents(void *arg, json_writer *w)
 {
-    (void)arg;
-    jw_array(w);
-    jw_end_array(w);
+    agents_write(((server *)arg)->agents, w);
+}
+
+static void host_turn_run(void *arg, face_req *q, const face_turn_in *in, size_t n, bool many)
+{
+    turns_run(((server *)arg)->turns, q, in, n, many);
+}
+
+static void host_turn_cancel(void *arg, face_req *q, const char *session, const char *turn)
+{
+    turns_cancel(((server *)arg)->turns, q, session, turn);
+}
+
+static void host_turn_answer(void *arg, face_req *q, const char *session, const char *turn,
+                             const char *question, const char *answer)
+{
+    turns_answer(((server *)arg)->turns, q, session, turn, question, answer);
+}
+
+static void host_turn_moved(void *arg, const char *session, bool keep)
+{
+    turns_moved(((server *)arg)->turns, session, keep);
+}
+
+static void host_turn_running(void *arg, const ramet_session *s, json_writer *w)
+{
+    turns_running(((server *)arg)->turns, s, w);
 }
 
 static void host_events(void *arg, face_req *q, const ramet_events_in *filter, bool from_now)
@@ -490,24 +517,49 @@ static ramet_status listen_check(server *s, ramet_error *err)
     return start_fail(err, RAMET_INVALID, "listen", message);
 }
 
+static ramet_status agents_start(server *s, ramet_error *err)
+{
+    char message[AGENT_MESSAGE];
+    const server_config *cfg = s->cfg;
+    s->agents = agents_new(cfg->agents.items, cfg->agents.n, cfg->default_agent, message);
+    if (!s->agents)
+        return start_fail(err, RAMET_INVALID, "agent", message);
+    if (*cfg->title_agent && !agents_find(s->agents, cfg->title_agent))
+        return start_fail(err, RAMET_INVALID, "title-agent",
+                          "title-agent names no agent that is configured");
+    return RAMET_OK;
+}
+
 static ramet_status parts_start(server *s, ramet_error *err)
 {
     char message[256];
+    ramet_status st = agents_start(s, err);
+    if (st != RAMET_OK)
+        return st;
     s->auth = auth_new(s->cfg, s->store, message);
     if (!s->auth)
         return start_fail(err, RAMET_INVALID, "auth", message);
     auth_bind(s->auth);
     s->metrics = metrics_new(faces, N_FACES);
     s->live = live_new(s->cfg, s->store);
+    s->turns = turns_new(s->cfg, s->store, s->agents, s->live, err);
+    if (!s->turns)
+        return err->status;
     s->host = (face_host){.store = s->store,
                           .version = RAMET_VERSION,
                           .agents = host_agents,
                           .events = host_events,
                           .count = host_count,
+                          .turn_run = host_turn_run,
+                          .turn_cancel = host_turn_cancel,
+                          .turn_answer = host_turn_answer,
+                          .turn_moved = host_turn_moved,
+                          .turn_running = host_turn_running,
                           .arg = s};
     about_bind(&(about_parts){.metrics = s->metrics,
                               .http = &s->http,
                               .live = s->live,
+                              .turns = s->turns,
                               .store = s->store,
                               .stopping = &s->stopping,
                               .faces = faces,
@@ -517,6 +569,7 @@ static ramet_status parts_start(server *s, ramet_error *err)
 
 static void parts_end(server *s)
 {
+    bool stopped = !s->turns || turns_stop(s->turns, (int)s->cfg->turn_stop_s);
     if (s->live)
         live_stop(s->live);
     /* What still runs uses all of this: then the process can only end. */
@@ -524,6 +577,12 @@ static void parts_end(server *s)
         log_line(LOG_ERROR, "requests still ran after stop-seconds", NULL);
         _exit(EXIT_FAILURE);
     }
+    if (!stopped) {
+        log_line(LOG_ERROR, "an agent did not stop", NULL);
+        _exit(EXIT_FAILURE);
+    }
+    turns_free(s->turns);
+    agents_free(s->agents);
     if (s->live) {
         live_free(s->live);
         about_release();

@@ -5,6 +5,7 @@
 #ifndef SERVER_SERVER_H
 #define SERVER_SERVER_H
 
+#include "agent/agent.h"
 #include "face/face.h"
 #include "server/http.h"
 
@@ -12,6 +13,11 @@
 
 /* ---- settings (server/config.c): one table gives the flags of `ramet serve`, the names in the
  * configuration file, their defaults and docs/server.md */
+
+typedef struct setting_list {
+    const char **items;
+    size_t n, cap;
+} setting_list;
 
 typedef struct server_config {
     const char *listen; /* ADDR:PORT; [v6]:PORT */
@@ -29,11 +35,20 @@ typedef struct server_config {
     int64_t event_window, stream_max, stream_bytes, heartbeat_s;
     int64_t attachment_max;
     int64_t grace_days, gc_hours;
+    setting_list agents; /* each as agents_new() takes it */
+    const char *default_agent, *title_agent;
+    int64_t turns, turn_queue, turn_s, turn_idle_s, question_s, turn_stop_s, answer_max;
     const char *oidc_issuer, *oidc_jwks, *oidc_audience, *oidc_client_id, *oidc_client_secret;
     const char *oidc_user_claim, *oidc_roles_claim, *oidc_algorithms, *oidc_redirect;
 } server_config;
 
-typedef enum { SETTING_TEXT, SETTING_WORD, SETTING_NUMBER, SETTING_SWITCH } setting_kind;
+typedef enum {
+    SETTING_TEXT,
+    SETTING_WORD,
+    SETTING_NUMBER,
+    SETTING_SWITCH,
+    SETTING_LIST
+} setting_kind;
 
 typedef struct server_setting {
     const char *part; /* a heading, and nothing else */
@@ -50,9 +65,11 @@ extern const server_setting server_settings[];
 
 #define CONFIG_MESSAGE 512
 void config_defaults(server_config *cfg);
-/* False: *message (CONFIG_MESSAGE bytes) tells why. The value is copied into the arena. */
+/* False: *message (CONFIG_MESSAGE bytes) tells why. The value is copied into the arena; one of a
+ * list is added to those that are there. */
 bool config_set(server_config *cfg, arena *a, const char *name, const char *value, char *message);
-/* Lines of `name = value`; # begins a comment line. The message names file and line. */
+/* Lines of `name = value`; # begins a comment line; [agent NAME] begins the settings of an agent.
+ * The message names file and line. */
 bool config_read(server_config *cfg, arena *a, const char *path, char *message);
 /* The tables of docs/server.md. */
 void config_markdown(buf *out);
@@ -86,6 +103,34 @@ typedef struct live_numbers {
 } live_numbers;
 void live_count(live *l, live_numbers *out);
 
+/* A line for everyone who watches a session now and may see it, not numbered and not replayed
+ * (turn.delta …): it comes behind what was committed before the call, and before what is committed
+ * after it. Never waits: who is too slow for it goes without. `json` is the data. */
+void live_tell(live *l, const char *session, const char *tree, const char *event, const char *json,
+               size_t n);
+
+/* ---- turns (server/turns.c): runs agents on threads of its own and records what they say */
+
+typedef struct turns turns;
+/* What was left running by a server that died is marked as interrupted. NULL and *err. */
+turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l, ramet_error *err);
+/* No new ones; those that run are cancelled after that many seconds. False: an agent did not stop,
+ * and what it uses must not be freed. */
+bool turns_stop(turns *t, int seconds);
+void turns_free(turns *t);
+/* What faces ask for (face_host). */
+void turns_run(turns *t, face_req *q, const face_turn_in *in, size_t n, bool many);
+void turns_cancel(turns *t, face_req *q, const char *session, const char *turn);
+void turns_answer(turns *t, face_req *q, const char *session, const char *turn,
+                  const char *question, const char *answer);
+void turns_moved(turns *t, const char *session, bool keep);
+void turns_running(turns *t, const ramet_session *s, json_writer *w);
+typedef struct turns_numbers {
+    int64_t running, waiting;        /* now */
+    int64_t done, cancelled, failed; /* since the start */
+} turns_numbers;
+void turns_count(turns *t, turns_numbers *out);
+
 /* ---- metrics (server/metrics.c) and log (server/log.c) */
 
 typedef struct metrics metrics;
@@ -93,8 +138,8 @@ metrics *metrics_new(const face *const *faces, size_t n);
 void metrics_free(metrics *m);
 void metrics_request(metrics *m, const face_req *q, int64_t us);
 void metrics_count(metrics *m, const char *what, const char *type, const char *face);
-/* Prometheus text. `http`, `live`, `store` give the gauges. */
-void metrics_write(metrics *m, http *h, live *l, ramet *store, buf *out);
+/* Prometheus text. `http`, `live`, `turns`, `store` give the gauges. */
+void metrics_write(metrics *m, http *h, live *l, turns *t, ramet *store, buf *out);
 /* Counts what is in the store, when it is time to: counting reads rows. For the timer. */
 void metrics_refresh(metrics *m, ramet *store);
 
@@ -114,6 +159,7 @@ typedef struct about_parts {
     metrics *metrics;
     http **http; /* it is started after the routes are there */
     live *live;
+    turns *turns;
     ramet *store;
     const atomic_bool *stopping;
     const face *const *faces;

@@ -13,8 +13,9 @@
  * WORD(member, name, words, default, text)             one of the words
  * NUMBER(member, name, least, most, default, text)
  * SWITCH(member, name, default, text)                  on or off
+ * LIST(member, name, value, text)                      may be given more than once
  * PART(title) begins a part of the documentation */
-#define SERVER_SETTINGS(PART, TEXT, WORD, NUMBER, SWITCH)                                           \
+#define SERVER_SETTINGS(PART, TEXT, WORD, NUMBER, SWITCH, LIST)                                     \
     PART("Where")                                                                                   \
     TEXT(listen, "listen", "ADDR:PORT", "127.0.0.1:7077",                                           \
          "the address; port 0 picks a free one; [::1]:7077 for IPv6")                               \
@@ -72,6 +73,22 @@
     NUMBER(grace_days, "grace-days", 1, 36500, "7", "how long a deleted session can be restored")   \
     NUMBER(gc_hours, "gc-hours", 0, 87600, "24",                                                    \
            "how often what is past that time is removed for good; 0: only by 'ramet gc'")           \
+    PART("Agents and turns")                                                                        \
+    LIST(agents, "agent", "NAME=KIND[,SETTING=VALUE...]",                                           \
+         "an agent, as docs/agents.md tells; may be given more than once, and in the file as a part [agent NAME]") \
+    TEXT(default_agent, "default-agent", "NAME", "",                                                \
+         "who answers in a session that has no agent; empty: the first one, else echo")             \
+    TEXT(title_agent, "title-agent", "NAME", "",                                                    \
+         "who finds titles for sessions that have none; empty: nobody")                             \
+    NUMBER(turns, "turns", 1, 4096, "256", "turns that run at once")                                \
+    NUMBER(turn_queue, "turn-queue", 0, 1000000, "256",                                             \
+           "turns that may wait for one to end; more are refused with 503")                         \
+    NUMBER(turn_s, "turn-seconds", 1, 86400, "900", "how long a turn may take, without the time that it waits for a user") \
+    NUMBER(turn_idle_s, "turn-idle-seconds", 1, 86400, "300", "how long an agent may say nothing")   \
+    NUMBER(question_s, "question-seconds", 1, 604800, "3600", "how long an agent waits for the answer to its question") \
+    NUMBER(turn_stop_s, "turn-stop-seconds", 0, 3600, "5",                                          \
+           "how long running turns may take to finish when the server stops; then they are cancelled") \
+    NUMBER(answer_max, "answer-max", 1024, 12582912, "8388608", "bytes that an agent may say in one entry") \
     PART("Live events")                                                                             \
     NUMBER(event_window, "event-window", 1, 1000000000, "100000",                                   \
            "how many events are kept for a reader that comes back")                                 \

@@ -98,7 +98,16 @@ static const char step_2[] =
     " value INT NOT NULL, comment TEXT NOT NULL, at BIGINT NOT NULL,"
     " PRIMARY KEY(tree,k,user_id))@CLUSTERED;";
 
-const schema_step schema_steps[] = {{1, step_1}, {2, step_2}};
+/* Answers being made, and how they ended. */
+static const char step_3[] =
+    "CREATE TABLE turn(id TEXT PRIMARY KEY, tree BIGINT NOT NULL, session BIGINT NOT NULL,"
+    " branch BIGINT NOT NULL, agent TEXT, entry TEXT, grp TEXT, who TEXT, status INT NOT NULL,"
+    " error TEXT NOT NULL, host TEXT, started BIGINT NOT NULL, ended BIGINT NOT NULL)@CLUSTERED;"
+    "CREATE INDEX turn_by_session ON turn(tree,session,started);"
+    /* Few run at a time. */
+    "CREATE INDEX turn_running ON turn(branch) WHERE status=1;";
+
+const schema_step schema_steps[] = {{1, step_1}, {2, step_2}, {3, step_3}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)

@@ -15,6 +15,7 @@ Start and write
   edit         Write a new version of a message
   regenerate   Branch before an answer, for another one
   sync         Make the history equal to a list of messages
+  chat         Talk with an agent in the terminal
 
 Look
   list         List sessions, newest first

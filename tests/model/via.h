@@ -70,7 +70,7 @@ via_call *via_home(ramet_call *c); /* for one that stays at home */
 #define ramet_entry_get(c, ...) VIA(c, ramet_entry_get, __VA_ARGS__)
 #define ramet_record(c, ...) VIA(c, ramet_record, __VA_ARGS__)
 #define ramet_fork(c, ...) VIA(c, ramet_fork, __VA_ARGS__)
-/* The API wants a place to rewind to. */
+                                   /* The API wants a place to rewind to. */
 #define ramet_rewind(c, id, in, ...)                                                               \
     ((in)->at.entry_id ? VIA(c, ramet_rewind, id, in, __VA_ARGS__)                                 \
                        : HOME(c, ramet_rewind, id, in, __VA_ARGS__))

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load as npm } from './help/packages.mjs';
-import { test, finish, start, call, enc, sse, ramet, raw, scratch, assert } from './lib.mjs';
+import { test, finish, start, call, enc, sse, ramet, raw, scratch, eventually, assert } from './lib.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const sha = (s) => createHash('sha256').update(s).digest('hex');
@@ -736,6 +736,8 @@ test('a repeated request with the same key is answered once', async () => {
   await twice('sessions/i/tags', { tags: ['t'] }, 'k', 200, { tags: ['u'] });
   await twice('sessions/i/shares', {}, 'k', 201, { write: true });
   await twice('sessions/i/entries/e1/edit', { entry: { text: 'new' } }, 'k', 201, { entry: { text: 'newer' } });
+  await talk(s, 'i4', 2);
+  await twice('sessions/i4/edit', { entry_id: 'e1', text: 'new' }, 'k', 201, { entry_id: 'e1', text: 'newer' });
   await talk(s, 'i3', 2);
   await twice('sessions/i3/entries/e2/regenerate', { entries: [answer('another')] }, 'k', 201, {});
   assert.equal((await good(s, 'GET', 'sessions/i3/branches')).branches.length, 2);
@@ -791,7 +793,9 @@ test('upkeep hears the key too, and keeps no secret that can be read', async () 
 
 test('every POST hears the key', async () => {
   await load(s);
-  const posts = operations().filter((op) => op.path.startsWith('/ramet/v1') && op.method === 'POST').map((op) => op.operationId);
+  const turns = ['sendMessage', 'regenerate', 'fanOut', 'cancelTurn', 'answerQuestion']; // have their own rules: turns.mjs
+  const posts = operations().filter((op) => op.path.startsWith('/ramet/v1') && op.method === 'POST').map((op) => op.operationId)
+    .filter((id) => !turns.includes(id));
   assert.ok(posts.length > 15);
   assert.deepEqual(posts.filter((id) => !keyed.has(id)), []);
 });
@@ -860,6 +864,37 @@ test('upkeep is for administrators', async () => {
   await bad(s, 'DELETE', 'tokens/none', root, 404, 'token_not_found');
 });
 
+test('turns', async () => {
+  await ready();
+  await good(s, 'POST', 'sessions', post({ id: 'turns' }));
+  const at = (rest) => `sessions/turns/${rest}`;
+  const done = await good(s, 'POST', at('messages'), post({ text: 'hello', id: 'm1' }));
+  assert.equal((await good(s, 'GET', at('turns'))).turns.length, 1);
+  assert.equal((await good(s, 'GET', at(`turns/${done.turn_id}`))).status, 'done');
+  await good(s, 'POST', at('regenerate'), post({}));
+  await good(s, 'POST', at('edit'), post({ entry_id: 'm1', text: 'hullo' }));
+  await good(s, 'POST', at('fan-out'), post({ text: 'x', agents: ['echo', { name: 'echo', model: 'm' }] }));
+  const asked = call(s, 'POST', at('messages'), post({ text: '/permit' }));
+  const running = await eventually(async () => {
+    const { running } = await good(s, 'GET', 'sessions/turns');
+    assert.ok(running?.question);
+    return running;
+  });
+  await bad(s, 'POST', at('messages'), post({ text: 'x' }), 409, 'turn_running');
+  const reply = (json) => post({ question_id: running.question.id, ...json });
+  await bad(s, 'POST', at(`turns/${running.turn_id}/answer`), reply({ answer: 'perhaps' }), 400, 'invalid_request', 'answer');
+  await bad(s, 'POST', at('turns/none/answer'), reply({ answer: 'allow' }), 404, 'turn_not_found');
+  await good(s, 'POST', at(`turns/${running.turn_id}/answer`), reply({ answer: 'allow' }));
+  assert.equal((await asked).body.status, 'done');
+  const cut = call(s, 'POST', at('messages'), post({ text: '/ask' }));
+  const turn = await eventually(() => good(s, 'POST', at('cancel'), post({})));
+  assert.equal(turn.status, 'cancelled');
+  assert.equal((await cut).body.status, 'cancelled');
+  await bad(s, 'POST', at('cancel'), post({}), 404, 'turn_not_found');
+  await bad(s, 'POST', at('cancel'), post({ turn_id: turn.id }), 409, 'turn_over');
+  await bad(s, 'POST', at('messages'), post({ text: 'x', agent: 'nobody' }), 422, 'agent_not_found', 'agent');
+});
+
 test('paths: encoded, unknown, reserved, other methods', async () => {
   await ready();
   for (const id of ['a/b', 'a%2Fb', '..', 'x y', '✓🌍', '?', '#', '+', 'a@b1']) {
@@ -868,7 +903,7 @@ test('paths: encoded, unknown, reserved, other methods', async () => {
   }
   const dots = await raw(s.port, 'GET /ramet/v1/sessions/%2e%2e HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   assert.match(dots, /^HTTP\/1\.1 404 [^]*session_not_found/);
-  for (const path of ['nothing', 'sessions/x/merge', 'sessions/x/overlays', 'templates', 'import', 'sessions/x/export', 'sessions/x/suggestions', 'sessions/x/messages', 'sessions/', 'sessions/p/entries/'])
+  for (const path of ['nothing', 'sessions/x/merge', 'sessions/x/overlays', 'templates', 'import', 'sessions/x/export', 'sessions/x/suggestions', 'sessions/', 'sessions/p/entries/'])
     assert.equal((await call(s, 'GET', path)).body.code, 'not_found', path);
   const wrong = await call(s, 'DELETE', 'sessions');
   assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST, GET, HEAD, OPTIONS']);
@@ -930,13 +965,14 @@ test('the examples in docs/api work', async () => {
   await at('sessions/trip/rewind', { at: { entry_id: 'e1' } });
   const put = { SHARE: (await at('sessions/trip/shares', {})).id, 'share=TOKEN': `share=${(await at('sessions/trip/shares', {})).token}`,
     '/TOKEN': `/${(await at('tokens', { user: 'x' })).id}`,
-    ATTACHMENT: (await call(server, 'POST', 'attachments', { body: 'x' })).body.id };
+    ATTACHMENT: (await call(server, 'POST', 'attachments', { body: 'x' })).body.id,
+    '/TURN': `/${(await at('sessions/trip/messages', { text: 'well' })).turn_id}` };
   await at('sessions/trip/members/ann', { level: 'reader' }, 'PUT');
   const markdown = (await ramet(['help', '--api', 'native'])).out;
   const examples = [...markdown.matchAll(/### (\w+)\n[^]*?```sh\n([^]*?)\n```/g)].map((m) => [m[1], m[2]]);
   assert.ok(examples.length > 50);
   for (const [name, text] of examples) {
-    if (['deleteAttachment', 'streamEvents', 'createSession'].includes(name)) continue;
+    if (['deleteAttachment', 'streamEvents', 'createSession', 'cancelTurn', 'answerQuestion'].includes(name)) continue;
     await at('sessions/trip/sync', { entries: [user('How do I get to Lisbon?', { id: 'e1' })] });
     if (name === 'restoreSession') await at('sessions/trip', undefined, 'DELETE');
     if (name === 'redoMove') await at('sessions/trip/undo', {});

@@ -68,6 +68,22 @@ Test(schema, older_is_upgraded, .init = setup, .fini = teardown)
     db_close(d);
 }
 
+/* A file of every version there was becomes one of today. */
+Test(schema, every_version_is_upgraded, .init = setup, .fini = teardown)
+{
+    char message[512] = "";
+    for (size_t n = 1; n < schema_n_steps; n++) {
+        db *d = open_db(true);
+        cr_assert_eq(schema_migrate(d, schema_steps, n, true, message), RAMET_OK, "%s", message);
+        cr_expect_eq(db_one(d, "SELECT count(*) FROM sqlite_master WHERE name='turn'"), n > 2);
+        cr_assert_eq(schema_migrate(d, schema_steps, schema_n_steps, false, message), RAMET_OK,
+                     "%s", message);
+        cr_expect_eq(db_one(d, "SELECT count(*) FROM sqlite_master WHERE name='turn'"), 1);
+        db_close(d);
+        unlink(path);
+    }
+}
+
 Test(schema, failed_upgrade_leaves_nothing, .init = setup, .fini = teardown)
 {
     char message[512] = "";

@@ -256,6 +256,25 @@ static ramet_status do_sync(ramet_call *c)
     ramet_sync_out out;
     return ramet_sync(c, "s", &one, 1, NULL, &out);
 }
+static ramet_status do_turns(ramet_call *c)
+{
+    ramet_turn *t;
+    size_t n;
+    ramet_status st = ramet_turns(c, "s", 0, &t, &n);
+    return st == RAMET_OK ? ramet_turn_running(c, "s", &t) : st;
+}
+static ramet_status do_turn(ramet_call *c)
+{
+    ramet_turn *t;
+    ramet_status st =
+        ramet_turn_begin(c, "s", &(ramet_turn_in){.entries = &one, .n = 1}, &t, &a_out);
+    return st == RAMET_OK ? ramet_turn_end(c, t->id, RAMET_TURN_DONE, NULL, &one, 1, &a_out) : st;
+}
+static ramet_status do_turn_regenerate(ramet_call *c)
+{
+    ramet_turn *t;
+    return ramet_turn_begin(c, "s", &(ramet_turn_in){.regenerate = ""}, &t, &a_out);
+}
 static ramet_status do_fork_private(ramet_call *c)
 {
     return ramet_fork(c, "s", &(ramet_fork_in){.visibility = RAMET_PRIVATE}, &s_out, NULL);
@@ -355,6 +374,7 @@ static const struct {
     {"state", READERS, do_state},
     {"usage", READERS, do_usage},
     {"events", READERS, do_events},
+    {"turns", READERS, do_turns},
     {"fork private", READERS, do_fork_private},
     {"append", WRITERS, do_append},
     {"append to a branch", WRITERS, do_append_branch},
@@ -365,6 +385,8 @@ static const struct {
     {"edit", WRITERS, do_edit},
     {"regenerate", WRITERS, do_regenerate},
     {"sync", WRITERS, do_sync},
+    {"turn", WRITERS, do_turn},
+    {"turn, regenerate", WRITERS, do_turn_regenerate},
     {"read adk", NOBODY, do_read_adk},
     {"record adk", NOBODY, do_record_adk},
     {"stream adk", NOBODY, do_stream_adk},

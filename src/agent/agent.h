@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * agent.h: who answers. One interface for every kind of agent.
+ *
+ * A kind is one file and one line in agent_kinds[] (agent/agent.c). A configured agent is a kind
+ * with settings and a name; sessions refer to it by that name. An agent knows nothing of sessions,
+ * branches or HTTP: it is given the history that the model shall see and the new message (the last
+ * entries of it), and tells what it makes of it through a sink, on the thread that runs the turn.
+ *
+ * THREADS   agent_run() may run many turns of one agent at once, each on its own thread.
+ * CANCEL    The sink's calls return false once the turn is cancelled; between them the agent asks
+ *           sink->cancelled() (and stops waiting for the network within 100 ms).
+ */
+#ifndef AGENT_AGENT_H
+#define AGENT_AGENT_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "ramet.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ------------------------------------------------------------------ one turn */
+
+/* What the agent is asked. Lives as long as the run. */
+typedef struct agent_turn {
+    const char *turn_id;
+    const ramet_entry *history; /* oldest first; the new message is the last of it */
+    size_t n;
+    const char *cache_key; /* cache_root of the session: the same for a fork as for its parent */
+    ramet_agent session;   /* the session's own agent settings: model, options … override */
+    const char *user;
+} agent_turn;
+
+typedef enum {
+    AGENT_DONE,      /* the answer is whole */
+    AGENT_CANCELLED, /* stopped because the sink said so */
+    AGENT_FAILED     /* `message` tells why, for people; what came so far stands */
+} agent_end;
+
+typedef struct agent_result {
+    agent_end end;
+    char message[512];
+} agent_result;
+
+/* A question to the user (a permission, an input). The answer is JSON or text, as `kind` says. */
+typedef struct agent_question {
+    const char *id;
+    const char *kind; /* "permission" (answer: one of `options`' ids), "input" (answer: text) */
+    const char *text;
+    const char *options; /* JSON array of {id, name}; NULL when there are none */
+} agent_question;
+
+/* Where an answer goes. Each returns false when the turn was cancelled. Texts are copied. */
+typedef struct agent_sink {
+    bool (*delta)(void *arg, const char *text, size_t n);    /* of the answer */
+    bool (*thinking)(void *arg, const char *text, size_t n); /* of its thinking */
+    /* A finished call, and its result, as entries of their own; what came before them is recorded
+     * first. `input` and `output` are JSON. */
+    bool (*tool_call)(void *arg, const char *id, const char *name, const char *input);
+    bool (*tool_result)(void *arg, const char *id, const char *output, bool is_error);
+    /* Waits for the user's answer, which lives until the next call of the sink. */
+    bool (*ask)(void *arg, const agent_question *q, const char **answer);
+    bool (*plan)(void *arg, const char *json); /* shown, not recorded as text: a data part */
+    bool (*usage)(void *arg, const ramet_usage *u);
+    bool (*cancelled)(void *arg);
+    void *arg;
+} agent_sink;
+
+/* ------------------------------------------------------------------ kinds and agents */
+
+typedef struct agent_setting {
+    const char *name;  /* NULL ends an array */
+    const char *value; /* default; NULL: must be given */
+    const char *text;
+    bool secret; /* never shown */
+} agent_setting;
+
+typedef struct agent agent;
+
+typedef struct agent_kind {
+    const char *name, *about;
+    const agent_setting *settings;
+    /* Reads its settings (agent_get()); false and *message (AGENT_MESSAGE bytes) when they do not
+     * do: close() is not called then. */
+    bool (*open)(agent *a, char *message);
+    void (*close)(agent *a);
+    void (*run)(agent *a, const agent_turn *t, const agent_sink *s, agent_result *out);
+} agent_kind;
+
+extern const agent_kind *const agent_kinds[]; /* NULL ends it */
+
+struct agent {
+    const char *name;
+    const agent_kind *kind;
+    const char *const *values; /* beside kind->settings */
+    void *own;                 /* of the kind */
+};
+
+const char *agent_get(const agent *a, const char *setting);
+
+/* ---- for kinds */
+
+enum { AGENT_MESSAGE = 256, AGENT_CALL_ID = 32 };
+
+/* An id for a tool call or a question: "call_" and 24 random digits. */
+const char *agent_call_id(char out[AGENT_CALL_ID]);
+/* Ends a run as failed; the message is cut to valid UTF-8 where it is too long. */
+void agent_fail(agent_result *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Waits; false as soon as the turn is cancelled. */
+bool agent_sleep(const agent_sink *s, int64_t ms);
+/* A setting that is a whole number; false and *message when it is not one of that range. */
+bool agent_number(const agent *a, const char *setting, int64_t least, int64_t most, int64_t *out,
+                  char *message);
+
+/* ---- all of them */
+
+/* All configured agents. `echo` (kind echo) is always there, `default` names the one that sessions
+ * without an agent get. */
+typedef struct agents agents;
+/* Each text: NAME=KIND[,setting=value…] (a flag --agent) or the lines of a section [agent NAME] of
+ * the configuration file in that form. A value that holds a comma is quoted ('as it is', "with \\
+ * and \n") or has backslashes; a secret that begins with $ is read from the environment. `deflt`
+ * NULL or "": the first of the texts, else echo. Wrong: NULL, and *message (AGENT_MESSAGE bytes).
+ */
+agents *agents_new(const char *const *texts, size_t n, const char *deflt, char *message);
+void agents_free(agents *a);
+agent *agents_find(const agents *a, const char *name); /* NULL or "": the default; unknown: NULL */
+size_t agents_list(const agents *a, agent *const **out);
+/* [{name, kind, about, default}], for GET /agents. */
+void agents_write(const agents *a, json_writer *w);
+
+#endif

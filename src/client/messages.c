@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A message and its answer as it is made: server-sent events, one by one.
+ */
+#include "client/inner.h"
+
+#include "base/util.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_MAX_ ((size_t)64 << 20) /* an entry, and room around it */
+
+typedef struct listener {
+    client_call *c;
+    const client_heard *heard;
+    buf line;  /* not yet whole */
+    buf error; /* the body of an answer that is no stream */
+    char event[64];
+    buf data;
+    bool stopped; /* heard->stop() was told about */
+} listener;
+
+static void event_end(listener *l)
+{
+    json_doc d;
+    arena *a = arena_new();
+    if (l->data.n && json_parse(a, l->data.p, l->data.n, SIZE_MAX, &d, NULL))
+        l->heard->event(l->heard->arg, l->event, a, &d);
+    arena_free(a);
+    l->event[0] = 0;
+    buf_clear(&l->data);
+}
+
+static void line_end(listener *l)
+{
+    size_t n = l->line.n;
+    if (n && l->line.p[n - 1] == '\r')
+        n--;
+    const char *p = l->line.p;
+    if (!n)
+        event_end(l);
+    else if (n > 6 && strncmp(p, "event:", 6) == 0)
+        snprintf(l->event, sizeof l->event, "%.*s", (int)(n - 6 - (p[6] == ' ')),
+                 p + 6 + (p[6] == ' '));
+    else if (n > 5 && strncmp(p, "data:", 5) == 0)
+        buf_add(&l->data, p + 5 + (p[5] == ' '), n - 5 - (p[5] == ' '));
+    buf_clear(&l->line);
+}
+
+static size_t on_bytes(char *p, size_t size, size_t n, void *arg)
+{
+    listener *l = arg;
+    long status = 0;
+    n *= size;
+    curl_easy_getinfo(l->c->curl, CURLINFO_RESPONSE_CODE, &status);
+    if (status < 200 || status > 299) {
+        buf_add(&l->error, p, n);
+        return l->error.over ? 0 : n;
+    }
+    for (size_t from = 0; from < n;) {
+        const char *nl = memchr(p + from, '\n', n - from);
+        size_t to = nl ? (size_t)(nl - p) : n;
+        buf_add(&l->line, p + from, to - from);
+        if (l->line.over || l->data.over)
+            return 0;
+        if (nl)
+            line_end(l);
+        from = to + 1;
+    }
+    return n;
+}
+
+static int on_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+    (void)a, (void)b, (void)c, (void)d;
+    listener *l = arg;
+    if (!l->stopped && l->heard->stop && l->heard->stop(l->heard->arg))
+        l->stopped = true;
+    return 0;
+}
+
+static void options_set(client_call *c, const char *url, const char *body_, listener *l,
+                        struct curl_slist *headers)
+{
+    CURL *h = c->curl;
+    curl_easy_reset(h);
+    curl_easy_setopt(h, CURLOPT_URL, url);
+    curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(h, CURLOPT_POSTFIELDS, body_);
+    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl_easy_setopt(h, CURLOPT_WRITEDATA, l);
+    curl_easy_setopt(h, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(h, CURLOPT_XFERINFODATA, l);
+    curl_easy_setopt(h, CURLOPT_NOPROGRESS, 0L);
+}
+
+ramet_status client_message(ramet_call *call, const char *session, const char *route,
+                            const char *json, const client_heard *heard)
+{
+    client_call *c = CALL(call);
+    listener l = {.c = c, .heard = heard};
+    target t;
+    memset(&c->err, 0, sizeof c->err);
+    buf_init(&l.line, LINE_MAX_);
+    buf_init(&l.data, LINE_MAX_);
+    buf_init(&l.error, 1 << 20);
+    target_init(&t, c, "/sessions/%s/%s", session, route);
+    struct curl_slist *list = ask_headers(c, true);
+    list = curl_slist_append(list, "Accept: text/event-stream");
+    options_set(c, t.text.p, json, &l, list);
+    CURLcode rc = curl_easy_perform(c->curl);
+    long status = 0;
+    curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+    c->status = (int)status;
+    ramet_status st = RAMET_OK;
+    if (rc != CURLE_OK)
+        st = client_fail(c, RAMET_CANNOT_OPEN, "server", "%s: %s", c->r->base,
+                         curl_easy_strerror(rc));
+    else if (status < 200 || status > 299)
+        st = answer_error(c, &l.error);
+    curl_slist_free_all(list);
+    buf_release(&t.text);
+    buf_release(&l.line);
+    buf_release(&l.data);
+    buf_release(&l.error);
+    return st;
+}
+
+ramet_status client_post(ramet_call *call, const char *session, const char *route, const char *json)
+{
+    target t;
+    json_doc d;
+    body b;
+    target_init(&t, CALL(call), "/sessions/%s/", session);
+    buf_puts(&t.text, route);
+    buf_init(&b.text, ANSWER_MAX);
+    buf_puts(&b.text, json);
+    return ask_raw(&t, "POST", &b, &d);
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * turns.c: turns that run: the table of them, the threads that run agents, the queue in front of
+ * these, time limits, and how all of it starts and stops.
+ */
+#include "server/turns_own.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { WATCH_MS = 500, STOP_LATEST_S = 5 };
+
+/* ------------------------------------------------------------------ the table */
+
+bool turns_admit(turns *t, int64_t n)
+{
+    pthread_mutex_lock(&t->lock);
+    bool room = !t->stopping && t->admitted + n <= t->cfg->turns + t->cfg->turn_queue;
+    if (room)
+        t->admitted += n;
+    pthread_mutex_unlock(&t->lock);
+    return room;
+}
+
+/* With the lock. */
+static void leave(turns *t, int64_t n)
+{
+    t->admitted -= n;
+    pthread_cond_broadcast(&t->wake);
+}
+
+void turns_leave(turns *t, int64_t n)
+{
+    pthread_mutex_lock(&t->lock);
+    leave(t, n);
+    pthread_mutex_unlock(&t->lock);
+}
+
+run *run_make(turns *t, const char *session)
+{
+    pthread_condattr_t attr;
+    arena *a = arena_new();
+    run *r = arena_alloc(a, sizeof *r);
+    r->mem = a;
+    r->t = t;
+    r->owners = 1;
+    r->session = arena_strdup(a, session);
+    uuid7(time_now_us(), r->id);
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&r->wake, &attr);
+    pthread_condattr_destroy(&attr);
+    buf_init(&r->entries, (size_t)1 << 30);
+    buf_init(&r->json, (size_t)1 << 30);
+    buf_init(&r->line, (size_t)1 << 30);
+    r->told = time_mono_us();
+    return r;
+}
+
+run *run_new(turns *t, const char *session)
+{
+    run *r = run_make(t, session);
+    r->owners = 2;
+    pthread_mutex_lock(&t->lock);
+    r->next = t->runs;
+    t->runs = r;
+    pthread_mutex_unlock(&t->lock);
+    return r;
+}
+
+void run_begun(run *r)
+{
+    pthread_mutex_lock(&r->t->lock);
+    pthread_mutex_lock(&r->lock);
+    r->begun = true;
+    pthread_cond_broadcast(&r->wake);
+    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_unlock(&r->t->lock);
+}
+
+run *run_find(turns *t, const char *session, const char *id)
+{
+    pthread_mutex_lock(&t->lock);
+    run *r = t->runs;
+    while (r && !(strcmp(r->id, id) == 0 && strcmp(r->session, session) == 0))
+        r = r->next;
+    if (r)
+        atomic_fetch_add(&r->owners, 1);
+    pthread_mutex_unlock(&t->lock);
+    if (!r || run_is_there(r))
+        return r;
+    run_put(r);
+    return NULL;
+}
+
+bool run_is_there(run *r)
+{
+    pthread_mutex_lock(&r->lock);
+    while (!r->begun && !r->over)
+        pthread_cond_wait(&r->wake, &r->lock);
+    bool begun = r->begun;
+    pthread_mutex_unlock(&r->lock);
+    return begun;
+}
+
+void run_put(run *r)
+{
+    if (atomic_fetch_sub(&r->owners, 1) != 1)
+        return;
+    for (size_t i = 0; i < r->parts.n; i++)
+        buf_release(&r->parts.items[i].text);
+    buf_release(&r->entries);
+    buf_release(&r->json);
+    buf_release(&r->line);
+    free(r->question);
+    free(r->question_id);
+    free(r->options);
+    free(r->answer);
+    free(r->plan);
+    pthread_cond_destroy(&r->wake);
+    pthread_mutex_destroy(&r->lock);
+    arena_free(r->mem);
+}
+
+void run_remove(run *r)
+{
+    turns *t = r->t;
+    pthread_mutex_lock(&t->lock);
+    run **at = &t->runs;
+    while (*at && *at != r)
+        at = &(*at)->next;
+    bool there = *at == r;
+    if (there)
+        *at = r->next;
+    t->ended[r->status] += there && r->begun;
+    pthread_mutex_unlock(&t->lock);
+    pthread_mutex_lock(&r->lock);
+    r->over = true;
+    pthread_cond_broadcast(&r->wake);
+    pthread_mutex_unlock(&r->lock);
+    if (there)
+        run_put(r);
+}
+
+/* All that run now; or those of one session, also such that are just beginning. The caller owns
+ * each of them, and the list. */
+static run **runs_held(turns *t, const char *session, size_t *n)
+{
+    size_t all = 0;
+    *n = 0;
+    pthread_mutex_lock(&t->lock);
+    for (run *r = t->runs; r; r = r->next)
+        all++;
+    run **list = xcalloc(all + 1, sizeof *list);
+    for (run *r = t->runs; r; r = r->next)
+        if (session ? strcmp(r->session, session) == 0 : r->begun) {
+            atomic_fetch_add(&r->owners, 1);
+            list[(*n)++] = r;
+        }
+    pthread_mutex_unlock(&t->lock);
+    return list;
+}
+
+static void runs_put(run **list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        run_put(list[i]);
+    free(list);
+}
+
+/* ------------------------------------------------------------------ threads */
+
+static void *thread_main(void *arg)
+{
+    run *r = arg;
+    turns *t = r->t;
+    while (r) {
+        run_main(r);
+        run_put(r);
+        pthread_mutex_lock(&t->lock);
+        leave(t, 1);
+        r = t->first;
+        if (r) {
+            t->first = r->queued;
+            t->last = t->first ? t->last : &t->first;
+            t->waiting--;
+        } else {
+            t->threads--;
+        }
+        pthread_mutex_unlock(&t->lock);
+    }
+    return NULL;
+}
+
+static bool thread_start(run *r)
+{
+    pthread_t thread;
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    bool made = pthread_create(&thread, &attr, thread_main, r) == 0;
+    pthread_attr_destroy(&attr);
+    return made;
+}
+
+void run_start(run *r)
+{
+    turns *t = r->t;
+    atomic_fetch_add(&r->owners, 1);
+    pthread_mutex_lock(&t->lock);
+    bool thread = t->threads < t->cfg->turns && thread_start(r);
+    bool queue = !thread && t->threads > 0;
+    if (thread)
+        t->threads++;
+    if (queue) {
+        *t->last = r;
+        t->last = &r->queued;
+        t->waiting++;
+    }
+    pthread_mutex_unlock(&t->lock);
+    if (thread || queue)
+        return;
+    run_close(r, RAMET_TURN_FAILED, "the server could not make a thread");
+    run_put(r);
+    turns_leave(t, 1);
+}
+
+/* ------------------------------------------------------------------ moves */
+
+/* What is asked of the store is asked after the move: a run on a branch that the head has come back
+ * to stays. One that is just beginning is waited for: it may have begun before the move. */
+void turns_moved(turns *t, const char *session, bool keep)
+{
+    size_t n;
+    ramet_session *s;
+    run **list = runs_held(t, session, &n);
+    for (size_t i = 0; i < n; i++)
+        run_is_there(list[i]);
+    ramet_call *c = n ? ramet_call_new(t->store, NULL, NULL) : NULL;
+    ramet_status st = n ? ramet_session_get(c, session, &s) : RAMET_OK;
+    bool gone = st == RAMET_SESSION_NOT_FOUND;
+    for (size_t i = 0; i < n && (st == RAMET_OK || gone); i++) {
+        run *r = list[i];
+        pthread_mutex_lock(&r->lock);
+        bool left = r->begun && (gone || r->branch != s->head.branch);
+        r->kept = r->kept || (left && keep);
+        bool end = left && (gone || !r->kept);
+        pthread_mutex_unlock(&r->lock);
+        if (end)
+            run_close(r, RAMET_TURN_CANCELLED, NULL);
+    }
+    ramet_call_free(c);
+    runs_put(list, n);
+}
+
+/* ------------------------------------------------------------------ limits */
+
+static const char *over_time(const run *r, int64_t now, char text[128])
+{
+    const server_config *cfg = r->t->cfg;
+    int64_t second = 1000000, worked = now - r->started - r->waited;
+    if (!r->started)
+        return NULL;
+    if (r->asked && now - r->asked > cfg->question_s * second)
+        snprintf(text, 128, "nobody answered its question within %lld seconds",
+                 (long long)cfg->question_s);
+    else if (!r->asked && worked > cfg->turn_s * second)
+        snprintf(text, 128, "it took longer than %lld seconds", (long long)cfg->turn_s);
+    else if (!r->asked && !r->writing && now - r->heard > cfg->turn_idle_s * second)
+        snprintf(text, 128, "the agent said nothing for %lld seconds", (long long)cfg->turn_idle_s);
+    else
+        return NULL;
+    return text;
+}
+
+static void run_watch(run *r)
+{
+    char text[128];
+    int64_t now = time_mono_us();
+    pthread_mutex_lock(&r->lock);
+    const char *over = r->closed ? NULL : over_time(r, now, text);
+    tell_held(r);
+    if (!r->over && now - r->told > r->t->cfg->heartbeat_s * 1000000)
+        tell_sign_of_life(r);
+    bool unsaved = r->unsaved;
+    pthread_mutex_unlock(&r->lock);
+    if (unsaved)
+        run_save(r);
+    if (over)
+        run_close(r, RAMET_TURN_FAILED, over);
+}
+
+/* With the lock; false: the time is over. */
+static bool wait_until(turns *t, int64_t until)
+{
+    struct timespec at = {.tv_sec = until / 1000000, .tv_nsec = until % 1000000 * 1000};
+    return pthread_cond_timedwait(&t->wake, &t->lock, &at) == 0;
+}
+
+bool turns_wait(turns *t, int64_t ms)
+{
+    int64_t until = time_mono_us() + ms * 1000;
+    pthread_mutex_lock(&t->lock);
+    while (!t->watch_stop && time_mono_us() < until)
+        wait_until(t, until);
+    bool on = !t->watch_stop;
+    pthread_mutex_unlock(&t->lock);
+    return on;
+}
+
+static void *watcher_main(void *arg)
+{
+    turns *t = arg;
+    while (turns_wait(t, WATCH_MS)) {
+        size_t n;
+        run **list = runs_held(t, NULL, &n);
+        for (size_t i = 0; i < n; i++)
+            run_watch(list[i]);
+        runs_put(list, n);
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+void turns_count(turns *t, turns_numbers *out)
+{
+    pthread_mutex_lock(&t->lock);
+    *out = (turns_numbers){.running = t->threads,
+                           .waiting = t->waiting,
+                           .done = t->ended[RAMET_TURN_DONE],
+                           .cancelled = t->ended[RAMET_TURN_CANCELLED],
+                           .failed = t->ended[RAMET_TURN_FAILED]};
+    pthread_mutex_unlock(&t->lock);
+}
+
+turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l, ramet_error *err)
+{
+    ramet_call *c = ramet_call_new(store, NULL, NULL);
+    int64_t n = 0;
+    ramet_status st = hosts_bury(c, &n);
+    if (st != RAMET_OK)
+        *err = *ramet_call_error(c);
+    ramet_call_free(c);
+    if (st != RAMET_OK)
+        return NULL;
+    if (n) {
+        char text[24];
+        snprintf(text, sizeof text, "%lld", (long long)n);
+        log_line(LOG_WARN, "turns were interrupted when the server ended", "turns", text, NULL);
+    }
+    turns *t = xcalloc(1, sizeof *t);
+    pthread_condattr_t attr;
+    *t = (turns){.cfg = cfg, .store = store, .agents = who, .live = l};
+    t->last = &t->first;
+    host_name(t->host);
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&t->wake, &attr);
+    pthread_condattr_destroy(&attr);
+    if (pthread_create(&t->watcher, NULL, watcher_main, t))
+        abort();
+    return t;
+}
+
+/* Waits until nothing runs; false: the time is over. */
+static bool drained(turns *t, int64_t seconds)
+{
+    int64_t until = time_mono_us() + seconds * 1000000;
+    pthread_mutex_lock(&t->lock);
+    while ((t->admitted || t->threads) && time_mono_us() < until)
+        wait_until(t, until);
+    bool all = !t->admitted && !t->threads;
+    pthread_mutex_unlock(&t->lock);
+    return all;
+}
+
+/* The last try: what cannot be recorded now is interrupted when a server starts again. */
+static void runs_save(turns *t)
+{
+    size_t n;
+    run **list = runs_held(t, NULL, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!run_save(list[i]))
+            run_remove(list[i]);
+    runs_put(list, n);
+}
+
+bool turns_stop(turns *t, int seconds)
+{
+    pthread_mutex_lock(&t->lock);
+    t->stopping = true;
+    pthread_mutex_unlock(&t->lock);
+    bool all = drained(t, seconds);
+    if (!all) {
+        size_t n;
+        run **list = runs_held(t, NULL, &n);
+        for (size_t i = 0; i < n; i++)
+            run_close(list[i], RAMET_TURN_CANCELLED, "the server was stopped");
+        runs_put(list, n);
+    }
+    pthread_mutex_lock(&t->lock);
+    t->watch_stop = true;
+    pthread_cond_broadcast(&t->wake);
+    pthread_mutex_unlock(&t->lock);
+    pthread_join(t->watcher, NULL);
+    runs_save(t);
+    return all || drained(t, STOP_LATEST_S);
+}
+
+void turns_free(turns *t)
+{
+    if (!t)
+        return;
+    pthread_cond_destroy(&t->wake);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+}

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * turns_run.c: one run: gives the agent the history, takes its words, records them.
+ *
+ * What was said waits in the run (`parts`) until a tool is called or the turn ends; then it becomes
+ * an entry. A turn that is cut off keeps what came, and its last entry says so in its last part.
+ */
+#include "server/turns_own.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PAGE = 1000, OVER_S = 5 };
+
+/* ------------------------------------------------------------------ history */
+
+static bool channel_counts(const ramet_entry *e)
+{
+    return !e->channel || strcmp(e->channel, "history") == 0;
+}
+
+/* *n: in, how long the path is; out, how many entries of it the agent is given. */
+static ramet_status history_read(ramet_call *c, const run *r, ramet_entry **out, size_t *n)
+{
+    ramet_read_in in = {.limit = PAGE, .by_position = true, .branch = r->branch};
+    ramet_page page;
+    *n = 0;
+    *out = xcalloc((size_t)r->length + 1, sizeof **out);
+    while (in.position < r->length) {
+        ramet_status st = ramet_read(c, r->session, &in, &page);
+        if (st != RAMET_OK)
+            return st;
+        for (size_t i = 0; i < page.n && page.entries[i].position < r->length; i++)
+            if (channel_counts(&page.entries[i]))
+                (*out)[(*n)++] = page.entries[i];
+        in.position += PAGE;
+    }
+    return RAMET_OK;
+}
+
+/* ------------------------------------------------------------------ entries */
+
+/* A list of parts that is being written; its text goes to the arena. */
+typedef struct parts_text {
+    buf out;
+    json_writer w;
+    arena *a;
+} parts_text;
+
+static void parts_begin(parts_text *p, arena *a)
+{
+    p->a = a;
+    buf_init(&p->out, (size_t)1 << 30);
+    jw_init(&p->w, &p->out, 0);
+    jw_array(&p->w);
+}
+
+static json_writer *part_begin(parts_text *p, const char *type)
+{
+    jw_object(&p->w);
+    jw_kstr(&p->w, "type", type);
+    return &p->w;
+}
+
+static const char *parts_end(parts_text *p)
+{
+    jw_end_array(&p->w);
+    const char *text = arena_memdup(p->a, p->out.p, p->out.n);
+    buf_release(&p->out);
+    return text;
+}
+
+/* How a turn that was cut off is marked. */
+static void part_cut(parts_text *p, ramet_turn_status status, const char *error)
+{
+    json_writer *w = part_begin(p, "data");
+    jw_key(w, "data");
+    jw_object(w);
+    jw_kstr(w, "turn", ramet_turn_status_name(status));
+    if (error && *error)
+        jw_kstr(w, "error", error);
+    jw_end_object(w);
+    jw_end_object(w);
+}
+
+static void parts_pending(parts_text *p, const run *r)
+{
+    for (size_t i = 0; i < r->parts.n; i++) {
+        const run_part *part = &r->parts.items[i];
+        jw_kstr(part_begin(p, part->thinking ? "thinking" : "text"), "text", part->text.p);
+        jw_end_object(&p->w);
+    }
+    if (!r->plan_new)
+        return;
+    jw_kraw(part_begin(p, "data"), "data", r->plan);
+    jw_end_object(&p->w);
+}
+
+/* What was said and is no entry yet. */
+static bool entry_pending(const run *r, arena *a, ramet_entry_in *out)
+{
+    parts_text p;
+    if (!r->parts.n && !r->plan_new)
+        return false;
+    parts_begin(&p, a);
+    parts_pending(&p, r);
+    *out = (ramet_entry_in){.role = RAMET_ASSISTANT, .author = r->agent, .parts = parts_end(&p)};
+    return true;
+}
+
+/* The last entry of an answer. An answer that says nothing is one, too, when there is no other or
+ * when there is something to tell about it. */
+static bool entry_last(const run *r, arena *a, ramet_entry_in *out)
+{
+    parts_text p;
+    bool whole = r->status == RAMET_TURN_DONE;
+    if (whole && r->recorded && !r->parts.n && !r->plan_new && !r->has_usage)
+        return false;
+    parts_begin(&p, a);
+    parts_pending(&p, r);
+    if (!whole)
+        part_cut(&p, r->status, r->error);
+    *out = (ramet_entry_in){.role = RAMET_ASSISTANT,
+                            .author = r->agent,
+                            .parts = parts_end(&p),
+                            .usage = r->has_usage ? &r->usage : NULL};
+    return true;
+}
+
+/* With the lock: what was pending is in the store. */
+static void pending_clear(run *r)
+{
+    tell_parts_over(r);
+    for (size_t i = 0; i < r->parts.n; i++)
+        buf_release(&r->parts.items[i].text);
+    r->parts.n = 0;
+    r->bytes = 0;
+    r->begin = r->chars;
+    r->plan_new = false;
+}
+
+/* ------------------------------------------------------------------ ending */
+
+/* With the lock; false: the turn is closed. */
+static bool writing_begin(run *r)
+{
+    while (r->writing)
+        pthread_cond_wait(&r->wake, &r->lock);
+    r->writing = !r->closed;
+    return r->writing;
+}
+
+static void writing_end(run *r)
+{
+    r->writing = false;
+    pthread_cond_broadcast(&r->wake);
+}
+
+/* With the lock. While the store takes no writes, nobody else waits for it for long. */
+static void over_wait(run *r)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += OVER_S;
+    while (!r->over && pthread_cond_timedwait(&r->wake, &r->lock, &until) == 0)
+        continue;
+}
+
+static void error_set(run *r, const char *error)
+{
+    snprintf(r->error, sizeof r->error, "%s", error ? error : "");
+    for (size_t n = strlen(r->error); n && !utf8_valid(r->error, n);)
+        r->error[--n] = 0;
+}
+
+/* Nothing was appended: another process had ended it. */
+static void end_learn(run *r, ramet_call *c)
+{
+    ramet_turn *turn;
+    if (ramet_turn_get(c, r->session, r->id, &turn) != RAMET_OK)
+        return;
+    r->status = turn->status;
+    error_set(r, turn->error);
+}
+
+/* The turn must end, whatever becomes of its words: what cannot be taken is left out. */
+static ramet_status end_write(run *r, ramet_call *c, ramet_append_out *out)
+{
+    ramet_status st = ramet_turn_end(c, r->id, r->status, r->error, &r->last, r->n_last, out);
+    if (st == RAMET_OK && r->n_last && !out->n)
+        end_learn(r, c);
+    if (st == RAMET_OK || ramet_status_http(st) == 503)
+        return st;
+    if (st != RAMET_SESSION_NOT_FOUND && r->status == RAMET_TURN_DONE) {
+        r->status = RAMET_TURN_FAILED;
+        error_set(r, ramet_call_error(c)->message);
+    }
+    return ramet_turn_end(c, r->id, r->status, r->error, NULL, 0, out);
+}
+
+/* With the lock: the turn has ended, or is told to be over although the store takes no writes. */
+static void run_over(run *r, ramet_status st, const char *why, const ramet_append_out *out)
+{
+    ramet_turn_status status = r->status;
+    pending_clear(r);
+    r->over = true;
+    r->unsaved = st != RAMET_OK && ramet_status_http(st) == 503;
+    tell_entries(r, out);
+    if (st != RAMET_OK) {
+        r->status = RAMET_TURN_FAILED;
+        tell_over(r, why);
+    } else {
+        tell_over(r, r->error);
+    }
+    r->status = status;
+    writing_end(r);
+}
+
+bool run_close(run *r, ramet_turn_status status, const char *error)
+{
+    ramet_append_out out = {0};
+    pthread_mutex_lock(&r->lock);
+    bool mine = writing_begin(r);
+    if (!mine) {
+        over_wait(r);
+        pthread_mutex_unlock(&r->lock);
+        return false;
+    }
+    r->closed = true;
+    r->status = status;
+    error_set(r, error);
+    pthread_cond_broadcast(&r->wake);
+    r->n_last = entry_last(r, r->mem, &r->last);
+    pthread_mutex_unlock(&r->lock);
+
+    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    ramet_status st = end_write(r, c, &out);
+    const char *why = ramet_call_error(c)->message;
+    if (st != RAMET_OK)
+        log_line(LOG_ERROR, "the end of a turn cannot be recorded", "turn", r->id, "error", why,
+                 NULL);
+    pthread_mutex_lock(&r->lock);
+    run_over(r, st, why, &out);
+    bool unsaved = r->unsaved;
+    pthread_mutex_unlock(&r->lock);
+    if (!unsaved)
+        run_remove(r);
+    ramet_call_free(c);
+    return true;
+}
+
+bool run_save(run *r)
+{
+    ramet_append_out out;
+    pthread_mutex_lock(&r->lock);
+    bool mine = r->unsaved;
+    r->unsaved = false;
+    pthread_mutex_unlock(&r->lock);
+    if (!mine)
+        return true;
+    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    ramet_status st = end_write(r, c, &out);
+    ramet_call_free(c);
+    pthread_mutex_lock(&r->lock);
+    r->unsaved = st != RAMET_OK && ramet_status_http(st) == 503;
+    bool saved = !r->unsaved;
+    pthread_mutex_unlock(&r->lock);
+    if (saved)
+        run_remove(r);
+    return saved;
+}
+
+/* ------------------------------------------------------------------ the sink */
+
+typedef struct session_sink {
+    run *r;
+    ramet_call *c; /* for what is recorded on the way */
+    char *answer;  /* of the last question */
+} session_sink;
+
+static const char *text_clean(arena *a, const char *s, size_t *n)
+{
+    if (utf8_valid(s, *n) && !memchr(s, 0, *n))
+        return s;
+    char *out = arena_alloc(a, 3 * *n + 1), *p = out;
+    for (size_t i = 0; i < *n;) {
+        uint32_t cp;
+        size_t len = s[i] ? utf8_next(s + i, *n - i, &cp) : 0;
+        memcpy(p, len ? s + i : "\xEF\xBF\xBD", len ? len : 3);
+        p += len ? len : 3;
+        i += len ? len : 1;
+    }
+    *n = (size_t)(p - out);
+    return out;
+}
+
+/* With the lock. */
+static void words_add(run *r, bool thinking, const char *text, size_t n)
+{
+    const char *event = thinking ? "turn.thinking" : "turn.delta";
+    json_writer w = tell_begin(r, event);
+    if (!r->parts.n || r->parts.items[r->parts.n - 1].thinking != thinking) {
+        run_part part = {.thinking = thinking};
+        buf_init(&part.text, (size_t)r->t->cfg->answer_max);
+        VEC_PUSH(r->mem, &r->parts, part);
+    }
+    buf *to = &r->parts.items[r->parts.n - 1].text;
+    if (!thinking)
+        jw_kint(&w, "offset", r->chars);
+    jw_key(&w, "text");
+    jw_strn(&w, text, n);
+    size_t from = to->n;
+    buf_add(to, text, n);
+    r->bytes += n;
+    if (!thinking)
+        r->chars += (int64_t)utf8_count(to->p + from);
+    r->heard = time_mono_us();
+    tell_words(r, &w, event);
+}
+
+static bool sink_words(session_sink *s, bool thinking, const char *text, size_t n)
+{
+    run *r = s->r;
+    arena *a = NULL;
+    if (!n)
+        return !r->closed;
+    if (!utf8_valid(text, n) || memchr(text, 0, n))
+        text = text_clean(a = arena_new(), text, &n);
+    pthread_mutex_lock(&r->lock);
+    bool room = n <= (size_t)r->t->cfg->answer_max - r->bytes, open = !r->closed;
+    if (open && room)
+        words_add(r, thinking, text, n);
+    pthread_mutex_unlock(&r->lock);
+    if (a)
+        arena_free(a);
+    if (open && !room)
+        run_close(r, RAMET_TURN_FAILED, "the answer is over the limit of this server (answer-max)");
+    return open && room;
+}
+
+static bool sink_delta(void *arg, const char *text, size_t n)
+{
+    return sink_words(arg, false, text, n);
+}
+
+static bool sink_thinking(void *arg, const char *text, size_t n)
+{
+    return sink_words(arg, true, text, n);
+}
+
+/* Records what is pending and one entry more. */
+static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
+{
+    run *r = s->r;
+    ramet_entry_in entries[2];
+    ramet_append_out out;
+    pthread_mutex_lock(&r->lock);
+    r->heard = time_mono_us();
+    if (!writing_begin(r)) {
+        pthread_mutex_unlock(&r->lock);
+        return false;
+    }
+    size_t n = entry_pending(r, a, &entries[0]);
+    entries[n++] = *entry;
+    pthread_mutex_unlock(&r->lock);
+    ramet_status st = ramet_turn_append(s->c, r->id, entries, n, &out);
+    pthread_mutex_lock(&r->lock);
+    if (st == RAMET_OK) {
+        pending_clear(r);
+        r->recorded = true;
+        tell_entries(r, &out);
+    }
+    r->heard = time_mono_us();
+    writing_end(r);
+    pthread_mutex_unlock(&r->lock);
+    if (st != RAMET_OK)
+        run_close(r, RAMET_TURN_FAILED, ramet_call_error(s->c)->message);
+    ramet_call_reset(s->c);
+    return st == RAMET_OK;
+}
+
+/* A value that is no JSON is kept as a text. */
+static void kvalue(json_writer *w, arena *a, const char *key, const char *json)
+{
+    json_doc d;
+    size_t n = json ? strlen(json) : 0;
+    if (json && json_parse(a, json, n, 0, &d, NULL))
+        jw_kraw(w, key, json);
+    else
+        jw_kstr(w, key, json ? text_clean(a, json, &n) : "");
+}
+
+static bool sink_tool_call(void *arg, const char *id, const char *name, const char *input)
+{
+    session_sink *s = arg;
+    parts_text p;
+    arena *a = arena_new();
+    parts_begin(&p, a);
+    json_writer *w = part_begin(&p, "tool_call");
+    jw_kstr(w, "id", id);
+    jw_kstr(w, "name", name);
+    kvalue(w, a, "input", input);
+    jw_end_object(w);
+    ramet_entry_in e = {.role = RAMET_ASSISTANT, .author = s->r->agent, .parts = parts_end(&p)};
+    bool on = record(s, a, &e);
+    arena_free(a);
+    return on;
+}
+
+static bool sink_tool_result(void *arg, const char *id, const char *output, bool is_error)
+{
+    session_sink *s = arg;
+    parts_text p;
+    arena *a = arena_new();
+    parts_begin(&p, a);
+    json_writer *w = part_begin(&p, "tool_result");
+    jw_kstr(w, "id", id);
+    kvalue(w, a, "output", output);
+    if (is_error)
+        jw_kbool(w, "is_error", true);
+    jw_end_object(w);
+    ramet_entry_in e = {.role = RAMET_TOOL, .author = s->r->agent, .parts = parts_end(&p)};
+    bool on = record(s, a, &e);
+    arena_free(a);
+    return on;
+}
+
+/* With the lock. */
+static void question_open(run *r, const agent_question *q)
+{
+    buf text;
+    json_writer w;
+    buf_init(&text, (size_t)1 << 20);
+    jw_init(&w, &text, 0);
+    jw_object(&w);
+    jw_kstr(&w, "id", q->id);
+    jw_kstr(&w, "kind", q->kind);
+    jw_kstr(&w, "text", q->text);
+    jw_kraw(&w, "options", q->options);
+    jw_end_object(&w);
+    r->question = xstrdup(text.over ? "{}" : text.p);
+    r->question_id = xstrdup(q->id);
+    r->options = strcmp(q->kind, "permission") == 0 ? xstrdup(q->options) : NULL;
+    buf_release(&text);
+    r->asked = time_mono_us();
+    w = tell_begin(r, "turn.question");
+    jw_kraw(&w, "question", r->question);
+    tell_end(r, &w, "turn.question", true);
+}
+
+static void question_close(run *r)
+{
+    free(r->question);
+    free(r->question_id);
+    free(r->options);
+    r->question = r->question_id = r->options = NULL;
+    r->heard = time_mono_us();
+    r->waited += r->heard - r->asked;
+    r->asked = 0;
+}
+
+static bool sink_ask(void *arg, const agent_question *q, const char **answer)
+{
+    session_sink *s = arg;
+    run *r = s->r;
+    free(s->answer);
+    s->answer = NULL;
+    pthread_mutex_lock(&r->lock);
+    if (!r->closed) {
+        question_open(r, q);
+        while (!r->answer && !r->closed)
+            pthread_cond_wait(&r->wake, &r->lock);
+        question_close(r);
+    }
+    s->answer = r->answer;
+    r->answer = NULL;
+    bool on = !r->closed && s->answer;
+    pthread_mutex_unlock(&r->lock);
+    *answer = s->answer;
+    return on;
+}
+
+static bool sink_plan(void *arg, const char *json)
+{
+    session_sink *s = arg;
+    run *r = s->r;
+    json_doc d;
+    arena *a = arena_new();
+    bool fine = json_parse(a, json, strlen(json), 0, &d, NULL);
+    arena_free(a);
+    pthread_mutex_lock(&r->lock);
+    if (!r->closed && fine) {
+        free(r->plan);
+        r->plan = xstrdup(json);
+        r->plan_new = true;
+        r->heard = time_mono_us();
+        json_writer w = tell_begin(r, "turn.plan");
+        jw_kraw(&w, "plan", r->plan);
+        tell_end(r, &w, "turn.plan", true);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return !r->closed;
+}
+
+static bool sink_usage(void *arg, const ramet_usage *u)
+{
+    run *r = ((session_sink *)arg)->r;
+    pthread_mutex_lock(&r->lock);
+    r->usage = *u;
+    r->has_usage = true;
+    snprintf(r->currency, sizeof r->currency, "%s", u->currency ? u->currency : "");
+    r->usage.currency = *r->currency ? r->currency : NULL;
+    pthread_mutex_unlock(&r->lock);
+    return !r->closed;
+}
+
+static bool sink_cancelled(void *arg)
+{
+    return ((session_sink *)arg)->r->closed;
+}
+
+/* ------------------------------------------------------------------ the thread */
+
+static void agent_answer(run *r, const ramet_entry *history, size_t n)
+{
+    session_sink s = {.r = r, .c = ramet_call_new(r->t->store, NULL, NULL)};
+    agent_result result = {.end = AGENT_DONE};
+    agent_turn turn = {.turn_id = r->id,
+                       .history = history,
+                       .n = n,
+                       .cache_key = r->cache_key,
+                       .session = r->settings,
+                       .user = r->user};
+    agent_sink sink = {.delta = sink_delta,
+                       .thinking = sink_thinking,
+                       .tool_call = sink_tool_call,
+                       .tool_result = sink_tool_result,
+                       .ask = sink_ask,
+                       .plan = sink_plan,
+                       .usage = sink_usage,
+                       .cancelled = sink_cancelled,
+                       .arg = &s};
+    r->who->kind->run(r->who, &turn, &sink, &result);
+    if (result.end == AGENT_DONE)
+        run_close(r, RAMET_TURN_DONE, NULL);
+    else if (result.end == AGENT_FAILED)
+        run_close(r, RAMET_TURN_FAILED, *result.message ? result.message : "the agent failed");
+    else
+        run_close(r, RAMET_TURN_CANCELLED, NULL);
+    free(s.answer);
+    ramet_call_free(s.c);
+}
+
+void run_main(run *r)
+{
+    ramet_entry *history = NULL;
+    size_t n;
+    if (r->closed)
+        return;
+    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    pthread_mutex_lock(&r->lock);
+    r->started = r->heard = time_mono_us();
+    pthread_mutex_unlock(&r->lock);
+    if (history_read(c, r, &history, &n) == RAMET_OK)
+        agent_answer(r, history, n);
+    else
+        run_close(r, RAMET_TURN_FAILED, ramet_call_error(c)->message);
+    free(history);
+    ramet_call_free(c);
+    if (r->untitled && r->status == RAMET_TURN_DONE)
+        title_make(r);
+}
