@@ -35,7 +35,9 @@ static ramet_status history_read(ramet_call *c, const run *r, ramet_entry **out,
         for (size_t i = 0; i < page.n && page.entries[i].position < r->length; i++)
             if (channel_counts(&page.entries[i]))
                 (*out)[(*n)++] = page.entries[i];
-        in.position += PAGE;
+        if (!page.n)
+            break;
+        in.position += (int64_t)page.n; /* a page of large entries is short */
     }
     return RAMET_OK;
 }
