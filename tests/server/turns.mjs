@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // turns.mjs: messages that get an answer: streamed, recorded, and never in the wrong place. The
-// agent is echo, in all its moods.
+// agent is echo, in all its moods, and a model that logs what it was sent.
 import { test, finish, start, call, must, sse, enc, newSession, append, eventParser, eventually,
          scratch, sleep, slow, assert } from './lib.mjs';
+import { startModel } from './help/model.mjs';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 
@@ -701,5 +702,73 @@ test('200 turns at once without a lost word', async () => {
     w.close();
   }
 }, { seconds: 120 });
+
+// ------------------------------------------------------------------ what the model is sent
+
+/** A server whose default agent is a model of its own; log() gives what it was sent, oldest first. */
+async function withModel(extra = '') {
+  const model = await startModel();
+  const s = await start({ args: ['--agent', `m=openai,url=${model.url},model=m${extra}`, '--default-agent', 'm'] });
+  return { s, model, sent: () => model.log.map((r) => r.body), bytes: () => model.log.map((r) => r.raw) };
+}
+const said = (body) => body.messages.map((m) => `${m.role}: ${typeof m.content === 'string' ? m.content : JSON.stringify(m.content)}`);
+/** The bytes of the messages, without the brackets that end the request. */
+const open = (raw) => raw.replace(/\]\}\s*$/, '');
+
+test('the model gets exactly the effective history, and a fork the same bytes as its parent', async () => {
+  const { s, model, sent, bytes } = await withModel();
+  await newSession(s, { id: 'a' });
+  await told(s, 'a', { id: 'u1', text: 'one' });
+  await told(s, 'a', { id: 'u2', text: 'two' });
+  const full = ['user: one', 'assistant: You said: one', 'user: two'];
+  assert.deepEqual(said(sent().at(-1)), full);
+  const parent = bytes().at(-1);
+
+  // a fork at the head goes on where the parent stands
+  await must(s, 'POST', at('a', '/fork'), { json: { id: 'f' } });
+  await told(s, 'f', 'three');
+  assert.deepEqual(said(sent().at(-1)), [...full, 'assistant: You said: two', 'user: three']);
+  assert.ok(bytes().at(-1).startsWith(open(parent)), `${bytes().at(-1)}\ndoes not begin with\n${open(parent)}`);
+  assert.equal(sent().at(-1).prompt_cache_key, sent()[0].prompt_cache_key);
+
+  // fork and send in one step, before the second message
+  const forked = await told(s, 'a', { text: 'else', fork: { at: { entry_id: 'u2', side: 'before' } } });
+  assert.deepEqual(said(sent().at(-1)), [...full.slice(0, 2), 'user: else']);
+  assert.notEqual(forked.session_id, 'a');
+
+  // edit and resend: the old version and its answer are not there
+  await told(s, 'a', { text: 'two, better', replace: 'u2' });
+  assert.deepEqual(said(sent().at(-1)), [...full.slice(0, 2), 'user: two, better']);
+  assert.ok(bytes().at(-1).startsWith(open(bytes()[0])));
+
+  // regenerate: the same request again, to the byte
+  const before = bytes().at(-1);
+  await must(s, 'POST', at('a', '/regenerate'), { json: {} });
+  assert.equal(bytes().at(-1), before);
+
+  // rewind, and undo of it
+  await must(s, 'POST', at('a', '/rewind'), { json: { at: { entry_id: 'u1' } } });
+  await told(s, 'a', 'after the rewind');
+  assert.deepEqual(said(sent().at(-1)), ['user: one', 'user: after the rewind']);
+  await must(s, 'POST', at('a', '/undo'), {});
+  await told(s, 'a', 'after the undo');
+  assert.deepEqual(said(sent().at(-1)),
+                   [...full.slice(0, 2), 'user: two, better', 'assistant: You said: two, better', 'user: after the undo']);
+  const prompts = JSON.stringify(sent().map((b) => b.messages));
+  for (const id of ['"a"', 'u1', forked.turn_id, forked.session_id]) assert.ok(!prompts.includes(id), `${id} is in a prompt`);
+  await model.stop();
+});
+
+test('a model that fails in every way leaves turns that say so', async () => {
+  const { s, model } = await withModel(',retries=0');
+  await newSession(s, { id: 'x' });
+  for (const [text, status] of [['!status 401', 'failed'], ['!status 500', 'failed'], ['!status 429', 'failed'],
+    ['!stop 2', 'failed'], ['!rubbish', 'done'], ['!garbled', 'failed'], ['fine', 'done']]) {
+    const r = await told(s, 'x', text);
+    assert.equal(r.status, status, `${text}: ${JSON.stringify(r)}`);
+  }
+  assert.deepEqual((await turns(s, 'x')).map((t) => t.status), ['done', 'failed', 'done', 'failed', 'failed', 'failed', 'failed']);
+  await model.stop();
+});
 
 await finish();
