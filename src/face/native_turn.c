@@ -212,9 +212,23 @@ void api_edit_post(face_req *q)
 
 /* ---------------------------------------------------------------------- turns */
 
+/* What is done to a turn that runs is not one commit: the answer is kept after it. False: answered,
+ * also when the key was there. */
+static bool turn_call(face_req *q)
+{
+    ramet_call *c = face_call(q);
+    if (!c)
+        return false;
+    ramet_status st = ramet_once_look(c);
+    if (st == RAMET_OK && !q->once.repeated)
+        return true;
+    face_answer(q, st);
+    return false;
+}
+
 void api_turn_cancel(face_req *q)
 {
-    if (!face_call(q))
+    if (!turn_call(q))
         return;
     if (q->host->turn_cancel)
         q->host->turn_cancel(q->host->arg, q, face_path(q, "id"), face_text(q, "turn_id"));
@@ -228,7 +242,7 @@ void api_turn_answer(face_req *q)
     const char *answer = face_text(q, "answer");
     if (!answer)
         answer = face_raw(q, "answer");
-    if (!face_call(q))
+    if (!turn_call(q))
         return;
     if (!answer)
         face_fail(q, 400, "invalid_request", "answer", "\"answer\" may not be null");

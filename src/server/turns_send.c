@@ -414,7 +414,8 @@ static void answer_turn(face_req *q, const char *session, const char *id)
 {
     ramet_turn *turn = NULL;
     face_render(q, show_turn, &turn);
-    face_answer(q, ramet_turn_get(q->c, session, id, &turn));
+    ramet_status st = ramet_turn_get(q->c, session, id, &turn);
+    face_answer(q, st == RAMET_OK ? ramet_once_keep(q->c) : st);
 }
 
 /* A turn of the session that runs, as the store knows it. NULL: the answer is filled. */

@@ -703,6 +703,28 @@ test('200 turns at once without a lost word', async () => {
   }
 }, { seconds: 120 });
 
+test('cancel and answer hear the key', async () => {
+  const s = await start();
+  await newSession(s, { id: 'k' });
+  const w = await say(s, 'k', '/slow 50 a b c d e f g h');
+  await w.until((x) => x.of('turn.delta').length > 1);
+  const post = (rest, json, key) => call(s, 'POST', at('k', rest), { json, headers: { 'Idempotency-Key': key } });
+  const one = await post('/cancel', {}, 'c');
+  assert.deepEqual([one.status, one.body.status], [200, 'cancelled'], one.text);
+  await w.over;
+  const two = await post('/cancel', {}, 'c');
+  assert.deepEqual([two.status, two.text, two.headers.get('idempotency-replayed')], [200, one.text, 'true']);
+  assert.equal((await post('/cancel', { turn_id: one.body.id }, 'c')).body.code, 'idempotency_mismatch');
+  const v = await say(s, 'k', '/ask which one?');
+  await v.until((x) => x.of('turn.question').length);
+  const { turn_id, question } = v.of('turn.question')[0];
+  const answer = { question_id: question.id, answer: 'this one' };
+  const first = await post(`/turns/${turn_id}/answer`, answer, 'a');
+  assert.equal(first.status, 200, first.text);
+  assert.equal((await v.end()).status, 'done');
+  assert.equal((await post(`/turns/${turn_id}/answer`, answer, 'a')).text, first.text);
+});
+
 // ------------------------------------------------------------------ what the model is sent
 
 /** A server whose default agent is a model of its own; log() gives what it was sent, oldest first. */
