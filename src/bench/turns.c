@@ -170,14 +170,19 @@ static char *session_make(ramet_call *c)
     return id;
 }
 
+/* A conversation has some ten turns; then another one begins. */
 static void stream_rows(bench *b, const child *model, ramet *remote)
 {
     sample first = {0}, total = {0}, alone = {0};
     ramet_call *c = client_http.ramet_call_new(remote, "ann", "bench");
-    char *session = session_make(c);
+    char *session = NULL;
     bench_note("turns against the model alone");
     for (int i = 0; i < (b->quick ? 10 : 200); i++) {
         double f0, t0, f1, t1;
+        if (i % 10 == 0) {
+            free(session);
+            session = session_make(c);
+        }
         read_alone(model, &f0, &t0);
         read_turn(c, session, &f1, &t1);
         sample_add(&alone, f0);
