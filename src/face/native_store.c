@@ -106,8 +106,9 @@ static int remove_one(const char *path, const struct stat *about, int kind, stru
 }
 
 /* The copy is made in a folder of its own, and has no name any more when it is sent. */
-static bool backup_make(face_req *q, ramet_call *c, int *fd)
+static bool backup_make(face_req *q, ramet_call *c, int *fd, int64_t *size)
 {
+    struct stat about;
     const char *base = getenv("TMPDIR");
     char *folder = arena_printf(q->a, "%s/ramet-backup.XXXXXX", base && *base ? base : "/tmp");
     *fd = -1;
@@ -123,20 +124,26 @@ static bool backup_make(face_req *q, ramet_call *c, int *fd)
     nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     if (st != RAMET_OK)
         face_error(q, ramet_call_error(c));
-    else if (*fd < 0)
+    else if (*fd < 0 || fstat(*fd, &about) != 0)
         face_fail(q, 503, ramet_status_code(RAMET_IO), NULL, "the copy could not be read");
-    return *fd >= 0;
+    else {
+        *size = about.st_size;
+        return true;
+    }
+    if (*fd >= 0)
+        close(*fd);
+    return false;
 }
 
 void api_store_backup(face_req *q)
 {
-    struct stat about;
     int fd;
-    if (!backup_make(q, program_call(q), &fd) || fstat(fd, &about) != 0)
+    int64_t size;
+    if (!backup_make(q, program_call(q), &fd, &size))
         return;
     face_answer(q, RAMET_OK);
     q->file = fd;
-    q->file_size = about.st_size;
+    q->file_size = size;
     q->type = "application/vnd.sqlite3";
     face_add(q, "Content-Disposition", "attachment; filename=\"ramet.db\"");
 }
