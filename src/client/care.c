@@ -128,15 +128,9 @@ ramet_status http_token_add(ramet_call *call, const ramet_token_in *in, ramet_to
 
 ramet_status http_tokens(ramet_call *call, ramet_token **out, size_t *n)
 {
-    client_call *c = CALL(call);
     target t;
-    json_doc d;
-    *out = NULL;
-    *n = 0;
-    target_init(&t, c, "/tokens");
-    TRY(ask(&t, "GET", NULL, &d));
-    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "tokens"), ramet_token, read_token, n);
-    return RAMET_OK;
+    target_init(&t, CALL(call), "/tokens");
+    return ASK_LIST(&t, "tokens", read_token, out, n, NULL);
 }
 
 ramet_status http_token_revoke(ramet_call *call, const char *id)

@@ -61,20 +61,12 @@ ramet_status http_verdict_add(ramet_call *call, const ramet_side_in *sides, size
 ramet_status http_verdicts(ramet_call *call, const char *session, int64_t before, int limit,
                            ramet_verdict **out, size_t *n, bool *more)
 {
-    client_call *c = CALL(call);
     target t;
-    json_doc d;
-    *out = NULL;
-    *n = 0;
-    *more = false;
-    target_init(&t, c, "/compare/verdicts");
+    target_init(&t, CALL(call), "/compare/verdicts");
     target_add(&t, "session", session);
     target_int(&t, "cursor", before);
     target_int(&t, "limit", limit);
-    TRY(ask(&t, "GET", NULL, &d));
-    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "verdicts"), ramet_verdict, read_verdict, n);
-    *more = get_text(c, &d, d.nodes, "next_cursor") != NULL;
-    return RAMET_OK;
+    return ASK_LIST(&t, "verdicts", read_verdict, out, n, more);
 }
 
 ramet_status http_search(ramet_call *call, const ramet_search_in *in, ramet_hits *out)

@@ -111,6 +111,13 @@ void *read_list(client_call *c, const json_doc *d, const json_node *v, size_t si
 /* The answer of an append, an edit or a regenerate. */
 void append_read(client_call *c, const json_doc *d, ramet_append_out *out);
 
+/* GETs a list of structs and frees the target; the list is the member `noun` of the answer. *more
+ * may be NULL: it tells whether there is another page. */
+ramet_status ask_list(target *t, const char *noun, size_t size, read_one one, void **out, size_t *n,
+                      bool *more);
+#define ASK_LIST(t, noun, one, out, n, more)                                                       \
+    ask_list(t, noun, sizeof **(out), (read_one)(void (*)(void))(one), (void **)(out), n, more)
+
 /* ---- calls by noun, for the table in client.c */
 #define X(name) extern __typeof__(ramet_##name) http_##name;
 CLIENT_CALLS(X)

@@ -186,48 +186,28 @@ ramet_status http_sync(ramet_call *call, const char *session, const ramet_entry_
 ramet_status http_head_log(ramet_call *call, const char *session, int64_t before, int limit,
                            ramet_move **out, size_t *n, bool *more)
 {
-    client_call *c = CALL(call);
     target t;
-    json_doc d;
-    *out = NULL;
-    *n = 0;
-    *more = false;
-    target_init(&t, c, "/sessions/%s/head-log", session);
+    target_init(&t, CALL(call), "/sessions/%s/head-log", session);
     target_int(&t, "cursor", before);
     target_int(&t, "limit", limit);
-    TRY(ask(&t, "GET", NULL, &d));
-    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "moves"), ramet_move, read_move, n);
-    *more = get_text(c, &d, d.nodes, "next_cursor") != NULL;
-    return RAMET_OK;
+    return ASK_LIST(&t, "moves", read_move, out, n, more);
 }
 
 ramet_status http_versions(ramet_call *call, const char *session, int64_t branch,
                            const char *entry_id, ramet_version **out, size_t *n)
 {
-    client_call *c = CALL(call);
     target t;
-    json_doc d;
-    *out = NULL;
-    *n = 0;
-    target_init(&t, c, "/sessions/%s/branches", session);
+    target_init(&t, CALL(call), "/sessions/%s/branches", session);
     target_add(&t, "at", entry_id);
     target_branch(&t, "branch", branch);
-    TRY(ask(&t, "GET", NULL, &d));
-    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "branches"), ramet_version, read_version, n);
-    return RAMET_OK;
+    return ASK_LIST(&t, "branches", read_version, out, n, NULL);
 }
 
 ramet_status http_branches(ramet_call *call, const char *session, ramet_branch **out, size_t *n)
 {
-    client_call *c = CALL(call);
     target t;
-    json_doc d;
-    *out = NULL;
-    *n = 0;
-    target_init(&t, c, "/sessions/%s/branches", session);
-    TRY(ask(&t, "GET", NULL, &d));
-    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "branches"), ramet_branch, read_branch, n);
-    return RAMET_OK;
+    target_init(&t, CALL(call), "/sessions/%s/branches", session);
+    return ASK_LIST(&t, "branches", read_branch, out, n, NULL);
 }
 
 /* ------------------------------------------------------------------ lineage */

@@ -149,6 +149,22 @@ void *read_list(client_call *c, const json_doc *d, const json_node *v, size_t si
     return list;
 }
 
+ramet_status ask_list(target *t, const char *noun, size_t size, read_one one, void **out, size_t *n,
+                      bool *more)
+{
+    client_call *c = t->c;
+    json_doc d;
+    *out = NULL;
+    *n = 0;
+    if (more)
+        *more = false;
+    TRY(ask(t, "GET", NULL, &d));
+    *out = read_list(c, &d, json_get(&d, d.nodes, noun), size, one, n);
+    if (more)
+        *more = get_text(c, &d, d.nodes, "next_cursor") != NULL;
+    return RAMET_OK;
+}
+
 /* ------------------------------------------------------------------ structs */
 
 void read_head(client_call *c, const json_doc *d, const json_node *v, ramet_head *out)

@@ -220,30 +220,18 @@ static void read_tag_count(client_call *c, const json_doc *d, const json_node *v
 
 ramet_status http_tags_all(ramet_call *call, ramet_tag_count **out, size_t *n)
 {
-    client_call *c = CALL(call);
     target t;
-    json_doc d;
-    *out = NULL;
-    *n = 0;
-    target_init(&t, c, "/tags");
-    TRY(ask(&t, "GET", NULL, &d));
-    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "tags"), ramet_tag_count, read_tag_count, n);
-    return RAMET_OK;
+    target_init(&t, CALL(call), "/tags");
+    return ASK_LIST(&t, "tags", read_tag_count, out, n, NULL);
 }
 
 /* ------------------------------------------------------------------ members */
 
 ramet_status http_members(ramet_call *call, const char *session, ramet_member **out, size_t *n)
 {
-    client_call *c = CALL(call);
     target t;
-    json_doc d;
-    *out = NULL;
-    *n = 0;
-    target_init(&t, c, "/sessions/%s/members", session);
-    TRY(ask(&t, "GET", NULL, &d));
-    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "members"), ramet_member, read_member, n);
-    return RAMET_OK;
+    target_init(&t, CALL(call), "/sessions/%s/members", session);
+    return ASK_LIST(&t, "members", read_member, out, n, NULL);
 }
 
 ramet_status http_member_set(ramet_call *call, const char *session, const char *user,
@@ -291,15 +279,9 @@ ramet_status http_share_add(ramet_call *call, const char *session, bool write, i
 
 ramet_status http_shares(ramet_call *call, const char *session, ramet_share **out, size_t *n)
 {
-    client_call *c = CALL(call);
     target t;
-    json_doc d;
-    *out = NULL;
-    *n = 0;
-    target_init(&t, c, "/sessions/%s/shares", session);
-    TRY(ask(&t, "GET", NULL, &d));
-    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "shares"), ramet_share, read_share, n);
-    return RAMET_OK;
+    target_init(&t, CALL(call), "/sessions/%s/shares", session);
+    return ASK_LIST(&t, "shares", read_share, out, n, NULL);
 }
 
 ramet_status http_share_revoke(ramet_call *call, const char *session, const char *id)
