@@ -188,5 +188,7 @@ int json_end(cli *c);    /* the newline; returns 0 */
 /* {noun: [ … ]} with a writer for each item */
 void json_list_begin(cli *c, const char *noun);
 int json_list_end(cli *c);
+/* What a command that took a link or a key back says: `done` and its id. Returns 0. */
+int answer_revoked(cli *c, const char *done, const char *id);
 
 #endif

@@ -110,6 +110,21 @@ int json_list_end(cli *c)
     return json_end(c);
 }
 
+int answer_revoked(cli *c, const char *done, const char *id)
+{
+    if (c->json) {
+        json_writer *w = json_begin(c);
+        jw_object(w);
+        jw_kstr(w, "id", id);
+        jw_kbool(w, "revoked", true);
+        jw_end_object(w);
+        return json_end(c);
+    }
+    if (!c->quiet)
+        printf("%s %s\n", done, short_id(c, id));
+    return 0;
+}
+
 /* ------------------------------------------------------------------ running */
 
 static const char *option_or_env(const cli *c, const char *option, const char *env)

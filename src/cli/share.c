@@ -87,15 +87,5 @@ int cmd_unshare(cli *c)
                          "'%s' fits more than one share link; give more of the id", c->argv[1]);
     if (lib->ramet_share_revoke(c->call, s->id, id) != RAMET_OK)
         return cli_fail(c);
-    if (c->json) {
-        json_writer *w = json_begin(c);
-        jw_object(w);
-        jw_kstr(w, "id", id);
-        jw_kbool(w, "revoked", true);
-        jw_end_object(w);
-        return json_end(c);
-    }
-    if (!c->quiet)
-        printf("ended the share link %s\n", short_id(c, id));
-    return 0;
+    return answer_revoked(c, "ended the share link", id);
 }

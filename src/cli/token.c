@@ -98,17 +98,7 @@ static int token_revoke(cli *c)
                          "'%s' fits more than one token; give more of the id", c->argv[1]);
     if (lib->ramet_token_revoke(c->call, id) != RAMET_OK)
         return cli_fail(c);
-    if (c->json) {
-        json_writer *w = json_begin(c);
-        jw_object(w);
-        jw_kstr(w, "id", id);
-        jw_kbool(w, "revoked", true);
-        jw_end_object(w);
-        return json_end(c);
-    }
-    if (!c->quiet)
-        printf("revoked the token %s\n", short_id(c, id));
-    return 0;
+    return answer_revoked(c, "revoked the token", id);
 }
 
 int cmd_token(cli *c)
