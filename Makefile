@@ -99,7 +99,7 @@ setup-test:
 
 UNIT_SRC := $(wildcard tests/unit/*.c)
 MODEL_SRC := $(wildcard tests/model/*.c)
-WIRE_OBJ := $(filter %.o,$(patsubst %.c,$(B)/obj/%.o,$(wildcard src/face/*.c src/client/*.c src/server/http*.c)))
+CLIENT_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard src/client/*.c))
 FAULT_SRC := $(wildcard tests/fault/*.c)
 # Unit tests reach into the server too; its parts come from an archive, so that main() stays out.
 SERVER_OBJ := $(filter $(B)/obj/src/face/% $(B)/obj/src/agent/% $(B)/obj/src/server/%,$(BIN_OBJ))
@@ -116,7 +116,8 @@ $(B)/tests/unit: TEST_PARTS := $(B)/libserver.a
 $(B)/tests/agent: $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/agent/*.c src/agent/*.c))
 $(B)/tests/agent: TEST_LIBS := $(BIN_LIBS)
 # The same driver, its calls through a server and the client.
-$(B)/tests/model_http: $(MODEL_SRC:%.c=$(B)/obj/over_http/%.o) $(WIRE_OBJ)
+$(B)/tests/model_http: $(MODEL_SRC:%.c=$(B)/obj/over_http/%.o) $(CLIENT_OBJ) $(B)/libserver.a
+$(B)/tests/model_http: TEST_PARTS := $(B)/libserver.a
 $(B)/tests/model_http: TEST_LIBS := $(BIN_LIBS)
 $(B)/obj/over_http/%.o: %.c
 	@mkdir -p $(@D)
