@@ -216,6 +216,19 @@ static size_t into_buf(char *p, size_t size, size_t n, void *arg)
     return b->over ? 0 : size * n;
 }
 
+ramet_status who_check(client_call *c)
+{
+    const struct {
+        const char *field, *value;
+    } all[] = {{"user", c->user}, {"client", c->name}, {"token", c->r->token}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        for (const char *p = all[i].value; p && *p; p++)
+            if ((unsigned char)*p < 0x20 || *p == 0x7f)
+                return client_fail(c, RAMET_BAD_ID, all[i].field, "the %s holds control characters",
+                                   all[i].field);
+    return RAMET_OK;
+}
+
 struct curl_slist *ask_headers(const client_call *c, bool has_body)
 {
     struct curl_slist *list = NULL;
@@ -294,10 +307,14 @@ ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out)
     buf text;
     *out = (json_doc){0};
     memset(&c->err, 0, sizeof c->err);
+    ramet_status st = who_check(c);
+    if (st != RAMET_OK) {
+        free_both(t, b);
+        return st;
+    }
     buf_init(&text, ANSWER_MAX);
     CURLcode rc = perform(c, t, method, b, into_buf, &text);
     free_both(t, b);
-    ramet_status st = RAMET_OK;
     char *kept = NULL;
     if (rc != CURLE_OK)
         st = unreachable(c, rc);
@@ -320,9 +337,12 @@ ramet_status ask_file(target *t, const char *method, const char *path)
 {
     client_call *c = t->c;
     memset(&c->err, 0, sizeof c->err);
-    FILE *f = fopen(path, "wxb");
+    ramet_status st = who_check(c);
+    FILE *f = st == RAMET_OK ? fopen(path, "wxb") : NULL;
     if (!f) {
         free_both(t, NULL);
+        if (st != RAMET_OK)
+            return st;
         return errno == EEXIST ? client_fail(c, RAMET_INVALID, "path",
                                              "%s exists; a backup goes to a new file", path)
                                : client_fail(c, RAMET_INVALID, "path", "%s cannot be made: %s",

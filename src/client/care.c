@@ -30,6 +30,7 @@ ramet_status http_fsck(ramet_call *call, ramet_progress progress, void *arg, ram
     *out = (ramet_fsck_out){0};
     target_init(&t, c, "/store/fsck");
     TRY(ask(&t, "POST", NULL, &d));
+    TRY(answer_has(c, &d, "fault_count"));
     out->trees = get_int(&d, d.nodes, "trees");
     out->sessions = get_int(&d, d.nodes, "sessions");
     out->branches = get_int(&d, d.nodes, "branches");
@@ -54,6 +55,7 @@ ramet_status http_gc(ramet_call *call, bool dry_run, ramet_progress progress, vo
     body_init(&b);
     jw_kbool(&b.w, "dry_run", dry_run);
     TRY(ask(&t, "POST", &b, &d));
+    TRY(answer_has(c, &d, "dry_run"));
     out->sessions = get_int(&d, d.nodes, "sessions");
     out->expired = get_int(&d, d.nodes, "expired");
     out->branches = get_int(&d, d.nodes, "branches");
@@ -82,6 +84,7 @@ ramet_status http_stat(ramet_call *call, ramet_stats *out)
     *out = (ramet_stats){0};
     target_init(&t, c, "/store");
     TRY(ask(&t, "GET", NULL, &d));
+    TRY(answer_has(c, &d, "schema"));
     read_stats(c, &d, d.nodes, out);
     return RAMET_OK;
 }

@@ -67,6 +67,7 @@ ramet_status http_read(ramet_call *call, const char *session, const ramet_read_i
     target_add(&t, "log", log_word(in->log));
     target_add(&t, "versions", in->versions ? NULL : "false");
     TRY(ask(&t, "GET", NULL, &d));
+    TRY(answer_has(c, &d, "entries"));
     page_read(c, &d, out);
     return RAMET_OK;
 }
@@ -98,6 +99,7 @@ ramet_status http_record(ramet_call *call, const char *session, ramet_log log, i
     target_int(&t, "from", from);
     target_int(&t, "limit", limit);
     TRY(ask(&t, "GET", NULL, &d));
+    TRY(answer_has(c, &d, "entries"));
     page_read(c, &d, out);
     *total = get_int(&d, d.nodes, "total");
     out->more_before = from > 0 && *total > 0;

@@ -88,6 +88,7 @@ ramet_status http_search(ramet_call *call, const ramet_search_in *in, ramet_hits
     target_int(&t, "limit", in->limit);
     target_add(&t, "cursor", in->cursor);
     TRY(ask(&t, "GET", NULL, &d));
+    TRY(answer_has(c, &d, "hits"));
     out->items = READ_LIST(c, &d, json_get(&d, d.nodes, "hits"), ramet_hit, read_hit, &out->n);
     out->next_cursor = get_text(c, &d, d.nodes, "next_cursor");
     out->bounded = get_bool(&d, d.nodes, "bounded");

@@ -70,6 +70,8 @@ void body_texts(body *b, const char *name, const char *const *items, size_t n);
 ramet_status ask(target *t, const char *method, body *b, json_doc *out);
 /* The same with a body that is whole already. */
 ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out);
+/* Who asks goes into headers: a line end in it would begin another one. */
+ramet_status who_check(client_call *c);
 struct curl_slist *ask_headers(const client_call *c, bool has_body);
 /* The library's error from an answer of another status than 2xx. */
 ramet_status answer_error(client_call *c, const buf *text);
@@ -79,6 +81,10 @@ ramet_status ask_file(target *t, const char *method, const char *path);
 /* ---- reading answers: table-driven, see read.c. `v` NULL or null leaves zeros. */
 void read_head(client_call *c, const json_doc *d, const json_node *v, ramet_head *out);
 void read_session(client_call *c, const json_doc *d, const json_node *v, ramet_session *out);
+/* Whoever answers something else than was asked for is no Ramet server. */
+ramet_status answer_has(client_call *c, const json_doc *d, const char *name);
+/* An answer that is a session. */
+ramet_status answer_session(client_call *c, const json_doc *d, ramet_session **out);
 void read_cut(client_call *c, const json_doc *d, const json_node *v, ramet_cut *out);
 void read_entry(client_call *c, const json_doc *d, const json_node *v, ramet_entry *out);
 void read_usage_sum(client_call *c, const json_doc *d, const json_node *v, ramet_usage_sum *out);

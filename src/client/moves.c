@@ -11,8 +11,7 @@
 static ramet_status session_cut(client_call *c, const json_doc *d, ramet_session **out,
                                 ramet_cut *cut)
 {
-    *out = arena_array(c->a, 1, sizeof **out);
-    read_session(c, d, d->nodes, *out);
+    TRY(answer_session(c, d, out));
     if (cut)
         read_cut(c, d, json_get(d, d->nodes, "cut"), cut);
     return RAMET_OK;

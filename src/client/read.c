@@ -159,6 +159,7 @@ ramet_status ask_list(target *t, const char *noun, size_t size, read_one one, vo
     if (more)
         *more = false;
     TRY(ask(t, "GET", NULL, &d));
+    TRY(answer_has(c, &d, noun));
     *out = read_list(c, &d, json_get(&d, d.nodes, noun), size, one, n);
     if (more)
         *more = get_text(c, &d, d.nodes, "next_cursor") != NULL;
@@ -246,6 +247,23 @@ void read_session(client_call *c, const json_doc *d, const json_node *v, ramet_s
     read_origin(c, d, json_get(d, v, "forked_from"), out);
     out->tags = get_texts(c, d, json_get(d, v, "tags"), &out->n_tags);
     out->path = get_texts(c, d, json_get(d, v, "path"), &out->n_path);
+}
+
+ramet_status answer_has(client_call *c, const json_doc *d, const char *name)
+{
+    if (json_get(d, d->nodes, name))
+        return RAMET_OK;
+    return client_fail(c, RAMET_INTERNAL, "server", "%s answered without \"%s\"", c->r->base, name);
+}
+
+ramet_status answer_session(client_call *c, const json_doc *d, ramet_session **out)
+{
+    ramet_session *s = arena_array(c->a, 1, sizeof *s);
+    read_session(c, d, d->nodes, s);
+    *out = s->id ? s : NULL;
+    return s->id ? RAMET_OK
+                 : client_fail(c, RAMET_INTERNAL, "server", "%s did not answer a session",
+                               c->r->base);
 }
 
 void read_cut(client_call *c, const json_doc *d, const json_node *v, ramet_cut *out)

@@ -8,13 +8,6 @@
 
 #include <string.h>
 
-static ramet_status one_session(client_call *c, const json_doc *d, ramet_session **out)
-{
-    *out = arena_array(c->a, 1, sizeof **out);
-    read_session(c, d, d->nodes, *out);
-    return RAMET_OK;
-}
-
 static void add_agent(json_writer *w, const ramet_agent *agent)
 {
     if (!agent || !agent->name)
@@ -51,7 +44,7 @@ ramet_status http_session_create(ramet_call *call, const ramet_session_in *in, r
         jw_kstr(&b.w, "visibility", ramet_visibility_name(in->visibility));
     add_life(&b.w, in->ephemeral_us);
     TRY(ask(&t, "POST", &b, &d));
-    return one_session(c, &d, out);
+    return answer_session(c, &d, out);
 }
 
 ramet_status http_session_get(ramet_call *call, const char *id, ramet_session **out)
@@ -62,7 +55,7 @@ ramet_status http_session_get(ramet_call *call, const char *id, ramet_session **
     *out = NULL;
     target_init(&t, c, "/sessions/%s", id);
     TRY(ask(&t, "GET", NULL, &d));
-    return one_session(c, &d, out);
+    return answer_session(c, &d, out);
 }
 
 ramet_status http_session_find(ramet_call *call, const ramet_list_in *in, ramet_session_list *out)
@@ -82,6 +75,7 @@ ramet_status http_session_find(ramet_call *call, const ramet_list_in *in, ramet_
     target_add(&t, "title", in->title);
     target_add(&t, "archived", archived[in->archived]);
     TRY(ask(&t, "GET", NULL, &d));
+    TRY(answer_has(c, &d, "sessions"));
     out->items =
         READ_LIST(c, &d, json_get(&d, d.nodes, "sessions"), ramet_session, read_session, &out->n);
     out->next_cursor = get_text(c, &d, d.nodes, "next_cursor");
@@ -113,7 +107,7 @@ ramet_status http_session_update(ramet_call *call, const char *id, const ramet_s
         jw_kstr(&b.w, "merged_into", *in->merged_into ? in->merged_into : NULL);
     body_add(&b, "expected_head", in->expected_head);
     TRY(ask(&t, "PATCH", &b, &d));
-    return one_session(c, &d, out);
+    return answer_session(c, &d, out);
 }
 
 ramet_status http_session_promote(ramet_call *call, const char *id, ramet_session **out)
@@ -124,7 +118,7 @@ ramet_status http_session_promote(ramet_call *call, const char *id, ramet_sessio
     *out = NULL;
     target_init(&t, c, "/sessions/%s/promote", id);
     TRY(ask(&t, "POST", NULL, &d));
-    return one_session(c, &d, out);
+    return answer_session(c, &d, out);
 }
 
 ramet_status http_session_delete(ramet_call *call, const char *id, bool tree, bool dry_run,
@@ -138,6 +132,7 @@ ramet_status http_session_delete(ramet_call *call, const char *id, bool tree, bo
     target_bool(&t, "tree", tree);
     target_bool(&t, "dry_run", dry_run);
     TRY(ask(&t, "DELETE", NULL, &d));
+    TRY(answer_has(c, &d, "sessions"));
     out->ids = get_texts(c, &d, json_get(&d, d.nodes, "sessions"), &out->n);
     out->entries = get_int(&d, d.nodes, "entries");
     out->dry_run = get_bool(&d, d.nodes, "dry_run");
@@ -156,7 +151,7 @@ ramet_status http_session_restore(ramet_call *call, const char *id, bool tree, r
     if (tree)
         jw_kbool(&b.w, "tree", true);
     TRY(ask(&t, "POST", &b, &d));
-    return one_session(c, &d, out);
+    return answer_session(c, &d, out);
 }
 
 /* --------------------------------------------------------------------- tags */

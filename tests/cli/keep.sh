@@ -166,6 +166,9 @@ END
     t 'server: reindex' 0 reindex <<'END'
 made the search index anew: 9 entries
 END
+    t 'server: a user that would be a header' 2 list --user $'ann\r\nX-User-Id: bob' <<'END'
+ramet: the user holds control characters
+END
     t 'server: not both' 2 list --server http://127.0.0.1:1 --db copy.db <<'END'
 ramet: give --db or --server, not both
 END

@@ -479,4 +479,16 @@ test('slow requests are logged', async () => {
   assert.match(slowLines[0], /level=warn .*path=\/ramet\/v1\/sessions/);
 });
 
+test('the tool against something that is no Ramet server says so', async () => {
+  const other = http.createServer((req, res) => res.end('{}'));
+  await new Promise((done) => other.listen(0, '127.0.0.1', done));
+  const url = `http://127.0.0.1:${other.address().port}`;
+  for (const words of [['new'], ['list'], ['show', 'abcd'], ['fsck'], ['stat'], ['gc'], ['search', 'x'], ['tag'], ['token', 'list']]) {
+    const { code, err } = await ramet([...words, '--server', url]);
+    assert.equal(code, 70, `${words}: ${err}`);
+    assert.match(err, /^ramet: http:\/\/127\.0\.0\.1:\d+ (answered without|did not answer)/, `${words}`);
+  }
+  other.close();
+});
+
 await finish();
