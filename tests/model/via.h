@@ -63,14 +63,17 @@ via_call *via_home(ramet_call *c); /* for one that stays at home */
 #define ramet_session_restore(c, ...) VIA(c, ramet_session_restore, __VA_ARGS__)
 #define ramet_tags_set(c, ...) VIA(c, ramet_tags_set, __VA_ARGS__)
 #define ramet_tags_add(c, ...) VIA(c, ramet_tags_add, __VA_ARGS__)
-#define ramet_tags_remove(c, ...) VIA(c, ramet_tags_remove, __VA_ARGS__)
+/* The API takes tags off one by one: several at once, and their limit, are the library's. */
+#define ramet_tags_remove(c, id, tags, n, out)                                                     \
+    ((n) == 1 ? VIA(c, ramet_tags_remove, id, tags, n, out)                                        \
+              : HOME(c, ramet_tags_remove, id, tags, n, out))
 #define ramet_tags_all(c, ...) VIA(c, ramet_tags_all, __VA_ARGS__)
 #define ramet_append(c, ...) VIA(c, ramet_append, __VA_ARGS__)
 #define ramet_read(c, ...) VIA(c, ramet_read, __VA_ARGS__)
 #define ramet_entry_get(c, ...) VIA(c, ramet_entry_get, __VA_ARGS__)
 #define ramet_record(c, ...) VIA(c, ramet_record, __VA_ARGS__)
 #define ramet_fork(c, ...) VIA(c, ramet_fork, __VA_ARGS__)
-                                   /* The API wants a place to rewind to. */
+/* The API wants a place to rewind to. */
 #define ramet_rewind(c, id, in, ...)                                                               \
     ((in)->at.entry_id ? VIA(c, ramet_rewind, id, in, __VA_ARGS__)                                 \
                        : HOME(c, ramet_rewind, id, in, __VA_ARGS__))

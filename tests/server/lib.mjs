@@ -134,7 +134,8 @@ export async function start({ args = [], db = scratch('store.db'), env = {}, kee
     child.kill('SIGTERM');
     const { code, signal } = await within(server.end, 20000 * slow, 'stopping the server')
       .catch((e) => { child.kill('SIGKILL'); throw e; });
-    assert.deepEqual({ code, signal }, { code: 0, signal: null }, 'how the server ended');
+    assert.deepEqual({ code, signal }, { code: 0, signal: null },
+      `how the server ended: ${code ?? signal}\n${server.err.slice(-2000)}`);
     assert.doesNotMatch(server.err, /Sanitizer|runtime error/);
   };
   const ready = new Promise((done, fail) => {
