@@ -12,17 +12,13 @@
 
 #include "base/util.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define OVER_CONNECTIONS 64  /* let in past the limit, to be told so */
-#define DEAD_MS 60000        /* a peer that acknowledges nothing that long is gone */
 #define BODY_FIRST (1 << 18) /* trusted of a Content-Length before the bytes are there */
 
 /* -------------------------------------------------------------------- exchanges */
@@ -302,86 +298,64 @@ static size_t unescape_nothing(void *cls, struct MHD_Connection *conn, char *s)
     return strlen(s);
 }
 
-static int listen_on(const http_config *cfg, int *port, char *message)
-{
-    union {
-        struct sockaddr sa;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-    } u = {0};
-    socklen_t len = sizeof u.v4;
-    if (inet_pton(AF_INET, cfg->address, &u.v4.sin_addr) == 1) {
-        u.v4.sin_family = AF_INET;
-        u.v4.sin_port = htons((uint16_t)cfg->port);
-    } else if (inet_pton(AF_INET6, cfg->address, &u.v6.sin6_addr) == 1) {
-        u.v6.sin6_family = AF_INET6;
-        u.v6.sin6_port = htons((uint16_t)cfg->port);
-        len = sizeof u.v6;
-    } else {
-        snprintf(message, 256, "%s is not an address; give an IPv4 or IPv6 literal", cfg->address);
-        return -1;
-    }
-    int one = 1, dead = DEAD_MS;
-    int fd = socket(u.sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd >= 0) {
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-        /* Inherited by the connections. */
-        setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
-        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead, sizeof dead);
-    }
-    if (fd < 0 || bind(fd, &u.sa, len) != 0 || listen(fd, 1024) != 0 ||
-        getsockname(fd, &u.sa, &len) != 0) {
-        snprintf(message, 256, "cannot listen on %s port %d: %s", cfg->address, cfg->port,
-                 strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    *port = ntohs(u.sa.sa_family == AF_INET ? u.v4.sin_port : u.v6.sin6_port);
-    return fd;
-}
-
 /* The memory of a connection holds some more than a header may have, so that many that are over can
  * be told so by us; far longer ones are answered by libmicrohttpd itself. It clears all of it
  * between two requests, so more would cost. */
-static struct MHD_Daemon *daemon_start(http *h, int fd)
+static struct MHD_Daemon *daemon_start(http *h)
 {
-    const http_config *c = &h->cfg;
-    unsigned workers = c->workers > 0 ? (unsigned)c->workers : 1;
-    unsigned most = ((unsigned)c->connections / workers + OVER_CONNECTIONS) * workers;
-    return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC,
-                            0, NULL, NULL, on_access, h, MHD_OPTION_LISTEN_SOCKET, fd,
-                            MHD_OPTION_THREAD_POOL_SIZE, workers > 1 ? workers : 0,
-                            MHD_OPTION_CONNECTION_LIMIT, most, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                            c->header_max * 5 / 4, MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing,
-                            NULL, MHD_OPTION_URI_LOG_CALLBACK, request_seen, h,
+    /* The acceptor keeps the limit; that of a daemon is only for connections on their way in. */
+    return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
+                                MHD_USE_NO_LISTEN_SOCKET,
+                            0, NULL, NULL, on_access, h, MHD_OPTION_CONNECTION_LIMIT,
+                            (unsigned)h->most * 2, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                            h->cfg.header_max * 5 / 4, MHD_OPTION_UNESCAPE_CALLBACK,
+                            unescape_nothing, NULL, MHD_OPTION_URI_LOG_CALLBACK, request_seen, h,
                             MHD_OPTION_NOTIFY_COMPLETED, request_completed, h,
                             MHD_OPTION_NOTIFY_CONNECTION, peer_changed, h, MHD_OPTION_END);
+}
+
+static bool daemons_start(http *h)
+{
+    size_t n = h->cfg.workers > 0 ? (size_t)h->cfg.workers : 1;
+    h->daemons = xcalloc(n, sizeof *h->daemons);
+    while (h->n_daemons < n) {
+        struct MHD_Daemon *d = daemon_start(h);
+        if (!d)
+            return false;
+        h->daemons[h->n_daemons++] = d;
+    }
+    return true;
+}
+
+static void http_free(http *h)
+{
+    for (size_t i = 0; i < h->n_daemons; i++)
+        MHD_stop_daemon(h->daemons[i]);
+    free(h->daemons);
+    pthread_mutex_destroy(&h->lock);
+    free(h);
 }
 
 http *http_start(const http_config *cfg, char *message)
 {
     http *h = xcalloc(1, sizeof *h);
     h->cfg = *cfg;
+    h->most = (size_t)cfg->connections + OVER_CONNECTIONS;
     random_bytes(&h->id_salt, sizeof h->id_salt);
     pthread_mutex_init(&h->lock, NULL);
-    int fd = listen_on(cfg, &h->port, message);
-    if (fd < 0) {
-        pthread_mutex_destroy(&h->lock);
-        free(h);
+    if (!listen_open(h, message)) {
+        http_free(h);
         return NULL;
     }
     bool threads = pool_start(h);
     watch_start(h);
-    h->daemon = threads ? daemon_start(h, fd) : NULL;
-    if (h->daemon)
+    if (threads && daemons_start(h) && listen_start(h))
         return h;
     snprintf(message, 256, "the HTTP server could not be started: %s", strerror(errno));
-    close(fd);
+    listen_close(h);
     watch_stop(h);
     pool_stop(h);
-    pthread_mutex_destroy(&h->lock);
-    free(h);
+    http_free(h);
     return NULL;
 }
 
@@ -406,18 +380,14 @@ static bool drain(http *h, int64_t until, bool all)
 bool http_stop(http *h, int seconds)
 {
     atomic_store(&h->stopping, true);
-    MHD_socket fd = MHD_quiesce_daemon(h->daemon);
-    if (fd != MHD_INVALID_SOCKET)
-        close(fd);
+    listen_stop(h);
     bool fine = drain(h, time_mono_us() + (int64_t)seconds * 1000000, false);
     atomic_store(&h->pool.closed, true);
     if (!fine && !drain(h, time_mono_us() + 1000000, true) && atomic_load(&h->pool.busy))
         return false;
     watch_stop(h);
     pool_stop(h);
-    MHD_stop_daemon(h->daemon);
-    pthread_mutex_destroy(&h->lock);
-    free(h);
+    http_free(h);
     return true;
 }
 

@@ -3,6 +3,7 @@
  * http_own.h: what the files of http share. Nobody else includes it.
  *
  *   http.c         start, stop, and the way of a request
+ *   http_listen.c  the socket that listens
  *   http_target.c  the request target and the header: taken apart and checked
  *   http_answer.c  the answer: headers, compression, conditions
  *   http_pool.c    the threads that run requests
@@ -98,8 +99,12 @@ typedef struct pool {
 
 struct http {
     http_config cfg;
-    struct MHD_Daemon *daemon;
-    int port;
+    struct MHD_Daemon **daemons; /* one a worker */
+    size_t n_daemons, next_daemon;
+    size_t most; /* connections, with those past the limit that are told so */
+    int port, listen_fd;
+    int listen_wake; /* readable: the acceptor ends */
+    pthread_t listener;
     atomic_bool stopping; /* requests that come now are refused */
     uint64_t id_salt;
     _Atomic uint64_t id_next;
@@ -115,6 +120,12 @@ struct http {
     pthread_cond_t watch_wake;
     pthread_t watcher;
 };
+
+/* http_listen.c */
+bool listen_open(http *h, char *message);
+bool listen_start(http *h);
+void listen_stop(http *h); /* after listen_start() */
+void listen_close(http *h);
 
 /* http_target.c */
 /* Takes method, target and header. False: the answer is filled. */

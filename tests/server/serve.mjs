@@ -211,6 +211,43 @@ test('a stop ends streams and idle connections at once', async () => {
   agent.destroy();
 });
 
+// Two threads that take the listening socket out of one epoll set are apart by nanoseconds: the
+// library that is loaded first makes that milliseconds.
+test('a stop while connections come and go', async () => {
+  const code = scratch('slow.c'), library = scratch('slow.so');
+  writeFileSync(code, `
+    #define _GNU_SOURCE
+    #include <dlfcn.h>
+    #include <sys/epoll.h>
+    #include <unistd.h>
+    int epoll_ctl(int set, int op, int fd, struct epoll_event *e)
+    {
+        int (*real)(int, int, int, struct epoll_event *) = dlsym(RTLD_NEXT, "epoll_ctl");
+        if (op == EPOLL_CTL_DEL)
+            usleep(2000);
+        return real(set, op, fd, e);
+    }`);
+  const made = await run('gcc', ['-shared', '-fPIC', '-o', library, code, '-ldl']);
+  assert.equal(made.code, 0, made.err);
+  for (let round = 0; round < 12; round++) {
+    const s = await start({ env: {
+      LD_PRELOAD: library, ASAN_OPTIONS: `verify_asan_link_order=0:${process.env.ASAN_OPTIONS ?? ''}`,
+    } });
+    let on = true;
+    const visit = () => {
+      if (!on) return;
+      const socket = net.connect(s.port, '127.0.0.1');
+      socket.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+      socket.on('data', () => socket.destroy());
+      socket.on('error', () => {});
+      socket.on('close', () => setImmediate(visit));
+    };
+    for (let i = 0; i < 20; i++) visit();
+    await sleep(40 + Math.random() * 30);
+    await s.stop().finally(() => (on = false));
+  }
+});
+
 test('a second signal ends it at once', async () => {
   const s = await start();
   const socket = net.connect(s.port, '127.0.0.1');
