@@ -1179,15 +1179,17 @@ RAMET_API ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress prog
 RAMET_API ramet_status ramet_backup(ramet_call *c, const char *path, ramet_progress progress,
                                     void *arg);
 
+#define RAMET_BATCH_SIZES 10
 typedef struct ramet_stats {
     const char *path;
     int64_t schema;
     int64_t trees, sessions, forks, deleted, branches, entries;
     int64_t attachments, attachment_bytes; /* bytes: the same content counts once */
     int64_t file_bytes, wal_bytes, search_bytes;
-    int64_t events;          /* number of the newest event */
-    int64_t unindexed;       /* events that search has not seen yet */
-    int64_t commits, writes; /* by this process: their ratio is the batch size */
+    int64_t events;    /* number of the newest event */
+    int64_t unindexed; /* events that search has not seen yet */
+    /* By this process. batches[i]: commits of at most 2^i writes, and more than 2^(i-1). */
+    int64_t commits, writes, batches[RAMET_BATCH_SIZES];
 } ramet_stats;
 RAMET_API ramet_status ramet_stat(ramet_call *c, ramet_stats *out);
 

@@ -102,6 +102,6 @@ ramet_status ramet_stat(ramet_call *c, ramet_stats *out)
         store_file_size(index) + store_file_size(arena_printf(c->a, "%s-wal", index));
     int64_t seen = search_mark(c->r);
     out->unindexed = out->events > seen ? out->events - seen : 0;
-    store_counters(c->r->st, &out->commits, &out->writes);
+    store_counters(c->r->st, &out->commits, &out->writes, out->batches);
     return st;
 }

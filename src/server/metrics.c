@@ -264,6 +264,21 @@ static void moves_write(metrics *m, buf *out)
         m->switches);
 }
 
+static void batches_write(buf *out, const ramet_stats *s)
+{
+    int64_t up_to = 0;
+    head(out, "ramet_commit_batch_size", "histogram", "Writes that shared a commit.");
+    for (size_t i = 0; i < RAMET_BATCH_SIZES; i++) {
+        up_to += s->batches[i];
+        buf_printf(out, "ramet_commit_batch_size_bucket{le=\"%d\"} %lld\n", 1 << i,
+                   (long long)up_to);
+    }
+    buf_printf(out,
+               "ramet_commit_batch_size_bucket{le=\"+Inf\"} %lld\n"
+               "ramet_commit_batch_size_sum %lld\nramet_commit_batch_size_count %lld\n",
+               (long long)up_to, (long long)s->writes, (long long)up_to);
+}
+
 static void store_write(metrics *m, ramet *store, buf *out)
 {
     pthread_mutex_lock(&m->lock);
@@ -273,9 +288,7 @@ static void store_write(metrics *m, ramet *store, buf *out)
     one(out, "ramet_store_up", "gauge", "1 while the store takes writes.",
         ramet_health(store) == RAMET_OK);
     one(out, "ramet_commits_total", "counter", "Commits of this process.", s.commits);
-    head(out, "ramet_commit_batch_size", "summary", "Writes that shared a commit.");
-    buf_printf(out, "ramet_commit_batch_size_sum %lld\nramet_commit_batch_size_count %lld\n",
-               (long long)s.writes, (long long)s.commits);
+    batches_write(out, &s);
     one(out, "ramet_sessions", "gauge", "Sessions in the store.", s.sessions);
     one(out, "ramet_trees", "gauge", "Trees in the store.", s.trees);
     one(out, "ramet_branches", "gauge", "Branches in the store.", s.branches);

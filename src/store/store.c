@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define GROUP_MAX 512
+#define GROUP_MAX (1 << (RAMET_BATCH_SIZES - 1))
 #define GATHER_PART 4 /* the leader waits for others a quarter of a commit at most */
 #define READERS_MAX 256
 
@@ -42,7 +42,7 @@ struct store {
     db *writer;           /* the leader's */
     ramet_status stopped; /* RAMET_OK, or why writes are stopped */
     char why[512];
-    _Atomic int64_t commits, writes;
+    _Atomic int64_t commits, writes, batches[RAMET_BATCH_SIZES];
 
     pthread_mutex_t pool_lock;
     pthread_cond_t pool_free;
@@ -105,6 +105,10 @@ static group_result group_run(store *s, waiter **group, size_t n)
         settle(group, n, st, db_message(d));
         return GROUP_DONE;
     }
+    size_t bucket = 0;
+    while (((size_t)1 << bucket) < n)
+        bucket++;
+    s->batches[bucket]++;
     s->commits++;
     s->writes += (int64_t)n;
     st = db_checkpoint(d);
@@ -348,12 +352,12 @@ const char *store_path(const store *s)
     return s->path;
 }
 
-void store_counters(store *s, int64_t *commits, int64_t *writes)
+void store_counters(store *s, int64_t *commits, int64_t *writes, int64_t batches[RAMET_BATCH_SIZES])
 {
-    pthread_mutex_lock(&s->lock);
     *commits = s->commits;
     *writes = s->writes;
-    pthread_mutex_unlock(&s->lock);
+    for (size_t i = 0; i < RAMET_BATCH_SIZES; i++)
+        batches[i] = s->batches[i];
 }
 
 int64_t store_file_size(const char *path)

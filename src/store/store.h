@@ -46,7 +46,9 @@ void store_read_end(store *s, db *d);
 
 ramet_status store_health(store *s);
 const char *store_path(const store *s);
-void store_counters(store *s, int64_t *commits, int64_t *writes);
+/* batches: see ramet_stats. */
+void store_counters(store *s, int64_t *commits, int64_t *writes,
+                    int64_t batches[RAMET_BATCH_SIZES]);
 int64_t store_file_size(const char *path); /* 0 when there is none */
 
 #endif

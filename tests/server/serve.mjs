@@ -393,6 +393,22 @@ test('histograms add up', async () => {
   assert.equal(buckets.at(-1).value, 20);
 });
 
+test('how many writes shared a commit', async () => {
+  const s = await start();
+  for (let i = 0; i < 8; i++) await newSession(s, { id: `b${i}` });
+  await Promise.all(Array.from({ length: 64 }, (_, i) => append(s, `b${i % 8}`, 'word')));
+  await eventually(async () => {
+    const { samples } = readMetrics((await call(s, 'GET', '/metrics')).text).get('ramet_commit_batch_size');
+    const of = (end) => samples.filter((x) => x.name.endsWith(end));
+    const buckets = of('_bucket'), count = of('_count')[0].value;
+    assert.ok(of('_sum')[0].value >= 72);
+    for (let i = 1; i < buckets.length; i++) assert.ok(buckets[i].value >= buckets[i - 1].value);
+    assert.equal(buckets.at(-1).value, count);
+    assert.ok(buckets[0].value >= 8, 'the sessions were made one by one');
+    assert.equal(await metric(s, 'ramet_commits_total'), count);
+  }, 10000);
+});
+
 test('forks, rewinds and switches are counted', async () => {
   const s = await start();
   await newSession(s, { id: 'f' });
