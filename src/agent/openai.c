@@ -11,6 +11,8 @@
 
 #include "base/util.h"
 
+#include <openssl/err.h>
+#include <openssl/x509_vfy.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@ static const agent_setting settings[] = {
     {"url", NULL, "base of the API, up to /v1", false},
     {"model", NULL, "the model, as the endpoint names it", false},
     {"key", "", "the API key; $NAME takes it from the environment", true},
+    {"ca_file", "", "certificates to trust (PEM), in place of the system's", false},
     {"system", "", "the system prompt, before everything else", false},
     {"temperature", "", "as the endpoint takes it", false},
     {"max_tokens", "", "most tokens of an answer", false},
@@ -134,11 +137,24 @@ static bool texts_read(const agent *a, openai *own, char *message)
     return true;
 }
 
+/* What cannot be read is better known now than at the first message. */
+static bool ca_read(const agent *a, openai_settings *o, char *message)
+{
+    o->ca_file = agent_get(a, "ca_file");
+    if (!*o->ca_file)
+        return true;
+    X509_STORE *store = X509_STORE_new();
+    bool fine = store && X509_STORE_load_file(store, o->ca_file) == 1;
+    X509_STORE_free(store);
+    ERR_clear_error();
+    return fine || wrong(message, "ca_file", o->ca_file, "a file with certificates (PEM)");
+}
+
 static bool settings_read(const agent *a, openai *own, char *message)
 {
     openai_settings *o = &own->set;
     return url_read(own, agent_get(a, "url"), message) && texts_read(a, own, message) &&
-           words_read(a, o, message) &&
+           words_read(a, o, message) && ca_read(a, o, message) &&
            span_read(a, own->a, "connect_s", &o->connect_ms, message) &&
            span_read(a, own->a, "first_byte_s", &o->first_byte_ms, message) &&
            span_read(a, own->a, "idle_s", &o->idle_ms, message) &&

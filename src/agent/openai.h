@@ -20,6 +20,7 @@ enum {
 typedef struct openai_settings {
     const char *url; /* of the endpoint itself, …/chat/completions */
     const char *model, *key, *system;
+    const char *ca_file;                  /* "": the system's */
     const char *temperature, *max_tokens; /* JSON numbers; "" when not set */
     const char *cache_field;              /* "" when the cache key is not sent */
     const char *extra;                    /* JSON object */

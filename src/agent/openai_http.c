@@ -52,6 +52,7 @@ typedef struct transfer {
     CURLcode rc;
     const char *cut; /* why we stopped reading; NULL: we did not */
     char why[96];
+    char told[CURL_ERROR_SIZE]; /* by libcurl, about rc; may be empty */
 } transfer;
 
 /* ------------------------------------------------------------------ handles */
@@ -150,6 +151,11 @@ static bool transfer_open(transfer *t)
     curl_easy_setopt(t->curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(t->curl, CURLOPT_QUICK_EXIT, 1L); /* do not wait for a slow name server */
     curl_easy_setopt(t->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_ms);
+    curl_easy_setopt(t->curl, CURLOPT_ERRORBUFFER, t->told);
+    if (*o->ca_file) {
+        curl_easy_setopt(t->curl, CURLOPT_CAINFO, o->ca_file);
+        curl_easy_setopt(t->curl, CURLOPT_CAPATH, NULL);
+    }
     curl_easy_setopt(t->curl, CURLOPT_USERAGENT, "ramet/" RAMET_VERSION);
     curl_easy_setopt(t->curl, CURLOPT_HTTPHEADER, t->http->headers);
     curl_easy_setopt(t->curl, CURLOPT_POSTFIELDS, t->request->p);
@@ -300,6 +306,9 @@ static bool transfer_judge(transfer *t, agent_result *out, int64_t *wait)
         return status_passes(t->status) && !t->cut;
     } else if (t->cut) {
         agent_fail(out, "the provider did not answer: %s", t->cut);
+    } else if (t->rc == CURLE_PEER_FAILED_VERIFICATION) {
+        agent_fail(out, "the provider cannot be trusted, and was sent nothing: %s",
+                   *t->told ? t->told : curl_easy_strerror(t->rc));
     } else {
         agent_fail(out, "the provider cannot be reached: %s", curl_easy_strerror(t->rc));
         return connect_failed(t);

@@ -2,7 +2,8 @@
  *
  * Turns: what the server adds to a model's stream. The model is a small program of this file that
  * streams words at a fixed pace, as an OpenAI-compatible endpoint; it is read with curl alone, and
- * through a turn of the server.
+ * through a turn of the server. The first word of its path says how it treats a connection: on
+ * /kept it stays open for the next request, on all others it is closed after each.
  */
 #include "bench/suite.h"
 
@@ -12,7 +13,8 @@
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
-#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,9 +24,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WORDS 40
+#define WORDS 20
+#define CROWD_WORDS 40 /* on /crowd */
 #define FIRST_US 20000 /* the model thinks */
 #define EACH_US 2000
+#define REST_US 5000 /* between two readings: what one leaves behind is not the other's */
+#define PAIRS 300
 #define CROWD 200
 
 /* ----------------------------------------------------------------- the model */
@@ -40,39 +45,63 @@ static bool send_all(int fd, const char *text)
     return send(fd, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text);
 }
 
-/* Reads a request to its end; what it says does not matter here. */
-static bool request_read(int fd)
+/* Reads a request to its end; NULL: there is none. Only its first line matters here. */
+static const char *request_read(int fd)
 {
     static _Thread_local char in[1 << 20];
     size_t n = 0;
     for (;;) {
         ssize_t got = recv(fd, in + n, sizeof in - 1 - n, 0);
         if (got <= 0)
-            return false;
+            return NULL;
         n += (size_t)got;
         in[n] = 0;
         const char *end = strstr(in, "\r\n\r\n"), *length = strcasestr(in, "content-length:");
         if (end && n >= (size_t)(end + 4 - in) + (length ? strtoul(length + 15, NULL, 10) : 0))
-            return true;
+            return in;
     }
+}
+
+/* As a chunk where the connection is kept: its end must show. */
+static bool event_send(int fd, bool kept, const char *data)
+{
+    char event[320];
+    if (kept)
+        snprintf(event, sizeof event, "%zx\r\ndata: %s\n\n\r\n", strlen(data) + 8, data);
+    else
+        snprintf(event, sizeof event, "data: %s\n\n", data);
+    return send_all(fd, event);
+}
+
+static bool words_send(int fd, bool kept, int n)
+{
+    char data[256];
+    bool ok = send_all(fd, kept ? "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                                  "Transfer-Encoding: chunked\r\n\r\n"
+                                : "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                                  "Connection: close\r\n\r\n");
+    pause_us(FIRST_US);
+    for (int i = 0; ok && i < n; i++) {
+        snprintf(data, sizeof data,
+                 "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"word%d \"}%s}]}", i,
+                 i + 1 < n ? "" : ",\"finish_reason\":\"stop\"");
+        ok = event_send(fd, kept, data);
+        pause_us(EACH_US);
+    }
+    return ok && event_send(fd, kept, "[DONE]") && (!kept || send_all(fd, "0\r\n\r\n"));
 }
 
 static void *model_answer(void *arg)
 {
-    int fd = (int)(intptr_t)arg;
-    char line[256];
-    bool ok = request_read(fd) && send_all(fd, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream"
-                                               "\r\nConnection: close\r\n\r\n");
-    pause_us(FIRST_US);
-    for (int i = 0; ok && i < WORDS; i++) {
-        snprintf(line, sizeof line,
-                 "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"word%d \"}%s}]}\n\n", i,
-                 i + 1 < WORDS ? "" : ",\"finish_reason\":\"stop\"");
-        ok = send_all(fd, line);
-        pause_us(EACH_US);
+    int fd = (int)(intptr_t)arg, on = 1;
+    const char *line;
+    bool kept = true;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    while (kept && (line = request_read(fd))) {
+        kept = strncmp(line, "POST /kept/", 11) == 0;
+        bool crowd = strncmp(line, "POST /crowd/", 12) == 0;
+        kept = words_send(fd, kept, crowd ? CROWD_WORDS : WORDS) && kept;
     }
-    if (ok)
-        send_all(fd, "data: [DONE]\n\n");
     close(fd);
     return NULL;
 }
@@ -115,12 +144,11 @@ static size_t on_curl(char *p, size_t size, size_t n, void *arg)
     return size * n;
 }
 
-/* Straight from the model. */
-static void read_alone(const child *model, double *first, double *total)
+/* Straight from the model. The handle keeps its connection where the model does. */
+static void read_alone(CURL *c, const char *url, double *first, double *total)
 {
     heard h = {0};
-    CURL *c = curl_easy_init();
-    curl_easy_setopt(c, CURLOPT_URL, child_url(model, "/v1/chat/completions"));
+    curl_easy_setopt(c, CURLOPT_URL, url);
     curl_easy_setopt(c, CURLOPT_POSTFIELDS, "{\"model\":\"m\",\"stream\":true,\"messages\":[]}");
     curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_curl);
     curl_easy_setopt(c, CURLOPT_WRITEDATA, &h);
@@ -129,7 +157,6 @@ static void read_alone(const child *model, double *first, double *total)
         bench_die("the model cannot be read");
     *first = h.first - start;
     *total = h.end - start;
-    curl_easy_cleanup(c);
 }
 
 static void on_event(void *arg, const char *name, arena *a, const json_doc *d)
@@ -146,12 +173,13 @@ static void on_event(void *arg, const char *name, arena *a, const json_doc *d)
 }
 
 /* Through a turn. */
-static void read_turn(ramet_call *c, const char *session, double *first, double *total)
+static void read_turn(ramet_call *c, const char *session, const char *message, double *first,
+                      double *total)
 {
     heard h = {0};
     client_heard ears = {.event = on_event, .arg = &h};
     double start = now_us();
-    if (client_message(c, session, "messages", "{\"text\":\"go on\"}", &ears) != RAMET_OK)
+    if (client_message(c, session, "messages", message, &ears) != RAMET_OK)
         bench_die("a turn failed: %s", client_http.ramet_call_error(c)->message);
     if (!h.first || !h.end)
         bench_die("a turn said nothing");
@@ -170,37 +198,133 @@ static char *session_make(ramet_call *c)
     return id;
 }
 
-/* A conversation has some ten turns; then another one begins. */
-static void stream_rows(bench *b, const child *model, ramet *remote)
+/* Times of one kind of connection, in milliseconds. */
+typedef struct pairs {
+    sample alone, turn;  /* the first word */
+    sample added, total; /* by the turn, pair by pair */
+    sample disk;         /* a durable write by itself, meanwhile */
+} pairs;
+
+static void pairs_free(pairs *p)
 {
-    sample first = {0}, total = {0}, alone = {0};
-    ramet_call *c = client_http.ramet_call_new(remote, "ann", "bench");
+    sample_free(&p->alone);
+    sample_free(&p->turn);
+    sample_free(&p->added);
+    sample_free(&p->total);
+    sample_free(&p->disk);
+}
+
+/* A write of the size of a commit, over what was there: no turn can begin sooner. */
+static void disk_time(int fd, int i, sample *out)
+{
+    static const char bytes[32768];
+    double start = now_us();
+    if (pwrite(fd, bytes, sizeof bytes, i % 32 * (off_t)sizeof bytes) != (ssize_t)sizeof bytes ||
+        fdatasync(fd) != 0)
+        bench_die("the scratch file cannot be written");
+    sample_add(out, (now_us() - start) / 1000);
+}
+
+/* In turns, and each kind is the first of a pair as often as the other. A conversation has some ten
+ * turns; then another one begins. */
+static void pairs_read(ramet_call *c, const child *model, const char *agent, int n, int disk,
+                       pairs *p)
+{
+    char url[256], message[64], path[64];
     char *session = NULL;
-    bench_note("turns against the model alone");
-    for (int i = 0; i < (b->quick ? 10 : 200); i++) {
-        double f0, t0, f1, t1;
+    CURL *curl = curl_easy_init();
+    snprintf(path, sizeof path, "/%s/v1/chat/completions", agent);
+    snprintf(url, sizeof url, "%s", child_url(model, path));
+    snprintf(message, sizeof message, "{\"text\":\"go on\",\"agent\":\"%s\"}", agent);
+    for (int i = 0; i < n; i++) {
+        double first[2] = {0}, total[2] = {0};
         if (i % 10 == 0) {
             free(session);
             session = session_make(c);
         }
-        read_alone(model, &f0, &t0);
-        read_turn(c, session, &f1, &t1);
-        sample_add(&alone, f0);
-        sample_add(&first, (f1 - f0) / 1000);
-        sample_add(&total, (t1 - t0) / 1000);
+        disk_time(disk, i, &p->disk);
+        for (int k = 0; k < 2; k++) {
+            pause_us(REST_US);
+            if ((i + k) % 2)
+                read_turn(c, session, message, &first[1], &total[1]);
+            else
+                read_alone(curl, url, &first[0], &total[0]);
+        }
+        sample_add(&p->alone, first[0] / 1000);
+        sample_add(&p->turn, first[1] / 1000);
+        sample_add(&p->added, (first[1] - first[0]) / 1000);
+        sample_add(&p->total, (total[1] - total[0]) / 1000);
     }
-    report_row(b, "turn_first", "first word of a turn against the model alone, p99 added",
-               sample_at(&first, 0.99), "ms", BAR_MOST, 2,
-               "p50 %.2f ms; the model's own takes %.1f ms", sample_at(&first, 0.5),
-               sample_at(&alone, 0.5) / 1000);
-    report_row(b, "turn_total", "a whole turn against the model alone, p50 added",
-               sample_at(&total, 0.5), "ms", BAR_NONE, 0, "p99 %.2f ms; recorded and durable",
-               sample_at(&total, 0.99));
-    client_http.ramet_call_free(c);
+    curl_easy_cleanup(curl);
     free(session);
-    sample_free(&first);
-    sample_free(&total);
-    sample_free(&alone);
+}
+
+static double added_at(pairs *p, double q)
+{
+    return sample_at(&p->turn, q) - sample_at(&p->alone, q);
+}
+
+/* The bar is for what is added at p99: the p99 of the turns less that of the model alone. */
+static void first_row(bench *b, pairs *p, const char *name, const char *what)
+{
+    report_row(b, name, what, added_at(p, 0.99), "ms", BAR_MOST, 2,
+               "p50 %.2f, p90 %.2f ms; p99 of the differences %.2f ms; a durable write alone: p50 "
+               "%.2f, p99 %.2f ms",
+               added_at(p, 0.5), added_at(p, 0.9), sample_at(&p->added, 0.99),
+               sample_at(&p->disk, 0.5), sample_at(&p->disk, 0.99));
+    report_number(b, "added_p50_ms", added_at(p, 0.5));
+    report_number(b, "added_p90_ms", added_at(p, 0.9));
+    report_number(b, "difference_p99_ms", sample_at(&p->added, 0.99));
+    report_number(b, "disk_p99_ms", sample_at(&p->disk, 0.99));
+    report_number(b, "alone_p50_ms", sample_at(&p->alone, 0.5));
+    report_number(b, "alone_p99_ms", sample_at(&p->alone, 0.99));
+    report_number(b, "turn_p99_ms", sample_at(&p->turn, 0.99));
+}
+
+/* The log of the store is written full once, so that it is written over from then on: the state of
+ * a server that is in use. A file that grows costs the file system a commit of its own. */
+static void log_fill(ramet_call *c, bool quick)
+{
+    enum { BATCH = 400 };
+    words w = {4};
+    char text[ENTRY_BYTES + 1];
+    ramet_entry_in in[BATCH];
+    ramet_append_out out;
+    words_fill(&w, text, ENTRY_BYTES);
+    for (int i = 0; i < BATCH; i++)
+        in[i] = (ramet_entry_in){.role = RAMET_USER, .text = text};
+    char *session = session_make(c);
+    for (int i = 0; i < (quick ? 1 : 40); i++) {
+        ramet_append_in batch = {.entries = in, .n = BATCH};
+        if (client_http.ramet_append(c, session, &batch, &out) != RAMET_OK)
+            bench_die("append: %s", client_http.ramet_call_error(c)->message);
+        client_http.ramet_call_reset(c);
+    }
+    free(session);
+    pause_us(quick ? 0 : 3000000); /* until they are indexed */
+}
+
+static void stream_rows(bench *b, const child *model, ramet *remote)
+{
+    pairs kept = {0}, fresh = {0};
+    ramet_call *c = client_http.ramet_call_new(remote, "ann", "bench");
+    bench_note("turns against the model alone");
+    log_fill(c, b->quick);
+    int disk = open(scratch_path(b, "turns.disk"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    for (int i = 0; i < 32; i++)
+        disk_time(disk, i, &kept.disk);
+    kept.disk.n = 0; /* while it grew */
+    pairs_read(c, model, "kept", b->quick ? 10 : PAIRS, disk, &kept);
+    pairs_read(c, model, "new", b->quick ? 10 : PAIRS, disk, &fresh);
+    close(disk);
+    first_row(b, &kept, "turn_first", "first word of a turn against the model alone, p99 added");
+    first_row(b, &fresh, "turn_first_new", "... with a new connection to the model each time");
+    report_row(b, "turn_total", "a whole turn against the model alone, p50 added",
+               sample_at(&kept.total, 0.5), "ms", BAR_NONE, 0, "p99 %.2f ms; recorded and durable",
+               sample_at(&kept.total, 0.99));
+    client_http.ramet_call_free(c);
+    pairs_free(&kept);
+    pairs_free(&fresh);
 }
 
 /* --------------------------------------------------------------------- crowd */
@@ -219,7 +343,8 @@ static void talk(void *arg)
     ramet_page page;
     ramet_call *c = client_http.ramet_call_new(t->remote, "ann", "bench");
     char *session = session_make(c);
-    if (client_message(c, session, "messages", "{\"text\":\"go on\"}", &ears) != RAMET_OK)
+    if (client_message(c, session, "messages", "{\"text\":\"go on\",\"agent\":\"crowd\"}", &ears) !=
+        RAMET_OK)
         bench_die("a turn failed: %s", client_http.ramet_call_error(c)->message);
     t->bytes = h.bytes;
     ramet_read_in in = {.tail = true, .limit = 1};
@@ -232,7 +357,7 @@ static void talk(void *arg)
 static void crowd_row(bench *b, ramet *remote)
 {
     size_t want = 0, n = b->quick ? 20 : CROWD, whole = 0;
-    for (int i = 0; i < WORDS; i++)
+    for (int i = 0; i < CROWD_WORDS; i++)
         want += strlen("word ") + (i < 10 ? 1 : 2);
     talker *list = xcalloc(n, sizeof *list);
     for (size_t i = 0; i < n; i++)
@@ -245,19 +370,25 @@ static void crowd_row(bench *b, ramet *remote)
         whole += list[i].bytes == want && list[i].recorded == (int64_t)want;
     report_row(b, "turn_crowd", "turns at once, streamed and recorded without a lost word",
                (double)whole, "", BAR_LEAST, (double)n, "%.0f ms for all; the model alone takes %d",
-               took, (FIRST_US + WORDS * EACH_US) / 1000);
+               took, (FIRST_US + CROWD_WORDS * EACH_US) / 1000);
     free(list);
 }
 
 void case_turns(bench *b)
 {
-    char setting[160];
+    static const char *const names[] = {"kept", "new", "crowd"};
+    char settings[3][160];
+    const char *more[16] = {"--turns", "256"};
     ramet *remote;
     ramet_error err;
     signal(SIGPIPE, SIG_IGN);
     child model = child_fork(model_main);
-    snprintf(setting, sizeof setting, "m=openai,url=http://127.0.0.1:%d/v1,model=m", model.port);
-    const char *more[] = {"--agent", setting, "--default-agent", "m", "--turns", "256", NULL};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(settings[i], sizeof settings[i], "%s=openai,url=http://127.0.0.1:%d/%s/v1,model=m",
+                 names[i], model.port, names[i]);
+        more[2 + 2 * i] = "--agent";
+        more[3 + 2 * i] = settings[i];
+    }
     child server = child_serve(b, "turns.db", more);
     if (client_open(child_url(&server, ""), NULL, &remote, &err) != RAMET_OK)
         bench_die("%s", err.message);
@@ -267,4 +398,5 @@ void case_turns(bench *b)
     child_end(&server);
     child_end(&model);
     file_remove(scratch_path(b, "turns.db"));
+    file_remove(scratch_path(b, "turns.disk"));
 }

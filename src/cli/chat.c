@@ -72,40 +72,89 @@ static void show_tools(chat *h, arena *a, const json_doc *d, const json_node *en
     }
 }
 
-/* Asks the person and sends the answer. */
-static void ask_person(chat *h, arena *a, const json_doc *d, const json_node *q)
+static void cancel(chat *h)
+{
+    client_post(h->c->walk, h->session, "cancel", "{}");
+    lib->ramet_call_reset(h->c->walk);
+}
+
+/* False: this answer is not taken, another one may be. */
+static bool answer_send(chat *h, const char *question, const char *text)
 {
     cli *c = h->c;
-    char *line = NULL;
-    size_t cap = 0;
-    const json_node *options = json_get(d, q, "options");
-    const char *text = json_text(a, d, json_get(d, q, "text"));
-    line_end(h);
-    printf("%s? %s%s\n", st(c, ST_NOTE), text_safe(a, text ? text : "", true), st(c, ST_OFF));
-    for (const json_node *o = options ? json_first(d, options) : NULL; o;
-         o = json_next(d, options, o))
-        printf("  %s\n", text_safe(a, json_raw(a, d, o), false));
-    printf("answer> ");
-    fflush(stdout);
-    ssize_t n = getline(&line, &cap, stdin);
-    if (n > 0 && line[n - 1] == '\n')
-        line[n - 1] = 0;
     buf body, route;
     json_writer w;
     buf_init(&body, 1 << 20);
     buf_init(&route, 1024);
     jw_init(&w, &body, 0);
     jw_object(&w);
-    jw_kstr(&w, "question_id", json_text(a, d, json_get(d, q, "id")));
-    jw_kstr(&w, "answer", n > 0 ? line : "");
+    jw_kstr(&w, "question_id", question);
+    jw_kstr(&w, "answer", text);
     jw_end_object(&w);
     buf_printf(&route, "turns/%s/answer", h->turn);
-    if (client_post(c->walk, h->session, route.p, body.p) != RAMET_OK)
+    ramet_status rc = client_post(c->walk, h->session, route.p, body.p);
+    if (rc != RAMET_OK)
         cli_report(c, lib->ramet_call_error(c->walk));
     lib->ramet_call_reset(c->walk);
     buf_release(&body);
     buf_release(&route);
+    return rc != RAMET_INVALID;
+}
+
+static void show_question(chat *h, arena *a, const json_doc *d, const json_node *q)
+{
+    cli *c = h->c;
+    const json_node *options = json_get(d, q, "options");
+    const char *text = json_text(a, d, json_get(d, q, "text"));
+    line_end(h);
+    printf("%s? %s%s\n", st(c, ST_NOTE), text_safe(a, text ? text : "", true), st(c, ST_OFF));
+    for (const json_node *o = options ? json_first(d, options) : NULL; o;
+         o = json_next(d, options, o)) {
+        const char *id = json_text(a, d, json_get(d, o, "id"));
+        const char *name = json_text(a, d, json_get(d, o, "name"));
+        printf("  %s%s%s  %s\n", st(c, ST_BOLD), text_safe(a, id ? id : "", false), st(c, ST_OFF),
+               text_safe(a, name ? name : "", false));
+    }
+}
+
+/* Asks the person until an answer is taken. Who has none (Ctrl-C, Ctrl-D) ends the turn: it would
+ * wait for it. */
+static void ask_person(chat *h, arena *a, const json_doc *d, const json_node *q)
+{
+    const char *id = json_text(a, d, json_get(d, q, "id"));
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n;
+    if (!h->c->json)
+        show_question(h, a, d, q);
+    do {
+        if (!h->c->json)
+            printf("answer> ");
+        fflush(stdout);
+        n = getline(&line, &cap, stdin);
+        if (n > 0 && line[n - 1] == '\n')
+            line[n - 1] = 0;
+    } while (n >= 0 && !answer_send(h, id ? id : "", line));
+    if (n < 0) {
+        clearerr(stdin);
+        if (!h->c->json)
+            putchar('\n');
+        cancel(h);
+    }
     free(line);
+}
+
+static void show_plan(chat *h, arena *a, const json_doc *d, const json_node *plan)
+{
+    cli *c = h->c;
+    const json_node *steps = json_get(d, plan, "entries");
+    line_end(h);
+    for (const json_node *s = steps ? json_first(d, steps) : NULL; s; s = json_next(d, steps, s)) {
+        const char *text = json_text(a, d, json_get(d, s, "content"));
+        const char *status = json_text(a, d, json_get(d, s, "status"));
+        printf("%s* %s%s%s%s\n", st(c, ST_TOOL), text_safe(a, text ? text : "", false),
+               status ? ": " : "", text_safe(a, status ? status : "", false), st(c, ST_OFF));
+    }
 }
 
 static void on_event(void *arg, const char *name, arena *a, const json_doc *d)
@@ -143,6 +192,8 @@ static void on_event(void *arg, const char *name, arena *a, const json_doc *d)
         say(h, a, text, false);
     else if (text && strcmp(name, "turn.thinking") == 0)
         say(h, a, text, true);
+    else if (strcmp(name, "turn.plan") == 0)
+        show_plan(h, a, d, json_get(d, root, "plan"));
     else if (strcmp(name, "entry.appended") == 0)
         show_tools(h, a, d, json_get(d, root, "entry"));
 }
@@ -153,8 +204,7 @@ static bool on_stop(void *arg)
     chat *h = arg;
     if (!interrupted)
         return false;
-    client_post(h->c->walk, h->session, "cancel", "{}");
-    lib->ramet_call_reset(h->c->walk);
+    cancel(h);
     return true;
 }
 

@@ -132,6 +132,8 @@ typedef struct face_who {
     const char *share; /* token of a share link (X-Ramet-Share, or ?share=); NULL: none */
 } face_who;
 
+enum { FACE_TURNS_MOST = 16 /* of one request */ };
+
 /* One turn that a request asks for. */
 typedef struct face_turn_in {
     const char *session;

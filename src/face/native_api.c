@@ -160,10 +160,11 @@ static const face_route routes[] = {
  .body = FIELDS(F("entry_id", TEXT, "the answer; the last one on the path when not given"), F("agent", OBJECT, "who answers this time; the session's agent when not given", .schema = "AgentIn"),
                 KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND" E_TURN, .example = "{}"},
-{.method = "POST", .path = S1 "/fan-out", .name = "fanOut", .group = "Messages and turns", .flags = ROUTE_WRITE | ROUTE_KEYLESS,
+{.method = "POST", .path = S1 "/fan-out", .name = "fanOut", .group = "Messages and turns", .flags = ROUTE_WRITE,
  .summary = "The same message to several agents, side by side", .success = 200, .answer = "FanDone", .run = api_fan_out,
  .about = "One fork an agent, from the head; their turns share a `group`. Events are those of `messages`, each with its `session_id`; the stream ends with the last `turn.done`. "
-          "The forks can be compared (`/compare`).",
+          "The forks can be compared (`/compare`). All are cut at the same place. With an `Idempotency-Key` the same request joins the turns, or gets what they came to; "
+          "one that a crash left half done is completed.",
  .body = FIELDS(MESSAGE, R("agents", ARRAY, "1 to 16; a string is a name", .schema = "AgentIn"), EXPECT),
  .statuses = E_HEAD " AGENT_NOT_FOUND TOO_BUSY " E_IN, .example = "{\"text\": \"And by bus?\", \"agents\": [\"echo\", \"echo\"]}"},
 {.method = "POST", .path = S1 "/edit", .name = "edit", .group = "Messages and turns", .flags = ROUTE_WRITE,

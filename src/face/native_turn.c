@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { FAN_MOST = 16, ATTACHMENTS_MOST = 100 };
+enum { ATTACHMENTS_MOST = 100 };
 
 void native_turn(json_writer *w, const ramet_turn *t)
 {
@@ -164,13 +164,13 @@ void api_fan_out(face_req *q)
 {
     const json_node *list = face_member(q, "agents");
     ramet_entry_in message;
-    ramet_agent agents[FAN_MOST];
-    ramet_fork_in forks[FAN_MOST];
-    face_turn_in in[FAN_MOST];
+    ramet_agent agents[FACE_TURNS_MOST];
+    ramet_fork_in forks[FACE_TURNS_MOST];
+    face_turn_in in[FACE_TURNS_MOST];
     ramet_error err;
     size_t n = 0;
-    if (!list->count || list->count > FAN_MOST) {
-        face_fail(q, 400, "invalid_request", "agents", "give 1 to %d agents", FAN_MOST);
+    if (!list->count || list->count > FACE_TURNS_MOST) {
+        face_fail(q, 400, "invalid_request", "agents", "give 1 to %d agents", FACE_TURNS_MOST);
         return;
     }
     if (!face_call(q) || !message_read(q, &message))

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { WATCH_MS = 500, STOP_LATEST_S = 5 };
+enum { WATCH_MS = 500, LOOK_US = 1000000, STOP_LATEST_S = 5, IDLE_MOST = 16 };
 
 /* ------------------------------------------------------------------ the table */
 
@@ -53,6 +53,7 @@ run *run_make(turns *t, const char *session)
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&r->wake, &attr);
     pthread_condattr_destroy(&attr);
+    sem_init(&r->decided, 0, 0);
     buf_init(&r->entries, (size_t)1 << 30);
     buf_init(&r->json, (size_t)1 << 30);
     buf_init(&r->line, (size_t)1 << 30);
@@ -77,7 +78,6 @@ void run_begun(run *r)
     pthread_mutex_lock(&r->lock);
     r->begun = true;
     pthread_cond_broadcast(&r->wake);
-    pthread_mutex_unlock(&r->lock);
     pthread_mutex_unlock(&r->t->lock);
 }
 
@@ -120,9 +120,23 @@ void run_put(run *r)
     free(r->options);
     free(r->answer);
     free(r->plan);
+    sem_destroy(&r->decided);
     pthread_cond_destroy(&r->wake);
     pthread_mutex_destroy(&r->lock);
     arena_free(r->mem);
+}
+
+/* Only once. */
+static void run_decide(run *r, run_fate fate)
+{
+    int open = FATE_OPEN;
+    if (atomic_compare_exchange_strong(&r->fate, &open, fate))
+        sem_post(&r->decided);
+}
+
+void run_drop(run *r)
+{
+    run_decide(r, FATE_NEVER);
 }
 
 void run_remove(run *r)
@@ -136,6 +150,8 @@ void run_remove(run *r)
     if (there)
         *at = r->next;
     t->ended[r->status] += there && r->begun;
+    if (!r->begun)
+        run_decide(r, FATE_NEVER);
     pthread_mutex_unlock(&t->lock);
     pthread_mutex_lock(&r->lock);
     r->over = true;
@@ -173,48 +189,126 @@ static void runs_put(run **list, size_t n)
 
 /* ------------------------------------------------------------------ threads */
 
+struct turn_thread {
+    turn_thread *next; /* idle below it */
+    turns *t;
+    run *r;
+    pthread_cond_t wake;
+};
+
+/* With the lock: the next run of a thread; it is idle while there is none. NULL: it is to end. */
+static run *thread_next(turn_thread *th)
+{
+    turns *t = th->t;
+    run *r = t->first;
+    if (r) {
+        t->first = r->queued;
+        t->last = t->first ? t->last : &t->first;
+        t->waiting--;
+        return r;
+    }
+    t->threads--;
+    if (t->n_idle >= IDLE_MOST || t->threads_stop)
+        return NULL;
+    th->r = NULL;
+    th->next = t->idle;
+    t->idle = th;
+    t->n_idle++;
+    while (!th->r && !t->threads_stop)
+        pthread_cond_wait(&th->wake, &t->lock);
+    return th->r;
+}
+
 static void *thread_main(void *arg)
 {
-    run *r = arg;
-    turns *t = r->t;
-    while (r) {
-        run_main(r);
+    turn_thread *th = arg;
+    turns *t = th->t;
+    for (run *r = th->r; r;) {
+        bool ran = run_main(r);
         run_put(r);
         pthread_mutex_lock(&t->lock);
-        leave(t, 1);
-        r = t->first;
-        if (r) {
-            t->first = r->queued;
-            t->last = t->first ? t->last : &t->first;
-            t->waiting--;
-        } else {
-            t->threads--;
-        }
+        leave(t, ran ? 1 : 0); /* who did not begin it has given its room back */
+        r = thread_next(th);
         pthread_mutex_unlock(&t->lock);
     }
+    pthread_cond_destroy(&th->wake);
+    free(th);
+    pthread_mutex_lock(&t->lock);
+    t->alive--;
+    pthread_cond_broadcast(&t->wake);
+    pthread_mutex_unlock(&t->lock);
     return NULL;
 }
 
-static bool thread_start(run *r)
+static bool thread_start(turns *t, run *r)
 {
     pthread_t thread;
     pthread_attr_t attr;
+    turn_thread *th = xcalloc(1, sizeof *th);
+    th->t = t;
+    th->r = r;
+    pthread_cond_init(&th->wake, NULL);
     pthread_attr_init(&attr);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    bool made = pthread_create(&thread, &attr, thread_main, r) == 0;
+    bool made = pthread_create(&thread, &attr, thread_main, th) == 0;
     pthread_attr_destroy(&attr);
+    if (!made) {
+        pthread_cond_destroy(&th->wake);
+        free(th);
+    }
+    t->alive += made;
     return made;
+}
+
+/* With the lock: gives the run a thread, one that is idle if there is any. */
+static bool thread_give(turns *t, run *r)
+{
+    turn_thread *th = t->idle;
+    if (t->threads >= t->cfg->turns || (!th && !thread_start(t, r)))
+        return false;
+    if (th) {
+        t->idle = th->next;
+        t->n_idle--;
+        th->r = r;
+        pthread_cond_signal(&th->wake);
+    }
+    t->threads++;
+    return true;
+}
+
+/* With the lock: those that are idle end, and so will the others. */
+static void threads_end(turns *t)
+{
+    t->threads_stop = true;
+    for (turn_thread *th = t->idle; th; th = th->next)
+        pthread_cond_signal(&th->wake);
+    t->idle = NULL;
+    t->n_idle = 0;
+}
+
+void run_prepare(run *r, const ramet_head *head)
+{
+    turns *t = r->t;
+    r->ahead = head ? head->length : 0;
+    r->ahead_branch = head ? head->branch : 0;
+    atomic_fetch_add(&r->owners, 1);
+    pthread_mutex_lock(&t->lock);
+    r->prepared = thread_give(t, r);
+    pthread_mutex_unlock(&t->lock);
+    if (!r->prepared)
+        run_put(r);
 }
 
 void run_start(run *r)
 {
     turns *t = r->t;
+    run_decide(r, FATE_RUN);
+    if (r->prepared)
+        return;
     atomic_fetch_add(&r->owners, 1);
     pthread_mutex_lock(&t->lock);
-    bool thread = t->threads < t->cfg->turns && thread_start(r);
+    bool thread = thread_give(t, r);
     bool queue = !thread && t->threads > 0;
-    if (thread)
-        t->threads++;
     if (queue) {
         *t->last = r;
         t->last = &r->queued;
@@ -276,6 +370,34 @@ static const char *over_time(const run *r, int64_t now, char text[128])
     return text;
 }
 
+/* Whether its turn is on the head no more, or is over, by the store. */
+static bool run_left(const run *r)
+{
+    ramet_turn *turn = NULL;
+    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    ramet_status st = ramet_turn_running(c, r->session, &turn);
+    bool left = st == RAMET_SESSION_NOT_FOUND ||
+                (st == RAMET_OK && !(turn && strcmp(turn->id, r->id) == 0));
+    ramet_call_free(c);
+    return left;
+}
+
+/* A move by another process on the same file is not told to us. One by this process may just be
+ * about to say that the turn is kept: what has left is looked at twice. For the watcher alone. */
+static void run_look(run *r, int64_t now)
+{
+    if (now - r->looked < LOOK_US)
+        return;
+    bool before = r->left;
+    r->looked = now;
+    r->left = run_left(r);
+    pthread_mutex_lock(&r->lock);
+    bool end = before && r->left && !r->kept && !r->closed;
+    pthread_mutex_unlock(&r->lock);
+    if (end)
+        run_close(r, RAMET_TURN_CANCELLED, NULL);
+}
+
 static void run_watch(run *r)
 {
     char text[128];
@@ -285,12 +407,14 @@ static void run_watch(run *r)
     tell_held(r);
     if (!r->over && now - r->told > r->t->cfg->heartbeat_s * 1000000)
         tell_sign_of_life(r);
-    bool unsaved = r->unsaved;
+    bool unsaved = r->unsaved, look = !r->closed && !r->kept;
     pthread_mutex_unlock(&r->lock);
     if (unsaved)
         run_save(r);
     if (over)
         run_close(r, RAMET_TURN_FAILED, over);
+    else if (look)
+        run_look(r, now);
 }
 
 /* With the lock; false: the time is over. */
@@ -367,14 +491,20 @@ turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l, r
     return t;
 }
 
+/* With the lock. */
+static bool quiet(const turns *t)
+{
+    return !t->admitted && !t->threads && (!t->threads_stop || !t->alive);
+}
+
 /* Waits until nothing runs; false: the time is over. */
 static bool drained(turns *t, int64_t seconds)
 {
     int64_t until = time_mono_us() + seconds * 1000000;
     pthread_mutex_lock(&t->lock);
-    while ((t->admitted || t->threads) && time_mono_us() < until)
+    while (!quiet(t) && time_mono_us() < until)
         wait_until(t, until);
-    bool all = !t->admitted && !t->threads;
+    bool all = quiet(t);
     pthread_mutex_unlock(&t->lock);
     return all;
 }
@@ -405,11 +535,12 @@ bool turns_stop(turns *t, int seconds)
     }
     pthread_mutex_lock(&t->lock);
     t->watch_stop = true;
+    threads_end(t);
     pthread_cond_broadcast(&t->wake);
     pthread_mutex_unlock(&t->lock);
     pthread_join(t->watcher, NULL);
     runs_save(t);
-    return all || drained(t, STOP_LATEST_S);
+    return drained(t, STOP_LATEST_S);
 }
 
 void turns_free(turns *t)

@@ -12,13 +12,22 @@
  * A run is one turn of the store while this process makes it. It has owners: the table, the thread
  * or the queue, and whoever looks at it just now.
  *
+ * While the message of a turn is being stored, a thread already gets ready to run it (it wakes up,
+ * and reads the history up to there). What it does then is thrown away if the turn does not begin.
+ *
  *   R1  The library is never called with a lock of this module held: answers that show `running`
  *       are written inside commits, and take these locks.
+ *
  *   R2  One at a time writes to the store for a run (`writing`); what is written is taken out of
- * the run when it is durable. Who sets `closed` ends the turn, once; from then on the agent's words
- * go nowhere. R3  A run is in the table before its turn is in the store, and until that has ended
- * there: so a turn that runs here is always found. R4  Locks are taken in this order: table, run,
- * listener.
+ *       the run when it is durable. Who sets `closed` ends the turn, once; from then on the agent's
+ *       words go nowhere.
+ *
+ *   R3  A run is in the table before its turn is in the store, and until that has ended there: so a
+ *       turn that runs here is always found.
+ *
+ *   R4  Locks are taken in this order: table, run, listener.
+ *
+ *   R5  No agent is asked before the turn, with its message, is durable (`fate`).
  */
 #ifndef SERVER_TURNS_OWN_H
 #define SERVER_TURNS_OWN_H
@@ -27,6 +36,7 @@
 #include "server/server.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 /* One request that waits for one or more runs. */
@@ -45,6 +55,9 @@ typedef struct run_part {
     buf text;
 } run_part;
 
+/* What becomes of a run whose turn is being begun. */
+typedef enum { FATE_OPEN, FATE_RUN, FATE_NEVER } run_fate;
+
 typedef struct run {
     struct run *next;   /* in the table */
     struct run *queued; /* the next one that waits for a thread */
@@ -56,8 +69,6 @@ typedef struct run {
     char id[UUID_TEXT];
     const char *session, *tree, *user, *group, *entry_id;
     const char *cache_key;
-    const char *key; /* of the request that began it: user, scope and idempotency key */
-    uint8_t digest[HASH_LEN];
     ramet_agent settings; /* of the session, or of the request */
     agent *who;
     const char *agent; /* its name */
@@ -65,6 +76,14 @@ typedef struct run {
     int64_t length; /* entries of the history that it answers */
     bool untitled;
     bool past; /* made from the store, for one who comes late: not in the table */
+
+    /* what may be read before the turn has begun: so many entries of that branch */
+    int64_t ahead, ahead_branch;
+    ramet_entry *message; /* as stored, in `mem` */
+    size_t n_message;
+    bool prepared; /* a thread waits for its fate */
+    _Atomic int fate;
+    sem_t decided; /* posted when there is one */
 
     bool begun; /* the turn is in the store; changes under both locks */
 
@@ -97,9 +116,15 @@ typedef struct run {
 
     /* times by time_mono_us() */
     int64_t started, heard, asked, waited, told;
+
+    /* the watcher's own */
+    int64_t looked;
+    bool left;
 } run;
 
 enum { HOST_TEXT = 128 };
+
+typedef struct turn_thread turn_thread;
 
 struct turns {
     const server_config *cfg;
@@ -112,11 +137,14 @@ struct turns {
     pthread_cond_t wake;  /* a thread ended; the watcher is to stop */
     run *runs;
     run *first, **last; /* waiting for a thread */
-    int64_t threads;    /* that run agents */
-    int64_t admitted;   /* turns that run, wait or are about to begin */
+    int64_t threads;    /* that run agents, or are about to */
+    int64_t alive;      /* these, and the idle ones */
+    turn_thread *idle;  /* the one that became idle last is first */
+    int64_t n_idle;
+    int64_t admitted; /* turns that run, wait or are about to begin */
     int64_t waiting;
     int64_t ended[RAMET_TURN_INTERRUPTED + 1]; /* by status */
-    bool stopping, watch_stop;
+    bool stopping, watch_stop, threads_stop;
     pthread_t watcher;
 };
 
@@ -130,13 +158,20 @@ void turns_leave(turns *t, int64_t n);
 run *run_make(turns *t, const char *session);
 /* A run in the table, and owned by the caller. run_begun() follows, or run_remove(). */
 run *run_new(turns *t, const char *session);
+/* Wakes a thread for it, if there is one to have. The turn is being begun on this head; NULL: its
+ * history is not known yet. */
+void run_prepare(run *r, const ramet_head *head);
+/* The turn is in the store. Returns with the lock of the run. */
 void run_begun(run *r);
+/* It is not to run, although it has begun. */
+void run_drop(run *r);
 /* NULL: there is none. The caller becomes an owner; one that is just beginning is waited for. */
 run *run_find(turns *t, const char *session, const char *id);
 void run_put(run *r);
 /* Takes it out of the table: the turn has ended, or did not begin. */
 void run_remove(run *r);
-/* Gives it a thread, or a place in the queue. */
+/* Lets the thread go on that was prepared (that may be said twice); else gives it a thread, or a
+ * place in the queue. */
 void run_start(run *r);
 
 /* Waits, and tells whether agents may go on: false when the server stops. */
@@ -144,7 +179,10 @@ bool turns_wait(turns *t, int64_t ms);
 
 /* ---- turns_run.c */
 
-void run_main(run *r);
+/* Keeps the message of the turn for its thread. */
+void run_message(run *r, const ramet_append_out *out);
+/* Waits for the fate of the run, and runs it. False: it was not to be. */
+bool run_main(run *r);
 /* Ends the turn, with what came so far; waits until that is in the store. False: it had ended. */
 bool run_close(run *r, ramet_turn_status status, const char *error);
 /* Tries to record the end of one that is `unsaved`; false: it still is. */

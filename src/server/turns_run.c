@@ -21,25 +21,79 @@ static bool channel_counts(const ramet_entry *e)
     return !e->channel || strcmp(e->channel, "history") == 0;
 }
 
-/* *n: in, how long the path is; out, how many entries of it the agent is given. */
-static ramet_status history_read(ramet_call *c, const run *r, ramet_entry **out, size_t *n)
+/* What the agent is given. The entries of a branch never change, so what was read before the turn
+ * has begun is true afterwards, if it has begun on that branch. */
+typedef struct history {
+    ramet_call *c; /* owns the texts */
+    arena *a;
+    int64_t branch, position; /* read up to there */
+    VEC(ramet_entry) entries;
+} history;
+
+static void history_add(history *h, const ramet_entry *e)
 {
-    ramet_read_in in = {.limit = PAGE, .by_position = true, .branch = r->branch};
+    if (channel_counts(e))
+        VEC_PUSH(h->a, &h->entries, *e);
+}
+
+/* One page more, but nothing from position `end` on. */
+static ramet_status history_page(history *h, const run *r, int64_t end)
+{
+    ramet_read_in in = {
+        .limit = PAGE, .by_position = true, .branch = h->branch, .position = h->position};
     ramet_page page;
-    *n = 0;
-    *out = xcalloc((size_t)r->length + 1, sizeof **out);
-    while (in.position < r->length) {
-        ramet_status st = ramet_read(c, r->session, &in, &page);
-        if (st != RAMET_OK)
-            return st;
-        for (size_t i = 0; i < page.n && page.entries[i].position < r->length; i++)
-            if (channel_counts(&page.entries[i]))
-                (*out)[(*n)++] = page.entries[i];
-        if (!page.n)
-            break;
-        in.position += (int64_t)page.n; /* a page of large entries is short */
-    }
+    ramet_status st = ramet_read(h->c, r->session, &in, &page);
+    if (st != RAMET_OK)
+        return st;
+    for (size_t i = 0; i < page.n && page.entries[i].position < end; i++)
+        history_add(h, &page.entries[i]);
+    h->position += (int64_t)page.n; /* a page of large entries is short */
+    if (!page.n || h->position > end)
+        h->position = end;
     return RAMET_OK;
+}
+
+/* While the message is being stored: not more than a page, because it may be for nothing. */
+static void history_ahead(history *h, const run *r)
+{
+    h->branch = r->ahead_branch;
+    if (r->fate == FATE_OPEN && r->ahead && history_page(h, r, r->ahead) != RAMET_OK)
+        h->branch = 0;
+}
+
+/* The turn has begun. */
+static ramet_status history_read(history *h, const run *r)
+{
+    int64_t end = r->length - (int64_t)r->n_message;
+    ramet_status st = RAMET_OK;
+    if (h->branch != r->branch || h->position > end) {
+        h->branch = r->branch;
+        h->position = 0;
+        h->entries.n = 0;
+    }
+    while (st == RAMET_OK && h->position < end)
+        st = history_page(h, r, end);
+    for (size_t i = 0; i < r->n_message; i++)
+        history_add(h, &r->message[i]);
+    return st;
+}
+
+void run_message(run *r, const ramet_append_out *out)
+{
+    bool last = true; /* else they are read from the store as all others */
+    for (size_t i = 0; i < out->n; i++)
+        last = last && out->entries[i].position == r->length - (int64_t)(out->n - i);
+    r->n_message = last ? out->n : 0;
+    r->message = arena_alloc(r->mem, out->n * sizeof *r->message + 1);
+    for (size_t i = 0; i < r->n_message; i++) {
+        ramet_entry *e = &r->message[i];
+        *e = out->entries[i];
+        const char **text[] = {&e->id,      &e->text,    &e->parts,  &e->format, &e->body,
+                               &e->turn_id, &e->channel, &e->author, &e->client, &e->state_delta};
+        for (size_t k = 0; k < sizeof text / sizeof text[0]; k++)
+            *text[k] = arena_strdup(r->mem, *text[k]);
+        e->usage = NULL; /* what is asked has used nothing */
+    }
 }
 
 /* ------------------------------------------------------------------ entries */
@@ -525,13 +579,13 @@ static bool sink_cancelled(void *arg)
 
 /* ------------------------------------------------------------------ the thread */
 
-static void agent_answer(run *r, const ramet_entry *history, size_t n)
+static void agent_answer(run *r, const history *h)
 {
     session_sink s = {.r = r, .c = ramet_call_new(r->t->store, NULL, NULL)};
     agent_result result = {.end = AGENT_DONE};
     agent_turn turn = {.turn_id = r->id,
-                       .history = history,
-                       .n = n,
+                       .history = h->entries.items,
+                       .n = h->entries.n,
                        .cache_key = r->cache_key,
                        .session = r->settings,
                        .user = r->user};
@@ -555,22 +609,33 @@ static void agent_answer(run *r, const ramet_entry *history, size_t n)
     ramet_call_free(s.c);
 }
 
-void run_main(run *r)
+static void run_agent(run *r, history *h)
 {
-    ramet_entry *history = NULL;
-    size_t n;
     if (r->closed)
         return;
-    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
-    pthread_mutex_lock(&r->lock);
-    r->started = r->heard = time_mono_us();
-    pthread_mutex_unlock(&r->lock);
-    if (history_read(c, r, &history, &n) == RAMET_OK)
-        agent_answer(r, history, n);
+    if (!r->started) {
+        pthread_mutex_lock(&r->lock);
+        r->started = r->heard = time_mono_us();
+        pthread_mutex_unlock(&r->lock);
+    }
+    if (history_read(h, r) == RAMET_OK)
+        agent_answer(r, h);
     else
-        run_close(r, RAMET_TURN_FAILED, ramet_call_error(c)->message);
-    free(history);
-    ramet_call_free(c);
-    if (r->untitled && r->status == RAMET_TURN_DONE)
+        run_close(r, RAMET_TURN_FAILED, ramet_call_error(h->c)->message);
+}
+
+bool run_main(run *r)
+{
+    history h = {.c = ramet_call_new(r->t->store, NULL, NULL), .a = arena_new()};
+    history_ahead(&h, r);
+    while (sem_wait(&r->decided) != 0)
+        ; /* a signal came */
+    bool wanted = r->fate == FATE_RUN;
+    if (wanted)
+        run_agent(r, &h);
+    ramet_call_free(h.c);
+    arena_free(h.a);
+    if (wanted && r->untitled && r->status == RAMET_TURN_DONE)
         title_make(r);
+    return wanted;
 }

@@ -10,22 +10,35 @@
 #include "face/native.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { FAN_MOST = 16, PAGE = 1000 };
+enum { PAGE = 1000, TRIES_MOST = 64 };
+
+/* What the forks of a fan-out have in common. It is kept with the first of them, so that a request
+ * that is sent again goes on with it: at the same place, wherever the head is by then. */
+typedef struct fan {
+    const char *group;
+    const char *first; /* session id of the first fork; NULL: there is none yet */
+    int64_t branch;
+    const char *entry; /* the last one before the message; "": there was none */
+} fan;
 
 /* What one turn of a request has come to so far. */
 typedef struct begin {
     const face_turn_in *in;
+    size_t index;
+    fan *fan; /* NULL: it is the only one */
     ramet_agent settings;
     agent *who;
     const char *session; /* where it happens; the fork when there is one */
     bool forked;         /* by this request */
     ramet_session *at;   /* the session that was named */
-    const char *group;
     run *r;
-    ramet_turn *turn;
+    ramet_turn *turn;    /* NULL: the same request began it before */
+    const char *turn_id; /* then */
     ramet_append_out appended;
+    bool held; /* the lock of the run: not a word is said before who asked for it listens */
 } begin;
 
 /* ------------------------------------------------------------------ refusing */
@@ -87,60 +100,131 @@ static bool agent_choose(turns *t, face_req *q, begin *b)
 
 static void fork_answer(void *arg, int *status, const char **bytes, size_t *n)
 {
-    ramet_session **out = arg;
     *status = 201;
-    *bytes = (*out)->id;
-    *n = strlen((*out)->id);
+    *bytes = arg;
+    *n = strlen(arg);
+}
+
+/* Ids hold no line breaks. */
+static char *fork_text(arena *a, const char *id, const fan *f)
+{
+    return arena_printf(a, "%s\n%s\n%lld\n%s", id, f ? f->group : "",
+                        f ? (long long)f->branch : 0LL, f ? f->entry : "");
+}
+
+static void fork_text_read(char *text, begin *b)
+{
+    const char *id = strsep(&text, "\n"), *group = strsep(&text, "\n");
+    const char *branch = strsep(&text, "\n");
+    b->session = id;
+    if (b->fan && !b->fan->first && text)
+        *b->fan = (fan){.group = group, .branch = strtoll(branch, NULL, 10), .entry = text};
+}
+
+/* Where the forks of a fan-out are cut. One that was empty had nothing before what is first now. */
+static ramet_status fork_place(face_req *q, const begin *b, ramet_fork_in *in)
+{
+    ramet_read_in first = {.limit = 1, .by_position = true, .branch = b->fan->branch};
+    ramet_page page;
+    in->branch = b->fan->branch;
+    in->at = (ramet_at){*b->fan->entry ? b->fan->entry : NULL, RAMET_AFTER};
+    if (b->index)
+        in->expected_head = NULL; /* it was true for the first */
+    if (!b->index || in->at.entry_id)
+        return RAMET_OK;
+    ramet_status st = ramet_read(q->c, b->in->session, &first, &page);
+    if (st == RAMET_OK && page.n)
+        in->at = (ramet_at){page.entries[0].id, RAMET_BEFORE};
+    return st;
+}
+
+static bool fork_fail(face_req *q, const begin *b)
+{
+    ramet_error e = *ramet_call_error(q->c);
+    bool asked = !b->fan && e.status != RAMET_KEY_MISMATCH;
+    if (asked && *e.field && strcmp(e.field, "expected_head") != 0)
+        snprintf(e.field, sizeof e.field, "fork.%.40s", ramet_call_error(q->c)->field);
+    face_error(q, &e);
+    return false;
 }
 
 /* Fork and turn are two commits, each done once for the key: a request that is sent again goes on
- * where the first one ended. */
-static bool fork_make(face_req *q, begin *b, bool keyed)
+ * where the first one ended. Scope NULL: there is no key. */
+static bool fork_make(face_req *q, begin *b, const char *scope)
 {
+    char uuid[UUID_TEXT];
     ramet_session *out = NULL;
+    ramet_fork_in in = *b->in->fork;
     ramet_once once = q->once;
-    once.scope = arena_printf(q->a, "fork %s", q->once.scope ? q->once.scope : "");
+    if (b->fan && fork_place(q, b, &in) != RAMET_OK)
+        return fork_fail(q, b);
+    if (!in.id)
+        in.id = arena_strdup(q->a, uuid7(time_now_us(), uuid));
+    once.scope = scope;
     once.answer = fork_answer;
-    once.arg = &out;
-    ramet_call_once(q->c, keyed ? &once : NULL);
-    ramet_status st = ramet_fork(q->c, b->in->session, b->in->fork, &out, NULL);
+    once.arg = fork_text(q->a, in.id, b->fan);
+    ramet_call_once(q->c, scope ? &once : NULL);
+    ramet_status st = ramet_fork(q->c, b->in->session, &in, &out, NULL);
     ramet_call_once(q->c, NULL);
-    if (st != RAMET_OK) {
-        ramet_error e = *ramet_call_error(q->c);
-        if (*e.field && strcmp(e.field, "expected_head") != 0)
-            snprintf(e.field, sizeof e.field, "fork.%.40s", ramet_call_error(q->c)->field);
-        face_error(q, &e);
-        return false;
-    }
+    if (st != RAMET_OK)
+        return fork_fail(q, b);
     b->forked = out != NULL;
-    b->session = out ? out->id : arena_memdup(q->a, once.bytes, once.n);
+    fork_text_read(out ? once.arg : arena_memdup(q->a, once.bytes, once.n), b);
     return true;
+}
+
+static void show_one(face_req *q, const begin *b)
+{
+    jw_object(&q->w);
+    jw_kstr(&q->w, "session_id", b->session);
+    jw_kstr(&q->w, "turn_id", b->r ? b->r->id : b->turn_id);
+    jw_end_object(&q->w);
 }
 
 static void show_begun(face_req *q, const void *answer)
 {
-    const begin *b = answer;
+    show_one(q, answer);
+}
+
+/* The last of several, behind the others: what is kept with it says that all have begun. */
+static void show_all_begun(face_req *q, const void *answer)
+{
+    const begin *last = answer;
     jw_object(&q->w);
-    jw_kstr(&q->w, "session_id", b->session);
-    jw_kstr(&q->w, "turn_id", b->r->id);
+    jw_kstr(&q->w, "group", last->fan->group);
+    jw_key(&q->w, "turns");
+    jw_array(&q->w);
+    for (const begin *b = last - last->index; b <= last; b++)
+        show_one(q, b);
+    jw_end_array(&q->w);
     jw_end_object(&q->w);
 }
 
-static const char *request_key(arena *a, const face_req *q)
+/* The first n turns of an answer that was kept. */
+static bool begun_read(face_req *q, const ramet_once *o, begin *list, size_t n, const char **group)
 {
-    if (!q->has_once)
-        return NULL;
-    return arena_printf(a, "%s\n%s\n%s", q->who.user, q->once.scope, q->once.key);
+    json_doc d;
+    if (!json_parse(q->a, o->bytes, o->n, 0, &d, NULL)) {
+        face_fail(q, 500, "internal", NULL, "the answer that was kept cannot be read");
+        return false;
+    }
+    const json_node *all = json_get(&d, &d.nodes[0], "turns");
+    const json_node *v = all ? json_first(&d, all) : &d.nodes[0];
+    *group = json_text(q->a, &d, json_get(&d, &d.nodes[0], "group"));
+    for (size_t i = 0; i < n && v; i++) {
+        list[i].session = json_text(q->a, &d, json_get(&d, v, "session_id"));
+        list[i].turn_id = json_text(q->a, &d, json_get(&d, v, "turn_id"));
+        v = all ? json_next(&d, all, v) : NULL;
+    }
+    return true;
 }
 
 static void run_fill(run *r, const begin *b, const face_req *q)
 {
     arena *a = r->mem;
-    r->key = request_key(a, q);
-    memcpy(r->digest, q->once.digest, sizeof r->digest);
     r->tree = arena_strdup(a, b->at->tree_id);
     r->user = arena_strdup(a, q->who.user);
-    r->group = arena_strdup(a, b->group);
+    r->group = b->fan ? arena_strdup(a, b->fan->group) : NULL;
     r->cache_key = arena_strdup(a, b->at->cache_root ? b->at->cache_root : b->session);
     r->settings = (ramet_agent){.name = arena_strdup(a, b->settings.name),
                                 .provider = arena_strdup(a, b->settings.provider),
@@ -158,32 +242,52 @@ static void run_ready(begin *b)
     run *r = b->r;
     r->entry_id = arena_strdup(r->mem, b->turn->entry_id);
     r->length = b->appended.head.length;
-    pthread_mutex_lock(&r->lock);
     r->branch = b->turn->branch;
+    run_message(r, &b->appended);
+    run_begun(r);
+    if (r->prepared && !b->fan) { /* several start when all have begun */
+        r->started = r->heard = time_mono_us();
+        run_start(r);
+        b->held = true;
+    }
     tell_entries(r, &b->appended);
     json_writer w = tell_begin(r, "turn.started");
     jw_kstr(&w, "agent", r->agent);
     if (r->group)
         jw_kstr(&w, "group", r->group);
     tell_end(r, &w, "turn.started", true);
-    pthread_mutex_unlock(&r->lock);
-    run_begun(r);
+    if (!b->held)
+        pthread_mutex_unlock(&r->lock);
+}
+
+/* Of several turns each has a key of its own, in which its fork stands; the last one has that of
+ * the request. */
+static void turn_once(face_req *q, const begin *b, bool last, ramet_once *once)
+{
+    *once = q->once;
+    if (!last)
+        once->scope = arena_printf(q->a, "turn %s %s", b->session, q->once.scope);
+    face_render(q, last && b->fan ? show_all_begun : show_begun, b);
+    ramet_call_once(q->c, q->has_once ? once : NULL);
 }
 
 /* Begins the turn; on failure the answer is filled and the run gone. Repeated by its key: turn is
- * NULL. */
-static bool turn_begin(turns *t, face_req *q, begin *b)
+ * NULL, and turn_id tells it. */
+static bool turn_begin(turns *t, face_req *q, begin *b, bool last)
 {
     ramet_turn_in in = b->in->turn;
+    ramet_once once;
+    const char *group;
     b->r = run_new(t, b->session);
     run_fill(b->r, b, q);
+    run_prepare(b->r, in.replace || in.regenerate ? NULL : &b->at->head);
     in.id = b->r->id;
     in.agent = b->who->name;
-    in.group = b->group;
+    in.group = b->r->group;
     in.host = t->host;
-    face_render(q, show_begun, b);
-    ramet_call_once(q->c, q->has_once ? &q->once : NULL);
+    turn_once(q, b, last, &once);
     ramet_status st = ramet_turn_begin(q->c, b->session, &in, &b->turn, &b->appended);
+    ramet_call_once(q->c, NULL);
     if (st == RAMET_OK && b->turn) {
         run_ready(b);
         return true;
@@ -191,11 +295,14 @@ static bool turn_begin(turns *t, face_req *q, begin *b)
     run_remove(b->r);
     run_put(b->r);
     b->r = NULL;
+    if (st == RAMET_OK)
+        return last ? begun_read(q, &once, b - b->index, b->index + 1, &group)
+                    : begun_read(q, &once, b, 1, &group);
     if (st == RAMET_TURN_RUNNING_ALREADY)
         refuse_running(q, b->session);
-    else if (st != RAMET_OK)
+    else
         face_error(q, ramet_call_error(q->c));
-    return st == RAMET_OK;
+    return false;
 }
 
 /* The fork of a turn that did not begin goes again. */
@@ -219,18 +326,30 @@ static bool begin_look(turns *t, face_req *q, begin *b, const face_turn_in *in)
 }
 
 /* The session of a fork is another one than was looked at. A request whose turn could not begin
- * when it came first has deleted its fork: then it is made anew. */
+ * when it came first has deleted its fork: then it is made anew, under the key of the next try. */
 static bool begin_fork(face_req *q, begin *b)
 {
+    bool first = b->fan && !b->fan->first;
+    fan anew = first ? *b->fan : (fan){0};
+    const char *scope = NULL, *beside = b->fan && !first ? b->fan->first : "";
     ramet_status st = RAMET_SESSION_NOT_FOUND;
     if (!b->in->fork)
         return true;
-    for (int keyed = q->has_once; keyed >= 0 && st == RAMET_SESSION_NOT_FOUND; keyed--) {
-        if (!fork_make(q, b, keyed))
+    for (int i = 0; i < TRIES_MOST && st == RAMET_SESSION_NOT_FOUND && !b->forked; i++) {
+        if (first)
+            *b->fan = anew;
+        if (q->has_once)
+            scope = arena_printf(q->a, "fork %zu.%d %s %s", b->index, i, beside, q->once.scope);
+        if (!fork_make(q, b, scope))
             return false;
         st = ramet_session_get(q->c, b->session, &b->at);
     }
-    if (st != RAMET_OK)
+    if (first)
+        b->fan->first = b->session;
+    if (st == RAMET_SESSION_NOT_FOUND && !b->forked)
+        refuse(q, RAMET_KEY_MISMATCH, "idempotency_key",
+               "the idempotency key was tried too often; take another one", NULL);
+    else if (st != RAMET_OK)
         face_error(q, ramet_call_error(q->c));
     return st == RAMET_OK;
 }
@@ -261,15 +380,20 @@ static ramet_status past_entries(run *r, ramet_call *c)
     return RAMET_OK;
 }
 
-/* A run as it would stand there now if it had not ended. */
-static run *run_past(turns *t, ramet_call *c, const char *session, const char *id)
+/* A run as it would stand there now if it had not ended. NULL: the answer is filled. */
+static run *run_past(turns *t, face_req *q, const ramet_session *s, const char *id)
 {
-    ramet_session *s;
     ramet_turn *turn;
-    if (ramet_session_get(c, session, &s) != RAMET_OK ||
-        ramet_turn_get(c, session, id, &turn) != RAMET_OK)
+    if (ramet_turn_get(q->c, s->id, id, &turn) != RAMET_OK) {
+        face_error(q, ramet_call_error(q->c));
         return NULL;
-    run *r = run_make(t, session);
+    }
+    if (turn->status == RAMET_TURN_RUNNING) {
+        refuse(q, RAMET_TURN_RUNNING_ALREADY, "", "the turn of this request runs on another server",
+               turn->id);
+        return NULL;
+    }
+    run *r = run_make(t, s->id);
     snprintf(r->id, sizeof r->id, "%s", turn->id);
     r->tree = arena_strdup(r->mem, s->tree_id);
     r->agent = arena_strdup(r->mem, turn->agent ? turn->agent : "");
@@ -279,58 +403,33 @@ static run *run_past(turns *t, ramet_call *c, const char *session, const char *i
     r->status = turn->status;
     r->begun = r->over = r->past = true;
     snprintf(r->error, sizeof r->error, "%.500s", turn->error ? turn->error : "");
-    if (past_entries(r, c) == RAMET_OK)
+    if (past_entries(r, q->c) == RAMET_OK)
         return r;
+    face_error(q, ramet_call_error(q->c));
     run_put(r);
     return NULL;
 }
 
-/* The caller gives its share in the run away. */
-static void join(turns *t, face_req *q, run *r)
+/* The runs of turns that the same request began before: they run, or are over. False: the answer is
+ * filled. */
+static bool runs_find(turns *t, face_req *q, begin *list, size_t n)
 {
-    face_add(q, "Idempotency-Replayed", "true");
-    listener *l = listener_new(t, q, 1, NULL);
-    pthread_mutex_lock(&r->lock);
-    run_join(r, l, 0);
-    pthread_mutex_unlock(&r->lock);
-    run_put(r);
-}
-
-/* The same request came before: its turn runs, or is over. */
-static void turn_join(turns *t, face_req *q)
-{
-    json_doc d;
-    if (!json_parse(q->a, q->once.bytes, q->once.n, 0, &d, NULL)) {
-        face_fail(q, 500, "internal", NULL, "the answer that was kept cannot be read");
-        return;
+    for (size_t i = 0; i < n; i++) {
+        begin *b = &list[i];
+        ramet_session *s = NULL;
+        if (b->r)
+            continue;
+        if (ramet_session_get(q->c, b->session, &s) != RAMET_OK) {
+            face_error(q, ramet_call_error(q->c));
+            return false;
+        }
+        b->r = run_find(t, b->session, b->turn_id);
+        if (!b->r)
+            b->r = run_past(t, q, s, b->turn_id);
+        if (!b->r)
+            return false;
     }
-    const char *session = json_text(q->a, &d, json_get(&d, &d.nodes[0], "session_id"));
-    const char *id = json_text(q->a, &d, json_get(&d, &d.nodes[0], "turn_id"));
-    run *r = run_find(t, session, id);
-    if (!r)
-        r = run_past(t, q->c, session, id);
-    if (r)
-        join(t, q, r);
-    else
-        face_error(q, ramet_call_error(q->c));
-}
-
-/* There is no room; but a request that came before may be joined. */
-static void turn_busy(turns *t, face_req *q)
-{
-    const char *key = request_key(q->a, q);
-    pthread_mutex_lock(&t->lock);
-    run *r = key ? t->runs : NULL;
-    while (r && !(r->begun && r->key && strcmp(r->key, key) == 0 &&
-                  memcmp(r->digest, q->once.digest, sizeof r->digest) == 0))
-        r = r->next;
-    if (r)
-        atomic_fetch_add(&r->owners, 1);
-    pthread_mutex_unlock(&t->lock);
-    if (r)
-        join(t, q, r);
-    else
-        refuse(q, RAMET_TOO_BUSY, "", "too many turns run or wait; try again in a while", NULL);
+    return true;
 }
 
 /* ------------------------------------------------------------------ requests */
@@ -345,22 +444,27 @@ static void counted(face_req *q, const begin *b)
                    ramet_fork_type_name(in->replace ? RAMET_AUTO_EDIT : RAMET_AUTO_REGENERATE));
 }
 
-/* All turns have begun. */
+/* All turns have begun, and are run if they were begun by this request. */
 static void turns_go(turns *t, face_req *q, begin *list, size_t n, const char *group)
 {
+    if (!list[n - 1].turn)
+        face_add(q, "Idempotency-Replayed", "true");
     listener *l = listener_new(t, q, n, group);
     for (size_t i = 0; i < n; i++) {
-        pthread_mutex_lock(&list[i].r->lock);
+        if (!list[i].held)
+            pthread_mutex_lock(&list[i].r->lock);
         run_join(list[i].r, l, i);
         pthread_mutex_unlock(&list[i].r->lock);
     }
     for (size_t i = 0; i < n; i++) {
-        const ramet_turn_in *in = &list[i].in->turn;
-        counted(q, &list[i]);
-        run_start(list[i].r);
+        if (list[i].turn) {
+            const ramet_turn_in *in = &list[i].in->turn;
+            counted(q, &list[i]);
+            run_start(list[i].r);
+            if (in->replace || in->regenerate)
+                turns_moved(t, list[i].session, face_bool(q, "keep_running"));
+        }
         run_put(list[i].r);
-        if (in->replace || in->regenerate)
-            turns_moved(t, list[i].session, face_bool(q, "keep_running"));
     }
 }
 
@@ -368,39 +472,67 @@ static void turns_go(turns *t, face_req *q, begin *list, size_t n, const char *g
 static void turns_undo(turns *t, begin *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (list[i].r) {
+        if (list[i].r && list[i].turn) {
+            run_drop(list[i].r);
             run_close(list[i].r, RAMET_TURN_CANCELLED, NULL);
-            run_put(list[i].r);
         }
+        if (list[i].r)
+            run_put(list[i].r);
         fork_unmake(t, &list[i]);
     }
 }
 
-void turns_run(turns *t, face_req *q, const face_turn_in *in, size_t n, bool many)
+/* The same request came before, and all its turns began. */
+static void turns_join(turns *t, face_req *q, begin *list, size_t n)
 {
-    begin list[FAN_MOST] = {0};
-    char group[UUID_TEXT];
-    bool fine = n <= FAN_MOST;
-    if (!turns_admit(t, (int64_t)n)) {
-        turn_busy(t, q);
-        return;
-    }
-    uuid7(time_now_us(), group);
-    for (size_t i = 0; fine && i < n; i++) {
-        list[i].group = many ? group : NULL;
-        fine = begin_look(t, q, &list[i], &in[i]);
-    }
-    for (size_t i = 0; fine && i < n; i++)
-        fine = begin_fork(q, &list[i]) && turn_begin(t, q, &list[i]);
-    if (fine && list[0].turn) {
-        turns_go(t, q, list, n, many ? group : NULL);
-        return;
-    }
-    turns_leave(t, (int64_t)n);
-    if (fine)
-        turn_join(t, q);
+    const char *group;
+    if (begun_read(q, &q->once, list, n, &group) && runs_find(t, q, list, n))
+        turns_go(t, q, list, n, group);
     else
         turns_undo(t, list, n);
+}
+
+static void turns_begin(turns *t, face_req *q, begin *list, size_t n, bool many)
+{
+    char group[UUID_TEXT];
+    fan f = {.group = uuid7(time_now_us(), group)};
+    bool fine = true;
+    for (size_t i = 0; fine && i < n; i++) {
+        list[i].fan = many ? &f : NULL;
+        fine = begin_look(t, q, &list[i], list[i].in);
+    }
+    if (fine && many) {
+        const ramet_head *head = &list[0].at->head;
+        f.branch = head->branch;
+        f.entry = head->entry_id ? head->entry_id : "";
+    }
+    for (size_t i = 0; fine && i < n; i++)
+        fine = begin_fork(q, &list[i]) && turn_begin(t, q, &list[i], i == n - 1);
+    fine = fine && runs_find(t, q, list, n);
+    int64_t idle = 0;
+    for (size_t i = 0; i < n; i++)
+        idle += !fine || !list[i].turn;
+    if (idle)
+        turns_leave(t, idle);
+    if (fine)
+        turns_go(t, q, list, n, many ? f.group : NULL);
+    else
+        turns_undo(t, list, n);
+}
+
+void turns_run(turns *t, face_req *q, const face_turn_in *in, size_t n, bool many)
+{
+    begin list[FACE_TURNS_MOST];
+    for (size_t i = 0; i < n; i++)
+        list[i] = (begin){.in = &in[i], .index = i};
+    if (ramet_once_look(q->c) != RAMET_OK)
+        face_error(q, ramet_call_error(q->c));
+    else if (q->has_once && q->once.repeated)
+        turns_join(t, q, list, n);
+    else if (turns_admit(t, (int64_t)n))
+        turns_begin(t, q, list, n, many);
+    else
+        refuse(q, RAMET_TOO_BUSY, "", "too many turns run or wait; try again in a while", NULL);
 }
 
 /* ------------------------------------------------------------------ cancel and answer */

@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define GROUP_MAX (1 << (RAMET_BATCH_SIZES - 1))
+#define GROUP_MAX 512
+_Static_assert(GROUP_MAX == 1 << (RAMET_BATCH_SIZES - 1), "the last size is that of a full group");
 #define GATHER_PART 4 /* the leader waits for others a quarter of a commit at most */
 #define READERS_MAX 256
 

@@ -7,7 +7,8 @@ import { readFileSync } from 'node:fs';
 import { join, dirname } from 'node:path';
 import net from 'node:net';
 import { startModel } from './help/model.mjs';
-import { test, finish, assert, sleep, slow, RAMET } from './lib.mjs';
+import { authority } from './help/authority.mjs';
+import { test, finish, assert, scratch, sleep, slow, RAMET } from './lib.mjs';
 
 const DRIVER = join(process.env.B ?? dirname(RAMET), 'tests', 'agent');
 const said = (events) => events.map((e) => e.delta ?? '').join('');
@@ -155,6 +156,8 @@ test('what is wrong with an agent is said by name', async () => {
   await wrong('gpt=openai,url=http://h/v1,model=m,retries=many', /retries is 'many'/);
   await wrong('gpt=openai,url=http://h/v1,model=m,temperature=warm', /temperature is 'warm'/);
   await wrong('gpt=openai,url=http://h/v1,model=m,cache=x', /cache is 'x'/);
+  await wrong('gpt=openai,url=https://h/v1,model=m,ca_file=/no/such/file', /ca_file is '\/no\/such\/file'; it must be a file/);
+  await wrong(`gpt=openai,url=https://h/v1,model=m,ca_file=${new URL(import.meta.url).pathname}`, /ca_file is .*; it must be a file/);
   await wrong('gpt=openai,url=http://h/v1,model=m,key=$NO_SUCH_KEY', /the environment has no NO_SUCH_KEY/);
   await wrong('gpt=openai,url=http://h/v1,model=m,key=$BAD', /^agent gpt: key holds a character/,
               { env: { BAD: 'secret\tthing' } });
@@ -324,6 +327,18 @@ test('openai: time limits for the first byte, between bytes, and in all', async 
   }
 });
 
+test('openai: a time limit for connecting', async () => {
+  const mute = net.createServer((c) => c.on('error', () => {})); // it takes the connection, and never says hello
+  await new Promise((done) => mute.listen(0, '127.0.0.1', done));
+  const settings = `m=openai,url=https://127.0.0.1:${mute.address().port}/v1,model=m,connect_s=0.3`;
+  const [once, again] = await Promise.all([one(`${settings},retries=0`, turn('a')), one(`${settings},retries=1,backoff_ms=10`, turn('a'))]);
+  for (const [events, least] of [[once, 300], [again, 600]]) {
+    assert.match(end(events).message, /cannot be reached: Timeout/);
+    assert.ok(end(events).ms >= least && end(events).ms < least + 1000 * slow, `${end(events).ms} ms`);
+  }
+  mute.close();
+});
+
 test('openai: a server that is not there is tried again, then told', async () => {
   const closed = await new Promise((done) => {
     const s = net.createServer().listen(0, '127.0.0.1', () => { const { port } = s.address(); s.close(() => done(port)); });
@@ -388,6 +403,38 @@ test('openai: a connection that the provider has closed meanwhile is made anew',
   await model.stop();
   assert.equal(said(all[2]), 'You said: b', end(all[2]).message);
   assert.equal(new Set(model.log.map((l) => l.connection)).size, 2);
+});
+
+test('openai over TLS: whole answers from whom is known, not a word to anybody else', async () => {
+  const ours = authority(scratch('ours')), others = authority(scratch('others'));
+  const agent = (model, more = '') => `m=openai,url=${model.url},model=m,key=k${more}`;
+  const known = await startModel({ tls: ours.sign('IP:127.0.0.1'), key: 'k' });
+  const all = await run([agent(known, `,ca_file=${ours.file}`)],
+                        [turn('!count 3000'), turn('!tools look {"a":1}'), turn('!stop 2'), turn('!count 1000 20', { cancel_ms: 150 }), turn('b')]);
+  assert.deepEqual(all.map((events) => end(events).end), ['done', 'done', 'failed', 'cancelled', 'done']);
+  assert.equal(said(all[0]), Array.from({ length: 3000 }, (_, i) => i + 1).join(' '));
+  assert.equal(said(all[4]), 'You said: b');
+  assert.ok(end(all[3]).late_ms < 100 * slow, `${end(all[3]).late_ms} ms`);
+  assert.equal(known.log.length, 5);
+  assert.ok(known.log.every((r) => r.version === '2.0'), 'HTTP/2, as providers speak it');
+
+  const elsewhere = await startModel({ tls: ours.sign('DNS:elsewhere.test'), key: 'k' });
+  for (const [model, more, pattern] of [
+    [known, '', /cannot be trusted, and was sent nothing: .*certificate/i], // the system does not know it
+    [known, `,ca_file=${others.file}`, /cannot be trusted, and was sent nothing: .*certificate/i],
+    [elsewhere, `,ca_file=${ours.file}`, /cannot be trusted, and was sent nothing: .*127\.0\.0\.1/]]) {
+    const before = model.log.length;
+    const events = await one(agent(model, more), turn('a secret'));
+    assert.equal(end(events).end, 'failed');
+    assert.match(end(events).message, pattern);
+    assert.equal(events.length, 1);
+    assert.equal(model.log.length, before, 'nothing was sent');
+  }
+  // nor to one that does not speak TLS
+  const plain = await startModel();
+  assert.match(end(await one(agent({ url: plain.url.replace('http:', 'https:') }, `,ca_file=${ours.file},retries=0`), turn('a'))).message, /cannot be reached/);
+  assert.equal(plain.log.length, 0);
+  await Promise.all([known.stop(), elsewhere.stop(), plain.stop()]);
 });
 
 // ------------------------------------------------------------------ what the model is sent

@@ -3,10 +3,12 @@
 // turns.mjs: messages that get an answer: streamed, recorded, and never in the wrong place. The
 // agent is echo, in all its moods, and a model that logs what it was sent.
 import { test, finish, start, call, must, sse, enc, newSession, append, eventParser, eventually,
-         scratch, sleep, slow, assert } from './lib.mjs';
+         metric, ramet, scratch, sleep, slow, assert } from './lib.mjs';
 import { startModel } from './help/model.mjs';
+import { authority } from './help/authority.mjs';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
+import net from 'node:net';
 
 const at = (session, rest = '') => `sessions/${enc(session)}${rest}`;
 const send = (s, session, json, options = {}) =>
@@ -99,6 +101,18 @@ test('events come as the answer is made', async () => {
   assert.deepEqual(all.map((e) => !!e.usage), [false, false, false, false, true]);
 });
 
+test('who asked hears every word, however quick the agent is', async () => {
+  const s = await start();
+  await Promise.all(Array.from({ length: 24 }, async (_, n) => {
+    await newSession(s, { id: `s${n}` });
+    for (let i = 0; i < 60; i++) {
+      const w = await say(s, `s${n}`, `quick ${i}`);
+      assert.equal((await w.end()).status, 'done');
+      assert.equal(w.text(), `quick ${i}`);
+    }
+  }));
+});
+
 test('parts, files, an id, another agent, and a session of its own agent', async () => {
   const s = await start({ args: ['--agent', 'loud=echo,think=hm', '--default-agent', 'echo'] });
   await newSession(s, { id: 'a', agent: 'loud' });
@@ -112,6 +126,22 @@ test('parts, files, an id, another agent, and a session of its own agent', async
   assert.equal((await session(s, 'a')).agent.name, 'loud', 'the session keeps its agent');
   const agents = (await must(s, 'GET', 'agents')).agents;
   assert.deepEqual(agents.map((a) => [a.name, a.default]).sort(), [['echo', true], ['loud', false]]);
+});
+
+test('a fork keeps the agent, or changes it', async () => {
+  const s = await start({ args: ['--agent', 'loud=echo,think=hm', '--agent', 'calm=echo,think=well', '--default-agent', 'echo'] });
+  await newSession(s, { id: 'a', agent: 'loud' });
+  await must(s, 'POST', at('a', '/fork'), { json: { id: 'same' } });
+  await must(s, 'POST', at('a', '/fork'), { json: { id: 'other', agent: 'calm' } });
+  for (const [id, name, thought] of [['a', 'loud', 'hm'], ['same', 'loud', 'hm'], ['other', 'calm', 'well']]) {
+    const done = await told(s, id, 'x');
+    assert.deepEqual([done.entries[1].author, done.entries[1].parts[0].text], [name, thought]);
+  }
+  // also for one answer alone
+  const anew = await must(s, 'POST', at('other', '/regenerate'), { json: { agent: 'loud' } });
+  assert.deepEqual([anew.entries[0].author, anew.entries[0].parts[0].text], ['loud', 'hm']);
+  assert.equal((await turns(s, 'other'))[0].agent, 'loud');
+  assert.equal((await session(s, 'other')).agent.name, 'calm');
 });
 
 test('agents of a configuration file', async () => {
@@ -143,6 +173,7 @@ test('what cannot be taken changes nothing', async () => {
   await bad({ text: 'a', attachments: ['none'] }, 404, 'attachment_not_found', 'entries[0].parts');
   await bad({ text: 'a', fork: { at: { entry_id: 'none' } } }, 404, 'entry_not_found', 'fork.at.entry_id');
   await bad({ text: 'a', fork: { nothing: 1 } }, 400, 'invalid_request', 'fork.nothing');
+  await bad({ text: 'a', fork: {}, expected_head: '1'.repeat(64) }, 409, 'head_moved', 'expected_head');
   await bad({ text: 'a', expected_head: '1'.repeat(64) }, 409, 'head_moved', 'expected_head');
   assert.equal((await send(s, 'none', 'x')).status, 404);
   assert.equal((await send(s, 'a', 'x', { user: 'eve' })).status, 404);
@@ -239,6 +270,22 @@ test('the same key forks once', async () => {
   assert.deepEqual(await texts(s, all[0].session_id), ['two', 'two']);
   assert.equal((await must(s, 'GET', 'sessions')).sessions.length, 2);
   assert.deepEqual(await texts(s, 'a'), ['one', 'one']);
+});
+
+test('the same key makes one version', async () => {
+  const s = await start();
+  await newSession(s, { id: 'a' });
+  await told(s, 'a', { text: 'one', id: 'e1' });
+  for (const [route, json] of [['/messages', { text: 'two', replace: 'e1' }], ['/regenerate', {}]]) {
+    const options = { json, headers: { 'Idempotency-Key': 'k3' } };
+    const all = await Promise.all(Array.from({ length: 4 }, () => must(s, 'POST', at('a', route), options)));
+    const branch = (await session(s, 'a')).head.branch_id;
+    await told(s, 'a', 'go on');
+    assert.deepEqual(await must(s, 'POST', at('a', route), options), all[0]);
+    for (const one of all) assert.deepEqual(one, all[0]);
+    assert.equal((await session(s, 'a')).head.branch_id, branch, route);
+  }
+  assert.equal((await must(s, 'GET', at('a', '/branches'))).branches.length, 3);
 });
 
 test('one step can fork and send', async () => {
@@ -341,6 +388,31 @@ for (const keep of [false, true])
     }
   });
 
+test('moves in mid-turn from elsewhere: another user, and the tool on the file', async () => {
+  const s = await start();
+  const bob = (name) => (x, id) => must(x, 'POST', at(id, `/${name}`), { json: name === 'rewind' ? { at: { entry_id: 'm1' } } : { entry_id: 'm1', text: 'anew' }, user: 'bob' });
+  const tool = (...words) => async (x, id) => {
+    const r = await ramet([...words.slice(0, 1), id, ...words.slice(1), '--db', s.db, '-u', (await session(s, id)).owner]);
+    assert.equal(r.code, 0, r.err);
+  };
+  for (const [name, move] of [['rewind by bob', bob('rewind')], ['edit by bob', bob('edit')],
+                              ['rewind by the tool', tool('rewind', 'm1')], ['edit by the tool', tool('edit', 'm1', 'anew')]]) {
+    await newSession(s, { id: name });
+    await must(s, 'PUT', at(name, '/members/bob'), { json: { level: 'writer' } });
+    await told(s, name, { text: 'first', id: 'm1' });
+    const w = await say(s, name, `/slow 20\n${count(1000)}`);
+    await w.until((x) => x.of('turn.delta').length > 3);
+    await move(s, name);
+    const head = (await session(s, name)).head;
+    const done = await w.end();
+    assert.equal(done.status, 'cancelled', name);
+    assert.deepEqual((await session(s, name)).head, head, 'the new head stays as it was');
+    const own = (await entries(s, name, `&branch=${done.branch_id}`)).at(-1);
+    assert.deepEqual([own.text, cut(own)], [w.text(), { turn: 'cancelled' }], name);
+    assert.equal((await told(s, name, 'well')).status, 'done');
+  }
+});
+
 test('a turn that was let run is not cancelled by a later move; running tells its branch', async () => {
   const s = await start();
   const w = await midway(s, 'a');
@@ -349,6 +421,7 @@ test('a turn that was let run is not cancelled by a later move; running tells it
   await moves.edit(s, 'a', {});
   const now = await session(s, 'a');
   assert.equal(now.running.branch_id, branch);
+  await sleep(1000);
   assert.notEqual(now.head.branch_id, branch);
   const beside = await told(s, 'a', 'beside it');
   assert.equal(beside.status, 'done');
@@ -497,6 +570,22 @@ test('a window that takes nothing slows nobody', async () => {
   stuck.close();
 });
 
+test('who asked and takes nothing slows nobody, either', async () => {
+  const s = await start({ args: ['--stream-bytes', '65536'] });
+  await newSession(s, { id: 'a' });
+  const body = JSON.stringify({ text: '/count 300000' });
+  const socket = net.connect({ port: s.port, host: '127.0.0.1' });
+  socket.pause();
+  socket.on('error', () => {});
+  socket.write(`POST /ramet/v1/sessions/a/messages HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n` +
+               `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  const window = await sse(s, '?session=a');
+  await eventually(async () => assert.equal((await turns(s, 'a'))[0]?.status, 'done'), 10000 * slow);
+  assert.equal((await texts(s, 'a'))[1], count(300000));
+  socket.destroy();
+  window.close();
+});
+
 // ------------------------------------------------------------------ fan-out
 
 test('fan-out to eight', async () => {
@@ -525,11 +614,165 @@ test('fan-out to eight', async () => {
   assert.deepEqual(await Promise.all(json.turns.map(async (t) => (await session(s, t.session_id)).agent.name)), names);
   const sides = json.turns.map((t) => `side=${enc(t.session_id)}`).join('&');
   assert.equal((await must(s, 'GET', `compare?${sides}`)).shared, 2);
-  for (const [agents, status] of [[[], 400], [['echo', 'nobody'], 422], [Array(17).fill('echo'), 400]]) {
-    const r = await call(s, 'POST', at('a', '/fan-out'), { json: { text: 'x', agents } });
+  await must(s, 'PUT', at('a', '/members/rea'), { json: { level: 'reader' } });
+  for (const [agents, status, more] of [[[], 400], [['echo', 'nobody'], 422], [Array(17).fill('echo'), 400], [['echo'], 403, { user: 'rea' }],
+                                        [['echo'], 409, { headers: { 'If-Match': `"${'1'.repeat(64)}"` } }]]) {
+    const r = await call(s, 'POST', at('a', '/fan-out'), { json: { text: 'x', agents }, ...more });
     assert.equal(r.status, status, r.text);
   }
-  assert.equal((await must(s, 'GET', at('a', '/children'))).sessions.length, 16, 'what was refused left nothing');
+  const stale = await call(s, 'POST', at('a', '/fan-out'), { json: { text: 'x', agents: ['echo'], expected_head: '1'.repeat(64) } });
+  assert.deepEqual([stale.status, stale.body.code, stale.body.field], [409, 'head_moved', 'expected_head']);
+  const present = await must(s, 'POST', at('a', '/fan-out'), { json: { text: 'x', agents: ['echo', 'echo'], expected_head: before.prefix_hash } });
+  assert.deepEqual(present.turns.map((t) => t.status), ['done', 'done']);
+  // who has a link forks for himself
+  const { token } = await must(s, 'POST', at('a', '/shares'), { json: {} });
+  const guest = await must(s, 'POST', at('a', '/fan-out'), { json: { text: 'x', agents: ['echo', 'echo'] }, user: 'gus', headers: { 'X-Ramet-Share': token } });
+  assert.deepEqual(guest.turns.map((t) => t.status), ['done', 'done']);
+  assert.equal((await call(s, 'GET', at(guest.turns[0].session_id))).status, 404);
+  assert.equal((await must(s, 'GET', at('a', '/children'))).sessions.length, 18, 'what was refused left nothing');
+});
+
+test('one of a fan-out is cancelled, and one fails: the others go on', async () => {
+  const s = await start({ args: ['--agent', 'weak=echo,fail_after=3', '--default-agent', 'echo'] });
+  await newSession(s, { id: 'a' });
+  const w = await stream(s, at('a', '/fan-out'), { text: `/slow 10\n${count(60)}`, agents: ['echo', 'echo', 'weak'] });
+  await w.until((x) => x.of('turn.delta').length > 6);
+  const [one, two, weak] = w.of('turn.started').map((e) => e.session_id);
+  await must(s, 'POST', at(two, '/cancel'), { json: {} });
+  await w.over;
+  assert.deepEqual([one, two, weak].map((id) => w.of('turn.done', id)[0].status), ['done', 'cancelled', 'failed']);
+  assert.equal((await texts(s, one))[1], count(60));
+  for (const id of [two, weak]) assert.ok(count(60).startsWith((await texts(s, id))[1]));
+  // and who asked may go
+  const v = await stream(s, at('a', '/fan-out'), { text: `/slow 5\n${count(60)}`, agents: ['echo', 'echo'] });
+  await v.until((x) => x.of('turn.delta').length > 6);
+  v.close();
+  for (const { session_id: id } of v.of('turn.started')) {
+    await eventually(async () => assert.equal((await turns(s, id))[0].status, 'done'));
+    assert.equal((await texts(s, id))[1], count(60));
+  }
+});
+
+/** [session, turn, status] of what a fan-out answered. */
+const fanned = (json) => json.turns.map((t) => [t.session_id, t.turn_id, t.status]);
+const forksOf = async (s, id) => (await must(s, 'GET', at(id, '/children?limit=1000'))).sessions.filter((x) => !x.deleted);
+
+test('fan-out: the same key joins what runs, or tells what it came to', async () => {
+  const db = scratch('fan.db');
+  let s = await start({ db });
+  await newSession(s, { id: 'a' });
+  await told(s, 'a', 'before');
+  const headers = { 'Idempotency-Key': 'f1' };
+  const json = { text: `/slow 10\n${count(40)}`, agents: ['echo', 'echo', 'echo'] };
+  const post = (body = json) => call(s, 'POST', at('a', '/fan-out'), { json: body, headers });
+  const w = await stream(s, at('a', '/fan-out'), json, { headers });
+  assert.equal(w.headers['idempotency-replayed'], undefined);
+  await w.until((x) => x.of('turn.delta').length > 10);
+  const joined = await stream(s, at('a', '/fan-out'), json, { headers });
+  const waits = post();
+  await Promise.all([w.over, joined.over]);
+  assert.equal(joined.headers['idempotency-replayed'], 'true');
+  const started = (x) => x.of('turn.started').map((e) => [e.session_id, e.turn_id, e.group]);
+  assert.equal(started(w).length, 3);
+  assert.deepEqual(started(joined), started(w));
+  for (const [id] of started(w)) {
+    assert.equal(joined.text(id), count(40));
+    assert.deepEqual(joined.of('entry.appended', id), w.of('entry.appended', id));
+    assert.equal(joined.of('turn.done', id)[0].status, 'done');
+  }
+  const answer = await waits;
+  assert.equal(answer.body.group, started(w)[0][2]);
+  assert.deepEqual(fanned(answer.body), started(w).map(([id, turn]) => [id, turn, 'done']));
+  const later = await post();
+  assert.equal(later.headers.get('idempotency-replayed'), 'true');
+  assert.deepEqual(later.body, answer.body);
+  const other = await post({ ...json, text: 'other' });
+  assert.deepEqual([other.status, other.body.code], [409, 'idempotency_mismatch']);
+  assert.equal((await post({ ...json, agents: ['echo'] })).status, 409);
+  assert.equal((await forksOf(s, 'a')).length, 3);
+  await s.stop();
+  s = await start({ db });
+  assert.deepEqual((await post()).body, answer.body, 'also after a restart');
+  await must(s, 'DELETE', at(answer.body.turns[1].session_id));
+  assert.equal((await post()).status, 404, 'what was deleted is not made anew');
+  assert.equal((await forksOf(s, 'a')).length, 2);
+});
+
+test('fan-out: many with the same key at once make one', async () => {
+  const s = await start();
+  await newSession(s, { id: 'a' });
+  const options = { json: { text: `/slow 2\n${count(20)}`, agents: Array(8).fill('echo') }, headers: { 'Idempotency-Key': 'f2' } };
+  const all = await Promise.all(Array.from({ length: 6 }, () => must(s, 'POST', at('a', '/fan-out'), options)));
+  for (const one of all) assert.deepEqual(one, all[0]);
+  assert.ok(all[0].turns.every((t) => t.status === 'done' && t.entries[1].text === count(20)));
+  assert.deepEqual((await forksOf(s, 'a')).map((x) => x.id).sort(), all[0].turns.map((t) => t.session_id).sort());
+  for (const t of all[0].turns) assert.equal((await turns(s, t.session_id)).length, 1);
+});
+
+test('fan-out: kill -9 between the forks: the same request completes it, at the same place', async () => {
+  for (const [after, first] of [[1, 'before'], [5, 'before'], [1, null]]) {
+    const db = scratch('fankill.db');
+    let s = await start({ db });
+    await newSession(s, { id: 'a' });
+    if (first) await told(s, 'a', { text: first, id: 'm1' });
+    const options = { json: { text: 'go', agents: Array(8).fill('echo') }, headers: { 'Idempotency-Key': 'f3' } };
+    const tree = (await session(s, 'a')).tree_id;
+    const events = await sse(s, `?tree=${enc(tree)}`);
+    const lost = call(s, 'POST', at('a', '/fan-out'), options).catch(() => null);
+    await events.until((x) => x.events.filter((e) => e.event === 'session.forked').length >= after);
+    s.child.kill('SIGKILL');
+    await lost;
+    await s.end;
+    s = await start({ db, args: ['--turns', '8', '--turn-queue', '0'] });
+    const there = (await forksOf(s, 'a')).map((x) => x.id);
+    assert.ok(there.length >= after, `${there.length}`);
+    await told(s, 'a', 'meanwhile');
+    if (first) await must(s, 'POST', at('a', '/edit'), { json: { entry_id: 'm1', text: 'something else' } });
+    const done = await must(s, 'POST', at('a', '/fan-out'), options);
+    const ids = done.turns.map((t) => t.session_id);
+    assert.equal(new Set(ids).size, 8);
+    assert.deepEqual((await forksOf(s, 'a')).map((x) => x.id).sort(), [...ids].sort(), 'none twice');
+    for (const id of there) assert.ok(ids.includes(id), 'and those that were there are among them');
+    for (const t of done.turns) {
+      const own = await turns(s, t.session_id);
+      assert.deepEqual(own.map((x) => [x.id, x.status, x.group]), [[t.turn_id, t.status, done.group]]);
+      assert.ok(['done', 'interrupted'].includes(t.status), t.status);
+      const before = first ? [first, first] : [];
+      assert.deepEqual(await texts(s, t.session_id), [...before, 'go', ...(t.status === 'done' ? ['go'] : [])]);
+    }
+    assert.deepEqual(await must(s, 'POST', at('a', '/fan-out'), options), done);
+    await eventually(() => must(s, 'POST', at('a', '/fan-out'), { json: options.json }), 2000 * slow); // there is room for all again
+    events.close();
+  }
+});
+
+test('fan-out: one that could not begin leaves nothing, and its key may try again', async () => {
+  const s = await start();
+  await newSession(s, { id: 'a' });
+  await told(s, 'a', 'before');
+  await must(s, 'PUT', at('a', '/members/bob'), { json: { level: 'writer' } });
+  const up = await call(s, 'POST', 'attachments?name=f.txt', { body: 'x', headers: { 'Content-Type': 'text/plain' } });
+  const json = { text: 'see', attachments: [up.body.id], agents: ['echo', 'echo'] };
+  const options = { json, user: 'bob', headers: { 'Idempotency-Key': 'f4' } };
+  const fork = { json: { ...json, agents: undefined, fork: {} }, user: 'bob', headers: { 'Idempotency-Key': 'f5' } };
+  for (let i = 0; i < 3; i++) {
+    assert.equal((await call(s, 'POST', at('a', '/fan-out'), options)).body.code, 'attachment_not_found');
+    assert.equal((await call(s, 'POST', at('a', '/messages'), fork)).body.code, 'attachment_not_found');
+  }
+  assert.deepEqual(await forksOf(s, 'a'), []);
+  const often = { ...fork, headers: { 'Idempotency-Key': 'f6' } };
+  for (let i = 0; i < 64; i++) assert.equal((await call(s, 'POST', at('a', '/messages'), often)).status, 404);
+  assert.equal((await call(s, 'POST', at('a', '/messages'), often)).body.code, 'idempotency_mismatch', 'there is an end to it');
+  await append(s, 'a', { role: 'user', parts: [{ type: 'file', attachment_id: up.body.id }] });
+  const done = await must(s, 'POST', at('a', '/fan-out'), options);
+  assert.deepEqual(done.turns.map((t) => t.status), ['done', 'done']);
+  for (const t of done.turns) assert.equal((await texts(s, t.session_id)).length, 5, 'from the head as it is now');
+  const one = await must(s, 'POST', at('a', '/messages'), fork);
+  assert.deepEqual(await must(s, 'POST', at('a', '/messages'), fork), one);
+  assert.equal((await forksOf(s, 'a')).length, 3);
+  await must(s, 'DELETE', at(one.session_id));
+  assert.equal((await call(s, 'POST', at('a', '/messages'), fork)).status, 404);
+  assert.equal((await forksOf(s, 'a')).length, 2, 'what was deleted is not made anew');
 });
 
 // ------------------------------------------------------------------ limits
@@ -616,6 +859,14 @@ test('an agent finds a title, and the history stays clean', async () => {
   });
   assert.equal((await turns(s, 'a')).length, 1);
   events.close();
+  // one that fails is no harm
+  const weak = await start({ args: ['--agent', 'namer=echo,fail_after=1', '--default-agent', 'echo', '--title-agent', 'namer'] });
+  await newSession(weak, { id: 'a' });
+  assert.equal((await told(weak, 'a', 'hello')).status, 'done');
+  await eventually(async () => assert.equal(await metric(weak, 'ramet_turns_running'), 0));
+  assert.equal((await session(weak, 'a')).title, 'hello');
+  assert.deepEqual((await must(weak, 'GET', 'sessions')).sessions.map((x) => x.id), ['a']);
+  assert.deepEqual(await texts(weak, 'a'), ['hello', 'hello']);
   const bad = await start({ args: ['--title-agent', 'nobody'] }).then(() => null, (e) => e);
   assert.match(bad.message, /title-agent/);
 });
@@ -650,15 +901,19 @@ test('two servers on one file: each leaves the other its turns', async () => {
   const one = await start({ db });
   await newSession(one, { id: 'a' });
   await newSession(one, { id: 'b' });
-  const a = await say(one, 'a', `/slow 5\n${count(300)}`), b = await say(one, 'b', `/slow 5\n${count(300)}`);
+  const json = { text: `/slow 5\n${count(300)}` }, headers = { 'Idempotency-Key': 'k' };
+  const a = await say(one, 'a', json, { headers }), b = await say(one, 'b', `/slow 5\n${count(300)}`);
   await a.until((x) => x.of('turn.delta').length > 3);
   const two = await start({ db });
   assert.equal((await turns(two, 'a'))[0].status, 'running');
   const r = await send(two, 'a', 'x');
   assert.deepEqual([r.status, r.body.code, r.body.turn_id], [409, 'turn_running', a.of('turn.started')[0].turn_id]);
+  const same = await send(two, 'a', json, { headers });
+  assert.deepEqual([same.status, same.body.code, same.body.turn_id], [r.status, r.body.code, r.body.turn_id], 'its words are not to be had here');
   assert.equal((await must(two, 'POST', at('b', '/cancel'), { json: {} })).status, 'cancelled');
   assert.equal((await a.end()).status, 'done');
   assert.equal((await texts(two, 'a'))[1], count(300));
+  assert.equal((await told(two, 'a', json, { headers })).entries[1].text, count(300));
   assert.equal((await b.end()).status, 'cancelled', 'it learns that at its end');
   assert.equal((await told(two, 'b', 'well')).status, 'done');
 });
@@ -752,16 +1007,19 @@ test('the model gets exactly the effective history, and a fork the same bytes as
   assert.deepEqual(said(sent().at(-1)), [...full, 'assistant: You said: two', 'user: three']);
   assert.ok(bytes().at(-1).startsWith(open(parent)), `${bytes().at(-1)}\ndoes not begin with\n${open(parent)}`);
   assert.equal(sent().at(-1).prompt_cache_key, sent()[0].prompt_cache_key);
+  assert.equal(sent().at(-1).prompt_cache_key, (await session(s, 'f')).cache_root);
 
   // fork and send in one step, before the second message
   const forked = await told(s, 'a', { text: 'else', fork: { at: { entry_id: 'u2', side: 'before' } } });
   assert.deepEqual(said(sent().at(-1)), [...full.slice(0, 2), 'user: else']);
+  const shared = parent.slice(0, parent.indexOf('{"role":"user","content":"two"}'));
+  assert.ok(shared.length > 100 && bytes().at(-1).startsWith(shared));
   assert.notEqual(forked.session_id, 'a');
 
   // edit and resend: the old version and its answer are not there
   await told(s, 'a', { text: 'two, better', replace: 'u2' });
   assert.deepEqual(said(sent().at(-1)), [...full.slice(0, 2), 'user: two, better']);
-  assert.ok(bytes().at(-1).startsWith(open(bytes()[0])));
+  assert.ok(bytes().at(-1).startsWith(shared));
 
   // regenerate: the same request again, to the byte
   const before = bytes().at(-1);
@@ -772,11 +1030,15 @@ test('the model gets exactly the effective history, and a fork the same bytes as
   await must(s, 'POST', at('a', '/rewind'), { json: { at: { entry_id: 'u1' } } });
   await told(s, 'a', 'after the rewind');
   assert.deepEqual(said(sent().at(-1)), ['user: one', 'user: after the rewind']);
+  assert.ok(bytes().at(-1).startsWith(open(bytes()[0])));
   await must(s, 'POST', at('a', '/undo'), {});
   await told(s, 'a', 'after the undo');
   assert.deepEqual(said(sent().at(-1)),
                    [...full.slice(0, 2), 'user: two, better', 'assistant: You said: two, better', 'user: after the undo']);
+  assert.ok(bytes().at(-1).startsWith(open(before)));
   const prompts = JSON.stringify(sent().map((b) => b.messages));
+  const headers = JSON.stringify(model.log.map((r) => [r.path, r.headers]));
+  for (const id of ['u1', forked.turn_id, forked.session_id]) assert.ok(!headers.includes(id), `${id} is in the headers`);
   for (const id of ['"a"', 'u1', forked.turn_id, forked.session_id]) assert.ok(!prompts.includes(id), `${id} is in a prompt`);
   await model.stop();
 });
@@ -791,6 +1053,29 @@ test('a model that fails in every way leaves turns that say so', async () => {
   }
   assert.deepEqual((await turns(s, 'x')).map((t) => t.status), ['done', 'failed', 'done', 'failed', 'failed', 'failed', 'failed']);
   await model.stop();
+});
+
+test('a model behind TLS answers; one that cannot be trusted is not told a word', async () => {
+  const ours = authority(scratch('ours')), others = authority(scratch('others'));
+  const good = await startModel({ tls: ours.sign('IP:127.0.0.1') });
+  const wrong = await startModel({ tls: ours.sign('DNS:elsewhere.test') });
+  const agent = (name, model, ca) => ['--agent', `${name}=openai,url=${model.url},model=m,ca_file=${ca.file}`];
+  const s = await start({ args: [...agent('good', good, ours), ...agent('unknown', good, others), ...agent('wrong', wrong, ours)] });
+  await newSession(s, { id: 'a' });
+  const w = await say(s, 'a', '!count 500');
+  assert.equal((await w.end()).status, 'done');
+  assert.equal(w.text(), count(500));
+  assert.equal((await texts(s, 'a'))[1], count(500));
+  for (const [name, says] of [['unknown', /certificate/], ['wrong', /127\.0\.0\.1/]]) {
+    const done = await told(s, 'a', { text: 'a secret', agent: name });
+    assert.equal(done.status, 'failed');
+    assert.match(done.error, /^the provider cannot be trusted, and was sent nothing: /);
+    assert.match(done.error, says);
+    assert.deepEqual(cut(done.entries[1]), { turn: 'failed', error: done.error });
+    assert.equal((await turns(s, 'a'))[0].status, 'failed');
+  }
+  assert.deepEqual([good.log.length, wrong.log.length], [1, 0]);
+  await Promise.all([good.stop(), wrong.stop()]);
 });
 
 await finish();

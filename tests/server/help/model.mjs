@@ -7,6 +7,7 @@
 //   const model = await startModel();          // {url, port, log, stop()}
 //   … --agent gpt=openai,url=${model.url},model=m1
 //   model.log                                  // [{path, headers, raw, body}], oldest first
+//   await startModel({ tls: { key, cert } })   // the same over TLS, HTTP/1.1 and 2; help/authority.mjs makes both
 //
 // By itself (`node model.mjs [PORT]`) it prints `listening on URL`, and GET /log gives the log.
 //
@@ -30,6 +31,7 @@
 //   !hang                [DONE], and the connection stays open
 //   !long                a line of 2 MiB                 !bytes N           N KiB of answer
 import http from 'node:http';
+import http2 from 'node:http2';
 import { fileURLToPath } from 'node:url';
 
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -80,7 +82,7 @@ function check(body) {
 const textOf = (m) => (typeof m.content === 'string' ? m.content
   : (m.content ?? []).map((p) => p.text ?? '').join(' '));
 
-export async function startModel({ port = 0, key, keepAlive = 30000 } = {}) {
+export async function startModel({ port = 0, key, keepAlive = 30000, tls } = {}) {
   const log = [];
   const seen = new Map(); // how often a text was answered with an error
   const caches = new Map(); // cache key -> lists of messages
@@ -193,7 +195,7 @@ export async function startModel({ port = 0, key, keepAlive = 30000 } = {}) {
     if (mood !== 'hang') res.end();
   }
 
-  const server = http.createServer((req, res) => {
+  const listen = (req, res) => {
     const pieces = [];
     req.on('data', (d) => pieces.push(d));
     req.on('error', () => {});
@@ -201,7 +203,7 @@ export async function startModel({ port = 0, key, keepAlive = 30000 } = {}) {
     req.on('end', async () => {
       const raw = Buffer.concat(pieces).toString('utf8');
       if (req.method === 'GET' && req.url === '/log') return res.end(JSON.stringify(log));
-      const entry = { path: req.url, headers: req.headers, raw, connection: req.socket.remotePort };
+      const entry = { path: req.url, headers: req.headers, raw, version: req.httpVersion, connection: req.socket.remotePort };
       log.push(entry);
       res.on('close', () => { entry.closed = true; entry.whole = res.writableFinished; });
       try {
@@ -222,12 +224,15 @@ export async function startModel({ port = 0, key, keepAlive = 30000 } = {}) {
         fail(res, e.status, e.message, e.code);
       }
     });
-  });
+  };
+  const sockets = new Set();
+  const server = tls ? http2.createSecureServer({ ...tls, allowHTTP1: true }, listen) : http.createServer(listen);
+  server.on('connection', (c) => { sockets.add(c); c.on('close', () => sockets.delete(c)); });
   server.keepAliveTimeout = keepAlive;
   await new Promise((done) => server.listen(port, '127.0.0.1', done));
   return {
-    log, port: server.address().port, url: `http://127.0.0.1:${server.address().port}/v1`,
-    stop: () => new Promise((done) => { server.close(done); server.closeAllConnections(); }),
+    log, port: server.address().port, url: `http${tls ? 's' : ''}://127.0.0.1:${server.address().port}/v1`,
+    stop: () => new Promise((done) => { server.close(done); for (const c of sockets) c.destroy(); }),
   };
 }
 
