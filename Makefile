@@ -165,7 +165,7 @@ format:
 
 # What the code tells about itself, written anew.
 docs: $(B)/ramet
-	for name in native server login; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
+	for name in native kagent a2a a2a-kagent server login; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \

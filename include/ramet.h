@@ -200,6 +200,10 @@ RAMET_API ramet_call *ramet_call_new(ramet *r, const char *user, const char *cli
 RAMET_API void ramet_call_reset(ramet_call *c); /* frees its answers, keeps who asks */
 RAMET_API void ramet_call_free(ramet_call *c);
 RAMET_API const ramet_error *ramet_call_error(const ramet_call *c);
+/* The memory that a call's answers live in, for what is made of them (base/arena.h; of use only to
+ * programs that are built with it). */
+struct arena;
+RAMET_API struct arena *ramet_call_arena(ramet_call *c);
 
 /* ------------------------------------------------------------------ values */
 
@@ -322,7 +326,8 @@ typedef struct ramet_session {
     bool deleted;    /* only in trees and ancestries: a place holder, all else is empty */
     int64_t expires; /* ephemeral: when it goes; 0 = lasting */
     int64_t created, updated;
-    int64_t depth; /* forks above it */
+    int64_t depth;  /* forks above it */
+    int64_t number; /* owner_no of the entries that it appended itself */
     /* Only from ramet_tree(): ids from the root, this one last, at most the last 64. */
     const char *const *path;
     size_t n_path;
@@ -338,6 +343,8 @@ typedef struct ramet_session_in {
     ramet_visibility visibility;
     const char *owner;    /* NULL: the caller; only the embedding program may name another */
     int64_t ephemeral_us; /* > 0: expires that long after now */
+    bool anew;            /* a deleted session of the owner that has the id gives it up (it can be
+                             restored as ID~NUMBER); else RAMET_SESSION_DELETED */
 } ramet_session_in;
 
 /* A new root session in a tree of its own; its owner becomes the tree's owner. O(1). */
@@ -465,7 +472,22 @@ typedef struct ramet_entry_in {
     const ramet_usage *usage;
     const char *state_delta; /* JSON object; a null removes the key */
     int64_t created;         /* 0 = now */
+    const char *invocation;  /* with turn_id: another name of the turn, from its question on. Not a
+                                part of the entry: the turn can be found by it (before_turn) */
 } ramet_entry_in;
+
+/* What is known about an A2A task beside its messages, which are the entries of the turn with its
+ * id. */
+typedef struct ramet_task {
+    const char *id, *session;
+    const char *data; /* JSON object; a face's matter */
+    int64_t created, updated;
+    bool deleted;
+} ramet_task;
+typedef struct ramet_task_in {
+    const char *id;
+    const char *data;
+} ramet_task_in;
 
 typedef struct ramet_append_in {
     const ramet_entry_in *entries;
@@ -474,6 +496,12 @@ typedef struct ramet_append_in {
     int64_t branch;            /* 0 = the head; else a branch of this session (a turn that goes on
                                   writing where it began) */
     ramet_log log;
+    const ramet_task_in *task; /* is put in the same commit (n may be 0 then); NULL: none */
+    bool fenced; /* RAMET_TURN_OVER for an entry of a turn that a move has cut off: what comes late
+                    does not land on the new head */
+    const char *before_turn; /* adk: the (one) entry is an ADK rewind event, and the heads move
+                                before that turn in the same commit; nothing moves when no event
+                                before it is of that turn */
 } ramet_append_in;
 
 typedef struct ramet_append_out {
@@ -537,6 +565,28 @@ RAMET_API void ramet_stream_close(ramet_stream *s);
 RAMET_API ramet_status ramet_record(ramet_call *c, const char *session, ramet_log log, int64_t from,
                                     int limit, ramet_page *out, int64_t *total);
 
+/* The adk log, oldest first, in constant memory: what the session inherited, then its record, with
+ * every rewind event; or (`effective`) its path, without them. `own`: not inherited. False from the
+ * callback, which must not use the call, ends it. Needs writer. */
+typedef bool (*ramet_each)(void *arg, const ramet_entry *e, bool own);
+RAMET_API ramet_status ramet_adk_each(ramet_call *c, const char *session, bool effective,
+                                      ramet_each each, void *arg);
+/* Its state: the fold of the deltas on the path, but keys that begin with "app:" or "user:" belong
+ * to no session, and keep what any event of the record gave them. */
+RAMET_API ramet_status ramet_adk_state(ramet_call *c, const char *session, const char **json);
+
+/* Tasks: ids are unique in the store. Putting needs writer; RAMET_ENTRY_EXISTS: the id is that of a
+ * task in another session, or of a deleted one. ramet_task_get() gives deleted ones, too; *out is
+ * NULL when there is none that the caller may see. */
+RAMET_API ramet_status ramet_task_put(ramet_call *c, const char *session, const ramet_task_in *in,
+                                      ramet_task **out);
+RAMET_API ramet_status ramet_task_get(ramet_call *c, const char *id, ramet_task **out);
+RAMET_API ramet_status ramet_task_delete(ramet_call *c, const char *session, const char *id);
+/* Of a session, oldest first, deleted ones too. */
+RAMET_API ramet_status ramet_tasks(ramet_call *c, const char *session, ramet_task **out, size_t *n);
+/* The session that a turn of the server belongs to; NULL when the caller may not see one. */
+RAMET_API ramet_status ramet_turn_session(ramet_call *c, const char *turn, const char **session);
+
 /* -------------------------------------------------------- forks and moves */
 
 typedef struct ramet_fork_in {
@@ -556,6 +606,7 @@ typedef struct ramet_fork_in {
     const char *by_id;           /* NULL: the caller */
     int64_t ephemeral_us;        /* > 0: expires */
     const char *expected_head;
+    const char *before_turn; /* instead of `at` and `adk_at`: see below */
 } ramet_fork_in;
 
 /* A new session in the same tree that shares the history up to the cut. O(log d),
@@ -569,7 +620,26 @@ typedef struct ramet_move_in {
     ramet_at adk_at;
     const char *reason;
     const char *expected_head;
+    const char *before_turn; /* instead of `at` and `adk_at`: see below */
 } ramet_move_in;
+
+/* `before_turn` names a turn by its id, or an invocation (ramet_entry_in): main is cut at the
+ * question that began it, adk at its first event. A fork looks for it on the path; a rewind in all
+ * of the record, so that a turn which an earlier rewind has cut off is known. RAMET_TURN_NOT_FOUND.
+ *
+ * A session whose adk log holds ADK events (format "adk" with a turn_id) is read by runtimes that
+ * know its record alone. So every move of its head appends an ADK rewind event (channel "rewind")
+ * to that log in the same commit, and adk is cut at the first event of an invocation: ADK's rule
+ * over ramet_adk_each(…, false, …) gives what ramet_adk_each(…, true, …) gives. */
+
+/* Where a turn, or invocation, begins. */
+typedef struct ramet_turn_at {
+    bool on_path;     /* of the head; else it was cut off */
+    int64_t branch;   /* that it stands on */
+    int64_t position; /* of its first entry (main: the question) */
+} ramet_turn_at;
+RAMET_API ramet_status ramet_turn_find(ramet_call *c, const char *session, ramet_log log,
+                                       const char *turn, ramet_turn_at *out);
 
 /* The head moves to a new branch at the cut; the old branch stays. O(log d). Needs
  * writer, as all moves do. `cut` may be NULL. */
@@ -1095,6 +1165,22 @@ RAMET_API ramet_status ramet_feedback_set(ramet_call *c, const char *session, co
 /* Everybody's, oldest first. */
 RAMET_API ramet_status ramet_feedback_get(ramet_call *c, const char *session, const char *entry_id,
                                           ramet_feedback **out, size_t *n);
+
+/* Opinions that name no entry: what a user thought of an answer somewhere. */
+typedef struct ramet_remark {
+    int64_t number;
+    const char *user;
+    int64_t message; /* as the caller counts messages */
+    bool has_message;
+    bool positive;
+    const char *text;  /* at most 10,000 characters */
+    const char *issue; /* at most 100; "" when none */
+    int64_t at;
+} ramet_remark;
+RAMET_API ramet_status ramet_remark_add(ramet_call *c, const ramet_remark *in);
+/* The caller's own, oldest first, with a number above `after`. limit 1-1000; 0 = 50. */
+RAMET_API ramet_status ramet_remarks(ramet_call *c, int64_t after, int limit, ramet_remark **out,
+                                     size_t *n);
 
 /* ------------------------------------------------------------------- tokens
  * API keys of a server. For the embedding program, but ramet_token_check(). */

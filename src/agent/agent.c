@@ -17,7 +17,8 @@
 /* A new kind: its file defines `const agent_kind agent_NAME`, and it is named here. */
 #define AGENT_KINDS(X)                                                                             \
     X(echo)                                                                                        \
-    X(openai)
+    X(openai)                                                                                      \
+    X(a2a)
 
 #define X(name) extern const agent_kind agent_##name;
 AGENT_KINDS(X)
@@ -68,6 +69,13 @@ void agent_fail(agent_result *out, const char *fmt, ...)
             out->message[i] = n - i < 4 ? 0 : '?';
         i += step ? step : n - i < 4 ? 4 : 1;
     }
+}
+
+void agent_hide(char *text, const char *secret)
+{
+    size_t n = strlen(secret);
+    for (char *at = text; n && (at = strstr(at, secret)); at += n)
+        memset(at, '*', n);
 }
 
 bool agent_sleep(const agent_sink *s, int64_t ms)

@@ -27,6 +27,8 @@
 /* What the agent is asked. Lives as long as the run. */
 typedef struct agent_turn {
     const char *turn_id;
+    const char *session_id;     /* NULL: it is of no session that goes on */
+    int64_t branch;             /* of it, that the answer is written to */
     const ramet_entry *history; /* oldest first; the new message is the last of it */
     size_t n;
     const char *cache_key; /* cache_root of the session: the same for a fork as for its parent */
@@ -42,6 +44,8 @@ typedef enum {
 
 typedef struct agent_result {
     agent_end end;
+    bool
+        keeps; /* the agent records its answer itself: what was told need not be kept when it did */
     char message[512];
 } agent_result;
 
@@ -109,6 +113,8 @@ enum { AGENT_MESSAGE = 256, AGENT_CALL_ID = 32 };
 const char *agent_call_id(char out[AGENT_CALL_ID]);
 /* Ends a run as failed; the message is cut to valid UTF-8 where it is too long. */
 void agent_fail(agent_result *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Puts stars in the place of a secret that the other side has quoted. */
+void agent_hide(char *text, const char *secret);
 /* Waits; false as soon as the turn is cancelled. */
 bool agent_sleep(const agent_sink *s, int64_t ms);
 /* A setting that is a whole number; false and *message when it is not one of that range. */

@@ -246,10 +246,8 @@ static bool status_passes(long status)
 /* Some providers quote the key that they refuse. */
 static const char *key_hide(arena *a, const char *text, const char *key)
 {
-    size_t n = strlen(key);
     char *out = arena_strdup(a, text);
-    for (char *at = out; n && (at = strstr(at, key)); at += n)
-        memset(at, '*', n);
+    agent_hide(out, key);
     return out;
 }
 

@@ -36,6 +36,7 @@ static const bench_case cases[] = {
     {"startup", "start of the program", case_startup, false},
     {"http", "the server, driven by wrk on loopback", case_http, false},
     {"turns", "what the server adds to a model's stream", case_turns, false},
+    {"kagent", "forks of kagent sessions, and tasks that grow", case_kagent, false},
     {"bodies", "where large bodies are kept best (not run by default)", case_bodies, true},
 };
 #define N_CASES (sizeof cases / sizeof cases[0])

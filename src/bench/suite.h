@@ -48,6 +48,7 @@ void case_search(bench *b);
 void case_stream(bench *b);
 void case_http(bench *b);
 void case_turns(bench *b);
+void case_kagent(bench *b);
 void case_bodies(bench *b);
 
 /* Says why on standard error and ends the process. */

@@ -485,7 +485,7 @@ const command_def cli_commands[] = {
     .args = ARGS({.name = "ACTION", .text = "create, list or revoke", .choices = "create|list|revoke"},
                  MAYBE("ID", "revoke: the token's id, or its last characters", WORD_ANY)),
     .options = OPTIONS(VALUE("client", 0, OPT_TEXT, "NAME", "create: the client that it is for"),
-                       VALUE("roles", 0, OPT_TEXT, "ROLES", "create: what else it may do, words parted by commas: admin, auditor, indexer"),
+                       VALUE("roles", 0, OPT_TEXT, "ROLES", "create: what else it may do, words parted by commas: admin, auditor, indexer, agent"),
                        VALUE("expires", 0, OPT_SPAN, "SPAN", "create: it ends after that long (default: never)"),
                        VALUE("note", 0, OPT_TEXT, "TEXT", "create: what it is for")),
     .examples = EXAMPLES({"token create --user ann --expires 12w --note 'her laptop'", "a key for ann"},

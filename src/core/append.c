@@ -2,11 +2,14 @@
  *
  * Append: I5. Nothing is written before every entry of the batch has been checked.
  */
-#include "core/core.h"
+#include "core/adk.h"
+#include "core/task.h"
 
 typedef struct append_job {
     const char *session;
     append_work w;
+    const ramet_task_in *task; /* may be NULL */
+    const char *before;        /* the entry is a rewind event; may be NULL */
 } append_job;
 
 ramet_status entries_known(cx *x, const branch_row *b, entry_new *list, size_t n, size_t *fresh)
@@ -67,6 +70,9 @@ static ramet_status target(cx *x, const session_row *s, const append_work *w, br
     bool head = w->log == RAMET_LOG_MAIN && (!w->branch || w->branch == s->head);
     if (head && b->m.id && b->m.session == s->no && b->m.log == RAMET_LOG_MAIN)
         return RAMET_OK;
+    if (w->log == RAMET_LOG_ADK && w->branch && w->branch != s->adk && adk_is(x, s))
+        return call_fail(x->c, RAMET_INVALID, "branch_id",
+                         "events of ADK are appended at the head alone"); /* K3 */
     if (w->log == RAMET_LOG_ADK && !w->branch && !s->adk) {
         *b = (branch_row){.m = {.tree = s->tree, .session = s->no, .log = RAMET_LOG_ADK}};
         return RAMET_OK;
@@ -74,10 +80,12 @@ static ramet_status target(cx *x, const session_row *s, const append_work *w, br
     return branch_open(x, s, w->log, w->branch, b);
 }
 
-static void adk_begin(cx *x, session_row *s, branch_row *b)
+void adk_begin(cx *x, session_row *s, branch_row *b)
 {
     branch_create(x, NULL, 0, s, RAMET_LOG_ADK, RAMET_EXPLICIT, false, b);
     s->adk = b->m.id;
+    if (!s->first_adk)
+        s->first_adk = b->m.id;
     db_stmt *q = db_query(x->d, Q_session_adk);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
@@ -85,11 +93,31 @@ static void adk_begin(cx *x, session_row *s, branch_row *b)
     q_run(q);
 }
 
+/* A new entry of a turn that was cut off comes too late. */
+static ramet_status fence_check(cx *x, const session_row *s, const branch_row *b,
+                                const append_work *w)
+{
+    branch_row at;
+    int64_t pos;
+    for (size_t i = 0; i < w->n; i++) {
+        const char *turn = w->list[i].e.turn_id;
+        if (!turn || w->list[i].existing || w->list[i].same_as >= 0 ||
+            (b->m.id && place_on(x, b, turn) >= 0))
+            continue;
+        if (place_raw(x, s, w->log, turn, 0, &at, &pos))
+            return call_fail(x->c, RAMET_TURN_OVER, "turn_id",
+                             "the turn %s was rewound; what comes late of it is not taken", turn);
+    }
+    return cx_status(x);
+}
+
 ramet_status append_do(cx *x, session_row *s, branch_row *b, const append_work *w)
 {
     size_t fresh;
     TRY(target(x, s, w, b));
     TRY(entries_known(x, b, w->list, w->n, &fresh));
+    if (fresh && w->fenced)
+        TRY(fence_check(x, s, b, w));
     /* A retry of something that was done already is answered, whatever came after it. */
     if (fresh)
         TRY(head_check(x, b, w->expected, w->given));
@@ -115,21 +143,59 @@ static ramet_status append_run(cx *x, void *arg)
     branch_row b;
     TRY(session_open_brief(x, j->session, j->w.log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_WRITE, &s,
                            &b));
-    return append_do(x, &s, &b, &j->w);
+    if (j->task)
+        TRY(task_check(x, &s, j->task->id));
+    TRY(append_do(x, &s, &b, &j->w));
+    if (j->task)
+        task_write(x, &s, j->task);
+    return cx_status(x);
+}
+
+/* A rewind event of the runtime itself: it is the one of the move that it asks for (K1). */
+static ramet_status append_rewind_run(cx *x, void *arg)
+{
+    append_job *j = arg;
+    session_row s;
+    branch_row head, b, to;
+    turn_cut cut;
+    TRY(session_open_head(x, j->session, NEED_CHANGE, &s, &head));
+    b = head;
+    TRY(append_do(x, &s, &b, &j->w));
+    if (!j->w.out->added)
+        return RAMET_OK;
+    int64_t k = KEY(b.m.id, b.len - 1), pos;
+    if (!place_raw(x, &s, RAMET_LOG_ADK, j->before, k, &to, &pos))
+        return cx_status(x);
+    TRY(turn_cut_find(x, &s, &head, j->before, true, k, &cut));
+    move_to_turn(x, &s, &cut, "", k, &to);
+    return cx_status(x);
 }
 
 ramet_status ramet_append(ramet_call *c, const char *session, const ramet_append_in *in,
                           ramet_append_out *out)
 {
-    append_job j = {.session = session,
-                    .w = {.log = in->log, .branch = in->branch, .n = in->n, .out = out}};
+    append_job j = {
+        .session = session,
+        .w = {.log = in->log, .branch = in->branch, .n = in->n, .fenced = in->fenced, .out = out},
+        .task = in->task,
+        .before = in->before_turn};
     *out = (ramet_append_out){0};
-    if (!in->n)
+    if (!in->n && !in->task)
         return call_fail(c, RAMET_INVALID, "entries", "there is nothing to append");
     if (in->log != RAMET_LOG_MAIN && in->log != RAMET_LOG_ADK)
         return call_fail(c, RAMET_INVALID, "log", "the log must be main or adk");
     TRY(check_id(c, "session", session));
     TRY(check_hash(c, in->expected_head, j.w.expected, &j.w.given));
+    if (in->task)
+        TRY(task_in_check(c, in->task));
+    if (in->before_turn) {
+        TRY(check_id(c, "before_turn", in->before_turn));
+        if (in->log != RAMET_LOG_ADK || in->n != 1 || in->branch)
+            return call_fail(c, RAMET_INVALID, "before_turn",
+                             "a rewind event is one entry at the head of the adk log");
+    }
     TRY(entries_prepare(c, in->entries, in->n, c->r->lim.batch, ramet_now(c->r), &j.w.list));
+    if (in->before_turn)
+        return cx_write(c, append_rewind_run, &j);
     return cx_append(c, append_run, &j);
 }

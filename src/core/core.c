@@ -199,6 +199,11 @@ void ramet_call_free(ramet_call *c)
     free(c);
 }
 
+arena *ramet_call_arena(ramet_call *c)
+{
+    return c->a;
+}
+
 const ramet_error *ramet_call_error(const ramet_call *c)
 {
     return &c->err;

@@ -396,11 +396,17 @@ typedef struct append_work {
     size_t n;
     uint8_t expected[HASH_LEN];
     bool given;
+    bool fenced;
     ramet_append_out *out;
 } append_work;
 /* Does it in a session that session_open_brief() gave with its head; *b becomes the branch written
  * to. Refuses before it has written anything. */
 ramet_status append_do(cx *x, session_row *s, branch_row *b, const append_work *w);
+/* The adk log of a session that has none, or nothing in it. */
+void adk_begin(cx *x, session_row *s, branch_row *b);
+/* Remembers where turns begin (core/place.c): for the entry that is written next to b, behind one
+ * of that turn. */
+void places_note(cx *x, const branch_row *b, const entry_new *e, const char *last_turn);
 /* The answer to an append, after it was written. */
 void append_answer(cx *x, const branch_row *b, entry_new *list, size_t n, ramet_append_out *out);
 /* The parts of an entry that is one text, or (NULL) nothing. */
@@ -437,6 +443,7 @@ void attachments_link(cx *x, int64_t tree, int64_t k, const entry_new *n);
 typedef struct cut_result {
     int64_t main, adk; /* entries kept */
     ramet_cut shown;
+    const char *before; /* for the rewind event of a move: see head_to */
 } cut_result;
 /* Where a cut point falls on a path, with its policy. */
 ramet_status cut_find(cx *x, const branch_row *head, const ramet_at *at, ramet_cut_policy policy,
@@ -444,12 +451,24 @@ ramet_status cut_find(cx *x, const branch_row *head, const ramet_at *at, ramet_c
 /* The same for both logs; adk_at->entry_id NULL: what was there when the last entry kept came. */
 ramet_status cut_both(cx *x, const session_row *s, const branch_row *head, const ramet_at *at,
                       const ramet_at *adk_at, ramet_cut_policy policy, cut_result *cut);
+/* The part of it that is about adk, for a cut of the path of `head` at out->main. */
+ramet_status cut_beside(cx *x, const branch_row *head, const branch_row *adk, const ramet_at *at,
+                        cut_result *out);
 /* The adk head that goes with a main branch: where that log was when the branch was last the head.
  */
 int64_t adk_beside(cx *x, const session_row *s, int64_t branch);
 /* Moves the heads of a session and writes the head log. Updates the row. */
-void head_move(cx *x, session_row *s, int64_t to, int64_t to_adk, ramet_move_kind kind,
-               const char *why, int64_t undo_under, int64_t redo_under, int64_t undo, int64_t redo);
+typedef struct head_to {
+    int64_t main, adk; /* branches */
+    /* For the rewind event of the move (core/adk.c): the invocation that ADK goes back before;
+     * NULL: nothing is cut off for it. `marked`: the key of an event that is there already. */
+    const char *before;
+    int64_t marked;
+} head_to;
+void head_move(cx *x, session_row *s, const head_to *to, ramet_move_kind kind, const char *why,
+               int64_t undo_under, int64_t redo_under, int64_t undo, int64_t redo);
+/* A move that is no undo or redo: it goes on the undo stack and ends redo (M2). */
+void move_new(cx *x, session_row *s, const head_to *to, ramet_move_kind kind, const char *why);
 /* A new move: branch at the cut in main (and adk), head moved there. *out is the new main branch.
  */
 void move_to_cut(cx *x, session_row *s, const branch_row *head, const cut_result *cut,

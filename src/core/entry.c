@@ -6,7 +6,8 @@
  *       the same key, and are part of the digest.
  *   E2  The content is three texts: `text` (the text parts joined), `parts` (the normal form; not
  *       stored when it is exactly one text part, or none) and `body` (the caller's bytes; not
- *       stored for format "ramet"). Above INLINE_MAX together they go to the body table, packed.
+ *       stored for format "ramet"). Above INLINE_MAX together (INLINE_TWICE_MAX when the body
+ *       says the text again) they go to the body table, packed.
  *   E3  digest = SHA-256 over every stored field; hash = SHA-256(previous hash || digest).
  */
 #include "core/core.h"
@@ -453,6 +454,7 @@ static int64_t peer_length(cx *x, const session_row *s, const branch_row *b)
 void entries_write(cx *x, const session_row *s, branch_row *b, entry_new *list, size_t n)
 {
     int64_t first = b->len, peer = peer_length(x, s, b);
+    const char *turn = NULL;
     for (size_t i = 0; i < n; i++) {
         entry_new *e = &list[i];
         if (e->existing || e->same_as >= 0)
@@ -467,6 +469,8 @@ void entries_write(cx *x, const session_row *s, branch_row *b, entry_new *list, 
         e->e.owner_no = s->no;
         hex_encode(b->tip, HASH_LEN, e->e.hash);
         entry_insert(x, b, e, peer);
+        places_note(x, b, e, turn);
+        turn = e->e.turn_id;
         b->len++;
     }
     if (b->len == first)

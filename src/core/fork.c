@@ -3,7 +3,7 @@
  * Fork: a new session in the same tree whose head is a new branch at the cut. One branch row a log,
  * one session row, one event: a constant number of small rows, whatever the history (I3, I4).
  */
-#include "core/core.h"
+#include "core/adk.h"
 
 typedef struct fork_job {
     const char *session;
@@ -45,6 +45,15 @@ static ramet_status fork_cut(cx *x, session_row *s, const ramet_fork_in *in, bra
     if (in->branch && in->branch != s->head)
         TRY(branch_open(x, s, RAMET_LOG_MAIN, in->branch, from));
     s->adk = adk_read(x, s) ? adk_beside(x, s, from->m.id) : 0;
+    if (in->before_turn) {
+        turn_cut at;
+        session_row seen = *s;
+        if (!s->adk)
+            seen.first_adk = 0;
+        TRY(turn_cut_find(x, &seen, from, in->before_turn, false, 0, &at));
+        *cut = at.at;
+        return RAMET_OK;
+    }
     return cut_both(x, s, from, &in->at, &in->adk_at, in->cut, cut);
 }
 

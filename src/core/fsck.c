@@ -572,6 +572,7 @@ static void orphans_check(fsck *f)
         {Q_orphan_verdict, "a verdict belongs to no tree", BY_NUMBER},
         {Q_orphan_share, "a share link belongs to no session", BY_NUMBER},
         {Q_orphan_turn, "a turn belongs to no session", BY_NUMBER},
+        {Q_orphan_task, "a task belongs to no session", BY_NUMBER},
         {Q_orphan_attached, "a reference to an attachment belongs to no entry", BY_KEY},
         {Q_orphan_reference, "the attachment that the entry refers to is missing", BY_KEY},
         {Q_orphan_feedback, "feedback belongs to no entry", BY_KEY},

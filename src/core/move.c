@@ -10,7 +10,7 @@
  *       So both are O(1) and without limit, and appends touch neither.
  *   M3  Both logs move in one commit, each at its own cut. adk 0 means: nothing in it.
  */
-#include "core/core.h"
+#include "core/adk.h"
 
 #define SNAP_WINDOW 2000 /* entries looked at to either side of a cut for parted tool calls */
 
@@ -189,8 +189,8 @@ ramet_status cut_find(cx *x, const branch_row *head, const ramet_at *at, ramet_c
 
 /* The adk log keeps what was appended while main had no more entries than are kept now: `peer`
  * never falls along a path, so a binary search finds the place. */
-static ramet_status cut_adk(cx *x, const branch_row *head, const branch_row *adk,
-                            const ramet_at *at, cut_result *out)
+ramet_status cut_beside(cx *x, const branch_row *head, const branch_row *adk, const ramet_at *at,
+                        cut_result *out)
 {
     if (at->entry_id)
         return at_position(x, adk, at, "adk_at.entry_id", &out->adk);
@@ -227,10 +227,11 @@ static void set_live(cx *x, int64_t tree, int64_t id, bool live)
     q_run(q);
 }
 
-void head_move(cx *x, session_row *s, int64_t to, int64_t to_adk, ramet_move_kind kind,
-               const char *why, int64_t undo_under, int64_t redo_under, int64_t undo, int64_t redo)
+void head_move(cx *x, session_row *s, const head_to *at, ramet_move_kind kind, const char *why,
+               int64_t undo_under, int64_t redo_under, int64_t undo, int64_t redo)
 {
-    int64_t seq = s->moves + 1;
+    int64_t seq = s->moves + 1, to = at->main, to_adk = at->adk;
+    adk_mark(x, s, at, seq); /* K1 */
     db_stmt *q = db_query(x->d, Q_move_add);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
@@ -276,11 +277,9 @@ void head_move(cx *x, session_row *s, int64_t to, int64_t to_adk, ramet_move_kin
     s->updated = x->now;
 }
 
-/* A move that is no undo or redo: it goes on the undo stack and ends redo (M2). */
-static void move_new(cx *x, session_row *s, int64_t to, int64_t to_adk, ramet_move_kind kind,
-                     const char *why)
+void move_new(cx *x, session_row *s, const head_to *to, ramet_move_kind kind, const char *why)
 {
-    head_move(x, s, to, to_adk, kind, why, s->undo, 0, s->moves + 1, 0);
+    head_move(x, s, to, kind, why, s->undo, 0, s->moves + 1, 0);
 }
 
 void move_to_cut(cx *x, session_row *s, const branch_row *head, const cut_result *cut,
@@ -291,7 +290,19 @@ void move_to_cut(cx *x, session_row *s, const branch_row *head, const cut_result
     /* Also when nothing is cut off there: what is appended from now on is not the old head's. */
     if (s->adk && branch_load(x, s->tree, s->adk, &adk))
         branch_create(x, &adk, cut->adk, s, RAMET_LOG_ADK, type, true, &to_adk);
-    move_new(x, s, out->m.id, to_adk.m.id, kind, why);
+    move_new(x, s, &(head_to){out->m.id, to_adk.m.id, cut->before, 0}, kind, why);
+}
+
+/* Back to the start of a turn that a cut of main parts: its events go as a whole. */
+static int64_t turn_start(cx *x, const branch_row *head, int64_t cut)
+{
+    entry_kind at, prev;
+    if (cut >= head->len || !kind_at(x, &head->m, cut, &at) || !at.turn)
+        return cut;
+    while (cut > 0 && kind_at(x, &head->m, cut - 1, &prev) && prev.turn &&
+           strcmp(prev.turn, at.turn) == 0)
+        cut--;
+    return cut;
 }
 
 ramet_status cut_both(cx *x, const session_row *s, const branch_row *head, const ramet_at *at,
@@ -302,8 +313,15 @@ ramet_status cut_both(cx *x, const session_row *s, const branch_row *head, const
     TRY(cut_find(x, head, at, policy, cut));
     /* That log is not for the holder of a link: it moves along, and tells him nothing. */
     bool hidden = adk_at->entry_id && share_only(x, s);
-    if (!hidden && s->adk && branch_load(x, s->tree, s->adk, &adk))
-        return cut_adk(x, head, &adk, adk_at, cut);
+    if (!hidden && s->adk && branch_load(x, s->tree, s->adk, &adk)) {
+        cut_result whole = *cut;
+        if (!adk_at->entry_id && adk_is(x, s))
+            whole.main = turn_start(x, head, cut->main);
+        TRY(cut_beside(x, head, &adk, adk_at, &whole));
+        cut->adk = whole.adk;
+        adk_snap(x, s, &adk, &cut->adk, &cut->before);
+        return cx_status(x);
+    }
     if (adk_at->entry_id)
         return call_fail(x->c, RAMET_ENTRY_NOT_FOUND, "adk_at.entry_id",
                          "the session has no adk log, so entry %s is not in it", adk_at->entry_id);
@@ -337,6 +355,27 @@ static ramet_status move_answer(cx *x, move_job *j, const session_row *s, const 
     return cx_status(x);
 }
 
+void move_to_turn(cx *x, session_row *s, const turn_cut *cut, const char *why, int64_t marked,
+                  branch_row *out)
+{
+    branch_row to_adk = {0};
+    branch_create(x, &cut->main, cut->at.main, s, RAMET_LOG_MAIN, RAMET_EXPLICIT, true, out);
+    if (cut->adk.m.id)
+        branch_create(x, &cut->adk, cut->at.adk, s, RAMET_LOG_ADK, RAMET_EXPLICIT, true, &to_adk);
+    move_new(x, s, &(head_to){out->m.id, to_adk.m.id, cut->before, marked}, RAMET_MOVE_REWIND, why);
+}
+
+static ramet_status rewind_turn(cx *x, move_job *j, session_row *s, const branch_row *head)
+{
+    turn_cut cut;
+    branch_row to;
+    TRY(turn_cut_find(x, s, head, j->in->before_turn, true, 0, &cut));
+    move_to_turn(x, s, &cut, j->in->reason, 0, &to);
+    if (j->cut)
+        *j->cut = cut.at.shown;
+    return move_answer(x, j, s, &to);
+}
+
 static ramet_status rewind_run(cx *x, void *arg)
 {
     move_job *j = arg;
@@ -344,6 +383,8 @@ static ramet_status rewind_run(cx *x, void *arg)
     branch_row head, to;
     cut_result cut;
     TRY(move_begin(x, j, &s, &head));
+    if (j->in->before_turn)
+        return rewind_turn(x, j, &s, &head);
     TRY(cut_both(x, &s, &head, &j->in->at, &j->in->adk_at, j->in->cut, &cut));
     move_to_cut(x, &s, &head, &cut, RAMET_EXPLICIT, RAMET_MOVE_REWIND, j->in->reason, &to);
     if (j->cut)
@@ -375,10 +416,11 @@ static ramet_status undo_redo_run(cx *x, void *arg)
     int64_t to = q_col_int(q, 1), to_adk = q_col_int(q, 3);
     int64_t undo_under = q_col_int(q, 5), redo_under = q_col_int(q, 6), seq = s.moves + 1;
     q_end(q);
+    head_to back = {to, to_adk, adk_left(x, &s, to_adk), 0};
     if (undo)
-        head_move(x, &s, to, to_adk, j->kind, "", 0, s.redo, undo_under, seq);
+        head_move(x, &s, &back, j->kind, "", 0, s.redo, undo_under, seq);
     else
-        head_move(x, &s, to, to_adk, j->kind, "", s.undo, 0, seq, redo_under);
+        head_move(x, &s, &back, j->kind, "", s.undo, 0, seq, redo_under);
     return move_answer(x, j, &s, NULL);
 }
 
@@ -404,7 +446,9 @@ static ramet_status switch_run(cx *x, void *arg)
     branch_row head, to;
     TRY(move_begin(x, j, &s, &head));
     TRY(branch_open(x, &s, RAMET_LOG_MAIN, j->branch, &to));
-    move_new(x, &s, to.m.id, adk_beside(x, &s, to.m.id), RAMET_MOVE_SWITCH, "");
+    head_to at = {.main = to.m.id, .adk = adk_beside(x, &s, to.m.id)};
+    at.before = adk_left(x, &s, at.adk);
+    move_new(x, &s, &at, RAMET_MOVE_SWITCH, "");
     return move_answer(x, j, &s, &to);
 }
 

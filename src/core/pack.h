@@ -13,6 +13,8 @@
 /* Above this many bytes of content an entry's texts go to the body table, packed (measured:
  * docs/performance.md). */
 #define INLINE_MAX 4000
+/* The same for an entry whose body says its text again: packed, that costs next to nothing. */
+#define INLINE_TWICE_MAX 600
 
 typedef struct pack_texts {
     const char *item[3]; /* NULL where there is none */

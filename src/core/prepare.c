@@ -229,6 +229,8 @@ static ramet_status fields(ramet_call *c, size_t i, const ramet_entry_in *in)
                          "the role must be user, assistant, tool or system");
     if (in->turn_id)
         TRY(check_id(c, at(c, i, "turn_id"), in->turn_id));
+    if (in->invocation)
+        TRY(check_id(c, at(c, i, "invocation"), in->invocation));
     if (in->author)
         TRY(check_id(c, at(c, i, "author"), in->author));
     if (in->channel)
@@ -274,7 +276,8 @@ static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, i
     n->e.client = c->client;
     n->e.state_delta = in->state_delta;
     n->e.created = in->created ? in->created : now;
-    if (len(n->text) + len(n->parts) + len(n->body) > INLINE_MAX) {
+    size_t most = n->text && n->body ? INLINE_TWICE_MAX : INLINE_MAX;
+    if (len(n->text) + len(n->parts) + len(n->body) > most) {
         pack_texts t = {{n->text, n->parts, n->body}};
         n->packed = pack_make(c->a, &t, &n->packed_len);
         n->flags |= FLAG_LARGE;

@@ -461,6 +461,7 @@ static void fill(cx *x, const session_row *s, const session_known *known, ramet_
         .created = s->created,
         .updated = s->updated,
         .depth = s->depth,
+        .number = s->no,
     };
     if (!known->untagged)
         tags_of(x, s, &out->tags, &out->n_tags);
@@ -558,10 +559,25 @@ typedef struct create_job {
     ramet_session **out;
 } create_job;
 
+/* A deleted session of that owner lets go of its id, and keeps another one to be restored by. */
+static void id_give_up(cx *x, const char *id, const char *owner)
+{
+    session_row s;
+    if (!session_load(x, id, &s) || !session_gone(x, &s) || strcmp(s.owner, owner) != 0)
+        return;
+    db_stmt *q = db_query(x->d, Q_session_rename);
+    q_int(q, 1, s.tree);
+    q_int(q, 2, s.no);
+    q_text(q, 3, arena_printf(x->a, "%.200s~%lld", id, (long long)s.no));
+    q_run(q);
+}
+
 static ramet_status create_run(cx *x, void *arg)
 {
     create_job *j = arg;
     const ramet_session_in *in = j->in;
+    if (in->anew)
+        id_give_up(x, j->id, j->owner);
     TRY(session_id_free(x, j->id));
     char tree[UUID_TEXT];
     int64_t created, no = next_session(x, &created);

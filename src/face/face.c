@@ -151,6 +151,18 @@ static void answer_begin(face_req *q)
     q->type = NULL;
 }
 
+/* In the shape of the face; false: it has none of its own. */
+static bool fail_own(face_req *q, int status, const char *code, const char *field,
+                     const char *message)
+{
+    if (!q->face || !q->face->fail)
+        return false;
+    answer_begin(q);
+    q->status = status;
+    q->face->fail(q, code, field, message);
+    return true;
+}
+
 void face_fail(face_req *q, int status, const char *code, const char *field, const char *fmt, ...)
 {
     char message[512];
@@ -162,6 +174,8 @@ void face_fail(face_req *q, int status, const char *code, const char *field, con
     size_t n = strlen(message);
     while (n && !utf8_valid(message, n))
         message[--n] = 0;
+    if (fail_own(q, status, code, field, message))
+        return;
     answer_begin(q);
     q->status = status;
     jw_object(&q->w);
@@ -175,14 +189,17 @@ void face_fail(face_req *q, int status, const char *code, const char *field, con
 
 void face_error(face_req *q, const ramet_error *e)
 {
+    int status = ramet_status_http(e->status);
+    if (status == 503)
+        face_add(q, "Retry-After", "1");
+    if (fail_own(q, status, ramet_status_code(e->status), e->field, e->message))
+        return;
     answer_begin(q);
-    q->status = ramet_status_http(e->status);
+    q->status = status;
     jw_object(&q->w);
     native_error_fields(&q->w, e);
     jw_kstr(&q->w, "request_id", q->id);
     jw_end_object(&q->w);
-    if (q->status == 503)
-        face_add(q, "Retry-After", "1");
 }
 
 void face_done(face_req *q)
@@ -306,11 +323,14 @@ static bool segment_fits(const char *part, size_t n, const char *segment)
     return strncmp(part, segment, n) == 0 && segment[n] == 0;
 }
 
+/* "{*rest}" at the end stands for one segment or more, which may be empty. */
 static bool path_fits(const char *path, const face_req *q)
 {
     const char *s;
     size_t i = 0, n;
     while ((n = template_next(&path, &s))) {
+        if (s[0] == '{' && s[1] == '*')
+            return i < q->n_segments;
         if (i == q->n_segments || !segment_fits(s, n, q->segments[i]))
             return false;
         i++;

@@ -77,7 +77,7 @@ enum {
     ROUTE_UPLOAD = 8,   /* the body is not JSON and is not gathered: see face_route.sink */
     ROUTE_STREAM = 16,  /* answers with server-sent events */
     ROUTE_ADMIN = 32,   /* for the role admin alone */
-    ROUTE_LOOSE = 64,   /* parameters that it does not know are not looked at */
+    ROUTE_LOOSE = 64,   /* parameters and members that it does not know are not looked at */
     ROUTE_KEYLESS = 128 /* a write without Idempotency-Key: it signs a browser in or out, which is
                            not the store's */
 };
@@ -116,9 +116,15 @@ typedef struct face {
     const face_route *routes;
     const face_schema *schemas; /* NULL: none */
     const face_param *params;   /* NULL: none */
+    /* Writes an error in the shape of the protocol; q->out is empty and q->status set. NULL: the
+     * shape of the native API. `code` is stable, `field` may be NULL. */
+    void (*fail)(face_req *q, const char *code, const char *field, const char *message);
 } face;
 
-extern const face face_native; /* face/native_api.c */
+extern const face face_native;     /* face/native_api.c */
+extern const face face_kagent;     /* face/kagent_api.c */
+extern const face face_a2a;        /* face/a2a_api.c: /a2a/{agent} */
+extern const face face_a2a_kagent; /* the same at /api/a2a/{namespace}/{name} */
 
 /* ------------------------------------------------------------------ a request */
 
@@ -130,9 +136,26 @@ typedef struct face_who {
     bool admin, auditor, indexer;
     const char *mode;  /* "local", "tokens", "oidc" */
     const char *share; /* token of a share link (X-Ramet-Share, or ?share=); NULL: none */
+    /* X-Agent-Name, where a face hears it (WHO_KAGENT); NULL: none. `as_agent`: the agent itself
+     * asks, and may use its own sessions alone; `no_user`: in nobody's name. */
+    const char *agent;
+    bool as_agent, no_user;
+    bool named; /* the user was named by the request, or is its token's */
 } face_who;
 
 enum { FACE_TURNS_MOST = 16 /* of one request */ };
+
+/* How a request hears a turn, when it wants other words than the events of the native API. Called
+ * with locks held: it does not use the library. */
+typedef struct face_hear {
+    const char *type; /* Content-Type */
+    bool whole;       /* one answer at the end, else events */
+    /* One event, as the native API names it, with its data; "turn.joined" when those that came
+     * before were told. What goes to the caller is added to `out`. False: it wants no more. */
+    bool (*event)(void *arg, const char *event, const char *json, size_t n, buf *out);
+    void (*release)(void *arg);
+    void *arg;
+} face_hear;
 
 /* One turn that a request asks for. */
 typedef struct face_turn_in {
@@ -146,8 +169,13 @@ typedef struct face_turn_in {
 typedef struct face_host {
     ramet *store;
     const char *version;
+    const char *public_url; /* where callers reach the server; "": as their Host says */
+    bool secured;           /* callers need a token */
     /* Names of the agents that are configured, for GET /agents; writes a JSON array. */
     void (*agents)(void *arg, json_writer *w);
+    /* The name of one of them, from 0 on; NULL past the last. */
+    const char *(*agent_name)(void *arg, size_t i);
+    bool agents_listed; /* sessions of kagent may have no other agents */
     /* Opens a live stream of events for the request: it answers by itself. */
     void (*events)(void *arg, face_req *q, const ramet_events_in *filter, bool from_now);
     /* Something happened that is counted: "fork"/type, "rewind", "switch". */
@@ -155,6 +183,8 @@ typedef struct face_host {
     /* Runs turns and takes the request over: events, or JSON when all are over. `many`: a fan-out,
      * whose turns run side by side and share a group. */
     void (*turn_run)(void *arg, face_req *q, const face_turn_in *in, size_t n, bool many);
+    /* Joins a turn that runs or is over: what came of it so far is told first. */
+    void (*turn_join)(void *arg, face_req *q, const char *session, const char *turn);
     /* Ends a turn (NULL: the one on the head) and answers with it. */
     void (*turn_cancel)(void *arg, face_req *q, const char *session, const char *turn);
     /* Hands an answer to the question of a turn, and answers. */
@@ -185,6 +215,9 @@ struct face_req {
     int64_t start_us;
     face_who who;
     json_doc json; /* the body, read; json.n is 0 when there was none */
+    /* How turn_run and turn_join tell the turn; NULL: as events of the native API. Must live as
+     * long as they do, and is taken out here by who will release it. */
+    const face_hear *hear;
 
     /* the answer */
     int status;

@@ -292,6 +292,10 @@ static bool check_object(face_req *q, const json_node *obj, const face_field *fi
     for (const json_node *key = json_first(&q->json, obj); key;) {
         const json_node *v = json_next(&q->json, obj, key);
         const face_field *f = field_of(q, fields, key);
+        if (!f && !at && (q->route->flags & ROUTE_LOOSE)) {
+            key = json_next(&q->json, obj, v);
+            continue;
+        }
         if (!f) {
             const char *name = json_text(q->a, &q->json, key);
             return refuse(

@@ -369,7 +369,7 @@ static const face_route routes[] = {
  .about = "Made while others read and write. Attachments are files beside it and are not in it."},
 {.method = "POST", .path = V1 "/tokens", .name = "createToken", .group = "Upkeep", .flags = UPKEEP,
  .summary = "Makes an API key", .success = 201, .answer = "Token", .run = api_token_post, .about = "`secret` is shown this once, and to who repeats the request with its `Idempotency-Key`.",
- .body = FIELDS(R("user", TEXT, "who it stands for"), F("client", TEXT, "name of the client"), F("roles", ARRAY, "`admin`, `auditor`, `indexer`"),
+ .body = FIELDS(R("user", TEXT, "who it stands for"), F("client", TEXT, "name of the client"), F("roles", ARRAY, "`admin`, `auditor`, `indexer`, `agent`"),
                 F("note", TEXT, "what it is for"), F("expires_seconds", NUMBER, "it ends after that many seconds; never when not given")),
  .statuses = "BAD_ID TOO_LARGE", .example = "{\"user\": \"ann\", \"note\": \"her laptop\"}"},
 {.method = "GET", .path = V1 "/tokens", .name = "listTokens", .group = "Upkeep", .flags = ROUTE_ADMIN,

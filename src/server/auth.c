@@ -166,6 +166,8 @@ static bool who_fill(auth *a, face_req *q, const identity *id)
         client = NULL;
     if (client && !auth_id_valid(client))
         return refuse_id(q, "X-Client-ID");
+    if ((!share || !*share) && q->face->who == WHO_KAGENT)
+        share = q->header(q, "X-Share-Token");
     if (!share || !*share)
         share = face_query(q, "share");
     q->who.user = id->user;
@@ -181,6 +183,33 @@ static bool who_fill(auth *a, face_req *q, const identity *id)
     return true;
 }
 
+/* ------------------------------------------------------------------ agents that ask */
+
+/* X-Agent-Name where it is heard; NULL: none. */
+static const char *agent_header(face_req *q)
+{
+    const char *s = q->face->who == WHO_KAGENT ? q->header(q, "X-Agent-Name") : NULL;
+    return s && *s ? s : NULL;
+}
+
+/* The agent itself asks, for `user` or (NULL) in nobody's name. */
+static bool agent_fill(auth *a, face_req *q, const char *name, const char *user,
+                       const identity *token)
+{
+    if (!auth_id_valid(name))
+        return refuse_id(q, "X-Agent-Name");
+    if (user && !*user)
+        user = NULL;
+    if (user && !auth_id_valid(user))
+        return refuse_id(q, "user_id");
+    identity id = {.user = user ? user : name, .client = token ? token->client : NULL};
+    q->who.agent = name;
+    q->who.as_agent = token || !user;
+    q->who.no_user = !user;
+    q->who.named = user != NULL;
+    return who_fill(a, q, &id);
+}
+
 /* ------------------------------------------------------------------ local */
 
 static bool local_identify(auth *a, face_req *q)
@@ -189,6 +218,10 @@ static bool local_identify(auth *a, face_req *q)
     const char *query = NULL, *otherwise = a->cfg->default_user;
     if (!query_user(q, &query))
         return false;
+    const char *name = agent_header(q);
+    if (name)
+        return agent_fill(a, q, name, query ? query : header, NULL);
+    q->who.named = query || header;
     struct {
         const char *value, *field;
     } order[4] = {{bearer, "Authorization"}, {query, "user_id"}, {header, "X-User-Id"}};
@@ -275,6 +308,14 @@ static bool secret_check(auth *a, face_req *q)
         auth_refuse(q, v, why);
         return false;
     }
+    const char *name = agent_header(q), *user = NULL;
+    if (name && roles_have(id.roles ? id.roles : "", "agent")) {
+        if (!query_user(q, &user))
+            return false;
+        return agent_fill(a, q, name, user ? user : q->header(q, "X-User-Id"), &id);
+    }
+    q->who.agent = name;
+    q->who.named = true;
     return user_agrees(q, &id) && who_fill(a, q, &id);
 }
 

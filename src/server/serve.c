@@ -45,7 +45,8 @@ typedef struct server {
     bool timer_stop;
 } server;
 
-static const face *const faces[] = {&face_native, &face_about, &face_login};
+static const face *const faces[] = {&face_native,     &face_kagent, &face_a2a,
+                                    &face_a2a_kagent, &face_about,  &face_login};
 enum { N_FACES = sizeof faces / sizeof *faces };
 
 const face *const *server_faces(size_t *n)
@@ -61,9 +62,21 @@ static void host_agents(void *arg, json_writer *w)
     agents_write(((server *)arg)->agents, w);
 }
 
+static const char *host_agent_name(void *arg, size_t i)
+{
+    agent *const *list;
+    size_t n = agents_list(((server *)arg)->agents, &list);
+    return i < n ? list[i]->name : NULL;
+}
+
 static void host_turn_run(void *arg, face_req *q, const face_turn_in *in, size_t n, bool many)
 {
     turns_run(((server *)arg)->turns, q, in, n, many);
+}
+
+static void host_turn_join(void *arg, face_req *q, const char *session, const char *turn)
+{
+    turns_join(((server *)arg)->turns, q, session, turn);
 }
 
 static void host_turn_cancel(void *arg, face_req *q, const char *session, const char *turn)
@@ -548,9 +561,14 @@ static ramet_status parts_start(server *s, ramet_error *err)
     s->host = (face_host){.store = s->store,
                           .version = RAMET_VERSION,
                           .agents = host_agents,
+                          .agent_name = host_agent_name,
+                          .agents_listed = strcmp(s->cfg->kagent_agents, "listed") == 0,
                           .events = host_events,
                           .count = host_count,
+                          .public_url = s->cfg->public_url,
+                          .secured = strcmp(s->cfg->auth, "local") != 0,
                           .turn_run = host_turn_run,
+                          .turn_join = host_turn_join,
                           .turn_cancel = host_turn_cancel,
                           .turn_answer = host_turn_answer,
                           .turn_moved = host_turn_moved,

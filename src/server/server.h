@@ -21,6 +21,8 @@ typedef struct setting_list {
 
 typedef struct server_config {
     const char *listen; /* ADDR:PORT; [v6]:PORT */
+    const char *public_url;
+    const char *kagent_agents; /* any, listed */
     const char *db;
     const char *auth; /* local, tokens, oidc */
     const char *default_user;
@@ -120,6 +122,7 @@ bool turns_stop(turns *t, int seconds);
 void turns_free(turns *t);
 /* What faces ask for (face_host). */
 void turns_run(turns *t, face_req *q, const face_turn_in *in, size_t n, bool many);
+void turns_join(turns *t, face_req *q, const char *session, const char *turn);
 void turns_cancel(turns *t, face_req *q, const char *session, const char *turn);
 void turns_answer(turns *t, face_req *q, const char *session, const char *turn,
                   const char *question, const char *answer);

@@ -21,6 +21,8 @@
          "the address; port 0 picks a free one; [::1]:7077 for IPv6")                               \
     TEXT(db, "db", "PATH", "",                                                                      \
          "the store's file; empty: RAMET_DB, else ~/.local/share/ramet/ramet.db")                   \
+    TEXT(public_url, "public-url", "URL", "",                                                       \
+         "where callers reach this server, for the cards of agents; empty: as their request says")  \
     PART("Who")                                                                                     \
     WORD(auth, "auth", "local|tokens|oidc", "local",                                                \
          "how callers are known: by what they say (loopback only), API keys, or JWTs of an issuer") \
@@ -74,6 +76,8 @@
     NUMBER(gc_hours, "gc-hours", 0, 87600, "24",                                                    \
            "how often what is past that time is removed for good; 0: only by 'ramet gc'")           \
     PART("Agents and turns")                                                                        \
+    WORD(kagent_agents, "kagent-agents", "any|listed", "any",                                       \
+         "which agents the sessions of kagent may have: any (others answer elsewhere), or those here") \
     LIST(agents, "agent", "NAME=KIND[,SETTING=VALUE...]",                                           \
          "an agent, as docs/agents.md tells; may be given more than once, and in the file as a part [agent NAME]") \
     TEXT(default_agent, "default-agent", "NAME", "",                                                \

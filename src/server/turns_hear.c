@@ -22,8 +22,10 @@ struct listener {
     pthread_mutex_t lock;
     face_stream *out;
     bool sse, gone;
-    size_t hold; /* past so many bytes that it has not taken, words are held */
-    char *group; /* NULL: it waits for one run */
+    face_hear hear; /* its event() NULL: it is told the events as they are */
+    bool over;      /* it has heard all that it wants */
+    size_t hold;    /* past so many bytes that it has not taken, words are held */
+    char *group;    /* NULL: it waits for one run */
     size_t n, left;
     char **results; /* JSON of each run that is over, when it does not listen to events */
 };
@@ -40,17 +42,21 @@ listener *listener_new(turns *t, face_req *q, size_t n, const char *group)
 {
     listener *l = xcalloc(1, sizeof *l);
     pthread_mutex_init(&l->lock, NULL);
-    l->sse = wants_events(q);
+    l->sse = q->hear || wants_events(q);
+    if (q->hear)
+        l->hear = *q->hear;
+    q->hear = NULL;
     l->group = xstrdup(group);
     l->n = l->left = n;
     l->results = xcalloc(n, sizeof *l->results);
     buf_clear(&q->out);
     q->status = 200;
-    q->type = l->sse ? "text/event-stream" : "application/json";
+    q->type = l->hear.event ? l->hear.type : l->sse ? "text/event-stream" : "application/json";
     face_add(q, "X-Accel-Buffering", "no");
     l->hold = (size_t)t->cfg->stream_bytes / 2;
-    l->out = face_stream_new(q, l->sse ? (size_t)(t->cfg->stream_bytes + 4 * t->cfg->answer_max)
-                                       : ANSWER_BYTES);
+    l->out = face_stream_new(q, l->sse && !l->hear.whole
+                                    ? (size_t)(t->cfg->stream_bytes + 4 * t->cfg->answer_max)
+                                    : ANSWER_BYTES);
     return l;
 }
 
@@ -64,13 +70,25 @@ static void listener_put(listener *l, const char *bytes, size_t n)
 void listener_tell(listener *l, const char *event, const char *json, size_t n)
 {
     buf line;
-    if (!l->sse)
+    if (!l->sse || l->over)
         return;
     buf_init(&line, ANSWER_BYTES);
-    live_text_line(&line, event, json, n);
-    if (!line.over)
+    if (l->hear.event)
+        l->over = !l->hear.event(l->hear.arg, event, json, n, &line);
+    else
+        live_text_line(&line, event, json, n);
+    if (!line.over && line.n)
         listener_put(l, line.p, line.n);
     buf_release(&line);
+}
+
+/* The same, with the line of an event that is there already. */
+static void listener_line(listener *l, const char *event, const run *r)
+{
+    if (l->hear.event)
+        listener_tell(l, event, r->json.p, r->json.n);
+    else
+        listener_put(l, r->line.p, r->line.n);
 }
 
 static void listener_json(listener *l)
@@ -111,6 +129,8 @@ void listener_done(listener *l, size_t index, const char *json, size_t n)
     if (!l->sse)
         listener_json(l);
     face_stream_end(l->out);
+    if (l->hear.release)
+        l->hear.release(l->hear.arg);
     for (size_t i = 0; i < l->n; i++)
         free(l->results[i]);
     free(l->results);
@@ -135,6 +155,21 @@ json_writer tell_begin(run *r, const char *event)
     return w;
 }
 
+/* Those who have heard enough go. */
+static void ears_sweep(run *r)
+{
+    for (ear **at = &r->ears; *at;) {
+        ear *e = *at;
+        if (!e->who->over) {
+            at = &e->next;
+            continue;
+        }
+        *at = e->next;
+        listener_done(e->who, e->index, "", 0);
+        free(e);
+    }
+}
+
 void tell_end(run *r, json_writer *w, const char *event, bool to_watchers)
 {
     jw_end_object(w);
@@ -147,9 +182,10 @@ void tell_end(run *r, json_writer *w, const char *event, bool to_watchers)
     }
     for (ear *e = r->ears; e; e = e->next)
         if (e->who->sse)
-            listener_put(e->who, r->line.p, r->line.n);
+            listener_line(e->who, event, r);
     if (to_watchers)
         live_tell(r->t->live, r->session, r->tree, event, r->json.p, r->json.n);
+    ears_sweep(r);
 }
 
 /* ---- words */
@@ -218,7 +254,7 @@ void tell_words(run *r, json_writer *w, const char *event)
         held |= e->held;
         if (e->held)
             continue;
-        listener_put(e->who, r->line.p, r->line.n);
+        listener_line(e->who, event, r);
         ear_up_to_date(r, e);
     }
     if (held)
@@ -254,8 +290,11 @@ void tell_entries(run *r, const ramet_append_out *out)
 
 void tell_sign_of_life(run *r)
 {
-    for (ear *e = r->ears; e; e = e->next)
-        listener_put(e->who, e->who->sse ? ": \n\n" : " ", e->who->sse ? 4 : 1);
+    for (ear *e = r->ears; e; e = e->next) {
+        const listener *l = e->who;
+        const char *sign = l->sse && !l->hear.whole ? ": \n\n" : " ";
+        listener_put(e->who, sign, strlen(sign));
+    }
     r->told = time_mono_us();
 }
 
@@ -349,6 +388,9 @@ void run_join(run *r, listener *l, size_t index)
         ear_catch_up(r, e);
         catch_up_value(r, l, "turn.question", "question", r->question);
     }
+    if (l->hear.event && !r->over)
+        listener_tell(l, "turn.joined", "{}", 2);
+    ears_sweep(r);
     if (r->over)
         tell_over(r, r->error);
 }

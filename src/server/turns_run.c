@@ -579,11 +579,44 @@ static bool sink_cancelled(void *arg)
 
 /* ------------------------------------------------------------------ the thread */
 
+/* Whether an answer that is none of the turn's came behind its message. */
+static bool answer_came(run *r, ramet_call *c)
+{
+    ramet_read_in in = {
+        .limit = PAGE, .by_position = true, .position = r->length, .branch = r->branch};
+    ramet_page page;
+    if (ramet_read(c, r->session, &in, &page) != RAMET_OK)
+        return false;
+    for (size_t i = 0; i < page.n; i++) {
+        const ramet_entry *e = &page.entries[i];
+        if (e->role == RAMET_ASSISTANT && !(e->turn_id && strcmp(e->turn_id, r->id) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* An agent that writes to the session itself has recorded its answer: then the words that it told
+ * were for those who listen. */
+static void answer_drop(run *r, ramet_call *c)
+{
+    if (!answer_came(r, c))
+        return;
+    pthread_mutex_lock(&r->lock);
+    if (!r->closed) {
+        pending_clear(r);
+        r->has_usage = false;
+        r->recorded = true;
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
 static void agent_answer(run *r, const history *h)
 {
     session_sink s = {.r = r, .c = ramet_call_new(r->t->store, NULL, NULL)};
     agent_result result = {.end = AGENT_DONE};
     agent_turn turn = {.turn_id = r->id,
+                       .session_id = r->session,
+                       .branch = r->branch,
                        .history = h->entries.items,
                        .n = h->entries.n,
                        .cache_key = r->cache_key,
@@ -599,6 +632,8 @@ static void agent_answer(run *r, const history *h)
                        .cancelled = sink_cancelled,
                        .arg = &s};
     r->who->kind->run(r->who, &turn, &sink, &result);
+    if (result.keeps && result.end == AGENT_DONE)
+        answer_drop(r, s.c);
     if (result.end == AGENT_DONE)
         run_close(r, RAMET_TURN_DONE, NULL);
     else if (result.end == AGENT_FAILED)

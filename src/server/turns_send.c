@@ -432,6 +432,19 @@ static bool runs_find(turns *t, face_req *q, begin *list, size_t n)
     return true;
 }
 
+/* Whoever may see the session may hear its turns. */
+void turns_join(turns *t, face_req *q, const char *session, const char *id)
+{
+    begin b = {.session = session, .turn_id = id};
+    if (!runs_find(t, q, &b, 1))
+        return;
+    listener *l = listener_new(t, q, 1, NULL);
+    pthread_mutex_lock(&b.r->lock);
+    run_join(b.r, l, 0);
+    pthread_mutex_unlock(&b.r->lock);
+    run_put(b.r);
+}
+
 /* ------------------------------------------------------------------ requests */
 
 static void counted(face_req *q, const begin *b)
@@ -483,7 +496,7 @@ static void turns_undo(turns *t, begin *list, size_t n)
 }
 
 /* The same request came before, and all its turns began. */
-static void turns_join(turns *t, face_req *q, begin *list, size_t n)
+static void turns_again(turns *t, face_req *q, begin *list, size_t n)
 {
     const char *group;
     if (begun_read(q, &q->once, list, n, &group) && runs_find(t, q, list, n))
@@ -528,7 +541,7 @@ void turns_run(turns *t, face_req *q, const face_turn_in *in, size_t n, bool man
     if (ramet_once_look(q->c) != RAMET_OK)
         face_error(q, ramet_call_error(q->c));
     else if (q->has_once && q->once.repeated)
-        turns_join(t, q, list, n);
+        turns_again(t, q, list, n);
     else if (turns_admit(t, (int64_t)n))
         turns_begin(t, q, list, n, many);
     else

@@ -107,7 +107,23 @@ static const char step_3[] =
     /* Few run at a time. */
     "CREATE INDEX turn_running ON turn(branch) WHERE status=1;";
 
-const schema_step schema_steps[] = {{1, step_1}, {2, step_2}, {3, step_3}};
+/* Where turns begin, by their names; what faces know about A2A tasks beside their messages;
+ * opinions that name no entry. */
+static const char step_4[] =
+    "CREATE TABLE place(tree BIGINT NOT NULL, name TEXT NOT NULL, log INT NOT NULL,"
+    " k BIGINT NOT NULL, PRIMARY KEY(tree,name,log,k))@CLUSTERED;"
+    "INSERT INTO place(tree,name,log,k) SELECT e.tree,e.turn_id,b.log,min(e.k) FROM entry e"
+    " JOIN branch b ON b.tree=e.tree AND b.id=(e.k>>24) WHERE e.turn_id IS NOT NULL"
+    " GROUP BY e.tree,e.turn_id,b.log,b.id;"
+    "CREATE TABLE task(id TEXT PRIMARY KEY, tree BIGINT NOT NULL, session BIGINT NOT NULL,"
+    " data TEXT NOT NULL, created BIGINT NOT NULL, updated BIGINT NOT NULL,"
+    " deleted BIGINT NOT NULL)@CLUSTERED;"
+    "CREATE INDEX task_by_session ON task(tree,session,created);"
+    "CREATE TABLE remark(no @KEY, user_id TEXT NOT NULL, message BIGINT, positive INT NOT NULL,"
+    " text TEXT NOT NULL, issue TEXT NOT NULL, at BIGINT NOT NULL);"
+    "CREATE INDEX remark_by_user ON remark(user_id,no);";
+
+const schema_step schema_steps[] = {{1, step_1}, {2, step_2}, {3, step_3}, {4, step_4}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)

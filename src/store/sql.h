@@ -253,6 +253,7 @@
     UPKEEP_STATEMENTS(X)                                                                           \
     SHARE_STATEMENTS(X)                                                                            \
     TURN_STATEMENTS(X)                                                                             \
+    TASK_STATEMENTS(X)                                                                             \
     X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
                   "UNION SELECT tree FROM session WHERE owner=$1 ORDER BY 1")                      \
@@ -273,6 +274,7 @@
 #include "store/event_sql.h"
 #include "store/fts_sql.h"
 #include "store/share_sql.h"
+#include "store/task_sql.h"
 #include "store/turn_sql.h"
 #include "store/upkeep_sql.h"
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * task.h: rows of tasks, for an append that puts one in its own commit.
+ */
+#ifndef CORE_TASK_H
+#define CORE_TASK_H
+
+#include "core/core.h"
+
+ramet_status task_in_check(ramet_call *c, const ramet_task_in *in);
+/* RAMET_ENTRY_EXISTS when the id is not the session's to use. */
+ramet_status task_check(cx *x, const session_row *s, const char *id);
+void task_write(cx *x, const session_row *s, const ramet_task_in *in);
+
+#endif

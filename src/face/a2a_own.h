@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * a2a_own.h: what the files of the A2A model share.
+ */
+#ifndef FACE_A2A_OWN_H
+#define FACE_A2A_OWN_H
+
+#include "face/a2a_model.h"
+
+/* What is kept in the row of a task. `tip`: the entry that is its last message now, NULL when it
+ * has none; `turn`: its messages are a turn's. */
+const char *a2a_row_data(arena *a, const a2a_task_in *in, const char *tip, bool turn);
+/* A UUID made of a session and something in it: the same at every read, another one in a fork. */
+const char *a2a_derived(arena *a, const char *session, const char *what);
+/* Whether two values are the same but for the order of members and those that are null. */
+bool a2a_json_same(arena *a, const json_doc *d, const json_node *v, const json_doc *e,
+                   const json_node *u);
+
+#endif

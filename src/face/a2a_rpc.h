@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * a2a_rpc.h: what the files of the A2A face share. Nobody else includes it.
+ *
+ *   a2a_api.c    routes; which agent is meant
+ *   a2a_card.c   cards
+ *   a2a_rpc.c    the envelope: methods, versions, errors, results
+ *   a2a_send.c   messages: new turns, answers to questions, rewinds
+ *   a2a_ask.c    tasks: get, list, cancel, subscribe
+ *   a2a_hear.c   a turn as it is told to a caller of this face
+ */
+#ifndef FACE_A2A_RPC_H
+#define FACE_A2A_RPC_H
+
+#include "base/util.h"
+#include "face/a2a_live.h"
+#include "face/a2a_model.h"
+#include "face/face.h"
+
+#define A2A_REWIND_URI "urn:ramet:ext:session-rewind:v1"
+#define A2A_REWIND_KEY "kagent_rewind_before_invocation_id"
+
+enum {
+    RPC_PARSE = -32700,
+    RPC_INVALID_REQUEST = -32600,
+    RPC_NO_METHOD = -32601,
+    RPC_INVALID_PARAMS = -32602,
+    RPC_INTERNAL = -32603,
+    RPC_TASK_NOT_FOUND = -32001,
+    RPC_NOT_CANCELABLE = -32002,
+    RPC_NO_PUSH = -32003,
+    RPC_UNSUPPORTED = -32004,
+    RPC_CONTENT_TYPE = -32005,
+    RPC_NO_EXTENDED_CARD = -32007,
+    RPC_VERSION = -32009
+};
+
+typedef struct rpc rpc;
+
+typedef struct rpc_method {
+    const char *name[2]; /* in 0.3 and in 1.0; NULL: it is not there */
+    bool stream;         /* answers with events */
+    void (*run)(rpc *r);
+} rpc_method;
+
+/* One call. */
+struct rpc {
+    face_req *q;
+    const char *agent; /* as it is configured */
+    bool kagent;       /* at the path of kagent */
+    a2a_version version;
+    const char *id; /* of the call, as JSON */
+    const rpc_method *method;
+    json_doc doc;
+    const json_node *params; /* NULL: none */
+    bool rewinds;            /* the extension is active */
+};
+
+/* ---- a2a_card.c */
+
+/* Answers with the card of an agent. */
+void a2a_card_answer(face_req *q, const char *agent, const char *about, bool kagent);
+/* Where the agent is reached. */
+const char *a2a_agent_url(face_req *q, const char *agent, bool kagent);
+
+/* ---- a2a_rpc.c */
+
+void rpc_run(face_req *q, const char *agent, bool kagent);
+void rpc_fail(rpc *r, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* For the error of the call that has just failed. */
+void rpc_refuse(rpc *r);
+/* The answer of the host is in the request, in the words of the native API: an error becomes one of
+ * ours. True: it was none, and the answer is empty again. */
+bool rpc_hosted(rpc *r);
+/* The answer of a method that is no stream: what is written between the two is the result. */
+json_writer *rpc_result(rpc *r);
+void rpc_result_end(rpc *r);
+/* How messages look to this caller. */
+a2a_view rpc_view(const rpc *r, const char *session, const char *task);
+/* A whole number that may be missing; false: it is wrong, and the answer filled. */
+bool rpc_number(rpc *r, const json_node *of, const char *name, int64_t least, int64_t most,
+                int64_t *out);
+/* A text that must be there, not empty. NULL: the answer is filled. */
+const char *rpc_text(rpc *r, const json_node *of, const char *name);
+/* The most messages of a history: -1 all, by the rules of each version. */
+bool rpc_history(rpc *r, const json_node *of, int64_t *out);
+/* Whether a session is of the agent that was called. */
+bool rpc_agent_fits(const rpc *r, const ramet_session *s);
+/* A task of that agent, as it stands now. NULL: the answer is filled. */
+a2a_task *rpc_task(rpc *r, const char *id, ramet_session **session);
+
+/* ---- a2a_send.c, a2a_ask.c */
+
+void rpc_send(rpc *r);
+void rpc_get(rpc *r);
+void rpc_list(rpc *r);
+void rpc_cancel(rpc *r);
+void rpc_subscribe(rpc *r);
+
+/* ---- a2a_hear.c */
+
+typedef struct hear_in {
+    int64_t history;
+    bool stream, immediate; /* immediate: the first answer is enough */
+    const char *answered;   /* id of a question that is not to be told again */
+} hear_in;
+/* How the turn is told: for face_req.hear. Freed by its release(). */
+const face_hear *rpc_hear(const rpc *r, const char *session, const hear_in *in);
+/* Behind a call of the host: one who did not come to hear is told why. */
+void rpc_heard(rpc *r);
+/* Tells a turn that runs, from where it is. */
+void rpc_join(rpc *r, const char *session, const char *turn, const hear_in *in);
+/* One event of a stream, which is whole by itself. */
+typedef enum { RPC_EVENT_TASK, RPC_EVENT_STATUS, RPC_EVENT_ARTIFACT } rpc_event;
+/* Begins the JSON-RPC response of an event, up to its object; rpc_event_end() closes it. */
+void rpc_event_begin(json_writer *w, a2a_version version, const char *id, rpc_event kind);
+void rpc_event_end(json_writer *w, a2a_version version);
+/* A status of a task, with the members of its event. */
+void rpc_status_event(arena *a, json_writer *w, const a2a_view *view, const char *id,
+                      const a2a_task *t, bool final);
+/* A message of the agent with that text, as JSON of 0.3. */
+const char *rpc_message_json(arena *a, const char *text);
+/* The answer of a task as its artifact; NULL: it has none. */
+const char *rpc_artifacts_json(arena *a, const char *text);
+/* The text of the answer of a task. */
+const char *rpc_answer_text(arena *a, const a2a_task *t);
+
+#endif

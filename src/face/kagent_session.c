@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * kagent_session.c: sessions of kagent and their share links.
+ */
+#include "face/kagent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ lists */
+
+static int newest_first(const void *a, const void *b)
+{
+    const ramet_session *x = a, *y = b;
+    if (x->updated != y->updated)
+        return x->updated > y->updated ? -1 : 1;
+    return x->created > y->created ? -1 : x->created < y->created;
+}
+
+static void sessions_write(face_req *q, const ramet_session *list, size_t n, const char *message)
+{
+    if (!n) {
+        kagent_done(q, message);
+        face_done(q);
+        return;
+    }
+    kagent_data(q);
+    jw_array(&q->w);
+    for (size_t i = 0; i < n; i++)
+        kagent_session_write(q, &list[i]);
+    jw_end_array(&q->w);
+    kagent_end(q, message);
+    face_done(q);
+}
+
+void kagent_sessions_list(face_req *q)
+{
+    ramet_session *list;
+    size_t n;
+    if (!kagent_sessions(q, &list, &n))
+        return;
+    if (n)
+        qsort(list, n, sizeof *list, newest_first);
+    sessions_write(q, list, n, "Successfully listed sessions");
+}
+
+/* An agent is known when it answers here, or a session of the caller has it. */
+void kagent_sessions_of_agent(face_req *q)
+{
+    const char *id = a2a_agent_id_of(q->a, face_path(q, "namespace"), face_path(q, "name"));
+    const char *here = kagent_agent_name(q, id);
+    ramet_session *list;
+    size_t n, kept = 0;
+    bool known = here && strcmp(here, id) != 0;
+    for (size_t i = 0; q->host->agent_name && !known && q->host->agent_name(q->host->arg, i); i++)
+        known = strcmp(a2a_agent_id(q->a, q->host->agent_name(q->host->arg, i)), id) == 0;
+    if (!kagent_sessions(q, &list, &n))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const char *source = kagent_source(q->a, &list[i]);
+        if (!kagent_is_agents(q, &list[i], id))
+            continue;
+        known = true;
+        if (!source || strcmp(source, "agent") != 0)
+            list[kept++] = list[i];
+    }
+    if (!known) {
+        kagent_refuse(q, 404, "Agent not found");
+        return;
+    }
+    if (kept)
+        qsort(list, kept, sizeof *list, newest_first);
+    sessions_write(q, list, kept, "Successfully retrieved sessions for agent");
+}
+
+/* ------------------------------------------------------------------ create */
+
+static void session_answer(face_req *q, const ramet_session *s, const char *message)
+{
+    kagent_data(q);
+    kagent_session_write(q, s);
+    kagent_end(q, message);
+    face_done(q);
+}
+
+typedef struct session_said {
+    const char *id, *name, *agent, *source;
+} session_said;
+
+static bool said_read(face_req *q, session_said *out)
+{
+    const char *ref = face_text(q, "agent_ref");
+    *out = (session_said){
+        .id = face_text(q, "id"), .name = face_text(q, "name"), .source = face_text(q, "source")};
+    if (!ref || !*ref) {
+        kagent_refuse(q, 400, "agent_ref is required");
+        return false;
+    }
+    out->agent = kagent_agent_name(q, ref);
+    if (!out->agent) {
+        kagent_refuse(
+            q, 400,
+            arena_printf(q->a, "Agent ref is invalid, please check the agent ref %.200s", ref));
+        return false;
+    }
+    if (out->id && !*out->id)
+        out->id = NULL;
+    if (out->source && !*out->source)
+        out->source = NULL;
+    if (out->source && strcmp(out->source, "user") != 0 && strcmp(out->source, "agent") != 0) {
+        kagent_refuse(q, 400, "Invalid request body: source is user or agent");
+        return false;
+    }
+    return true;
+}
+
+/* The same id again is a change of name, agent and source. */
+static void session_again(face_req *q, const ramet_session *s, const session_said *said)
+{
+    ramet_session *out;
+    bool own =
+        q->who.no_user ? kagent_is_agents(q, s, q->who.agent) : strcmp(s->owner, q->who.user) == 0;
+    if (!own) {
+        kagent_refuse(q, 409, "Session ID is already in use");
+        return;
+    }
+    ramet_agent agent = s->agent;
+    if (!agent.name || strcmp(agent.name, said->agent) != 0)
+        agent = (ramet_agent){.name = said->agent};
+    ramet_session_patch in = {.title = said->name ? said->name : "",
+                              .agent = &agent,
+                              .metadata = kagent_source_set(q->a, s->metadata, said->source)};
+    ramet_status st = ramet_session_update(q->c, s->id, &in, &out);
+    if (st == RAMET_OK)
+        session_answer(q, out, "Successfully created session");
+    else
+        kagent_error(q, st, "Failed to create session", "Session not found");
+}
+
+void kagent_session_post(face_req *q)
+{
+    ramet_call *c = kagent_call(q);
+    ramet_session *out;
+    session_said said;
+    if (!c || !said_read(q, &said))
+        return;
+    if (said.id && ramet_session_get(c, said.id, &out) == RAMET_OK) {
+        session_again(q, out, &said);
+        return;
+    }
+    ramet_session_in in = {.id = said.id,
+                           .title = said.name,
+                           .agent = {.name = said.agent},
+                           .metadata =
+                               said.source ? kagent_source_set(q->a, NULL, said.source) : NULL,
+                           .owner = q->who.no_user ? q->who.user : NULL,
+                           .anew = true};
+    ramet_status st = ramet_session_create(c, &in, &out);
+    if (st == RAMET_OK)
+        session_answer(q, out, "Successfully created session");
+    else if (st == RAMET_SESSION_EXISTS || st == RAMET_SESSION_DELETED)
+        kagent_refuse(q, 409, "Session ID is already in use");
+    else
+        kagent_error(q, st, "Failed to create session", "Session not found");
+}
+
+void kagent_session_put(face_req *q)
+{
+    const char *name = face_text(q, "name"), *ref = face_text(q, "agent_ref");
+    ramet_session *s, *out;
+    ramet_agent agent = {0};
+    if (!kagent_session(q, face_path(q, "session_id"), "Session not found", &s))
+        return;
+    if (!name && !ref) {
+        kagent_refuse(q, 400, "at least one of name or agent_ref is required");
+        return;
+    }
+    if (ref && !(agent.name = kagent_agent_name(q, ref))) {
+        kagent_refuse(q, 404, "Agent not found");
+        return;
+    }
+    ramet_session_patch in = {.title = name, .agent = ref ? &agent : NULL};
+    ramet_status st = ramet_session_update(q->c, s->id, &in, &out);
+    if (st == RAMET_OK)
+        session_answer(q, out, "Successfully updated session");
+    else
+        kagent_error(q, st, "Failed to update session", "Session not found");
+}
+
+/* What is not there is deleted as well. */
+void kagent_session_delete(face_req *q)
+{
+    ramet_call *c = kagent_call(q);
+    const char *id = face_path(q, "session_id");
+    ramet_session *s;
+    ramet_delete_out gone;
+    if (!c)
+        return;
+    ramet_status st = ramet_session_get(c, id, &s);
+    if (st == RAMET_OK && q->who.as_agent && !kagent_is_agents(q, s, q->who.agent))
+        st = RAMET_SESSION_NOT_FOUND;
+    if (st == RAMET_OK)
+        st = ramet_session_delete(c, id, false, false, &gone);
+    if (st != RAMET_OK && ramet_status_http(st) != 404) {
+        kagent_error(q, st, "Failed to delete session", NULL);
+        return;
+    }
+    kagent_data(q);
+    jw_raw(&q->w, "{}");
+    kagent_end(q, "Session deleted successfully");
+    face_done(q);
+}
+
+/* ------------------------------------------------------------------ shares */
+
+static void share_write(face_req *q, const ramet_session *s, const ramet_share *share)
+{
+    jw_object(&q->w);
+    jw_kstr(&q->w, "id", share->id);
+    /* Only the digest of a token is kept: in a list its id stands for it. */
+    jw_kstr(&q->w, "token", share->token ? share->token : share->id);
+    jw_kstr(&q->w, "session_id", share->session);
+    jw_kstr(&q->w, "user_id", share->by ? share->by : s->owner);
+    jw_kbool(&q->w, "read_only", !share->write);
+    kagent_time(q, "created_at", share->created);
+    jw_end_object(&q->w);
+}
+
+void kagent_share_post(face_req *q)
+{
+    ramet_session *s;
+    ramet_share *out;
+    const json_node *read_only = face_member(q, "read_only");
+    if (!kagent_session(q, face_path(q, "session_id"), "Session not found", &s))
+        return;
+    ramet_status st =
+        ramet_share_add(q->c, s->id, read_only && !face_bool(q, "read_only"), 0, &out);
+    if (st != RAMET_OK) {
+        kagent_error(q, st, "Failed to create share", "Session not found");
+        return;
+    }
+    kagent_data(q);
+    share_write(q, s, out);
+    kagent_end(q, "Successfully created share");
+    face_done(q);
+}
+
+void kagent_shares_list(face_req *q)
+{
+    ramet_session *s;
+    ramet_share *list;
+    size_t n;
+    if (!kagent_session(q, face_path(q, "session_id"), "Session not found", &s))
+        return;
+    ramet_status st = ramet_shares(q->c, s->id, &list, &n);
+    if (st != RAMET_OK) {
+        kagent_error(q, st, "Failed to list shares", "Session not found");
+        return;
+    }
+    if (!n) {
+        kagent_done(q, "Successfully listed shares");
+        face_done(q);
+        return;
+    }
+    kagent_data(q);
+    jw_array(&q->w);
+    for (size_t i = 0; i < n; i++)
+        share_write(q, s, &list[i]);
+    jw_end_array(&q->w);
+    kagent_end(q, "Successfully listed shares");
+    face_done(q);
+}
+
+/* The id of a share, by its token or by itself. */
+static const char *share_id(face_req *q, const char *token)
+{
+    ramet_share *share;
+    ramet_call *c = ramet_call_new(q->host->store, q->who.user, NULL);
+    const char *id = token;
+    if (ramet_call_share(c, token, &share) == RAMET_OK)
+        id = arena_strdup(q->a, share->id);
+    ramet_call_free(c);
+    return id;
+}
+
+void kagent_share_delete(face_req *q)
+{
+    ramet_session *s;
+    if (!kagent_session(q, face_path(q, "session_id"), "Session not found", &s))
+        return;
+    ramet_status st = ramet_share_revoke(q->c, s->id, share_id(q, face_path(q, "token")));
+    if (st != RAMET_OK) {
+        kagent_error(q, st, "Failed to delete share", "Share not found");
+        return;
+    }
+    kagent_data(q);
+    jw_raw(&q->w, "{}");
+    kagent_end(q, "Share deleted successfully");
+    face_done(q);
+}

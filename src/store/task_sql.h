@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * task_sql.h: the statements on places (where turns begin), tasks and remarks.
+ */
+#ifndef STORE_TASK_SQL_H
+#define STORE_TASK_SQL_H
+
+/* clang-format off */
+#define TASK_COLS "t.id,t.tree,t.session,t.data,t.created,t.updated,t.deleted"
+
+#define TASK_STATEMENTS(X)                                                                         \
+    X(place_add, "INSERT INTO place(tree,name,log,k) VALUES($1,$2,$3,$4) "                         \
+                 "ON CONFLICT(tree,name,log,k) DO NOTHING")                                        \
+    X(place_of, "SELECT k FROM place WHERE tree=$1 AND name=$2 AND log=$3 ORDER BY k")             \
+    X(place_prune, "DELETE FROM place WHERE tree=$1 AND NOT EXISTS (SELECT 1 FROM entry e "        \
+                   "WHERE e.tree=place.tree AND e.k=place.k)")                                     \
+    X(place_clear, "DELETE FROM place WHERE tree=$1")                                              \
+    X(entry_kind, "SELECT e.role,e.turn_id,e.channel,e.format FROM entry e "                       \
+                  "WHERE e.tree=$1 AND e.k=$2")                                                    \
+    X(run_holding, "SELECT rec,k FROM run WHERE tree=$1 AND session=$2 AND log=$3 AND k>=$4 "      \
+                   "AND k<=$5 ORDER BY rec DESC LIMIT 1")                                            \
+    X(move_left, "SELECT seq FROM move WHERE tree=$1 AND session=$2 AND fa=$3 "                    \
+                 "ORDER BY seq DESC LIMIT 1")                                                      \
+    X(session_rename, "UPDATE session SET id=$3 WHERE tree=$1 AND no=$2")                          \
+    /* -- tasks; with the session's id: NULL when it is gone for good */                           \
+    X(task_get, "SELECT " TASK_COLS ",s.id FROM task t "                                           \
+                "LEFT JOIN session s ON s.tree=t.tree AND s.no=t.session WHERE t.id=$1")           \
+    X(task_put, "INSERT INTO task(id,tree,session,data,created,updated,deleted) "                  \
+                "VALUES($1,$2,$3,$4,$5,$5,0) ON CONFLICT(id) DO UPDATE SET tree=excluded.tree,"    \
+                "session=excluded.session,data=excluded.data,updated=excluded.updated")            \
+    X(task_deleted, "UPDATE task SET deleted=$2 WHERE id=$1")                                      \
+    X(task_take, "DELETE FROM task WHERE id=$1")                                                   \
+    X(task_of_session, "SELECT " TASK_COLS " FROM task t WHERE t.tree=$1 AND t.session=$2 "        \
+                       "ORDER BY t.created,t.id")                                                  \
+    X(task_clear, "DELETE FROM task WHERE tree=$1 AND session=$2")                                 \
+    X(orphan_task, "SELECT o.tree,o.session,o.id FROM task o WHERE NOT EXISTS (SELECT 1 FROM "     \
+                   "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                   \
+    X(max_remark, "SELECT coalesce(max(no),0) FROM remark")                                        \
+    X(remark_add, "INSERT INTO remark(no,user_id,message,positive,text,issue,at) "                 \
+                  "VALUES($1,$2,$3,$4,$5,$6,$7)")                                                  \
+    X(remark_add_bare, "INSERT INTO remark(no,user_id,positive,text,issue,at) "                    \
+                       "VALUES($1,$2,$3,$4,$5,$6)")                                                \
+    X(remark_page, "SELECT no,user_id,coalesce(message,0),CASE WHEN message IS NULL THEN 0 "       \
+                   "ELSE 1 END,positive,text,issue,at FROM remark "                                \
+                   "WHERE user_id=$1 AND no>$2 ORDER BY no LIMIT $3")
+/* clang-format on */
+
+#endif
