@@ -3,7 +3,8 @@
 #   make            release build: build/ramet, build/libramet.a, build/libramet.so
 #   make run        builds and starts the server: http://127.0.0.1:7077
 #   make tour       a tour of the command-line tool on a scratch store
-#   make test       every test; ends with "N passed, M failed, K skipped"
+#   make test       every test, on SQLite and PostgreSQL; ends with "N passed, M failed, K skipped"
+#                   (ENGINE=sqlite or ENGINE=postgres: on one; SUITE='cli/*': those suites)
 #   make bench      the table of docs/performance.md, and build/bench.json
 #   make lint       clang-format, cppcheck and the house rules
 #   make docs       writes docs/api anew, from the tables of routes
@@ -46,7 +47,7 @@ SAY = @:
 endif
 
 CC := gcc
-PKGS := sqlite3 libzstd libcrypto
+PKGS := sqlite3 libpq libzstd libcrypto
 BIN_PKGS := libmicrohttpd zlib libcurl libssl
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
         -Wvla -Wwrite-strings -Wformat=2 -Wundef -Wno-format-truncation
@@ -99,6 +100,7 @@ setup-test:
 
 UNIT_SRC := $(wildcard tests/unit/*.c)
 MODEL_SRC := $(wildcard tests/model/*.c)
+TEST_LIB := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c))
 CLIENT_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard src/client/*.c))
 FAULT_SRC := $(wildcard tests/fault/*.c)
 # Unit tests reach into the server too; its parts come from an archive, so that main() stays out.
@@ -107,16 +109,16 @@ $(B)/libserver.a: $(SERVER_OBJ)
 	$(SAY) AR $@
 	@rm -f $@
 	$(HUSH)ar rcs $@ $^
-$(B)/tests/unit: $(UNIT_SRC:%.c=$(B)/obj/%.o) $(B)/libserver.a
-$(B)/tests/model: $(MODEL_SRC:%.c=$(B)/obj/%.o)
-$(B)/tests/fault: $(FAULT_SRC:%.c=$(B)/obj/%.o)
+$(B)/tests/unit: $(UNIT_SRC:%.c=$(B)/obj/%.o) $(TEST_LIB) $(B)/libserver.a
+$(B)/tests/model: $(MODEL_SRC:%.c=$(B)/obj/%.o) $(TEST_LIB)
+$(B)/tests/fault: $(FAULT_SRC:%.c=$(B)/obj/%.o) $(TEST_LIB)
 $(B)/tests/unit: TEST_LIBS := -lcriterion $(BIN_LIBS)
 $(B)/tests/unit: TEST_PARTS := $(B)/libserver.a
 # Runs turns of agents for tests/server/agent.mjs.
 $(B)/tests/agent: $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/agent/*.c src/agent/*.c))
 $(B)/tests/agent: TEST_LIBS := $(BIN_LIBS)
 # The same driver, its calls through a server and the client.
-$(B)/tests/model_http: $(MODEL_SRC:%.c=$(B)/obj/over_http/%.o) $(CLIENT_OBJ) $(B)/libserver.a
+$(B)/tests/model_http: $(MODEL_SRC:%.c=$(B)/obj/over_http/%.o) $(TEST_LIB) $(CLIENT_OBJ) $(B)/libserver.a
 $(B)/tests/model_http: TEST_PARTS := $(B)/libserver.a
 $(B)/tests/model_http: TEST_LIBS := $(BIN_LIBS)
 $(B)/obj/over_http/%.o: %.c
@@ -133,7 +135,7 @@ TESTS := $(B)/tests/unit $(B)/tests/agent $(B)/tests/model $(B)/tests/model_http
 $(UNIT_SRC:%.c=$(B)/obj/%.o): | setup-test
 
 test: setup-test all $(TESTS)
-	@tests/run $(B)
+	@ENGINE='$(ENGINE)' SUITE='$(SUITE)' tests/run $(B)
 
 test-model: N = 1000000
 test-model: $(B)/tests/model

@@ -109,6 +109,7 @@ extern "C" {
     X(NEWER, "store_newer", 500, 7, "the store was written by a newer Ramet")                      \
     X(CANNOT_OPEN, "cannot_open", 500, 6, "the store's file cannot be opened or made")             \
     X(NO_MEMORY, "no_memory", 503, 6, "out of memory")                                             \
+    X(BEHIND, "copy_behind", 503, 8, "trees changed while they were copied; copy again")           \
     X(STOP, "stopped_by_caller", 500, 1, "a callback of the caller asked to stop")                 \
     X(INTERNAL, "internal", 500, 70, "a bug in Ramet")
 
@@ -164,18 +165,26 @@ typedef struct ramet_limits {
 
 typedef struct ramet_options {
     ramet_limits limits;
-    int readers;                 /* most read connections at once; 0 = 8 */
-    int busy_ms;                 /* wait for another process's lock; 0 = 10,000 */
-    int64_t grace_us;            /* deleted sessions can be restored for; 0 = 7 days */
-    bool must_exist;             /* do not make a new store */
-    bool unverified_reads;       /* do not check the hash chain on reads (see ramet_read) */
+    int readers;              /* most read connections at once to a file; 0 = 8 */
+    int pool;                 /* most connections at once to PostgreSQL; 0 = 16 */
+    int busy_ms;              /* wait for another process's lock; 0 = 10,000 */
+    int64_t grace_us;         /* deleted sessions can be restored for; 0 = 7 days */
+    bool must_exist;          /* do not make a new store */
+    bool unverified_reads;    /* do not check the hash chain on reads (see ramet_read) */
+    const char *attachments;  /* folder of attachments; NULL = PATH.files beside the file, or in
+                                 the database */
+    const char *direct;       /* URL of the same PostgreSQL database past pgbouncer, for LISTEN,
+                                 locks and tables; NULL = `where` */
+    const char *const *reads; /* URLs of read replicas of PostgreSQL: see ramet_call_replica */
+    size_t n_reads;
     const char *engine_vfs;      /* SQLite VFS by name; NULL = default. For fault tests */
     int64_t (*clock)(void *arg); /* microseconds now; NULL = the system's. For tests */
     void *clock_arg;
 } ramet_options;
 
-/* Opens or makes a store. `where` is a path or `sqlite:PATH` (another word before a colon is
- * refused: it may name an engine some day); NULL or "" is
+/* Opens or makes a store. `where` is a path, `sqlite:PATH`, or `postgres://…` (a URL as libpq takes
+ * it; with pgbouncer=1 for pgbouncer in transaction mode); another word before a colon is refused.
+ * NULL or "" is
  * $XDG_DATA_HOME/ramet/ramet.db (else ~/.local/share/ramet/ramet.db). Missing
  * folders of the default place are made. An older file is upgraded in one
  * transaction; a newer one is refused with RAMET_NEWER.
@@ -186,8 +195,22 @@ RAMET_API ramet_status ramet_open(const char *where, const ramet_options *opt, r
 /* Closes. No call of it may be running; every call and stream must be freed first. */
 RAMET_API void ramet_close(ramet *r);
 
-/* The path that a `where` means; the answer is static per thread. */
+/* The path that a `where` means, or its URL without the password; the answer is static per thread.
+ */
 RAMET_API const char *ramet_where(const char *where);
+
+/* The statements that make the tables of a store, one by one, for those who make them by hand; no
+ * store is needed for that (docs/scaling.md). RAMET_CITUS: PostgreSQL's tables without partitions,
+ * and then how they are distributed. RAMET_INVALID: partitions are 1 to 1,024, or there is no such
+ * version. */
+typedef enum { RAMET_SQLITE, RAMET_POSTGRES, RAMET_CITUS } ramet_engine;
+typedef struct ramet_schema_in {
+    ramet_engine engine;
+    int partitions; /* of each table of a tree, on PostgreSQL; 0 = 8 */
+    int64_t after;  /* only what a store of that schema version lacks; 0 = all */
+} ramet_schema_in;
+RAMET_API ramet_status ramet_schema(const ramet_schema_in *in,
+                                    void (*statement)(void *arg, const char *sql), void *arg);
 
 /* Whether writes are stopped (I8): RAMET_OK, or the status of the write that failed (RAMET_IO,
  * RAMET_FULL, RAMET_DAMAGED, …). */
@@ -204,6 +227,23 @@ RAMET_API const ramet_error *ramet_call_error(const ramet_call *c);
  * programs that are built with it). */
 struct arena;
 RAMET_API struct arena *ramet_call_arena(ramet_call *c);
+
+/* Read replicas (options.reads). A write has a position: whatever has come so far holds it.
+ *
+ * From ramet_call_replica() on the call's reads may come from a replica that has come to `since`
+ * and has what the call itself wrote: one that is behind is waited for, up to 200 ms, then the
+ * primary is read. 0: whatever a replica has. -1, and ramet_call_reset(), go back to the primary
+ * alone. What a share link shows always comes from there. */
+RAMET_API void ramet_call_replica(ramet_call *c, int64_t since);
+/* Whether a read of it came from one, since ramet_call_reset(): what was not found may be there. */
+RAMET_API bool ramet_call_replicated(const ramet_call *c);
+/* The position of the call's last write; 0: it has not written, or there are no replicas. */
+RAMET_API int64_t ramet_call_position(const ramet_call *c);
+/* One that holds all that was written through `r`. */
+RAMET_API int64_t ramet_position(ramet *r);
+/* As text, "16/B374D848", and back; -1 when it is none. */
+RAMET_API const char *ramet_position_text(int64_t position, char out[24]);
+RAMET_API int64_t ramet_position_parse(const char *s);
 
 /* ------------------------------------------------------------------ values */
 
@@ -1023,10 +1063,16 @@ RAMET_API int64_t ramet_event_last(ramet *r);
  * one included). Event and call must be of the same store. */
 RAMET_API bool ramet_event_seen(ramet_call *c, const ramet_event *e);
 /* Blocks until there is an event past `after`, by this process (at once) or another one on the same
- * file (within half a second), at most `ms`; gives the newest number. ramet_event_wake() ends every
- * wait early, and the next one when nobody waits. */
+ * file (within half a second) or database (at once, or within a second or two), at most `ms`; gives
+ * the newest number. ramet_event_wake() ends every wait early, and the next one when nobody waits.
+ */
 RAMET_API int64_t ramet_event_wait(ramet *r, int64_t after, int ms);
 RAMET_API void ramet_event_wake(ramet *r);
+/* In a database, events get their numbers a moment after their commit. A mark stands for all that
+ * this process has committed by now; upto waits until the events of that have numbers, and gives a
+ * number that is not below any of them. Both are cheap when nothing is to be waited for. */
+RAMET_API int64_t ramet_event_mark(ramet *r);
+RAMET_API int64_t ramet_event_upto(ramet *r, int64_t mark);
 /* Forgets events but the newest `keep` (at least 1); those that the search index has not seen yet
  * stay. Also forgets answers kept for idempotency keys past their day. For the embedding program.
  */
@@ -1113,7 +1159,8 @@ RAMET_API ramet_status ramet_share_revoke(ramet_call *c, const char *session, co
 RAMET_API ramet_status ramet_call_share(ramet_call *c, const char *token, ramet_share **out);
 
 /* -------------------------------------------------------------- attachments
- * Files that entries refer to (parts of type file). Kept once by content, beside the store's file.
+ * Files that entries refer to (parts of type file). Kept once by content: in a folder, or in the
+ * database (options.attachments).
  */
 
 typedef struct ramet_attachment {
@@ -1142,7 +1189,8 @@ RAMET_API void ramet_upload_abort(ramet_upload *u); /* NULL is fine */
 
 /* The uploader, and whoever may read an entry that refers to it. */
 RAMET_API ramet_status ramet_attachment_get(ramet_call *c, const char *id, ramet_attachment **out);
-/* The same, and an open file to read from; the caller closes it. */
+/* The same, and an open file to read from; the caller closes it. Content that lies in the database
+ * is brought to a file without a name in $TMPDIR. */
 RAMET_API ramet_status ramet_attachment_open(ramet_call *c, const char *id, ramet_attachment **out,
                                              int *fd);
 /* Only its uploader, and only while no entry refers to it. */
@@ -1208,6 +1256,33 @@ RAMET_API ramet_status ramet_token_revoke(ramet_call *c, const char *id);
  * commit. Any user may ask. */
 RAMET_API ramet_status ramet_token_check(ramet_call *c, const char *secret, ramet_token **out);
 
+/* -------------------------------------------------------------------- nodes
+ * Servers on one database. A file is not shared: there is nobody to tell anything, every job is
+ * one's own, no node has to say that it lives, and secrets are not kept. For the embedding program.
+ */
+
+RAMET_API bool ramet_shared(ramet *r);
+/* A text (UTF-8, up to 64 MiB) for all others who hear: in order, once, not kept. Never waits. */
+RAMET_API void ramet_tell(ramet *r, const char *text, size_t n);
+/* text NULL: some may have been missed (it begins with that). Called on a thread of the library,
+ * which it must not hold up or call anything of the library on. heard NULL: no more; nobody is
+ * being told when it returns. False: nothing can be heard (a file; pgbouncer without
+ * options.direct). */
+typedef void (*ramet_heard)(void *arg, const char *text, size_t n);
+RAMET_API bool ramet_hear(ramet *r, ramet_heard heard, void *arg);
+/* Says that a node lives, under the name that its turns have as host: every 3 seconds. Gives the
+ * nodes that live, this one too: those that said so in the last 15 seconds by the clock of the
+ * database. */
+RAMET_API ramet_status ramet_node_beat(ramet_call *c, const char *host, const char *const **out,
+                                       size_t *n);
+RAMET_API void ramet_node_leave(ramet *r, const char *host);
+/* Whether this process is to do a job that one does for all: nobody else is at it until
+ * ramet_job_end(), and nobody was in the last every_us. `job` must live until then. */
+RAMET_API bool ramet_job_begin(ramet *r, const char *job, int64_t every_us);
+RAMET_API void ramet_job_end(ramet *r, const char *job);
+/* A secret of that name that all have: made by who asks first. kept false: there is none. */
+RAMET_API ramet_status ramet_secret(ramet_call *c, const char *name, uint8_t out[32], bool *kept);
+
 /* --------------------------------------------------------------- statistics */
 
 typedef struct ramet_activity {
@@ -1264,6 +1339,43 @@ RAMET_API ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress prog
  * Neither may exist. */
 RAMET_API ramet_status ramet_backup(ramet_call *c, const char *path, ramet_progress progress,
                                     void *arg);
+
+/* What differs between the two sides of a copy, or is damaged on both. */
+typedef struct ramet_copy_fault {
+    const char *table; /* "" when it is not of one table */
+    const char *key;   /* of the row: "tree=3 session=7 tag=travel" */
+    const char *what;  /* one line, with both of them */
+} ramet_copy_fault;
+
+typedef struct ramet_copy_in {
+    bool verify_only;            /* compare both sides; write nothing */
+    int passes;                  /* most looks for what changed meanwhile; 0 = 8 */
+    const ramet_options *target; /* how it is opened; NULL: the defaults */
+} ramet_copy_in;
+
+typedef struct ramet_copy_out {
+    bool resumed;                              /* an earlier one was not finished */
+    int64_t trees, entries, attachments;       /* gone through */
+    int64_t written, removed;                  /* rows in the target */
+    int64_t passes;                            /* looks for what changed meanwhile */
+    int64_t behind;                            /* trees that have changed and are not copied */
+    char source_digest[65], target_digest[65]; /* SHA-256 over all rows compared, in order */
+    ramet_copy_fault *faults;                  /* the first 1,000 */
+    size_t n;
+    int64_t n_all;
+} ramet_copy_out;
+/* Copies everything to another store (a place as for ramet_open()), whatever engine either is on,
+ * while others read and write this one. Numbers, ids and hashes stay. Each tree is copied as one
+ * snapshot has it, read back, compared row by row, and its hash chains are computed anew;
+ * attachments are read back, too. Then trees that changed meanwhile are copied again, until none
+ * has. RAMET_BEHIND: that did not end, and `behind` are left; the next call copies only those.
+ *
+ * The target must be new, or hold what an earlier call copied from this store and nothing else:
+ * otherwise RAMET_INVALID. It cannot be opened (RAMET_CANNOT_OPEN) until the copy is finished. A
+ * call that was stopped, or failed, or died, is gone on with by the next. RAMET_BUSY: another copy
+ * goes into that target now. RAMET_OK also when faults were found. O(store). */
+RAMET_API ramet_status ramet_copy(ramet_call *c, const char *to, const ramet_copy_in *in,
+                                  ramet_progress progress, void *arg, ramet_copy_out *out);
 
 #define RAMET_BATCH_SIZES 10
 typedef struct ramet_stats {

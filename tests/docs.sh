@@ -67,7 +67,7 @@ is "the tour has five commands" "$(grep -c '^\$ ' "$tmp/tour.txt")" 5
 # program SOURCE NAME: compiles against the header and the static library of this build
 program() {
     ${CC:-gcc} -std=c11 -Wall -Wextra -Werror "${flags[@]}" -Iinclude "$1" "$build/libramet.a" \
-        -lsqlite3 -lzstd -lcrypto -lm -pthread -o "$tmp/$2"
+        -lsqlite3 -lpq -lzstd -lcrypto -lm -pthread -o "$tmp/$2"
 }
 block README.md "<!-- sample" 1 >"$tmp/sample.c"
 ok "the sample compiles" program "$tmp/sample.c" sample
@@ -202,7 +202,7 @@ has "how large an entry is kept in its row" "$(cat "$model")" \
 has "how far a cut policy looks" "$(cat docs/decisions/0011-*.md)" \
     "At most $(number SNAP_WINDOW src/core/move.c) entries before and after the cut"
 has "how many writes share a commit" "$(tr '\n' ' ' <docs/architecture.md)" \
-    "up to $(number GROUP_MAX src/store/store.c) waiting writes"
+    "up to $(number GROUP_MAX src/store/store_file.c) waiting writes"
 
 # ---- links
 

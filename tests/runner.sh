@@ -9,6 +9,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib/tap.bash"
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ramet-runner.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
+unset SUITE LEAVE_OUT RAMET_TEST_DB PG_LIST
+export ENGINE=sqlite
 
 # program FILE: makes an executable of what stands on standard input
 program() {
@@ -83,4 +85,70 @@ await finish();
 X
 said=$("$here/run" "$tmp/b" "$tmp/t" 2>&1)
 is "suites of the server run, their parts do not" "${said##*$'\n'}" "5 passed, 0 failed, 1 skipped"
+
+# ---- two engines; a PostgreSQL that only notes what is asked of it
+
+# engines_new <script: a test script
+engines_new() {
+    build_new
+    mkdir "$tmp/t/lib"
+    cat >"$tmp/t/cli/case.sh"
+    : >"$tmp/log"
+    program "$tmp/t/lib/postgres.sh" <<X
+echo "\$1" >>"$tmp/log"
+case \$1 in
+start) echo "\$2" >>"\$PG_LIST"; echo postgres://of-the-test/x ;;
+bouncer) echo "\$2" >>"\$PG_LIST"; echo 'postgres://of-the-test/x?pgbouncer=1' ;;
+esac
+X
+}
+engine_tests() {
+    cat <<X
+. "$here/lib/tap.bash"
+is 'of a file' "\${RAMET_TEST_DB:-a file}" 'a file'
+is 'of both' "\$ENGINE \${RAMET_TEST_DB:-a file}" "\${RAMET_TEST_DB:+postgres }\${RAMET_TEST_DB:-sqlite a file}"
+finish
+X
+}
+
+engines_new < <(engine_tests)
+echo 'cli/case | of a file' >"$tmp/t/lib/of-files"
+said=$(ENGINE=both "$here/run" "$tmp/b" "$tmp/t" 2>&1)
+is "both engines: the last line" "${said##*$'\n'}" "11 passed, 0 failed, 2 skipped"
+has "both engines: the suite of PostgreSQL is named" "$said" 'cli/case@postgres'
+is "both engines: started once, removed at the end" "$(paste -sd' ' "$tmp/log")" 'start bouncer remove remove'
+said=$(ENGINE=postgres "$here/run" "$tmp/b" "$tmp/t" 2>&1)
+is "one engine: the last line" "${said##*$'\n'}" "5 passed, 0 failed, 1 skipped"
+said=$(ENGINE=both SUITE='cli/*' "$here/run" "$tmp/b" "$tmp/t" 2>&1)
+is "some suites: the last line" "${said##*$'\n'}" "3 passed, 0 failed, 0 skipped"
+is "an engine that there is not" "$(ENGINE=other "$here/run" "$tmp/b" "$tmp/t" 2>/dev/null; echo $?)" 2
+
+echo 'cli/case | no test at all' >>"$tmp/t/lib/of-files"
+said=$(ENGINE=both "$here/run" "$tmp/b" "$tmp/t" 2>&1)
+is "a line about files that names no test fails" "${said##*$'\n'}" "11 passed, 1 failed, 2 skipped"
+has "... and is shown" "$said" "there is no test 'no test at all' in cli/case"
+
+echo 'unit | a::c' >"$tmp/t/lib/of-files"
+program "$tmp/b/tests/unit" <<'X'
+for a; do case $a in
+--filter=*) filter=${a#--filter=} ;;
+--tap=*) tap=${a#--tap=} ;;
+esac; done
+echo 1..2 >"$tap"
+echo 'ok - a::b (0.00s)' >>"$tap"
+[ "${filter-}" = '!(a/c)' ] && echo 'ok - a::c  # SKIP test was skipped' >>"$tap"
+[ -z "${filter-}" ] && echo 'ok - a::c (0.00s)' >>"$tap"
+:
+X
+said=$(ENGINE=both SUITE='unit*' "$here/run" "$tmp/b" "$tmp/t" 2>&1)
+is "unit tests about files are not counted" "${said##*$'\n'}" "3 passed, 0 failed, 0 skipped"
+
+engines_new <<<"echo \$\$ >'$tmp/pid'; sleep 300"
+ENGINE=postgres SUITE='cli/*' "$here/run" "$tmp/b" "$tmp/t" >/dev/null 2>&1 &
+for ((i = 0; i < 200; i++)); do [ ! -s "$tmp/pid" ] || break; sleep 0.05; done
+kill -TERM $!
+wait $!
+is "ended from outside: the exit code" $? 130
+is "ended from outside: the server is removed" "$(tail -n 1 "$tmp/log")" remove
+fails "ended from outside: so is the suite" kill -0 "$(cat "$tmp/pid")"
 finish

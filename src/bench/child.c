@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,13 +17,23 @@ void child_end(child *c)
         ;
 }
 
+/* In the child: it ends with the benchmark, however that ends. */
+static void die_along(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(1);
+}
+
 child child_fork(void (*run)(int out))
 {
     int ends[2];
     child c = {0};
+    pid_t parent = getpid();
     if (pipe(ends) != 0 || (c.pid = fork()) < 0)
         bench_die("no child: %s", strerror(errno));
     if (c.pid == 0) {
+        die_along(parent);
         run(ends[1]);
         _exit(1);
     }
@@ -48,7 +59,7 @@ static _Noreturn void serve(const bench *b, const char *name, const char *const 
                             "--connections-per-address",
                             "4096"};
     size_t n = 12;
-    argv[5] = scratch_path(b, name);
+    argv[5] = strstr(name, "://") ? name : scratch_path(b, name);
     for (size_t i = 0; more && more[i] && n < 31; i++)
         argv[n++] = more[i];
     dup2(out, STDOUT_FILENO);
@@ -61,10 +72,13 @@ child child_serve(const bench *b, const char *name, const char *const *more)
     int ends[2];
     child c = {0};
     char line[256] = "";
+    pid_t parent = getpid();
     if (pipe(ends) != 0 || (c.pid = fork()) < 0)
         bench_die("no child: %s", strerror(errno));
-    if (c.pid == 0)
+    if (c.pid == 0) {
+        die_along(parent);
         serve(b, name, more, ends[1]);
+    }
     close(ends[1]);
     FILE *f = fdopen(ends[0], "r");
     while (f && fgets(line, sizeof line, f) && strncmp(line, "listening on ", 13) != 0)

@@ -16,7 +16,8 @@ typedef struct child {
 
 /* A function in a process of its own: it writes its port (an int) to `out`. */
 child child_fork(void (*run)(int out));
-/* `ramet serve` on a scratch store; `more` (NULL: none) are further words, NULL at the end. */
+/* `ramet serve` on a scratch store, or on the one of a URL; `more` (NULL: none) are further words,
+ * NULL at the end. */
 child child_serve(const bench *b, const char *name, const char *const *more);
 void child_end(child *c);
 /* http://127.0.0.1:PORT and the path; in a ring of a few static buffers. */

@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "bench/child.h"
+#include "bench/wrk.h"
 #include "client/client.h"
 
 #include <arpa/inet.h>
@@ -58,52 +59,6 @@ static _Noreturn void hello_main(int out)
         pause();
 }
 
-/* ----------------------------------------------------------------------- wrk */
-
-typedef struct wrk_result {
-    double rate, p50_ms, p99_ms;
-    int64_t errors;
-} wrk_result;
-
-static double in_ms(const char *text)
-{
-    char *unit;
-    double v = strtod(text, &unit);
-    return strncmp(unit, "us", 2) == 0 ? v / 1000 : unit[0] == 's' ? v * 1000 : v;
-}
-
-static wrk_result wrk_run(const bench *b, const char *url, const char *script)
-{
-    char command[2048], line[512];
-    wrk_result r = {0};
-    snprintf(command, sizeof command, "wrk -t1 -c%d -d%ds --latency %s%s '%s'", CONNECTIONS,
-             b->quick ? 1 : 4, script ? "-s " : "", script ? script : "", url);
-    FILE *f = popen(command, "r");
-    while (f && fgets(line, sizeof line, f)) {
-        const char *p = line + strspn(line, " \t");
-        if (strncmp(p, "Requests/sec:", 13) == 0)
-            r.rate = strtod(p + 13, NULL);
-        else if (strncmp(p, "50%", 3) == 0)
-            r.p50_ms = in_ms(p + 3);
-        else if (strncmp(p, "99%", 3) == 0)
-            r.p99_ms = in_ms(p + 3);
-        else if (strncmp(p, "Non-2xx", 7) == 0 || strncmp(p, "Socket errors", 13) == 0)
-            r.errors++;
-    }
-    if (!f || pclose(f) != 0 || r.rate <= 0)
-        bench_die("wrk did not run; tools/setup bench installs it");
-    if (r.errors)
-        bench_die("wrk met errors at %s", url);
-    return r;
-}
-
-static void file_write(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-    if (!f || fputs(text, f) < 0 || fclose(f) != 0)
-        bench_die("%s cannot be written", path);
-}
-
 /* -------------------------------------------------------------------- health */
 
 static void health_rows(bench *b)
@@ -112,8 +67,8 @@ static void health_rows(bench *b)
     child server = child_serve(b, "http.db", NULL), plain = child_fork(hello_main);
     bench_note("GET /healthz against a bare program");
     for (int i = 0; i < (b->quick ? 1 : 5); i++) {
-        sample_add(&bare, wrk_run(b, child_url(&plain, "/healthz"), NULL).rate);
-        sample_add(&ours, wrk_run(b, child_url(&server, "/healthz"), NULL).rate);
+        sample_add(&bare, wrk_run(b, child_url(&plain, "/healthz"), NULL, CONNECTIONS).rate);
+        sample_add(&ours, wrk_run(b, child_url(&server, "/healthz"), NULL, CONNECTIONS).rate);
     }
     child_end(&plain);
     child_end(&server);
@@ -126,33 +81,6 @@ static void health_rows(bench *b)
 
 /* -------------------------------------------------------------------- append */
 
-/* One session a connection, as nearly as wrk can: its requests take them in turns. */
-static void append_script(bench *b, ramet *store, const char *path)
-{
-    words w = {21};
-    char text[ENTRY_BYTES + 1];
-    buf s;
-    buf_init(&s, 1 << 20);
-    ramet_call *c = ramet_call_new(store, "local", "bench");
-    buf_puts(&s, "local s = {");
-    for (int i = 0; i < CONNECTIONS; i++)
-        buf_printf(&s, "%s'%s'", i ? "," : "", scratch_session(c));
-    words_fill(&w, text, ENTRY_BYTES);
-    for (char *p = text; *p; p++)
-        if (*p == '\n')
-            *p = ' ';
-    buf_printf(&s,
-               "}\nlocal body = '{\"entries\":[{\"role\":\"user\",\"text\":\"%s\"}]}'\n"
-               "local n = 0\nlocal h = {['Content-Type'] = 'application/json'}\n"
-               "request = function()\n  n = n + 1\n  return wrk.format('POST', "
-               "'/ramet/v1/sessions/' .. s[n %% #s + 1] .. '/entries', h, body)\nend\n",
-               text);
-    ramet_call_free(c);
-    file_write(path, s.p);
-    buf_release(&s);
-    (void)b;
-}
-
 static void append_rows(bench *b)
 {
     sample ours = {0}, own = {0}, p99 = {0}, p50 = {0};
@@ -164,10 +92,10 @@ static void append_rows(bench *b)
         ramet_close(store);
         file_remove(scratch_path(b, "own.db"));
         store = scratch_open(b, "posts.db");
-        append_script(b, store, script);
+        wrk_append_script(store, CONNECTIONS, script);
         ramet_close(store);
         child server = child_serve(b, "posts.db", NULL);
-        wrk_result r = wrk_run(b, child_url(&server, "/"), script);
+        wrk_result r = wrk_run(b, child_url(&server, "/"), script, CONNECTIONS);
         child_end(&server);
         file_remove(scratch_path(b, "posts.db"));
         sample_add(&ours, r.rate);
@@ -201,7 +129,7 @@ static void tail_row(bench *b)
     child server = child_serve(b, "http.db", NULL);
     snprintf(path, sizeof path, "/ramet/v1/sessions/%s/entries?tail=true&limit=50", session);
     bench_note("tail pages over HTTP");
-    wrk_result r = wrk_run(b, child_url(&server, path), NULL);
+    wrk_result r = wrk_run(b, child_url(&server, path), NULL, CONNECTIONS);
     child_end(&server);
     report_row(b, "http_tail", "the last 50 entries over HTTP, 64 connections", r.rate, "/s",
                BAR_NONE, 0, "latency p50 %.2f ms, p99 %.2f ms", r.p50_ms, r.p99_ms);

@@ -17,7 +17,7 @@ extern char **environ;
 
 /* ------------------------------------------------------------------- nested */
 
-static double tail_us(ramet_call *c, const char *session, bool versions)
+double tail_us(ramet_call *c, const char *session, bool versions)
 {
     ramet_read_in in = {.tail = true, .limit = 50, .versions = versions};
     ramet_page page;

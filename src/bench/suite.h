@@ -48,6 +48,7 @@ void case_search(bench *b);
 void case_stream(bench *b);
 void case_http(bench *b);
 void case_turns(bench *b);
+void case_postgres(bench *b);
 void case_kagent(bench *b);
 void case_bodies(bench *b);
 
@@ -132,6 +133,9 @@ void threads_run(size_t n, void (*run)(void *arg), void *args, size_t arg_size);
 
 /* Appends a second by 64 threads, one session and `each` entries a thread (append.c). */
 double appenders_rate(ramet *store, int64_t each);
+
+/* Reads the last 50 entries (reads.c). */
+double tail_us(ramet_call *c, const char *session, bool versions);
 
 /* ---- plain SQLite, set as the store sets it (raw.c) */
 

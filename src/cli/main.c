@@ -143,6 +143,15 @@ static int calls_open(cli *c, const char *user)
     return -1;
 }
 
+/* Only what looks after the whole store takes it. */
+static const char *folder_given(const cli *c)
+{
+    for (const option_def *o = c->cmd->options; o && o->name; o++)
+        if (strcmp(o->name, "attachments") == 0)
+            return opt_text(c, o->name);
+    return NULL;
+}
+
 static int server_open(cli *c, const char *url)
 {
     ramet_error error;
@@ -151,6 +160,8 @@ static int server_open(cli *c, const char *url)
         user = getenv("RAMET_USER");
     if (strcmp(c->cmd->name, "gc") == 0 && opt_text(c, "grace"))
         return cli_error(c, RAMET_INVALID, "grace", "the grace time is the server's own setting");
+    if (folder_given(c))
+        return cli_error(c, RAMET_INVALID, "attachments", "the folder is the server's own setting");
     if (c->cmd->flags & CMD_FILE)
         return cli_error(c, RAMET_INVALID, "server", "'ramet %s' works on a store's file alone",
                          c->cmd->name);
@@ -184,9 +195,10 @@ static int store_open(cli *c)
     ramet_error error;
     if (strcmp(c->cmd->name, "gc") == 0)
         options.grace_us = opt_span(c, "grace");
+    options.attachments = folder_given(c);
     if (ramet_open(where, &options, &c->store, &error) != RAMET_OK) {
-        if (error.status != RAMET_CANNOT_OPEN || access(ramet_where(where), F_OK) == 0 ||
-            !options.must_exist)
+        static const char none[] = "there is no store at ";
+        if (strncmp(error.message, none, sizeof none - 1) != 0)
             return cli_report(c, &error);
         return cli_error(c, RAMET_CANNOT_OPEN, "db",
                          "there is no store at %s; 'ramet new' makes one", ramet_where(where));

@@ -89,6 +89,7 @@ const topic_def cli_names[] = {
     TAG_OPTION,                                                                                     \
     FLAG("private", 0, "visible to its owner alone, not to the members of the tree"),               \
     VALUE("ephemeral", 0, OPT_SPAN, "SPAN", "it goes after that long, unless promoted")
+#define FOLDER_OPTION WORD("attachments", 0, "DIR", "the folder of attachments, where the server has that setting", WORD_FILE)
 #define AT_OPTION     VALUE("at", 0, OPT_TEXT, "ENTRY", "the same as ENTRY")
 #define CUT_OPTIONS                                                                                 \
     FLAG("before", 0, "cut before ENTRY instead of after it"),                                      \
@@ -456,18 +457,34 @@ const command_def cli_commands[] = {
 {
     .name = "fsck", .group = GROUP_CARE, .flags = CMD_ADMIN, .synopsis = "", .run = cmd_fsck,
     .summary = "Check every hash, reference and head; exit with 7 when something is damaged",
+    .options = OPTIONS(FOLDER_OPTION),
 },
 {
     .name = "gc", .group = GROUP_CARE, .flags = CMD_ADMIN, .synopsis = "", .run = cmd_gc,
     .summary = "Remove for good what was deleted longer ago than the grace time",
     .options = OPTIONS(FLAG("dry-run", 0, "only say what would go"),
-                       VALUE("grace", 0, OPT_SPAN, "SPAN", "the grace time (default: 7d)")),
+                       VALUE("grace", 0, OPT_SPAN, "SPAN", "the grace time (default: 7d)"), FOLDER_OPTION),
 },
 {
     .name = "backup", .group = GROUP_CARE, .flags = CMD_ADMIN, .synopsis = "FILE", .run = cmd_backup,
     .summary = "Copy the store to a new file while others read and write",
     .about = "Attachments go into the folder FILE.files beside it: the two belong together.",
     .args = ARGS(ARG("FILE", "the copy; it must not exist", WORD_FILE)),
+    .options = OPTIONS(FOLDER_OPTION),
+},
+{
+    .name = "copy", .group = GROUP_CARE, .flags = CMD_NO_STORE, .synopsis = "--from STORE --to STORE", .run = cmd_copy,
+    .summary = "Copy a store to another one, row by row, while others read and write it",
+    .about = "Numbers, ids and hashes stay. Each tree is read back and compared with the source, its hash chains are "
+             "computed anew, attachments are read back; exit with 7 when something differs or is damaged.\n\n"
+             "Trees that change meanwhile are copied again until none does. When that does not end, exit with 8: the same "
+             "command catches up, and ends when nobody writes to the source. It also goes on with a copy that was "
+             "stopped or killed. The target must be new, or such a copy, and cannot be opened until it is finished.",
+    .options = OPTIONS(WORD("from", 0, "STORE", "the source: a path, or sqlite:PATH", WORD_FILE),
+                       WORD("to", 0, "STORE", "the target", WORD_FILE),
+                       FLAG("verify-only", 0, "only compare the two, all of both")),
+    .examples = EXAMPLES({"copy --from sqlite:ramet.db --to sqlite:/srv/ramet.db", "to another disk, online"},
+                         {"copy --from sqlite:ramet.db --to sqlite:/srv/ramet.db --verify-only", "compare them again"}),
 },
 {
     .name = "stat", .group = GROUP_CARE, .flags = CMD_ADMIN, .synopsis = "", .run = cmd_stat,
@@ -490,6 +507,18 @@ const command_def cli_commands[] = {
                        VALUE("note", 0, OPT_TEXT, "TEXT", "create: what it is for")),
     .examples = EXAMPLES({"token create --user ann --expires 12w --note 'her laptop'", "a key for ann"},
                          {"token revoke 0a1b2c3d", "it is refused from now on"}),
+},
+{
+    .name = "schema", .group = GROUP_CARE, .flags = CMD_NO_STORE, .synopsis = "", .run = cmd_schema,
+    .summary = "Print the statements that make the tables of a store",
+    .about = "Ramet makes its tables itself; this is for those who make them by hand, or who look what it would do. "
+             "docs/scaling.md tells how the tables are distributed.",
+    .options = OPTIONS(CHOICE("engine", 0, "ENGINE", "for which one (default: postgres)", "sqlite|postgres"),
+                       VALUE("partitions", 0, OPT_COUNT, "N", "parts of each table of a tree (default: 8)"),
+                       FLAG("citus", 0, "without partitions, and with the calls that distribute the tables by tree"),
+                       VALUE("after", 0, OPT_COUNT, "VERSION", "only what a store of that schema version lacks")),
+    .examples = EXAMPLES({"schema --partitions 32 | psql -1 -v ON_ERROR_STOP=1 \"$URL\"", "a store with 32 parts a table"},
+                         {"schema --citus", "the tables for a Citus cluster, and how they are distributed"}),
 },
 {
     .name = "bench", .group = GROUP_CARE, .flags = CMD_NO_STORE | CMD_RAW, .synopsis = "[ARGUMENTS...]", .run = cmd_bench,

@@ -239,7 +239,8 @@ struct curl_slist *ask_headers(const client_call *c, bool has_body)
     } all[] = {{"Content-Type: ", has_body ? "application/json" : NULL},
                {"Authorization: Bearer ", c->r->token},
                {"X-User-Id: ", c->r->token ? NULL : c->user},
-               {"X-Client-ID: ", c->name}};
+               {"X-Client-ID: ", c->name},
+               {"X-Ramet-Position: ", c->r->position[0] ? c->r->position : NULL}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (!all[i].value)
             continue;
@@ -251,6 +252,16 @@ struct curl_slist *ask_headers(const client_call *c, bool has_body)
     buf_release(&line);
     /* A body that is refused is refused at once anyway. */
     return curl_slist_append(list, "Expect:");
+}
+
+void position_hear(client_call *c)
+{
+    struct curl_header *h;
+    if (curl_easy_header(c->curl, "X-Ramet-Position", 0, CURLH_HEADER, -1, &h) != CURLHE_OK)
+        return;
+    int64_t at = ramet_position_parse(h->value);
+    if (at > ramet_position_parse(c->r->position))
+        ramet_position_text(at, c->r->position);
 }
 
 static CURLcode perform(client_call *c, const target *t, const char *method, const body *b,
@@ -274,6 +285,7 @@ static CURLcode perform(client_call *c, const target *t, const char *method, con
         curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)b->text.n);
     }
     CURLcode rc = curl_easy_perform(h);
+    position_hear(c);
     long status = 0;
     curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
     c->status = (int)status;

@@ -17,6 +17,7 @@
 /* What stands behind a `ramet *` of client_http. */
 typedef struct client {
     char *base, *token;
+    char position[24]; /* of the last write: what is read holds it */
 } client;
 
 /* What stands behind its `ramet_call *`. */
@@ -72,6 +73,7 @@ ramet_status ask(target *t, const char *method, body *b, json_doc *out);
 ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out);
 /* Who asks goes into headers: a line end in it would begin another one. */
 ramet_status who_check(client_call *c);
+void position_hear(client_call *c); /* from the answer that has just come */
 struct curl_slist *ask_headers(const client_call *c, bool has_body);
 /* The library's error from an answer of another status than 2xx. */
 ramet_status answer_error(client_call *c, const buf *text);

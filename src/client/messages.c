@@ -114,6 +114,7 @@ ramet_status client_message(ramet_call *call, const char *session, const char *r
     list = curl_slist_append(list, "Accept: text/event-stream");
     options_set(c, t.text.p, json, &l, list);
     CURLcode rc = curl_easy_perform(c->curl);
+    position_hear(c);
     long status = 0;
     curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
     c->status = (int)status;

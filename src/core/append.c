@@ -23,6 +23,8 @@ ramet_status entries_known(cx *x, const branch_row *b, entry_new *list, size_t n
         int64_t k = 0;
         if (!e->in->id || path_find(x, b, e->e.id, &k) < 0) {
             (*fresh)++;
+            if (e->n_files && needs_serial(x))
+                return cx_status(x);
             if (e->n_files)
                 TRY(attachments_check(x, e));
             continue;
@@ -46,6 +48,7 @@ ramet_status entries_known(cx *x, const branch_row *b, entry_new *list, size_t n
 void append_answer(cx *x, const branch_row *b, entry_new *list, size_t n, ramet_append_out *out)
 {
     const char *newest = NULL; /* of those written now: the head */
+    ANSWER(x, out);
     *out = (ramet_append_out){.entries = arena_array(x->a, n + 1, sizeof *out->entries), .n = n};
     for (size_t i = 0; i < n; i++) {
         const entry_new *e = list[i].same_as >= 0 ? &list[list[i].same_as] : &list[i];
@@ -91,6 +94,7 @@ void adk_begin(cx *x, session_row *s, branch_row *b)
     q_int(q, 2, s->no);
     q_int(q, 3, b->m.id);
     q_run(q);
+    access_changed(x, s->tree);
 }
 
 /* A new entry of a turn that was cut off comes too late. */
@@ -114,6 +118,8 @@ static ramet_status fence_check(cx *x, const session_row *s, const branch_row *b
 ramet_status append_do(cx *x, session_row *s, branch_row *b, const append_work *w)
 {
     size_t fresh;
+    if (w->log != RAMET_LOG_MAIN && needs_serial(x))
+        return cx_status(x);
     TRY(target(x, s, w, b));
     TRY(entries_known(x, b, w->list, w->n, &fresh));
     if (fresh && w->fenced)
@@ -127,6 +133,9 @@ ramet_status append_do(cx *x, session_row *s, branch_row *b, const append_work *
     TRY(tip_check(x, b));
     if (fresh && !b->m.id)
         adk_begin(x, s, b);
+    /* Where nothing is written nothing is guarded: then the store runs it on what is true now. */
+    if (fresh)
+        access_guard(x, s);
     entries_write(x, s, b, w->list, w->n);
     if (b->m.id == s->head)
         recent_put(x, s, b);
@@ -197,5 +206,5 @@ ramet_status ramet_append(ramet_call *c, const char *session, const ramet_append
     TRY(entries_prepare(c, in->entries, in->n, c->r->lim.batch, ramet_now(c->r), &j.w.list));
     if (in->before_turn)
         return cx_write(c, append_rewind_run, &j);
-    return cx_append(c, append_run, &j);
+    return cx_light(c, append_run, &j);
 }

@@ -9,8 +9,6 @@
  */
 #include "core/attachment.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 /* ---------------------------------------------------------------------- row */
@@ -186,19 +184,15 @@ ramet_status ramet_attachment_open(ramet_call *c, const char *id, ramet_attachme
     *fd = -1;
     TRY(ramet_attachment_get(c, id, out));
     hex_decode((*out)->sha256, digest, HASH_LEN);
-    const char *path = file_path(c->a, c->r, digest);
     int64_t size = (*out)->size;
-    int got = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (got < 0 && errno == ENOENT) {
-        /* It may have been removed since it was looked up; else it should be there. */
-        TRY(ramet_attachment_get(c, id, out));
-        errno = ENOENT;
-    }
-    if (got < 0) {
+    int got;
+    ramet_status st = file_open(c, digest, size, &got);
+    /* It may have been removed since it was looked up; else it should be there. */
+    if (st == RAMET_OK && got < 0 && (st = ramet_attachment_get(c, id, out)) == RAMET_OK)
+        st = call_fail(c, RAMET_DAMAGED, NULL, "the file of attachment %s is missing", id);
+    if (st != RAMET_OK) {
         *out = NULL;
-        if (errno != ENOENT)
-            return file_failed(c, "opened", path);
-        return call_fail(c, RAMET_DAMAGED, NULL, "the file of attachment %s is missing", id);
+        return st;
     }
     if (fstat(got, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size != size) {
         close(got);

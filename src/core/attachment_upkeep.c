@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Upkeep of attachments: what gc, fsck and backup do about them (attachment.h has the invariants).
+ * Upkeep of attachments: what gc and fsck do about them (attachment.h has the invariants).
  */
 #include "core/attachment_upkeep.h"
 
 #include "core/attachment.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#define SPENT_BATCH 256                    /* rows a write */
-#define YOUNG_US (INT64_C(3600) * 1000000) /* a file that is younger may be under way */
+#define SPENT_BATCH 256 /* rows a write */
 
 /* -------------------------------------------------------------------------- gc */
 
@@ -150,30 +145,11 @@ static ramet_status rows_reap(reap_job *j, ramet_gc_out *out)
     return st;
 }
 
-/* Who writes to it holds its lock. */
-static void begun_reap(const file_seen *f)
-{
-    int fd = open(f->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-        unlink(f->path);
-    close(fd);
-}
-
-static ramet_status reap_each(void *arg, const file_seen *f)
+static ramet_status sweep_tell(void *arg)
 {
     reap_job *j = arg;
-    int64_t changed = (int64_t)f->st.st_mtim.tv_sec * 1000000 + f->st.st_mtim.tv_nsec / 1000;
     TRY(told(j));
     j->seen++;
-    /* Files have the system's time, whatever clock the store has. */
-    if (changed > time_now_us() - YOUNG_US)
-        return RAMET_OK;
-    if (!f->whole)
-        begun_reap(f);
-    else if (!file_named(j->c, f->sha))
-        file_reap(j->c, f->sha);
     return RAMET_OK;
 }
 
@@ -181,7 +157,7 @@ ramet_status attachments_reap(ramet_call *c, ramet_progress progress, void *arg,
 {
     reap_job j = {.c = c, .progress = progress, .arg = arg};
     TRY(rows_reap(&j, out));
-    return files_walk(c, c->r->files, reap_each, &j);
+    return files_sweep(c, sweep_tell, &j);
 }
 
 /* ------------------------------------------------------------------------ fsck */
@@ -264,105 +240,4 @@ const char *fsck_files_fault(fsck *f, int64_t k, const ramet_entry *e)
         q_end(q);
     }
     return all ? NULL : "that it refers to an attachment is not recorded";
-}
-
-/* ---------------------------------------------------------------------- backup */
-
-typedef struct copy_job {
-    ramet_call *c;
-    const char *target; /* TARGET.files */
-    ramet_progress progress;
-    void *arg;
-    int64_t done, total;
-    arena *a; /* of one file */
-} copy_job;
-
-static bool copy_take(void *arg, const void *bytes, size_t n)
-{
-    return file_write(*(int *)arg, bytes, n);
-}
-
-static ramet_status file_copy(ramet_call *c, const char *from, const char *to)
-{
-    int in = open(from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (in < 0)
-        return file_failed(c, "opened", from);
-    int out = open(to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, files_mode(c->r, false));
-    ramet_status st = RAMET_OK;
-    if (out < 0)
-        st = file_failed(c, "made", to);
-    else if (!file_read(in, copy_take, &out))
-        st = file_failed(c, "copied", from);
-    else if (fsync(out) != 0)
-        st = file_failed(c, "synced", to);
-    close(in);
-    if (out >= 0)
-        close(out);
-    return st;
-}
-
-static ramet_status copy_each(void *arg, const file_seen *f)
-{
-    copy_job *j = arg;
-    if (!f->whole)
-        return RAMET_OK;
-    if (j->progress && !j->progress(j->arg, "backup of attachments", j->done, j->total))
-        return call_fail(j->c, RAMET_STOP, NULL, "%s", ramet_status_text(RAMET_STOP));
-    j->done++;
-    arena_reset(j->a);
-    const char *folder = arena_printf(j->a, "%s/%s", j->target, f->folder);
-    const char *to = arena_printf(j->a, "%s/%s", folder, f->name);
-    TRY(folder_make(j->c, folder));
-    TRY(file_copy(j->c, f->path, to));
-    return folder_sync(folder) ? RAMET_OK : file_failed(j->c, "synced", folder);
-}
-
-static ramet_status count_each(void *arg, const file_seen *f)
-{
-    *(int64_t *)arg += f->whole;
-    return RAMET_OK;
-}
-
-static ramet_status remove_each(void *arg, const file_seen *f)
-{
-    unlink(f->path);
-    rmdir(folder_above(arg, f->path)); /* when it was the last one */
-    return RAMET_OK;
-}
-
-static ramet_status copy_run(copy_job *j)
-{
-    ramet_call *c = j->c;
-    TRY(files_walk(c, c->r->files, copy_each, j));
-    const char *folders[] = {j->target, folder_above(c->a, j->target)};
-    for (size_t i = 0; i < 2; i++)
-        if (!folder_sync(folders[i]))
-            return file_failed(c, "synced", folders[i]);
-    return RAMET_OK;
-}
-
-int attachments_hold(ramet_call *c)
-{
-    return folder_lock(c->r->files, LOCK_EX);
-}
-
-ramet_status attachments_copy(ramet_call *c, const char *path, ramet_progress progress, void *arg)
-{
-    copy_job j = {.c = c, .progress = progress, .arg = arg};
-    j.target = arena_printf(c->a, "%s.files", path);
-    TRY(files_walk(c, c->r->files, count_each, &j.total));
-    if (!j.total)
-        return RAMET_OK;
-    if (mkdir(j.target, files_mode(c->r, true)) != 0)
-        return file_failed(c, "made", j.target);
-    j.a = arena_new();
-    ramet_status st = copy_run(&j);
-    if (st != RAMET_OK) {
-        ramet_error why = c->err;
-        files_walk(c, j.target, remove_each, j.a);
-        rmdir(j.target);
-        c->err = why;
-    }
-    arena_free(j.a);
-    return st;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * attachment_upkeep.h: what gc, fsck and backup call about attachments and feedback.
+ * attachment_upkeep.h: what gc and fsck call about attachments and feedback.
  */
 #ifndef CORE_ATTACHMENT_UPKEEP_H
 #define CORE_ATTACHMENT_UPKEEP_H
@@ -26,12 +26,5 @@ void attachments_would_go(cx *x, attached_refs *refs, ramet_gc_out *out);
 void fsck_attachments(fsck *f);
 /* What is wrong with the references of an entry that has some. */
 const char *fsck_files_fault(fsck *f, int64_t k, const ramet_entry *e);
-
-/* ---- backup */
-
-/* Keeps files from being removed until it is closed; -1: there are none. */
-int attachments_hold(ramet_call *c);
-/* Copies the files to PATH.files, which must not exist. On failure nothing is left there. */
-ramet_status attachments_copy(ramet_call *c, const char *path, ramet_progress progress, void *arg);
 
 #endif

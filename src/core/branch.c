@@ -411,15 +411,19 @@ static void branch_insert(cx *x, branch_row *b)
 void branch_create(cx *x, const branch_row *from, int64_t base, const session_row *s, ramet_log log,
                    ramet_fork_type type, bool same_session, branch_row *out)
 {
-    int64_t id = next_branch(x);
+    /* The branches of a session are ordered by when they were made, then by their numbers. A clock
+     * of another process may be ahead. */
+    bool tie = same_session && s->updated >= x->now;
+    int64_t id = tie ? db_number_above(x->d, DB_BRANCH) : db_number(x->d, DB_BRANCH, NULL);
+    int64_t created = tie ? s->updated : x->now;
     *out = (branch_row){.m = {.id = id,
                               .tree = s->tree,
                               .session = s->no,
                               .log = (int)log,
                               .type = (int)type,
                               .jump = id},
-                        .created = x->now,
-                        .touched = x->now,
+                        .created = created,
+                        .touched = created,
                         .live = true};
     branch_meta p, to;
     if (from && base > 0) {
@@ -484,23 +488,37 @@ void head_fill(cx *x, const branch_row *b, ramet_head *out)
                 (long long)b->m.id, (long long)(b->len - 1));
 }
 
-/* Tips that this process has seen to be right, or made itself; only the leader of a group looks. */
-static struct tip *tip_slot(cx *x, int64_t branch)
+/* Tips that this process has seen to be right, or made itself. */
+static struct tip *tip_slot(cx *x, int64_t branch, pthread_mutex_t **lock)
 {
-    return &x->r->lineage->tips[(size_t)branch % TIP_SLOTS];
+    size_t i = (size_t)branch % TIP_SLOTS;
+    *lock = &x->r->lineage->lock[i % CACHE_LOCKS];
+    return &x->r->lineage->tips[i];
 }
 
 void tip_note(cx *x, const branch_row *b)
 {
-    struct tip *t = tip_slot(x, b->m.id);
+    pthread_mutex_t *lock;
+    struct tip *t = tip_slot(x, b->m.id, &lock);
+    pthread_mutex_lock(lock);
     t->branch = b->m.id;
     memcpy(t->hash, b->tip, HASH_LEN);
+    pthread_mutex_unlock(lock);
+}
+
+static bool tip_known(cx *x, const branch_row *b)
+{
+    pthread_mutex_t *lock;
+    const struct tip *t = tip_slot(x, b->m.id, &lock);
+    pthread_mutex_lock(lock);
+    bool known = t->branch == b->m.id && memcmp(t->hash, b->tip, HASH_LEN) == 0;
+    pthread_mutex_unlock(lock);
+    return known;
 }
 
 ramet_status tip_check(cx *x, const branch_row *b)
 {
-    const struct tip *t = tip_slot(x, b->m.id);
-    if (t->branch == b->m.id && memcmp(t->hash, b->tip, HASH_LEN) == 0)
+    if (tip_known(x, b))
         return RAMET_OK;
     uint8_t hash[HASH_LEN];
     branch_row longer = *b; /* so that the entry is asked, not the tip */

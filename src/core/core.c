@@ -2,7 +2,9 @@
  *
  * Opening a store, calls, and the two shapes of work (core.h).
  */
-#include "core/core.h"
+#include "core/copy.h"
+#include "core/files.h"
+#include "store/schema.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +22,7 @@ const char *ramet_where(const char *where)
     if (where && strncmp(where, "sqlite:", 7) == 0)
         where += 7;
     if (where && *where) {
-        snprintf(path, sizeof path, "%s", where);
+        store_shown(where, path, sizeof path);
         return path;
     }
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -32,11 +34,17 @@ const char *ramet_where(const char *where)
     return path;
 }
 
-/* "word:" in front, and not "sqlite:". */
-static bool names_engine(const char *where)
+ramet_status ramet_schema(const ramet_schema_in *in, void (*statement)(void *arg, const char *sql),
+                          void *arg)
+{
+    return schema_tell(in, statement, arg);
+}
+
+/* "word:" in front that is none of ours. */
+static bool names_other_engine(const char *where)
 {
     size_t n = strspn(where, "abcdefghijklmnopqrstuvwxyz0123456789+");
-    return n > 1 && where[n] == ':' && strncmp(where, "sqlite:", 7) != 0;
+    return n > 1 && where[n] == ':' && strncmp(where, "sqlite:", 7) != 0 && !db_is_url(where);
 }
 
 /* A new name lasts through a power cut only when its folder was synced. */
@@ -100,39 +108,80 @@ static void set_limits(ramet_limits *l, const ramet_limits *in)
     };
 }
 
-ramet_status ramet_open(const char *where, const ramet_options *opt, ramet **out, ramet_error *err)
+static void on_event(void *arg, int64_t newest)
+{
+    event_tell(arg, newest);
+}
+
+/* A copy that was not finished is no store yet: numbers that it would give belong to rows that are
+ * still to come. */
+static ramet_status unfinished_check(store *s, char *message)
+{
+    ramet_status st;
+    db *d = store_read_begin(s, &st, message);
+    if (!d)
+        return st;
+    db_stmt *q = db_query(d, Q_meta_get);
+    q_text(q, 1, COPY_STATE);
+    const char *state = q_row(q) ? q_col_text(q, 0) : NULL;
+    bool begun = state && strcmp(state, COPY_BEGUN) == 0;
+    q_end(q);
+    st = db_status(d);
+    if (st != RAMET_OK)
+        snprintf(message, 512, "%s", db_message(d));
+    store_read_end(s, d);
+    if (!begun || st != RAMET_OK)
+        return st;
+    snprintf(message, 512, "%s is a copy that is not finished; 'ramet copy' goes on with it",
+             store_path(s));
+    return RAMET_CANNOT_OPEN;
+}
+
+static ramet_status open_any(const char *where, const ramet_options *opt, bool unfinished,
+                             ramet **out, ramet_error *err)
 {
     static const ramet_options none;
     *out = NULL;
     if (!opt)
         opt = &none;
-    if (where && (names_engine(where) || strcmp(ramet_where(where), ":memory:") == 0))
+    if (where && (names_other_engine(where) || strcmp(ramet_where(where), ":memory:") == 0))
         return open_error(err, RAMET_INVALID,
-                          "a store is a path or sqlite:PATH; write ./NAME for a file with a colon");
+                          "a store is a path, sqlite:PATH or postgres://…; write ./NAME for a file "
+                          "with a colon");
     if (where && strlen(where) >= PATH_BYTES)
         return open_error(err, RAMET_INVALID, "the path of the store is too long");
-    const char *path = ramet_where(where);
+    bool url = where && db_is_url(where);
+    const char *path = url ? where : ramet_where(where);
     if ((!where || !*where) && !opt->must_exist)
         make_folders(path);
     store_config cfg = {.path = path,
                         .vfs = opt->engine_vfs,
                         .busy_ms = opt->busy_ms,
                         .readers = opt->readers,
-                        .create = !opt->must_exist};
+                        .pool = opt->pool,
+                        .direct = opt->direct,
+                        .reads = opt->reads,
+                        .n_reads = opt->n_reads,
+                        .create = !opt->must_exist,
+                        .on_event = on_event};
     char message[512] = "";
-    store *st;
-    ramet_status rc = store_open(&cfg, &st, message);
-    if (rc != RAMET_OK)
-        return open_error(err, rc, message);
     ramet *r = xcalloc(1, sizeof *r);
-    r->st = st;
-    r->lineage = lineage_new();
+    cfg.arg = r;
     r->watch = watch_new();
+    ramet_status rc = store_open(&cfg, &r->st, message);
+    if (rc == RAMET_OK && !unfinished && (rc = unfinished_check(r->st, message)) != RAMET_OK)
+        store_close(r->st);
+    if (rc != RAMET_OK) {
+        watch_free(r->watch);
+        free(r);
+        return open_error(err, rc, message);
+    }
+    r->lineage = lineage_new();
     r->recent = recent_new();
     r->tokens = token_cache_new();
     set_limits(&r->lim, &opt->limits);
     r->grace_us = opt->grace_us > 0 ? opt->grace_us : (int64_t)7 * 24 * 3600 * 1000000;
-    r->files = files_root(path);
+    r->files = files_open(r->st, opt->attachments);
     r->unverified = opt->unverified_reads;
     r->clock = opt->clock;
     r->clock_arg = opt->clock_arg;
@@ -142,17 +191,29 @@ ramet_status ramet_open(const char *where, const ramet_options *opt, ramet **out
     return RAMET_OK;
 }
 
+ramet_status ramet_open(const char *where, const ramet_options *opt, ramet **out, ramet_error *err)
+{
+    return open_any(where, opt, false, out, err);
+}
+
+ramet_status copy_target_open(const char *where, const ramet_options *opt, ramet **out,
+                              ramet_error *err)
+{
+    return open_any(where, opt, true, out, err);
+}
+
 void ramet_close(ramet *r)
 {
     if (!r)
         return;
     search_close(r);
-    watch_free(r->watch);
+    watch_close(r->watch);
     store_close(r->st);
+    watch_free(r->watch);
     lineage_free(r->lineage);
     recent_free(r->recent);
     token_cache_free(r->tokens);
-    free(r->files);
+    files_close(r->files);
     free(r->vfs);
     free(r);
 }
@@ -184,6 +245,7 @@ void ramet_call_reset(ramet_call *c)
 {
     arena_reset(c->a);
     c->once = c->held = NULL;
+    c->replica.may = c->replica.used = false;
     memset(&c->expect, 0, sizeof c->expect);
     memset(&c->err, 0, sizeof c->err);
 }
@@ -229,12 +291,50 @@ static cx cx_of(ramet_call *c, db *d, bool writing)
     return (cx){.r = c->r, .c = c, .d = d, .a = c->a, .now = ramet_now(c->r), .writing = writing};
 }
 
+int64_t ramet_call_position(const ramet_call *c)
+{
+    return c->replica.wrote;
+}
+
+void ramet_call_replica(ramet_call *c, int64_t since)
+{
+    c->replica.may = since >= 0;
+    c->replica.since = since > 0 ? since : 0;
+}
+
+bool ramet_call_replicated(const ramet_call *c)
+{
+    return c->replica.used;
+}
+
+int64_t ramet_position(ramet *r)
+{
+    return store_position(r->st);
+}
+
+/* Reads of one call never go back in time, whichever replicas they come from. What a link gives is
+ * asked where it is revoked. */
+static db *page_begin(ramet_call *c, ramet_status *st, char *message)
+{
+    if (!c->replica.may || c->share.on)
+        return store_read_begin(c->r->st, st, message);
+    int64_t at = c->replica.since > c->replica.wrote ? c->replica.since : c->replica.wrote;
+    db *d = store_page_begin(c->r->st, &at, st, message);
+    if (d && at > 0) {
+        c->replica.used = true;
+        c->replica.since = at;
+    } else if (c->replica.used) {
+        c->replica.may = false; /* the primary is ahead of all */
+    }
+    return d;
+}
+
 bool cx_read(cx *x, ramet_call *c)
 {
     ramet_status st;
     char message[512] = "";
     memset(&c->err, 0, sizeof c->err);
-    db *d = store_read_begin(c->r->st, &st, message);
+    db *d = page_begin(c, &st, message);
     if (!d) {
         call_fail(c, st, NULL, "%s", message);
         return false;
@@ -262,13 +362,32 @@ typedef struct write_job {
     ramet_call *c;
     cx_op run;
     void *arg;
-    bool append;
+    bool append, light;
     const char *expect; /* session whose history must end in `head`; NULL: none */
     uint8_t head[HASH_LEN];
     ramet_once *once; /* may be NULL */
     int64_t event;    /* the last one it has written; 0 = none */
     branch_seen seen;
+    answer_list answers;
 } write_job;
+
+void cx_answers(cx *x, void *p, size_t n)
+{
+    answer_list *l = x->answers;
+    if (!l || !p || l->n == sizeof l->at / sizeof *l->at)
+        return;
+    l->at[l->n].p = p;
+    l->at[l->n++].size = n;
+}
+
+/* What a run that did not count has answered. */
+static void answers_empty(answer_list *l)
+{
+    while (l->n) {
+        l->n--;
+        memset(l->at[l->n].p, 0, l->at[l->n].size);
+    }
+}
 
 void ramet_call_expect(ramet_call *c, const char *session, const char *head)
 {
@@ -306,7 +425,11 @@ static ramet_status write_run(db *d, void *arg)
     write_job *j = arg;
     cx x = cx_of(j->c, d, true);
     x.seen = &j->seen;
-    j->seen.n = 0; /* may run twice */
+    x.answers = &j->answers;
+    /* It may run twice. */
+    memset(&j->c->err, 0, sizeof j->c->err);
+    answers_empty(&j->answers);
+    j->seen = (branch_seen){0};
     if (!j->append)
         recent_forget(j->c->r->recent);
     ramet_status st = j->once ? once_run(&x, j->once, expect_run, j) : expect_run(&x, j);
@@ -322,10 +445,14 @@ static ramet_status write_do(ramet_call *c, write_job *job)
     TRY(expect_take(c, job));
     if (c->user)
         TRY(check_id(c, "user", c->user));
-    ramet_status st = store_write(c->r->st, write_run, job, message);
+    /* What a key and an expected history rely on has no guard. */
+    bool light = job->light && !job->once && !job->expect;
+    ramet_status st = light ? store_light(c->r->st, write_run, job, message)
+                            : store_write(c->r->st, write_run, job, message);
     /* The operation told its own refusals; the store tells the rest. */
     if (st != RAMET_OK && (c->err.status != st || message[0]))
         call_fail(c, st, NULL, "%s", message[0] ? message : ramet_status_text(st));
+    c->replica.wrote = store_position(c->r->st);
     if (st == RAMET_OK) {
         lineage_keep(c->r->lineage, &job->seen);
         event_tell(c->r, job->event);
@@ -347,30 +474,8 @@ ramet_status cx_append(ramet_call *c, cx_op run, void *arg)
     return write_do(c, &j);
 }
 
-static int64_t next_of(cx *x, sql_id q)
+ramet_status cx_light(ramet_call *c, cx_op run, void *arg)
 {
-    db_stmt *s = db_query(x->d, q);
-    int64_t v = q_row(s) ? q_col_int(s, 0) : 0;
-    q_end(s);
-    return v + 1;
-}
-
-int64_t next_tree(cx *x)
-{
-    return next_of(x, Q_max_tree);
-}
-
-int64_t next_session(cx *x, int64_t *created)
-{
-    db_stmt *s = db_query(x->d, Q_max_session);
-    bool any = q_row(s);
-    int64_t no = any ? q_col_int(s, 0) : 0, last = any ? q_col_int(s, 1) : 0;
-    q_end(s);
-    *created = x->now > last ? x->now : last;
-    return no + 1;
-}
-
-int64_t next_branch(cx *x)
-{
-    return next_of(x, Q_max_branch);
+    write_job j = {.c = c, .run = run, .arg = arg, .append = true, .light = true};
+    return write_do(c, &j);
 }

@@ -44,7 +44,7 @@ struct ramet {
     struct token_cache *tokens; /* core/token.c */
     ramet_limits lim;
     int64_t grace_us;
-    char *files; /* where attachments lie */
+    struct files *files; /* core/files.c: where attachments lie */
     bool unverified;
     int64_t (*clock)(void *);
     void *clock_arg;
@@ -58,6 +58,12 @@ struct ramet_call {
     char *client; /* may be NULL */
     arena *a;     /* its answers */
     sha *hasher;
+    struct {
+        bool may;      /* reads may come from a replica */
+        bool used;     /* ... and did */
+        int64_t since; /* ... that has come so far */
+        int64_t wrote; /* a position at or after the call's last write */
+    } replica;
     ramet_once *once; /* for the next write; the caller's */
     ramet_once *held; /* looked up, for ramet_once_keep(); the writes until then are not its */
     struct {
@@ -71,6 +77,10 @@ struct ramet_call {
         uint8_t secret[HASH_LEN];
     } share;
 };
+
+/* ramet_open(), also of a store that a copy is going into (core/copy.h). */
+ramet_status copy_target_open(const char *where, const ramet_options *opt, ramet **out,
+                              ramet_error *err);
 
 /* Sets the error of a call and returns the status. `field` may be NULL. */
 ramet_status call_fail(ramet_call *c, ramet_status st, const char *field, const char *fmt, ...)
@@ -99,9 +109,22 @@ typedef struct cx {
     int64_t named_tree; /* the tree that `tree_id` is the id of */
     const char *tree_id;
     entry_mark mark;
-    struct branch_seen *seen; /* while writing: for the lineage cache, after the commit */
-    int64_t event;            /* number of the last event that was added */
+    struct branch_seen *seen;    /* while writing: for the lineage cache, after the commit */
+    int64_t event;               /* number of the last event that was added */
+    struct answer_list *answers; /* while writing */
 } cx;
+
+/* Where an operation puts its answers. It may be run again, and then find that there is nothing to
+ * be done (core/once.c): so they are emptied first. */
+typedef struct answer_list {
+    struct {
+        void *p;
+        size_t size;
+    } at[4];
+    size_t n;
+} answer_list;
+void cx_answers(cx *x, void *p, size_t n);
+#define ANSWER(x, out) cx_answers((x), (out), sizeof *(out))
 
 /* Begins a read; false: the call's error is set. */
 bool cx_read(cx *x, ramet_call *c);
@@ -110,17 +133,13 @@ ramet_status cx_done(cx *x, ramet_status st);
 /* Runs a write in the group transaction. `run` gets arg back. */
 typedef ramet_status (*cx_op)(cx *x, void *arg);
 ramet_status cx_write(ramet_call *c, cx_op run, void *arg);
-/* The same for one that changes nothing but the session that it appends to (core/recent.c). */
+/* The same for one that changes nothing but the session that it appends to, or makes a new one
+ * (core/recent.c). */
 ramet_status cx_append(ramet_call *c, cx_op run, void *arg);
+/* The same for one that also guards all that it relies on (db_guarded()). */
+ramet_status cx_light(ramet_call *c, cx_op run, void *arg);
 /* The sticky database failure as the call's error, or RAMET_OK. */
 ramet_status cx_status(cx *x);
-
-/* Next free numbers; only while writing. Rows with the highest number are never
- * deleted, so a number is used once. */
-int64_t next_tree(cx *x);
-int64_t next_session(cx *x,
-                     int64_t *created); /* never before the last one, whatever the clock did */
-int64_t next_branch(cx *x);
 
 /* ---- events (core/event.c) */
 
@@ -128,6 +147,8 @@ int64_t next_branch(cx *x);
  * a move its kind. */
 void event_add(cx *x, int64_t tree, int64_t session, ramet_event_kind kind, int64_t k, int64_t n);
 struct watch *watch_new(void);
+/* Its connection, which must go before the store; it is told of events until that is closed. */
+void watch_close(struct watch *w);
 void watch_free(struct watch *w);
 /* Wakes those who wait for events, after the commit of that one. */
 void event_tell(ramet *r, int64_t no);
@@ -181,6 +202,7 @@ typedef struct session_row {
     int purging;
     int64_t seal;           /* session_seal() of what never changes about it */
     const char *from_title; /* of a fork: what its parent was called then */
+    int64_t stamp;          /* of its tree; only from session_open_head() and _brief() */
 } session_row;
 #define SESSION_N_COLS 34
 
@@ -327,14 +349,24 @@ void tip_note(cx *x, const branch_row *b);
 /* expected_head against a branch: RAMET_OK or RAMET_HEAD_MOVED. */
 ramet_status head_check(cx *x, const branch_row *b, const uint8_t *expected, bool given);
 
-/* ---- sessions appended to of late (core/recent.c); only while writing */
+/* ---- sessions appended to of late (core/recent.c); only while writing. NULL does nothing. */
 struct recent *recent_new(void);
 void recent_free(struct recent *r);
 void recent_forget(struct recent *r); /* all of them */
+/* Something that recent_get() tells has changed in sessions of a tree, their heads aside. */
+void access_changed(cx *x, int64_t tree);
+/* What was read of a session still holds when this is committed (db_guarded()). */
+void access_guard(cx *x, const session_row *s);
+/* For what no guard covers: true when the work has to be run again, in a transaction that sees all
+ * others; the caller returns. */
+bool needs_serial(cx *x);
 /* The session, the caller's level in its tree where it is known, and its head of main, as
- * session_open_brief() gives them; the texts last until the next of these calls. */
+ * session_open_brief() gives them. */
 bool recent_get(cx *x, const char *id, session_row *s, branch_row *head);
 void recent_put(cx *x, const session_row *s, const branch_row *head);
+/* The same with all of the row, for guarded writes alone, as session_open_head() gives it. */
+bool recent_whole(cx *x, const char *id, session_row *s, branch_row *head);
+void recent_put_whole(cx *x, const session_row *s, const branch_row *head);
 void recent_drop(cx *x, const char *id);
 
 /* A run of positions [lo, hi) owned by one branch. */
@@ -361,7 +393,7 @@ typedef struct entry_new {
     const char **files; /* FLAG_FILE: ids of the attachments that it refers to */
     size_t n_files;
     const char *files_field; /* where they stood, for messages */
-    uint8_t digest[HASH_LEN];
+    uint8_t digest[HASH_LEN], hash[HASH_LEN];
     bool existing;     /* on the path already: */
     ramet_entry found; /* this is what is there */
     int64_t same_as;   /* index of an earlier one of the batch with that id, else -1 */
@@ -431,8 +463,6 @@ void path_read(cx *x, const branch_row *head, int64_t lo, int64_t hi, arena *int
 
 /* ---- attachments (core/attachment.c; attachment.h has the rest) */
 
-/* PATH.files of a store, to be freed. */
-char *files_root(const char *store);
 /* RAMET_ATTACHMENT_NOT_FOUND when the caller may not refer to one of an entry's. */
 ramet_status attachments_check(cx *x, const entry_new *n);
 /* Writes that an entry refers to its attachments. */
@@ -521,9 +551,10 @@ ramet_usage_sum usage_acc_sum(usage_acc *acc);
 /* ---- search (core/search.c) */
 void search_close(ramet *r);
 /* Takes purged entries out of the index; called by gc after the commit. */
-void search_forget(ramet *r, const int64_t *keys, const char *const *texts, size_t n);
-int64_t search_mark(ramet *r); /* last event it has seen */
-const char *search_path(arena *a, const ramet *r);
+void search_forget(ramet *r, int64_t tree, const int64_t *keys, const char *const *texts, size_t n);
+int64_t search_mark(ramet *r);  /* last event it has seen */
+int64_t search_bytes(ramet *r); /* on disk, apart from the store's */
+int64_t search_needs(ramet *r); /* events from this number on have to stay for it */
 
 /* ---- compare (core/compare.c) */
 ramet_status sides_check(ramet_call *c, const ramet_side_in *sides, size_t n);

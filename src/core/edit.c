@@ -183,6 +183,7 @@ static ramet_status sync_run(cx *x, void *arg)
         TRY(sync_write(x, j, &s, &head));
     if (!session_by_no(x, s.tree, s.no, &fresh))
         return cx_status(x);
+    ANSWER(x, j->out);
     *j->out = (ramet_sync_out){.session = session_show(x, &fresh),
                                .matched = (int64_t)j->matched,
                                .added = (int64_t)(j->n - j->matched),

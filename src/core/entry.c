@@ -267,23 +267,39 @@ static bool reader_take(reader *r, db_stmt *q, const segment *s)
     return r->each(r->arg, &e);
 }
 
-/* True when the reader wants more. */
-static bool reader_segment(reader *r, const segment *s)
+/* Several by one statement: asked for one by one, each would cost a round trip to a server. */
+#define SEGMENTS_AT_ONCE 10
+
+static db_stmt *segments_ask(cx *x, const segment *s, size_t n)
 {
-    db_stmt *q = db_query(r->x->d, Q_entry_range);
+    db_stmt *q = db_query(x->d, n == 1 ? Q_entry_range : Q_entry_segments);
     q_int(q, 1, s->m.tree);
-    q_int(q, 2, KEY(s->m.id, s->lo));
-    q_int(q, 3, KEY(s->m.id, s->hi - 1));
+    for (size_t i = 0; i < (n == 1 ? 1 : SEGMENTS_AT_ONCE); i++) {
+        q_int(q, (int)i * 2 + 2, i < n ? KEY(s[i].m.id, s[i].lo) : 1);
+        q_int(q, (int)i * 2 + 3, i < n ? KEY(s[i].m.id, s[i].hi - 1) : 0);
+    }
+    return q;
+}
+
+/* The entries of segments that follow each other. True when the reader wants more. */
+static bool reader_segments(reader *r, const segment *s, size_t n)
+{
+    int64_t end = s[n - 1].hi;
+    db_stmt *q = segments_ask(r->x, s, n);
     bool more = true, taken = true;
     while (more && q_row(q)) {
         int64_t before = r->next;
+        while (r->next >= s->hi && s->hi < end)
+            s++;
         more = reader_take(r, q, s);
         taken = r->next > before;
     }
     q_end(q);
     if (db_status(r->x->d) != RAMET_OK)
         return false;
-    if (!taken || (more && r->next != s->hi)) {
+    if (!taken || (more && r->next != end)) {
+        while (r->next >= s->hi && s->hi < end)
+            s++;
         db_fail(r->x->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
                 (long long)r->next, (long long)s->m.id);
         return false;
@@ -303,8 +319,11 @@ void path_read(cx *x, const branch_row *head, int64_t lo, int64_t hi, arena *int
         return;
     arena *own = x->a;
     x->a = into;
-    for (size_t i = 0; i < n && reader_segment(&r, &segs[i]); i++)
-        ;
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < SEGMENTS_AT_ONCE ? n - i : SEGMENTS_AT_ONCE;
+        if (!reader_segments(&r, &segs[i], some))
+            break;
+    }
     if (r.next == head->len && !x->r->unverified && db_status(x->d) == RAMET_OK &&
         memcmp(r.prev, head->tip, HASH_LEN) != 0)
         db_fail(x->d, RAMET_DAMAGED, "branch b%lld is damaged: its history does not end at %lld",
@@ -366,7 +385,7 @@ static void entry_insert(cx *x, const branch_row *b, const entry_new *n, int64_t
     q_int(q, 1, k);
     q_int(q, 2, b->m.tree);
     q_text(q, 3, n->e.id);
-    q_blob(q, 4, b->tip, HASH_LEN); /* the entry is the newest */
+    q_blob(q, 4, n->hash, HASH_LEN);
     q_int(q, 5, n->e.role);
     q_text(q, 6, strcmp(n->e.channel, "history") == 0 ? NULL : n->e.channel);
     q_text(q, 7, strcmp(n->e.format, "ramet") == 0 ? NULL : n->e.format);
@@ -398,6 +417,8 @@ static void entry_insert(cx *x, const branch_row *b, const entry_new *n, int64_t
 /* The record: a row only where appends go on in another branch than before. */
 static void run_open(cx *x, const session_row *s, const branch_row *b)
 {
+    if (needs_serial(x))
+        return;
     db_stmt *q = db_query(x->d, Q_run_last);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
@@ -451,28 +472,40 @@ static int64_t peer_length(cx *x, const session_row *s, const branch_row *b)
     return peer;
 }
 
-void entries_write(cx *x, const session_row *s, branch_row *b, entry_new *list, size_t n)
+static bool entry_is_new(const entry_new *e)
 {
-    int64_t first = b->len, peer = peer_length(x, s, b);
-    const char *turn = NULL;
+    return !e->existing && e->same_as < 0;
+}
+
+/* The new ones get their place behind the tip, which moves on. */
+static void entries_place(cx *x, const session_row *s, branch_row *b, entry_new *list, size_t n)
+{
     for (size_t i = 0; i < n; i++) {
         entry_new *e = &list[i];
-        if (e->existing || e->same_as >= 0)
+        if (!entry_is_new(e))
             continue;
         if (!b->run) {
             run_open(x, s, b);
             b->run = true;
         }
         sha_chain(x->c->hasher, b->tip, e->digest, b->tip);
-        e->e.position = b->len;
+        memcpy(e->hash, b->tip, HASH_LEN);
+        hex_encode(b->tip, HASH_LEN, e->e.hash);
+        e->e.position = b->len++;
         e->e.branch = b->m.id;
         e->e.owner_no = s->no;
-        hex_encode(b->tip, HASH_LEN, e->e.hash);
-        entry_insert(x, b, e, peer);
-        places_note(x, b, e, turn);
-        turn = e->e.turn_id;
-        b->len++;
     }
+}
+
+/* The branch goes first: who appends holds its row before that of an entry, on every engine and in
+ * every kind of transaction, so that no two wait for each other. */
+void entries_write(cx *x, const session_row *s, branch_row *b, entry_new *list, size_t n)
+{
+    int64_t first = b->len, peer = peer_length(x, s, b);
+    uint8_t before[HASH_LEN];
+    bool ran = b->run;
+    memcpy(before, b->tip, HASH_LEN);
+    entries_place(x, s, b, list, n);
     if (b->len == first)
         return;
     tip_note(x, b);
@@ -483,6 +516,19 @@ void entries_write(cx *x, const session_row *s, branch_row *b, entry_new *list, 
     q_int(q, 3, b->len);
     q_blob(q, 4, b->tip, HASH_LEN);
     q_int(q, 5, b->touched);
-    q_run(q);
+    q_blob(q, 6, before, HASH_LEN);
+    q_int(q, 7, b->live);
+    q_int(q, 8, ran);
+    q_guard(q);
+    branch_row at = *b; /* as it is before each of them */
+    const char *turn = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!entry_is_new(&list[i]))
+            continue;
+        entry_insert(x, b, &list[i], peer);
+        at.len = list[i].e.position;
+        places_note(x, &at, &list[i], turn);
+        turn = list[i].e.turn_id;
+    }
     event_add(x, s->tree, s->no, RAMET_EVENT_APPENDED, KEY(b->m.id, first), b->len - first);
 }

@@ -2,8 +2,9 @@
  *
  * Events: what was committed, in that order, for those who follow along.
  *
- *   V1  Numbers are given inside the write transaction, one after the other: a reader that has seen
- *       number n never meets a smaller one later.
+ *   V1  Numbers are given one after the other, inside the write transaction, or after it where
+ *       many write at once (store_settle()): a reader that has seen number n never meets a smaller
+ *       one later.
  *   V2  The newest event is never forgotten, so that no number comes twice; the others are
  *       forgotten from the oldest on, so that those which are left have no gap.
  *   V3  An event is shown to who may see its session now (I10). Of a session that is gone only its
@@ -18,9 +19,9 @@
 #include <time.h>
 
 #define ENTRIES_MAX 1000
-#define POLL_US 200000   /* how often writes of other processes are looked for */
 #define PRUNE_BATCH 1000 /* rows in one transaction */
 #define LOOKS 256        /* a power of two */
+#define CHUNK 1000       /* rows at a time */
 
 const char *ramet_event_name(ramet_event_kind v)
 {
@@ -45,12 +46,10 @@ static int64_t number(db *d, sql_id what)
 
 void event_add(cx *x, int64_t tree, int64_t session, ramet_event_kind kind, int64_t k, int64_t n)
 {
-    /* Only this transaction can add events, so it has to look only once. */
-    int64_t *last = db_counter(x->d);
-    *last = (*last ? *last : number(x->d, Q_max_event)) + 1;
-    x->event = *last;
+    int64_t no = db_number(x->d, DB_EVENT, NULL);
+    x->event = no;
     db_stmt *q = db_query(x->d, Q_event_add);
-    q_int(q, 1, *last);
+    q_int(q, 1, no);
     q_int(q, 2, tree);
     q_int(q, 3, session);
     q_int(q, 4, kind);
@@ -227,12 +226,14 @@ static bool filter_find(walk *w, const ramet_events_in *in)
     return fits;
 }
 
-static void events_walk(walk *w, size_t limit, ramet_events_out *out)
+/* Takes up to CHUNK rows behind out->next; false when there are no more, or all was found. */
+static bool chunk_walk(walk *w, size_t limit, ramet_events_out *out)
 {
+    int n = 0;
     db_stmt *q = db_query(w->x->d, Q_event_after);
     q_int(q, 1, out->next);
-    q_int(q, 2, INT64_MAX);
-    while (w->found.n < limit && walk_room(w) && q_row(q)) {
+    q_int(q, 2, CHUNK);
+    for (; w->found.n < limit && walk_room(w) && q_row(q); n++) {
         row r = {.no = q_col_int(q, 0),
                  .tree = q_col_int(q, 1),
                  .session = q_col_int(q, 2),
@@ -245,6 +246,13 @@ static void events_walk(walk *w, size_t limit, ramet_events_out *out)
             event_take(w, &r);
     }
     q_end(q);
+    return n == CHUNK;
+}
+
+static void events_walk(walk *w, size_t limit, ramet_events_out *out)
+{
+    while (chunk_walk(w, limit, out))
+        ;
     out->items = w->found.items;
     out->n = w->found.n;
 }
@@ -275,6 +283,7 @@ ramet_status ramet_events(ramet_call *c, const ramet_events_in *in, ramet_events
         TRY(check_id(c, "session", in->session));
     if (in->tree)
         TRY(check_id(c, "tree", in->tree));
+    store_settle(c->r->st);
     if (!cx_read(&x, c))
         return c->err.status;
     events_find(&x, in, (size_t)limit, out);
@@ -314,9 +323,14 @@ struct watch *watch_new(void)
     return w;
 }
 
-void watch_free(struct watch *w)
+void watch_close(struct watch *w)
 {
     db_close(w->d);
+    w->d = NULL;
+}
+
+void watch_free(struct watch *w)
+{
     pthread_cond_destroy(&w->moved);
     pthread_mutex_destroy(&w->lock);
     pthread_mutex_destroy(&w->look_lock);
@@ -348,10 +362,10 @@ static int64_t store_newest(ramet *r)
 {
     struct watch *w = r->watch;
     char message[512];
-    db_config cfg = {.path = store_path(r->st), .vfs = r->vfs, .busy_ms = r->busy_ms};
     int64_t no = 0;
+    store_settle(r->st);
     pthread_mutex_lock(&w->look_lock);
-    if (w->d || db_open(&cfg, &w->d, message) == RAMET_OK) {
+    if (w->d || store_connect(r->st, &w->d, message) == RAMET_OK) {
         bool ok = db_begin_read(w->d) == RAMET_OK;
         no = ok ? number(w->d, Q_max_event) : 0;
         db_end_read(w->d);
@@ -362,6 +376,17 @@ static int64_t store_newest(ramet *r)
     }
     pthread_mutex_unlock(&w->look_lock);
     return no;
+}
+
+int64_t ramet_event_mark(ramet *r)
+{
+    return store_mark(r->st);
+}
+
+int64_t ramet_event_upto(ramet *r, int64_t mark)
+{
+    store_upto(r->st, mark);
+    return r->watch->last;
 }
 
 int64_t ramet_event_last(ramet *r)
@@ -396,13 +421,14 @@ int64_t ramet_event_wait(ramet *r, int64_t after, int ms)
         return ramet_event_last(r);
     if (w->last > after)
         return w->last;
+    store_follow(r->st);
     int64_t end = time_mono_us() + (int64_t)ms * 1000;
     pthread_mutex_lock(&w->lock);
     w->waiters++;
     int64_t wakes = w->wakes - w->unheard;
     w->unheard = 0;
     while (w->last <= after && w->wakes == wakes) {
-        int64_t now = time_mono_us(), due = w->polled + POLL_US;
+        int64_t now = time_mono_us(), due = w->polled + store_poll_us(r->st);
         bool mine = !w->polling;
         if (mine && now >= due) {
             watch_poll(r, w);
@@ -458,14 +484,6 @@ static ramet_status prune_run(cx *x, void *arg)
     return cx_status(x);
 }
 
-/* What the index has seen last must stay: it knows by that event that it belongs to this store.
- * An index that is made later goes through the entries themselves. */
-static int64_t prune_bound(ramet_call *c)
-{
-    bool index = store_file_size(search_path(c->a, c->r)) > 0;
-    return index ? search_mark(c->r) : INT64_MAX;
-}
-
 ramet_status ramet_events_prune(ramet_call *c, int64_t keep, int64_t *removed)
 {
     if (removed)
@@ -474,7 +492,8 @@ ramet_status ramet_events_prune(ramet_call *c, int64_t keep, int64_t *removed)
     if (keep < 1)
         return call_fail(c, RAMET_INVALID, "keep", "keep is %lld; the newest event has to stay",
                          (long long)keep);
-    prune_job j = {.keep = keep, .seen = prune_bound(c)};
+    prune_job j = {.keep = keep, .seen = search_needs(c->r)};
+    store_settle(c->r->st);
     do {
         TRY(cx_write(c, prune_run, &j));
         if (removed)

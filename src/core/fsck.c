@@ -475,7 +475,7 @@ static void verdicts_check(fsck *f)
 
 /* ---------------------------------------------------------------------- trees */
 
-static void tree_check(fsck *f)
+void fsck_tree(fsck *f)
 {
     db_stmt *q = db_query(f->x.d, Q_tree_root);
     q_int(q, 1, f->tree);
@@ -501,7 +501,7 @@ static void tree_check(fsck *f)
     verdicts_check(f);
     for (size_t i = 0; i < f->n_branches && !f->stopped; i++) {
         recorded_check(f, &f->branches[i]);
-        if (f->branches[i].sane)
+        if (f->branches[i].sane && (!f->wanted || f->wanted(f->wanted_arg, f->branches[i].b.m.id)))
             fsck_content(f, &f->branches[i]);
     }
 }
@@ -527,7 +527,7 @@ static void trees_check(fsck *f)
             arena_reset(f->x.a);
             f->tree = trees[i];
             f->out->trees++;
-            tree_check(f);
+            fsck_tree(f);
         }
     }
 }

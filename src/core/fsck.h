@@ -37,6 +37,9 @@ typedef struct fsck {
     int64_t total;
     bool stopped;
 
+    bool (*wanted)(void *arg, int64_t branch); /* whose content is looked at; NULL: all */
+    void *wanted_arg;
+
     int64_t tree;
     fsck_session *sessions; /* by number */
     size_t n_sessions;
@@ -57,6 +60,8 @@ bool fsck_read_ok(fsck *f, fsck_place at, const char *what);
 /* Counts entries looked at, and tells progress. False to stop. */
 bool fsck_tick(fsck *f, int64_t entries);
 
+/* Everything about f->tree; f->x.a is to be reset before. */
+void fsck_tree(fsck *f);
 fsck_place fsck_in(const fsck_branch *b, int64_t position, const char *entry);
 /* Entries, usage and deltas of one branch. */
 void fsck_content(fsck *f, const fsck_branch *b);

@@ -9,8 +9,8 @@
  *   G3  Entries go in small writes, children before parents, the newest positions first, and each
  *       write leaves the branch shorter but whole. Whatever stops gc, the store is sound and
  *       the next gc goes on.
- *   G4  Numbers are taken from max() + 1 and must never come back. So the highest branch, session
- *       and tree stay, emptied, and go when they are no longer the highest.
+ *   G4  A number must never come back. So the branch, session and tree that the next number is
+ *       taken from (db_highest()) stay, emptied, and go when they are no longer the highest.
  *   G5  A session with forks in the tree, or with branches that others need, leaves a tombstone
  *       (purging = 2): its place in the tree, nothing more.
  */
@@ -283,7 +283,7 @@ static ramet_status dead_find(gc *g, gc_names *dead, gc_names *trees)
 /* What can go from a tree. A dry run counts those that would be marked. */
 static void tree_plan(cx *x, const gc *g, arena *a, int64_t tree, gc_tree *t)
 {
-    int64_t highest = number_of(x, Q_max_branch, 0, 0, 0);
+    int64_t highest = db_highest(x->d, DB_BRANCH);
     tree_load(x, a, tree, t);
     if (db_status(x->d) != RAMET_OK)
         return;
@@ -304,7 +304,7 @@ static void tree_plan(cx *x, const gc *g, arena *a, int64_t tree, gc_tree *t)
 
 static void tree_count(cx *x, gc *g, const gc_tree *t)
 {
-    int64_t highest = number_of(x, Q_max_branch, 0, 0, 0);
+    int64_t highest = db_highest(x->d, DB_BRANCH);
     ramet_gc_out *out = g->out;
     for (size_t i = 0; i < t->n_sessions; i++)
         out->sessions += t->sessions[i].dead && t->sessions[i].purging < 2;
@@ -368,8 +368,10 @@ static ramet_status mark_run(cx *x, void *arg)
         session_row s;
         /* It may have been restored since it was found. */
         if (session_by_no(&look, j->names[i].tree, j->names[i].no, &s) && !s.purging &&
-            is_dead(s.deleted, s.expires, j->g->cutoff))
+            is_dead(s.deleted, s.expires, j->g->cutoff)) {
             tree_write(x, Q_session_purging, s.tree, s.no);
+            access_changed(x, s.tree);
+        }
     }
     arena_free(look.a);
     return cx_status(x);
@@ -460,7 +462,7 @@ static void branch_cut(cx *x, const branch_row *b, int64_t len)
 static void branch_drop(cx *x, const branch_row *b)
 {
     static const uint8_t zeros[HASH_LEN];
-    bool highest = number_of(x, Q_max_branch, 0, 0, 0) == b->m.id;
+    bool highest = db_highest(x->d, DB_BRANCH) == b->m.id;
     db_stmt *q = db_query(x->d, highest ? Q_branch_detach : Q_branch_del);
     q_int(q, 1, b->m.tree);
     q_int(q, 2, b->m.id);
@@ -526,7 +528,7 @@ static ramet_status branches_take(gc *g, const gc_tree *t)
         if (st != RAMET_OK)
             break;
         if (j.keys.n)
-            search_forget(g->c->r, j.keys.items, j.texts.items, j.keys.n);
+            search_forget(g->c->r, t->tree, j.keys.items, j.texts.items, j.keys.n);
         g->taken += j.entries;
         j.at = j.next;
         st = told(g);
@@ -549,7 +551,7 @@ static ramet_status bury_run(cx *x, void *arg)
     for (size_t i = 0; i < j->n; i++) {
         const gc_session *s = j->list[i];
         bool stays = s->left || number_of(x, Q_session_has_children, j->tree, s->no, 0) ||
-                     number_of(x, Q_max_session, 0, 0, 0) == s->no;
+                     db_highest(x->d, DB_SESSION) == s->no;
         tree_write(x, Q_tag_clear, j->tree, s->no);
         tree_write(x, Q_move_del, j->tree, s->no);
         tree_write(x, Q_run_del, j->tree, s->no);
@@ -602,7 +604,7 @@ static ramet_status tree_take(gc *g, arena *a, int64_t tree)
 static ramet_status trees_run(cx *x, void *arg)
 {
     const gc_names *v = arg;
-    int64_t highest = number_of(x, Q_max_tree, 0, 0, 0);
+    int64_t highest = db_highest(x->d, DB_TREE);
     for (size_t i = 0; i < v->n; i++) {
         int64_t tree = v->items[i].no;
         if (number_of(x, Q_session_any, tree, 0, 0))

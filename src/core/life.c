@@ -26,10 +26,12 @@ static void sessions_of_tree(cx *x, int64_t tree, row_list *out)
     }
 }
 
-static int by_number(const void *a, const void *b)
+static int by_depth(const void *a, const void *b)
 {
-    int64_t x = ((const session_row *)a)->no, y = ((const session_row *)b)->no;
-    return x < y ? -1 : x > y;
+    const session_row *x = a, *y = b;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return x->no < y->no ? -1 : x->no > y->no;
 }
 
 static int number_order(const void *a, const void *b)
@@ -53,14 +55,20 @@ static ramet_status delete_set(cx *x, const session_row *s, bool tree, row_list 
     row_list all = {0};
     VEC(int64_t) below = {0};
     sessions_of_tree(x, s->tree, &all);
-    /* By number a fork comes after its parent, whatever the clock did. */
+    /* By depth a fork comes after its parent, whatever the clock did and whichever node gave the
+     * number. */
     if (all.n)
-        qsort(all.items, all.n, sizeof *all.items, by_number);
+        qsort(all.items, all.n, sizeof *all.items, by_depth);
     VEC_PUSH(x->a, &below, s->no);
+    size_t sorted = 1;
     bool manager = level_in(x, s->tree) >= RAMET_MANAGER;
     for (size_t i = 0; i < all.n; i++) {
         const session_row *d = &all.items[i];
-        if (d->no == s->no || !d->parent || !in_list(below.items, below.n, d->parent))
+        if (i && d->depth != d[-1].depth && sorted < below.n) {
+            qsort(below.items, below.n, sizeof *below.items, number_order);
+            sorted = below.n;
+        }
+        if (d->no == s->no || !d->parent || !in_list(below.items, sorted, d->parent))
             continue;
         VEC_PUSH(x->a, &below, d->no);
         /* What the caller cannot see is neither taken nor named. */
@@ -73,14 +81,6 @@ static ramet_status delete_set(cx *x, const session_row *s, bool tree, row_list 
         VEC_PUSH(x->a, out, *d);
     }
     return cx_status(x);
-}
-
-static int64_t event_next(cx *x)
-{
-    db_stmt *q = db_query(x->d, Q_max_event);
-    int64_t v = q_row(q) ? q_col_int(q, 0) + 1 : 1;
-    q_end(q);
-    return v;
 }
 
 static void set_deleted(cx *x, const session_row *s, int64_t deleted, int64_t op, int64_t expires)
@@ -109,6 +109,7 @@ static ramet_status delete_run(cx *x, void *arg)
         ids[i] = go.items[i].id;
         nos[i] = go.items[i].no;
     }
+    ANSWER(x, j->out);
     *j->out = (ramet_delete_out){.ids = ids,
                                  .n = go.n,
                                  .entries = gc_would_take(x, s.tree, nos, go.n),
@@ -116,9 +117,10 @@ static ramet_status delete_run(cx *x, void *arg)
     TRY(cx_status(x));
     if (j->dry_run)
         return RAMET_OK;
-    int64_t op = event_next(x);
+    int64_t op = db_number(x->d, DB_DELETION, NULL);
     for (size_t i = 0; i < go.n; i++)
         set_deleted(x, &go.items[i], x->now, op, go.items[i].expires);
+    access_changed(x, s.tree);
     return cx_status(x);
 }
 
@@ -179,6 +181,7 @@ static ramet_status restore_run(cx *x, void *arg)
     TRY(restore_access(x, j->id, &s));
     if (session_gone(x, &s))
         bring_back(x, &s);
+    access_changed(x, s.tree);
     if (j->tree && s.delete_op) {
         row_list all = {0};
         sessions_of_tree(x, s.tree, &all);
@@ -190,6 +193,7 @@ static ramet_status restore_run(cx *x, void *arg)
     }
     if (!session_by_no(x, s.tree, s.no, &fresh))
         return cx_status(x);
+    ANSWER(x, j->out);
     *j->out = session_show(x, &fresh);
     return cx_status(x);
 }

@@ -38,6 +38,7 @@ static void member_write(cx *x, int64_t tree, const char *user, ramet_level leve
     q_int(q, 3, level);
     q_run(q);
     x->level_tree = 0;
+    access_changed(x, tree);
 }
 
 /* A member, not only the owner of a private session in the tree. */
@@ -151,6 +152,7 @@ static ramet_status remove_run(cx *x, void *arg)
     q_text(q, 2, j->user);
     q_run(q);
     x->level_tree = 0;
+    access_changed(x, s.tree);
     event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
     return cx_status(x);
 }

@@ -257,6 +257,8 @@ void head_move(cx *x, session_row *s, const head_to *at, ramet_move_kind kind, c
         if (to_adk)
             set_live(x, s->tree, to_adk, true);
     }
+    /* Not before the branches that it has: see branch_create(). */
+    int64_t updated = x->now > s->updated ? x->now : s->updated;
     q = db_query(x->d, Q_session_move);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
@@ -265,7 +267,7 @@ void head_move(cx *x, session_row *s, const head_to *at, ramet_move_kind kind, c
     q_int(q, 5, undo);
     q_int(q, 6, redo);
     q_int(q, 7, seq);
-    q_int(q, 8, x->now);
+    q_int(q, 8, updated);
     q_run(q);
     event_add(x, s->tree, s->no,
               kind == RAMET_MOVE_SWITCH ? RAMET_EVENT_SWITCHED : RAMET_EVENT_REWOUND, to, kind);
@@ -274,7 +276,7 @@ void head_move(cx *x, session_row *s, const head_to *at, ramet_move_kind kind, c
     s->undo = undo;
     s->redo = redo;
     s->moves = seq;
-    s->updated = x->now;
+    s->updated = updated;
 }
 
 void move_new(cx *x, session_row *s, const head_to *to, ramet_move_kind kind, const char *why)
@@ -351,6 +353,7 @@ static ramet_status move_begin(cx *x, move_job *j, session_row *s, branch_row *h
 static ramet_status move_answer(cx *x, move_job *j, const session_row *s, const branch_row *head)
 {
     session_known known = {.head = head};
+    ANSWER(x, j->out);
     *j->out = session_show_with(x, s, &known);
     return cx_status(x);
 }
@@ -387,6 +390,7 @@ static ramet_status rewind_run(cx *x, void *arg)
         return rewind_turn(x, j, &s, &head);
     TRY(cut_both(x, &s, &head, &j->in->at, &j->in->adk_at, j->in->cut, &cut));
     move_to_cut(x, &s, &head, &cut, RAMET_EXPLICIT, RAMET_MOVE_REWIND, j->in->reason, &to);
+    ANSWER(x, j->cut);
     if (j->cut)
         *j->cut = cut.shown;
     return move_answer(x, j, &s, &to);

@@ -153,6 +153,35 @@ const char *ramet_branch_text(int64_t branch, char out[24])
     return out;
 }
 
+/* As PostgreSQL writes it. */
+const char *ramet_position_text(int64_t position, char out[24])
+{
+    uint64_t p = (uint64_t)position;
+    snprintf(out, 24, "%X/%X", (unsigned)(p >> 32), (unsigned)(p & UINT32_MAX));
+    return out;
+}
+
+/* Up to 8 hex digits; where they end. NULL: there are none, or more. */
+static const char *half_parse(const char *s, uint64_t *out)
+{
+    size_t n = strspn(s, "0123456789abcdefABCDEF");
+    char digits[9];
+    if (n < 1 || n > 8)
+        return NULL;
+    memcpy(digits, s, n);
+    digits[n] = 0;
+    *out = *out << 32 | strtoul(digits, NULL, 16);
+    return s + n;
+}
+
+int64_t ramet_position_parse(const char *s)
+{
+    uint64_t v = 0;
+    s = s ? half_parse(s, &v) : NULL;
+    s = s && *s == '/' ? half_parse(s + 1, &v) : NULL;
+    return s && !*s && v <= INT64_MAX ? (int64_t)v : -1;
+}
+
 int64_t ramet_branch_parse(const char *s)
 {
     if (!s || s[0] != 'b' || s[1] < '1' || s[1] > '9')

@@ -148,7 +148,7 @@ void places_note(cx *x, const branch_row *b, const entry_new *e, const char *las
 {
     const char *turn = e->e.turn_id, *name = e->in->invocation;
     branch_meta o;
-    if (!turn)
+    if (!turn || needs_serial(x)) /* what is looked for may not be written yet */
         return;
     if (!(last_turn && strcmp(last_turn, turn) == 0) && place_on(x, b, turn) < 0)
         place_add(x, b->m.tree, turn, (ramet_log)b->m.log, KEY(b->m.id, b->len));

@@ -2,9 +2,12 @@
  *
  * Sessions that were appended to of late, so that the next append need not read their rows again.
  *
- *   R1  Only the leader of a group looks and writes here: the queue orders them.
- *   R2  A row holds while this process has written nothing but appends (recent_forget()), no other
+ *   R1  A row holds while this process has written nothing but appends (recent_forget()), no other
  *       process has written and nothing was rolled back (db_epoch()).
+ *   R2  Where writers of many processes work side by side it may always be out of date. Then what
+ *       is written by it is guarded (db_guarded()): the append happens only if the branch is still
+ *       live and ends in the same hash, so that its history is the one that was known, and if the
+ *       tree has the same stamp, so that nothing has changed about who may append.
  *   R3  An append changes rows of its own session alone. It puts the head that it made, or drops
  *       the session when it changed more than that (append_run()).
  *
@@ -12,27 +15,43 @@
  */
 #include "core/core.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #define SLOTS 1024 /* direct-mapped by the session's id */
 
+#define TEXTS_MOST 4096 /* of one whole row */
+
 typedef struct slot {
-    int64_t epoch, turn; /* when it was put (R2) */
-    char *texts;         /* id, owner and user behind each other; NULL: free */
+    int64_t epoch, turn; /* when it was put (R1) */
+    int64_t wrote;       /* the transaction that made its head */
+    char *texts;         /* all that the pointers below lead to; NULL: free */
     const char *user;    /* whose level it is; NULL: the embedding program */
+    const char *tree_id; /* NULL: only what an append needs is here */
     ramet_level level;
     session_row s;
     branch_row head;
 } slot;
 
+/* The texts of a row. */
+#define ROW_TEXTS(s)                                                                               \
+    {                                                                                              \
+        &(s)->id, &(s)->owner, &(s)->title, &(s)->agent, &(s)->agent_config, &(s)->metadata,       \
+            &(s)->reason, &(s)->by_id, &(s)->fork_entry, &(s)->from_title                          \
+    }
+#define N_ROW_TEXTS 10
+
 struct recent {
+    pthread_mutex_t lock; /* of the slots: with guards there are many writers at once */
     int64_t turn;
     slot slots[SLOTS];
 };
 
 struct recent *recent_new(void)
 {
-    return xcalloc(1, sizeof(struct recent));
+    struct recent *r = xcalloc(1, sizeof *r);
+    pthread_mutex_init(&r->lock, NULL);
+    return r;
 }
 
 void recent_free(struct recent *r)
@@ -41,12 +60,40 @@ void recent_free(struct recent *r)
         return;
     for (size_t i = 0; i < SLOTS; i++)
         free(r->slots[i].texts);
+    pthread_mutex_destroy(&r->lock);
     free(r);
 }
 
 void recent_forget(struct recent *r)
 {
+    pthread_mutex_lock(&r->lock);
     r->turn++;
+    pthread_mutex_unlock(&r->lock);
+}
+
+void access_changed(cx *x, int64_t tree)
+{
+    db_stmt *q = db_query(x->d, Q_tree_stamp);
+    q_int(q, 1, tree);
+    q_run(q);
+}
+
+void access_guard(cx *x, const session_row *s)
+{
+    if (!db_guarded(x->d))
+        return;
+    db_stmt *q = db_query(x->d, Q_guard_tree);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->stamp);
+    q_guard(q);
+}
+
+bool needs_serial(cx *x)
+{
+    if (!db_guarded(x->d))
+        return false;
+    db_conflict(x->d);
+    return true;
 }
 
 static slot *slot_of(cx *x, const char *id)
@@ -59,48 +106,131 @@ static slot *slot_of(cx *x, const char *id)
 
 static bool slot_holds(cx *x, const slot *t, const char *id)
 {
-    return t->texts && t->turn == x->r->recent->turn && strcmp(t->s.id, id) == 0 &&
-           t->epoch == db_epoch(x->d);
+    if (!t->texts || strcmp(t->s.id, id) != 0)
+        return false;
+    if (db_guarded(x->d))
+        return !db_fresh(x->d) || t->epoch == db_epoch(x->d);
+    return t->turn == x->r->recent->turn && t->epoch == db_epoch(x->d);
 }
 
-bool recent_get(cx *x, const char *id, session_row *s, branch_row *head)
+/* Gives what a slot has to the caller, whose arena gets the texts. */
+static void slot_give(cx *x, const slot *t, session_row *s, branch_row *head)
 {
-    const slot *t = slot_of(x, id);
-    if (!slot_holds(x, t, id))
-        return false;
     *s = t->s;
     *head = t->head;
+    const char **texts[] = ROW_TEXTS(s);
+    for (size_t i = 0; i < N_ROW_TEXTS; i++)
+        *texts[i] = arena_strdup(x->a, *texts[i]);
     const char *user = x->c->user;
     if (user && t->user && strcmp(user, t->user) == 0) {
         x->level = t->level;
         x->level_tree = s->tree;
     }
-    return true;
+}
+
+bool recent_get(cx *x, const char *id, session_row *s, branch_row *head)
+{
+    struct recent *r = x->r->recent;
+    pthread_mutex_lock(&r->lock);
+    const slot *t = slot_of(x, id);
+    bool holds = slot_holds(x, t, id);
+    if (holds)
+        slot_give(x, t, s, head);
+    pthread_mutex_unlock(&r->lock);
+    return holds;
+}
+
+bool recent_whole(cx *x, const char *id, session_row *s, branch_row *head)
+{
+    struct recent *r = x->r->recent;
+    if (!db_guarded(x->d))
+        return false;
+    pthread_mutex_lock(&r->lock);
+    const slot *t = slot_of(x, id);
+    /* Whoever forks looks at what is committed: the branch is as it was before this transaction. */
+    bool holds = slot_holds(x, t, id) && t->tree_id && t->wrote != db_epoch(x->d);
+    if (holds) {
+        slot_give(x, t, s, head);
+        x->named_tree = s->tree;
+        x->tree_id = arena_strdup(x->a, t->tree_id);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return holds;
+}
+
+static const char *text_put(char **to, const char *text)
+{
+    if (!text)
+        return NULL;
+    char *at = *to;
+    *to = stpcpy(at, text) + 1;
+    return at;
+}
+
+/* tree_id NULL: the row is a brief one. Rows with long texts are not kept whole. */
+static void slot_fill(cx *x, slot *t, const session_row *s, const branch_row *head,
+                      const char *tree_id)
+{
+    const char *user = x->level_tree == s->tree && x->c->user ? x->c->user : NULL;
+    slot now = {.epoch = db_epoch(x->d),
+                .turn = x->r->recent->turn,
+                .level = x->level,
+                .s = *s,
+                .head = *head};
+    const char **texts[] = ROW_TEXTS(&now.s);
+    size_t n = (user ? strlen(user) : 0) + (tree_id ? strlen(tree_id) : 0) + 2;
+    for (size_t i = 0; i < N_ROW_TEXTS; i++)
+        n += *texts[i] ? strlen(*texts[i]) + 1 : 0;
+    if (n > TEXTS_MOST)
+        return;
+    char *p = now.texts = xmalloc(n);
+    for (size_t i = 0; i < N_ROW_TEXTS; i++)
+        *texts[i] = text_put(&p, *texts[i]);
+    now.user = text_put(&p, user);
+    now.tree_id = text_put(&p, tree_id);
+    free(t->texts);
+    *t = now;
+}
+
+/* Whether the slot tells of this session what the caller knows, the head aside. */
+static bool slot_same(cx *x, const slot *t, const session_row *s)
+{
+    return slot_holds(x, t, s->id) && (!db_guarded(x->d) || t->s.stamp == s->stamp);
 }
 
 void recent_put(cx *x, const session_row *s, const branch_row *head)
 {
+    struct recent *r = x->r->recent;
+    pthread_mutex_lock(&r->lock);
     slot *t = slot_of(x, s->id);
-    if (slot_holds(x, t, s->id)) {
+    if (slot_same(x, t, s)) {
         t->head = *head;
-        return;
+        t->s.head = s->head;
+    } else {
+        slot_fill(x, t, s, head, NULL);
     }
-    const char *user = x->level_tree == s->tree && x->c->user ? x->c->user : "";
-    size_t id_n = strlen(s->id) + 1, owner_n = strlen(s->owner) + 1, user_n = strlen(user) + 1;
-    char *p = xmalloc(id_n + owner_n + user_n), *old = t->texts;
-    *t = (slot){.epoch = db_epoch(x->d),
-                .turn = x->r->recent->turn,
-                .texts = p,
-                .level = x->level,
-                .s = *s,
-                .head = *head};
-    t->s.id = memcpy(p, s->id, id_n);
-    t->s.owner = memcpy(p + id_n, s->owner, owner_n);
-    t->user = *user ? memcpy(p + id_n + owner_n, user, user_n) : NULL;
-    free(old);
+    t->wrote = db_epoch(x->d);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void recent_put_whole(cx *x, const session_row *s, const branch_row *head)
+{
+    struct recent *r = x->r->recent;
+    if (!db_guarded(x->d) || x->named_tree != s->tree)
+        return;
+    pthread_mutex_lock(&r->lock);
+    slot *t = slot_of(x, s->id);
+    if (t->wrote != db_epoch(x->d))
+        slot_fill(x, t, s, head, x->tree_id);
+    pthread_mutex_unlock(&r->lock);
 }
 
 void recent_drop(cx *x, const char *id)
 {
-    slot_of(x, id)->turn = -1;
+    struct recent *r = x->r->recent;
+    pthread_mutex_lock(&r->lock);
+    slot *t = slot_of(x, id);
+    free(t->texts);
+    *t = (slot){0};
+    pthread_mutex_unlock(&r->lock);
 }

@@ -2,11 +2,15 @@
  *
  * search.h: what the files of the search share.
  *
- *   search.c        the open index, the public calls
+ *   search.c        the public calls
+ *   search_file.c   where the index is a file of its own: when it is opened, and used by whom
+ *   search_tables.c the same where it is in the store's own database
  *   search_follow.c brings the index up to the store's last commit
- *   search_query.c  what the caller typed, as an expression; cursors
+ *   search_query.c  what the caller typed, as terms; cursors
  *   search_see.c    who may see a match, and in which session
  *   search_find.c   matches, ranked, a page at a time
+ *
+ * The index itself is behind store/fts.h.
  */
 #ifndef CORE_SEARCH_H
 #define CORE_SEARCH_H
@@ -16,18 +20,33 @@
 
 #include <pthread.h>
 
-#define SPAN_BITS 10    /* documents in a block of the time table: 1 << SPAN_BITS */
-#define SCOPE_WORDS 512 /* alternatives that a filter may have and still go into the expression */
+#define SCOPE_WORDS                                                                                \
+    512 /* alternatives that a filter may have and still go into the index' scopes */
 
 struct search {
-    pthread_mutex_t lock; /* one search or one step of indexing at a time */
+    pthread_mutex_t lock; /* file: one search or one step of indexing at a time; else the latter */
     fts *f;               /* NULL until it is used */
+    db *d;                /* its connection, where it does not own that */
 };
+/* Locked; made on first use. */
+struct search *search_lock(ramet *r);
+void search_unlock(struct search *s);
 
 /* The text of an entry as it is indexed: the beginning of a very long one. */
 const char *search_text(arena *a, const char *text);
-/* Words of the scope column of a document. */
-const char *search_scope(arena *a, int64_t tree, int64_t session, int role, int64_t owner);
+/* Where the words of a store are kept, and how they are found. */
+typedef struct query query;
+typedef struct search_engine {
+    /* Finds what matches, with everything that was committed by now. */
+    ramet_status (*find)(ramet_call *c, const ramet_search_in *in, int limit, const query *q,
+                         ramet_hits *out);
+    ramet_status (*update)(ramet_call *c, bool rebuild, int64_t *indexed);
+    void (*forget)(ramet *r, int64_t tree, const int64_t *keys, const char *const *texts, size_t n);
+    int64_t (*mark)(ramet *r);  /* last event it has seen */
+    int64_t (*bytes)(ramet *r); /* on disk, apart from the store's */
+    int64_t (*needs)(ramet *r); /* events from this number on have to stay */
+} search_engine;
+extern const search_engine search_in_file, search_in_tables;
 
 /* Says that the index failed. */
 ramet_status index_fail(ramet_call *c, fts *f);
@@ -36,32 +55,24 @@ ramet_status index_fail(ramet_call *c, fts *f);
 
 /* Indexes everything committed by now. *indexed grows by the entries. */
 ramet_status follow_all(ramet_call *c, fts *f, int64_t *indexed);
+/* Whether nothing was committed behind what is indexed; f is on x's own snapshot. */
+bool follow_fresh(cx *x, fts *f);
 /* Empties the index, so that the next follow_all() fills it anew. */
 ramet_status follow_restart(ramet_call *c, fts *f);
-int64_t follow_mark(fts *f);
-int64_t follow_bytes(fts *f); /* of all texts that were indexed; inside a transaction */
+int64_t follow_mark(fts *f); /* inside a transaction */
+/* Takes entries out of the index that were purged. */
+void follow_forget(fts *f, int64_t tree, const int64_t *keys, const char *const *texts, size_t n);
 
 /* ---- search_query.c */
 
-typedef struct query {
+struct query {
     fts_term *terms; /* those to find first, then those that must not occur */
     size_t n, n_find;
-} query;
+};
 
 ramet_status query_parse(ramet_call *c, const char *text, query *q);
 /* Cuts the terms into words and drops those without any. */
 ramet_status query_cut(ramet_call *c, fts *f, query *q);
-
-/* Alternatives of one filter, as words of the scope column. */
-typedef struct scope_group {
-    char letter;
-    const int64_t *numbers;
-    size_t n;
-    char letter2; /* 0, or one more word */
-    int64_t number2;
-} scope_group;
-/* The whole expression; groups without alternatives are left out. */
-const char *query_expression(arena *a, const query *q, const scope_group *groups, size_t n);
 
 /* Where the next page goes on: among the documents up to `high`, behind (score, no). */
 typedef struct place {
@@ -78,6 +89,8 @@ typedef struct map {
     void **values;
     size_t n, cap;
 } map;
+void *map_get(const map *m, int64_t key);
+void map_put(arena *a, map *m, int64_t key, void *value);
 
 /* A session that was looked at. */
 typedef struct seen {
@@ -93,8 +106,7 @@ typedef struct finder {
     ramet_call *c;
     const ramet_search_in *in;
     const query *q;
-    cx x;
-    db *d; /* the index */
+    cx x; /* reading */
     fts *f;
     arena *keep; /* until the end of the search */
     arena *tmp;  /* for one item */
@@ -102,13 +114,14 @@ typedef struct finder {
     seen *only; /* the one session that was asked for */
     map sessions, heirs;
     map reach;  /* only: entries of each branch that it holds */
-    bool check; /* the expression does not say all: look at each match */
+    bool check; /* the scopes do not say all: look at each match */
     bool none;  /* nothing can match */
-    const char *expression;
+    const fts_scope *scopes;
+    size_t n_scopes;
     int64_t low, top_high;
 } finder;
 
-/* The filters as an expression, and what has to be looked at besides. */
+/* The filters as scopes, and what has to be looked at besides. */
 ramet_status see_begin(finder *f);
 /* Whether a match is one to rank. */
 bool see_pass(void *arg, const fts_doc *d);
@@ -121,7 +134,7 @@ bool see_names(finder *f, seen *s);
 
 /* ---- search_find.c */
 
-ramet_status find_page(ramet_call *c, fts *f, const ramet_search_in *in, int limit, const query *q,
-                       ramet_hits *out);
+/* c, in, q, x and f are set. */
+ramet_status find_page(finder *f, int limit, ramet_hits *out);
 
 #endif

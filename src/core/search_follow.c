@@ -18,9 +18,15 @@
 #include <stdio.h>
 
 #define STEP_ENTRIES 8000
-#define STEP_BYTES ((int64_t)8 << 20)
 #define STEP_EVENTS 8000
-#define PRINT_LEN 192
+#define STEP_BYTES ((int64_t)8 << 20)
+#define EVENTS 500        /* read by one statement */
+#define SCAN_ENTRIES 1000 /* the same */
+
+/* Columns of event_texts and entry_scan; the former has the event behind them. */
+enum { K, TREE, ROLE, TEXT, FLAGS, CREATED, LOG, SESSION, OWNER, OWNER_NAME, EVENT };
+enum { EVENT_NO = EVENT, EVENT_K = EVENT + 4 };
+#define EVENT_COLS 7
 
 /* An entry that was read and is to be indexed. */
 typedef struct item {
@@ -29,21 +35,21 @@ typedef struct item {
     const char *text;
 } item;
 
+typedef enum { PLAIN, ONE, BARE } step_care; /* one entry a step; and that without its words */
+
 typedef struct step {
     fts *f;
-    db *d;       /* the index */
     cx x;        /* the store */
     arena *keep; /* for the step */
     arena *tmp;  /* for one entry */
     VEC(item) items;
-    int64_t mark, done, scan; /* last event seen; entries of the next one done; see scan_some() */
-    char print[PRINT_LEN];    /* what the event `mark` was */
-    int64_t next;             /* number of the next document */
-    int64_t tree, owner;      /* the last tree looked up */
-    int64_t block, lo, hi;    /* block of the time table not yet written, -1 = none */
-    int64_t entries, bytes;   /* looked at, and of texts taken, in this step */
-    int64_t all_bytes;        /* of texts indexed since the beginning */
+    fts_state s;
+    map owners;                     /* of the trees of this step */
+    int64_t block, lo, hi;          /* block of the time table not yet written, -1 = none */
+    int64_t events, entries, bytes; /* looked at, and of texts taken, in this step */
+    int64_t indexed;
     bool more;
+    step_care care;
 } step;
 
 static int64_t number(db *d, sql_id what)
@@ -54,173 +60,105 @@ static int64_t number(db *d, sql_id what)
     return v;
 }
 
-static void event_print(db_stmt *q, char out[PRINT_LEN])
-{
-    size_t n = 0;
-    for (int i = 0; i < 7; i++)
-        n += (size_t)snprintf(out + n, PRINT_LEN - n, "%" PRId64 ".", q_col_int(q, i));
-}
-
 /* ------------------------------------------------------------------- state */
 
-static void state_load(step *w)
+static void event_print(db_stmt *q, int at, char out[FTS_PRINT])
 {
-    db_stmt *q = db_query(w->d, Q_fts_state_get);
-    if (q_row(q)) {
-        const char *print = q_col_text(q, 3);
-        w->mark = q_col_int(q, 0);
-        w->done = q_col_int(q, 1);
-        w->scan = q_col_int(q, 2);
-        w->all_bytes = q_col_int(q, 4);
-        snprintf(w->print, sizeof w->print, "%s", print ? print : "");
-    } else {
-        db_fail(w->d, RAMET_DAMAGED, "the index has lost its state");
-    }
-    q_end(q);
-}
-
-static void state_save(step *w)
-{
-    db_stmt *q = db_query(w->d, Q_fts_state_set);
-    q_int(q, 1, w->mark);
-    q_int(q, 2, w->done);
-    q_int(q, 3, w->scan);
-    q_text(q, 4, w->print);
-    q_int(q, 5, w->all_bytes);
-    q_run(q);
-}
-
-static void index_clear(step *w)
-{
-    static const sql_id all[] = {Q_fts_clear, Q_fts_clear_doc, Q_fts_clear_span, Q_fts_clear_tree,
-                                 Q_fts_clear_owner};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        q_run(db_query(w->d, all[i]));
-    w->mark = w->done = w->scan = w->all_bytes = 0;
-    w->print[0] = 0;
-    state_save(w);
+    size_t n = 0;
+    for (int i = 0; i < EVENT_COLS; i++)
+        n += (size_t)snprintf(out + n, FTS_PRINT - n, "%" PRId64 ".", q_col_int(q, at + i));
 }
 
 /* Whether the store still has the event that the index has seen last. */
-static bool state_fits(step *w)
+static bool state_fits(cx *x, const fts_state *s)
 {
-    char print[PRINT_LEN] = "";
-    if (!w->mark)
+    char print[FTS_PRINT] = "";
+    if (!s->mark)
         return true;
-    db_stmt *q = db_query(w->x.d, Q_event_get);
-    q_int(q, 1, w->mark);
+    db_stmt *q = db_query(x->d, Q_event_get);
+    q_int(q, 1, s->mark);
     if (q_row(q))
-        event_print(q, print);
+        event_print(q, 0, print);
     q_end(q);
-    return strcmp(print, w->print) == 0;
+    return strcmp(print, s->print) == 0;
 }
 
 /* ----------------------------------------------------------------- one entry */
 
-static void tree_find(step *w, int64_t tree)
+/* The first owner of a tree as the index is to know it. */
+static int64_t owner_make(step *w, db_stmt *row, int64_t tree)
 {
-    if (w->tree == tree)
-        return;
-    w->tree = tree;
-    db_stmt *q = db_query(w->d, Q_fts_tree_get), *add;
-    q_int(q, 1, tree);
-    bool known = q_row(q);
+    const char *name = q_col_text(row, OWNER_NAME);
+    if (!name) {
+        int64_t known = fts_tree_owner(w->f, tree);
+        if (known)
+            return known;
+        db_stmt *q = db_query(w->x.d, Q_member_all);
+        q_int(q, 1, tree);
+        name = q_row(q) && q_col_int(q, 1) == RAMET_OWNER ? q_keep_text(q, 0, w->tmp) : "";
+        q_end(q);
+    }
+    int64_t owner = fts_owner(w->f, name, true);
+    fts_tree_add(w->f, tree, owner);
+    return owner;
+}
+
+static int64_t owner_of(step *w, db_stmt *row, int64_t tree)
+{
+    int64_t *known = map_get(&w->owners, tree);
     if (known)
-        w->owner = q_col_int(q, 0);
-    q_end(q);
-    if (known)
-        return;
-    q = db_query(w->x.d, Q_member_all);
-    q_int(q, 1, tree);
-    const char *name = q_row(q) && q_col_int(q, 1) == RAMET_OWNER ? q_keep_text(q, 0, w->tmp) : "";
-    q_end(q);
-    add = db_query(w->d, Q_fts_owner_add);
-    q_text(add, 1, name);
-    q_run(add);
-    q = db_query(w->d, Q_fts_owner_get);
-    q_text(q, 1, name);
-    w->owner = q_row(q) ? q_col_int(q, 0) : 0;
-    q_end(q);
-    add = db_query(w->d, Q_fts_tree_add);
-    q_int(add, 1, tree);
-    q_int(add, 2, w->owner);
-    q_run(add);
+        return *known;
+    known = arena_alloc(w->keep, sizeof *known);
+    *known = q_col_null(row, OWNER) ? owner_make(w, row, tree) : q_col_int(row, OWNER);
+    map_put(w->keep, &w->owners, tree, known);
+    return *known;
 }
 
 static void span_flush(step *w)
 {
-    if (w->block < 0)
-        return;
-    db_stmt *q = db_query(w->d, Q_fts_span_add);
-    q_int(q, 1, w->block);
-    q_int(q, 2, w->lo);
-    q_int(q, 3, w->hi);
-    q_run(q);
+    if (w->block >= 0)
+        fts_span_add(w->f, w->block, w->lo, w->hi);
     w->block = -1;
 }
 
 static void span_note(step *w, int64_t no, int64_t created)
 {
-    if (w->block != no >> SPAN_BITS) {
+    if (w->block != no >> FTS_SPAN_BITS) {
         span_flush(w);
-        w->block = no >> SPAN_BITS;
+        w->block = no >> FTS_SPAN_BITS;
         w->lo = w->hi = created;
     }
     w->lo = created < w->lo ? created : w->lo;
     w->hi = created > w->hi ? created : w->hi;
 }
 
-static bool doc_there(step *w, int64_t k)
+static void doc_add(step *w, item *i)
 {
-    db_stmt *q = db_query(w->d, Q_fts_doc_by_key);
-    q_int(q, 1, k);
-    bool there = q_row(q);
-    q_end(q);
-    return there;
-}
-
-static void doc_add(step *w, const item *i)
-{
-    const fts_doc *e = &i->doc;
-    int64_t no = w->next++, bytes = (int64_t)strlen(i->text);
-    db_stmt *q = db_query(w->d, Q_fts_add);
-    q_int(q, 1, no);
-    q_text(q, 2, i->text);
-    q_text(q, 3, search_scope(w->tmp, e->tree, e->session, e->role, i->owner));
-    q_run(q);
-    q = db_query(w->d, Q_fts_doc_add);
-    q_int(q, 1, no);
-    q_int(q, 2, e->tree);
-    q_int(q, 3, e->k);
-    q_int(q, 4, e->session);
-    q_int(q, 5, e->role);
-    q_int(q, 6, e->created);
-    q_int(q, 7, bytes);
-    q_run(q);
-    span_note(w, no, e->created);
-    w->all_bytes += bytes;
+    i->doc.no = w->s.top + 1;
+    if (fts_add(w->f, w->tmp, &i->doc, i->owner, w->care == BARE ? "" : i->text)) {
+        w->s.top++;
+        w->s.bytes += (int64_t)strlen(i->text);
+        w->indexed++;
+        span_note(w, i->doc.no, i->doc.created);
+    }
     arena_reset(w->tmp);
 }
 
-/* A row of entry_texts or entry_scan. */
 static void entry_take(step *w, db_stmt *q)
 {
-    branch_meta m;
-    item i = {.doc = {.k = q_col_int(q, 0),
-                      .tree = q_col_int(q, 1),
-                      .role = (int)q_col_int(q, 2),
-                      .created = q_col_int(q, 5)}};
-    fts_doc *e = &i.doc;
-    bool large = q_col_int(q, 4) & FLAG_LARGE;
+    item i = {.doc = {.k = q_col_int(q, K),
+                      .tree = q_col_int(q, TREE),
+                      .session = q_col_int(q, SESSION),
+                      .role = (int)q_col_int(q, ROLE),
+                      .created = q_col_int(q, CREATED)}};
     w->entries++;
-    if (!branch_meta_load(&w->x, e->tree, KEY_BRANCH(e->k), &m) || m.log != RAMET_LOG_MAIN)
+    if (q_col_null(q, LOG) || q_col_int(q, LOG) != RAMET_LOG_MAIN)
         return;
-    e->session = m.session;
-    const char *text = large ? body_text(&w->x, e->tree, e->k) : q_col_text(q, 3);
-    if (text && *text && !doc_there(w, e->k)) {
-        tree_find(w, e->tree);
-        i.owner = w->owner;
+    const char *text = q_col_int(q, FLAGS) & FLAG_LARGE ? body_text(&w->x, i.doc.tree, i.doc.k)
+                                                        : q_col_text(q, TEXT);
+    if (text && *text) {
         i.text = arena_strdup(w->keep, search_text(w->tmp, text));
+        i.owner = owner_of(w, q, i.doc.tree);
         VEC_PUSH(w->keep, &w->items, i);
         w->bytes += (int64_t)strlen(i.text);
     }
@@ -229,92 +167,116 @@ static void entry_take(step *w, db_stmt *q)
 
 static bool step_full(const step *w)
 {
-    return w->entries >= STEP_ENTRIES || w->bytes >= STEP_BYTES;
+    return w->entries >= (w->care == PLAIN ? STEP_ENTRIES : 1) || w->events >= STEP_EVENTS ||
+           w->bytes >= STEP_BYTES;
 }
 
 /* ------------------------------------------------------------------ one step */
 
-/* The entries of one event, from w->done on; false when the step is full before its end. */
-static bool event_take(step *w, int64_t tree, int64_t k, int64_t n)
+/* An event whose entries are being taken. */
+typedef struct event_open {
+    int64_t no;
+    char print[FTS_PRINT];
+} event_open;
+
+static void event_done(step *w, const event_open *e)
 {
-    db_stmt *q = db_query(w->x.d, Q_entry_texts);
-    q_int(q, 1, tree);
-    q_int(q, 2, k + w->done);
-    q_int(q, 3, k + n - 1);
-    while (q_row(q)) {
-        if (step_full(w)) {
-            w->done = q_col_int(q, 0) - k;
-            q_end(q);
+    if (!e->no)
+        return;
+    w->s.mark = e->no;
+    w->s.done = 0;
+    memcpy(w->s.print, e->print, sizeof e->print);
+}
+
+/* One row: an event, and one of its entries when it has any. False when the step is full. */
+static bool event_row(step *w, db_stmt *q, event_open *e)
+{
+    int64_t no = q_col_int(q, EVENT_NO), first = q_col_int(q, EVENT_K), k = q_col_int(q, K);
+    if (no != e->no) {
+        event_done(w, e);
+        e->no = 0;
+        if (step_full(w))
             return false;
-        }
-        entry_take(w, q);
+        e->no = no;
+        w->events++;
+        event_print(q, EVENT, e->print);
     }
-    w->done = 0;
+    if (q_col_null(q, K) || k < first + w->s.done)
+        return true;
+    if (step_full(w)) {
+        w->s.done = k - first;
+        e->no = 0;
+        return false;
+    }
+    entry_take(w, q);
     return true;
 }
 
 static void events_take(step *w)
 {
-    int64_t count = 0;
-    db_stmt *q = db_query(w->x.d, Q_event_after);
-    q_int(q, 1, w->mark);
-    q_int(q, 2, STEP_EVENTS);
-    while (!w->more && q_row(q)) {
-        bool appended = q_col_int(q, 3) == RAMET_EVENT_APPENDED;
-        if (appended && !event_take(w, q_col_int(q, 1), q_col_int(q, 4), q_col_int(q, 5))) {
-            w->more = true;
-            break;
-        }
-        w->mark = q_col_int(q, 0);
-        event_print(q, w->print);
-        count++;
-        w->more = step_full(w);
-    }
-    q_end(q);
-    if (count == STEP_EVENTS)
-        w->more = true;
+    int64_t before;
+    do {
+        event_open e = {0};
+        before = w->s.mark;
+        db_stmt *q = db_query(w->x.d, Q_event_texts);
+        q_int(q, 1, w->s.mark);
+        q_int(q, 2, EVENTS);
+        q_int(q, 3, RAMET_EVENT_APPENDED);
+        while (!w->more && q_row(q))
+            w->more = !event_row(w, q, &e);
+        q_end(q);
+        event_done(w, &e);
+    } while (!w->more && w->s.mark > before && !step_full(w));
+    w->more |= step_full(w);
 }
 
-/* When the events do not reach back to the first, the entries themselves are gone through,
- * by key. w->scan is the key that was looked at last. Events after the mark come behind
- * that, and what both have is taken once. */
+/* When the events do not reach back to the first, the entries themselves are gone through, by key:
+ * the one that was looked at last is kept. Events after the mark come behind that, and what both
+ * have is taken once. */
 static void scan_begin(step *w)
 {
     db_stmt *q = db_query(w->x.d, Q_event_get);
-    w->mark = number(w->x.d, Q_max_event);
-    q_int(q, 1, w->mark);
+    w->s.mark = number(w->x.d, Q_max_event);
+    q_int(q, 1, w->s.mark);
     if (q_row(q))
-        event_print(q, w->print);
+        event_print(q, 0, w->s.print);
     q_end(q);
-    w->done = 0;
-    w->scan = 1;
+    w->s.done = w->s.scan_tree = 0;
+    w->s.scan = 1;
 }
 
 static void scan_some(step *w)
 {
-    int64_t count = 0;
-    db_stmt *q = db_query(w->x.d, Q_entry_scan);
-    q_int(q, 1, w->scan);
-    q_int(q, 2, STEP_ENTRIES);
-    while (!step_full(w) && q_row(q)) {
-        w->scan = q_col_int(q, 0);
-        entry_take(w, q);
-        count++;
-    }
-    q_end(q);
+    int64_t count;
+    do {
+        count = 0;
+        db_stmt *q = db_query(w->x.d, Q_entry_scan);
+        q_int(q, 1, w->s.scan_tree);
+        q_int(q, 2, w->s.scan);
+        q_int(q, 3, SCAN_ENTRIES);
+        while (!step_full(w) && q_row(q)) {
+            w->s.scan_tree = q_col_int(q, TREE);
+            w->s.scan = q_col_int(q, K);
+            entry_take(w, q);
+            count++;
+        }
+        q_end(q);
+    } while (count && !step_full(w));
     if (!count)
-        w->scan = 0;
+        w->s.scan = w->s.scan_tree = 0;
     w->more = true;
 }
 
 static void step_read(step *w)
 {
-    state_load(w);
-    if (!state_fits(w))
-        index_clear(w);
-    if (!w->mark && !w->scan && number(w->x.d, Q_min_event) > 1)
+    fts_state_get(w->f, &w->s);
+    if (!state_fits(&w->x, &w->s)) {
+        fts_clear(w->f);
+        w->s = (fts_state){0};
+    }
+    if (!w->s.mark && !w->s.scan && number(w->x.d, Q_min_event) > 1)
         scan_begin(w);
-    if (w->scan)
+    if (w->s.scan)
         scan_some(w);
     else
         events_take(w);
@@ -322,68 +284,104 @@ static void step_read(step *w)
 
 static void step_write(step *w)
 {
-    w->next = number(w->d, Q_fts_top) + 1;
     w->block = -1;
     for (size_t i = 0; i < w->items.n; i++)
         doc_add(w, &w->items.items[i]);
     span_flush(w);
-    state_save(w);
+    fts_state_set(w->f, &w->s);
 }
 
 static ramet_status step_run(step *w, ramet_call *c)
 {
-    if (db_begin_write(w->d) != RAMET_OK)
+    if (fts_begin_write(w->f) != RAMET_OK)
         return index_fail(c, w->f);
     if (!cx_read(&w->x, c)) {
-        db_rollback(w->d);
+        db_rollback(fts_db(w->f));
         return c->err.status;
     }
     w->x.a = w->tmp;
     step_read(w);
     ramet_status st = cx_done(&w->x, RAMET_OK);
     if (st != RAMET_OK) {
-        db_rollback(w->d);
+        db_rollback(fts_db(w->f));
         return st;
     }
+    int64_t top = w->s.top;
     step_write(w);
-    return db_commit(w->d) == RAMET_OK ? RAMET_OK : index_fail(c, w->f);
+    if (db_commit(fts_db(w->f)) != RAMET_OK)
+        return index_fail(c, w->f);
+    fts_tidy(w->f, top, w->s.top);
+    return RAMET_OK;
 }
 
 /* -------------------------------------------------------------------- calls */
 
-/* Whether there is nothing to do; looks without a lock. *last is the store's last event. */
-static bool is_fresh(ramet_call *c, step *w, int64_t *last)
+static bool is_fresh(const fts_state *s, int64_t last)
 {
+    return !s->scan && !s->done && s->mark == last;
+}
+
+bool follow_fresh(cx *x, fts *f)
+{
+    fts_state s;
+    fts_state_get(f, &s);
+    return is_fresh(&s, number(x->d, Q_max_event));
+}
+
+/* Whether there is nothing to do; looks without a lock. *last is the store's last event. */
+static bool nothing_new(ramet_call *c, fts *f, int64_t *last)
+{
+    fts_state s;
+    cx x;
     *last = 0;
-    if (db_begin_read(w->d) != RAMET_OK)
+    if (db_begin_read(fts_db(f)) != RAMET_OK)
         return false;
-    state_load(w);
-    bool fresh = db_status(w->d) == RAMET_OK && !w->scan && !w->done;
-    db_end_read(w->d);
-    if (!cx_read(&w->x, c))
+    fts_state_get(f, &s);
+    bool good = db_status(fts_db(f)) == RAMET_OK;
+    db_end_read(fts_db(f));
+    if (!cx_read(&x, c))
         return false;
-    *last = number(w->x.d, Q_max_event);
-    fresh = fresh && *last == w->mark && state_fits(w);
-    return cx_done(&w->x, RAMET_OK) == RAMET_OK && fresh;
+    *last = number(x.d, Q_max_event);
+    good = good && is_fresh(&s, *last) && state_fits(&x, &s);
+    return cx_done(&x, RAMET_OK) == RAMET_OK && good;
+}
+
+/* An entry that the index refuses must not keep the others out: after a failure that is not one of
+ * the disk or the connection they are taken one by one, and the one that fails goes in without its
+ * words. */
+static bool step_again(ramet_call *c, ramet_status st, step_care *care)
+{
+    if (st != RAMET_INTERNAL || *care == BARE) {
+        *care = *care == BARE ? PLAIN : *care;
+        return false;
+    }
+    memset(&c->err, 0, sizeof c->err);
+    *care = *care == PLAIN ? ONE : BARE;
+    return true;
 }
 
 ramet_status follow_all(ramet_call *c, fts *f, int64_t *indexed)
 {
     int64_t last;
-    step first = {.f = f, .d = fts_db(f)};
-    if (is_fresh(c, &first, &last))
+    if (nothing_new(c, f, &last))
         return RAMET_OK;
     arena *keep = arena_new(), *tmp = arena_new();
+    step_care care = PLAIN;
     ramet_status st;
     bool more;
     do {
-        step w = {.f = f, .d = fts_db(f), .keep = keep, .tmp = tmp};
+        step w = {.f = f, .keep = keep, .tmp = tmp, .care = care};
         st = step_run(&w, c);
         /* What is appended meanwhile is for the next call: it may come faster than this. */
-        more = w.more && (w.scan || w.mark < last);
+        more = w.more && (w.s.scan || w.s.mark < last);
         if (st == RAMET_OK)
-            *indexed += (int64_t)w.items.n;
+            *indexed += w.indexed;
+        if (step_again(c, st, &care)) {
+            st = RAMET_OK;
+            more = true;
+        }
         arena_reset(keep);
+        arena_reset(tmp);
     } while (more && st == RAMET_OK);
     arena_free(keep);
     arena_free(tmp);
@@ -392,26 +390,30 @@ ramet_status follow_all(ramet_call *c, fts *f, int64_t *indexed)
 
 ramet_status follow_restart(ramet_call *c, fts *f)
 {
-    step w = {.f = f, .d = fts_db(f)};
-    if (db_begin_write(w.d) != RAMET_OK)
+    if (fts_begin_write(f) != RAMET_OK)
         return index_fail(c, f);
-    index_clear(&w);
-    return db_commit(w.d) == RAMET_OK ? RAMET_OK : index_fail(c, f);
+    fts_clear(f);
+    return db_commit(fts_db(f)) == RAMET_OK ? RAMET_OK : index_fail(c, f);
 }
 
 int64_t follow_mark(fts *f)
 {
-    step w = {.f = f, .d = fts_db(f)};
-    if (db_begin_read(w.d) != RAMET_OK)
-        return 0;
-    state_load(&w);
-    db_end_read(w.d);
-    return w.scan ? 0 : w.mark;
+    fts_state s;
+    fts_state_get(f, &s);
+    return s.scan ? 0 : s.mark;
 }
 
-int64_t follow_bytes(fts *f)
+/* When it fails, the documents stay; a search skips those whose entry is gone. */
+void follow_forget(fts *f, int64_t tree, const int64_t *keys, const char *const *texts, size_t n)
 {
-    step w = {.f = f, .d = fts_db(f)};
-    state_load(&w);
-    return w.all_bytes;
+    if (fts_begin_write(f) != RAMET_OK)
+        return;
+    arena *a = arena_new();
+    for (size_t i = 0; i < n; i++) {
+        if (texts[i] && *texts[i])
+            fts_forget(f, a, tree, keys[i], search_text(a, texts[i]));
+        arena_reset(a);
+    }
+    db_commit(fts_db(f));
+    arena_free(a);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the caller typed, as an expression for the index; and cursors.
- *
- * Every term goes into the expression within quotes, so nothing that is typed there can
- * be taken for an operator.
+ * What the caller typed, as terms to look for; and cursors.
  */
 #include "core/search.h"
-
-#include <inttypes.h>
 
 #define QUERY_CHARS 1000
 
@@ -98,64 +93,6 @@ ramet_status query_cut(ramet_call *c, fts *f, query *q)
     memcpy(find + n_find, without, n_without * sizeof *find);
     q->n = n_find + n_without;
     return RAMET_OK;
-}
-
-/* --------------------------------------------------------------- expression */
-
-static void put_term(buf *b, const fts_term *t)
-{
-    buf_putc(b, '"');
-    for (const char *p = t->text; *p; p++) {
-        if (*p == '"')
-            buf_putc(b, '"');
-        buf_putc(b, *p);
-    }
-    buf_puts(b, t->prefix ? "\"*" : "\"");
-}
-
-static void put_terms(buf *b, const fts_term *t, size_t n, const char *between)
-{
-    buf_puts(b, "text:(");
-    for (size_t i = 0; i < n; i++) {
-        if (i)
-            buf_puts(b, between);
-        put_term(b, &t[i]);
-    }
-    buf_putc(b, ')');
-}
-
-static void put_group(buf *b, const scope_group *g)
-{
-    buf_puts(b, "(");
-    for (size_t i = 0; i < g->n; i++)
-        buf_printf(b, "%s\"%c%" PRId64 "\"", i ? " OR " : "", g->letter, g->numbers[i]);
-    if (g->letter2)
-        buf_printf(b, "%s\"%c%" PRId64 "\"", g->n ? " OR " : "", g->letter2, g->number2);
-    buf_puts(b, ")");
-}
-
-const char *query_expression(arena *a, const query *q, const scope_group *groups, size_t n)
-{
-    buf b;
-    buf_init(&b, 1 << 20);
-    buf_putc(&b, '(');
-    put_terms(&b, q->terms, q->n_find, " AND ");
-    bool any = false;
-    for (size_t i = 0; i < n; i++) {
-        if (!groups[i].n && !groups[i].letter2)
-            continue;
-        buf_puts(&b, any ? " AND " : " AND scope:(");
-        put_group(&b, &groups[i]);
-        any = true;
-    }
-    buf_puts(&b, any ? "))" : ")");
-    if (q->n > q->n_find) {
-        buf_puts(&b, " NOT ");
-        put_terms(&b, q->terms + q->n_find, q->n - q->n_find, " OR ");
-    }
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
 }
 
 /* ------------------------------------------------------------------ cursors */

@@ -5,13 +5,14 @@
  * A match is shown in the session that appended it, when the caller may see that one.
  * Otherwise in another session that he may see and that holds the entry: a fork of it.
  *
- * What of this the index can tell goes into the expression: trees of the caller (by the
+ * What of this the index can tell goes into its scopes: trees of the caller (by the
  * word of their owner, and one by one where the owner is another), the tree, the role,
  * the trees with a tag. The rest is looked up, once a session.
  */
 #include "core/search.h"
 
 #define HEIRS_LOOKED_AT 16 /* forks tried for one where the entry is on the present path */
+#define SCOPE_FEW 64       /* trees that are named without asking whether they are indexed */
 
 /* ---------------------------------------------------------------------- map */
 
@@ -23,12 +24,12 @@ static size_t map_slot(const map *m, int64_t key)
     return i;
 }
 
-static void *map_get(const map *m, int64_t key)
+void *map_get(const map *m, int64_t key)
 {
     return m->cap ? m->values[map_slot(m, key)] : NULL;
 }
 
-static void map_put(arena *a, map *m, int64_t key, void *value)
+void map_put(arena *a, map *m, int64_t key, void *value)
 {
     if (m->n * 2 >= m->cap) {
         map old = *m;
@@ -227,7 +228,7 @@ static void reach_note(finder *f, const branch_row *b, numbers *sessions)
     }
 }
 
-static ramet_status only_begin(finder *f, scope_group *g, int64_t *tree)
+static ramet_status only_begin(finder *f, fts_scope *g, int64_t *tree)
 {
     session_row s;
     branch_row *b;
@@ -245,43 +246,37 @@ static ramet_status only_begin(finder *f, scope_group *g, int64_t *tree)
             reach_note(f, &b[i], sessions);
     *tree = s.tree;
     if (sessions->n <= SCOPE_WORDS)
-        *g = (scope_group){.letter = 's', .numbers = sessions->items, .n = sessions->n};
+        *g = (fts_scope){.letter = 's', .numbers = sessions->items, .n = sessions->n};
     return RAMET_OK;
 }
 
 /* Trees of the caller: the word of the owner stands for those that were his when they were
  * first indexed; the others are named one by one, or looked at when they are many. */
-static void user_begin(finder *f, const numbers *mine, scope_group *g)
+static void user_begin(finder *f, const numbers *mine, fts_scope *g)
 {
     numbers own = {0}, *other = arena_alloc(f->keep, sizeof *other);
-    int64_t owner = 0;
-    db_stmt *q = db_query(f->d, Q_fts_owner_get);
-    q_text(q, 1, f->c->user);
-    if (q_row(q))
-        owner = q_col_int(q, 0);
-    q_end(q);
+    int64_t owner = fts_owner(f->f, f->c->user, false);
     if (owner) {
-        q = db_query(f->d, Q_fts_trees_of);
+        db_stmt *q = db_query(fts_db(f->f), Q_fts_trees_of);
         q_int(q, 1, owner);
         numbers_read(f, q, &own);
     }
+    /* Only when they are many it pays to ask which of them have anything indexed. */
+    bool few = mine->n <= own.n + SCOPE_FEW;
     for (size_t i = 0, j = 0; i < mine->n && other->n <= SCOPE_WORDS; i++) {
         while (j < own.n && own.items[j] < mine->items[i])
             j++;
         if (j < own.n && own.items[j] == mine->items[i])
             continue;
-        q = db_query(f->d, Q_fts_tree_get);
-        q_int(q, 1, mine->items[i]);
-        if (q_row(q))
+        if (few || fts_tree_owner(f->f, mine->items[i]))
             VEC_PUSH(f->keep, other, mine->items[i]);
-        q_end(q);
     }
     if (other->n > SCOPE_WORDS)
         f->check = true;
     else if (!other->n && !own.n)
         f->none = true;
     else
-        *g = (scope_group){'t', other->items, other->n, own.n ? 'u' : 0, owner};
+        *g = (fts_scope){'t', other->items, other->n, own.n ? 'u' : 0, owner};
 }
 
 static ramet_status tree_begin(finder *f, const numbers *mine, int64_t *tree)
@@ -295,7 +290,7 @@ static ramet_status tree_begin(finder *f, const numbers *mine, int64_t *tree)
     return RAMET_OK;
 }
 
-static ramet_status tag_begin(finder *f, scope_group *g)
+static ramet_status tag_begin(finder *f, fts_scope *g)
 {
     const char **tags;
     size_t n;
@@ -308,7 +303,7 @@ static ramet_status tag_begin(finder *f, scope_group *g)
     numbers_read(f, q, trees);
     f->none |= trees->n == 0;
     if (trees->n <= SCOPE_WORDS)
-        *g = (scope_group){.letter = 't', .numbers = trees->items, .n = trees->n};
+        *g = (fts_scope){.letter = 't', .numbers = trees->items, .n = trees->n};
     return RAMET_OK;
 }
 
@@ -317,12 +312,12 @@ static void time_begin(finder *f)
 {
     if (!f->in->since && !f->in->until)
         return;
-    db_stmt *q = db_query(f->d, Q_fts_span_find);
+    db_stmt *q = db_query(fts_db(f->f), Q_fts_span_find);
     q_int(q, 1, f->in->since ? f->in->since : INT64_MIN);
     q_int(q, 2, f->in->until ? f->in->until : INT64_MAX);
     if (q_row(q) && !q_col_null(q, 0)) {
-        int64_t last = ((q_col_int(q, 1) + 1) << SPAN_BITS) - 1;
-        f->low = q_col_int(q, 0) << SPAN_BITS;
+        int64_t last = ((q_col_int(q, 1) + 1) << FTS_SPAN_BITS) - 1;
+        f->low = q_col_int(q, 0) << FTS_SPAN_BITS;
         f->top_high = last < f->top_high ? last : f->top_high;
     } else {
         f->none = true;
@@ -332,8 +327,8 @@ static void time_begin(finder *f)
 
 ramet_status see_begin(finder *f)
 {
-    enum { PLACE, ROLE, TAG, N_GROUPS };
-    scope_group g[N_GROUPS] = {{0}};
+    enum { PLACE, ROLE, TAG, N_SCOPES };
+    fts_scope *g = arena_array(f->keep, N_SCOPES, sizeof *g);
     numbers mine = {0};
     int64_t *numbers_of = arena_array(f->keep, 2, sizeof *numbers_of), tree = 0;
     if (f->c->user) {
@@ -350,13 +345,14 @@ ramet_status see_begin(finder *f)
     numbers_of[0] = tree;
     numbers_of[1] = f->in->role;
     if (tree && !g[PLACE].n)
-        g[PLACE] = (scope_group){.letter = 't', .numbers = &numbers_of[0], .n = 1};
+        g[PLACE] = (fts_scope){.letter = 't', .numbers = &numbers_of[0], .n = 1};
     else if (!tree && f->c->user)
         user_begin(f, &mine, &g[PLACE]);
     if (f->in->role)
-        g[ROLE] = (scope_group){.letter = 'r', .numbers = &numbers_of[1], .n = 1};
+        g[ROLE] = (fts_scope){.letter = 'r', .numbers = &numbers_of[1], .n = 1};
     f->check |= f->in->tag || f->in->agent;
     time_begin(f);
-    f->expression = query_expression(f->keep, f->q, g, N_GROUPS);
+    f->scopes = g;
+    f->n_scopes = N_SCOPES;
     return RAMET_OK;
 }

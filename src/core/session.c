@@ -177,7 +177,7 @@ ramet_status session_open(cx *x, const char *id, need what, session_row *s)
     return session_opened(x, id, found, what, s);
 }
 
-#define BRIEF_N_COLS 12 /* of the session and the member, before those of the branch */
+#define BRIEF_N_COLS 13 /* of the session and the member, before those of the branch */
 
 ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s, branch_row *head)
 {
@@ -201,6 +201,7 @@ ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s
             .expires = q_col_int(q, 7),
             .deleted = q_col_int(q, 8),
             .purging = (int)q_col_int(q, 9),
+            .stamp = q_col_int(q, 12),
         };
         /* The caller's level came along: level_in() need not look. */
         x->level = (ramet_level)q_col_int(q, 11);
@@ -219,6 +220,8 @@ ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s
 
 ramet_status session_open_head(cx *x, const char *id, need what, session_row *s, branch_row *head)
 {
+    if (recent_whole(x, id, s, head))
+        return session_opened(x, id, true, what, s);
     TRY(check_id(x->c, "session", id));
     db_stmt *q = db_query(x->d, Q_session_open);
     q_text(q, 1, id);
@@ -229,13 +232,18 @@ ramet_status session_open_head(cx *x, const char *id, need what, session_row *s,
         x->level = (ramet_level)q_col_int(q, SESSION_N_COLS);
         x->level_tree = x->named_tree = s->tree;
         x->tree_id = q_keep_text(q, SESSION_N_COLS + 1, x->a);
-        branch_from(q, SESSION_N_COLS + 2, head);
+        s->stamp = q_col_int(q, SESSION_N_COLS + 2);
+        branch_from(q, SESSION_N_COLS + 3, head);
     }
     q_end(q);
     found = found && is_that(x, s, id);
     TRY(session_opened(x, id, found, what, s));
-    if (head->m.id && head->m.session == s->no && head->m.log == RAMET_LOG_MAIN)
-        return branch_came(x, head) ? RAMET_OK : cx_status(x);
+    if (head->m.id && head->m.session == s->no && head->m.log == RAMET_LOG_MAIN) {
+        if (!branch_came(x, head))
+            return cx_status(x);
+        recent_put_whole(x, s, head);
+        return RAMET_OK;
+    }
     return branch_open(x, s, RAMET_LOG_MAIN, 0, head); /* tells what is wrong with it */
 }
 
@@ -580,10 +588,10 @@ static ramet_status create_run(cx *x, void *arg)
         id_give_up(x, j->id, j->owner);
     TRY(session_id_free(x, j->id));
     char tree[UUID_TEXT];
-    int64_t created, no = next_session(x, &created);
+    int64_t created = x->now, no = db_number(x->d, DB_SESSION, &created);
     session_row s = {
         .no = no,
-        .tree = next_tree(x),
+        .tree = db_number(x->d, DB_TREE, NULL),
         .id = j->id,
         .owner = j->owner,
         .visibility = (int)in->visibility,
@@ -617,6 +625,7 @@ static ramet_status create_run(cx *x, void *arg)
     session_row fresh;
     if (!session_by_no(x, s.tree, s.no, &fresh))
         return cx_status(x);
+    ANSWER(x, j->out);
     *j->out = session_show(x, &fresh);
     return cx_status(x);
 }
@@ -741,11 +750,13 @@ static ramet_status update_run(cx *x, void *arg)
     q_int(q, 10, s.expires);
     q_int(q, 11, s.updated);
     q_run(q);
+    access_changed(x, s.tree);
     bool merge = s.merged_into && s.merged_into != merged;
     event_add(x, s.tree, s.no, merge ? RAMET_EVENT_MERGED : RAMET_EVENT_UPDATED, s.head, 0);
     session_row fresh;
     if (!session_by_no(x, s.tree, s.no, &fresh))
         return cx_status(x);
+    ANSWER(x, j->out);
     *j->out = session_show(x, &fresh);
     return cx_status(x);
 }

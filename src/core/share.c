@@ -154,6 +154,7 @@ static ramet_status add_run(cx *x, void *arg)
     q_int(q, 7, out->created);
     q_int(q, 8, out->expires);
     q_run(q);
+    ANSWER(x, j->out);
     *j->out = out;
     return cx_status(x);
 }

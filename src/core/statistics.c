@@ -219,8 +219,12 @@ static void session_survey(survey *v, const session_look *l)
         VEC_PUSH(v->a, &v->trees, s->tree);
 }
 
+typedef struct place {
+    int64_t created, no;
+} place;
+
 /* A chunk of rows is taken before it is looked into: that asks for other rows. */
-static size_t chunk_survey(survey *v, db_stmt *q, int64_t *last)
+static size_t chunk_survey(survey *v, db_stmt *q, place *last)
 {
     VEC(session_look) rows = {0};
     while (q_row(q)) {
@@ -230,7 +234,7 @@ static size_t chunk_survey(survey *v, db_stmt *q, int64_t *last)
     for (size_t i = 0; i < rows.n; i++)
         session_survey(v, &rows.items[i]);
     if (rows.n)
-        *last = rows.items[rows.n - 1].s.no;
+        *last = (place){rows.items[rows.n - 1].s.created, rows.items[rows.n - 1].s.no};
     v->left -= (int64_t)rows.n;
     arena_reset(v->x->a);
     return rows.n;
@@ -238,12 +242,13 @@ static size_t chunk_survey(survey *v, db_stmt *q, int64_t *last)
 
 static void all_survey(survey *v)
 {
-    int64_t last = INT64_MAX;
+    place last = {INT64_MAX, INT64_MAX};
     size_t got = CHUNK;
     while (got == CHUNK && v->left > 0 && db_status(v->x->d) == RAMET_OK) {
         db_stmt *q = db_query(v->x->d, Q_statistics_all);
-        q_int(q, 1, last);
-        q_int(q, 2, CHUNK);
+        q_int(q, 1, last.created);
+        q_int(q, 2, last.no);
+        q_int(q, 3, CHUNK);
         got = chunk_survey(v, q, &last);
     }
 }
@@ -251,7 +256,7 @@ static void all_survey(survey *v)
 static void trees_survey(survey *v, const char *user)
 {
     VEC(int64_t) mine = {0};
-    int64_t last;
+    place last;
     db_stmt *q = db_query(v->x->d, Q_user_trees);
     q_text(q, 1, user);
     while (q_row(q))

@@ -80,6 +80,7 @@ static ramet_status tags_run(cx *x, void *arg)
         }
     if (changed)
         event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
+    ANSWER(x, j->out);
     j->out->items = now;
     j->out->n = n;
     return cx_status(x);

@@ -221,11 +221,9 @@ ramet_status ramet_turn_session(ramet_call *c, const char *turn, const char **se
 static ramet_status remark_run(cx *x, void *arg)
 {
     const ramet_remark *in = arg;
-    db_stmt *q = db_query(x->d, Q_max_remark);
-    int64_t no = q_row(q) ? q_col_int(q, 0) + 1 : 1;
+    int64_t no = db_number(x->d, DB_REMARK, NULL);
     int at = 1;
-    q_end(q);
-    q = db_query(x->d, in->has_message ? Q_remark_add : Q_remark_add_bare);
+    db_stmt *q = db_query(x->d, in->has_message ? Q_remark_add : Q_remark_add_bare);
     q_int(q, at++, no);
     q_text(q, at++, x->c->user ? x->c->user : "");
     if (in->has_message)

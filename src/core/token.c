@@ -185,6 +185,7 @@ static ramet_status add_run(cx *x, void *arg)
     q_int(q, 7, t->created);
     q_int(q, 8, t->expires);
     q_run(q);
+    ANSWER(x, j->out);
     *j->out = t;
     return cx_status(x);
 }

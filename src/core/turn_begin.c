@@ -189,6 +189,7 @@ static ramet_status begin_run(cx *x, void *arg)
     t->entry_id = j->w.out->head.entry_id;
     t->started = start_time(x, &b);
     turn_insert(x, &b, t, in->host);
+    ANSWER(x, j->out);
     *j->out = t;
     return cx_status(x);
 }

@@ -2,7 +2,7 @@
  *
  * Upkeep for the embedding program: online backup and statistics. fsck.c and gc.c are beside it.
  */
-#include "core/attachment_upkeep.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,12 +51,16 @@ static ramet_status file_copy(ramet_call *c, const char *path, ramet_progress pr
 ramet_status ramet_backup(ramet_call *c, const char *path, ramet_progress progress, void *arg)
 {
     TRY(program_only(c));
+    if (!store_file(c->r->st))
+        return call_fail(c, RAMET_INVALID, NULL,
+                         "a store in a database is backed up by the database's own tools, such as "
+                         "pg_dump and pg_basebackup");
     TRY(target_claim(c, path));
     /* From before the snapshot on: no file of an attachment in it goes before it is copied. */
-    int hold = attachments_hold(c);
+    int hold = files_hold(c);
     ramet_status st = file_copy(c, path, progress, arg);
     if (st == RAMET_OK)
-        st = attachments_copy(c, path, progress, arg);
+        st = files_copy(c, arena_printf(c->a, "%s.files", path), progress, arg);
     if (st != RAMET_OK)
         unlink(path);
     if (hold >= 0)
@@ -83,10 +87,10 @@ ramet_status ramet_stat(ramet_call *c, ramet_stats *out)
     cx x;
     *out = (ramet_stats){0};
     TRY(program_only(c));
+    store_settle(c->r->st);
     if (!cx_read(&x, c))
         return c->err.status;
-    const char *path = store_path(c->r->st);
-    out->path = arena_strdup(x.a, path);
+    out->path = arena_strdup(x.a, store_path(c->r->st));
     out->schema = db_version(x.d);
     out->trees = one_number(&x, Q_tree_count, 0, NULL);
     out->sessions = one_number(&x, Q_session_counts, x.now, &out->forks);
@@ -94,12 +98,9 @@ ramet_status ramet_stat(ramet_call *c, ramet_stats *out)
     out->branches = one_number(&x, Q_branch_count, 0, &out->entries);
     out->events = one_number(&x, Q_max_event, 0, NULL);
     out->attachments = one_number(&x, Q_attachment_sums, 0, &out->attachment_bytes);
+    db_sizes(x.d, &out->file_bytes, &out->wal_bytes);
     ramet_status st = cx_done(&x, RAMET_OK);
-    out->file_bytes = store_file_size(path);
-    out->wal_bytes = store_file_size(arena_printf(c->a, "%s-wal", path));
-    const char *index = search_path(c->a, c->r);
-    out->search_bytes =
-        store_file_size(index) + store_file_size(arena_printf(c->a, "%s-wal", index));
+    out->search_bytes = search_bytes(c->r);
     int64_t seen = search_mark(c->r);
     out->unindexed = out->events > seen ? out->events - seen : 0;
     store_counters(c->r->st, &out->commits, &out->writes, out->batches);

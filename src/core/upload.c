@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Uploads: bytes go to a file of their own as they come. At the end it is synced, moved to where
- * its content belongs, and then the row is written (A2 in attachment.h).
+ * Uploads: bytes go to where content lies as they come (files.h). At the end they are brought to
+ * where that content belongs, and the row is written (A2 in attachment.h).
  */
 #include "core/attachment.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #define NAME_CHARS 255
 #define TYPE_BYTES 255
@@ -17,8 +13,8 @@
 
 struct ramet_upload {
     ramet_call *c;
-    int fd;     /* locked: gc leaves the file alone */
-    char *path; /* NULL: it is in its place */
+    incoming *to;
+    bool finished; /* or tried to */
     sha *hash;
     int64_t size, most;
     char *name, *media_type;
@@ -67,21 +63,6 @@ static ramet_status in_check(ramet_call *c, const ramet_upload_in *in)
 
 /* ----------------------------------------------------------------------- bytes */
 
-static ramet_status file_begin(ramet_call *c, ramet_upload *u)
-{
-    char uuid[UUID_TEXT];
-    TRY(folder_make(c, c->r->files));
-    const char *path =
-        arena_printf(c->a, "%s/" FILE_BEGUN "%s", c->r->files, uuid7(ramet_now(c->r), uuid));
-    u->fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, files_mode(c->r, false));
-    if (u->fd < 0)
-        return file_failed(c, "made", path);
-    u->path = xstrdup(path);
-    if (flock(u->fd, LOCK_EX | LOCK_NB) != 0)
-        return file_failed(c, "locked", path);
-    return RAMET_OK;
-}
-
 ramet_status ramet_upload_begin(ramet_call *c, const ramet_upload_in *in, ramet_upload **out)
 {
     uint8_t want[HASH_LEN] = {0};
@@ -92,13 +73,13 @@ ramet_status ramet_upload_begin(ramet_call *c, const ramet_upload_in *in, ramet_
     if (in->sha256)
         TRY(hash_read(c, in->sha256, want));
     ramet_upload *u = xcalloc(1, sizeof *u);
-    *u = (ramet_upload){.c = c, .fd = -1, .hash = sha_new(), .check = in->sha256 != NULL};
+    *u = (ramet_upload){.c = c, .hash = sha_new(), .check = in->sha256 != NULL};
     u->most = in->max_bytes && in->max_bytes < limit ? in->max_bytes : limit;
     memcpy(u->want, want, HASH_LEN);
     u->name = xstrdup(in->name ? in->name : "");
     u->media_type = xstrdup(in->media_type ? in->media_type : "");
     sha_begin(u->hash);
-    ramet_status st = file_begin(c, u);
+    ramet_status st = content_begin(c, &u->to);
     if (st == RAMET_OK)
         *out = u;
     else
@@ -111,31 +92,32 @@ ramet_status ramet_upload_add(ramet_upload *u, const void *bytes, size_t n)
     if (n > (uint64_t)(u->most - u->size))
         return call_fail(u->c, RAMET_TOO_LARGE, "attachment",
                          "the attachment is larger than %lld bytes", (long long)u->most);
-    if (!file_write(u->fd, bytes, n))
-        return file_failed(u->c, "written", u->path);
+    TRY(content_add(u->to, bytes, n));
     sha_add(u->hash, bytes, n);
     u->size += (int64_t)n;
     return RAMET_OK;
 }
 
-void ramet_upload_abort(ramet_upload *u)
+static void upload_free(ramet_upload *u, bool kept)
 {
-    if (!u)
-        return;
-    if (u->path)
-        unlink(u->path);
-    if (u->fd >= 0)
-        close(u->fd);
+    content_end(u->to, kept);
     sha_free(u->hash);
-    free(u->path);
     free(u->name);
     free(u->media_type);
     free(u);
 }
 
+void ramet_upload_abort(ramet_upload *u)
+{
+    if (u)
+        upload_free(u, false);
+}
+
 /* ---------------------------------------------------------------------- finish */
 
 typedef struct finish_job {
+    incoming *to;
+    bool kept;
     attachment_row row;
     ramet_attachment **out;
 } finish_job;
@@ -145,7 +127,10 @@ static ramet_status finish_run(cx *x, void *arg)
     finish_job *j = arg;
     j->row.created = x->now;
     j->row.expires = x->now + UNUSED_US;
+    TRY(content_keep(j->to, x));
+    j->kept = true;
     attachment_insert(x, &j->row);
+    ANSWER(x, j->out);
     *j->out = attachment_show(x, &j->row);
     return cx_status(x);
 }
@@ -154,29 +139,24 @@ ramet_status ramet_upload_finish(ramet_upload *u, ramet_attachment **out)
 {
     ramet_call *c = u->c;
     char uuid[UUID_TEXT];
-    int lock = -1;
-    finish_job j = {.out = out};
+    finish_job j = {.to = u->to, .out = out};
     *out = NULL;
-    if (!u->path)
+    if (u->finished)
         return call_fail(c, RAMET_INVALID, NULL, "the upload was finished already");
     sha_end(u->hash, j.row.sha);
     if (u->check && memcmp(u->want, j.row.sha, HASH_LEN) != 0)
         return call_fail(c, RAMET_DIGEST_MISMATCH, "sha256",
                          "the bytes that came do not have the SHA-256 that was given");
-    if (fsync(u->fd) != 0)
-        return file_failed(c, "synced", u->path);
-    TRY(file_place(c, u->path, j.row.sha, &lock));
-    free(u->path);
-    u->path = NULL;
+    u->finished = true;
+    TRY(content_seal(u->to, j.row.sha));
     j.row.id = uuid7(ramet_now(c->r), uuid);
     j.row.size = u->size;
     j.row.name = u->name;
     j.row.media_type = u->media_type;
     j.row.owner = c->user ? c->user : "";
     ramet_status st = cx_write(c, finish_run, &j);
-    close(lock);
     if (st == RAMET_OK)
-        ramet_upload_abort(u);
+        upload_free(u, j.kept);
     else
         *out = NULL;
     return st;

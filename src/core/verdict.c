@@ -56,10 +56,8 @@ static ramet_status sides_open(cx *x, const verdict_job *j, ramet_side_in *shown
 
 static void verdict_insert(cx *x, int64_t tree, const char *sides, ramet_verdict *v)
 {
-    db_stmt *q = db_query(x->d, Q_max_verdict);
-    v->number = (q_row(q) ? q_col_int(q, 0) : 0) + 1;
-    q_end(q);
-    q = db_query(x->d, Q_verdict_add);
+    v->number = db_number(x->d, DB_VERDICT, NULL);
+    db_stmt *q = db_query(x->d, Q_verdict_add);
     q_int(q, 1, v->number);
     q_int(q, 2, tree);
     q_text(q, 3, sides);
@@ -79,6 +77,7 @@ static ramet_status add_run(cx *x, void *arg)
     ramet_side_in *shown = arena_array(x->a, j->n, sizeof *shown);
     ramet_status st = sides_open(x, j, shown, &tree, &json);
     if (st == RAMET_OK) {
+        ANSWER(x, j->out);
         ramet_verdict *v = *j->out = arena_alloc(x->a, sizeof *v);
         *v = (ramet_verdict){.sides = shown,
                              .n = j->n,

@@ -317,6 +317,7 @@ static void question_answer(sending *s, const a2a_task *t)
     if (!rpc_hosted(s->r))
         return;
     s->hear.answered = question.id;
+    s->hear.heard = t->n ? t->history[t->n - 1].id : NULL;
     rpc_join(s->r, t->session, t->id, &s->hear);
 }
 

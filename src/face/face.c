@@ -283,6 +283,8 @@ ramet_call *face_call(face_req *q)
     }
     if (q->has_once)
         ramet_call_once(q->c, &q->once);
+    if (q->route->flags & ROUTE_PAGE)
+        ramet_call_replica(q->c, q->since);
     return q->c;
 }
 
@@ -409,12 +411,52 @@ static bool once_prepare(face_req *q)
     return true;
 }
 
+/* X-Ramet-Position: what was answered on a write, so that a read sees it. */
+static bool position_prepare(face_req *q)
+{
+    const char *text = q->header ? q->header(q, "X-Ramet-Position") : NULL;
+    q->since = text && *text ? ramet_position_parse(text) : 0;
+    if (q->since >= 0)
+        return true;
+    face_fail(q, 400, "invalid_request", "X-Ramet-Position",
+              "X-Ramet-Position is what a write was answered with, like 16/B374D848");
+    return false;
+}
+
+/* What a replica does not have yet may be at the primary: the caller may know it from somebody
+ * else. And a replica may go, or cancel what it answers for the sake of its replay. */
+static void page_again(face_req *q, size_t n_headers)
+{
+    bool failed = q->status == 404 || q->status >= 500;
+    if (!(q->route->flags & ROUTE_PAGE) || !failed || !q->c || !ramet_call_replicated(q->c))
+        return;
+    ramet_call_free(q->c);
+    q->c = NULL;
+    q->since = -1;
+    q->status = 0;
+    q->n_headers = n_headers;
+    answer_begin(q);
+    q->route->run(q);
+}
+
+static void position_answer(face_req *q)
+{
+    char text[24];
+    int64_t at = q->route->flags & ROUTE_WRITE ? ramet_position(q->host->store) : 0;
+    if (at > 0 && q->status < 400)
+        face_add(q, "X-Ramet-Position", ramet_position_text(at, text));
+}
+
 void face_run(face_req *q)
 {
     if ((q->route->flags & ROUTE_ADMIN) && !q->who.admin) {
         face_fail(q, 403, "forbidden", NULL, "this is for administrators alone");
         return;
     }
-    if (once_prepare(q))
-        q->route->run(q);
+    if (!position_prepare(q) || !once_prepare(q))
+        return;
+    size_t n_headers = q->n_headers;
+    q->route->run(q);
+    page_again(q, n_headers);
+    position_answer(q);
 }

@@ -71,15 +71,16 @@ typedef struct face_param {
 } face_param;
 
 enum {
-    ROUTE_OPEN = 1,     /* needs no identity (health, documents, login) */
-    ROUTE_QUICK = 2,    /* neither reads nor writes the store: may run on a worker */
-    ROUTE_WRITE = 4,    /* changes something: origin is checked, Idempotency-Key is heard (POST) */
-    ROUTE_UPLOAD = 8,   /* the body is not JSON and is not gathered: see face_route.sink */
-    ROUTE_STREAM = 16,  /* answers with server-sent events */
-    ROUTE_ADMIN = 32,   /* for the role admin alone */
-    ROUTE_LOOSE = 64,   /* parameters and members that it does not know are not looked at */
-    ROUTE_KEYLESS = 128 /* a write without Idempotency-Key: it signs a browser in or out, which is
-                           not the store's */
+    ROUTE_OPEN = 1,      /* needs no identity (health, documents, login) */
+    ROUTE_QUICK = 2,     /* neither reads nor writes the store: may run on a worker */
+    ROUTE_WRITE = 4,     /* changes something: origin is checked, Idempotency-Key is heard (POST) */
+    ROUTE_UPLOAD = 8,    /* the body is not JSON and is not gathered: see face_route.sink */
+    ROUTE_STREAM = 16,   /* answers with server-sent events */
+    ROUTE_ADMIN = 32,    /* for the role admin alone */
+    ROUTE_LOOSE = 64,    /* parameters and members that it does not know are not looked at */
+    ROUTE_KEYLESS = 128, /* a write without Idempotency-Key: it signs a browser in or out, which is
+                            not the store's */
+    ROUTE_PAGE = 256     /* reads history: a read replica may answer it */
 };
 
 typedef struct face_route {
@@ -232,6 +233,7 @@ struct face_req {
 
     json_writer w;   /* on `out`, ready */
     ramet_call *c;   /* of `who`; face_call() makes it; freed with the request */
+    int64_t since;   /* ROUTE_PAGE: the replica has to have come so far; -1: the primary alone */
     ramet_once once; /* Idempotency-Key: prepared by face_run(), used by face_call() */
     bool has_once;
     void (*render)(face_req *q, const void *answer); /* see face_answer() */

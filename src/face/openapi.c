@@ -231,6 +231,9 @@ static void parameters_write(json_writer *w, const face *f, const face_route *r)
     if (doc_expects(r))
         text_parameter(w, "header", "If-Match",
                        "the ETag of the session or its entries, instead of expected_head");
+    if (r->flags & ROUTE_PAGE)
+        text_parameter(w, "header", "X-Ramet-Position",
+                       "what a write was answered with: the answer holds that write");
     if (r->flags & ROUTE_STREAM)
         text_parameter(w, "header", "Last-Event-ID", "number of the last event received");
     jw_end_array(w);

@@ -372,10 +372,10 @@ static bool auth_begin(auth *a, char *message)
         }
         return true;
     }
-    a->jar = cookies_new();
-    if (a->mode == MODE_OIDC)
+    a->jar = cookies_new(a->store, cfg->cookie_key, message);
+    if (a->jar && a->mode == MODE_OIDC)
         a->issuer = oidc_new(cfg, message);
-    return a->mode != MODE_OIDC || a->issuer;
+    return a->jar && (a->mode != MODE_OIDC || a->issuer);
 }
 
 auth *auth_new(const server_config *cfg, ramet *store, char *message)

@@ -62,7 +62,8 @@ const char *form_value(arena *a, const char *form, const char *name);
 /* ---- sign-ins of browsers (cookie.c). Any thread. `header` is that of Cookie, or NULL. */
 
 typedef struct cookies cookies;
-cookies *cookies_new(void);
+/* setting: cookie-key, may be "". NULL: *message (AUTH_MESSAGE bytes) tells why. */
+cookies *cookies_new(ramet *store, const char *setting, char *message);
 void cookies_free(cookies *c);
 
 #define SESSION_SECONDS (12 * 3600)
@@ -79,8 +80,8 @@ const char *cookie_session_make(cookies *c, arena *a, const cookie_session *in, 
 /* The one that a request carries. False: none, or not (or no longer) a good one. */
 bool cookie_session_read(cookies *c, arena *a, const char *header, bool secure,
                          cookie_session *out);
-/* Not taken any more, wherever it is kept. */
-void cookie_session_end(cookies *c, const char *id);
+/* Not taken any more, wherever it is kept. False: that could not be noted. */
+bool cookie_session_end(cookies *c, const char *id);
 bool cookie_session_there(const char *header, bool secure); /* one was sent, good or not */
 
 /* A sign-in that is under way at the issuer. */

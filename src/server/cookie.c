@@ -2,13 +2,16 @@
  *
  * cookie.c: what a browser keeps for us: who signed in, and a sign-in that is under way.
  *
- * A cookie is JSON, sealed with AES-256-GCM by a key that is made at start and never leaves memory:
- * a browser can neither read nor change nor make one, a stolen database cannot either, and a
- * restart signs all browsers out. The time of its end stands inside. An API key lies in it as it
- * is, so that it is looked up, and can be revoked, at each request.
+ * A cookie is JSON, sealed with AES-256-GCM: a browser can neither read nor change nor make one.
+ * The time of its end stands inside. An API key lies in it as it is, so that it is looked up, and
+ * can be revoked, at each request.
  *
- * A sign-out ends the sign-in here too: its number is kept until the cookie would have ended (the
- * last ENDED_MOST of them).
+ * The key is made from a setting (cookie-key). Without it, on a database that nodes share it is one
+ * that lies there; on a file it is made at start and never leaves memory, so that a stolen file
+ * gives nobody a sign-in, and a restart signs all browsers out.
+ *
+ * A sign-out ends the sign-in here too. Where nodes share a database it is noted there until the
+ * cookie would have ended, and looked up at each request; else in memory (the last ENDED_MOST).
  */
 #include "server/auth.h"
 
@@ -17,12 +20,14 @@
 
 #include <openssl/crypto.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ID_BYTES 16
 #define COOKIE_MAX 4096
 #define ENDED_MOST 4096
+#define KEY_LEAST 32
 
 /* What a cookie is for: it is sealed in, so that one cannot stand for the other. */
 #define FOR_SESSION "ramet session"
@@ -30,17 +35,47 @@
 
 struct cookies {
     unsigned char key[SEAL_KEY];
+    ramet *store; /* that sign-outs are noted in; NULL: they are kept here */
     pthread_mutex_t lock;
     char ended[ENDED_MOST][2 * ID_BYTES + 1]; /* a ring */
     size_t n_ended;                           /* ever */
 };
 
-cookies *cookies_new(void)
+/* A setting is long enough that nobody guesses it. */
+static void key_from(const char *text, uint8_t out[SEAL_KEY])
+{
+    static const char label[] = "ramet cookie";
+    sha *h = sha_new();
+    sha_begin(h);
+    sha_add(h, label, sizeof label);
+    sha_add(h, text, strlen(text));
+    sha_end(h, out);
+    sha_free(h);
+}
+
+cookies *cookies_new(ramet *store, const char *setting, char *message)
 {
     cookies *c = xcalloc(1, sizeof *c);
-    random_bytes(c->key, sizeof c->key);
+    ramet_call *call = ramet_call_new(store, NULL, NULL);
+    bool kept = false;
     pthread_mutex_init(&c->lock, NULL);
-    return c;
+    c->store = ramet_shared(store) ? store : NULL;
+    ramet_status st = *setting ? RAMET_OK : ramet_secret(call, "cookies", c->key, &kept);
+    if (*setting && strlen(setting) < KEY_LEAST) {
+        snprintf(message, AUTH_MESSAGE, "cookie-key must have at least %d characters", KEY_LEAST);
+        st = RAMET_INVALID;
+    } else if (st != RAMET_OK) {
+        snprintf(message, AUTH_MESSAGE, "%.200s", ramet_call_error(call)->message);
+    } else if (*setting) {
+        key_from(setting, c->key);
+    } else if (!kept) {
+        random_bytes(c->key, sizeof c->key);
+    }
+    ramet_call_free(call);
+    if (st == RAMET_OK)
+        return c;
+    cookies_free(c);
+    return NULL;
 }
 
 void cookies_free(cookies *c)
@@ -166,9 +201,39 @@ const char *cookie_session_make(cookies *c, arena *a, const cookie_session *in, 
                         secure ? "; Secure" : "");
 }
 
+/* A sign-out is an answer that is kept for a key, and goes like one. */
+static void ended_answer(void *arg, int *status, const char **bytes, size_t *n)
+{
+    (void)arg;
+    *status = 204;
+    *bytes = "";
+    *n = 0;
+}
+
+static ramet_once ended_once(const char *id)
+{
+    return (ramet_once){.scope = "signed out",
+                        .key = id,
+                        .answer = ended_answer,
+                        .keep_us = SESSION_SECONDS * INT64_C(1000000)};
+}
+
+/* What cannot be looked up counts as ended. */
+static bool ended_there(cookies *c, const char *id)
+{
+    ramet_once once = ended_once(id);
+    ramet_call *call = ramet_call_new(c->store, NULL, NULL);
+    ramet_call_once(call, &once);
+    bool ended = ramet_once_look(call) != RAMET_OK || once.repeated;
+    ramet_call_free(call);
+    return ended;
+}
+
 static bool session_ended(cookies *c, const char *id)
 {
     bool found = false;
+    if (c->store)
+        return ended_there(c, id);
     pthread_mutex_lock(&c->lock);
     size_t n = c->n_ended < ENDED_MOST ? c->n_ended : ENDED_MOST;
     for (size_t i = 0; i < n && !found; i++)
@@ -191,11 +256,27 @@ bool cookie_session_read(cookies *c, arena *a, const char *header, bool secure, 
            !session_ended(c, out->id);
 }
 
-void cookie_session_end(cookies *c, const char *id)
+static bool end_there(cookies *c, const char *id)
 {
+    ramet_once once = ended_once(id);
+    ramet_call *call = ramet_call_new(c->store, NULL, NULL);
+    ramet_call_once(call, &once);
+    bool noted = ramet_once_look(call) == RAMET_OK && ramet_once_keep(call) == RAMET_OK;
+    if (!noted)
+        log_line(LOG_WARN, "a sign-out could not be noted", "error",
+                 ramet_call_error(call)->message, NULL);
+    ramet_call_free(call);
+    return noted;
+}
+
+bool cookie_session_end(cookies *c, const char *id)
+{
+    if (c->store)
+        return end_there(c, id);
     pthread_mutex_lock(&c->lock);
     memcpy(c->ended[c->n_ended++ % ENDED_MOST], id, 2 * ID_BYTES);
     pthread_mutex_unlock(&c->lock);
+    return true;
 }
 
 const char *cookie_session_none(bool secure)

@@ -103,11 +103,12 @@ static void request_completed(void *cls, struct MHD_Connection *conn, void **con
     else if (q->stream && !x->stream_given)
         stream_abandon(q->stream);
     x->response = NULL;
-    if (q->method)
-        h->cfg.done(q, x->sent, h->cfg.arg);
+    /* What it has of its own may use the call, which goes with `done`. */
     if (q->user && q->user_free)
         q->user_free(q->user);
     q->user = NULL;
+    if (q->method)
+        h->cfg.done(q, x->sent, h->cfg.arg);
     if (q->file >= 0)
         close(q->file);
     q->file = -1;

@@ -13,8 +13,9 @@
  *       missing and nothing comes twice between replay and live.
  *   L2  A stream belongs to one thread: to the replayer while it is on `behind`, to the follower
  *       from `joining` on. Only these two lists are shared, under the lock.
- *   L3  A line that is told (live_tell()) has the number of the newest event at that moment. It is
- *       handed out behind the events up to that number and before those past it.
+ *   L3  A line that is told (live_tell()) has the number of the newest event at that moment, here
+ * or on the node that it comes from. It is handed out behind the events up to that number and
+ *       before those past it.
  *   L4  Bytes that a reader does not take are bounded: live, the reader is dropped; in a replay the
  *       next page waits for it, and a reader that takes nothing for STALL_S is dropped.
  */
@@ -338,12 +339,17 @@ static const char *told_put(char **at, const char *s, size_t n)
     return to;
 }
 
-void live_tell(live *l, const char *session, const char *tree, const char *event, const char *json,
-               size_t n)
+bool live_watched(live *l)
+{
+    return atomic_load_explicit(&l->open, memory_order_relaxed) > 0;
+}
+
+void live_tell(live *l, int64_t after, const char *session, const char *tree, const char *event,
+               const char *json, size_t n)
 {
     size_t a = strlen(session), b = strlen(tree), c = strlen(event);
     size_t size = sizeof(told) + a + b + c + n + 4;
-    if (!atomic_load_explicit(&l->open, memory_order_relaxed))
+    if (!live_watched(l))
         return;
     told *t = xmalloc(size);
     char *at = t->bytes;
@@ -358,7 +364,7 @@ void live_tell(live *l, const char *session, const char *tree, const char *event
     bool room = l->told_bytes + size <= TOLD_MAX, first = !l->told_first;
     if (room) {
         /* What this process has committed; it does not look into the file. */
-        t->after = ramet_event_wait(l->store, -1, 1);
+        t->after = after >= 0 ? after : ramet_event_wait(l->store, -1, 1);
         l->told_bytes += size;
         *l->told_end = t;
         l->told_end = &t->next;

@@ -374,8 +374,11 @@ static void logout_post(face_req *q)
     const char *accept = q->header(q, "Accept");
     cookie_session session;
     if (bound->jar &&
-        cookie_session_read(bound->jar, q->a, q->header(q, "Cookie"), secure, &session))
-        cookie_session_end(bound->jar, session.id);
+        cookie_session_read(bound->jar, q->a, q->header(q, "Cookie"), secure, &session) &&
+        !cookie_session_end(bound->jar, session.id)) {
+        face_fail(q, 503, "store_busy", NULL, "you are still signed in; try again");
+        return;
+    }
     face_add(q, "Set-Cookie", cookie_session_none(secure));
     q->status = 204;
     if (accept && strstr(accept, "text/html")) {

@@ -140,13 +140,14 @@ static void cors_headers(const server *s, face_req *q, const char *methods)
     if (!any)
         face_add(q, "Access-Control-Allow-Credentials", "true");
     face_add(q, "Access-Control-Expose-Headers",
-             "ETag, Idempotency-Replayed, Location, X-Request-ID");
+             "ETag, Idempotency-Replayed, Location, X-Ramet-Position, X-Request-ID");
     if (!methods || !q->header(q, "Access-Control-Request-Method"))
         return;
     face_add(q, "Access-Control-Allow-Methods", methods);
     face_add(q, "Access-Control-Allow-Headers",
              "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, "
-             "Last-Event-ID, X-API-Key, X-Client-ID, X-Ramet-Share, X-Request-ID, X-User-Id");
+             "Last-Event-ID, X-API-Key, X-Client-ID, X-Ramet-Position, X-Ramet-Share, "
+             "X-Request-ID, X-User-Id");
     face_add(q, "Access-Control-Max-Age", "600");
 }
 
@@ -282,8 +283,11 @@ static void upkeep_prune(upkeep *u, const server *s, int64_t now)
     u->prune_at = now + PRUNE_S * INT64_C(1000000);
     /* What the index has not seen yet stays: then it is tried again. */
     u->pruned = u->indexed == u->seen ? u->seen : -1;
+    if (!ramet_job_begin(s->store, "prune", PRUNE_S * INT64_C(800000)))
+        return;
     upkeep_failed(u, "old events cannot be removed",
                   ramet_events_prune(u->c, s->cfg->event_window, NULL));
+    ramet_job_end(s->store, "prune");
 }
 
 static bool gc_goes_on(void *arg, const char *what, int64_t done_n, int64_t total)
@@ -303,7 +307,11 @@ static void upkeep_gc(upkeep *u, server *s, int64_t now)
     if (!s->cfg->gc_hours || now < u->gc_at)
         return;
     u->gc_at = now + s->cfg->gc_hours * INT64_C(3600000000);
+    /* Another node may have done it a little later than this one would: clocks are not the same. */
+    if (!ramet_job_begin(s->store, "gc", s->cfg->gc_hours * INT64_C(3000000000)))
+        return;
     ramet_status st = ramet_gc(u->c, false, gc_goes_on, s, &out);
+    ramet_job_end(s->store, "gc");
     if (st != RAMET_STOP)
         upkeep_failed(u, "what was deleted could not be removed", st);
     if (st != RAMET_OK || !out.sessions)
@@ -474,6 +482,11 @@ static ramet_status store_open(server *s, ramet_error *err)
                    : readers < READERS_LEAST ? READERS_LEAST
                                              : readers,
         .grace_us = s->cfg->grace_days * INT64_C(86400000000),
+        .attachments = *s->cfg->attachments ? s->cfg->attachments : NULL,
+        .pool = (int)s->cfg->db_pool,
+        .direct = *s->cfg->db_direct ? s->cfg->db_direct : NULL,
+        .reads = s->cfg->db_read.items,
+        .n_reads = s->cfg->db_read.n,
     };
     return ramet_open(store_where(s), &options, &s->store, err);
 }

@@ -24,10 +24,15 @@ typedef struct server_config {
     const char *public_url;
     const char *kagent_agents; /* any, listed */
     const char *db;
+    const char *attachments; /* folder; empty: where the store has them by itself */
+    setting_list db_read;    /* URLs of read replicas */
+    const char *db_direct;   /* past pgbouncer */
+    int64_t db_pool;
     const char *auth; /* local, tokens, oidc */
     const char *default_user;
     const char *admins, *auditors, *indexers; /* parted by commas; a * at the end: a prefix */
     const char *cors;                         /* origins, parted by commas; * = any; "" = none */
+    const char *cookie_key;                   /* "": see cookie.c */
     const char *log_format;                   /* logfmt, json */
     const char *log_level;                    /* error, warn, info, debug */
     bool access_log;
@@ -106,10 +111,12 @@ typedef struct live_numbers {
 void live_count(live *l, live_numbers *out);
 
 /* A line for everyone who watches a session now and may see it, not numbered and not replayed
- * (turn.delta …): it comes behind what was committed before the call, and before what is committed
- * after it. Never waits: who is too slow for it goes without. `json` is the data. */
-void live_tell(live *l, const char *session, const char *tree, const char *event, const char *json,
-               size_t n);
+ * (turn.delta …): it comes behind the event with the number `after`, and before those past it. -1:
+ * behind what was committed before the call. Never waits: who is too slow for it goes without.
+ * `json` is the data. */
+void live_tell(live *l, int64_t after, const char *session, const char *tree, const char *event,
+               const char *json, size_t n);
+bool live_watched(live *l); /* somebody listens */
 
 /* ---- turns (server/turns.c): runs agents on threads of its own and records what they say */
 

@@ -21,6 +21,13 @@
          "the address; port 0 picks a free one; [::1]:7077 for IPv6")                               \
     TEXT(db, "db", "PATH", "",                                                                      \
          "the store's file; empty: RAMET_DB, else ~/.local/share/ramet/ramet.db")                   \
+    TEXT(attachments, "attachments", "DIR", "",                                                     \
+         "the folder of attachments, which all nodes of a cluster share; empty: beside the store's file, or in the database") \
+    LIST(db_read, "db-read", "URL",                                                                 \
+         "a read replica of the PostgreSQL database, for history pages; may be given more than once") \
+    TEXT(db_direct, "db-direct", "URL", "",                                                         \
+         "the same PostgreSQL database past pgbouncer; empty: db goes there itself")                \
+    NUMBER(db_pool, "db-pool", 2, 256, "16", "most connections to PostgreSQL at once, beside a handful of its own") \
     TEXT(public_url, "public-url", "URL", "",                                                       \
          "where callers reach this server, for the cards of agents; empty: as their request says")  \
     PART("Who")                                                                                     \
@@ -32,6 +39,8 @@
          "users with the role admin, parted by commas; a * at the end stands for the rest. Empty with auth local: the default user")  \
     TEXT(auditors, "auditors", "USERS", "", "users with the role auditor, in the same form")        \
     TEXT(indexers, "indexers", "USERS", "", "users with the role indexer, in the same form")        \
+    TEXT(cookie_key, "cookie-key", "TEXT", "",                                                      \
+         "what sign-ins of browsers are sealed by, the same on all nodes, at least 32 characters; empty: a key in the database, with a file one that ends with the process") \
     TEXT(cors, "cors-origins", "ORIGINS", "",                                                       \
          "web origins that may call, parted by commas; * is any, and then without cookies")         \
     PART("OIDC")                                                                                    \

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { WATCH_MS = 500, LOOK_US = 1000000, STOP_LATEST_S = 5, IDLE_MOST = 16 };
+enum { MOVE_MS = 2000, WATCH_MS = 500, LOOK_US = 1000000, STOP_LATEST_S = 5, IDLE_MOST = 16 };
 
 /* ------------------------------------------------------------------ the table */
 
@@ -72,6 +72,15 @@ run *run_new(turns *t, const char *session)
     return r;
 }
 
+void run_add(run *r)
+{
+    turns *t = r->t;
+    pthread_mutex_lock(&t->lock);
+    r->next = t->runs;
+    t->runs = r;
+    pthread_mutex_unlock(&t->lock);
+}
+
 void run_begun(run *r)
 {
     pthread_mutex_lock(&r->t->lock);
@@ -85,7 +94,7 @@ run *run_find(turns *t, const char *session, const char *id)
 {
     pthread_mutex_lock(&t->lock);
     run *r = t->runs;
-    while (r && !(strcmp(r->id, id) == 0 && strcmp(r->session, session) == 0))
+    while (r && !(strcmp(r->id, id) == 0 && (!session || strcmp(r->session, session) == 0)))
         r = r->next;
     if (r)
         atomic_fetch_add(&r->owners, 1);
@@ -149,7 +158,7 @@ void run_remove(run *r)
     bool there = *at == r;
     if (there)
         *at = r->next;
-    t->ended[r->status] += there && r->begun;
+    t->ended[r->status] += there && r->begun && !r->far;
     if (!r->begun)
         run_decide(r, FATE_NEVER);
     pthread_mutex_unlock(&t->lock);
@@ -161,9 +170,7 @@ void run_remove(run *r)
         run_put(r);
 }
 
-/* All that run now; or those of one session, also such that are just beginning. The caller owns
- * each of them, and the list. */
-static run **runs_held(turns *t, const char *session, size_t *n)
+run **runs_held(turns *t, const char *session, size_t *n)
 {
     size_t all = 0;
     *n = 0;
@@ -180,7 +187,7 @@ static run **runs_held(turns *t, const char *session, size_t *n)
     return list;
 }
 
-static void runs_put(run **list, size_t n)
+void runs_put(run **list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         run_put(list[i]);
@@ -326,7 +333,7 @@ void run_start(run *r)
 
 /* What is asked of the store is asked after the move: a run on a branch that the head has come back
  * to stays. One that is just beginning is waited for: it may have begun before the move. */
-void turns_moved(turns *t, const char *session, bool keep)
+void turns_moved_here(turns *t, const char *session, bool keep)
 {
     size_t n;
     ramet_session *s;
@@ -338,6 +345,8 @@ void turns_moved(turns *t, const char *session, bool keep)
     bool gone = st == RAMET_SESSION_NOT_FOUND;
     for (size_t i = 0; i < n && (st == RAMET_OK || gone); i++) {
         run *r = list[i];
+        if (r->far)
+            continue;
         pthread_mutex_lock(&r->lock);
         bool left = r->begun && (gone || r->branch != s->head.branch);
         r->kept = r->kept || (left && keep);
@@ -348,6 +357,40 @@ void turns_moved(turns *t, const char *session, bool keep)
     }
     ramet_call_free(c);
     runs_put(list, n);
+}
+
+/* Whether a turn of the session runs on another node, by what was heard or by the store. */
+static bool runs_far(turns *t, const char *session)
+{
+    size_t n, n_turns;
+    bool far = false;
+    ramet_turn *list;
+    run **held = runs_held(t, session, &n);
+    ramet_call *c = ramet_call_new(t->store, NULL, NULL);
+    for (size_t i = 0; i < n; i++)
+        far = far || held[i]->far;
+    if (!far && ramet_turns(c, session, 0, &list, &n_turns) == RAMET_OK)
+        for (size_t i = 0; i < n_turns; i++) {
+            bool here = list[i].status != RAMET_TURN_RUNNING;
+            for (size_t k = 0; k < n; k++)
+                here = here || strcmp(held[k]->id, list[i].id) == 0;
+            far = far || !here;
+        }
+    ramet_call_free(c);
+    runs_put(held, n);
+    return far;
+}
+
+/* A run on another node ends there, too, before the move is answered. */
+void turns_moved(turns *t, const char *session, bool keep)
+{
+    char did[DID_TEXT];
+    turns_moved_here(t, session, keep);
+    if (!nodes_others(t->nodes))
+        return;
+    node_do what = {.op = "moved", .session = session, .keep = keep};
+    if (runs_far(t, session))
+        nodes_do(t->nodes, &what, MOVE_MS, did);
 }
 
 /* ------------------------------------------------------------------ limits */
@@ -403,11 +446,11 @@ static void run_watch(run *r)
     char text[128];
     int64_t now = time_mono_us();
     pthread_mutex_lock(&r->lock);
-    const char *over = r->closed ? NULL : over_time(r, now, text);
+    const char *over = r->closed || r->far ? NULL : over_time(r, now, text);
     tell_held(r);
     if (!r->over && now - r->told > r->t->cfg->heartbeat_s * 1000000)
         tell_sign_of_life(r);
-    bool unsaved = r->unsaved, look = !r->closed && !r->kept;
+    bool unsaved = r->unsaved, look = !r->closed && !r->kept && !r->far;
     pthread_mutex_unlock(&r->lock);
     if (unsaved)
         run_save(r);
@@ -461,31 +504,40 @@ void turns_count(turns *t, turns_numbers *out)
     pthread_mutex_unlock(&t->lock);
 }
 
-turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l, ramet_error *err)
+static ramet_status turns_bury(turns *t, int64_t *alive, ramet_error *err)
 {
-    ramet_call *c = ramet_call_new(store, NULL, NULL);
-    int64_t n = 0;
-    ramet_status st = hosts_bury(c, &n);
-    if (st != RAMET_OK)
-        *err = *ramet_call_error(c);
-    ramet_call_free(c);
-    if (st != RAMET_OK)
-        return NULL;
-    if (n) {
-        char text[24];
-        snprintf(text, sizeof text, "%lld", (long long)n);
+    int64_t gone;
+    char text[24];
+    ramet_status st = hosts_bury(t->store, t->host, alive, &gone, err);
+    if (gone) {
+        snprintf(text, sizeof text, "%lld", (long long)gone);
         log_line(LOG_WARN, "turns were interrupted when the server ended", "turns", text, NULL);
     }
+    return st;
+}
+
+turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l, ramet_error *err)
+{
     turns *t = xcalloc(1, sizeof *t);
     pthread_condattr_t attr;
+    bool shared = ramet_shared(store);
+    int64_t alive;
     *t = (turns){.cfg = cfg, .store = store, .agents = who, .live = l};
     t->last = &t->first;
-    host_name(t->host);
+    turns_host_name(t->host, shared);
+    if (turns_bury(t, &alive, err) != RAMET_OK) {
+        free(t);
+        return NULL;
+    }
     pthread_mutex_init(&t->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&t->wake, &attr);
     pthread_condattr_destroy(&attr);
+    if (shared) {
+        t->nodes = nodes_new(t);
+        nodes_hear(t->nodes, alive > 1);
+    }
     if (pthread_create(&t->watcher, NULL, watcher_main, t))
         abort();
     return t;
@@ -520,6 +572,25 @@ static void runs_save(turns *t)
     runs_put(list, n);
 }
 
+/* No run of this node goes on: the others are told, and not listened to any more. */
+static void nodes_end(turns *t)
+{
+    size_t n;
+    if (!t->nodes)
+        return;
+    nodes_stop(t->nodes);
+    run **list = runs_held(t, NULL, &n);
+    for (size_t i = 0; i < n; i++) {
+        pthread_mutex_lock(&list[i]->lock);
+        if (list[i]->far)
+            tell_leave(list[i]);
+        pthread_mutex_unlock(&list[i]->lock);
+        if (list[i]->far)
+            run_remove(list[i]);
+    }
+    runs_put(list, n);
+}
+
 bool turns_stop(turns *t, int seconds)
 {
     pthread_mutex_lock(&t->lock);
@@ -530,7 +601,8 @@ bool turns_stop(turns *t, int seconds)
         size_t n;
         run **list = runs_held(t, NULL, &n);
         for (size_t i = 0; i < n; i++)
-            run_close(list[i], RAMET_TURN_CANCELLED, "the server was stopped");
+            if (!list[i]->far)
+                run_close(list[i], RAMET_TURN_CANCELLED, "the server was stopped");
         runs_put(list, n);
     }
     pthread_mutex_lock(&t->lock);
@@ -540,13 +612,16 @@ bool turns_stop(turns *t, int seconds)
     pthread_mutex_unlock(&t->lock);
     pthread_join(t->watcher, NULL);
     runs_save(t);
-    return drained(t, STOP_LATEST_S);
+    bool stopped = drained(t, STOP_LATEST_S);
+    nodes_end(t);
+    return stopped;
 }
 
 void turns_free(turns *t)
 {
     if (!t)
         return;
+    nodes_free(t->nodes);
     pthread_cond_destroy(&t->wake);
     pthread_mutex_destroy(&t->lock);
     free(t);

@@ -155,6 +155,17 @@ json_writer tell_begin(run *r, const char *event)
     return w;
 }
 
+/* What is in r->json, to everyone who watches the session. */
+static void tell_watchers(run *r, const char *event)
+{
+    turns *t = r->t;
+    if (t->nodes && !r->far)
+        nodes_line(t->nodes, r, event);
+    else
+        live_tell(t->live, r->far ? r->after : -1, r->session, r->tree, event, r->json.p,
+                  r->json.n);
+}
+
 /* Those who have heard enough go. */
 static void ears_sweep(run *r)
 {
@@ -184,7 +195,7 @@ void tell_end(run *r, json_writer *w, const char *event, bool to_watchers)
         if (e->who->sse)
             listener_line(e->who, event, r);
     if (to_watchers)
-        live_tell(r->t->live, r->session, r->tree, event, r->json.p, r->json.n);
+        tell_watchers(r, event);
     ears_sweep(r);
 }
 
@@ -246,7 +257,7 @@ void tell_words(run *r, json_writer *w, const char *event)
         buf_clear(&r->line);
         live_text_line(&r->line, event, r->json.p, r->json.n);
     }
-    live_tell(r->t->live, r->session, r->tree, event, r->json.p, r->json.n);
+    tell_watchers(r, event);
     for (ear *e = r->ears; e; e = e->next) {
         if (!e->who->sse)
             continue;
@@ -273,6 +284,8 @@ void tell_parts_over(run *r)
 
 void tell_entries(run *r, const ramet_append_out *out)
 {
+    if (out->n && !r->far)
+        r->upto = out->entries[out->n - 1].position + 1;
     for (size_t i = 0; i < out->n; i++) {
         json_writer w = tell_begin(r, "entry.appended");
         jw_key(&w, "entry");
@@ -316,14 +329,10 @@ static void result_write(const run *r, const char *error, buf *out)
     jw_end_object(&w);
 }
 
-void tell_over(run *r, const char *error)
+/* Nobody listens any more. */
+static void ears_end(run *r, const char *error)
 {
     buf result;
-    json_writer w = tell_begin(r, "turn.done");
-    jw_kstr(&w, "status", ramet_turn_status_name(r->status));
-    if (*error)
-        jw_kstr(&w, "error", error);
-    tell_end(r, &w, "turn.done", !r->past);
     buf_init(&result, ANSWER_BYTES);
     result_write(r, error, &result);
     while (r->ears) {
@@ -333,6 +342,26 @@ void tell_over(run *r, const char *error)
         free(e);
     }
     buf_release(&result);
+}
+
+/* Who joins one that is over is told alone. */
+void tell_over(run *r, const char *error)
+{
+    json_writer w = tell_begin(r, "turn.done");
+    jw_kstr(&w, "status", ramet_turn_status_name(r->status));
+    if (*error)
+        jw_kstr(&w, "error", error);
+    tell_end(r, &w, "turn.done", !r->past && !r->done_told);
+    if (!r->done_told)
+        far_say_over(r, error);
+    r->done_told = true;
+    ears_end(r, error);
+}
+
+void tell_leave(run *r)
+{
+    r->status = RAMET_TURN_RUNNING;
+    ears_end(r, "this server was stopped; the turn goes on on another one");
 }
 
 /* ------------------------------------------------------------------ joining */

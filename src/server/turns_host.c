@@ -2,83 +2,119 @@
  *
  * turns_host.c: which process runs a turn, and whether it still does.
  *
- * A host is "BOOT/PID/START": the boot of the machine, the process, and when it was started. So a
- * server that starts marks as interrupted what dead ones left running, and leaves alone what
+ * A host names the machine, the process, and when it was started (base/host.h). So a server that
+ * starts marks as interrupted what dead ones left running, and leaves alone what
  * another one on the same file is about to say.
+ *
+ * Servers on one database may be on many machines, and in containers where each is process 1:
+ * behind that their names tell where processes are counted, and something random. They say now and
+ * then that they live. What runs under the name of one that has stopped to do so, or is seen to be
+ * gone because it was on this machine, is interrupted by the first of the others that finds it.
  */
 #include "server/turns_own.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-/* The first line of a small file, without its end; "" when it cannot be read. */
-static void line_of(const char *path, char *out, size_t size)
+/* Where numbers of processes mean the same. */
+static unsigned long long place_of_pids(void)
 {
-    FILE *f = fopen(path, "re");
-    out[0] = 0;
-    if (f && !fgets(out, (int)size, f))
-        out[0] = 0;
-    out[strcspn(out, "\n")] = 0;
-    if (f)
-        fclose(f);
+    struct stat st;
+    return stat("/proc/self/ns/pid", &st) == 0 ? (unsigned long long)st.st_ino : 0;
 }
 
-/* When a process was started, in ticks since boot; 0: there is none. It is the 22nd field; the
- * second is a name in brackets, which may hold anything. */
-static unsigned long long process_start(long pid)
+void turns_host_name(char out[HOST_TEXT], bool shared)
 {
-    char path[64], line[1024];
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    line_of(path, line, sizeof line);
-    const char *p = strrchr(line, ')');
-    for (int field = 2; p && field < 22; field++) {
-        p = strchr(p, ' ');
-        p = p ? p + 1 : NULL;
-    }
-    return p ? strtoull(p, NULL, 10) : 0;
+    char more[2 * sizeof(uint64_t) + 1];
+    uint64_t r;
+    host_name(out);
+    if (!shared)
+        return;
+    random_bytes(&r, sizeof r);
+    hex_encode((const uint8_t *)&r, sizeof r, more);
+    size_t n = strlen(out);
+    snprintf(out + n, HOST_TEXT - n, "/%llu/%s", place_of_pids(), more);
 }
 
-static void boot_id(char out[HOST_TEXT])
+/* On a database: it was one of this machine, and is no more. */
+static bool host_seen_dead(const char *host)
 {
-    line_of("/proc/sys/kernel/random/boot_id", out, HOST_TEXT / 2);
+    unsigned long long place;
+    const char *p = strchr(host, '/');
+    return p && sscanf(p, "/%*d/%*u/%llu/", &place) == 1 && place && place == place_of_pids() &&
+           host_look(host) == HOST_DEAD;
 }
 
-void host_name(char out[HOST_TEXT])
-{
-    char boot[HOST_TEXT];
-    long pid = (long)getpid();
-    boot_id(boot);
-    snprintf(out, HOST_TEXT, "%.60s/%ld/%llu", boot, pid, process_start(pid));
-}
-
-/* A host of another form is not ours to judge. */
+/* In a file; a host of another form is not ours to judge. */
 static bool host_dead(const char *host)
 {
-    char boot[HOST_TEXT];
-    const char *slash = strchr(host, '/');
-    long pid;
-    unsigned long long start;
-    if (!slash || sscanf(slash, "/%ld/%llu", &pid, &start) != 2)
-        return false;
-    boot_id(boot);
-    if (strlen(boot) != (size_t)(slash - host) || strncmp(boot, host, strlen(boot)) != 0)
-        return true;
-    return process_start(pid) != start;
+    host_life life = host_look(host);
+    return life == HOST_DEAD || life == HOST_ELSEWHERE;
 }
 
-ramet_status hosts_bury(ramet_call *c, int64_t *n)
+typedef struct hosts {
+    const char *const *items;
+    size_t n;
+} hosts;
+
+static bool is_alive(const hosts *h, const char *host)
 {
-    const char *const *hosts;
-    size_t count;
-    ramet_status st = ramet_turn_hosts(c, &hosts, &count);
-    *n = 0;
-    for (size_t i = 0; i < count && st == RAMET_OK; i++) {
+    size_t i = 0;
+    while (i < h->n && strcmp(h->items[i], host) != 0)
+        i++;
+    return i < h->n && !host_seen_dead(host);
+}
+
+/* Those of them that are dead. `alive` NULL: by the processes of this machine alone. */
+static ramet_status bury(ramet_call *c, const hosts *all, const hosts *alive, int64_t *gone)
+{
+    ramet_status st = RAMET_OK;
+    for (size_t i = 0; i < all->n && st == RAMET_OK; i++) {
         int64_t some = 0;
-        if (host_dead(hosts[i]))
-            st = ramet_turns_interrupt(c, hosts[i], &some);
-        *n += some;
+        if (alive ? !is_alive(alive, all->items[i]) : host_dead(all->items[i]))
+            st = ramet_turns_interrupt(c, all->items[i], &some);
+        *gone += some;
     }
+    return st;
+}
+
+/* The turns are looked at first: whose turn was there had said before that it lives. */
+static ramet_status bury_shared(ramet *store, ramet_call *c, const char *host, int64_t *n_alive,
+                                int64_t *gone)
+{
+    hosts all, alive;
+    size_t dead = 0;
+    ramet_status st = ramet_turn_hosts(c, &all.items, &all.n);
+    if (st == RAMET_OK)
+        st = ramet_node_beat(c, host, &alive.items, &alive.n);
+    if (st != RAMET_OK)
+        return st;
+    *n_alive = (int64_t)alive.n;
+    for (size_t i = 0; i < all.n; i++)
+        dead += !is_alive(&alive, all.items[i]);
+    if (!dead || !ramet_job_begin(store, "interrupt", 0))
+        return RAMET_OK;
+    st = bury(c, &all, &alive, gone);
+    ramet_job_end(store, "interrupt");
+    return st;
+}
+
+ramet_status hosts_bury(ramet *store, const char *host, int64_t *alive, int64_t *gone,
+                        ramet_error *err)
+{
+    hosts all;
+    ramet_call *c = ramet_call_new(store, NULL, NULL);
+    *alive = *gone = 0;
+    ramet_status st;
+    if (ramet_shared(store)) {
+        st = bury_shared(store, c, host, alive, gone);
+    } else {
+        st = ramet_turn_hosts(c, &all.items, &all.n);
+        st = st == RAMET_OK ? bury(c, &all, NULL, gone) : st;
+    }
+    if (st != RAMET_OK)
+        *err = *ramet_call_error(c);
+    ramet_call_free(c);
     return st;
 }

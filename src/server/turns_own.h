@@ -8,6 +8,8 @@
  *   turns_hear.c   who listens to a run, and what is told
  *   turns_title.c  titles by an agent
  *   turns_host.c   which process runs a turn, and whether it still does
+ *   turns_far.c    runs of other nodes: what is told about a run, and what becomes of that
+ * elsewhere nodes.c        what nodes tell and ask each other; that they live
  *
  * A run is one turn of the store while this process makes it. It has owners: the table, the thread
  * or the queue, and whoever looks at it just now.
@@ -32,6 +34,7 @@
 #ifndef SERVER_TURNS_OWN_H
 #define SERVER_TURNS_OWN_H
 
+#include "base/host.h"
 #include "base/util.h"
 #include "server/server.h"
 
@@ -75,7 +78,8 @@ typedef struct run {
     int64_t branch;
     int64_t length; /* entries of the history that it answers */
     bool untitled;
-    bool past; /* made from the store, for one who comes late: not in the table */
+    bool past;       /* made from the store, for one who comes late: not in the table */
+    const char *far; /* it runs on that node, and is followed here; NULL: it runs here */
 
     /* what may be read before the turn has begun: so many entries of that branch */
     int64_t ahead, ahead_branch;
@@ -98,9 +102,16 @@ typedef struct run {
     VEC(run_part) parts;
     size_t bytes;         /* in parts */
     int64_t chars, begin; /* said so far; said before the text in parts */
-    buf entries;          /* JSON of those that were appended, parted by commas */
-    VEC(size_t) ends;     /* of each of them in it */
-    bool recorded;        /* an entry of the answer is in the store */
+    int64_t said;         /* bytes of all words so far */
+    int64_t first, upto;  /* its entries lie there on the path, among others */
+    int64_t shown;        /* far: those before it stand in `entries` */
+    int64_t after;        /* far: what is told now comes behind that event */
+    int64_t asked_far;    /* far: when a snapshot was asked for; 0: all words are there */
+    bool deaf;            /* far: its words are no longer followed, the entry will have them */
+    bool done_told;
+    buf entries;      /* JSON of those that were appended, parted by commas */
+    VEC(size_t) ends; /* of each of them in it */
+    bool recorded;    /* an entry of the answer is in the store */
     ramet_usage usage;
     bool has_usage;
     char currency[16];
@@ -122,15 +133,16 @@ typedef struct run {
     bool left;
 } run;
 
-enum { HOST_TEXT = 128 };
-
 typedef struct turn_thread turn_thread;
+typedef struct nodes nodes;
 
 struct turns {
     const server_config *cfg;
     ramet *store;
     agents *agents;
     live *live;
+    nodes *nodes;         /* NULL: the store is not shared */
+    int64_t asked_far;    /* when a run that is not known was asked for; of the thread that hears */
     char host[HOST_TEXT]; /* this process */
 
     pthread_mutex_t lock; /* of what follows */
@@ -165,7 +177,14 @@ void run_prepare(run *r, const ramet_head *head);
 void run_begun(run *r);
 /* It is not to run, although it has begun. */
 void run_drop(run *r);
-/* NULL: there is none. The caller becomes an owner; one that is just beginning is waited for. */
+/* All that run now; or those of one session, also such that are just beginning. The caller owns
+ * each of them, and the list. */
+run **runs_held(turns *t, const char *session, size_t *n);
+void runs_put(run **list, size_t n);
+/* A run of another node, made by run_make(), is followed from now on. */
+void run_add(run *r);
+/* NULL: there is none. The caller becomes an owner; one that is just beginning is waited for.
+ * session NULL: whichever. */
 run *run_find(turns *t, const char *session, const char *id);
 void run_put(run *r);
 /* Takes it out of the table: the turn has ended, or did not begin. */
@@ -174,11 +193,20 @@ void run_remove(run *r);
  * place in the queue. */
 void run_start(run *r);
 
+/* A move of the head: ends what runs here and was left behind. */
+void turns_moved_here(turns *t, const char *session, bool keep);
+
 /* Waits, and tells whether agents may go on: false when the server stops. */
 bool turns_wait(turns *t, int64_t ms);
 
 /* ---- turns_run.c */
 
+/* With the lock: words are added, and told. */
+void run_words(run *r, bool thinking, const char *text, size_t n);
+/* The same for words that were told. */
+void run_words_known(run *r, bool thinking, const char *text, size_t n);
+/* With the lock: what was pending is in the store. */
+void run_pending_clear(run *r);
 /* Keeps the message of the turn for its thread. */
 void run_message(run *r, const ramet_append_out *out);
 /* Waits for the fate of the run, and runs it. False: it was not to be. */
@@ -209,14 +237,66 @@ void tell_held(run *r);
 void tell_parts_over(run *r);
 void tell_entries(run *r, const ramet_append_out *out);
 void tell_sign_of_life(run *r);
+/* It goes on elsewhere, but nobody can listen to it here any more. */
+void tell_leave(run *r);
 /* The last event; nobody listens from then on. */
 void tell_over(run *r, const char *error);
 
 /* ---- turns_host.c */
 
-void host_name(char out[HOST_TEXT]);
-/* Marks as interrupted what processes that are no more have left running. */
-ramet_status hosts_bury(ramet_call *c, int64_t *n);
+/* `shared`: other machines have the store open. */
+void turns_host_name(char out[HOST_TEXT], bool shared);
+/* Marks as interrupted what processes that are no more have left running: *gone turns. Of a shared
+ * store: says that `host` lives, too, and counts those that do; else *alive is 0. */
+ramet_status hosts_bury(ramet *store, const char *host, int64_t *alive, int64_t *gone,
+                        ramet_error *err);
+
+/* ---- turns_far.c. With the lock of the run; where nobody is to be told they do nothing. */
+
+void far_say_all(run *r); /* it has begun, or somebody asked */
+void far_say_words(run *r, bool thinking, const char *text, size_t n);
+void far_say_appended(run *r);
+void far_say_question(run *r);
+void far_say_plan(run *r);
+void far_say_over(run *r, const char *error);
+/* A message of another node about a run. False: it is none. */
+bool far_hear(turns *t, arena *a, const json_doc *d, const char *what);
+/* A run of another node; it is asked for, and waited for a little. NULL: it is not to be had. */
+run *far_find(turns *t, const char *session, const char *id);
+/* Joins a run of whichever node, without its lock. */
+void far_join(run *r, listener *l, size_t index);
+/* Looks up what was not heard of for a while: its end may have been missed. */
+void far_look(turns *t);
+
+/* ---- nodes.c. Any thread, also with the lock of a run. */
+
+nodes *nodes_new(turns *t);
+/* From then on t->nodes is used. `others`: some live, and are waited for a little. */
+void nodes_hear(nodes *n, bool others);
+/* What was said goes out. After the runs of this node have ended. */
+void nodes_stop(nodes *n);
+void nodes_free(nodes *n);         /* NULL is fine */
+bool nodes_others(const nodes *n); /* somebody is there to be told */
+/* A message to the others, as an object without its end; it is released. It is put behind what was
+ * committed by now. */
+void nodes_say(nodes *n, buf *text);
+/* The event in r->json, to those who watch here; in line with the messages. */
+void nodes_line(nodes *n, const run *r, const char *event);
+/* Waits until the place of all that was said is known; before something is committed that is to
+ * come behind it. NULL is fine. */
+void nodes_settle(nodes *n);
+
+/* What one node wants of the one that runs a turn. */
+typedef struct node_do {
+    const char *op; /* cancel, answer, moved */
+    const char *session, *turn, *question, *answer;
+    bool keep;
+} node_do;
+enum { DID_TEXT = 32 };
+/* Waits until it was done; false: nobody said so in time. */
+bool nodes_do(nodes *n, const node_do *what, int ms, char did[DID_TEXT]);
+/* Does it here; false: this node has nothing to do with it. (turns_send.c) */
+bool turns_do(turns *t, arena *a, const node_do *what, char did[DID_TEXT]);
 
 /* ---- turns_title.c */
 void title_make(run *r);

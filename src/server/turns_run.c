@@ -185,8 +185,7 @@ static bool entry_last(const run *r, arena *a, ramet_entry_in *out)
     return true;
 }
 
-/* With the lock: what was pending is in the store. */
-static void pending_clear(run *r)
+void run_pending_clear(run *r)
 {
     tell_parts_over(r);
     for (size_t i = 0; i < r->parts.n; i++)
@@ -260,7 +259,7 @@ static ramet_status end_write(run *r, ramet_call *c, ramet_append_out *out)
 static void run_over(run *r, ramet_status st, const char *why, const ramet_append_out *out)
 {
     ramet_turn_status status = r->status;
-    pending_clear(r);
+    run_pending_clear(r);
     r->over = true;
     r->unsaved = st != RAMET_OK && ramet_status_http(st) == 503;
     tell_entries(r, out);
@@ -291,6 +290,7 @@ bool run_close(run *r, ramet_turn_status status, const char *error)
     r->n_last = entry_last(r, r->mem, &r->last);
     pthread_mutex_unlock(&r->lock);
 
+    nodes_settle(r->t->nodes);
     ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
     ramet_status st = end_write(r, c, &out);
     const char *why = ramet_call_error(c)->message;
@@ -352,28 +352,34 @@ static const char *text_clean(arena *a, const char *s, size_t *n)
     return out;
 }
 
-/* With the lock. */
-static void words_add(run *r, bool thinking, const char *text, size_t n)
+void run_words_known(run *r, bool thinking, const char *text, size_t n)
 {
-    const char *event = thinking ? "turn.thinking" : "turn.delta";
-    json_writer w = tell_begin(r, event);
     if (!r->parts.n || r->parts.items[r->parts.n - 1].thinking != thinking) {
         run_part part = {.thinking = thinking};
         buf_init(&part.text, (size_t)r->t->cfg->answer_max);
         VEC_PUSH(r->mem, &r->parts, part);
     }
     buf *to = &r->parts.items[r->parts.n - 1].text;
+    size_t from = to->n;
+    buf_add(to, text, n);
+    r->bytes += n;
+    r->said += (int64_t)n;
+    if (!thinking)
+        r->chars += (int64_t)utf8_count(to->p + from);
+    r->heard = time_mono_us();
+}
+
+void run_words(run *r, bool thinking, const char *text, size_t n)
+{
+    const char *event = thinking ? "turn.thinking" : "turn.delta";
+    json_writer w = tell_begin(r, event);
     if (!thinking)
         jw_kint(&w, "offset", r->chars);
     jw_key(&w, "text");
     jw_strn(&w, text, n);
-    size_t from = to->n;
-    buf_add(to, text, n);
-    r->bytes += n;
-    if (!thinking)
-        r->chars += (int64_t)utf8_count(to->p + from);
-    r->heard = time_mono_us();
+    run_words_known(r, thinking, text, n);
     tell_words(r, &w, event);
+    far_say_words(r, thinking, text, n);
 }
 
 static bool sink_words(session_sink *s, bool thinking, const char *text, size_t n)
@@ -387,7 +393,7 @@ static bool sink_words(session_sink *s, bool thinking, const char *text, size_t 
     pthread_mutex_lock(&r->lock);
     bool room = n <= (size_t)r->t->cfg->answer_max - r->bytes, open = !r->closed;
     if (open && room)
-        words_add(r, thinking, text, n);
+        run_words(r, thinking, text, n);
     pthread_mutex_unlock(&r->lock);
     if (a)
         arena_free(a);
@@ -421,12 +427,14 @@ static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
     size_t n = entry_pending(r, a, &entries[0]);
     entries[n++] = *entry;
     pthread_mutex_unlock(&r->lock);
+    nodes_settle(r->t->nodes);
     ramet_status st = ramet_turn_append(s->c, r->id, entries, n, &out);
     pthread_mutex_lock(&r->lock);
     if (st == RAMET_OK) {
-        pending_clear(r);
+        run_pending_clear(r);
         r->recorded = true;
         tell_entries(r, &out);
+        far_say_appended(r);
     }
     r->heard = time_mono_us();
     writing_end(r);
@@ -504,6 +512,7 @@ static void question_open(run *r, const agent_question *q)
     w = tell_begin(r, "turn.question");
     jw_kraw(&w, "question", r->question);
     tell_end(r, &w, "turn.question", true);
+    far_say_question(r);
 }
 
 static void question_close(run *r)
@@ -512,6 +521,7 @@ static void question_close(run *r)
     free(r->question_id);
     free(r->options);
     r->question = r->question_id = r->options = NULL;
+    far_say_question(r);
     r->heard = time_mono_us();
     r->waited += r->heard - r->asked;
     r->asked = 0;
@@ -555,6 +565,7 @@ static bool sink_plan(void *arg, const char *json)
         json_writer w = tell_begin(r, "turn.plan");
         jw_kraw(&w, "plan", r->plan);
         tell_end(r, &w, "turn.plan", true);
+        far_say_plan(r);
     }
     pthread_mutex_unlock(&r->lock);
     return !r->closed;
@@ -603,7 +614,7 @@ static void answer_drop(run *r, ramet_call *c)
         return;
     pthread_mutex_lock(&r->lock);
     if (!r->closed) {
-        pending_clear(r);
+        run_pending_clear(r);
         r->has_usage = false;
         r->recorded = true;
     }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 1000, TRIES_MOST = 64 };
+enum { PAGE = 1000, TRIES_MOST = 64, NODE_MS = 5000 };
 
 /* What the forks of a fan-out have in common. It is kept with the first of them, so that a request
  * that is sent again goes on with it: at the same place, wherever the head is by then. */
@@ -256,6 +256,8 @@ static void run_ready(begin *b)
     if (r->group)
         jw_kstr(&w, "group", r->group);
     tell_end(r, &w, "turn.started", true);
+    r->first = b->appended.n ? b->appended.entries[0].position : r->length;
+    far_say_all(r);
     if (!b->held)
         pthread_mutex_unlock(&r->lock);
 }
@@ -380,7 +382,8 @@ static ramet_status past_entries(run *r, ramet_call *c)
     return RAMET_OK;
 }
 
-/* A run as it would stand there now if it had not ended. NULL: the answer is filled. */
+/* A run as it would stand there now if it had not ended; or that of another node. NULL: the answer
+ * is filled. */
 static run *run_past(turns *t, face_req *q, const ramet_session *s, const char *id)
 {
     ramet_turn *turn;
@@ -388,9 +391,12 @@ static run *run_past(turns *t, face_req *q, const ramet_session *s, const char *
         face_error(q, ramet_call_error(q->c));
         return NULL;
     }
+    run *far = turn->status == RAMET_TURN_RUNNING ? far_find(t, s->id, id) : NULL;
+    if (far)
+        return far;
     if (turn->status == RAMET_TURN_RUNNING) {
-        refuse(q, RAMET_TURN_RUNNING_ALREADY, "", "the turn of this request runs on another server",
-               turn->id);
+        refuse(q, RAMET_TURN_RUNNING_ALREADY, "",
+               "the turn of this request runs on another server, which does not answer", turn->id);
         return NULL;
     }
     run *r = run_make(t, s->id);
@@ -464,10 +470,12 @@ static void turns_go(turns *t, face_req *q, begin *list, size_t n, const char *g
         face_add(q, "Idempotency-Replayed", "true");
     listener *l = listener_new(t, q, n, group);
     for (size_t i = 0; i < n; i++) {
-        if (!list[i].held)
-            pthread_mutex_lock(&list[i].r->lock);
-        run_join(list[i].r, l, i);
-        pthread_mutex_unlock(&list[i].r->lock);
+        if (list[i].held) {
+            run_join(list[i].r, l, i);
+            pthread_mutex_unlock(&list[i].r->lock);
+        } else {
+            far_join(list[i].r, l, i);
+        }
     }
     for (size_t i = 0; i < n; i++) {
         if (list[i].turn) {
@@ -563,11 +571,18 @@ static void answer_turn(face_req *q, const char *session, const char *id)
     face_answer(q, st == RAMET_OK ? ramet_once_keep(q->c) : st);
 }
 
+static void refuse_over(face_req *q, const ramet_turn *turn)
+{
+    char message[128];
+    snprintf(message, sizeof message, "turn %.40s is over: it is %s", turn->id,
+             ramet_turn_status_name(turn->status));
+    refuse(q, RAMET_TURN_OVER, "turn_id", message, turn->id);
+}
+
 /* A turn of the session that runs, as the store knows it. NULL: the answer is filled. */
 static ramet_turn *turn_named(face_req *q, const char *session, const char *id)
 {
     ramet_turn *turn = NULL;
-    char message[128];
     ramet_status st = ramet_session_writable(q->c, session);
     if (st == RAMET_OK)
         st = id ? ramet_turn_get(q->c, session, id, &turn)
@@ -583,32 +598,8 @@ static ramet_turn *turn_named(face_req *q, const char *session, const char *id)
     }
     if (turn->status == RAMET_TURN_RUNNING)
         return turn;
-    snprintf(message, sizeof message, "turn %.40s is over: it is %s", turn->id,
-             ramet_turn_status_name(turn->status));
-    refuse(q, RAMET_TURN_OVER, "turn_id", message, turn->id);
+    refuse_over(q, turn);
     return NULL;
-}
-
-/* A turn that does not run here was left by another server, or is run by one: it ends in the store,
- * and who makes it learns that there. */
-void turns_cancel(turns *t, face_req *q, const char *session, const char *id)
-{
-    ramet_append_out out;
-    ramet_turn *turn = turn_named(q, session, id);
-    if (!turn)
-        return;
-    run *r = run_find(t, session, turn->id);
-    ramet_status st = RAMET_OK;
-    if (r) {
-        run_close(r, RAMET_TURN_CANCELLED, NULL);
-        run_put(r);
-    } else {
-        st = ramet_turn_end(q->c, turn->id, RAMET_TURN_CANCELLED, NULL, NULL, 0, &out);
-    }
-    if (st == RAMET_OK)
-        answer_turn(q, session, turn->id);
-    else
-        face_error(q, ramet_call_error(q->c));
 }
 
 /* Whether an answer is the id of one of the options. */
@@ -626,27 +617,120 @@ static bool option_is(arena *a, const char *options, const char *answer)
     return false;
 }
 
+/* What became of an answer. */
+static const char did_done[] = "done", did_none[] = "none", did_wrong[] = "wrong";
+
+static const char *answer_give(run *r, arena *a, const char *question, const char *answer)
+{
+    pthread_mutex_lock(&r->lock);
+    bool open = !r->closed && !r->answer && r->question_id && strcmp(r->question_id, question) == 0;
+    bool fits = open && (!r->options || option_is(a, r->options, answer));
+    if (fits)
+        r->answer = xstrdup(answer);
+    pthread_cond_broadcast(&r->wake);
+    pthread_mutex_unlock(&r->lock);
+    return fits ? did_done : open ? did_wrong : did_none;
+}
+
+bool turns_do(turns *t, arena *a, const node_do *what, char did[DID_TEXT])
+{
+    const char *done = did_done;
+    size_t n;
+    if (strcmp(what->op, "moved") == 0) {
+        run **list = runs_held(t, what->session, &n);
+        bool mine = false;
+        for (size_t i = 0; i < n; i++)
+            mine = mine || !list[i]->far;
+        runs_put(list, n);
+        if (mine)
+            turns_moved_here(t, what->session, what->keep);
+        snprintf(did, DID_TEXT, "%s", done);
+        return mine;
+    }
+    run *r = what->turn ? run_find(t, what->session, what->turn) : NULL;
+    bool mine = r && !r->far;
+    if (mine && strcmp(what->op, "cancel") == 0)
+        run_close(r, RAMET_TURN_CANCELLED, NULL);
+    else if (mine && what->question && what->answer)
+        done = answer_give(r, a, what->question, what->answer);
+    if (r)
+        run_put(r);
+    snprintf(did, DID_TEXT, "%s", done);
+    return mine;
+}
+
+/* Has another node do it, as far as it is one that runs the turn. False: the answer is filled. */
+static bool node_asked(turns *t, face_req *q, const node_do *what, char did[DID_TEXT])
+{
+    ramet_turn *turn;
+    if (nodes_do(t->nodes, what, NODE_MS, did))
+        return true;
+    /* It may be over by now, or have been interrupted. */
+    if (ramet_turn_get(q->c, what->session, what->turn, &turn) != RAMET_OK)
+        face_error(q, ramet_call_error(q->c));
+    else if (turn->status != RAMET_TURN_RUNNING)
+        refuse_over(q, turn);
+    else {
+        face_fail(q, 503, "node_gone", "turn_id",
+                  "the server that runs turn %.40s does not answer; if it is gone, the turn is "
+                  "interrupted within 20 seconds",
+                  turn->id);
+        face_add(q, "Retry-After", "5");
+    }
+    return false;
+}
+
+/* In a file, a turn that does not run here was left by another server, or is run by one: it ends in
+ * the store, and who makes it learns that there. */
+void turns_cancel(turns *t, face_req *q, const char *session, const char *id)
+{
+    ramet_append_out out;
+    char did[DID_TEXT];
+    ramet_turn *turn = turn_named(q, session, id);
+    if (!turn)
+        return;
+    run *r = run_find(t, session, turn->id);
+    ramet_status st = RAMET_OK;
+    if (r && !r->far) {
+        run_close(r, RAMET_TURN_CANCELLED, NULL);
+    } else if (t->nodes) {
+        node_do what = {.op = "cancel", .session = session, .turn = turn->id};
+        if (!node_asked(t, q, &what, did))
+            st = RAMET_STOP;
+    } else {
+        st = ramet_turn_end(q->c, turn->id, RAMET_TURN_CANCELLED, NULL, NULL, 0, &out);
+    }
+    if (r)
+        run_put(r);
+    if (st == RAMET_OK)
+        answer_turn(q, session, turn->id);
+    else if (st != RAMET_STOP)
+        face_error(q, ramet_call_error(q->c));
+}
+
 void turns_answer(turns *t, face_req *q, const char *session, const char *id, const char *question,
                   const char *answer)
 {
+    char did[DID_TEXT] = "";
     ramet_turn *turn = turn_named(q, session, id);
     if (!turn)
         return;
     run *r = run_find(t, session, id);
-    bool open = false, fits = false;
-    if (r) {
-        pthread_mutex_lock(&r->lock);
-        open = !r->closed && !r->answer && r->question_id && strcmp(r->question_id, question) == 0;
-        fits = open && (!r->options || option_is(q->a, r->options, answer));
-        if (fits)
-            r->answer = xstrdup(answer);
-        pthread_cond_broadcast(&r->wake);
-        pthread_mutex_unlock(&r->lock);
-        run_put(r);
+    bool here = r && !r->far, asked = true;
+    if (here) {
+        snprintf(did, sizeof did, "%s", answer_give(r, q->a, question, answer));
+    } else if (t->nodes) {
+        node_do what = {
+            .op = "answer", .session = session, .turn = id, .question = question, .answer = answer};
+        asked = node_asked(t, q, &what, did);
     }
-    if (fits)
+    if (r)
+        run_put(r);
+    if (!asked)
+        return;
+    if (strcmp(did, did_done) == 0)
         answer_turn(q, session, id);
-    else if (open)
+    else if (strcmp(did, did_wrong) == 0)
         face_fail(q, 400, "invalid_request", "answer",
                   "'%.60s' is none of the options of this question", answer);
     else

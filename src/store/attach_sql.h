@@ -70,6 +70,16 @@
                         "(SELECT 1 FROM attachment a WHERE a.id=o.attachment) LIMIT $1")           \
     X(orphan_feedback, "SELECT o.tree,o.k,o.user_id FROM feedback o WHERE NOT EXISTS "             \
                        "(SELECT 1 FROM entry e WHERE e.tree=o.tree AND e.k=o.k) LIMIT $1")         \
+    /* -- content in parts, where it lies in the database (core/files_tables.c) */                 \
+    X(part_add, "INSERT INTO attach_part(sha,n,bytes) VALUES($1,$2,$3)")                           \
+    X(part_get, "SELECT bytes FROM attach_part WHERE sha=$1 AND n=$2")                             \
+    X(part_sums, "SELECT count(*),coalesce(sum(length(bytes)),0) FROM attach_part WHERE sha=$1")   \
+    X(part_name, "UPDATE attach_part SET sha=$2 WHERE sha=$1")                                     \
+    X(part_drop, "DELETE FROM attach_part WHERE sha=$1")                                           \
+    X(part_reap, "DELETE FROM attach_part WHERE sha=$1 AND NOT EXISTS "                            \
+                 "(SELECT 1 FROM attachment a WHERE a.sha=attach_part.sha)")                       \
+    X(part_orphans, "SELECT p.sha FROM attach_part p WHERE p.sha>$1 AND p.n=0 AND NOT EXISTS "     \
+                    "(SELECT 1 FROM attachment a WHERE a.sha=p.sha) ORDER BY p.sha LIMIT $2")      \
     /* -- feedback */                                                                              \
     X(feedback_set, "INSERT INTO feedback(tree,k,user_id,value,comment,at) "                       \
                     "VALUES($1,$2,$3,$4,$5,$6) ON CONFLICT(tree,k,user_id) DO UPDATE SET "         \

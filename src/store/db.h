@@ -2,12 +2,17 @@
  *
  * db.h: the thin database interface: prepare, bind, step, transaction.
  *
+ * Two engines stand behind it: SQLite (a file) and PostgreSQL (a URL); db_open() picks by the
+ * place. What they truly differ in is behind a function here, so that core knows neither.
+ *
  * A `db` is one connection and belongs to one thread at a time. Statements are
  * named (store/sql.h), prepared on first use and kept.
  *
  * Errors are sticky: the first failure of a statement is kept in the connection,
  * later statements do nothing, and db_status() tells it. So a caller runs what
- * it has to run and checks once. The next transaction starts clean.
+ * it has to run and checks once. The next transaction starts clean. An engine may
+ * hold writes back and send them with the next read or the commit: then their failure
+ * shows there.
  */
 #ifndef STORE_DB_H
 #define STORE_DB_H
@@ -19,15 +24,21 @@
 typedef struct db db;
 typedef struct db_stmt db_stmt;
 
+/* What the connections of one store share in this process; only PostgreSQL has it. */
+typedef struct db_site db_site;
+
 typedef struct db_config {
-    const char *path;
-    const char *vfs; /* NULL = default */
+    const char *path; /* or URL */
+    db_site *site;    /* NULL: one of its own */
+    const char *vfs;  /* NULL = default */
     int busy_ms;
     bool create; /* make the file when it is missing */
     bool writer; /* else only reads */
     bool index;  /* the search index: no fsync a commit, it can be made anew */
 } db_config;
 
+/* Whether a place is the URL of a PostgreSQL database. */
+bool db_is_url(const char *place);
 /* On failure *out is NULL; message (512 bytes) says why. */
 ramet_status db_open(const db_config *cfg, db **out, char *message);
 void db_close(db *d);
@@ -42,19 +53,50 @@ void db_fail(db *d, ramet_status s, const char *fmt, ...) __attribute__((format(
 /* Forgets it; only for the start of something new outside a transaction. */
 void db_clear(db *d);
 
+/* DB_LIGHT and DB_FRESH: only where there are many writers. What is read in them stands for itself,
+ * what is written goes out with the commit, and holds only if its guards do. */
+typedef enum { DB_READ, DB_WRITE, DB_SCHEMA, DB_LIGHT, DB_FRESH } db_work;
+
 /* A read transaction sees one snapshot. Both end every open statement. */
 ramet_status db_begin_read(db *d);
 void db_end_read(db *d);
-ramet_status db_begin_write(db *d); /* RAMET_BUSY when another process holds the lock too long */
-ramet_status db_commit(db *d);      /* durable when it returns RAMET_OK */
+ramet_status db_begin_write(db *d);  /* RAMET_BUSY when another process holds the lock too long */
+ramet_status db_begin_schema(db *d); /* a write that changes tables: one at a time, on any node */
+ramet_status db_commit(db *d);       /* durable when it returns RAMET_OK */
 void db_rollback(db *d);
 /* Rows changed by this connection so far; tells whether something was written since. */
-int64_t db_changes(const db *d);
+int64_t db_changes(db *d);
 /* While writing: a number that changes when what this connection has read or written in earlier
  * transactions may be otherwise now, because another process wrote or it was rolled back. */
 int64_t db_epoch(db *d);
-/* A number for the caller's use that is 0 when a transaction begins. */
-int64_t *db_counter(db *d);
+
+/* What has numbers. */
+typedef enum {
+    DB_TREE,
+    DB_SESSION,
+    DB_BRANCH,
+    DB_VERDICT,
+    DB_DELETION,
+    DB_EVENT,
+    DB_REMARK,
+    DB_KINDS
+} db_kind;
+/* The next free number; only while writing. Each is used once. Numbers that two processes take need
+ * not rise with time. `at` (may be NULL) is a time, and is raised to that of the last one of its
+ * kind when the clock went back. DB_EVENT: 0 where events are numbered after the commit. */
+int64_t db_number(db *d, db_kind what, int64_t *at);
+/* The same, above every number of its kind that was given before, by whichever process. */
+int64_t db_number_above(db *d, db_kind what);
+/* The row that has to stay because the next number is taken from it; 0: there is none such. */
+int64_t db_highest(db *d, db_kind what);
+/* While writing: whether others may write beside this transaction, and it relies on what was read
+ * before it. Then whatever it relies on is to be guarded, by q_guard(). */
+bool db_guarded(const db *d);
+/* ... but only on what was read in this transaction: a guard has failed before. */
+bool db_fresh(const db *d);
+/* What the transaction relies on does not hold, or cannot be guarded: it is to be run again, alone
+ * and on what it reads itself. The store does that. */
+void db_conflict(db *d);
 
 /* A statement, reset. Bind every parameter: those of the use before are still there. One use at a
  * time: asking again for the same name ends the use before. Never NULL. */
@@ -67,6 +109,8 @@ void q_blob(db_stmt *q, int n, const void *p, size_t len);
 bool q_row(db_stmt *q);
 /* Runs a statement that gives no rows. */
 void q_run(db_stmt *q);
+/* Runs one that must find, or change, a row: otherwise nothing of this transaction happens. */
+void q_guard(db_stmt *q);
 /* Ends the use before the last row. */
 void q_end(db_stmt *q);
 /* Columns count from 0. NULL is 0 and NULL. The bytes live until the next q_ call on it. */
@@ -78,27 +122,29 @@ bool q_col_null(db_stmt *q, int n);
 /* The same, kept in an arena. */
 const char *q_keep_text(db_stmt *q, int n, arena *a);
 
-/* A script of the schema; @KEY, @BYTES and @CLUSTERED stand for the engine's own words. */
+/* A script of the schema; store/schema.c tells the marks that stand for the engine's own words. */
 ramet_status db_script(db *d, const char *sql);
 /* One integer or text from a statement given as text (pragmas of the driver, tests of the plan). */
 int64_t db_one(db *d, const char *sql);
 
-/* The version that the store was written with; 0 for an empty file. */
+/* The version that the store was written with; 0 for an empty one. */
 int64_t db_version(db *d);
 void db_set_version(db *d, int64_t v);
-/* Whether the file is marked as a Ramet store; marks it. */
+/* Whether it is marked as a Ramet store; marks it. */
 bool db_marked(db *d);
 void db_mark(db *d);
 bool db_empty(db *d); /* nothing in it yet */
 
 /* Empties the file in place, also when it is damaged. Only for what can be made anew. */
 ramet_status db_reset(db *d);
-/* The engine's own connection, for what only it has (the search index). */
+/* SQLite's own connection, for what only it has (the search index). */
 void *db_handle(db *d);
 
+/* Bytes that it takes: of data, and of the log of what was written last. */
+void db_sizes(db *d, int64_t *data, int64_t *log);
 /* What the engine's own check finds, line by line; false when it could not run. */
 bool db_check(db *d, void (*line)(void *arg, const char *text), void *arg);
-/* Copies a snapshot to a new file. */
+/* Copies a snapshot to a new file; RAMET_INVALID where the engine has tools of its own for that. */
 ramet_status db_backup(db *d, const char *path, ramet_progress progress, void *arg);
 /* After a commit: moves what is in the write-ahead log into the main file when there is much of it,
  * as far as readers let it. A failure does not touch what was committed, but the disk failed. */

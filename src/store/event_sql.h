@@ -8,9 +8,11 @@
 #define EVENT_STATEMENTS(X)                                                                        \
     /* -- events */                                                                                \
     X(event_session, "SELECT s.id,s.owner,s.visibility,s.expires,s.deleted,s.purging,t.id "        \
-                     "FROM session s CROSS JOIN tree t ON t.tree=s.tree "                          \
-                     "WHERE s.tree=$1 AND s.no=$2")                                                \
+                     "FROM session s CROSS JOIN tree t "                                           \
+                     "WHERE t.tree=s.tree AND s.tree=$1 AND s.no=$2")                              \
     X(session_place, "SELECT tree,no FROM session WHERE id=$1")                                    \
+    /* Whether some wait for their numbers: in a file they have them from the beginning. */        \
+    X(event_waiting, "SELECT 1 FROM event WHERE no<0")                                             \
     X(event_del, "DELETE FROM event WHERE no<=$1")                                                 \
     /* -- answers by a key */                                                                      \
     X(once_get, "SELECT digest,status,answer,size,expires FROM once "                              \

@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fts_own.h: what fts.c and fts_text.c share.
+ * fts_own.h: what an index gives to store/fts.h. Only the files of store/ include it.
  */
 #ifndef STORE_FTS_OWN_H
 #define STORE_FTS_OWN_H
 
+#include "store/cutter.h"
 #include "store/fts.h"
 
-#include <sqlite3.h>
-#include <stdio.h>
+#define BM25_K 1.2
+#define BM25_B 0.75
+
+typedef struct fts_kind {
+    fts_window window;
+    void (*close)(fts *f);
+    ramet_status (*begin_write)(fts *f);
+    ramet_status (*reset)(fts *f);
+    void (*clear)(fts *f); /* all but the state */
+    bool (*add)(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text);
+    void (*forget)(fts *f, arena *tmp, int64_t tree, int64_t k, const char *text);
+    int64_t (*owner)(fts *f, const char *name, bool make);
+    void (*tidy)(fts *f, int64_t from, int64_t upto); /* NULL: nothing */
+    void (*find)(fts *f, fts_want *w, int64_t low, int64_t high);
+    bool (*next)(fts *f, fts_doc *d);
+    void (*end)(fts *f);
+} fts_kind;
 
 struct fts {
+    const fts_kind *kind;
     db *d;
-    fts5_tokenizer cutter;
-    Fts5Tokenizer *cut;
-    fts_rank *rank; /* the running search, NULL when there is none */
+    cutter *cut;
 };
 
 #endif

@@ -7,10 +7,10 @@
 
 #define FTS_STATEMENTS(X)                                                                          \
     /* -- how far it has come */                                                                   \
-    X(fts_state_get, "SELECT mark,done,scan,print,bytes FROM state WHERE one=1")                   \
-    X(fts_state_set, "UPDATE state SET mark=$1,done=$2,scan=$3,print=$4,bytes=$5 WHERE one=1")     \
+    X(fts_state_get, "SELECT mark,done,scan_tree,scan,bytes,top,print FROM state WHERE one=1")     \
+    X(fts_state_set, "UPDATE state SET mark=$1,done=$2,scan_tree=$3,scan=$4,bytes=$5,top=$6,"      \
+                     "print=$7 WHERE one=1")                                                       \
     /* -- documents */                                                                             \
-    X(fts_top, "SELECT coalesce(max(no),0) FROM doc")                                              \
     X(fts_doc_by_key, "SELECT no,tree,session,role FROM doc WHERE k=$1")                           \
     X(fts_doc_add, "INSERT INTO doc(no,tree,k,session,role,created,bytes) "                        \
                    "VALUES($1,$2,$3,$4,$5,$6,$7)")                                                 \
@@ -33,6 +33,8 @@
     X(fts_tree_add, "INSERT INTO tree(tree,owner) VALUES($1,$2)")                                  \
     X(fts_tree_get, "SELECT owner FROM tree WHERE tree=$1")                                        \
     X(fts_trees_of, "SELECT tree FROM tree WHERE owner=$1 ORDER BY tree")                          \
+    /* -- what it takes on disk; a file is asked itself */                                         \
+    X(fts_bytes, "SELECT 0")                                                                       \
     /* -- newest first; the score is NULL for what the filter refuses */                           \
     X(fts_find, "SELECT fts.rowid,d.k,d.tree,d.session,d.role,d.created,"                          \
                 "ramet_rank(fts,d.k,d.tree,d.session,d.created,d.bytes) "                          \

@@ -26,23 +26,58 @@ typedef struct cut_job {
     VEC(fts_token) v;
 } cut_job;
 
-static int cut_word(void *arg, int flags, const char *text, int len, int start, int end)
+static void cut_word(void *arg, const char *text, size_t len, size_t start, size_t end)
 {
     cut_job *j = arg;
-    (void)flags;
     (void)start;
     (void)end;
-    fts_token t = {arena_memdup(j->a, text, (size_t)len), (size_t)len};
+    fts_token t = {arena_memdup(j->a, text, len), len};
     VEC_PUSH(j->a, &j->v, t);
-    return SQLITE_OK;
 }
 
 void fts_term_cut(fts *f, arena *a, fts_term *t)
 {
     cut_job j = {.a = a};
-    f->cutter.xTokenize(f->cut, &j, FTS5_TOKENIZE_QUERY, t->text, (int)strlen(t->text), cut_word);
+    cutter_run(f->cut, t->text, strlen(t->text), cut_word, &j);
     t->tokens = j.v.items;
     t->n = j.v.n;
+}
+
+/* --------------------------------------------------------------------- fits */
+
+/* One term at a time, so that a query may have any number of words. `run` has, for each number of
+ * words of the phrase, whether the last words of the text are its beginning. */
+typedef struct fit {
+    const fts_term *t;
+    bool *run;
+    bool found;
+} fit;
+
+static void fit_word(void *arg, const char *text, size_t len, size_t start, size_t end)
+{
+    fit *f = arg;
+    (void)start;
+    (void)end;
+    for (size_t i = f->t->n; !f->found && i > 0; i--) {
+        const fts_token *w = &f->t->tokens[i - 1];
+        bool prefix = f->t->prefix && i == f->t->n;
+        f->run[i] = f->run[i - 1] && (prefix ? len >= w->len : len == w->len) &&
+                    memcmp(text, w->text, w->len) == 0;
+    }
+    f->found |= f->run[f->t->n];
+}
+
+bool fts_text_fits(fts *f, const char *text, const fts_term *terms, size_t n)
+{
+    bool fits = true;
+    for (size_t i = 0; fits && i < n; i++) {
+        fit one = {.t = &terms[i], .run = xcalloc(terms[i].n + 1, sizeof(bool))};
+        one.run[0] = true;
+        cutter_run(f->cut, text, strlen(text), fit_word, &one);
+        fits = one.found != terms[i].without;
+        free(one.run);
+    }
+    return fits;
 }
 
 /* ------------------------------------------------------------------ matches */
@@ -90,10 +125,9 @@ static bool word_is(const scan *s, size_t i, const char *text, size_t len)
     return (s->prefix[i] ? len >= t->len : len == t->len) && memcmp(text, t->text, t->len) == 0;
 }
 
-static int scan_word(void *arg, int flags, const char *text, int len, int start, int end)
+static void scan_word(void *arg, const char *text, size_t len, size_t start, size_t end)
 {
     scan *s = arg;
-    (void)flags;
     if (s->n_words == s->cap) {
         s->cap = s->cap ? s->cap * 2 : 256;
         s->words = xrealloc(s->words, s->cap * sizeof *s->words);
@@ -101,7 +135,7 @@ static int scan_word(void *arg, int flags, const char *text, int len, int start,
     s->words[s->n_words] = (word){(uint32_t)start, (uint32_t)end};
     uint64_t same = 0;
     for (size_t i = 0; i < s->n; i++)
-        if (word_is(s, i, text, (size_t)len))
+        if (word_is(s, i, text, len))
             same |= (uint64_t)1 << i;
     s->state = (s->state << 1 | s->starts) & same;
     for (size_t i = 0; s->state && i < s->n; i++)
@@ -109,7 +143,6 @@ static int scan_word(void *arg, int flags, const char *text, int len, int start,
             s->matches[s->n_matches++] =
                 (match){s->n_words + 1 - s->length[i], s->n_words, (uint64_t)1 << i};
     s->n_words++;
-    return SQLITE_OK;
 }
 
 /* ------------------------------------------------------------------ snippet */
@@ -249,7 +282,7 @@ fts_snippet fts_snippet_make(fts *f, arena *a, const char *text, const fts_term 
     size_t len = strlen(text);
     scan s = {.matches = xcalloc(MATCHES, sizeof(match))};
     scan_terms(&s, terms, n);
-    f->cutter.xTokenize(f->cut, &s, FTS5_TOKENIZE_DOCUMENT, text, (int)len, scan_word);
+    cutter_run(f->cut, text, len, scan_word, &s);
     qsort(s.matches, s.n_matches, sizeof *s.matches, match_order);
     extract x = extract_choose(&s, len);
     fts_snippet out = snippet_paint(a, &s, text, &x);

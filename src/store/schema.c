@@ -5,6 +5,16 @@
  * Positions are absolute; k = branch << 24 | position. Times are microseconds.
  * "No row" is 0 in a key column. key_id columns are for encryption at rest: 0
  * is clear text.
+ *
+ * One text for both engines. On PostgreSQL the tables of a tree's rows are spread by hash of the
+ * tree, which leads their keys; ids that are looked up without the tree are in `dir`. The marks:
+ *
+ *   @KEY            a column that is the row's own number
+ *   @KEYED(column)  the end of such a table: PostgreSQL's key is (tree, column)
+ *   @SPREAD         the end of another table of a tree's rows
+ *   @CLUSTERED      the end of a table that belongs to no tree
+ *   @BYTES          the type of bytes
+ *   @SQLITE{…}      only there, and @POSTGRES{…} only there
  */
 #include "store/schema.h"
 
@@ -12,10 +22,11 @@
 
 static const char step_1[] =
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL)@CLUSTERED;"
-    "CREATE TABLE tree(tree @KEY, id TEXT NOT NULL, root BIGINT NOT NULL, created BIGINT NOT NULL);"
-    "CREATE UNIQUE INDEX tree_by_id ON tree(id);"
+    "CREATE TABLE tree(tree @KEY, id TEXT NOT NULL, root BIGINT NOT NULL, created BIGINT NOT NULL"
+    "@KEYED(tree);"
+    "@SQLITE{CREATE UNIQUE INDEX tree_by_id ON tree(id);}"
     "CREATE TABLE member(tree BIGINT NOT NULL, user_id TEXT NOT NULL, level INT NOT NULL,"
-    " PRIMARY KEY(tree,user_id))@CLUSTERED;"
+    " PRIMARY KEY(tree,user_id))@SPREAD;"
     "CREATE INDEX member_by_user ON member(user_id,tree);"
 
     "CREATE TABLE session(no @KEY, tree BIGINT NOT NULL, id TEXT, parent BIGINT NOT NULL,"
@@ -27,47 +38,84 @@ static const char step_1[] =
     " redo INT NOT NULL, moves INT NOT NULL, archived INT NOT NULL, expires BIGINT NOT NULL,"
     " created BIGINT NOT NULL, updated BIGINT NOT NULL, deleted BIGINT NOT NULL,"
     " delete_op BIGINT NOT NULL, purging INT NOT NULL, seal BIGINT NOT NULL, from_title TEXT NOT "
-    "NULL);"
-    "CREATE UNIQUE INDEX session_by_id ON session(id);"
-    "CREATE INDEX session_by_tree ON session(tree,parent);"
+    "NULL@KEYED(no);"
+    "@SQLITE{CREATE UNIQUE INDEX session_by_id ON session(id);}"
+    /* On PostgreSQL none begins with tree beside the key: while a table is small, or was never
+     * analyzed, its planner takes either, and would then walk all sessions of a tree to find one.
+     */
+    "CREATE INDEX session_by_tree ON session@SQLITE{(tree,parent)}@POSTGRES{(parent,tree)};"
     "CREATE INDEX session_by_owner ON session(owner,created,no);"
 
     "CREATE TABLE branch(id @KEY, tree BIGINT NOT NULL, session BIGINT NOT NULL, log INT NOT NULL,"
     " parent BIGINT NOT NULL, base INT NOT NULL, depth INT NOT NULL, jump BIGINT NOT NULL,"
     " jump_base INT NOT NULL, over BIGINT NOT NULL, delta BIGINT NOT NULL, type INT NOT NULL,"
     " created BIGINT NOT NULL, len INT NOT NULL, tip @BYTES NOT NULL, live INT NOT NULL,"
-    " touched BIGINT NOT NULL, run INT NOT NULL);"
-    "CREATE INDEX branch_at ON branch(tree,parent,base,session);"
+    " touched BIGINT NOT NULL, run INT NOT NULL@KEYED(id);"
+    "CREATE INDEX branch_at ON branch@SQLITE{(tree,parent,base,session)}"
+    "@POSTGRES{(parent,tree,base,session)};"
 
     "CREATE TABLE entry(k @KEY, tree BIGINT NOT NULL, id TEXT NOT NULL, hash @BYTES NOT NULL,"
     " role INT NOT NULL, channel TEXT, format TEXT, turn_id TEXT, author TEXT, client TEXT,"
     " created BIGINT NOT NULL, text TEXT, parts TEXT, body TEXT, flags INT NOT NULL,"
-    " peer INT NOT NULL, key_id INT NOT NULL);"
+    " peer INT NOT NULL, key_id INT NOT NULL@KEYED(k);"
     /* Must not begin with tree: the planner would take it instead of the key range. */
-    "CREATE INDEX entry_by_id ON entry(id,tree);"
-    "CREATE TABLE body(k @KEY, tree BIGINT NOT NULL, packed @BYTES NOT NULL, key_id INT NOT NULL);"
+    "@SQLITE{CREATE INDEX entry_by_id ON entry(id,tree);}"
+    /* Writers side by side: an id that another has just put onto the same branch is refused here;
+     * below its base nothing changes any more. */
+    "@POSTGRES{CREATE UNIQUE INDEX entry_by_id ON entry(id,tree,(k>>24));}"
+    "CREATE TABLE body(k @KEY, tree BIGINT NOT NULL, packed @BYTES NOT NULL, key_id INT NOT NULL"
+    "@KEYED(k);"
 
     "CREATE TABLE usage(k @KEY, tree BIGINT NOT NULL, input BIGINT NOT NULL, output BIGINT NOT "
     "NULL,"
     " cached BIGINT NOT NULL, cost BIGINT NOT NULL, currency TEXT NOT NULL, n BIGINT NOT NULL,"
     " cum_input BIGINT NOT NULL, cum_output BIGINT NOT NULL, cum_cached BIGINT NOT NULL,"
-    " cum_cost BIGINT NOT NULL, cum_currency TEXT NOT NULL, mixed INT NOT NULL);"
+    " cum_cost BIGINT NOT NULL, cum_currency TEXT NOT NULL, mixed INT NOT NULL@KEYED(k);"
     "CREATE TABLE delta(k @KEY, tree BIGINT NOT NULL, prev BIGINT NOT NULL, weight BIGINT NOT NULL,"
-    " snap_len BIGINT NOT NULL, json TEXT NOT NULL, snap TEXT);"
+    " snap_len BIGINT NOT NULL, json TEXT NOT NULL, snap TEXT@KEYED(k);"
     "CREATE TABLE run(tree BIGINT NOT NULL, session BIGINT NOT NULL, log INT NOT NULL,"
-    " rec BIGINT NOT NULL, k BIGINT NOT NULL, PRIMARY KEY(tree,session,log,rec))@CLUSTERED;"
+    " rec BIGINT NOT NULL, k BIGINT NOT NULL, PRIMARY KEY(tree,session,log,rec))@SPREAD;"
     "CREATE TABLE move(tree BIGINT NOT NULL, session BIGINT NOT NULL, seq INT NOT NULL,"
     " kind INT NOT NULL, f BIGINT NOT NULL, t BIGINT NOT NULL, fa BIGINT NOT NULL,"
     " ta BIGINT NOT NULL, undo_under INT NOT NULL, redo_under INT NOT NULL, at BIGINT NOT NULL,"
-    " who TEXT, why TEXT NOT NULL, PRIMARY KEY(tree,session,seq))@CLUSTERED;"
+    " who TEXT, why TEXT NOT NULL, PRIMARY KEY(tree,session,seq))@SPREAD;"
     "CREATE TABLE tag(tree BIGINT NOT NULL, session BIGINT NOT NULL, tag TEXT NOT NULL,"
-    " PRIMARY KEY(tree,session,tag))@CLUSTERED;"
+    " PRIMARY KEY(tree,session,tag))@SPREAD;"
     "CREATE INDEX tag_by_name ON tag(tag,tree,session);"
     "CREATE TABLE verdict(no @KEY, tree BIGINT NOT NULL, sides TEXT NOT NULL, winner INT NOT NULL,"
-    " reason TEXT NOT NULL, who TEXT, at BIGINT NOT NULL);"
-    "CREATE INDEX verdict_by_tree ON verdict(tree,no);"
-    "CREATE TABLE event(no @KEY, tree BIGINT NOT NULL, session BIGINT NOT NULL, kind INT NOT NULL,"
-    " k BIGINT NOT NULL, n INT NOT NULL, at BIGINT NOT NULL);";
+    " reason TEXT NOT NULL, who TEXT, at BIGINT NOT NULL@KEYED(no);"
+    "@SQLITE{CREATE INDEX verdict_by_tree ON verdict(tree,no);}"
+    "CREATE TABLE event(no @KEY@POSTGRES{ PRIMARY KEY}, tree BIGINT NOT NULL,"
+    " session BIGINT NOT NULL, kind INT NOT NULL, k BIGINT NOT NULL, n INT NOT NULL,"
+    " at BIGINT NOT NULL);"
+
+    /* Ids: of a session (kind 1), a tree (2) and a turn (3). */
+    "@POSTGRES{CREATE TABLE dir(id TEXT NOT NULL, kind INT NOT NULL, tree BIGINT NOT NULL,"
+    " no BIGINT NOT NULL, PRIMARY KEY(id,kind));"
+    /* The next number of each kind that is free (db_kind). */
+    "CREATE TABLE counter(kind INT PRIMARY KEY, next BIGINT NOT NULL);"
+    "INSERT INTO counter(kind,next) SELECT kind,1 FROM generate_series(0,15) kind;"
+    /* Events that were committed and have no number yet, in the order in which they came. */
+    "CREATE TABLE outbox(no BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tree BIGINT NOT NULL,"
+    " session BIGINT NOT NULL, kind INT NOT NULL, k BIGINT NOT NULL, n INT NOT NULL,"
+    " at BIGINT NOT NULL);"
+    /* Numbers need not rise with time there, and are no order of a whole table. */
+    "CREATE INDEX session_by_time ON session(created,no);"
+    "CREATE INDEX session_ending ON session(no) WHERE deleted>0 OR expires>0 OR purging>0;"
+    "CREATE INDEX verdict_by_no ON verdict(no);"
+    /* The search index: see postgres_words.c. */
+    "CREATE TABLE word_state(one INT PRIMARY KEY CHECK(one=1), mark BIGINT NOT NULL,"
+    " done BIGINT NOT NULL, scan_tree BIGINT NOT NULL, scan BIGINT NOT NULL, bytes BIGINT NOT NULL,"
+    " top BIGINT NOT NULL, print TEXT NOT NULL);"
+    "INSERT INTO word_state VALUES(1,0,0,0,0,0,0,'');"
+    "CREATE TABLE word_span(block BIGINT PRIMARY KEY, lo BIGINT NOT NULL, hi BIGINT NOT NULL);"
+    "CREATE TABLE word_tree(tree BIGINT PRIMARY KEY, owner BIGINT NOT NULL)"
+    " PARTITION BY HASH(tree);"
+    "CREATE INDEX word_tree_by_owner ON word_tree(owner,tree);"
+    "CREATE TABLE words(tree BIGINT NOT NULL, k BIGINT NOT NULL, no BIGINT NOT NULL,"
+    " session BIGINT NOT NULL, role INT NOT NULL, created BIGINT NOT NULL, bytes INT NOT NULL,"
+    " unsure INT NOT NULL, tsv tsvector NOT NULL, PRIMARY KEY(tree,k)) PARTITION BY HASH(tree);"
+    "CREATE INDEX words_by_word ON words USING gin(tsv);}";
 
 /* What a server keeps beside the conversations. Secrets are kept as SHA-256 alone, or sealed by a
  * key that is kept so (once). */
@@ -92,17 +140,19 @@ static const char step_2[] =
     "CREATE INDEX attachment_by_time ON attachment(expires);"
     /* Which entries refer to an attachment: a row an entry, however many forks share it. */
     "CREATE TABLE attached(tree BIGINT NOT NULL, k BIGINT NOT NULL, attachment TEXT NOT NULL,"
-    " PRIMARY KEY(tree,k,attachment))@CLUSTERED;"
+    " PRIMARY KEY(tree,k,attachment))@SPREAD;"
     "CREATE INDEX attached_by_id ON attached(attachment);"
     "CREATE TABLE feedback(tree BIGINT NOT NULL, k BIGINT NOT NULL, user_id TEXT NOT NULL,"
     " value INT NOT NULL, comment TEXT NOT NULL, at BIGINT NOT NULL,"
-    " PRIMARY KEY(tree,k,user_id))@CLUSTERED;";
+    " PRIMARY KEY(tree,k,user_id))@SPREAD;";
 
 /* Answers being made, and how they ended. */
 static const char step_3[] =
-    "CREATE TABLE turn(id TEXT PRIMARY KEY, tree BIGINT NOT NULL, session BIGINT NOT NULL,"
+    "CREATE TABLE turn(id TEXT @SQLITE{PRIMARY KEY}@POSTGRES{NOT NULL}, tree BIGINT NOT NULL, "
+    "session BIGINT NOT NULL,"
     " branch BIGINT NOT NULL, agent TEXT, entry TEXT, grp TEXT, who TEXT, status INT NOT NULL,"
-    " error TEXT NOT NULL, host TEXT, started BIGINT NOT NULL, ended BIGINT NOT NULL)@CLUSTERED;"
+    " error TEXT NOT NULL, host TEXT, started BIGINT NOT NULL, ended BIGINT NOT NULL"
+    "@POSTGRES{, PRIMARY KEY(tree,id)})@SPREAD;"
     "CREATE INDEX turn_by_session ON turn(tree,session,started);"
     /* Few run at a time. */
     "CREATE INDEX turn_running ON turn(branch) WHERE status=1;";
@@ -111,7 +161,7 @@ static const char step_3[] =
  * opinions that name no entry. */
 static const char step_4[] =
     "CREATE TABLE place(tree BIGINT NOT NULL, name TEXT NOT NULL, log INT NOT NULL,"
-    " k BIGINT NOT NULL, PRIMARY KEY(tree,name,log,k))@CLUSTERED;"
+    " k BIGINT NOT NULL, PRIMARY KEY(tree,name,log,k))@SPREAD;"
     "INSERT INTO place(tree,name,log,k) SELECT e.tree,e.turn_id,b.log,min(e.k) FROM entry e"
     " JOIN branch b ON b.tree=e.tree AND b.id=(e.k>>24) WHERE e.turn_id IS NOT NULL"
     " GROUP BY e.tree,e.turn_id,b.log,b.id;"
@@ -120,10 +170,23 @@ static const char step_4[] =
     " deleted BIGINT NOT NULL)@CLUSTERED;"
     "CREATE INDEX task_by_session ON task(tree,session,created);"
     "CREATE TABLE remark(no @KEY, user_id TEXT NOT NULL, message BIGINT, positive INT NOT NULL,"
-    " text TEXT NOT NULL, issue TEXT NOT NULL, at BIGINT NOT NULL);"
+    " text TEXT NOT NULL, issue TEXT NOT NULL, at BIGINT NOT NULL@POSTGRES{, PRIMARY KEY(no)});"
     "CREATE INDEX remark_by_user ON remark(user_id,no);";
 
-const schema_step schema_steps[] = {{1, step_1}, {2, step_2}, {3, step_3}, {4, step_4}};
+/* stamp counts what changed about who may do what in a tree: see core/recent.c. */
+static const char step_5[] =
+    "ALTER TABLE tree ADD COLUMN stamp BIGINT NOT NULL DEFAULT 0;"
+    /* The content of attachments where it does not lie in files; sha is another key while it comes
+     * in (core/files_tables.c). It is not packed: most of it is already. */
+    "CREATE TABLE attach_part(sha @BYTES NOT NULL, n BIGINT NOT NULL, bytes @BYTES NOT NULL,"
+    " PRIMARY KEY(sha,n))@CLUSTERED;"
+    "@POSTGRES{ALTER TABLE attach_part ALTER COLUMN bytes SET STORAGE EXTERNAL;"
+    /* Servers that live, and what only one of them has to do (postgres_node.c). */
+    "CREATE TABLE node(host TEXT PRIMARY KEY, seen BIGINT NOT NULL);"
+    "CREATE TABLE job(name TEXT PRIMARY KEY, at BIGINT NOT NULL, runs BIGINT NOT NULL);}";
+
+const schema_step schema_steps[] = {
+    {1, step_1}, {2, step_2}, {3, step_3}, {4, step_4}, {5, step_5}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)
@@ -138,11 +201,11 @@ static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char
     if (db_marked(d) && have > 0)
         return RAMET_OK;
     if (!db_empty(d)) {
-        snprintf(message, 512, "the file is a database, but not a Ramet store");
+        snprintf(message, 512, "it is a database of something else, not a Ramet store");
         return RAMET_NOT_A_STORE;
     }
     if (!create) {
-        snprintf(message, 512, "the file is empty, not a Ramet store");
+        snprintf(message, 512, "it is empty, not a Ramet store");
         return RAMET_NOT_A_STORE;
     }
     return RAMET_OK;
@@ -151,13 +214,8 @@ static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char
 /* An older store is added to only when what it must have is there. */
 static bool has_tables(db *d)
 {
-    static const sql_id each[] = {Q_max_tree, Q_max_session, Q_max_branch, Q_max_event,
-                                  Q_max_verdict};
-    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
-        db_stmt *q = db_query(d, each[i]);
-        q_row(q);
-        q_end(q);
-    }
+    for (int kind = 0; kind < DB_REMARK; kind++) /* those of the first version */
+        db_highest(d, (db_kind)kind);
     return db_status(d) == RAMET_OK;
 }
 
@@ -200,7 +258,7 @@ ramet_status schema_migrate(db *d, const schema_step *steps, size_t n, bool crea
     ramet_status st = check(d, have, newest, create, message);
     if (st != RAMET_OK)
         return st;
-    st = db_begin_write(d);
+    st = db_begin_schema(d);
     if (st == RAMET_OK) {
         st = migrate(d, steps, n, create, message);
         if (st == RAMET_OK) {

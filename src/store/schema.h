@@ -19,4 +19,8 @@ extern const size_t schema_n_steps;
  * RAMET_NEWER, a file of something else RAMET_NOT_A_STORE. `create` allows an empty one. */
 ramet_status schema_migrate(db *d, const schema_step *steps, size_t n, bool create, char *message);
 
+/* ramet_schema(). */
+ramet_status schema_tell(const ramet_schema_in *in, void (*statement)(void *arg, const char *sql),
+                         void *arg);
+
 #endif

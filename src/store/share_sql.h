@@ -34,8 +34,9 @@
     X(token_all, "SELECT " TOKEN_COLS " FROM token ORDER BY id")                                   \
     X(token_revoke, "UPDATE token SET revoked=$2 WHERE id=$1 AND revoked=0")                       \
     X(token_used, "UPDATE token SET used=$2 WHERE id=$1 AND used<$2")                              \
-    X(statistics_all, "SELECT " STATISTICS_COLS STATISTICS_FROM "WHERE s.no<$1 "                   \
-                      "ORDER BY s.no DESC LIMIT $2")                                               \
+    /* Sessions are created in order of their numbers. */                                          \
+    X(statistics_all, "SELECT " STATISTICS_COLS STATISTICS_FROM "WHERE s.no<$2 "                   \
+                      "ORDER BY s.no DESC LIMIT $3")                                               \
     X(statistics_of_tree, "SELECT " STATISTICS_COLS STATISTICS_FROM "WHERE s.tree=$1 LIMIT $2")    \
     X(statistics_writers, "SELECT role,author FROM entry WHERE tree=$1 AND k>=$2 AND k<=$3 "       \
                           "ORDER BY k DESC LIMIT $4")

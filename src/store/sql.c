@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/sql.h"
 
+#include "store/postgres_sql.h"
+
 #define X(name, text) text,
 static const char *const texts[] = {STATEMENTS(X)};
 #undef X
 #define X(name, text) #name,
 static const char *const names[] = {STATEMENTS(X)};
+#undef X
+
+#define X(name, text) [Q_##name] = text,
+static const char *const postgres_texts[Q_COUNT] = {POSTGRES_STATEMENTS(X)};
 #undef X
 
 const char *sql_text(sql_id q)
@@ -16,4 +22,9 @@ const char *sql_text(sql_id q)
 const char *sql_name(sql_id q)
 {
     return names[q];
+}
+
+const char *sql_text_postgres(sql_id q)
+{
+    return postgres_texts[q] ? postgres_texts[q] : texts[q];
 }

@@ -27,10 +27,22 @@
     "e.k,e.id,e.hash,e.role,e.channel,e.format,e.turn_id,e.author,e.client,e.created,e.text,"      \
     "e.parts,e.body,e.flags,e.peer"
 
+/* Those that a session has, or had, as a head. */
+#define BRANCHES_OF                                                                                \
+    "SELECT f FROM move WHERE tree=$1 AND session=$2 "                                             \
+    "UNION SELECT t FROM move WHERE tree=$1 AND session=$2 "                                       \
+    "UNION SELECT fa FROM move WHERE tree=$1 AND session=$2 "                                      \
+    "UNION SELECT ta FROM move WHERE tree=$1 AND session=$2 "                                      \
+    "UNION SELECT first FROM session WHERE tree=$1 AND no=$2 "                                     \
+    "UNION SELECT first_adk FROM session WHERE tree=$1 AND no=$2 "                                 \
+    "UNION SELECT head FROM session WHERE tree=$1 AND no=$2 "                                      \
+    "UNION SELECT adk FROM session WHERE tree=$1 AND no=$2"
+
 #define BY_ID "WHERE s.no=(SELECT i.no FROM session i WHERE i.id=$1)"
 
 #define STATEMENTS(X)                                                                              \
     /* -- meta and numbers */                                                                      \
+    X(meta_get, "SELECT value FROM meta WHERE key=$1")                                             \
     X(meta_set, "INSERT INTO meta(key,value) VALUES($1,$2) "                                       \
                 "ON CONFLICT(key) DO UPDATE SET value=excluded.value")                             \
     X(max_tree, "SELECT coalesce(max(tree),0) FROM tree")                                          \
@@ -44,6 +56,11 @@
     X(tree_id, "SELECT id FROM tree WHERE tree=$1")                                                \
     X(tree_by_id, "SELECT tree FROM tree WHERE id=$1")                                             \
     X(tree_all, "SELECT tree FROM tree WHERE tree>$1 ORDER BY tree LIMIT $2")                      \
+    X(tree_stamp, "UPDATE tree SET stamp=stamp+1 WHERE tree=$1")                                   \
+    /* Guards (store/db.h). A fork holds the session that it comes from against gc. */             \
+    X(guard_tree, "SELECT 1 FROM tree WHERE tree=$1 AND stamp=$2")                                 \
+    X(guard_head, "SELECT 1 FROM branch WHERE tree=$1 AND id=$2 AND tip=$3 AND live=1")            \
+    X(guard_source, "SELECT 1 FROM session WHERE tree=$1 AND no=$2 AND purging=0 AND deleted=0")   \
     X(tree_del, "DELETE FROM tree WHERE tree=$1")                                                  \
     X(member_level, "SELECT level FROM member WHERE tree=$1 AND user_id=$2")                       \
     X(member_all, "SELECT user_id,level FROM member WHERE tree=$1 ORDER BY level DESC,user_id")    \
@@ -58,13 +75,14 @@
     X(session_by_no, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 AND s.no=$2")         \
     X(session_name, "SELECT s.id,s.owner,s.visibility FROM session s WHERE s.tree=$1 AND s.no=$2") \
     /* With the caller's level, the tree's id and the head, so that one look opens a session. */    \
-    X(session_open, "SELECT " SESSION_COLS ",coalesce(m.level,0),t.id," BRANCH_COLS                \
+    X(session_open, "SELECT " SESSION_COLS ",coalesce(m.level,0),t.id,t.stamp," BRANCH_COLS        \
                     " FROM session s LEFT JOIN tree t ON t.tree=s.tree "                           \
                     "LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 "                        \
                     "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head " BY_ID)                  \
     X(session_brief, "SELECT s.no,s.tree,s.owner,s.visibility,s.head,s.adk,s.first_adk,s.expires," \
-                     "s.deleted,s.purging,s.id,coalesce(m.level,0)," BRANCH_COLS                   \
-                     " FROM session s LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 "       \
+                     "s.deleted,s.purging,s.id,coalesce(m.level,0),t.stamp," BRANCH_COLS           \
+                     " FROM session s LEFT JOIN tree t ON t.tree=s.tree "                          \
+                     "LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 "                       \
                      "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head " BY_ID)                 \
     X(session_add,                                                                                 \
       "INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,"     \
@@ -145,31 +163,25 @@
       "INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,type,"   \
       "created,len,tip,live,touched,run) "                                                         \
       "VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$6,$14,1,$13,0)")                         \
-    X(branch_grow, "UPDATE branch SET len=$3,tip=$4,touched=$5,run=1 WHERE tree=$1 AND id=$2")     \
+    X(branch_grow, "UPDATE branch SET len=$3,tip=$4,touched=$5,run=1 WHERE tree=$1 AND id=$2 "     \
+                   "AND tip=$6 AND live=$7 AND run=$8")                                            \
     X(branch_live, "UPDATE branch SET live=$3 WHERE tree=$1 AND id=$2")                            \
     X(branch_run_off, "UPDATE branch SET run=0 WHERE tree=$1 AND id=$2")                           \
     X(branch_shrink, "UPDATE branch SET len=$3,tip=$4,live=0,run=0 WHERE tree=$1 AND id=$2")       \
     X(branch_del, "DELETE FROM branch WHERE tree=$1 AND id=$2")                                    \
     X(branch_group, "SELECT b.id,b.len,b.over FROM branch b "                                      \
                     "WHERE b.tree=$1 AND b.parent=$2 AND b.base=$3 AND b.session=$4 AND b.log=$5 " \
-                    "ORDER BY b.id")                                                               \
+                    "ORDER BY b.created,b.id")                                                     \
     X(branch_off, "SELECT b.id,b.session,b.base,b.len FROM branch b "                              \
                   "WHERE b.tree=$1 AND b.parent=$2 AND b.base>$3 AND b.base<=$4 "                  \
-                  "ORDER BY b.base,b.id")                                                          \
+                  "ORDER BY b.base,b.created,b.id")                                                \
     X(branch_off_root, "SELECT b.id,b.session,b.base,b.len FROM branch b "                         \
-                       "WHERE b.tree=$1 AND b.parent=0 AND b.base=0 AND b.log=0 ORDER BY b.id")    \
+                       "WHERE b.tree=$1 AND b.parent=0 AND b.base=0 AND b.log=0 "                  \
+                       "ORDER BY b.created,b.id")                                                  \
     X(branch_of_tree, "SELECT " BRANCH_COLS " FROM branch b WHERE b.tree=$1 ORDER BY b.id")        \
     X(branch_of_session,                                                                           \
-      "SELECT " BRANCH_COLS " FROM branch b WHERE b.tree=$1 AND b.id IN ("                         \
-      "SELECT f FROM move WHERE tree=$1 AND session=$2 "                                           \
-      "UNION SELECT t FROM move WHERE tree=$1 AND session=$2 "                                     \
-      "UNION SELECT fa FROM move WHERE tree=$1 AND session=$2 "                                    \
-      "UNION SELECT ta FROM move WHERE tree=$1 AND session=$2 "                                    \
-      "UNION SELECT first FROM session WHERE tree=$1 AND no=$2 "                                   \
-      "UNION SELECT first_adk FROM session WHERE tree=$1 AND no=$2 "                               \
-      "UNION SELECT head FROM session WHERE tree=$1 AND no=$2 "                                    \
-      "UNION SELECT adk FROM session WHERE tree=$1 AND no=$2) "                                    \
-      "AND b.session=$2 ORDER BY b.id")                                                            \
+      "SELECT " BRANCH_COLS " FROM branch b WHERE b.tree=$1 AND b.id IN (" BRANCHES_OF ") "        \
+      "AND b.session=$2 ORDER BY b.created,b.id")                                                  \
     /* -- entries */                                                                               \
     X(entry_add,                                                                                   \
       "INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,text,"   \
@@ -178,6 +190,11 @@
     X(entry_get, "SELECT " ENTRY_COLS " FROM entry e WHERE e.tree=$1 AND e.k=$2")                  \
     X(entry_range, "SELECT " ENTRY_COLS " FROM entry e WHERE e.tree=$1 AND e.k>=$2 AND e.k<=$3 "   \
                    "ORDER BY e.k")                                                                 \
+    /* Several ranges, in the order in which they are given; an empty one from 1 to 0. */           \
+    X(entry_segments,                                                                              \
+      "SELECT " ENTRY_COLS " FROM (VALUES(1,$2,$3),(2,$4,$5),(3,$6,$7),(4,$8,$9),(5,$10,$11),"     \
+      "(6,$12,$13),(7,$14,$15),(8,$16,$17),(9,$18,$19),(10,$20,$21)) r CROSS JOIN entry e "        \
+      "WHERE e.tree=$1 AND e.k>=r.column2 AND e.k<=r.column3 ORDER BY r.column1,e.k")              \
     X(entry_range_desc, "SELECT " ENTRY_COLS " FROM entry e "                                      \
                         "WHERE e.tree=$1 AND e.k>=$2 AND e.k<=$3 ORDER BY e.k DESC")               \
     X(entry_hash, "SELECT e.hash FROM entry e WHERE e.tree=$1 AND e.k=$2")                         \
@@ -244,15 +261,24 @@
     X(event_add, "INSERT INTO event(no,tree,session,kind,k,n,at) VALUES($1,$2,$3,$4,$5,$6,$7)")    \
     X(event_after, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no>$1 ORDER BY no LIMIT $2") \
     /* -- for the search index */                                                                  \
-    X(entry_texts, "SELECT e.k,e.tree,e.role,e.text,e.flags,e.created FROM entry e "               \
-                   "WHERE e.tree=$1 AND e.k>=$2 AND e.k<=$3 ORDER BY e.k")                         \
-    X(entry_scan, "SELECT e.k,e.tree,e.role,e.text,e.flags,e.created FROM entry e WHERE e.k>$1 "   \
-                  "ORDER BY e.k LIMIT $2")                                                         \
+    /* What an entry is found by, and where it is; then the owner of its tree as far as the index    \
+     * is in the same database: the number that is known, or the name of a new one. */             \
+    X(event_texts,                                                                                 \
+      "SELECT e.k,v.tree,e.role,e.text,e.flags,e.created,b.log,b.session,NULL,NULL,"               \
+      "v.no,v.tree,v.session,v.kind,v.k,v.n,v.at FROM "                                            \
+      "(SELECT no,tree,session,kind,k,n,at FROM event WHERE no>$1 ORDER BY no LIMIT $2) v "        \
+      "LEFT JOIN branch b ON v.kind=$3 AND b.tree=v.tree AND b.id=v.k/16777216 "                   \
+      "LEFT JOIN entry e ON v.kind=$3 AND e.tree=v.tree AND e.k>=v.k AND e.k<v.k+v.n")             \
+    X(entry_scan, "SELECT e.k,e.tree,e.role,e.text,e.flags,e.created,b.log,b.session,NULL,NULL "   \
+                  "FROM entry e LEFT JOIN branch b ON b.tree=e.tree AND b.id=e.k/16777216 "        \
+                  "WHERE e.k>$2 ORDER BY e.k LIMIT $3")                                  \
+    X(entry_found, "SELECT e.id,e.text,e.flags FROM entry e WHERE e.tree=$1 AND e.k=$2")           \
     ATTACH_STATEMENTS(X)                                                                           \
     EVENT_STATEMENTS(X)                                                                            \
     UPKEEP_STATEMENTS(X)                                                                           \
     SHARE_STATEMENTS(X)                                                                            \
     TURN_STATEMENTS(X)                                                                             \
+    COPY_STATEMENTS(X)                                                                             \
     TASK_STATEMENTS(X)                                                                             \
     X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
@@ -264,13 +290,14 @@
       "WITH RECURSIVE heir(id,reach,session) AS ("                                                 \
       "SELECT b.id,b.base,b.session FROM branch b WHERE b.tree=$1 AND b.parent=$2 "                \
       "UNION SELECT b.id,h.reach,b.session FROM heir h "                                           \
-      "CROSS JOIN branch b ON b.tree=$1 AND b.parent=h.id) "                                       \
+      "CROSS JOIN branch b WHERE b.tree=$1 AND b.parent=h.id) "                                    \
       "SELECT session,max(reach) FROM heir GROUP BY session ORDER BY session")                     \
     FTS_STATEMENTS(X)
 
 /* clang-format on */
 
 #include "store/attach_sql.h"
+#include "store/copy_sql.h"
 #include "store/event_sql.h"
 #include "store/fts_sql.h"
 #include "store/share_sql.h"
@@ -285,8 +312,9 @@ typedef enum {
         Q_COUNT
 } sql_id;
 
-/* The text of a statement, and its name. */
+/* The text of a statement, and its name. Few have another text on PostgreSQL (postgres_sql.h). */
 const char *sql_text(sql_id q);
+const char *sql_text_postgres(sql_id q);
 const char *sql_name(sql_id q);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The SQLite driver of store/db.h.
+ * The SQLite engine of store/db.h.
  *
  * Settings, and why:
  *   WAL, synchronous=FULL   a commit is one append and one fsync, and is power-safe
@@ -8,7 +8,7 @@
  *   mmap off                a truncated file must be an error, not a SIGBUS
  *   busy handler            waits with short sleeps, so that processes share the lock fairly
  */
-#include "store/db.h"
+#include "store/engine.h"
 
 #include "base/util.h"
 #include "store/logfile.h"
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define APPLICATION_ID 0x52414d54 /* "RAMT" */
-#define MAX_PARAMS 24
+#define MAX_PARAMS 40
 #define LOG_PAGES 4000 /* the write-ahead log is emptied when it is longer */
 
 /* The statements around a transaction: prepared once, like the others. */
@@ -31,32 +31,48 @@ typedef enum { BEGIN_READ, BEGIN_WRITE, COMMIT, VERSION, N_BOUNDS } bound;
 static const char *const bound_sql[N_BOUNDS] = {"BEGIN", "BEGIN IMMEDIATE", "COMMIT",
                                                 "PRAGMA data_version"};
 
-struct db_stmt {
-    db *d;
+typedef struct lite lite;
+
+typedef struct lite_stmt {
+    db_stmt base;
+    lite *d;
     sqlite3_stmt *s;
     sql_id id;
     bool busy;               /* stepped and not reset */
     int map[MAX_PARAMS + 1]; /* $n -> SQLite's own number, 0 when unused */
-};
+} lite_stmt;
 
-struct db {
+struct lite {
+    db base;
     sqlite3 *h;
-    ramet_status status;
-    bool engine; /* the failure came from the engine, not from db_fail() */
-    char message[512];
     bool in_txn;
-    int64_t counter; /* db_counter() */
+    int64_t event;   /* last one given in this transaction; 0: not looked yet */
     int64_t epoch;   /* db_epoch() */
     int64_t version; /* data_version when it was last looked at */
     bool looked;     /* in this transaction */
     int busy_ms;
     int64_t busy_until;
     int log_pages; /* in the write-ahead log after the last commit of this connection */
-    db_stmt *stmts[Q_COUNT];
-    int n_busy;   /* of them are stepped and not reset */
-    db_stmt none; /* answers when a statement could not be prepared */
+    lite_stmt *stmts[Q_COUNT];
+    int n_busy;     /* of them are stepped and not reset */
+    lite_stmt none; /* answers when a statement could not be prepared */
     sqlite3_stmt *bounds[N_BOUNDS];
 };
+
+static void lite_close(db *d);
+static void lite_end(db_stmt *q);
+static bool lite_marked(db *d);
+static bool lite_empty(db *d);
+
+static lite *lite_of(db *d)
+{
+    return (lite *)d;
+}
+
+static lite_stmt *stmt_of(db_stmt *q)
+{
+    return (lite_stmt *)q;
+}
 
 static ramet_status status_of(int rc)
 {
@@ -87,58 +103,30 @@ static ramet_status status_of(int rc)
     }
 }
 
-static void fail_rc(db *d, int rc, const char *what)
+static void fail_rc(lite *d, int rc, const char *what)
 {
-    if (d->status != RAMET_OK)
+    if (d->base.status != RAMET_OK)
         return;
-    d->status = status_of(rc);
-    d->engine = true;
+    d->base.status = status_of(rc);
+    d->base.engine = true;
     const char *said = sqlite3_errmsg(d->h), *means = sqlite3_errstr(rc);
     /* SQLite has no code of its own for a header that names a format of the future. */
     if (rc == SQLITE_ERROR && strcmp(said, "unsupported file format") == 0)
-        d->status = RAMET_DAMAGED;
+        d->base.status = RAMET_DAMAGED;
     bool twice = strcmp(said, means) == 0;
-    snprintf(d->message, sizeof d->message, "%s%s%s%s%s", said, twice ? "" : ": ",
+    snprintf(d->base.message, sizeof d->base.message, "%s%s%s%s%s", said, twice ? "" : ": ",
              twice ? "" : means, what ? ", in " : "", what ? what : "");
 }
 
-void db_fail(db *d, ramet_status s, const char *fmt, ...)
+static void lite_cleared(db *d)
 {
-    if (d->status != RAMET_OK)
-        return;
-    d->status = s;
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(d->message, sizeof d->message, fmt, ap);
-    va_end(ap);
-}
-
-ramet_status db_status(const db *d)
-{
-    return d->status;
-}
-
-bool db_engine_failed(const db *d)
-{
-    return d->engine;
-}
-
-const char *db_message(const db *d)
-{
-    return d->message;
-}
-
-void db_clear(db *d)
-{
-    d->status = RAMET_OK;
-    d->engine = false;
-    d->message[0] = 0;
+    (void)d;
 }
 
 /* Sleeps 0.1 ms at first, up to 2 ms: a writer of another process commits in about that time. */
 static int on_busy(void *arg, int count)
 {
-    db *d = arg;
+    lite *d = arg;
     int64_t now = time_mono_us();
     if (count == 0)
         d->busy_until = now + (int64_t)d->busy_ms * 1000;
@@ -150,7 +138,7 @@ static int on_busy(void *arg, int count)
     return 1;
 }
 
-static bool exec(db *d, const char *sql)
+static bool exec(lite *d, const char *sql)
 {
     int rc = sqlite3_exec(d->h, sql, NULL, NULL, NULL);
     if (rc != SQLITE_OK)
@@ -162,29 +150,29 @@ static int on_log(void *arg, sqlite3 *h, const char *name, int pages)
 {
     (void)h;
     (void)name;
-    ((db *)arg)->log_pages = pages;
+    ((lite *)arg)->log_pages = pages;
     return SQLITE_OK;
 }
 
 /* What is not a store is refused before anything is changed in it. An empty file may be one whose
  * making was cut short. */
-static bool ours(db *d, const db_config *cfg)
+static bool ours(lite *d, const db_config *cfg)
 {
-    if (db_marked(d) || (cfg->create && db_empty(d)))
-        return d->status == RAMET_OK;
-    db_fail(d, RAMET_NOT_A_STORE, "the file is %s, not a Ramet store",
-            db_empty(d) ? "empty" : "another program's database");
+    if (lite_marked(&d->base) || (cfg->create && lite_empty(&d->base)))
+        return d->base.status == RAMET_OK;
+    db_fail(&d->base, RAMET_NOT_A_STORE, "the file is %s, not a Ramet store",
+            lite_empty(&d->base) ? "empty" : "another program's database");
     return false;
 }
 
 /* A search index that cannot be read is made anew. */
-static bool reset_damaged(db *d)
+static bool reset_damaged(lite *d)
 {
-    bool useless = d->status == RAMET_NOT_A_STORE || d->status == RAMET_DAMAGED;
-    return useless && db_reset(d) == RAMET_OK;
+    bool useless = d->base.status == RAMET_NOT_A_STORE || d->base.status == RAMET_DAMAGED;
+    return useless && db_reset(&d->base) == RAMET_OK;
 }
 
-static bool configure(db *d, const db_config *cfg)
+static bool configure(lite *d, const db_config *cfg)
 {
     sqlite3_busy_handler(d->h, on_busy, d);
     sqlite3_extended_result_codes(d->h, 1);
@@ -212,7 +200,7 @@ static bool configure(db *d, const db_config *cfg)
     exec(d, "PRAGMA journal_size_limit=67108864");
     if (!cfg->writer)
         exec(d, "PRAGMA query_only=ON");
-    return d->status == RAMET_OK;
+    return d->base.status == RAMET_OK;
 }
 
 static ramet_status check_path(const db_config *cfg, char *message)
@@ -238,7 +226,7 @@ static void settle_once(void)
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-ramet_status db_open(const db_config *cfg, db **out, char *message)
+static ramet_status lite_open(const db_config *cfg, db **out, char *message)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, settle_once);
@@ -246,9 +234,10 @@ ramet_status db_open(const db_config *cfg, db **out, char *message)
     ramet_status st = check_path(cfg, message);
     if (st != RAMET_OK)
         return st;
-    db *d = xcalloc(1, sizeof *d);
+    lite *d = xcalloc(1, sizeof *d);
+    d->base.e = &sqlite_engine;
     d->busy_ms = cfg->busy_ms > 0 ? cfg->busy_ms : 10000;
-    d->none.d = d;
+    d->none = (lite_stmt){.base = {&sqlite_engine, &d->base}, .d = d};
     int flags =
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (cfg->create ? SQLITE_OPEN_CREATE : 0);
     bool gather = cfg->writer && !cfg->index; /* it syncs every commit */
@@ -256,19 +245,18 @@ ramet_status db_open(const db_config *cfg, db **out, char *message)
     if (rc != SQLITE_OK)
         fail_rc(d, rc, NULL);
     if (rc == SQLITE_OK && configure(d, cfg)) {
-        *out = d;
+        *out = &d->base;
         return RAMET_OK;
     }
-    st = d->status;
-    snprintf(message, 512, "%s: %s", cfg->path, d->message);
-    db_close(d);
+    st = d->base.status;
+    snprintf(message, 512, "%s: %s", cfg->path, d->base.message);
+    lite_close(&d->base);
     return st;
 }
 
-void db_close(db *d)
+static void lite_close(db *base)
 {
-    if (!d)
-        return;
+    lite *d = lite_of(base);
     for (int i = 0; i < Q_COUNT; i++) {
         if (d->stmts[i])
             sqlite3_finalize(d->stmts[i]->s);
@@ -282,15 +270,15 @@ void db_close(db *d)
 
 /* ------------------------------------------------------------ transactions */
 
-static void reset_all(db *d)
+static void reset_all(lite *d)
 {
     for (int i = 0; d->n_busy && i < Q_COUNT; i++)
         if (d->stmts[i])
-            q_end(d->stmts[i]);
+            lite_end(&d->stmts[i]->base);
 }
 
 /* Its first column, 0 when it has none. */
-static int64_t bound_run(db *d, bound b)
+static int64_t bound_run(lite *d, bound b)
 {
     int64_t v = 0;
     int rc = SQLITE_OK;
@@ -307,28 +295,20 @@ static int64_t bound_run(db *d, bound b)
     return v;
 }
 
-static ramet_status begin(db *d, bound b)
+static ramet_status lite_begin(db *base, db_work what)
 {
-    db_clear(d);
-    d->counter = 0;
+    lite *d = lite_of(base);
+    db_clear(base);
+    d->event = 0;
     d->looked = false;
-    bound_run(d, b);
-    d->in_txn = d->status == RAMET_OK;
-    return d->status;
+    bound_run(d, what == DB_READ ? BEGIN_READ : BEGIN_WRITE);
+    d->in_txn = base->status == RAMET_OK;
+    return base->status;
 }
 
-ramet_status db_begin_read(db *d)
+static void lite_end_read(db *base)
 {
-    return begin(d, BEGIN_READ);
-}
-
-ramet_status db_begin_write(db *d)
-{
-    return begin(d, BEGIN_WRITE);
-}
-
-void db_end_read(db *d)
-{
+    lite *d = lite_of(base);
     reset_all(d);
     if (d->in_txn)
         bound_run(d, COMMIT);
@@ -337,24 +317,9 @@ void db_end_read(db *d)
     d->in_txn = false;
 }
 
-ramet_status db_commit(db *d)
+static void lite_rollback(db *base)
 {
-    reset_all(d);
-    if (d->status == RAMET_OK) {
-        logfile_gather(d->h, true);
-        bound_run(d, COMMIT);
-        logfile_gather(d->h, false);
-    }
-    if (d->status != RAMET_OK) {
-        db_rollback(d);
-        return d->status;
-    }
-    d->in_txn = false;
-    return RAMET_OK;
-}
-
-void db_rollback(db *d)
-{
+    lite *d = lite_of(base);
     reset_all(d);
     /* SQLite may have rolled back by itself. */
     if (!sqlite3_get_autocommit(d->h))
@@ -363,11 +328,29 @@ void db_rollback(db *d)
     d->epoch++;
 }
 
-int64_t db_epoch(db *d)
+static ramet_status lite_commit(db *base)
 {
+    lite *d = lite_of(base);
+    reset_all(d);
+    if (base->status == RAMET_OK) {
+        logfile_gather(d->h, true);
+        bound_run(d, COMMIT);
+        logfile_gather(d->h, false);
+    }
+    if (base->status != RAMET_OK) {
+        lite_rollback(base);
+        return base->status;
+    }
+    d->in_txn = false;
+    return RAMET_OK;
+}
+
+static int64_t lite_epoch(db *base)
+{
+    lite *d = lite_of(base);
     if (!d->looked) {
         int64_t version = bound_run(d, VERSION);
-        if (version != d->version || d->status != RAMET_OK)
+        if (version != d->version || base->status != RAMET_OK)
             d->epoch++;
         d->version = version;
         d->looked = true;
@@ -375,19 +358,54 @@ int64_t db_epoch(db *d)
     return d->epoch;
 }
 
-int64_t db_changes(const db *d)
+static int64_t lite_changes(db *base)
 {
-    return sqlite3_total_changes64(d->h);
+    return sqlite3_total_changes64(lite_of(base)->h);
 }
 
-int64_t *db_counter(db *d)
+/* ----------------------------------------------------------------- numbers */
+
+static const sql_id number_sql[DB_KINDS] = {
+    [DB_TREE] = Q_max_tree,       [DB_SESSION] = Q_max_session, [DB_BRANCH] = Q_max_branch,
+    [DB_VERDICT] = Q_max_verdict, [DB_REMARK] = Q_max_remark,   [DB_DELETION] = Q_max_event,
+    [DB_EVENT] = Q_max_event};
+
+/* The rows with the highest numbers are never deleted, so a number is used once. Sessions know
+ * when they were made. */
+static int64_t last_number(db *base, db_kind what, int64_t *at)
 {
-    return &d->counter;
+    db_stmt *q = db_query(base, number_sql[what]);
+    int64_t v = 0;
+    if (q_row(q)) {
+        v = q_col_int(q, 0);
+        int64_t last = at ? q_col_int(q, 1) : 0;
+        if (at && last > *at)
+            *at = last;
+    }
+    q_end(q);
+    return v;
+}
+
+/* All are above those before. */
+static int64_t lite_number(db *base, db_kind what, int64_t *at, bool above)
+{
+    (void)above;
+    int64_t *event = &lite_of(base)->event;
+    if (what != DB_EVENT)
+        return last_number(base, what, what == DB_SESSION ? at : NULL) + 1;
+    /* Only this transaction can add events, so it has to look only once. */
+    *event = (*event ? *event : last_number(base, what, NULL)) + 1;
+    return *event;
+}
+
+static int64_t lite_highest(db *base, db_kind what)
+{
+    return last_number(base, what, NULL);
 }
 
 /* -------------------------------------------------------------- statements */
 
-static db_stmt *prepare(db *d, sql_id id)
+static lite_stmt *prepare(lite *d, sql_id id)
 {
     sqlite3_stmt *s = NULL;
     int rc = sqlite3_prepare_v3(d->h, sql_text(id), -1, SQLITE_PREPARE_PERSISTENT, &s, NULL);
@@ -397,8 +415,8 @@ static db_stmt *prepare(db *d, sql_id id)
         sqlite3_finalize(s);
         return &d->none;
     }
-    db_stmt *q = xcalloc(1, sizeof *q);
-    *q = (db_stmt){.d = d, .s = s, .id = id};
+    lite_stmt *q = xcalloc(1, sizeof *q);
+    *q = (lite_stmt){.base = {&sqlite_engine, &d->base}, .d = d, .s = s, .id = id};
     for (int i = 1; i <= MAX_PARAMS; i++) {
         char name[8];
         snprintf(name, sizeof name, "$%d", i);
@@ -408,32 +426,45 @@ static db_stmt *prepare(db *d, sql_id id)
     return q;
 }
 
-db_stmt *db_query(db *d, sql_id id)
+static void lite_end(db_stmt *base)
 {
-    if (d->status != RAMET_OK)
-        return &d->none;
-    db_stmt *q = d->stmts[id];
-    if (!q)
-        return prepare(d, id);
-    if (q->busy)
-        q_end(q);
-    return q;
+    lite_stmt *q = stmt_of(base);
+    if (!q->busy)
+        return;
+    sqlite3_reset(q->s);
+    q->busy = false;
+    q->d->n_busy--;
 }
 
-static int slot(db_stmt *q, int n)
+static db_stmt *lite_query(db *base, sql_id id)
+{
+    lite *d = lite_of(base);
+    if (base->status != RAMET_OK)
+        return &d->none.base;
+    lite_stmt *q = d->stmts[id];
+    if (!q)
+        return &prepare(d, id)->base;
+    if (q->busy)
+        lite_end(&q->base);
+    return &q->base;
+}
+
+static int slot(const lite_stmt *q, int n)
 {
     return q->s && n >= 1 && n <= MAX_PARAMS ? q->map[n] : 0;
 }
 
-void q_int(db_stmt *q, int n, int64_t v)
+static void lite_int(db_stmt *base, int n, int64_t v)
 {
+    lite_stmt *q = stmt_of(base);
     int i = slot(q, n);
     if (i)
         sqlite3_bind_int64(q->s, i, v);
 }
 
-void q_text(db_stmt *q, int n, const char *s)
+static void lite_text(db_stmt *base, int n, const char *s)
 {
+    lite_stmt *q = stmt_of(base);
     int i = slot(q, n);
     if (!i)
         return;
@@ -443,8 +474,9 @@ void q_text(db_stmt *q, int n, const char *s)
         sqlite3_bind_null(q->s, i);
 }
 
-void q_blob(db_stmt *q, int n, const void *p, size_t len)
+static void lite_blob(db_stmt *base, int n, const void *p, size_t len)
 {
+    lite_stmt *q = stmt_of(base);
     int i = slot(q, n);
     if (!i)
         return;
@@ -454,9 +486,10 @@ void q_blob(db_stmt *q, int n, const void *p, size_t len)
         sqlite3_bind_null(q->s, i);
 }
 
-bool q_row(db_stmt *q)
+static bool lite_row(db_stmt *base)
 {
-    if (!q->s || q->d->status != RAMET_OK)
+    lite_stmt *q = stmt_of(base);
+    if (!q->s || q->d->base.status != RAMET_OK)
         return false;
     if (!q->busy)
         q->d->n_busy++;
@@ -466,96 +499,85 @@ bool q_row(db_stmt *q)
         return true;
     if (rc != SQLITE_DONE)
         fail_rc(q->d, rc, sql_name(q->id));
-    q_end(q);
+    lite_end(base);
     return false;
 }
 
-void q_run(db_stmt *q)
+static void lite_run(db_stmt *q)
 {
-    while (q_row(q))
+    while (lite_row(q))
         ;
 }
 
-void q_end(db_stmt *q)
+/* One writer at a time: what it knows is so, unless the file was damaged under it. */
+static void lite_guard(db_stmt *q)
 {
-    if (!q->busy)
-        return;
-    sqlite3_reset(q->s);
-    q->busy = false;
-    q->d->n_busy--;
+    int64_t before = lite_changes(q->d);
+    bool found = lite_row(q);
+    lite_end(q);
+    if (!found && q->d->status == RAMET_OK && lite_changes(q->d) == before)
+        db_fail(q->d, RAMET_DAMAGED, "a row is not as it was, in %s", sql_name(stmt_of(q)->id));
 }
 
-int64_t q_col_int(db_stmt *q, int n)
+static int64_t lite_col_int(db_stmt *q, int n)
 {
-    return q->s ? sqlite3_column_int64(q->s, n) : 0;
+    sqlite3_stmt *s = stmt_of(q)->s;
+    return s ? sqlite3_column_int64(s, n) : 0;
 }
 
-double q_col_real(db_stmt *q, int n)
+static double lite_col_real(db_stmt *q, int n)
 {
-    return q->s ? sqlite3_column_double(q->s, n) : 0;
+    sqlite3_stmt *s = stmt_of(q)->s;
+    return s ? sqlite3_column_double(s, n) : 0;
 }
 
-const char *q_col_text(db_stmt *q, int n)
+static const void *lite_col_bytes(db_stmt *q, int n, bool text, size_t *len)
 {
-    return q->s ? (const char *)sqlite3_column_text(q->s, n) : NULL;
-}
-
-const void *q_col_blob(db_stmt *q, int n, size_t *len)
-{
+    sqlite3_stmt *s = stmt_of(q)->s;
     *len = 0;
-    if (!q->s)
+    if (!s)
         return NULL;
-    const void *p = sqlite3_column_blob(q->s, n);
-    *len = (size_t)sqlite3_column_bytes(q->s, n);
+    const void *p = text ? (const void *)sqlite3_column_text(s, n) : sqlite3_column_blob(s, n);
+    *len = (size_t)sqlite3_column_bytes(s, n);
     return p;
 }
 
-bool q_col_null(db_stmt *q, int n)
+static bool lite_col_null(db_stmt *q, int n)
 {
-    return !q->s || sqlite3_column_type(q->s, n) == SQLITE_NULL;
-}
-
-const char *q_keep_text(db_stmt *q, int n, arena *a)
-{
-    const char *p = q_col_text(q, n);
-    return p ? arena_memdup(a, p, (size_t)sqlite3_column_bytes(q->s, n)) : NULL;
+    sqlite3_stmt *s = stmt_of(q)->s;
+    return !s || sqlite3_column_type(s, n) == SQLITE_NULL;
 }
 
 /* ------------------------------------------------------------------ schema */
 
-/* The engine's own words for the marks in a schema script. */
-static char *dialect(const char *sql)
+static char *lite_plain(const char *sql)
 {
-    static const struct {
-        const char *mark, *word;
-    } words[] = {
-        {"@KEY", "INTEGER PRIMARY KEY"}, {"@BYTES", "BLOB"}, {"@CLUSTERED", " WITHOUT ROWID"}};
-    char *out = xmalloc(strlen(sql) * 4 + 1), *to = out;
-    while (*sql) {
-        size_t i = 0, n = sizeof words / sizeof words[0];
-        while (i < n && strncmp(sql, words[i].mark, strlen(words[i].mark)) != 0)
-            i++;
-        if (i < n) {
-            to = stpcpy(to, words[i].word);
-            sql += strlen(words[i].mark);
-        } else {
-            *to++ = *sql++;
-        }
-    }
-    *to = 0;
-    return out;
+    static const db_word words[] = {{"@KEY", "INTEGER PRIMARY KEY"},
+                                    {"@BYTES", "BLOB"},
+                                    {"@CLUSTERED", " WITHOUT ROWID"},
+                                    {"@SPREAD", " WITHOUT ROWID"}};
+    return script_expand(sql, &sqlite_engine, words, sizeof words / sizeof *words, NULL);
 }
 
-ramet_status db_script(db *d, const char *sql)
+static char *lite_version_text(int64_t v)
 {
-    char *text = dialect(sql);
-    exec(d, text);
+    char sql[120];
+    snprintf(sql, sizeof sql, "PRAGMA application_id=%d;PRAGMA user_version=%lld", APPLICATION_ID,
+             (long long)v);
+    return xstrdup(sql);
+}
+
+static ramet_status lite_script(db *base, const char *sql)
+{
+    char *text = lite_plain(sql);
+    exec(lite_of(base), text);
     free(text);
-    return d->status;
+    return base->status;
 }
 
-int64_t db_one(db *d, const char *sql)
+static int64_t lite_one(db *base, const char *sql)
 {
+    lite *d = lite_of(base);
     sqlite3_stmt *s = NULL;
     int64_t v = 0;
     int rc = sqlite3_prepare_v2(d->h, sql, -1, &s, NULL);
@@ -567,54 +589,55 @@ int64_t db_one(db *d, const char *sql)
     return v;
 }
 
-int64_t db_version(db *d)
+static int64_t lite_version(db *d)
 {
-    return db_one(d, "PRAGMA user_version");
+    return lite_one(d, "PRAGMA user_version");
 }
 
-void db_set_version(db *d, int64_t v)
+static void lite_set_version(db *d, int64_t v)
 {
     char sql[64];
     snprintf(sql, sizeof sql, "PRAGMA user_version=%lld", (long long)v);
-    exec(d, sql);
+    exec(lite_of(d), sql);
 }
 
-bool db_marked(db *d)
+static bool lite_marked(db *d)
 {
-    return db_one(d, "PRAGMA application_id") == APPLICATION_ID;
+    return lite_one(d, "PRAGMA application_id") == APPLICATION_ID;
 }
 
-void db_mark(db *d)
+static void lite_mark(db *d)
 {
     char sql[64];
     snprintf(sql, sizeof sql, "PRAGMA application_id=%d", APPLICATION_ID);
-    exec(d, sql);
+    exec(lite_of(d), sql);
 }
 
-bool db_empty(db *d)
+static bool lite_empty(db *d)
 {
-    return db_one(d, "SELECT count(*) FROM sqlite_master") == 0;
+    return lite_one(d, "SELECT count(*) FROM sqlite_master") == 0;
 }
 
 /* ------------------------------------------------------------------ upkeep */
 
-ramet_status db_reset(db *d)
+ramet_status db_reset(db *base)
 {
-    db_rollback(d);
-    db_clear(d);
+    lite *d = lite_of(base);
+    lite_rollback(base);
+    db_clear(base);
     sqlite3_db_config(d->h, SQLITE_DBCONFIG_RESET_DATABASE, 1, NULL);
     exec(d, "VACUUM");
     sqlite3_db_config(d->h, SQLITE_DBCONFIG_RESET_DATABASE, 0, NULL);
-    return d->status;
+    return d->base.status;
 }
 
 void *db_handle(db *d)
 {
-    return d->h;
+    return lite_of(d)->h;
 }
 
 /* A damaged schema shows in the statements that can no longer be prepared. */
-static void check_statements(db *d, void (*line)(void *arg, const char *text), void *arg)
+static void check_statements(lite *d, void (*line)(void *arg, const char *text), void *arg)
 {
     for (int i = 0; i < Q_COUNT; i++) {
         sqlite3_stmt *s = NULL;
@@ -629,8 +652,9 @@ static void check_statements(db *d, void (*line)(void *arg, const char *text), v
     }
 }
 
-bool db_check(db *d, void (*line)(void *arg, const char *text), void *arg)
+static bool lite_check(db *base, void (*line)(void *arg, const char *text), void *arg)
 {
+    lite *d = lite_of(base);
     check_statements(d, line, arg);
     sqlite3_stmt *s = NULL;
     int rc = sqlite3_prepare_v2(d->h, "PRAGMA integrity_check(1000)", -1, &s, NULL);
@@ -646,12 +670,12 @@ bool db_check(db *d, void (*line)(void *arg, const char *text), void *arg)
     return rc == SQLITE_DONE;
 }
 
-static ramet_status backup_run(db *d, sqlite3 *to, ramet_progress progress, void *arg)
+static ramet_status backup_run(lite *d, sqlite3 *to, ramet_progress progress, void *arg)
 {
     sqlite3_backup *b = sqlite3_backup_init(to, "main", d->h, "main");
     if (!b) {
         fail_rc(d, sqlite3_errcode(to), "backup");
-        return d->status;
+        return d->base.status;
     }
     int rc;
     do {
@@ -664,27 +688,27 @@ static ramet_status backup_run(db *d, sqlite3 *to, ramet_progress progress, void
     } while (rc == SQLITE_OK);
     sqlite3_backup_finish(b);
     if (rc != SQLITE_DONE) {
-        db_fail(d, status_of(rc), "the backup failed: %s", sqlite3_errstr(rc));
-        return d->status;
+        db_fail(&d->base, status_of(rc), "the backup failed: %s", sqlite3_errstr(rc));
+        return d->base.status;
     }
     return RAMET_OK;
 }
 
-ramet_status db_backup(db *d, const char *path, ramet_progress progress, void *arg)
+static ramet_status lite_backup(db *d, const char *path, ramet_progress progress, void *arg)
 {
     /* Inside a read transaction: the copy is one snapshot, and writers neither wait nor restart it.
      */
     ramet_status st = db_begin_read(d);
     if (st != RAMET_OK)
         return st;
-    db_one(d, "SELECT count(*) FROM meta");
+    lite_one(d, "SELECT count(*) FROM meta");
     sqlite3 *to = NULL;
     int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
     if (rc != SQLITE_OK) {
         db_fail(d, RAMET_CANNOT_OPEN, "%s: %s", path, sqlite3_errstr(rc));
         st = d->status;
     } else {
-        st = backup_run(d, to, progress, arg);
+        st = backup_run(lite_of(d), to, progress, arg);
     }
     db_end_read(d);
     if (sqlite3_close(to) != SQLITE_OK && st == RAMET_OK)
@@ -694,8 +718,9 @@ ramet_status db_backup(db *d, const char *path, ramet_progress progress, void *a
     return st;
 }
 
-ramet_status db_checkpoint(db *d)
+static ramet_status lite_checkpoint(db *base)
 {
+    lite *d = lite_of(base);
     if (d->log_pages < LOG_PAGES)
         return RAMET_OK;
     int rc = sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
@@ -703,3 +728,56 @@ ramet_status db_checkpoint(db *d)
         fail_rc(d, rc, "checkpoint");
     return status_of(rc);
 }
+
+static int64_t file_size(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (int64_t)st.st_size : 0;
+}
+
+static void lite_sizes(db *d, int64_t *data, int64_t *log)
+{
+    const char *path = sqlite3_db_filename(lite_of(d)->h, "main");
+    *data = file_size(path);
+    *log = file_size(sqlite3_filename_wal(path));
+}
+
+const db_engine sqlite_engine = {
+    .name = "SQLITE",
+    .open = lite_open,
+    .close = lite_close,
+    .cleared = lite_cleared,
+    .begin = lite_begin,
+    .end_read = lite_end_read,
+    .commit = lite_commit,
+    .rollback = lite_rollback,
+    .changes = lite_changes,
+    .epoch = lite_epoch,
+    .number = lite_number,
+    .highest = lite_highest,
+    .query = lite_query,
+    .bind_int = lite_int,
+    .bind_text = lite_text,
+    .bind_blob = lite_blob,
+    .row = lite_row,
+    .run = lite_run,
+    .guard = lite_guard,
+    .end = lite_end,
+    .col_int = lite_col_int,
+    .col_real = lite_col_real,
+    .col_bytes = lite_col_bytes,
+    .col_null = lite_col_null,
+    .plain = lite_plain,
+    .version_text = lite_version_text,
+    .script = lite_script,
+    .one = lite_one,
+    .version = lite_version,
+    .set_version = lite_set_version,
+    .marked = lite_marked,
+    .mark = lite_mark,
+    .empty = lite_empty,
+    .sizes = lite_sizes,
+    .check = lite_check,
+    .backup = lite_backup,
+    .checkpoint = lite_checkpoint,
+};

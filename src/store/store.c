@@ -1,356 +1,184 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "store/store.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * store/store.h: the kind of store that a place is of, and the way to it.
+ */
+#include "store/store_own.h"
 
-#include "base/util.h"
-#include "store/schema.h"
+#include "store/postgres.h"
 
-#include <assert.h>
-#include <pthread.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-
-#define GROUP_MAX 512
-_Static_assert(GROUP_MAX == 1 << (RAMET_BATCH_SIZES - 1), "the last size is that of a full group");
-#define GATHER_PART 4 /* the leader waits for others a quarter of a commit at most */
-#define READERS_MAX 256
-
-typedef struct waiter {
-    struct waiter *next;
-    store_op run;
-    void *arg;
-    ramet_status status;
-    char message[512];
-    bool done;
-    sem_t wake; /* done, or: become the leader */
-} waiter;
-
-struct store {
-    char *path, *vfs;
-    int busy_ms;
-
-    pthread_mutex_t lock; /* of the queue */
-    waiter *first, *last;
-    bool leading;   /* somebody writes */
-    size_t waiting; /* in the queue */
-    size_t last_group;
-    size_t wanted; /* in the queue before the leader begins; 0: it does not wait */
-    pthread_cond_t gathered;
-    int64_t commit_us;    /* what the last commit took */
-    db *writer;           /* the leader's */
-    ramet_status stopped; /* RAMET_OK, or why writes are stopped */
-    char why[512];
-    _Atomic int64_t commits, writes, batches[RAMET_BATCH_SIZES];
-
-    pthread_mutex_t pool_lock;
-    pthread_cond_t pool_free;
-    db *idle[READERS_MAX];
-    int n_idle, n_open, max_open;
-};
-
-/* Failures that say the disk or the file can no longer be trusted. */
-static bool stops_writes(ramet_status st)
-{
-    return st == RAMET_IO || st == RAMET_FULL || st == RAMET_DAMAGED || st == RAMET_CANNOT_OPEN ||
-           st == RAMET_NOT_A_STORE;
-}
-
-static void stop(store *s, ramet_status st, const char *message)
-{
-    pthread_mutex_lock(&s->lock);
-    s->stopped = st;
-    snprintf(s->why, sizeof s->why, "%s", message);
-    pthread_mutex_unlock(&s->lock);
-}
-
-static void settle(waiter **group, size_t n, ramet_status st, const char *message)
-{
-    for (size_t i = 0; i < n; i++) {
-        group[i]->status = st;
-        snprintf(group[i]->message, sizeof group[i]->message, "%s", message);
-    }
-}
-
-typedef enum { GROUP_DONE, GROUP_SPLIT } group_result;
-
-/* Runs a group in one transaction. GROUP_SPLIT: one of several failed after a write, or on rows
- * that make no sense; everything was rolled back and nobody has a status yet. */
-static group_result group_run(store *s, waiter **group, size_t n)
-{
-    db *d = s->writer;
-    ramet_status st = db_begin_write(d);
-    for (size_t i = 0; st == RAMET_OK && i < n; i++) {
-        waiter *w = group[i];
-        int64_t before = db_changes(d);
-        w->status = w->run(d, w->arg);
-        st = db_status(d);
-        bool dirty = w->status != RAMET_OK && db_changes(d) != before;
-        bool damaged = st != RAMET_OK && !db_engine_failed(d);
-        if ((st == RAMET_OK && dirty) || (n > 1 && damaged)) {
-            db_rollback(d);
-            return n > 1 ? GROUP_SPLIT : GROUP_DONE;
-        }
-    }
-    int64_t ran = time_mono_us();
-    if (st == RAMET_OK)
-        st = db_commit(d);
-    else
-        db_rollback(d);
-    s->commit_us = time_mono_us() - ran;
-    if (st != RAMET_OK) {
-        if (stops_writes(st) && db_engine_failed(d))
-            stop(s, st, db_message(d));
-        settle(group, n, st, db_message(d));
-        return GROUP_DONE;
-    }
-    size_t bucket = 0;
-    while (((size_t)1 << bucket) < n)
-        bucket++;
-    s->batches[bucket]++;
-    s->commits++;
-    s->writes += (int64_t)n;
-    st = db_checkpoint(d);
-    if (stops_writes(st))
-        stop(s, st, db_message(d));
-    return GROUP_DONE;
-}
-
-/* After a full disk: one small durable write shows whether there is room again. When it fails for
- * another reason than the room, that is why writes are stopped from now on. */
-static void probe(store *s)
-{
-    db *d = s->writer;
-    if (db_begin_write(d) != RAMET_OK)
-        return;
-    db_stmt *q = db_query(d, Q_meta_set);
-    q_text(q, 1, "probe");
-    char value[24];
-    snprintf(value, sizeof value, "%lld", (long long)db_changes(d));
-    q_text(q, 2, value);
-    q_run(q);
-    if (db_status(d) != RAMET_OK)
-        db_rollback(d);
-    ramet_status st = db_status(d) == RAMET_OK ? db_commit(d) : db_status(d);
-    if (st == RAMET_OK || stops_writes(st))
-        stop(s, st, db_message(d));
-}
-
-static void lead(store *s, waiter **group, size_t n)
-{
-    if (s->stopped == RAMET_FULL)
-        probe(s);
-    if (s->stopped != RAMET_OK) {
-        char message[600];
-        snprintf(message, sizeof message, "writes are stopped: %s", s->why);
-        settle(group, n, RAMET_STOPPED, message);
-        return;
-    }
-    if (group_run(s, group, n) == GROUP_DONE)
-        return;
-    for (size_t i = 0; i < n; i++) {
-        if (s->stopped == RAMET_OK)
-            group_run(s, &group[i], 1);
-        else
-            settle(&group[i], 1, RAMET_STOPPED, s->why);
-    }
-}
-
-static size_t take_group(store *s, waiter **group)
-{
-    size_t n = 0;
-    while (s->first && n < GROUP_MAX) {
-        group[n++] = s->first;
-        s->first = s->first->next;
-    }
-    if (!s->first)
-        s->last = NULL;
-    s->waiting -= n;
-    return n;
-}
-
-/* Those woken by the last commit are about to queue again, and share the next one if they are
- * waited for. Most of them, not all: the last ones get ready while the group runs, and head the
- * next. Never longer than a part of what a commit takes. */
-static void gather(store *s)
-{
-    size_t want = s->last_group * 3 / 4;
-    if (want < 2 || s->waiting >= want)
-        return;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t ns = until.tv_nsec + s->commit_us * 1000 / GATHER_PART;
-    until.tv_sec += ns / 1000000000;
-    until.tv_nsec = ns % 1000000000;
-    s->wanted = want;
-    while (s->waiting < want && pthread_cond_timedwait(&s->gathered, &s->lock, &until) == 0)
-        ;
-    s->wanted = 0;
-}
-
-/* Runs the group at the front of the queue, hands the lead on, and wakes the group. */
-static void lead_once(store *s)
-{
-    waiter *group[GROUP_MAX];
-    pthread_mutex_lock(&s->lock);
-    gather(s);
-    size_t n = take_group(s, group);
-    s->last_group = n;
-    pthread_mutex_unlock(&s->lock);
-    lead(s, group, n);
-    pthread_mutex_lock(&s->lock);
-    waiter *next = s->first;
-    s->leading = next != NULL;
-    pthread_mutex_unlock(&s->lock);
-    if (next)
-        sem_post(&next->wake);
-    for (size_t i = 0; i < n; i++) {
-        group[i]->done = true;
-        sem_post(&group[i]->wake);
-    }
-}
-
-ramet_status store_write(store *s, store_op run, void *arg, char *message)
-{
-    waiter w; /* its message is long: not all of it is cleared */
-    w.next = NULL;
-    w.run = run;
-    w.arg = arg;
-    w.status = RAMET_OK;
-    w.message[0] = 0;
-    w.done = false;
-    sem_init(&w.wake, 0, 0);
-    pthread_mutex_lock(&s->lock);
-    if (s->last)
-        s->last->next = &w;
-    else
-        s->first = &w;
-    s->last = &w;
-    s->waiting++;
-    if (s->wanted && s->waiting >= s->wanted)
-        pthread_cond_signal(&s->gathered);
-    bool leader = !s->leading;
-    s->leading = true;
-    pthread_mutex_unlock(&s->lock);
-    while (!leader && sem_wait(&w.wake) != 0)
-        ; /* a signal came */
-    /* Nobody leads only while the queue is empty, and the lead goes to the first in it: so the
-     * leader's own operation is in its group. */
-    if (!w.done)
-        lead_once(s);
-    assert(w.done);
-    sem_destroy(&w.wake);
-    snprintf(message, sizeof w.message, "%s", w.status == RAMET_OK ? "" : w.message);
-    return w.status;
-}
-
-/* ------------------------------------------------------------------ readers */
-
-static ramet_status open_reader(store *s, db **out, char *message)
-{
-    db_config cfg = {.path = s->path, .vfs = s->vfs, .busy_ms = s->busy_ms};
-    return db_open(&cfg, out, message);
-}
-
-db *store_read_begin(store *s, ramet_status *st, char *message)
-{
-    pthread_mutex_lock(&s->pool_lock);
-    while (!s->n_idle && s->n_open >= s->max_open)
-        pthread_cond_wait(&s->pool_free, &s->pool_lock);
-    db *d = s->n_idle ? s->idle[--s->n_idle] : NULL;
-    if (!d)
-        s->n_open++;
-    pthread_mutex_unlock(&s->pool_lock);
-    *st = RAMET_OK;
-    if (!d)
-        *st = open_reader(s, &d, message);
-    if (*st == RAMET_OK && (*st = db_begin_read(d)) != RAMET_OK)
-        snprintf(message, 512, "%s", db_message(d));
-    if (*st == RAMET_OK)
-        return d;
-    db_close(d);
-    pthread_mutex_lock(&s->pool_lock);
-    s->n_open--;
-    pthread_cond_signal(&s->pool_free);
-    pthread_mutex_unlock(&s->pool_lock);
-    return NULL;
-}
-
-void store_read_end(store *s, db *d)
-{
-    db_end_read(d);
-    pthread_mutex_lock(&s->pool_lock);
-    s->idle[s->n_idle++] = d;
-    pthread_cond_signal(&s->pool_free);
-    pthread_mutex_unlock(&s->pool_lock);
-}
-
-/* ------------------------------------------------------------- open, close */
 
 ramet_status store_open(const store_config *cfg, store **out, char *message)
 {
     *out = NULL;
-    db_config wc = {.path = cfg->path,
-                    .vfs = cfg->vfs,
-                    .busy_ms = cfg->busy_ms,
-                    .create = cfg->create,
-                    .writer = true};
-    db *writer;
-    ramet_status st = db_open(&wc, &writer, message);
-    if (st != RAMET_OK)
-        return st;
-    st = schema_migrate(writer, schema_steps, schema_n_steps, cfg->create, message);
-    if (st != RAMET_OK) {
-        db_close(writer);
-        return st;
-    }
-    store *s = xcalloc(1, sizeof *s);
-    s->path = xstrdup(cfg->path);
-    s->vfs = xstrdup(cfg->vfs);
-    s->busy_ms = cfg->busy_ms;
-    s->max_open = cfg->readers > 0 ? (cfg->readers < READERS_MAX ? cfg->readers : READERS_MAX) : 8;
-    s->writer = writer;
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_mutex_init(&s->pool_lock, NULL);
-    pthread_cond_init(&s->pool_free, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->gathered, &attr);
-    pthread_condattr_destroy(&attr);
-    *out = s;
-    return RAMET_OK;
+    if (db_is_url(cfg->path))
+        return store_pool_open(cfg, out, message);
+    if (!cfg->n_reads && !cfg->direct)
+        return store_file_open(cfg, out, message);
+    snprintf(message, 512, "only a PostgreSQL database has %s",
+             cfg->n_reads ? "read replicas" : "a direct URL");
+    return RAMET_INVALID;
 }
 
 void store_close(store *s)
 {
-    if (!s)
-        return;
-    for (int i = 0; i < s->n_idle; i++)
-        db_close(s->idle[i]);
-    db_close(s->writer);
-    pthread_mutex_destroy(&s->lock);
-    pthread_mutex_destroy(&s->pool_lock);
-    pthread_cond_destroy(&s->pool_free);
-    pthread_cond_destroy(&s->gathered);
-    free(s->path);
-    free(s->vfs);
-    free(s);
+    if (s)
+        s->kind->close(s);
+}
+
+ramet_status store_write(store *s, store_op run, void *arg, char *message)
+{
+    return s->kind->write(s, run, arg, message);
+}
+
+ramet_status store_light(store *s, store_op run, void *arg, char *message)
+{
+    return s->kind->light ? s->kind->light(s, run, arg, message)
+                          : s->kind->write(s, run, arg, message);
+}
+
+db *store_read_begin(store *s, ramet_status *st, char *message)
+{
+    return s->kind->read_begin(s, st, message);
+}
+
+db *store_page_begin(store *s, int64_t *position, ramet_status *st, char *message)
+{
+    if (s->kind->page_begin)
+        return s->kind->page_begin(s, position, st, message);
+    *position = 0;
+    return s->kind->read_begin(s, st, message);
+}
+
+int64_t store_position(store *s)
+{
+    return s->kind->position ? s->kind->position(s) : 0;
+}
+
+void store_read_end(store *s, db *d)
+{
+    s->kind->read_end(s, d);
+}
+
+ramet_status store_connect(store *s, db **out, char *message)
+{
+    return s->kind->connect(s, out, message);
+}
+
+bool store_alone(const store *s)
+{
+    return s->kind->alone;
+}
+
+void store_settle(store *s)
+{
+    s->kind->settle(s, false);
+}
+
+void store_settle_all(store *s)
+{
+    s->kind->settle(s, true);
+}
+
+/* --------------------------------------------------------- other processes */
+
+#define POLL_FILE_US 200000
+#define POLL_US 1000000
+
+bool store_shared(const store *s)
+{
+    return s->kind->others != NULL;
+}
+
+int64_t store_mark(store *s)
+{
+    return s->kind->others ? s->kind->others->mark(s) : 0;
+}
+
+void store_upto(store *s, int64_t mark)
+{
+    if (s->kind->others)
+        s->kind->others->upto(s, mark);
+}
+
+bool store_follow(store *s)
+{
+    return s->kind->others && s->kind->others->follow(s);
+}
+
+int64_t store_poll_us(const store *s)
+{
+    return s->kind->others ? POLL_US : POLL_FILE_US;
+}
+
+void store_tell(store *s, const char *text, size_t n)
+{
+    if (s->kind->others)
+        s->kind->others->tell(s, text, n);
+}
+
+bool store_hear(store *s, store_heard heard, void *arg)
+{
+    return s->kind->others && s->kind->others->hear(s, heard, arg);
+}
+
+ramet_status store_beat(store *s, const char *host, int64_t dead_us, arena *a, store_hosts *out,
+                        char *message)
+{
+    *out = (store_hosts){0};
+    return s->kind->others ? s->kind->others->beat(s, host, dead_us, a, out, message) : RAMET_OK;
+}
+
+void store_leave(store *s, const char *host)
+{
+    if (s->kind->others)
+        s->kind->others->leave(s, host);
+}
+
+bool store_job(store *s, const char *job, int64_t every_us)
+{
+    return !s->kind->others || s->kind->others->job(s, job, every_us);
+}
+
+void store_job_end(store *s, const char *job)
+{
+    if (s->kind->others)
+        s->kind->others->job_end(s, job);
 }
 
 ramet_status store_health(store *s)
 {
-    pthread_mutex_lock(&s->lock);
-    ramet_status st = s->stopped;
-    pthread_mutex_unlock(&s->lock);
-    return st;
+    return s->kind->health(s);
 }
 
 const char *store_path(const store *s)
 {
     return s->path;
+}
+
+const char *store_file(const store *s)
+{
+    return s->kind->alone ? s->path : NULL;
+}
+
+void store_shown(const char *where, char *out, size_t size)
+{
+    if (db_is_url(where))
+        url_shown(where, out, size);
+    else
+        snprintf(out, size, "%s", where);
+}
+
+void store_count(store *s, size_t n)
+{
+    size_t bucket = 0;
+    while (((size_t)1 << bucket) < n && bucket < RAMET_BATCH_SIZES - 1)
+        bucket++;
+    s->batches[bucket]++;
+    s->commits++;
+    s->writes += (int64_t)n;
 }
 
 void store_counters(store *s, int64_t *commits, int64_t *writes, int64_t batches[RAMET_BATCH_SIZES])

@@ -2,6 +2,8 @@
  *
  * store.h: one open store: its writer, its readers, its health.
  *
+ * A FILE (SQLite, store_file.c)
+ *
  * WRITER  Writes are grouped. A thread that wants to write queues its operation;
  *         the first one that finds nobody writing becomes the leader, takes all
  *         that wait into one transaction, commits once, and wakes them. So one
@@ -17,6 +19,12 @@
  *
  * READERS A pool of connections; each read sees one snapshot and never waits for
  *         the writer.
+ *
+ * A DATABASE (PostgreSQL, store_pool.c)
+ *
+ * One pool of connections for reads and writes. Each operation is a transaction of its own, many
+ * at once; what comes in the way of another is run again. A lost connection fails the operation
+ * that it was used for, and is replaced.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -26,10 +34,18 @@
 typedef struct store store;
 
 typedef struct store_config {
-    const char *path;
+    const char *path; /* or URL */
     const char *vfs;
     int busy_ms, readers;
+    int pool;                 /* connections to a database; 0 = 16 */
+    const char *direct;       /* URL past pgbouncer; NULL: as path */
+    const char *const *reads; /* URLs of its read replicas */
+    size_t n_reads;
     bool create;
+    /* Called when events were numbered after their commit, by any thread. May be NULL. From
+     * store_follow() on also for those of other processes. */
+    void (*on_event)(void *arg, int64_t newest);
+    void *arg;
 } store_config;
 
 ramet_status store_open(const store_config *cfg, store **out, char *message);
@@ -40,12 +56,59 @@ void store_close(store *s);
 typedef ramet_status (*store_op)(db *d, void *arg);
 ramet_status store_write(store *s, store_op run, void *arg, char *message);
 
+/* The same for an operation that guards what it relies on (db_guarded()): many writers put theirs
+ * into one commit. Where a guard fails, or it refuses, it is run again by store_write(). */
+ramet_status store_light(store *s, store_op run, void *arg, char *message);
+
 /* A read connection inside a read transaction; NULL (and *st) on failure. */
 db *store_read_begin(store *s, ramet_status *st, char *message);
+/* The same, perhaps on a replica that has all that was written up to *position, which is raised to
+ * how far it is. *position is 0 then when it is none. */
+db *store_page_begin(store *s, int64_t *position, ramet_status *st, char *message);
 void store_read_end(store *s, db *d);
+/* A position at or after the last commit of this process; 0: there are no replicas. */
+int64_t store_position(store *s);
+
+/* A read connection outside the pool, for one who must not wait; to be closed with db_close(). */
+ramet_status store_connect(store *s, db **out, char *message);
+/* Whether writes of this process run one after the other, on whichever thread. */
+bool store_alone(const store *s);
+/* What was committed by now, by this process, has its events with their numbers when it returns. */
+void store_settle(store *s);
+/* The same of what any process has committed. */
+void store_settle_all(store *s);
+
+/* What this process has committed by now; waits until the events of that have numbers. */
+int64_t store_mark(store *s);
+void store_upto(store *s, int64_t mark);
+
+/* ---- other processes. A file is for those of one machine, who do not hear of each other: nothing
+ * is told there, every job is one's own, and none of them has to say that it lives. */
+
+bool store_shared(const store *s);
+/* Hears at once of events that others have numbered; false: they are found by a look now and then.
+ * Cheap when it was called before. */
+bool store_follow(store *s);
+int64_t store_poll_us(const store *s); /* how often such a look is needed */
+/* A text (UTF-8) for all who hear, but this process: in order, once, not kept. Never waits. */
+void store_tell(store *s, const char *text, size_t n);
+/* text NULL: something may have been missed. On a thread of the store, which it must not hold up.
+ * heard NULL: no more, and nobody is being told when it returns. False: nothing can be heard. */
+typedef void (*store_heard)(void *arg, const char *text, size_t n);
+bool store_hear(store *s, store_heard heard, void *arg);
+typedef VEC(const char *) store_hosts;
+/* Says that a process lives, and gives those who said so in the last dead_us, by one clock. */
+ramet_status store_beat(store *s, const char *host, int64_t dead_us, arena *a, store_hosts *out,
+                        char *message);
+void store_leave(store *s, const char *host);
+/* True: the job is not run by any other until store_job_end(), and was not in the last every_us. */
+bool store_job(store *s, const char *job, int64_t every_us);
+void store_job_end(store *s, const char *job);
 
 ramet_status store_health(store *s);
-const char *store_path(const store *s);
+const char *store_path(const store *s); /* for people: a URL without its secrets */
+const char *store_file(const store *s); /* NULL: it is none */
+void store_shown(const char *where, char *out, size_t size);
 /* batches: see ramet_stats. */
 void store_counters(store *s, int64_t *commits, int64_t *writes,
                     int64_t batches[RAMET_BATCH_SIZES]);

@@ -58,9 +58,11 @@ Take care of the store
   fsck         Check every hash, reference and head; exit with 7 when something is damaged
   gc           Remove for good what was deleted longer ago than the grace time
   backup       Copy the store to a new file while others read and write
+  copy         Copy a store to another one, row by row, while others read and write it
   stat         Count what is in the store, and its size
   reindex      Make the search index anew
   token        Make, list and revoke the API keys of a server
+  schema       Print the statements that make the tables of a store
   bench        Measure the speed of this build on this machine
 
 About
@@ -152,7 +154,7 @@ END
 
 commands=$("$RAMET" help | sed -n '/^Start/,/^Options/s/^  \([a-z]*\) .*/\1/p')
 for verb in new append log show list tree fork rewind undo redo branches switch diff search tag usage state members rm \
-    restore fsck gc backup stat bench; do
+    restore fsck gc backup copy stat bench; do
     has "help: tells $verb" " $(echo "$commands" | tr '\n' ' ') " " $verb "
 done
 missing=''

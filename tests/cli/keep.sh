@@ -212,7 +212,7 @@ t 'reindex' 0 reindex <<'END'
 made the search index anew: 6 entries
 END
 t 'stat: for programs' 0 stat --json <<'END'
-{"path":"/scratch/test.db","schema":3,"trees":2,"sessions":2,"forks":0,"deleted":0,"branches":3,"entries":6,"attachments":0,"attachment_bytes":N,"file_bytes":N,"wal_bytes":N,"search_bytes":N,"events":N,"unindexed":0}
+{"path":"/scratch/test.db","schema":N,"trees":2,"sessions":2,"forks":0,"deleted":0,"branches":3,"entries":6,"attachments":0,"attachment_bytes":N,"file_bytes":N,"wal_bytes":N,"search_bytes":N,"events":N,"unindexed":0}
 END
 has 'stat: counts' "$("$RAMET" stat)" 'sessions   2 (0 forks; 0 deleted, not yet gone)'
 

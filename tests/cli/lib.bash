@@ -11,7 +11,8 @@
 #   q WORD…                       runs `ramet -q WORD…` to set something up; stops when it fails
 #   finish                        prints the plan; call it last
 #
-# The store is a scratch one (behind a server of its own with OVER_SERVER=1); user, width, colour and pager are fixed.
+# The store is a scratch one: a file, or a database of its own on the server that RAMET_TEST_DB names
+# (behind a server of its own with OVER_SERVER=1); user, width, colour and pager are fixed.
 
 # shellcheck source=../lib/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/tap.bash"
@@ -23,12 +24,18 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/ramet-cli.XXXXXX") || exit 1
 server_pid=
 cleanup() {
     [ -z "$server_pid" ] || { kill "$server_pid" && wait "$server_pid"; } 2>/dev/null
+    [ -z "${RAMET_TEST_DB-}" ] || "$root/tests/lib/postgres.sh" drop "$RAMET_TEST_DB" "cli_$$"
     rm -rf "$scratch"
 }
 trap cleanup EXIT
 cd "$scratch" || exit 1
 unset COLUMNS NO_COLOR PAGER RAMET_PAGER VISUAL EDITOR
 export RAMET_DB=$scratch/test.db RAMET_USER=ann LC_ALL=C.UTF-8 TZ=UTC HOME=$scratch TERM=xterm
+
+if [ -n "${RAMET_TEST_DB-}" ]; then
+    RAMET_DB=$("$root/tests/lib/postgres.sh" database "$RAMET_TEST_DB" "cli_$$") || exit 1
+fi
+place=$RAMET_DB
 
 # With OVER_SERVER=1 the same commands, with the same output, work on a server.
 over_server() {
@@ -48,7 +55,8 @@ over_server() {
 
 # What changes from run to run: times, hashes, ids that were made, the scratch folder.
 steady() {
-    sed -E -e "s#$scratch#/scratch#g" \
+    local place_is=${place//[?*.&]/[&]}
+    sed -E -e "s#$place_is#/scratch/test.db#g" -e "s#$scratch#/scratch#g" \
         -e 's/"([a-z]+_at)":"[0-9]{4}-[^"]*"/"\1":"TIME"/g' \
         -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} \((now|[0-9]+[smh] ago)\)/TIME/g' \
         -e 's/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/UUID/g' \
@@ -58,7 +66,7 @@ steady() {
         -e 's/((user|assistant|tool)  )[0-9]+[sm](  on| ·|$)/\1now\3/' \
         -e 's/ [1-9][0-9][sm]( |$)/ now\1/g' -e 's/ [1-9][sm] ( |$)/ now\1/g' -e 's/ [1-9][sm]$/ now/' \
         -e 's/ in [0-9]+ ?(µs|ms|s)$/ in TIME/' \
-        -e 's/"score":[0-9.e-]+/"score":S/g' -e 's/("[a-z_]*bytes"|"events"):[0-9]+/\1:N/g' \
+        -e 's/"score":[0-9.e-]+/"score":S/g' -e 's/("[a-z_]*bytes"|"events"|"schema"):[0-9]+/\1:N/g' \
         -e 's/\(([0-9.]+ (B|KiB|MiB))\)/(SIZE)/g'
 }
 

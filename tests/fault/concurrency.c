@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * concurrency.c: I3, I5, I6 with many at work on one file: eight threads on one open store,
- * and four processes of two threads each, every process with the file opened for itself.
+ * concurrency.c: I3, I5, I6 with many at work on one store: eight threads on one that is open,
+ * four processes of two threads each, every process with the store opened for itself, and eight
+ * threads that take one of three open ones for each call, as clients of three nodes do.
  *
  * Each worker does, in random order:
  *
@@ -29,12 +30,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORKERS = 8, PROCESSES = 4, FORKS = 64, SAME = 200 };
+enum { WORKERS = 8, PROCESSES = 4, NODES = 3, FORKS = 64, SAME = 200 };
 
 /* What a worker did; in memory that is shared with the parent. */
 typedef struct deeds {
     int wins, lost;     /* counter */
+    int counted;        /* counter: its length after the last win */
     int listed;         /* list: entries */
+    int64_t at_least;   /* list: its length after the last append */
     int looks;          /* look */
     int seen;           /* look: longest prefix that was seen */
     uint64_t seen_hash; /* of its ids */
@@ -47,9 +50,11 @@ typedef struct deeds {
 } deeds;
 
 typedef struct worker {
-    const char *db;
-    ramet *r;
-    ramet_call *c;
+    ramet *const *nodes;
+    int n_nodes;
+    ramet_call *calls[NODES];
+    ramet_call *c; /* of the node that is asked */
+    rng pick;
     deeds *d;
     int who, rounds;
     uint64_t seed;
@@ -71,6 +76,12 @@ static void bad_status(worker *w, const char *what, ramet_status st)
         ramet_call_error(w->c)->message);
 }
 
+/* The next call may go to another node. */
+static void node_pick(worker *w)
+{
+    w->c = w->calls[rng_below(&w->pick, w->n_nodes)];
+}
+
 /* ---- what a worker does */
 
 static void do_counter(worker *w)
@@ -86,11 +97,15 @@ static void do_counter(worker *w)
     snprintf(text, sizeof text, "%lld", (long long)s->head.length);
     ramet_entry_in e = {.role = RAMET_USER, .text = text};
     int64_t length = s->head.length;
+    if (length < w->d->counted)
+        bad(w->d, "the counter was at %d and is at %lld", w->d->counted, (long long)length);
+    node_pick(w);
     st = ramet_append(w->c, "counter",
                       &(ramet_append_in){.entries = &e, .n = 1, .expected_head = s->head.hash},
                       &out);
     if (st == RAMET_OK) {
         w->d->wins++;
+        w->d->counted = (int)out.head.length;
         if (out.head.length != length + 1)
             bad(w->d, "a win at %lld made the head %lld", (long long)length,
                 (long long)out.head.length);
@@ -130,8 +145,10 @@ static void do_list(worker *w, int op, rng *r)
     ramet_status st = batch_append(w, "list", op, n, &at);
     if (st)
         bad_status(w, "list", st);
-    else
+    else {
         w->d->listed += n;
+        w->d->at_least = at + n;
+    }
 }
 
 static uint64_t id_hash(uint64_t before, const char *id)
@@ -155,6 +172,9 @@ static void do_look(worker *w)
         if (++n == w->d->seen && h != w->d->seen_hash)
             bad(w->d, "the first %d entries of the list are not those seen before", n);
     }
+    if (!st && n < w->d->at_least)
+        bad(w->d, "%d entries read, and the worker's own write made them %lld", n,
+            (long long)w->d->at_least);
     if (st)
         bad_status(w, "look", st);
     else if (n < w->d->seen || n != ramet_stream_length(s))
@@ -238,8 +258,11 @@ static void *worker_run(void *arg)
 {
     worker *w = arg;
     rng r = {mix(w->seed, (uint64_t)w->who)};
-    w->c = ramet_call_new(w->r, NULL, NULL);
+    w->pick = (rng){mix(w->seed, 1000 + (uint64_t)w->who)};
+    for (int i = 0; i < w->n_nodes; i++)
+        w->calls[i] = ramet_call_new(w->nodes[i], NULL, NULL);
     for (int op = 0; op < w->rounds; op++) {
+        node_pick(w);
         switch (rng_below(&r, 16)) {
         case 0:
             do_look(w);
@@ -265,19 +288,21 @@ static void *worker_run(void *arg)
         default:
             do_counter(w);
         }
-        ramet_call_reset(w->c);
+        for (int i = 0; i < w->n_nodes; i++)
+            ramet_call_reset(w->calls[i]);
     }
-    ramet_call_free(w->c);
+    for (int i = 0; i < w->n_nodes; i++)
+        ramet_call_free(w->calls[i]);
     return NULL;
 }
 
-static void workers_run(const char *db, ramet *r, deeds *d, int first, int n, int rounds)
+static void workers_run(ramet *const *nodes, int n_nodes, deeds *d, int first, int n, int rounds)
 {
     worker w[WORKERS];
     pthread_t t[WORKERS];
     for (int i = 0; i < n; i++) {
-        w[i] = (worker){.db = db,
-                        .r = r,
+        w[i] = (worker){.nodes = nodes,
+                        .n_nodes = n_nodes,
                         .d = &d[first + i],
                         .who = first + i,
                         .rounds = rounds,
@@ -514,28 +539,44 @@ static void gang_end(const char *db, deeds *d, const char *name)
 
 void test_threads(void)
 {
-    char *dir = tmp_new("threads"), *db = text_new("%s/s.db", dir);
-    deeds *d = gang_begin(db);
-    ramet *r = open_store(db, NULL);
-    workers_run(db, r, d, 0, WORKERS, 400);
+    place p;
+    place_new(&p, "threads");
+    deeds *d = gang_begin(p.url);
+    ramet *r = open_store(p.url, NULL);
+    workers_run(&r, 1, d, 0, WORKERS, 400);
     ramet_close(r);
-    gang_end(db, d, "8 threads");
-    free(db);
-    tmp_remove(dir);
+    gang_end(p.url, d, "8 threads");
+    place_remove(&p);
+}
+
+void test_nodes(void)
+{
+    place p;
+    ramet *nodes[NODES];
+    place_new(&p, "nodes");
+    deeds *d = gang_begin(p.url);
+    for (int i = 0; i < NODES; i++)
+        nodes[i] = open_store(p.url, NULL);
+    workers_run(nodes, NODES, d, 0, WORKERS, 400);
+    for (int i = 0; i < NODES; i++)
+        ramet_close(nodes[i]);
+    gang_end(p.url, d, "3 nodes");
+    place_remove(&p);
 }
 
 void test_processes(void)
 {
-    char *dir = tmp_new("processes"), *db = text_new("%s/s.db", dir);
-    deeds *d = gang_begin(db);
+    place p;
+    place_new(&p, "processes");
+    deeds *d = gang_begin(p.url);
     pid_t pids[PROCESSES];
     int each = WORKERS / PROCESSES;
     fflush(NULL);
     for (int i = 0; i < PROCESSES; i++) {
         pids[i] = fork();
         if (pids[i] == 0) {
-            ramet *r = open_store(db, NULL);
-            workers_run(db, r, d, i * each, each, 250);
+            ramet *r = open_store(p.url, NULL);
+            workers_run(&r, 1, d, i * each, each, 250);
             ramet_close(r);
             _exit(0);
         }
@@ -545,7 +586,6 @@ void test_processes(void)
         if (waitpid(pids[i], &status, 0) < 0 || status)
             wrong("process %d ended with status %x", i, (unsigned)status);
     }
-    gang_end(db, d, "4 processes");
-    free(db);
-    tmp_remove(dir);
+    gang_end(p.url, d, "4 processes");
+    place_remove(&p);
 }

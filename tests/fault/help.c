@@ -5,6 +5,8 @@
  */
 #include "help.h"
 
+#include "../lib/scratch_db.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -352,6 +354,26 @@ ramet *open_store(const char *path, const ramet_options *o)
         abort();
     }
     return r;
+}
+
+void place_new(place *p, const char *name)
+{
+    *p = (place){0};
+    if (scratch_db_on()) {
+        snprintf(p->schema, sizeof p->schema, "fault_%s_%ld", name, (long)getpid());
+        scratch_db_make(p->schema, p->url, sizeof p->url);
+        return;
+    }
+    p->dir = tmp_new(name);
+    snprintf(p->url, sizeof p->url, "%s/s.db", p->dir);
+}
+
+void place_remove(place *p)
+{
+    if (p->dir)
+        tmp_remove(p->dir);
+    else
+        scratch_db_drop(p->schema);
 }
 
 void check_store(ramet *r, const char *when)

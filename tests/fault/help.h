@@ -97,6 +97,14 @@ void check_store(ramet *r, const char *when);
  * by anyone who knows the id. 20 to some thousand bytes. */
 char *text_of(const char *id);
 
+/* A place for a new store: a file in a folder of its own, or with RAMET_TEST_DB a schema. */
+typedef struct place {
+    char *dir; /* NULL: a schema */
+    char schema[64], url[1200];
+} place;
+void place_new(place *p, const char *name);
+void place_remove(place *p);
+
 /* ---- the tests, one function a word of the command line */
 void test_crash(void);
 void test_power(void);
@@ -106,5 +114,7 @@ void test_damage(void);
 void test_wal(rng *r); /* a part of it */
 void test_threads(void);
 void test_processes(void);
+void test_nodes(void);
+void test_cut(void);
 
 #endif

@@ -3,7 +3,9 @@
  * main.c: the fault tests: what the store does when the process, the disk, the file or
  * the neighbours do not behave. Prints TAP.
  *
- *   fault all|crash|power|vfs|full|damage|threads|processes … [options]
+ *   fault files|postgres|crash|power|vfs|full|damage|threads|processes|nodes|cut … [options]
+ *
+ * With RAMET_TEST_DB=postgres://… the stores of the last four are there.
  */
 #include "help.h"
 
@@ -12,33 +14,45 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { FILES = 1, POSTGRES = 2 };
+
 static const struct {
     const char *name;
     void (*run)(void);
+    int engines;
 } tests[] = {
-    {"crash", test_crash},         {"power", test_power},   {"vfs", test_vfs},
-    {"full", test_full},           {"damage", test_damage}, {"threads", test_threads},
-    {"processes", test_processes},
+    {"crash", test_crash, FILES},
+    {"power", test_power, FILES},
+    {"vfs", test_vfs, FILES},
+    {"full", test_full, FILES},
+    {"damage", test_damage, FILES},
+    {"threads", test_threads, FILES | POSTGRES},
+    {"processes", test_processes, FILES | POSTGRES},
+    {"nodes", test_nodes, POSTGRES},
+    {"cut", test_cut, POSTGRES},
 };
 enum { N_TESTS = sizeof tests / sizeof tests[0] };
 
 static void usage(void)
 {
-    fprintf(stderr, "usage: fault all|crash|power|vfs|full|damage|threads|processes ... [options]\n"
-                    "  --seed N     goes the same way again (the seed is printed)\n"
-                    "  --rounds N   kills in crash (50)\n"
-                    "  --all        every place in vfs; many more in power and damage\n"
-                    "  --budget S   seconds for vfs without --all (40)\n"
-                    "  --dir PATH   scratch folder (/dev/shm)\n"
-                    "  --verbose    what each damage led to\n");
+    fprintf(stderr,
+            "usage: fault files|postgres|crash|power|vfs|full|damage|threads|processes|nodes|cut\n"
+            "             ... [options]\n"
+            "  --seed N     goes the same way again (the seed is printed)\n"
+            "  --rounds N   kills in crash (50)\n"
+            "  --all        every place in vfs and cut; many more in power and damage\n"
+            "  --budget S   seconds for vfs, and for cut, without --all (40)\n"
+            "  --dir PATH   scratch folder (/dev/shm)\n"
+            "  --verbose    what each damage led to\n");
     exit(2);
 }
 
 static bool is_word(const char *word, bool chosen[N_TESTS])
 {
     bool known = false;
+    int engine = !strcmp(word, "files") ? FILES : !strcmp(word, "postgres") ? POSTGRES : 0;
     for (int i = 0; i < N_TESTS; i++)
-        if (!strcmp(word, "all") || !strcmp(word, tests[i].name))
+        if (tests[i].engines & engine || !strcmp(word, tests[i].name))
             known = chosen[i] = true;
     return known;
 }

@@ -21,11 +21,17 @@ typedef struct outcome {
     char message[2000];                         /* the whole of it */
 } outcome;
 
+enum { NODES = 3 };
+
 typedef struct world {
     model m;
-    ramet *r[2]; /* the second one is open now and then */
+    ramet *r[2];             /* the second one is open now and then */
+    ramet *nodes[NODES - 1]; /* on a database: more, open all the time; operations take turns */
+    size_t turn;
     _Atomic int64_t clock;
-    char path[200];
+    char path[600]; /* of the store, or its URL */
+    char file[200]; /* the same, or where it would be: copies go beside it */
+    bool database;
     outcome *result;
     m_entry **hashes; /* entries by hash: open addressing */
     size_t n_hashes, cap_hashes;
@@ -49,6 +55,7 @@ typedef struct world {
 } world;
 
 /* Runs n operations in a directory; ends at the first difference. */
+extern bool world_keep; /* the store stays in the directory */
 void world_run(const char *dir, const op *ops, size_t n, outcome *result);
 
 /* ---- world.c: what operands mean, failing, learning */

@@ -3,6 +3,7 @@
  * main.c: the test against the reference model.
  *
  *   model [--ops N] [--seed S] [--shrink SECONDS]     N random operations (default 100,000)
+ *   model --keep DIR …                                the stores stay there
  *   model --replay FILE [--shrink SECONDS]            a script again, and shorter
  *
  * The operations are spread over stores of at most 5,000 each, in profiles that dwell on
@@ -212,11 +213,15 @@ static void settings_parse(settings *s, int argc, char **argv)
             s->seed = strtoull(value, NULL, 10);
         else if (value && strcmp(argv[i], "--shrink") == 0)
             s->shrink = (int)strtol(value, NULL, 10);
+        else if (value && strcmp(argv[i], "--keep") == 0)
+            snprintf(s->dir, sizeof s->dir, "%s", value);
         else if (value && strcmp(argv[i], "--replay") == 0)
             s->replay = value;
         else {
-            fprintf(stderr, "usage: %s [--ops N] [--seed S] [--shrink SECONDS] [--replay FILE]\n",
-                    argv[0]);
+            fprintf(
+                stderr,
+                "usage: %s [--ops N] [--seed S] [--shrink SECONDS] [--keep DIR] [--replay FILE]\n",
+                argv[0]);
             exit(2);
         }
         i++;
@@ -227,8 +232,11 @@ int main(int argc, char **argv)
 {
     settings s;
     settings_parse(&s, argc, argv);
-    dir_make(&s);
+    world_keep = s.dir[0];
+    if (!world_keep)
+        dir_make(&s);
     bool clean = s.replay ? replay_run(&s) : phases_run(&s);
-    dir_remove(&s);
+    if (!world_keep)
+        dir_remove(&s);
     return clean ? 0 : 1;
 }

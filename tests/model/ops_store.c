@@ -218,37 +218,63 @@ void run_stat(world *w, const op *o)
     same_int(w, "stat.entries", got.entries, entries);
 }
 
-/* A copy must be a whole store, with the same sessions. */
+/* The store beside the real one is whole, with the same sessions. */
+static void beside_check(world *w, const char *ending)
+{
+    ramet *live = w->r[0];
+    ramet_call *c = w->call;
+    char path[sizeof w->path];
+    memcpy(path, w->path, sizeof path);
+    snprintf(w->path, sizeof w->path, "%s%s", w->file, ending);
+    if (world_open(w, 0) == RAMET_OK) {
+        w->call = ramet_call_new(w->r[0], NULL, NULL);
+        fsck(w, w->call);
+        for (size_t i = 0; i < w->m.sessions.n && i < 20 && !world_failed(w); i++)
+            session_check(w, w->m.sessions.items[i]);
+        ramet_call_free(w->call);
+        ramet_close(w->r[0]);
+    }
+    w->call = c;
+    w->r[0] = live;
+    memcpy(w->path, path, sizeof path);
+}
+
 void run_backup(world *w, const op *o)
 {
     (void)o;
     static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
     char copy[220], name[240];
-    snprintf(copy, sizeof copy, "%s.copy", w->path);
+    snprintf(copy, sizeof copy, "%s.copy", w->file);
     ramet_status st = ramet_backup(w->call, copy, NULL, NULL);
-    world_judge(w, st, w->user ? M(FORBIDDEN) : M(OK));
-    if (st == RAMET_OK && !world_failed(w)) {
-        ramet *live = w->r[0];
-        char path[sizeof w->path];
-        memcpy(path, w->path, sizeof path);
-        snprintf(w->path, sizeof w->path, "%.190s.copy", path);
-        ramet_call *c = w->call;
-        if (world_open(w, 0) == RAMET_OK) {
-            w->call = ramet_call_new(w->r[0], NULL, NULL);
-            fsck(w, w->call);
-            for (size_t i = 0; i < w->m.sessions.n && i < 20 && !world_failed(w); i++)
-                session_check(w, w->m.sessions.items[i]);
-            ramet_call_free(w->call);
-            ramet_close(w->r[0]);
-        }
-        w->call = c;
-        w->r[0] = live;
-        memcpy(w->path, path, sizeof path);
-    }
+    world_judge(w, st, w->user ? M(FORBIDDEN) : w->database ? M(INVALID) : M(OK));
+    if (st == RAMET_OK && !world_failed(w))
+        beside_check(w, ".copy");
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         snprintf(name, sizeof name, "%s%s", copy, ends[i]);
         unlink(name);
     }
+}
+
+/* The twin stays, so that each copy has to find what changed since the one before. */
+void run_copy(world *w, const op *o)
+{
+    (void)o;
+    char twin[220];
+    ramet_copy_out out = {0};
+    snprintf(twin, sizeof twin, "%s.twin", w->file);
+    ramet_status st = ramet_copy(w->call, twin, NULL, NULL, NULL, &out);
+    world_judge(w, st, w->user ? M(FORBIDDEN) : M(OK));
+    if (st || world_failed(w))
+        return;
+    if (out.n)
+        world_fail(w, "copy", "%s", out.faults[0].what);
+    ramet_copy_in verify = {.verify_only = true};
+    st = ramet_copy(w->call, twin, &verify, NULL, NULL, &out);
+    if (st || out.n || strcmp(out.source_digest, out.target_digest) != 0)
+        world_fail(w, "copy verify", "%s: %s", ramet_status_code(st),
+                   out.n ? out.faults[0].what : "the digests differ");
+    if (!world_failed(w))
+        beside_check(w, ".twin");
 }
 
 void run_reopen(world *w, const op *o)

@@ -121,7 +121,7 @@ static int32_t reference_draw(generator *g, operand a)
 
 static int32_t user_draw(generator *g, op_kind k)
 {
-    if (!g->wild && (k == OP_gc || k == OP_fsck || k == OP_stat || k == OP_backup ||
+    if (!g->wild && (k == OP_gc || k == OP_fsck || k == OP_stat || k == OP_backup || k == OP_copy ||
                      (k == OP_member_set && percent(g, 60))))
         return 0;
     if (percent(g, 60))

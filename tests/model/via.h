@@ -103,6 +103,7 @@ via_call *via_home(ramet_call *c); /* for one that stays at home */
 #define ramet_fsck(c, ...) HOME(c, ramet_fsck, __VA_ARGS__)
 #define ramet_gc(c, ...) HOME(c, ramet_gc, __VA_ARGS__)
 #define ramet_backup(c, ...) HOME(c, ramet_backup, __VA_ARGS__)
+#define ramet_copy(c, ...) (ramet_copy)(via_home(c)->local, __VA_ARGS__)
 #define ramet_stat(c, ...) HOME(c, ramet_stat, __VA_ARGS__)
 
 #endif

@@ -4,6 +4,8 @@
  */
 #include "driver.h"
 
+#include "../lib/scratch_db.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -75,15 +77,35 @@ static const ramet_limits small_limits = {.batch = 9,
 /* Odd, where the clock is even: "just now" does not happen. */
 static const int64_t grace_us = OVER_WIRE ? 1000001000 : 1000000001;
 
-ramet_status world_open(world *w, int handle)
+static ramet_status handle_open(world *w, ramet **out)
 {
     ramet_options opt = {
         .limits = small_limits, .grace_us = grace_us, .clock = world_clock, .clock_arg = w};
     ramet_error err = {0};
-    ramet_status st = ramet_open(w->path, &opt, &w->r[handle], &err);
+    ramet_status st = ramet_open(w->path, &opt, out, &err);
     if (st)
         world_fail(w, "open", "%s: %s", ramet_status_code(st), err.message);
     return st;
+}
+
+ramet_status world_open(world *w, int handle)
+{
+    return handle_open(w, &w->r[handle]);
+}
+
+static ramet_status nodes_open(world *w)
+{
+    ramet_status st = RAMET_OK;
+    for (int i = 0; i < NODES - 1 && w->database && !st; i++)
+        st = handle_open(w, &w->nodes[i]);
+    return st;
+}
+
+static void nodes_close(world *w)
+{
+    for (int i = 0; i < NODES - 1; i++)
+        if (w->nodes[i])
+            ramet_close(w->nodes[i]);
 }
 
 void world_close(world *w, int handle)
@@ -348,6 +370,16 @@ static void slots_resolve(world *w, op *o)
         o->a[A_S2] = slot_find(w, o->a[A_S2] - 1, SLOT_SHOWN) + 1;
 }
 
+/* Any node sees at once what another one has written. */
+static ramet *handle_pick(world *w, const op *o)
+{
+    uint64_t turn = ++w->turn * UINT64_C(0x9e3779b97f4a7c15);
+    size_t n = (size_t)(turn >> 33) % NODES;
+    if (o->a[A_H] && w->r[1])
+        return w->r[1];
+    return n && w->nodes[n - 1] ? w->nodes[n - 1] : w->r[0];
+}
+
 static void op_do(world *w, const op *o)
 {
     static const int64_t steps[] = {2, 20, 2000, 2000000, 200000000, 1000000000};
@@ -359,8 +391,7 @@ static void op_do(world *w, const op *o)
     w->op = o;
     w->user = user_name(o->a[A_U]);
     w->client = o->a[A_U] % 2 ? "cli" : NULL;
-    ramet *r = o->a[A_H] && w->r[1] ? w->r[1] : w->r[0];
-    w->call = ramet_call_new(r, w->user, w->client);
+    w->call = ramet_call_new(handle_pick(w, o), w->user, w->client);
     op found = *o;
     slots_resolve(w, &found);
     runs[o->kind](w, &found);
@@ -369,16 +400,44 @@ static void op_do(world *w, const op *o)
     w->call = NULL;
 }
 
+bool world_keep;
+
 static void store_remove(const char *path)
 {
-    static const char *const ends[] = {"",        "-wal",        "-shm",       "-journal",
-                                       ".copy",   ".copy-wal",   ".copy-shm",  ".search",
-                                       "-search", "-search-wal", "-search-shm"};
-    char name[240];
+    static const char *const ends[] = {
+        "",        "-wal",  "-shm",      "-journal",  ".copy",   ".copy-wal",   ".copy-shm",
+        ".search", ".twin", ".twin-wal", ".twin-shm", "-search", "-search-wal", "-search-shm"};
+    char name[640];
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         snprintf(name, sizeof name, "%s%s", path, ends[i]);
         unlink(name);
     }
+}
+
+static const char *schema_name(void)
+{
+    static char name[40];
+    snprintf(name, sizeof name, "model_%ld", (long)getpid());
+    return name;
+}
+
+/* Where the store is: a new file, or a new schema of the database that is tested. */
+static void world_place(world *w, const char *dir)
+{
+    snprintf(w->file, sizeof w->file, "%s/model-%ld.db", dir, (long)getpid());
+    store_remove(w->file);
+    w->database = scratch_db_on();
+    if (w->database)
+        scratch_db_make(schema_name(), w->path, sizeof w->path);
+    else
+        snprintf(w->path, sizeof w->path, "%s", w->file);
+}
+
+static void world_leave(world *w)
+{
+    if (w->database)
+        scratch_db_drop(schema_name());
+    store_remove(w->file);
 }
 
 void world_run(const char *dir, const op *ops, size_t n, outcome *result)
@@ -388,18 +447,19 @@ void world_run(const char *dir, const op *ops, size_t n, outcome *result)
         abort();
     w->result = result;
     atomic_store(&w->clock, 1700000000000000);
-    snprintf(w->path, sizeof w->path, "%s/model-%ld.db", dir, (long)getpid());
-    store_remove(w->path);
+    world_place(w, dir);
     model_init(&w->m, &small_limits, grace_us);
     w->op = ops;
-    if (world_open(w, 0) == RAMET_OK)
+    if (world_open(w, 0) == RAMET_OK && nodes_open(w) == RAMET_OK)
         for (size_t i = 0; i < n && !result->failed; i++) {
             result->at = i;
             op_do(w, &ops[i]);
         }
     world_close(w, 0);
     world_close(w, 1);
-    store_remove(w->path);
+    nodes_close(w);
+    if (!world_keep)
+        world_leave(w);
     free(w->stream_want.items);
     free(w->hashes);
     model_free(&w->m);

@@ -8,7 +8,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load as npm } from './help/packages.mjs';
-import { test, finish, start, call, enc, sse, ramet, raw, scratch, eventually, assert } from './lib.mjs';
+import {
+  test, finish, start, call, enc, sse, ramet, raw, scratch, eventually, assert, onPostgres, storeBytes,
+} from './lib.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const sha = (s) => createHash('sha256').update(s).digest('hex');
@@ -769,9 +771,10 @@ test('upkeep hears the key too, and keeps no secret that can be read', async () 
   const token = await twice('tokens', { user: 'ann', note: 'twice' }, secretKey, 201, { user: 'bob' }, root);
   assert.equal(await count(), before + 1);
   const share = await twice('sessions/i/shares', { expires_seconds: 60 }, secretKey, 201, {});
-  for (const path of [s.db, `${s.db}-wal`]) {
-    const bytes = readFileSync(path);
-    for (const secret of [token.secret, share.token, secretKey]) assert.equal(bytes.indexOf(secret), -1, path);
+  const kept = storeBytes(s.db);
+  for (const secret of [token.secret, share.token, secretKey]) {
+    assert.equal(kept.indexOf(secret), -1);
+    assert.equal(kept.indexOf(Buffer.from(secret).toString('hex')), -1);
   }
   await twice('store/gc', { dry_run: true }, 'k', 200, {}, root);
   await twice('store/gc', {}, 'k2', 200, { dry_run: true }, root);
@@ -852,9 +855,11 @@ test('upkeep is for administrators', async () => {
   assert.equal((await good(s, 'POST', 'store/gc', post({ dry_run: true }, root))).dry_run, true);
   assert.equal((await good(s, 'POST', 'store/fsck', root)).fault_count, 0);
   await good(s, 'POST', 'store/index', post({ rebuild: true }, root));
-  const copy = Buffer.from(await (await fetch(`${s.url}/ramet/v1/store/backup`, { headers: { 'X-User-Id': 'root' } })).arrayBuffer());
+  const copy = await fetch(`${s.url}/ramet/v1/store/backup`, { headers: { 'X-User-Id': 'root' } });
   hit.add('backupStore');
-  assert.equal(copy.subarray(0, 15).toString(), 'SQLite format 3');
+  const first = Buffer.from(await copy.arrayBuffer()).subarray(0, 15).toString();
+  if (onPostgres) assert.equal(copy.status, 400); // it has its own means
+  else assert.equal(first, 'SQLite format 3');
   const token = await good(s, 'POST', 'tokens', post({ user: 'ann', client: 'cli', roles: ['admin', 'auditor'], note: 'hers', expires_seconds: 60 }, root));
   assert.deepEqual([token.user, token.roles, typeof token.secret], ['ann', ['admin', 'auditor'], 'string']);
   const listed = async () => (await good(s, 'GET', 'tokens', root)).tokens.filter((t) => t.id === token.id).map((t) => [t.secret, t.revoked]);
@@ -973,6 +978,7 @@ test('the examples in docs/api work', async () => {
   assert.ok(examples.length > 50);
   for (const [name, text] of examples) {
     if (['deleteAttachment', 'streamEvents', 'createSession', 'cancelTurn', 'answerQuestion'].includes(name)) continue;
+    if (onPostgres && name === 'backupStore') continue;
     await at('sessions/trip/sync', { entries: [user('How do I get to Lisbon?', { id: 'e1' })] });
     if (name === 'restoreSession') await at('sessions/trip', undefined, 'DELETE');
     if (name === 'redoMove') await at('sessions/trip/undo', {});

@@ -535,8 +535,10 @@ test('a reader of events that is too slow is dropped', async () => {
   const lazy = new Wire(s.port, { paused: true }).send(get(`/ramet/v1/events?session=${id}`));
   await eventually(async () => assert.equal(await metric(s, 'ramet_http_streams'), 2));
   const entries = Array.from({ length: 200 }, (_, i) => ({ role: 'user', text: `entry ${i} ${'x'.repeat(2000)}` }));
-  for (let i = 0; i < 60 && (await metric(s, 'ramet_http_streams')) > 1; i++)
+  for (let i = 0; i < 60 && (await metric(s, 'ramet_http_streams')) > 1; i++) {
     await must(s, 'POST', `sessions/${id}/entries`, { json: { entries } });
+    await quick.until(() => quick.events.length >= (i + 1) * entries.length);
+  }
   await eventually(async () => assert.equal(await metric(s, 'ramet_http_streams'), 1));
   assert.ok((await metric(s, 'ramet_live_dropped_total')) >= 1);
   const { entries: [last] } = await append(s, id, 'the last one');

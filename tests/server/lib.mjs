@@ -10,8 +10,11 @@
 // Tests run one after the other, in the order in which they stand. A server that a test has started
 // is stopped, by its pid, when the test ends (`start({keep: true})`: when all have ended), and must
 // then have ended with exit code 0 and without a word of a sanitizer.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+//
+// Stores are files, or databases of their own on the server that RAMET_TEST_DB names. Tests whose
+// names stand in LEAVE_OUT, a line each, are not run and not counted (tests/run).
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,13 +25,45 @@ import assert from 'node:assert/strict';
 export { assert };
 const here = dirname(fileURLToPath(import.meta.url));
 export const RAMET = process.env.RAMET ?? join(here, '..', '..', 'build', 'ramet');
-/** Times of the tests are for the release build; sanitizers are slower. */
-export const slow = /\/t?san\//.test(RAMET) ? 5 : 1;
+/** Times of the tests are for the release build and files; sanitizers are slower, and a database is. */
+export const slow = (/\/t?san\//.test(RAMET) ? 5 : 1) * (process.env.RAMET_TEST_DB ? 3 : 1);
 
 const root = mkdtempSync(join(process.env.TMPDIR ?? tmpdir(), 'ramet-server.'));
 let scratchNumber = 0;
-/** A new path in the scratch folder, which goes when the suite ends. */
-export const scratch = (name = 'file') => join(root, `${++scratchNumber}-${name}`);
+const database = process.env.RAMET_TEST_DB;
+export const postgresScript = join(here, '..', 'lib', 'postgres.sh');
+const databases = [];
+/** A new path in the scratch folder, which goes when the suite ends; of a store the URL of a new database. */
+export function scratch(name = 'file') {
+  const path = join(root, `${++scratchNumber}-${name}`);
+  return database && /\.db$/.test(name) ? scratchDatabase(`server_${process.pid}_${scratchNumber}`) : path;
+}
+/** The first one is made a store and serves as a template: that is faster. */
+function scratchDatabase(name) {
+  const sh = (...args) => execFileSync(postgresScript, args, { encoding: 'utf8' }).trim();
+  const template = `server_${process.pid}`;
+  if (!databases.length) {
+    const url = sh('database', database, template);
+    databases.push(template);
+    // Not through pgbouncer, which would keep it in use.
+    execFileSync(RAMET, ['token', 'list', '--db', bounced(url) ? directly(url) : url], { stdio: 'ignore' });
+  }
+  databases.push(name);
+  return sh('database', database, name, template);
+}
+/** Whether it is a scratch database behind pgbouncer, and its URL past that. */
+const bounced = (url) => /pgbouncer=1/.test(database ?? '') && url.endsWith(database.slice(database.indexOf('?')));
+const directly = (url) => process.env.RAMET_TEST_DIRECT.replace(/\/[^/?]+\?/, `/${/\/([^/?]+)\?/.exec(url)[1]}?`);
+export const onPostgres = Boolean(database);
+/** All that a store holds, as it lies in its files, or as the database tells it. */
+export function storeBytes(db) {
+  if (!onPostgres) return Buffer.concat([db, `${db}-wal`].map((path) => readFileSync(path)));
+  const url = db.replace(/[?&](pgbouncer|partitions)=\d+/g, '');
+  return execFileSync('pg_dump', ['-a', '-d', url], { maxBuffer: 1 << 30 });
+}
+function databasesDrop() {
+  for (const name of databases) execFileSync(postgresScript, ['drop', database, name]);
+}
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
 /** Tries again until it does not throw: for what is true only a moment after an answer. */
@@ -62,7 +97,8 @@ function within(promise, ms, what) {
 export async function finish() {
   let failed = 0;
   const only = process.argv[2];
-  const chosen = only ? tests.filter((t) => t.name.includes(only)) : tests;
+  const leftOut = (process.env.LEAVE_OUT ?? '').split('\n');
+  const chosen = tests.filter((t) => !leftOut.includes(t.name) && (!only || t.name.includes(only)));
   for (const [i, t] of chosen.entries()) {
     let problem = null;
     try {
@@ -83,6 +119,7 @@ export async function finish() {
   for (const server of [...running])
     await server.stop().catch((e) => { failed++; console.log(`Bail out! ${e.message}`); });
   console.log(`1..${chosen.length}`);
+  databasesDrop();
   rmSync(root, { recursive: true, force: true });
   process.exit(failed ? 1 : 0);
 }
@@ -119,7 +156,8 @@ export const ramet = (args, options) => run(RAMET, args, options);
  */
 export async function start({ args = [], db = scratch('store.db'), env = {}, keep = false,
                               listen = '127.0.0.1:0', through = [] } = {}) {
-  const [program, ...words] = [...through, RAMET, 'serve', '--listen', listen, '--db', db, ...args];
+  const past = bounced(db) ? ['--db-direct', directly(db)] : [];
+  const [program, ...words] = [...through, RAMET, 'serve', '--listen', listen, '--db', db, ...past, ...args];
   const child = spawn(program, words,
                       { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const server = { child, db, pid: child.pid, out: '', err: '', kept: keep };

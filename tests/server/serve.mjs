@@ -406,7 +406,7 @@ test('how many writes shared a commit', async () => {
     assert.equal(buckets.at(-1).value, count);
     assert.ok(buckets[0].value >= 8, 'the sessions were made one by one');
     assert.equal(await metric(s, 'ramet_commits_total'), count);
-  }, 10000);
+  }, 10000 * slow);
 });
 
 test('forks, rewinds and switches are counted', async () => {

@@ -61,12 +61,12 @@ void sound(void)
     cr_assert_eq(out.n_all, 0, "%s", out.n ? out.faults[0].what : "");
 }
 
-/* ---- files */
+/* ---- the content itself */
 
 static const char *path_of(const char *name)
 {
     static char path[300];
-    snprintf(path, sizeof path, "%s.files/%s", T.path, name);
+    snprintf(path, sizeof path, "%s/%s", T.files, name);
     return path;
 }
 
@@ -98,29 +98,49 @@ static int count_in(const char *path, int depth)
     return n;
 }
 
+void in_folder(void)
+{
+    T.folder = true;
+    if (T.database)
+        scratch_reopen(NULL);
+}
+
+static bool in_tables(void)
+{
+    return T.database && !T.folder;
+}
+
+/* A statement on the parts of a content. */
+static int64_t rows(const char *sql, const char *sha256)
+{
+    char text[400];
+    snprintf(text, sizeof text, "%s WHERE sha='\\x%s'", sql, sha256);
+    return sql_number(text);
+}
+
 int files(void)
 {
+    if (in_tables())
+        return (int)sql_number("SELECT count(DISTINCT sha) FROM attach_part");
     return count_in(path_of(""), 0);
 }
 
 bool file_there(const char *sha256)
 {
+    if (in_tables())
+        return rows("SELECT count(*) FROM attach_part", sha256) > 0;
     return access(place(sha256), F_OK) == 0;
-}
-
-const char *file_text(const char *sha256)
-{
-    static char text[256];
-    FILE *f = fopen(place(sha256), "r");
-    cr_assert_not_null(f, "no file %s", place(sha256));
-    text[fread(text, 1, sizeof text - 1, f)] = 0;
-    fclose(f);
-    return text;
 }
 
 void file_put(const char *sha256, const char *text)
 {
-    char folder[8];
+    char folder[8], sql[400];
+    if (in_tables()) {
+        rows("DELETE FROM attach_part", sha256);
+        snprintf(sql, sizeof sql, "INSERT INTO attach_part VALUES('\\x%s',0,'%s')", sha256, text);
+        sql_number(sql);
+        return;
+    }
     snprintf(folder, sizeof folder, "%.2s", sha256);
     mkdir(path_of(""), 0700);
     mkdir(path_of(folder), 0700);
@@ -132,7 +152,10 @@ void file_put(const char *sha256, const char *text)
 
 void file_drop(const char *sha256)
 {
-    cr_assert_eq(unlink(place(sha256)), 0);
+    if (in_tables())
+        rows("DELETE FROM attach_part", sha256);
+    else
+        cr_assert_eq(unlink(place(sha256)), 0);
 }
 
 void file_age(const char *name, int64_t us)

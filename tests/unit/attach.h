@@ -18,14 +18,15 @@ void attach(const char *session, const char *entry, const char *id);
 /* fsck finds nothing. */
 void sound(void);
 
-/* ---- the files themselves, beside the store */
+/* ---- the content itself: files beside the store, or rows of the database */
 
+/* From now on as files, also when the store is not one. */
+void in_folder(void);
 int files(void); /* how many, whole or begun */
-const char *file_text(const char *sha256);
 bool file_there(const char *sha256);
 void file_put(const char *sha256, const char *text);
 void file_drop(const char *sha256);
-/* Makes a file in PATH.files look that old. */
+/* Makes a file in the folder look that old. */
 void file_age(const char *name, int64_t us);
 
 #endif

@@ -184,6 +184,7 @@ Test(attachment_upkeep, many_go_in_several_writes)
 
 Test(attachment_upkeep, an_orphan_file_goes_when_it_is_old)
 {
+    in_folder();
     make("s");
     const char *id = upload(T.call, "hello");
     attach("s", "e", id);
@@ -208,9 +209,10 @@ Test(attachment_upkeep, an_upload_cut_short_goes_when_it_is_old)
     char name[300];
     ramet_upload *u;
     ramet_attachment *a;
+    in_folder();
     ok(ramet_upload_begin(T.call, &(ramet_upload_in){0}, &u));
     ok(ramet_upload_add(u, "hello", 5));
-    snprintf(name, sizeof name, "%s.files/up-left-by-a-crash", T.path);
+    snprintf(name, sizeof name, "%s/up-left-by-a-crash", T.files);
     FILE *f = fopen(name, "w");
     fputs("he", f);
     fclose(f);
@@ -242,12 +244,12 @@ Test(attachment_upkeep, fsck_names_what_is_wrong_with_a_file)
     attach("s", "e", id);
     sound();
     file_put(HELLO_SHA, "hell");
-    fault("its file has 4 bytes and should have 5");
+    fault("has 4 bytes and should have 5");
     file_put(HELLO_SHA, "hallo");
-    fault("its file is damaged: the hash is wrong");
+    fault("is damaged: the hash is wrong");
     fault(id);
     file_drop(HELLO_SHA);
-    fault("its file is missing");
+    fault("is missing");
     upload(T.call, "hello");
     sound();
 }
@@ -311,6 +313,7 @@ Test(attachment_upkeep, a_backup_has_the_files)
     collect(false);
     cr_assert_eq(files(), 0);
     snprintf(T.path, sizeof T.path, "%s/copy.db", T.dir);
+    snprintf(T.files, sizeof T.files, "%s/copy.db.files", T.dir);
     T.now -= 8 * DAY;
     scratch_reopen(NULL);
     cr_assert_eq(files(), 2, "and nothing that was only begun");

@@ -173,7 +173,7 @@ Test(bounds, a_damaged_body_blocks_neither_search_nor_gc)
     fill("s", NULL, 1, 20000);
     make("t");
     put("t", &(ramet_entry_in){.id = "e", .role = RAMET_USER, .text = "lighthouse"});
-    sql_run(T.path, "UPDATE body SET packed=x'0102'");
+    sql_run(T.path, "UPDATE body SET packed=zeroblob(2)");
     ramet_page p;
     refused(RAMET_DAMAGED, NULL, ramet_read(T.call, "s", &(ramet_read_in){0}, &p));
     ramet_hits hits;

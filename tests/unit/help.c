@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "../lib/scratch_db.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -30,7 +31,7 @@ void tick(int64_t us)
 
 ramet_options scratch_options(void)
 {
-    return (ramet_options){.clock = clock_read};
+    return (ramet_options){.clock = clock_read, .attachments = T.folder ? T.files : NULL};
 }
 
 static void store_open(const ramet_options *opt)
@@ -51,12 +52,22 @@ void scratch_shut(void)
     T.call = NULL;
 }
 
+static char schema[64]; /* of the test */
+
+/* ---- the store */
+
 void scratch_open(void)
 {
     const char *tmp = getenv("TMPDIR");
     snprintf(T.dir, sizeof T.dir, "%.40s/ramet-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     cr_assert_not_null(mkdtemp(T.dir), "no scratch folder %s", T.dir);
     snprintf(T.path, sizeof T.path, "%s/store.db", T.dir);
+    snprintf(T.files, sizeof T.files, "%s/store.db.files", T.dir);
+    T.database = scratch_db_on();
+    if (T.database) {
+        snprintf(schema, sizeof schema, "t_%s", strrchr(T.dir, '-') + 1);
+        scratch_db_make(schema, T.path, sizeof T.path);
+    }
     T.now = T0;
     memory = arena_new();
     ramet_options opt = scratch_options();
@@ -92,6 +103,8 @@ void scratch_close(void)
 {
     if (T.store)
         scratch_shut();
+    if (schema[0])
+        scratch_db_drop(schema);
     folder_remove(T.dir, 0);
     arena_free(memory);
 }
@@ -263,6 +276,8 @@ const char *mark(void)
 
 int64_t sql_number(const char *sql)
 {
+    if (T.database)
+        return scratch_db_run(T.path, sql);
     sqlite3 *db = NULL;
     sqlite3_stmt *st = NULL;
     cr_assert_eq(sqlite3_open_v2(T.path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
@@ -276,6 +291,10 @@ int64_t sql_number(const char *sql)
 
 void sql_run(const char *path, const char *sql)
 {
+    if (T.database) {
+        scratch_db_run(path, sql);
+        return;
+    }
     sqlite3 *db = NULL;
     cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
     sqlite3_busy_timeout(db, 5000);

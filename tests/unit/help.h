@@ -7,6 +7,10 @@
  *     TestSuite(fork, .init = scratch_open, .fini = scratch_close);
  *
  * The clock stands still unless tick() or a helper that writes moves it on.
+ *
+ * With RAMET_TEST_DB=postgres://… in the environment the store is a schema of its own in that
+ * database, made for the test and dropped after it. Tests of what only a file has stand in
+ * tests/lib/of-files.
  */
 #ifndef TESTS_UNIT_HELP_H
 #define TESTS_UNIT_HELP_H
@@ -25,7 +29,11 @@ extern struct scratch {
     ramet *store;
     ramet_call *call; /* as the embedding program */
     int64_t now;
-    char dir[64], path[96];
+    char dir[64];
+    char path[512]; /* of the store, or its URL */
+    char files[96]; /* folder of its attachments */
+    bool folder;    /* they lie there also when the store is not a file */
+    bool database;  /* not a file */
 } T;
 
 void scratch_open(void);
@@ -76,9 +84,9 @@ const char *ids_on(const char *session, int64_t branch);
 const char *dump(const char *session, int64_t branch);
 /* Counters of the store that every write changes: equal when nothing was written. */
 const char *mark(void);
-/* A number from the file itself, where the API cannot show it. */
+/* A number from the store itself, where the API cannot show it. */
 int64_t sql_number(const char *sql);
-/* Changes the file behind Ramet's back. */
+/* Changes a store behind Ramet's back. */
 void sql_run(const char *path, const char *sql);
 
 #endif

@@ -135,7 +135,9 @@ static const char *cookie_of(const char *set)
 
 Test(identity, a_cookie_opens_only_for_what_it_was_made)
 {
-    cookies *c = cookies_new(), *other = cookies_new();
+    char message[AUTH_MESSAGE];
+    cookies *c = cookies_new(T.store, "", message);
+    cookies *other = cookies_new(T.store, "a key of another server, long enough", message);
     cookie_session in = {.who = {"ann", NULL, "admin"}}, out;
     cookie_login login = {"s", "n", "v", "/"}, back;
     const char *header = cookie_of(cookie_session_make(c, W.mem, &in, false));
@@ -164,7 +166,8 @@ Test(identity, a_cookie_opens_only_for_what_it_was_made)
 
 Test(identity, rubbish_for_a_cookie)
 {
-    cookies *c = cookies_new();
+    char message[AUTH_MESSAGE];
+    cookies *c = cookies_new(T.store, "", message);
     cookie_session in = {.token = "rmt_x"}, out;
     unsigned seed = 7;
     const char *header = cookie_of(cookie_session_make(c, W.mem, &in, false));
@@ -180,7 +183,13 @@ Test(identity, rubbish_for_a_cookie)
     cookies_free(c);
     cookie_session long_one = {.token = arena_alloc(W.mem, 9000)};
     memset((char *)long_one.token, 'x', 8999);
-    cookies *d = cookies_new();
+    cr_assert_null(cookies_new(T.store, "short", message));
+    cr_assert(strstr(message, "cookie-key"));
+    cookies *d = cookies_new(T.store, "the same setting on two servers, say", message);
+    cookies *e = cookies_new(T.store, "the same setting on two servers, say", message);
+    cr_assert(cookie_session_read(e, W.mem, cookie_of(cookie_session_make(d, W.mem, &in, false)),
+                                  false, &out));
+    cookies_free(e);
     cr_assert_null(cookie_session_make(d, W.mem, &long_one, false));
     cookies_free(d);
 }

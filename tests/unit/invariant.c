@@ -3,6 +3,7 @@
  * invariant.c: one test for each invariant I1-I10, named for it.
  */
 #include "help.h"
+#include "shim.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -390,60 +391,10 @@ Test(invariant, i7_deletion_is_scoped)
 
 /* ---- I8: a failed write is reported and stops writes; reads go on */
 
-static sqlite3_vfs shim;
-static int (*real_open)(sqlite3_vfs *, const char *, sqlite3_file *, int, int *);
-static atomic_int write_error, sync_error;
-
-/* SQLite has one table of methods for each way of locking; each gets a twin that can fail. */
-static struct twin {
-    sqlite3_io_methods failing;
-    const sqlite3_io_methods *real;
-} twins[4];
-
-static const sqlite3_io_methods *real_of(sqlite3_file *f)
-{
-    return ((const struct twin *)(const void *)f->pMethods)->real;
-}
-
-static int shim_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
-{
-    return write_error ? write_error : real_of(f)->xWrite(f, p, n, at);
-}
-
-static int shim_sync(sqlite3_file *f, int flags)
-{
-    return sync_error ? sync_error : real_of(f)->xSync(f, flags);
-}
-
-static int shim_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int flags, int *got)
-{
-    int rc = real_open(vfs, name, f, flags, got);
-    if (rc != SQLITE_OK || !f->pMethods)
-        return rc;
-    for (size_t i = 0; i < sizeof twins / sizeof *twins; i++) {
-        struct twin *t = &twins[i];
-        if (t->real && t->real != f->pMethods)
-            continue;
-        t->real = f->pMethods;
-        t->failing = *t->real;
-        t->failing.xWrite = shim_write;
-        t->failing.xSync = shim_sync;
-        f->pMethods = &t->failing;
-        return rc;
-    }
-    return SQLITE_CANTOPEN;
-}
-
 static void open_with_shim(void)
 {
-    shim = *sqlite3_vfs_find(NULL);
-    real_open = shim.xOpen;
-    shim.xOpen = shim_open;
-    shim.zName = "shim";
-    shim.pNext = NULL;
-    cr_assert_eq(sqlite3_vfs_register(&shim, 0), SQLITE_OK);
     ramet_options opt = scratch_options();
-    opt.engine_vfs = "shim";
+    opt.engine_vfs = shim_vfs();
     scratch_reopen(&opt);
 }
 
@@ -459,9 +410,9 @@ Test(invariant, i8_a_failed_sync_stops_writes_until_reopened)
     open_with_shim();
     make("s");
     say("s", "a");
-    sync_error = SQLITE_IOERR_FSYNC;
+    shim_sync_error = SQLITE_IOERR_FSYNC;
     refused(RAMET_IO, NULL, try_append("b"));
-    sync_error = 0;
+    shim_sync_error = 0;
     cr_assert_eq(ramet_health(T.store), RAMET_IO);
     for (int i = 0; i < 3; i++)
         refused(RAMET_STOPPED, NULL, try_append("c"));
@@ -472,7 +423,7 @@ Test(invariant, i8_a_failed_sync_stops_writes_until_reopened)
     cr_assert_geq(page.n, 1, "reads go on");
     cr_assert_str_eq(page.entries[0].id, "a");
     ramet_options opt = scratch_options();
-    opt.engine_vfs = "shim";
+    opt.engine_vfs = shim_vfs();
     scratch_reopen(&opt);
     cr_assert_eq(ramet_health(T.store), RAMET_OK);
     ok(try_append("d"));
@@ -485,7 +436,7 @@ Test(invariant, i8_a_full_disk_stops_writes_until_there_is_room)
     open_with_shim();
     make("s");
     say("s", "a");
-    write_error = SQLITE_FULL;
+    shim_write_error = SQLITE_FULL;
     refused(RAMET_FULL, NULL, try_append("b"));
     cr_assert_eq(ramet_health(T.store), RAMET_FULL);
     ramet_status st = try_append("c");
@@ -493,7 +444,7 @@ Test(invariant, i8_a_full_disk_stops_writes_until_there_is_room)
     ramet_page page;
     ok(ramet_read(T.call, "s", &(ramet_read_in){0}, &page));
     cr_assert_eq(page.n, 1);
-    write_error = 0;
+    shim_write_error = 0;
     for (int i = 0; i < 300 && (st = try_append("d")) != RAMET_OK; i++)
         usleep(20000);
     cr_assert_eq(st, RAMET_OK, "%s", ramet_status_code(st));

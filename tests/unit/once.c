@@ -385,9 +385,9 @@ Test(once, a_secret_in_an_answer_is_not_in_the_file)
 Test(once, a_changed_row_is_damage_and_no_answer)
 {
     static const char *const changes[] = {
-        "answer=x'0000'",
+        "answer=zeroblob(2)",
         "answer=substr(answer,1,length(answer)-1)",
-        "answer=answer||x'00'",
+        "answer=answer||zeroblob(1)",
         "answer=(SELECT answer FROM once WHERE scope='other')",
         "answer=(SELECT answer FROM once WHERE user_id='ann')",
         "answer=(SELECT answer FROM once WHERE hex(digest) LIKE '09%')",
@@ -395,7 +395,7 @@ Test(once, a_changed_row_is_damage_and_no_answer)
         "size=size+1",
         "expires=expires+1",
         "digest=zeroblob(32)",
-        "digest=x'01'"};
+        "digest=zeroblob(1)"};
     make("s");
     asked a = {0};
     ramet_call *ann = as("ann");

@@ -103,22 +103,35 @@ Test(open, what_is_not_a_store)
     cr_assert_eq(st.st_size, 12, "and it is left alone");
 }
 
+static int64_t version_get(void)
+{
+    return sql_number(T.database ? "SELECT value FROM meta WHERE key='schema'"
+                                 : "PRAGMA user_version");
+}
+
+static void version_set(int64_t v)
+{
+    char sql[80];
+    snprintf(sql, sizeof sql,
+             T.database ? "UPDATE meta SET value='%d' WHERE key='schema'"
+                        : "PRAGMA user_version = %d",
+             (int)v);
+    sql_run(T.path, sql);
+}
+
 Test(open, a_newer_store_is_refused_and_left_alone)
 {
     make("s");
     scratch_reopen(NULL);
-    int64_t version = sql_number("PRAGMA user_version");
+    int64_t version = version_get();
     cr_assert_gt(version, 0);
-    char sql[64];
-    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", (int)version + 1);
-    sql_run(T.path, sql);
+    version_set(version + 1);
     cr_assert_eq(try_open(T.path, NULL), RAMET_NEWER);
     char number[16];
     snprintf(number, sizeof number, "%d", (int)version + 1);
     cr_assert(strstr(err.message, number), "the message names the version: %s", err.message);
-    cr_assert_eq(sql_number("PRAGMA user_version"), version + 1);
-    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", (int)version);
-    sql_run(T.path, sql);
+    cr_assert_eq(version_get(), version + 1);
+    version_set(version);
     cr_assert_eq(try_open(T.path, NULL), RAMET_OK, "%s", err.message);
 }
 

@@ -106,13 +106,15 @@ static const char *const walkers[] = {"max_*",          "min_*",           "orph
                                       "tree_count",     "session_expired", "session_newest",
                                       "tag_all",        "tag_sessions",    "attachment_sums",
                                       "attachment_all", "share_expired",   "token_all",
-                                      "statistics_all"};
+                                      "statistics_all", "copy_any"};
 /* Statements that may sort, or walk what they just made: one caller's, one tree's or one tag's. */
 static const char *const sorters[] = {
-    "session_of_tree", "session_children",  "session_in_tree",   "session_tagged", "session_states",
-    "branch_of_tree",  "session_of_member", "branch_of_session", "branch_needed",  "branch_heirs",
-    "branch_off*",     "usage_by_currency", "member_all",        "user_trees",     "attached_homes",
-    "attached_heirs",  "feedback_of"};
+    "session_of_tree",   "session_children", "session_in_tree",   "session_tagged",
+    "session_states",    "branch_of_tree",   "session_of_member", "branch_of_session",
+    "branch_needed",     "branch_heirs",     "branch_group",      "branch_off*",
+    "usage_by_currency", "member_all",       "user_trees",        "attached_homes",
+    "attached_heirs",    "feedback_of",      "entry_segments",    "copy_branches",
+    "copy_trees_since",  "event_texts"};
 
 static bool named(const char *const *list, size_t n, const char *name)
 {

@@ -79,14 +79,23 @@ Test(search, letters_with_marks)
     fruit();
     cr_assert_str_eq(found("äpfel"), "e3");
     cr_assert_str_eq(found("café"), "e3");
+    cr_assert_str_eq(found("APFEL cafe"), "e3");
+    ask("s", "e9", "Ωμέγα straße ЁЖИК naïveté 東京都 it's C:\\temp don't");
+    cr_assert_str_eq(found("ΩΜΈΓΑ"), "e9");
+    cr_assert_str_eq(found("STRASSE"), "", "folded letter by letter");
+    cr_assert_str_eq(found("straße ёжик"), "e9");
+    cr_assert_str_eq(found("naivete 東京都"), "e9");
+    cr_assert_str_eq(found("東京*"), "e9");
+    cr_assert_str_eq(found("\"c temp\" it's"), "e9");
 }
 
 Test(search, odd_queries_are_no_syntax)
 {
     fruit();
-    static const char *const odd[] = {"\"open", "AND",  "fox OR dog", "a:b",     "(fox", "fox)",
-                                      "*",      "^fox", "NEAR(a b)",  "fox AND", "{a}",  "--",
-                                      "'",      "\"\"", "text:fox",   "+fox"};
+    static const char *const odd[] = {"\"open", "AND",  "fox OR dog", "a:b",        "(fox",
+                                      "fox)",   "*",    "^fox",       "NEAR(a b)",  "fox AND",
+                                      "{a}",    "--",   "'",          "\"\"",       "text:fox",
+                                      "+fox",   "it's", "a\\",        "fox & !dog", "fox:*"};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         ramet_hits hits;
         ramet_status st = ramet_search(T.call, &(ramet_search_in){.query = odd[i]}, &hits);
@@ -388,4 +397,109 @@ Test(search, long_texts_are_found_by_their_beginning)
     ramet_hits hits;
     ok(ramet_search(T.call, &(ramet_search_in){.query = "aardvark"}, &hits));
     cr_assert_lt(strlen(hits.items[0].snippet), 2000);
+}
+
+/* 1.5 MB, each word another. */
+Test(search, of_a_huge_text_the_beginning_counts)
+{
+    enum { WORDS = 150000, EACH = 10, KEPT = (256 << 10) / EACH };
+    make("s");
+    static char text[WORDS * EACH + 1];
+    for (int i = 0; i < WORDS; i++)
+        snprintf(text + (size_t)i * EACH, EACH + 1, "word%05d ", i % 100000);
+    put("s", &(ramet_entry_in){.id = "e", .role = RAMET_USER, .text = text});
+    ask("s", "small", "word00001 alone");
+    cr_assert_str_eq(found("word00000"), "e");
+    cr_assert_str_eq(found("word00001"), "e small");
+    char word[64];
+    snprintf(word, sizeof word, "word%05d", KEPT - 1);
+    cr_assert_str_eq(found(word), "e", "the last one that is indexed");
+    snprintf(word, sizeof word, "word%05d", KEPT + 1);
+    cr_assert_str_eq(found(word), "");
+    snprintf(word, sizeof word, "\"word%05d word%05d\"", KEPT - 3, KEPT - 2);
+    cr_assert_str_eq(found(word), "e", "a phrase far behind");
+    snprintf(word, sizeof word, "\"word%05d word%05d\"", KEPT - 2, KEPT - 3);
+    cr_assert_str_eq(found(word), "");
+    snprintf(word, sizeof word, "word00001 -\"word%05d word%05d\"", KEPT - 3, KEPT - 2);
+    cr_assert_str_eq(found(word), "small");
+    snprintf(word, sizeof word, "word00001 -\"word%05d word%05d\"", KEPT - 2, KEPT - 3);
+    cr_assert_str_eq(found(word), "e small");
+}
+
+Test(search, phrases_of_words_that_come_often)
+{
+    make("s");
+    static char text[16000];
+    for (int i = 0; i < 1000; i++)
+        strcat(text, i == 900 ? "tick tock " : "tick tack ");
+    ask("s", "e", text);
+    ask("s", "f", "tick tack");
+    cr_assert_str_eq(found("\"tick tock\""), "e");
+    cr_assert_str_eq(found("\"tock tick\""), "e");
+    cr_assert_str_eq(found("\"tock tack\""), "");
+    cr_assert_str_eq(found("tick -\"tock tick\""), "f");
+    cr_assert_str_eq(found("\"tick to*"), "", "a star within quotes is no prefix");
+    cr_assert_str_eq(found("\"tick to\"*"), "e");
+}
+
+/* Words of 3 bytes a letter, beyond what a tsvector keeps of one. */
+Test(search, very_long_words)
+{
+    make("s");
+    char word[3 * 900 + 16] = "", other[sizeof word], text[sizeof word + 16];
+    for (int i = 0; i < 900; i++)
+        strcat(word, "京");
+    strcpy(other, word);
+    strcat(other, "都");
+    snprintf(text, sizeof text, "one %s two", other);
+    ask("s", "e", text);
+    ask("s", "f", "one two");
+    cr_assert_str_eq(found(other), "e");
+    cr_assert_str_eq(found(word), "", "it is not the whole word");
+    snprintf(text, sizeof text, "%s*", word);
+    cr_assert_str_eq(found(text), "e");
+    snprintf(text, sizeof text, "one -%s", other);
+    cr_assert_str_eq(found(text), "f");
+    snprintf(text, sizeof text, "one -%s", word);
+    cr_assert_str_eq(found(text), "e f");
+}
+
+Test(search, two_handles_find_what_the_other_wrote)
+{
+    fruit();
+    ramet_options opt = scratch_options();
+    ramet *second;
+    ramet_error err;
+    cr_assert_eq(ramet_open(T.path, &opt, &second, &err), RAMET_OK, "%s", err.message);
+    ramet_call *c = ramet_call_new(second, NULL, NULL);
+    for (int i = 0; i < 20; i++) {
+        char id[16], word[16];
+        snprintf(id, sizeof id, "x%d", i);
+        snprintf(word, sizeof word, "zebra%d", i);
+        ramet_call *writer = i % 2 ? T.call : c, *reader = i % 2 ? c : T.call;
+        ramet_append_out out;
+        ramet_entry_in in = {.id = id, .role = RAMET_USER, .text = word};
+        ok_for(writer, ramet_append(writer, "t", &(ramet_append_in){.entries = &in, .n = 1}, &out));
+        cr_assert_str_eq(found_by(reader, &(ramet_search_in){.query = word}), id);
+    }
+    cr_assert_str_eq(found_by(c, &(ramet_search_in){.query = "lazy"}), "e2");
+    ramet_call_free(c);
+    ramet_close(second);
+}
+
+/* When the first events are gone, the entries themselves are gone through. */
+Test(search, an_index_is_made_anew_without_events)
+{
+    fruit();
+    int64_t n;
+    ok(ramet_search_update(T.call, false, &n));
+    cr_assert_eq(n, 4);
+    ok(ramet_events_prune(T.call, 1, &n));
+    cr_assert_gt(n, 0);
+    ok(ramet_search_update(T.call, true, &n));
+    cr_assert_eq(n, 4);
+    ask("s", "e5", "brown again");
+    cr_assert_str_eq(found("brown"), "e1 e2 e4 e5");
+    ok(ramet_search_update(T.call, false, &n));
+    cr_assert_eq(n, 0);
 }

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Full-text search in an index of its own, a file beside the store. search.h tells the parts.
+ *
+ * The index follows the commit: appends know nothing of it, and a search first indexes
+ * what it has not seen yet. So it can be lost at any time, and its failures are those
+ * of a search, never of a write.
+ */
+#include "core/search.h"
+
+static const char *search_path(arena *a, const ramet *r)
+{
+    return arena_printf(a, "%s-search", store_path(r->st));
+}
+
+static ramet_status index_open(ramet *r, struct search *s, bool create, char *message)
+{
+    if (s->f)
+        return RAMET_OK;
+    arena *a = arena_new();
+    db_config cfg = {.path = search_path(a, r),
+                     .vfs = r->vfs,
+                     .busy_ms = r->busy_ms,
+                     .create = create,
+                     .writer = true,
+                     .index = true};
+    ramet_status st = fts_open(&cfg, &s->f, message);
+    arena_free(a);
+    return st;
+}
+
+static int64_t file_mark(ramet *r)
+{
+    char message[512];
+    int64_t mark = 0;
+    struct search *s = search_lock(r);
+    if (index_open(r, s, false, message) == RAMET_OK && db_begin_read(fts_db(s->f)) == RAMET_OK) {
+        mark = follow_mark(s->f);
+        db_end_read(fts_db(s->f));
+    }
+    search_unlock(s);
+    return mark;
+}
+
+static void file_forget(ramet *r, int64_t tree, const int64_t *keys, const char *const *texts,
+                        size_t n)
+{
+    char message[512];
+    struct search *s = search_lock(r);
+    if (index_open(r, s, false, message) == RAMET_OK)
+        follow_forget(s->f, tree, keys, texts, n);
+    search_unlock(s);
+}
+
+/* ------------------------------------------------------------------ the engine */
+
+typedef ramet_status (*index_work)(ramet_call *c, fts *f, void *arg);
+
+/* Runs work on the open index; once more on an empty one when it proved to be damaged. */
+static ramet_status index_run(ramet_call *c, index_work work, void *arg)
+{
+    char message[512] = "";
+    struct search *s = search_lock(c->r);
+    ramet_status st = index_open(c->r, s, true, message);
+    if (st != RAMET_OK) {
+        call_fail(c, st, NULL, "the search index cannot be opened: %s", message);
+    } else {
+        st = work(c, s->f, arg);
+        if (db_status(fts_db(s->f)) == RAMET_DAMAGED) {
+            memset(&c->err, 0, sizeof c->err);
+            st = fts_reset(s->f) == RAMET_OK ? work(c, s->f, arg) : index_fail(c, s->f);
+        }
+    }
+    search_unlock(s);
+    return st;
+}
+
+typedef struct search_job {
+    const ramet_search_in *in;
+    int limit;
+    query q;
+    ramet_hits *out;
+} search_job;
+
+static ramet_status search_run(ramet_call *c, fts *f, void *arg)
+{
+    search_job *j = arg;
+    int64_t indexed = 0;
+    query q = j->q;
+    TRY(query_cut(c, f, &q));
+    TRY(follow_all(c, f, &indexed));
+    *j->out = (ramet_hits){0};
+    finder s = {.c = c, .in = j->in, .q = &q, .f = f};
+    fts_state state;
+    /* The index first: then the store's snapshot has all that is in it. */
+    if (db_begin_read(fts_db(f)) != RAMET_OK)
+        return index_fail(c, f);
+    fts_state_get(f, &state); /* the snapshot begins with the first read */
+    ramet_status st =
+        cx_read(&s.x, c) ? cx_done(&s.x, find_page(&s, j->limit, j->out)) : c->err.status;
+    if (db_status(fts_db(f)) != RAMET_OK)
+        st = index_fail(c, f);
+    db_end_read(fts_db(f));
+    return st;
+}
+
+static ramet_status file_find(ramet_call *c, const ramet_search_in *in, int limit, const query *q,
+                              ramet_hits *out)
+{
+    search_job j = {.in = in, .limit = limit, .q = *q, .out = out};
+    return index_run(c, search_run, &j);
+}
+
+typedef struct update_job {
+    bool rebuild;
+    int64_t indexed;
+} update_job;
+
+static ramet_status update_run(ramet_call *c, fts *f, void *arg)
+{
+    update_job *j = arg;
+    j->indexed = 0;
+    if (j->rebuild)
+        TRY(follow_restart(c, f));
+    return follow_all(c, f, &j->indexed);
+}
+
+static ramet_status file_update(ramet_call *c, bool rebuild, int64_t *indexed)
+{
+    update_job j = {.rebuild = rebuild};
+    ramet_status st = index_run(c, update_run, &j);
+    *indexed = j.indexed;
+    return st;
+}
+
+static int64_t file_bytes(ramet *r)
+{
+    arena *a = arena_new();
+    const char *path = search_path(a, r);
+    int64_t n = store_file_size(path) + store_file_size(arena_printf(a, "%s-wal", path));
+    arena_free(a);
+    return n;
+}
+
+/* What the index has seen last must stay: it knows by that event that it belongs to this store.
+ * An index that is made later goes through the entries themselves. */
+static int64_t file_needs(ramet *r)
+{
+    arena *a = arena_new();
+    bool index = store_file_size(search_path(a, r)) > 0;
+    arena_free(a);
+    return index ? file_mark(r) : INT64_MAX;
+}
+
+const search_engine search_in_file = {
+    .find = file_find,
+    .update = file_update,
+    .forget = file_forget,
+    .mark = file_mark,
+    .bytes = file_bytes,
+    .needs = file_needs,
+};

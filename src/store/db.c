@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * store/db.h: what is common to the engines, and the way to the one that a connection is of.
+ */
+#include "store/engine.h"
+
+#include "base/util.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool db_is_url(const char *place)
+{
+    return strncmp(place, "postgres://", 11) == 0 || strncmp(place, "postgresql://", 13) == 0;
+}
+
+ramet_status db_open(const db_config *cfg, db **out, char *message)
+{
+    const db_engine *e = db_is_url(cfg->path) ? &postgres_engine : &sqlite_engine;
+    return e->open(cfg, out, message);
+}
+
+void db_close(db *d)
+{
+    if (d)
+        d->e->close(d);
+}
+
+/* ------------------------------------------------------------------- status */
+
+void db_fail(db *d, ramet_status s, const char *fmt, ...)
+{
+    if (d->status != RAMET_OK)
+        return;
+    d->status = s;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(d->message, sizeof d->message, fmt, ap);
+    va_end(ap);
+}
+
+ramet_status db_status(const db *d)
+{
+    return d->status;
+}
+
+bool db_engine_failed(const db *d)
+{
+    return d->engine;
+}
+
+const char *db_message(const db *d)
+{
+    return d->message;
+}
+
+void db_clear(db *d)
+{
+    d->status = RAMET_OK;
+    d->engine = false;
+    d->message[0] = 0;
+    d->e->cleared(d);
+}
+
+/* ------------------------------------------------------------- transactions */
+
+ramet_status db_begin_read(db *d)
+{
+    return d->e->begin(d, DB_READ);
+}
+
+ramet_status db_begin_write(db *d)
+{
+    return d->e->begin(d, DB_WRITE);
+}
+
+ramet_status db_begin_schema(db *d)
+{
+    return d->e->begin(d, DB_SCHEMA);
+}
+
+void db_end_read(db *d)
+{
+    d->e->end_read(d);
+}
+
+ramet_status db_commit(db *d)
+{
+    return d->e->commit(d);
+}
+
+void db_rollback(db *d)
+{
+    d->e->rollback(d);
+}
+
+bool db_guarded(const db *d)
+{
+    return d->guarded;
+}
+
+bool db_fresh(const db *d)
+{
+    return d->fresh;
+}
+
+void db_conflict(db *d)
+{
+    if (d->e->conflict && d->status == RAMET_OK)
+        d->e->conflict(d);
+    db_fail(d, RAMET_BUSY, "the write has to be run again");
+}
+
+int64_t db_changes(db *d)
+{
+    return d->e->changes(d);
+}
+
+int64_t db_epoch(db *d)
+{
+    return d->e->epoch(d);
+}
+
+int64_t db_number(db *d, db_kind what, int64_t *at)
+{
+    return d->e->number(d, what, at, false);
+}
+
+int64_t db_number_above(db *d, db_kind what)
+{
+    return d->e->number(d, what, NULL, true);
+}
+
+int64_t db_highest(db *d, db_kind what)
+{
+    return d->e->highest(d, what);
+}
+
+/* --------------------------------------------------------------- statements */
+
+db_stmt *db_query(db *d, sql_id q)
+{
+    return d->e->query(d, q);
+}
+
+void q_int(db_stmt *q, int n, int64_t v)
+{
+    q->e->bind_int(q, n, v);
+}
+
+void q_text(db_stmt *q, int n, const char *s)
+{
+    q->e->bind_text(q, n, s);
+}
+
+void q_blob(db_stmt *q, int n, const void *p, size_t len)
+{
+    q->e->bind_blob(q, n, p, len);
+}
+
+bool q_row(db_stmt *q)
+{
+    return q->e->row(q);
+}
+
+void q_run(db_stmt *q)
+{
+    q->e->run(q);
+}
+
+void q_guard(db_stmt *q)
+{
+    q->e->guard(q);
+}
+
+void q_end(db_stmt *q)
+{
+    q->e->end(q);
+}
+
+int64_t q_col_int(db_stmt *q, int n)
+{
+    return q->e->col_int(q, n);
+}
+
+double q_col_real(db_stmt *q, int n)
+{
+    return q->e->col_real(q, n);
+}
+
+const char *q_col_text(db_stmt *q, int n)
+{
+    size_t len = 0;
+    const char *text = q->e->col_bytes(q, n, true, &len);
+    return text;
+}
+
+const void *q_col_blob(db_stmt *q, int n, size_t *len)
+{
+    return q->e->col_bytes(q, n, false, len);
+}
+
+bool q_col_null(db_stmt *q, int n)
+{
+    return q->e->col_null(q, n);
+}
+
+const char *q_keep_text(db_stmt *q, int n, arena *a)
+{
+    size_t len;
+    const char *p = q->e->col_bytes(q, n, true, &len);
+    return p ? arena_memdup(a, p, len) : NULL;
+}
+
+/* ------------------------------------------------------------------- schema */
+
+typedef struct expansion {
+    char *text;
+    size_t n, cap;
+} expansion;
+
+static void expand_add(expansion *x, const char *s, size_t n)
+{
+    if (x->n + n + 1 > x->cap) {
+        x->cap = (x->n + n + 1) * 2;
+        x->text = xrealloc(x->text, x->cap);
+    }
+    memcpy(x->text + x->n, s, n);
+    x->n += n;
+    x->text[x->n] = 0;
+}
+
+static void expand_text(expansion *x, const char *s)
+{
+    expand_add(x, s, strlen(s));
+}
+
+/* One mark at `sql`; what comes behind it. */
+static const char *expand_mark(expansion *x, const char *sql, const db_engine *e,
+                               const db_word *words, size_t n, const char *keyed)
+{
+    size_t name = strlen(e->name);
+    if (strncmp(sql, "@KEYED(", 7) == 0) {
+        size_t len = strcspn(sql + 7, ")");
+        bool tree = len == 4 && strncmp(sql + 7, "tree", 4) == 0;
+        if (keyed) {
+            expand_text(x, tree ? ", PRIMARY KEY(tree" : ", PRIMARY KEY(tree,");
+            expand_add(x, sql + 7, tree ? 0 : len);
+            expand_text(x, keyed);
+        } else {
+            expand_text(x, ")");
+        }
+        return sql + 7 + len + 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strlen(words[i].mark);
+        if (strncmp(sql, words[i].mark, len) == 0) {
+            expand_text(x, words[i].word);
+            return sql + len;
+        }
+    }
+    /* @ENGINE{…} */
+    const char *body = strchr(sql, '{'), *end = strchr(sql, '}');
+    if ((size_t)(body - sql - 1) == name && strncmp(sql + 1, e->name, name) == 0)
+        expand_add(x, body + 1, (size_t)(end - body - 1));
+    return end + 1;
+}
+
+char *script_expand(const char *sql, const db_engine *e, const db_word *words, size_t n,
+                    const char *keyed)
+{
+    expansion x = {0};
+    expand_text(&x, "");
+    while (*sql) {
+        size_t plain = strcspn(sql, "@");
+        expand_add(&x, sql, plain);
+        sql += plain;
+        if (*sql)
+            sql = expand_mark(&x, sql, e, words, n, keyed);
+    }
+    return x.text;
+}
+
+ramet_status db_script(db *d, const char *sql)
+{
+    return d->e->script(d, sql);
+}
+
+int64_t db_one(db *d, const char *sql)
+{
+    return d->e->one(d, sql);
+}
+
+int64_t db_version(db *d)
+{
+    return d->e->version(d);
+}
+
+void db_set_version(db *d, int64_t v)
+{
+    d->e->set_version(d, v);
+}
+
+bool db_marked(db *d)
+{
+    return d->e->marked(d);
+}
+
+void db_mark(db *d)
+{
+    d->e->mark(d);
+}
+
+bool db_empty(db *d)
+{
+    return d->e->empty(d);
+}
+
+/* ------------------------------------------------------------------- upkeep */
+
+void db_sizes(db *d, int64_t *data, int64_t *log)
+{
+    *data = *log = 0;
+    d->e->sizes(d, data, log);
+}
+
+bool db_check(db *d, void (*line)(void *arg, const char *text), void *arg)
+{
+    return d->e->check(d, line, arg);
+}
+
+ramet_status db_backup(db *d, const char *path, ramet_progress progress, void *arg)
+{
+    return d->e->backup(d, path, progress, arg);
+}
+
+ramet_status db_checkpoint(db *d)
+{
+    return d->e->checkpoint(d);
+}

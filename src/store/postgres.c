@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The PostgreSQL engine of store/db.h: transactions and statements. postgres.h tells the rules.
+ *
+ * A write is a SERIALIZABLE transaction, so that what it has read still holds when it commits; what
+ * the server refuses for that is a conflict, and the pool runs the operation again.
+ */
+#include "store/postgres.h"
+
+#include "base/util.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SENT_MOST 2000 /* writes on their way before the answers are read */
+
+static _Atomic int64_t epochs; /* of all connections: others write between any two transactions */
+
+static pg *pg_of(db *d)
+{
+    return (pg *)d;
+}
+
+static pg_stmt *stmt_of(db_stmt *q)
+{
+    return (pg_stmt *)q;
+}
+
+/* ------------------------------------------------------------- open, close */
+
+ramet_status pg_connect(db_site *site, pg **out, char *message)
+{
+    pg *d = xcalloc(1, sizeof *d);
+    *out = NULL;
+    d->base.e = &postgres_engine;
+    d->site = site;
+    d->batch = batch_new();
+    d->none = (pg_stmt){.base = {&postgres_engine, &d->base}, .d = d};
+    if (link_connect(d, message)) {
+        *out = d;
+        return RAMET_OK;
+    }
+    pg_close(d);
+    return RAMET_CANNOT_OPEN;
+}
+
+void pg_close(pg *d)
+{
+    if (!d)
+        return;
+    /* pgbouncer throws the server's connection away when an answer is still due. */
+    if (d->conn && !d->lost && !d->begun)
+        link_settle(d);
+    for (int i = 0; i < Q_COUNT; i++) {
+        if (d->stmts[i])
+            PQclear(d->stmts[i]->res);
+        free(d->stmts[i]);
+    }
+    PQclear(d->answer);
+    PQfinish(d->conn);
+    free(d->sent);
+    batch_free(d->batch);
+    if (d->own_site)
+        site_close(d->site);
+    free(d);
+}
+
+static ramet_status engine_open(const db_config *cfg, db **out, char *message)
+{
+    db_site *site = cfg->site;
+    *out = NULL;
+    ramet_status st = site ? RAMET_OK : site_open(cfg->path, &site, message);
+    if (st != RAMET_OK)
+        return st;
+    pg *d;
+    st = pg_connect(site, &d, message);
+    if (st == RAMET_OK) {
+        d->own_site = !cfg->site;
+        *out = &d->base;
+    } else if (!cfg->site) {
+        site_close(site);
+    }
+    return st;
+}
+
+static void engine_close(db *d)
+{
+    pg_close(pg_of(d));
+}
+
+/* ------------------------------------------------------------ transactions */
+
+static void results_drop(pg *d)
+{
+    for (int i = 0; i < Q_COUNT; i++)
+        if (d->stmts[i] && d->stmts[i]->res) {
+            PQclear(d->stmts[i]->res);
+            d->stmts[i]->res = NULL;
+        }
+}
+
+static ramet_status engine_begin(db *base, db_work what)
+{
+    pg *d = pg_of(base);
+    char message[512];
+    db_clear(base);
+    d->conflict = d->unknown = d->begun = d->exchanged = d->wrote = d->told = d->broken = false;
+    d->work = what;
+    d->turn++;
+    base->guarded = what == DB_LIGHT || what == DB_FRESH;
+    base->fresh = what == DB_FRESH;
+    batch_clear(d->batch);
+    d->epoch = ++epochs;
+    if (d->lost && !link_connect(d, message))
+        db_fail(base, RAMET_IO, "the database cannot be reached");
+    d->open = base->status == RAMET_OK;
+    return base->status;
+}
+
+/* BEGIN, with the next statement (P2). */
+static void begin_send(pg *d)
+{
+    static const char *const texts[] = {[DB_READ] =
+                                            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                                        [DB_WRITE] = "BEGIN ISOLATION LEVEL SERIALIZABLE",
+                                        [DB_SCHEMA] = "BEGIN ISOLATION LEVEL READ COMMITTED"};
+    /* What a light one reads stands each for itself. */
+    if (d->begun || !d->open || d->base.guarded)
+        return;
+    link_text(d, texts[d->work], FOR_NOTHING);
+    if (d->site->bouncer)
+        link_text(d, d->site->settings, FOR_NOTHING);
+    /* One at a time, on any node; the statements behind it see what the one before has made. */
+    if (d->work == DB_SCHEMA)
+        link_text(
+            d, "SELECT pg_advisory_xact_lock(hashtext('ramet schema'),hashtext(current_schema()))",
+            FOR_NOTHING);
+    d->begun = true;
+}
+
+/* Sends the end of a transaction (P3). What was sent before it may have failed, and would take the
+ * end with it: hence the sync between them. */
+static void end_send(pg *d, const char *how)
+{
+    if (d->begun && !d->lost) {
+        if (d->unsynced)
+            link_sync(d);
+        link_text(d, how, FOR_NOTHING);
+        link_sync(d);
+    }
+    results_drop(d);
+    d->begun = d->open = d->broken = false;
+    d->turn++;
+}
+
+static void engine_end_read(db *d)
+{
+    end_send(pg_of(d), "COMMIT");
+}
+
+static void engine_rollback(db *d)
+{
+    batch_clear(pg_of(d)->batch);
+    end_send(pg_of(d), "ROLLBACK");
+}
+
+/* The server ends the statement time-out itself before it commits. */
+static ramet_status light_commit(pg *d)
+{
+    d->wrote = batch_count(d->batch) > 0;
+    if (d->base.status == RAMET_OK && d->wrote) {
+        d->unknown = true;
+        if (!batch_whole(d)) {
+            link_text(d, "BEGIN", FOR_NOTHING);
+            d->begun = true;
+            if (batch_send(d))
+                link_text(d, "COMMIT", FOR_COMMIT);
+            else
+                db_conflict(&d->base);
+        }
+        link_sync(d);
+        link_position(d);
+        link_settle(d);
+    }
+    if (d->base.status != RAMET_OK) {
+        engine_rollback(&d->base);
+        return d->base.status;
+    }
+    results_drop(d);
+    d->begun = d->open = false;
+    return RAMET_OK;
+}
+
+static ramet_status engine_commit(db *base)
+{
+    pg *d = pg_of(base);
+    if (base->guarded)
+        return light_commit(d);
+    if (base->status == RAMET_OK && d->begun) {
+        if (d->site->statement_ms)
+            link_text(d, "SET LOCAL statement_timeout=0", FOR_NOTHING);
+        d->unknown = d->wrote;
+        link_text(d, "COMMIT", FOR_COMMIT);
+        link_sync(d);
+        link_position(d);
+        link_settle(d);
+    }
+    if (base->status != RAMET_OK) {
+        engine_rollback(base);
+        return base->status;
+    }
+    results_drop(d);
+    d->begun = d->open = false;
+    return RAMET_OK;
+}
+
+/* A transaction in which a statement failed answers nothing any more: who goes on reads in another
+ * one. */
+static void engine_cleared(db *base)
+{
+    pg *d = pg_of(base);
+    if (!d->open || !d->broken)
+        return;
+    engine_rollback(base);
+    d->open = true;
+}
+
+static int64_t engine_changes(db *base)
+{
+    pg *d = pg_of(base);
+    if (base->guarded)
+        return d->changes + (int64_t)batch_count(d->batch);
+    if (d->unsynced) {
+        link_sync(d);
+        link_settle(d);
+    }
+    return d->changes;
+}
+
+static int64_t engine_epoch(db *d)
+{
+    return pg_of(d)->epoch;
+}
+
+/* Nothing depends on a row: numbers come from a table of their own. */
+static int64_t engine_highest(db *d, db_kind what)
+{
+    (void)d;
+    (void)what;
+    return 0;
+}
+
+/* -------------------------------------------------------------- statements */
+
+/* The server wants as many as the text has; who binds one more for another statement may. */
+static int highest_param(const char *text)
+{
+    long most = 0;
+    for (const char *p = strchr(text, '$'); p; p = strchr(p + 1, '$')) {
+        long n = strtol(p + 1, NULL, 10);
+        most = n > most && n <= PG_PARAMS ? n : most;
+    }
+    return (int)most;
+}
+
+pg_stmt *pg_stmt_of(pg *d, sql_id id)
+{
+    pg_stmt *q = d->stmts[id];
+    if (!q) {
+        q = d->stmts[id] = xcalloc(1, sizeof *q);
+        *q = (pg_stmt){.base = {&postgres_engine, &d->base}, .d = d, .id = id};
+        q->n = highest_param(sql_text_postgres(id));
+    }
+    return q;
+}
+
+static db_stmt *engine_query(db *base, sql_id id)
+{
+    pg *d = pg_of(base);
+    if (base->status != RAMET_OK)
+        return &d->none.base;
+    pg_stmt *q = pg_stmt_of(d, id);
+    PQclear(q->res);
+    q->res = NULL;
+    return &q->base;
+}
+
+static bool bind_at(pg_stmt *q, int n, Oid type, const char *value, int len)
+{
+    if (n < 1 || n > q->n)
+        return false;
+    q->types[n - 1] = type;
+    q->values[n - 1] = value;
+    q->lengths[n - 1] = len;
+    q->formats[n - 1] = 1;
+    return true;
+}
+
+static void engine_int(db_stmt *base, int n, int64_t v)
+{
+    pg_stmt *q = stmt_of(base);
+    if (bind_at(q, n, PG_INT8, NULL, 8))
+        q->ints[n - 1] = link_int(v);
+}
+
+static void engine_text(db_stmt *q, int n, const char *s)
+{
+    bind_at(stmt_of(q), n, PG_TEXT, s, s ? (int)strlen(s) : 0);
+}
+
+static void engine_blob(db_stmt *q, int n, const void *p, size_t len)
+{
+    bind_at(stmt_of(q), n, PG_BYTEA, p, (int)len);
+}
+
+/* Runs a statement that gives rows; with it goes what was held back. */
+static void ask(pg *d, pg_stmt *q)
+{
+    char message[512];
+    for (int again = 0; again < 2; again++) {
+        bool first = !d->exchanged && !d->wrote; /* P4 */
+        begin_send(d);
+        link_stmt(d, q, FOR_READ);
+        link_sync(d);
+        if (link_settle(d) || !first || again)
+            break;
+        if (!link_connect(d, message)) {
+            d->base.status = RAMET_OK;
+            db_fail(&d->base, RAMET_IO, "the database cannot be reached");
+            break;
+        }
+        d->base.status = RAMET_OK;
+        d->base.engine = false;
+    }
+    d->exchanged = true;
+}
+
+static bool engine_row(db_stmt *base)
+{
+    pg_stmt *q = stmt_of(base);
+    pg *d = q->d;
+    if (q == &d->none || d->base.status != RAMET_OK)
+        return false;
+    if (q->res) {
+        q->row++;
+    } else {
+        ask(d, q);
+        q->row = 0;
+    }
+    if (q->res && q->row < PQntuples(q->res))
+        return true;
+    PQclear(q->res);
+    q->res = NULL;
+    return false;
+}
+
+static void engine_run(db_stmt *base)
+{
+    pg_stmt *q = stmt_of(base);
+    pg *d = q->d;
+    if (q == &d->none || d->base.status != RAMET_OK)
+        return;
+    d->told |= q->id == Q_event_add;
+    if (d->base.guarded) {
+        batch_keep(d->batch, q);
+        return;
+    }
+    begin_send(d);
+    link_stmt(d, q, FOR_WRITE);
+    d->wrote = true;
+    if (d->n_sent >= SENT_MOST) {
+        link_sync(d);
+        link_settle(d);
+    }
+}
+
+/* What is not as it should be fails the statement: see postgres_sql.h. */
+static void engine_guard(db_stmt *q)
+{
+    engine_run(q);
+}
+
+static void engine_conflict(db *base)
+{
+    pg_of(base)->conflict = true;
+}
+
+static void engine_end(db_stmt *base)
+{
+    pg_stmt *q = stmt_of(base);
+    PQclear(q->res);
+    q->res = NULL;
+}
+
+static int64_t engine_col_int(db_stmt *base, int n)
+{
+    const pg_stmt *q = stmt_of(base);
+    return q->res ? value_int(q->res, q->row, n) : 0;
+}
+
+static double engine_col_real(db_stmt *base, int n)
+{
+    const pg_stmt *q = stmt_of(base);
+    return q->res ? value_real(q->res, q->row, n) : 0;
+}
+
+static const void *engine_col_bytes(db_stmt *base, int n, bool text, size_t *len)
+{
+    const pg_stmt *q = stmt_of(base);
+    (void)text; /* libpq ends both by a zero */
+    *len = 0;
+    return q->res ? value_bytes(q->res, q->row, n, len) : NULL;
+}
+
+static bool engine_col_null(db_stmt *base, int n)
+{
+    const pg_stmt *q = stmt_of(base);
+    return !q->res || PQgetisnull(q->res, q->row, n);
+}
+
+/* ------------------------------------------------------------------ upkeep */
+
+/* The server has its own means (pg_amcheck, checksums); fsck does ours. */
+static bool engine_check(db *d, void (*line)(void *arg, const char *text), void *arg)
+{
+    (void)d;
+    (void)line;
+    (void)arg;
+    return true;
+}
+
+static ramet_status engine_backup(db *d, const char *path, ramet_progress progress, void *arg)
+{
+    (void)path;
+    (void)progress;
+    (void)arg;
+    db_fail(d, RAMET_INVALID,
+            "a store in PostgreSQL is backed up by pg_dump or pg_basebackup, not by Ramet");
+    return d->status;
+}
+
+static ramet_status engine_checkpoint(db *d)
+{
+    (void)d;
+    return RAMET_OK;
+}
+
+const db_engine postgres_engine = {
+    .name = "POSTGRES",
+    .open = engine_open,
+    .close = engine_close,
+    .cleared = engine_cleared,
+    .begin = engine_begin,
+    .end_read = engine_end_read,
+    .commit = engine_commit,
+    .rollback = engine_rollback,
+    .conflict = engine_conflict,
+    .changes = engine_changes,
+    .epoch = engine_epoch,
+    .number = pg_number,
+    .highest = engine_highest,
+    .query = engine_query,
+    .bind_int = engine_int,
+    .bind_text = engine_text,
+    .bind_blob = engine_blob,
+    .row = engine_row,
+    .run = engine_run,
+    .guard = engine_guard,
+    .end = engine_end,
+    .col_int = engine_col_int,
+    .col_real = engine_col_real,
+    .col_bytes = engine_col_bytes,
+    .col_null = engine_col_null,
+    .plain = schema_plain,
+    .version_text = schema_version_text,
+    .script = schema_script,
+    .one = schema_one,
+    .version = schema_version,
+    .set_version = schema_set_version,
+    .marked = schema_marked,
+    .mark = schema_mark,
+    .empty = schema_empty,
+    .sizes = schema_sizes,
+    .check = engine_check,
+    .backup = engine_backup,
+    .checkpoint = engine_checkpoint,
+};

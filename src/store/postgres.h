@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * postgres.h: what the files of the PostgreSQL engine share.
+ *
+ *   postgres.c         transactions and statements: the engine of store/db.h
+ *   postgres_site.c    the URL and the settings of its connections
+ *   postgres_batch.c   many writes in few statements
+ *   postgres_link.c    one connection: sending, waiting, errors
+ *   postgres_value.c   columns of a result
+ *   postgres_schema.c  tables, partitions, version, sizes
+ *   postgres_number.c  numbers, reserved in blocks
+ *   postgres_event.c   the sequencer of events
+ *   postgres_replica.c read replicas
+ *   postgres_bus.c     what processes tell each other
+ *   postgres_node.c    which processes live, and who does what only one has to do
+ *   store_pool.c       the pool (store/store.h)
+ *
+ *   P1  A connection is in pipeline mode. What is sent is noted in `sent`, in order; each answer
+ *       belongs to the first of them that has none yet. link_settle() reads until all have one.
+ *   P2  BEGIN goes out with the first statement of a transaction. Writes are sent without waiting
+ *       and answered with the next read or with COMMIT: a transaction of R reads and any number of
+ *       writes takes R + 1 round trips, a read-only one R.
+ *   P3  The end of a read, and a ROLLBACK, are sent without waiting; their answers are read when
+ *       the connection is used next. An answer that belongs to an earlier transaction fails nothing
+ *       in the present one.
+ *   P4  A connection that died is found out by the first exchange of a transaction, which has
+ *       changed nothing yet: it is made again and the exchange repeated, once.
+ *   P5  Between two transactions a connection has no state that pgbouncer could lose: with
+ *       pgbouncer=1 statements are not prepared by name and settings are made in each transaction.
+ */
+#ifndef STORE_POSTGRES_H
+#define STORE_POSTGRES_H
+
+#include "store/engine.h"
+#include "store/store.h"
+
+#include <libpq-fe.h>
+#include <pthread.h>
+
+#define PG_PARAMS 40
+
+enum { PG_INT8 = 20, PG_TEXT = 25, PG_BYTEA = 17 }; /* types by their OID */
+
+/* -------------------------------------------------- what connections share */
+
+/* A run of numbers that this process has reserved. */
+typedef struct pg_block {
+    int64_t next, end;
+    int64_t size; /* of the last one */
+} pg_block;
+
+struct db_site {
+    char *shown;               /* the URL without secrets */
+    char **keys, **values;     /* for libpq; NULL-terminated */
+    bool bouncer;              /* P5 */
+    char *settings;            /* a statement that makes them for one transaction */
+    int partitions;            /* of a new store */
+    int statement_ms, lock_ms; /* time-outs */
+    bool positions;            /* `position` is asked for with each commit */
+    _Atomic int64_t position;  /* in the log of the server, at or after the last commit here */
+
+    pthread_mutex_t lock; /* of the numbers, and the connection that reserves them */
+    pg_block blocks[DB_KINDS];
+    int64_t created; /* of the newest session known */
+    struct pg *side;
+};
+
+/* Reads the URL. On failure *out is NULL. */
+ramet_status site_open(const char *url, db_site **out, char *message);
+void site_close(db_site *s);
+/* A URL without its password, for people. */
+void url_shown(const char *url, char *out, size_t size);
+
+/* ------------------------------------------------------------ a connection */
+
+typedef struct pg pg;
+
+typedef struct pg_stmt {
+    db_stmt base;
+    pg *d;
+    sql_id id;
+    const char *many; /* its text with arrays; NULL: that of the statement */
+    enum { PG_NEW, PG_SENT, PG_PREPARED } prepared;
+    int n; /* parameters */
+    Oid types[PG_PARAMS];
+    const char *values[PG_PARAMS];
+    int lengths[PG_PARAMS], formats[PG_PARAMS];
+    int64_t ints[PG_PARAMS]; /* in network order */
+    PGresult *res;           /* NULL: not run, or at its end */
+    int row;
+} pg_stmt;
+
+/* What an answer is for. */
+typedef enum {
+    FOR_NOTHING,
+    FOR_PREPARE,
+    FOR_WRITE,
+    FOR_READ,
+    FOR_COMMIT,
+    FOR_POSITION,
+    FOR_SYNC
+} pg_purpose;
+
+typedef struct pg_sent {
+    pg_purpose what;
+    pg_stmt *q;
+    int64_t turn; /* the transaction that it belongs to */
+} pg_sent;
+
+typedef struct pg_batch pg_batch;
+typedef struct pg_replica pg_replica;
+typedef struct replicas replicas;
+
+struct pg {
+    db base;
+    db_site *site;
+    bool own_site;
+    pg_replica *replica; /* that it leads to; NULL: to the primary */
+    PGconn *conn;
+    bool lost;       /* the connection is gone */
+    bool conflict;   /* the failure goes away when the transaction is run again */
+    bool unknown;    /* it went while COMMIT was on its way */
+    db_work work;    /* of the present transaction */
+    bool open;       /* between begin and end */
+    bool begun;      /* BEGIN was sent */
+    bool broken;     /* a statement of it failed */
+    bool exchanged;  /* ... and something was answered since */
+    bool wrote;      /* writes were sent in it */
+    bool told;       /* among them an event */
+    bool unsynced;   /* something was sent since the last sync */
+    int64_t turn;    /* transactions so far */
+    int64_t changes; /* rows, so far */
+    int64_t trips;   /* round trips, so far */
+    pg_sent *sent;   /* P1 */
+    size_t n_sent, n_done, cap;
+    pg_stmt *stmts[Q_COUNT];
+    pg_batch *batch;  /* what is written in a DB_LIGHT transaction */
+    int64_t epoch;    /* db_epoch(): no two transactions of this process have the same */
+    pg_stmt none;     /* answers when a statement cannot be used */
+    PGresult *answer; /* of a FOR_READ without a statement */
+};
+
+ramet_status pg_connect(db_site *site, pg **out, char *message);
+void pg_close(pg *d);
+
+/* The statement of a name, whatever its state. */
+pg_stmt *pg_stmt_of(pg *d, sql_id id);
+
+/* ---- postgres_batch.c */
+
+pg_batch *batch_new(void);
+void batch_free(pg_batch *b);
+void batch_clear(pg_batch *b);
+void batch_forget(pg_batch *b); /* the connection is a new one */
+void batch_keep(pg_batch *b, const pg_stmt *q);
+size_t batch_count(const pg_batch *b);
+size_t batch_bytes(const pg_batch *b);
+void batch_cut(pg_batch *b, size_t n); /* keeps the first n */
+/* False: writes of one branch do not follow each other. */
+bool batch_send(pg *d);
+/* Sends all of it as one statement, when there is one for it: it is a transaction of its own. */
+bool batch_whole(pg *d);
+
+/* ---- postgres_link.c */
+
+bool link_connect(pg *d, char *message);
+/* Whether it can be used: looks at what has come in, without waiting. */
+bool link_alive(pg *d);
+/* Sending; nothing is waited for. A failure is sticky. */
+int64_t link_int(int64_t v); /* in network order */
+void link_text(pg *d, const char *sql, pg_purpose what);
+void link_ints(pg *d, const char *sql, const int64_t *args, int n, pg_purpose what);
+void link_stmt(pg *d, pg_stmt *q, pg_purpose what);
+/* A statement with many parameters; *prepared is 0 at first on each connection. */
+void link_whole(pg *d, const char *name, const char *text, int *prepared, int n, const Oid *types,
+                const char *const *values, const int *lengths, const int *formats);
+void link_sync(pg *d);
+/* Behind a commit, with which it goes out: asks where that is in the log, when it is wanted. */
+void link_position(pg *d);
+/* Reads all answers that are due. False when the connection is lost. */
+bool link_settle(pg *d);
+/* Runs a text by itself, outside the pipeline; the result is the caller's, NULL on failure. */
+PGresult *link_exec(pg *d, const char *sql);
+/* The same with parameters; what it gives is text. */
+PGresult *link_run(pg *d, const char *sql, int n, const Oid *types, const char *const *values,
+                   const int *lengths, const int *formats);
+void link_fail(pg *d, const PGresult *r, const char *what);
+
+/* ---- postgres_value.c */
+
+int64_t value_int(const PGresult *r, int row, int col);
+double value_real(const PGresult *r, int row, int col);
+const void *value_bytes(const PGresult *r, int row, int col, size_t *len);
+
+/* ---- postgres_schema.c */
+
+/* The end of a table that is spread by tree. */
+#define SCHEMA_SPREAD " PARTITION BY HASH(tree)"
+/* Parts of a table when the URL does not say, and the most. */
+#define PARTITIONS 8
+#define PARTITIONS_MOST 1024
+char *schema_plain(const char *sql);
+char *schema_version_text(int64_t v);
+/* The end of a table, or of one part of it, that leaves room on its pages; or "". */
+const char *schema_room(const char *table);
+/* The statement that makes one part of a table. */
+void schema_part(const char *table, int part, int parts, char *out, size_t size);
+ramet_status schema_script(db *d, const char *sql);
+int64_t schema_one(db *d, const char *sql);
+int64_t schema_version(db *d);
+void schema_set_version(db *d, int64_t v);
+bool schema_marked(db *d);
+void schema_mark(db *d);
+bool schema_empty(db *d);
+void schema_sizes(db *d, int64_t *data, int64_t *log);
+
+/* ---- postgres_number.c */
+
+int64_t pg_number(db *d, db_kind what, int64_t *at, bool above);
+/* Gives back what was not used, as far as nobody has reserved behind it. */
+void numbers_return(db_site *s);
+
+/* ---- postgres_replica.c */
+
+/* None has to be there: one that cannot be reached is left out and tried again. */
+ramet_status replicas_open(const char *const *urls, size_t n, int most, replicas **out,
+                           char *message);
+void replicas_close(replicas *r);
+/* A connection in a read transaction to one that has come to `position`, which is raised to where
+ * it is. NULL: there is none just now. */
+pg *replica_take(replicas *r, int64_t *position);
+void replica_give(pg *d); /* after the read */
+
+/* ---- postgres_event.c: events get their numbers after the commit, in one place at a time */
+
+typedef struct sequencer sequencer;
+typedef void (*sequencer_tell)(void *arg, int64_t newest);
+
+sequencer *sequencer_new(db_site *site, sequencer_tell tell, void *arg);
+/* Numbers what is left, and ends. */
+void sequencer_free(sequencer *s);
+/* After a commit with events: they are numbered soon. */
+void sequencer_wrote(sequencer *s);
+/* Waits until what was committed by this process has numbers; `all`: by any process, else now and
+ * then looks for what others have left. Gives up when the database cannot be reached. */
+void sequencer_settle(sequencer *s, bool all);
+/* What this process has committed by now; waits until that has numbers. */
+int64_t sequencer_mark(sequencer *s);
+void sequencer_upto(sequencer *s, int64_t mark);
+
+/* ---- postgres_bus.c */
+
+/* Names are those of a database: a store is a schema in it. */
+#define BUS_CHANNEL "'ramet_'||md5(current_schema())"
+
+typedef struct bus bus;
+typedef store_heard bus_heard;
+/* `tell` is told of events that any process has numbered, once bus_follow() was called. */
+bus *bus_new(db_site *site, sequencer_tell tell, void *arg);
+void bus_free(bus *b);
+bool bus_follow(bus *b); /* false: it cannot */
+/* See store_tell() and store_hear(). */
+void bus_tell(bus *b, const char *text, size_t n);
+bool bus_hear(bus *b, bus_heard heard, void *arg);
+
+/* ---- postgres_node.c: all by a connection that is in no transaction */
+
+/* Says that the process lives, and gives those that did so in the last dead_us. */
+ramet_status node_beat(pg *d, const char *host, int64_t dead_us, arena *a, store_hosts *out);
+void node_leave(pg *d, const char *host);
+/* Whether the last run of a job is that long ago. */
+bool job_due(pg *d, const char *job, int64_t every_us);
+/* The same, and it is run now: nobody else gets it meanwhile, as long as `d` lives. */
+bool job_take(pg *d, const char *job, int64_t every_us);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * postgres_sql.h: the statements of store/sql.h that have another text on PostgreSQL.
+ *
+ * There an id leads to its tree and number through `dir` (kind 1: sessions, 2: trees, 3: turns),
+ * numbers do not rise with time, and events are written to the outbox (postgres_event.c).
+ */
+#ifndef STORE_POSTGRES_SQL_H
+#define STORE_POSTGRES_SQL_H
+
+/* A table reads by its rows. */
+/* clang-format off */
+#define BY_DIR "FROM dir i JOIN session s ON s.tree=i.tree AND s.no=i.no "
+#define WHERE_DIR "WHERE i.id=$1 AND i.kind=1"
+
+/* The owner of the tree `x`, for the search index: his number, or, of a tree that it does not know
+ * yet, his name. */
+#define WORD_OWNER(x)                                                                              \
+    "t.owner,CASE WHEN t.owner IS NULL THEN coalesce((SELECT m.user_id FROM member m "             \
+    "WHERE m.tree=" x ".tree AND m.level=4 ORDER BY m.user_id LIMIT 1),'') END"
+
+#define DIR_TAKE "ON CONFLICT(id,kind) DO UPDATE SET tree=excluded.tree,no=excluded.no"
+#define DIR_DROP(kind_)                                                                            \
+    "DELETE FROM dir USING g WHERE dir.id=g.id AND dir.kind=" #kind_ " AND dir.tree=g.tree"
+
+#define POSTGRES_STATEMENTS(X)                                                                     \
+    /* -- ids */                                                                                   \
+    X(session_by_id, "SELECT " SESSION_COLS " " BY_DIR WHERE_DIR)                                  \
+    X(session_open, "SELECT " SESSION_COLS ",coalesce(m.level,0),t.id,t.stamp," BRANCH_COLS        \
+                    " " BY_DIR                                                                     \
+                    "LEFT JOIN tree t ON t.tree=s.tree "                                           \
+                    "LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 "                        \
+                    "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head " WHERE_DIR)              \
+    X(session_brief, "SELECT s.no,s.tree,s.owner,s.visibility,s.head,s.adk,s.first_adk,s.expires," \
+                     "s.deleted,s.purging,s.id,coalesce(m.level,0),t.stamp," BRANCH_COLS " "       \
+                     BY_DIR "LEFT JOIN tree t ON t.tree=s.tree "                                   \
+                     "LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 "                       \
+                     "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head " WHERE_DIR)             \
+    X(session_place, "SELECT tree,no FROM dir WHERE id=$1 AND kind=1")                             \
+    X(tree_by_id, "SELECT tree FROM dir WHERE id=$1 AND kind=2")                                   \
+    X(tree_add, "WITH d AS (INSERT INTO dir(id,kind,tree,no) VALUES($2,2,$1,0)) "                  \
+                "INSERT INTO tree(tree,id,root,created) VALUES($1,$2,$3,$4)")                      \
+    X(tree_del, "WITH d AS (DELETE FROM dir WHERE kind=2 AND id="                                  \
+                "(SELECT t.id FROM tree t WHERE t.tree=$1)) DELETE FROM tree WHERE tree=$1")       \
+    X(session_add,                                                                                 \
+      "WITH d AS (INSERT INTO dir(id,kind,tree,no) VALUES($3,1,$2,$1)) "                           \
+      "INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,"     \
+      "metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,first_adk,head,"  \
+      "adk,undo,redo,moves,archived,expires,created,updated,deleted,delete_op,purging,title_key,"  \
+      "seal,from_title) VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,0,$18,"  \
+      "$19,$18,$19,0,0,0,0,$20,$21,$21,0,0,0,0,$22,$23)")                                          \
+    X(session_rename, "WITH d AS (UPDATE dir SET id=$3 WHERE kind=1 AND id="                       \
+                      "(SELECT s.id FROM session s WHERE s.tree=$1 AND s.no=$2)) "                 \
+                      "UPDATE session SET id=$3 WHERE tree=$1 AND no=$2")                          \
+    X(session_tomb,                                                                                \
+      "WITH d AS (DELETE FROM dir WHERE kind=1 AND id="                                            \
+      "(SELECT s.id FROM session s WHERE s.tree=$1 AND s.no=$2)) "                                 \
+      "UPDATE session SET id=NULL,title='',from_title='',agent=NULL,agent_config=NULL,"            \
+      "metadata=NULL,reason='',by_id=NULL,fork_entry=NULL,owner='',first=0,first_adk=0,head=0,"    \
+      "adk=0,purging=2 WHERE tree=$1 AND no=$2")                                                   \
+    X(session_del, "WITH d AS (DELETE FROM dir WHERE kind=1 AND id="                               \
+                   "(SELECT s.id FROM session s WHERE s.tree=$1 AND s.no=$2)) "                    \
+                   "DELETE FROM session WHERE tree=$1 AND no=$2")                                  \
+    X(turn_add, "WITH d AS (INSERT INTO dir(id,kind,tree,no) VALUES($1,3,$2,0)) "                  \
+                "INSERT INTO turn(id,tree,session,branch,agent,entry,grp,who,host,started,status," \
+                "error,ended) VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,1,'',0)")                      \
+    X(turn_get, "SELECT " TURN_COLS ",s.id FROM dir i "                                            \
+                "JOIN turn t ON t.tree=i.tree AND t.id=i.id "                                      \
+                "LEFT JOIN session s ON s.tree=t.tree AND s.no=t.session "                         \
+                "WHERE i.id=$1 AND i.kind=3")                                                      \
+    X(turn_end, "UPDATE turn SET status=$2,error=$3,"                                              \
+                "ended=CASE WHEN started>$4 THEN started ELSE $4 END "                             \
+                "WHERE tree=(SELECT i.tree FROM dir i WHERE i.id=$1 AND i.kind=3) "                \
+                "AND id=$1 AND status=1")                                                          \
+    X(turn_clear, "WITH gone AS (DELETE FROM turn WHERE tree=$1 AND session=$2 RETURNING id) "     \
+                  "DELETE FROM dir USING gone g WHERE dir.id=g.id AND dir.kind=3")                 \
+    /* -- guards: nothing divides by zero, so that the transaction fails there and then */         \
+    X(guard_tree, "SELECT 1/count(*) FROM tree WHERE tree=$1 AND stamp=$2")                        \
+    X(guard_head, "SELECT 1/count(*) FROM branch WHERE tree=$1 AND id=$2 AND tip=$3 AND live=1")   \
+    X(guard_source, "SELECT 1/count(*) FROM (SELECT 1 FROM session WHERE tree=$1 AND no=$2 "       \
+                    "AND purging=0 AND deleted=0 FOR SHARE) held")                                 \
+    X(branch_grow, "WITH done AS (UPDATE branch SET len=$3,tip=$4,touched=$5,run=1 "               \
+                   "WHERE tree=$1 AND id=$2 AND tip=$6 AND live=$7 AND run=$8 RETURNING 1) "       \
+                   "SELECT 1/count(*) FROM done")                                                  \
+    /* -- by time, where SQLite goes by number */                                                  \
+    X(session_newest, "SELECT " SESSION_COLS " FROM session s WHERE (s.created,s.no)<($1,$2) "     \
+                      "ORDER BY s.created DESC,s.no DESC LIMIT $3")                                \
+    X(statistics_all, "SELECT " STATISTICS_COLS STATISTICS_FROM                                    \
+                      "WHERE (s.created,s.no)<($1,$2) "                                            \
+                      "ORDER BY s.created DESC,s.no DESC LIMIT $3")                                \
+    /* -- LATERAL with a LIMIT is looked up range by range; a plain join would walk the tree */    \
+    X(entry_segments,                                                                              \
+      "SELECT " ENTRY_COLS " FROM (VALUES(1,$2,$3),(2,$4,$5),(3,$6,$7),(4,$8,$9),(5,$10,$11),"     \
+      "(6,$12,$13),(7,$14,$15),(8,$16,$17),(9,$18,$19),(10,$20,$21)) r CROSS JOIN LATERAL "        \
+      "(SELECT x.* FROM entry x WHERE x.tree=$1 AND x.k>=r.column2 AND x.k<=r.column3 "            \
+      "ORDER BY x.k LIMIT 16777216) e ORDER BY r.column1,e.k")                                     \
+    /* -- events: $1 is the number that SQLite gives */                                            \
+    X(event_add, "INSERT INTO outbox(tree,session,kind,k,n,at) VALUES($2,$3,$4,$5,$6,$7)")         \
+    X(event_waiting, "SELECT 1 FROM outbox LIMIT 1")                                               \
+    /* -- the search index, in the same database (postgres_words.c) */                             \
+    X(event_texts,                                                                                 \
+      "SELECT e.k,v.tree,e.role,e.text,e.flags,e.created,b.log,b.session," WORD_OWNER("v")         \
+      ",v.no,v.tree,v.session,v.kind,v.k,v.n,v.at FROM "                                           \
+      "(SELECT no,tree,session,kind,k,n,at FROM event WHERE no>$1 ORDER BY no LIMIT $2) v "        \
+      "LEFT JOIN branch b ON v.kind=$3 AND b.tree=v.tree AND b.id=v.k/16777216 "                   \
+      "LEFT JOIN entry e ON v.kind=$3 AND e.tree=v.tree AND e.k>=v.k AND e.k<v.k+v.n "             \
+      "LEFT JOIN word_tree t ON t.tree=v.tree ORDER BY v.no,e.k")                                  \
+    X(entry_scan, "SELECT e.k,e.tree,e.role,e.text,e.flags,e.created,b.log,b.session,"             \
+                  WORD_OWNER("e") " FROM (SELECT tree,k,role,text,flags,created FROM entry "       \
+                  "WHERE (tree,k)>($1,$2) ORDER BY tree,k LIMIT $3) e "                            \
+                  "LEFT JOIN branch b ON b.tree=e.tree AND b.id=e.k/16777216 "                     \
+                  "LEFT JOIN word_tree t ON t.tree=e.tree ORDER BY e.tree,e.k")                    \
+    X(fts_state_get,                                                                               \
+      "SELECT mark,done,scan_tree,scan,bytes,top,print FROM word_state WHERE one=1")               \
+    X(fts_state_set, "UPDATE word_state SET mark=$1,done=$2,scan_tree=$3,scan=$4,bytes=$5,top=$6," \
+                     "print=$7 WHERE one=1")                                                       \
+    X(fts_add, "INSERT INTO words(tree,k,no,session,role,created,bytes,unsure,tsv) "               \
+               "VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9) ON CONFLICT(tree,k) DO NOTHING")                \
+    X(fts_del, "DELETE FROM words WHERE tree=$1 AND k=$2")                                         \
+    X(fts_clear, "TRUNCATE words")                                                                 \
+    X(fts_clear_span, "DELETE FROM word_span")                                                     \
+    X(fts_clear_tree, "DELETE FROM word_tree")                                                     \
+    X(fts_span_add, "INSERT INTO word_span(block,lo,hi) VALUES($1,$2,$3) ON CONFLICT(block) "      \
+                    "DO UPDATE SET lo=least(word_span.lo,excluded.lo),"                            \
+                    "hi=greatest(word_span.hi,excluded.hi)")                                       \
+    X(fts_span_find, "SELECT min(block),max(block) FROM word_span WHERE hi>=$1 AND lo<$2")         \
+    X(fts_tree_add,                                                                                \
+      "INSERT INTO word_tree(tree,owner) VALUES($1,$2) ON CONFLICT(tree) DO NOTHING")              \
+    X(fts_tree_get, "SELECT owner FROM word_tree WHERE tree=$1")                                   \
+    X(fts_trees_of, "SELECT tree FROM word_tree WHERE owner=$1 ORDER BY tree")                     \
+    X(fts_find, "SELECT w.no,w.k,w.tree,w.session,w.role,w.created,w.bytes,w.unsure,"              \
+                "CAST(ts_rank(w.tsv,CAST($4 AS tsquery)) AS float8) FROM words w "                 \
+                "WHERE w.tsv @@ CAST($1 AS tsquery) AND w.no>$2 AND w.no<=$3 "                     \
+                "ORDER BY w.no DESC LIMIT $5")                                                     \
+    X(fts_bytes, "SELECT coalesce(sum(pg_total_relation_size(oid)),0) FROM pg_class "              \
+                 "WHERE relkind='r' AND relnamespace=current_schema()::regnamespace "              \
+                 "AND relname LIKE 'word%'")                                                       \
+    /* -- copies: what is in dir goes with its row */                                              \
+    X(copy_session_add, "WITH d AS (INSERT INTO dir(id,kind,tree,no) SELECT $3,1,$2,$1 "           \
+                        "WHERE $3 IS NOT NULL " DIR_TAKE ") " COPY_ADD(session))                   \
+    X(copy_session_cut, "WITH g AS (DELETE FROM session WHERE tree=$1 AND parent=$2 AND no=$3 "    \
+                        "RETURNING id,tree,no) " DIR_DROP(1) " AND dir.no=g.no")                   \
+    X(copy_session_drop, "WITH g AS (DELETE FROM session WHERE tree=$1 AND no=$2 "                 \
+                         "RETURNING id,tree,no) " DIR_DROP(1) " AND dir.no=g.no")                  \
+    X(copy_session_free, "UPDATE session SET id=NULL WHERE (tree,no)=(SELECT i.tree,i.no FROM dir i " \
+                         "WHERE i.id=$1 AND i.kind=1 AND i.no<>$2)")                               \
+    X(copy_tree_add, "WITH d AS (INSERT INTO dir(id,kind,tree,no) VALUES($2,2,$1,0) " DIR_TAKE ") " \
+                     COPY_ADD(tree))                                                               \
+    X(copy_tree_cut, "WITH g AS (DELETE FROM tree WHERE tree=$1 RETURNING id,tree) "               \
+                     DIR_DROP(2))                                                                  \
+    X(copy_tree_free, "DELETE FROM tree WHERE tree=(SELECT i.tree FROM dir i "                     \
+                      "WHERE i.id=$1 AND i.kind=2 AND i.tree<>$2)")                                \
+    X(copy_turn_add, "WITH d AS (INSERT INTO dir(id,kind,tree,no) VALUES($1,3,$2,0) " DIR_TAKE ") " \
+                     COPY_ADD(turn))                                                               \
+    X(copy_turn_cut, "WITH g AS (DELETE FROM turn WHERE tree=$1 AND session=$2 AND started=$3 AND id=$4 " \
+                     "RETURNING id,tree) " DIR_DROP(3))                                            \
+    X(copy_turn_drop, "WITH g AS (DELETE FROM turn WHERE tree=$1 AND id=$2 RETURNING id,tree) "    \
+                      DIR_DROP(3))                                                                 \
+    X(copy_counters, "UPDATE counter c SET next=greatest(c.next,v.n) FROM ("                       \
+                     "SELECT 0 AS kind,coalesce(max(tree),0)+1 AS n FROM tree "                    \
+                     "UNION ALL SELECT 1,coalesce(max(no),0)+1 FROM session "                      \
+                     "UNION ALL SELECT 2,coalesce(max(id),0)+1 FROM branch "                       \
+                     "UNION ALL SELECT 3,coalesce(max(no),0)+1 FROM verdict "                      \
+                     "UNION ALL SELECT 4,coalesce(max(delete_op),0)+1 FROM session "               \
+                     "UNION ALL SELECT 6,coalesce(max(no),0)+1 FROM remark) v "                    \
+                     "WHERE c.kind=v.kind")
+/* clang-format on */
+
+#endif

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A store in a PostgreSQL database: a pool of connections (store.h).
+ *
+ * Reads may take all connections but a few, so that who reads and then writes never waits for
+ * himself. An operation that met another one is run again, after a short and uneven sleep, for as
+ * long as busy_ms says.
+ */
+#include "store/store_own.h"
+
+#include "base/util.h"
+#include "store/postgres.h"
+#include "store/schema.h"
+
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define POOL 16
+#define POOL_MOST 256
+#define BUSY_MS 10000
+#define TRIES_MOST 200
+#define SLEEP_US 500 /* doubled each time, up to 64 times that */
+#define HEALTH_US 1000000
+#define JOBS_MOST 8
+
+#define LANES 8
+#define GROUP_MOST 256
+#define GROUP_BYTES ((size_t)4 << 20)
+
+typedef struct light light;
+
+typedef struct pool_store {
+    store base;
+    db_site *site;
+    db_site *direct; /* past pgbouncer; or the same */
+    int busy_ms;
+    sequencer *events;
+    bus *bus;
+    replicas *replicas; /* NULL: none */
+
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    pg *idle[POOL_MOST]; /* the one used last is taken first */
+    int n_idle, n_open, most;
+    int reading, most_reading;
+    light *first, *last; /* waiting to write */
+    int leading;         /* lanes in use */
+    ramet_status health; /* of the last attempt to reach the database */
+    int64_t asked;       /* when that was */
+
+    struct {
+        const char *name; /* NULL: free */
+        pg *d;            /* holds it */
+    } jobs[JOBS_MOST];    /* that this process runs */
+} pool_store;
+
+static pool_store *pool_of(store *s)
+{
+    return (pool_store *)s;
+}
+
+static struct timespec mono_at(int64_t us)
+{
+    return (struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+}
+
+/* ------------------------------------------------------------- connections */
+
+static void health_note(pool_store *s, ramet_status st)
+{
+    pthread_mutex_lock(&s->lock);
+    s->health = st;
+    s->asked = time_mono_us();
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Waits for a place, and takes an idle connection when there is one. */
+static ramet_status place_take(pool_store *s, bool reading, pg **out, char *message)
+{
+    struct timespec until = mono_at(time_mono_us() + (int64_t)s->busy_ms * 1000);
+    int rc = 0;
+    pthread_mutex_lock(&s->lock);
+    while (rc == 0 &&
+           ((!s->n_idle && s->n_open >= s->most) || (reading && s->reading >= s->most_reading)))
+        rc = pthread_cond_timedwait(&s->freed, &s->lock, &until);
+    *out = NULL;
+    if (rc == 0) {
+        s->reading += reading;
+        if (s->n_idle)
+            *out = s->idle[--s->n_idle];
+        else
+            s->n_open++;
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (rc == 0)
+        return RAMET_OK;
+    snprintf(message, 512, "no connection to the database became free in %d ms", s->busy_ms);
+    return RAMET_BUSY;
+}
+
+/* Gives a connection back, and its place with it when it is NULL or no longer of use. */
+static void place_give(pool_store *s, bool reading, pg *d)
+{
+    pg *dead = d && !link_alive(d) ? d : NULL;
+    pthread_mutex_lock(&s->lock);
+    s->reading -= reading;
+    if (d && !dead)
+        s->idle[s->n_idle++] = d;
+    else
+        s->n_open--;
+    pthread_cond_broadcast(&s->freed);
+    pthread_mutex_unlock(&s->lock);
+    pg_close(dead);
+}
+
+static ramet_status take(pool_store *s, bool reading, pg **out, char *message)
+{
+    ramet_status st = place_take(s, reading, out, message);
+    if (st != RAMET_OK || (*out && link_alive(*out)))
+        return st;
+    pg_close(*out);
+    st = pg_connect(s->site, out, message);
+    health_note(s, st);
+    if (st == RAMET_OK)
+        return st;
+    place_give(s, reading, NULL);
+    /* Where it is, is not for everybody who asks. */
+    snprintf(message, 512, "the database cannot be reached");
+    return st == RAMET_CANNOT_OPEN ? RAMET_IO : st;
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static db *pool_read_begin(store *base, ramet_status *st, char *message)
+{
+    pool_store *s = pool_of(base);
+    pg *d;
+    *st = take(s, true, &d, message);
+    if (*st != RAMET_OK)
+        return NULL;
+    *st = db_begin_read(&d->base);
+    if (*st == RAMET_OK)
+        return &d->base;
+    snprintf(message, 512, "%s", db_message(&d->base));
+    place_give(s, true, d);
+    return NULL;
+}
+
+static db *pool_page_begin(store *base, int64_t *position, ramet_status *st, char *message)
+{
+    replicas *r = pool_of(base)->replicas;
+    pg *d = r ? replica_take(r, position) : NULL;
+    *st = RAMET_OK;
+    if (d)
+        return &d->base;
+    *position = 0;
+    return pool_read_begin(base, st, message);
+}
+
+static int64_t pool_position(store *base)
+{
+    return pool_of(base)->site->position;
+}
+
+static void pool_read_end(store *base, db *d)
+{
+    db_end_read(d);
+    if (((pg *)d)->replica) {
+        replica_give((pg *)d);
+        return;
+    }
+    place_give(pool_of(base), true, (pg *)d);
+}
+
+static ramet_status pool_connect(store *base, db **out, char *message)
+{
+    pg *d;
+    ramet_status st = pg_connect(pool_of(base)->site, &d, message);
+    *out = st == RAMET_OK ? &d->base : NULL;
+    return st;
+}
+
+/* ------------------------------------------------------------------ writing */
+
+/* What one run of an operation came to. */
+typedef struct outcome {
+    ramet_status status;
+    bool again; /* it may be run once more */
+    bool wrote;
+} outcome;
+
+static outcome run_once(pool_store *s, pg *d, store_op run, void *arg, char *message)
+{
+    outcome o = {.status = db_begin_write(&d->base)};
+    if (o.status == RAMET_OK) {
+        o.status = run(&d->base, arg);
+        /* A refusal has changed nothing, whatever was sent. */
+        if (db_status(&d->base) == RAMET_OK && o.status != RAMET_OK) {
+            db_rollback(&d->base);
+            return o;
+        }
+        o.status = db_commit(&d->base);
+    }
+    if (o.status == RAMET_OK) {
+        o.wrote = d->wrote;
+        if (d->told)
+            sequencer_wrote(s->events);
+        return o;
+    }
+    o.again = d->conflict || (d->lost && !d->unknown);
+    snprintf(message, 512, "%s", db_message(&d->base));
+    return o;
+}
+
+static void sleep_uneven(int tries)
+{
+    uint32_t r;
+    random_bytes(&r, sizeof r);
+    int64_t most = (int64_t)SLEEP_US << (tries < 6 ? tries : 6);
+    struct timespec t = mono_at((int64_t)(r % (uint32_t)most));
+    nanosleep(&t, NULL);
+}
+
+static ramet_status pool_write(store *base, store_op run, void *arg, char *message)
+{
+    pool_store *s = pool_of(base);
+    int64_t until = time_mono_us() + (int64_t)s->busy_ms * 1000;
+    for (int tries = 0;; tries++) {
+        pg *d;
+        message[0] = 0;
+        ramet_status st = take(s, false, &d, message);
+        if (st != RAMET_OK)
+            return st;
+        outcome o = run_once(s, d, run, arg, message);
+        bool lost = d->lost;
+        place_give(s, false, d);
+        if (o.status == RAMET_OK && o.wrote)
+            store_count(base, 1);
+        /* A connection that died is replaced once; when that does not help, the caller is told. */
+        if (!o.again || tries >= TRIES_MOST || (lost && tries) || time_mono_us() > until)
+            return o.status;
+        sleep_uneven(tries);
+    }
+}
+
+/* ------------------------------------------------------------ light writing */
+
+/* While LANES write, who wants to write queues; when one of them is done, the first in the queue
+ * leads. It runs all that wait then, on its connection, and commits them at once. Whose operation
+ * refused, wrote nothing or met another one runs it again by itself, on what is true then. */
+struct light {
+    light *next;
+    store_op run;
+    void *arg;
+    ramet_status status;
+    char *message; /* 512 */
+    bool heavy;    /* to be run by pool_write() */
+    bool lead;     /* woken to lead; else it is done */
+    sem_t wake;
+};
+
+/* With the lock. */
+static light *light_first(pool_store *s)
+{
+    light *w = s->first;
+    if (w && !(s->first = w->next))
+        s->last = NULL;
+    return w;
+}
+
+/* How many of them stand in the batch. */
+static size_t light_run(pg *d, light **group, size_t n)
+{
+    size_t good = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t before = batch_count(d->batch);
+        bool told = d->told;
+        group[i]->heavy = batch_bytes(d->batch) > GROUP_BYTES ||
+                          group[i]->run(&d->base, group[i]->arg) != RAMET_OK ||
+                          db_status(&d->base) != RAMET_OK || batch_count(d->batch) == before;
+        good += !group[i]->heavy;
+        if (!group[i]->heavy)
+            continue;
+        batch_cut(d->batch, before);
+        d->told = told;
+        if (d->lost)
+            break;
+        db_clear(&d->base);
+    }
+    return d->lost ? 0 : good;
+}
+
+/* True: those that are not heavy are committed, or failed with *st. */
+static bool light_try(pool_store *s, pg *d, db_work how, light **group, size_t n, size_t *good,
+                      ramet_status *st)
+{
+    *st = d->base.e->begin(&d->base, how);
+    *good = *st == RAMET_OK ? light_run(d, group, n) : 0;
+    if (!*good) {
+        db_rollback(&d->base);
+        return true;
+    }
+    *st = db_commit(&d->base);
+    if (*st == RAMET_OK && d->told)
+        sequencer_wrote(s->events);
+    return *st == RAMET_OK || !d->conflict;
+}
+
+/* What the group came to: told to each, and those who wait are woken. */
+static void light_settle(light **group, size_t n, ramet_status st, const char *message, bool told)
+{
+    for (size_t i = 0; i < n; i++) {
+        light *w = group[i];
+        w->heavy |= st != RAMET_OK && !told;
+        w->status = w->heavy ? RAMET_OK : st;
+        if (w->status != RAMET_OK)
+            snprintf(w->message, 512, "%s", message);
+        if (i) /* the first is the leader itself */
+            sem_post(&w->wake);
+    }
+}
+
+static void light_lead(pool_store *s, light *self)
+{
+    light *group[GROUP_MOST] = {self};
+    size_t n = 1, good = 0;
+    char message[512] = "";
+    pg *d = NULL;
+    ramet_status st = take(s, false, &d, message);
+    pthread_mutex_lock(&s->lock);
+    while (n < GROUP_MOST && s->first)
+        group[n++] = light_first(s);
+    pthread_mutex_unlock(&s->lock);
+    if (st == RAMET_OK && !light_try(s, d, DB_LIGHT, group, n, &good, &st))
+        light_try(s, d, DB_FRESH, group, n, &good, &st);
+    /* Whether it was committed is not known: it must not be run again here. */
+    bool told = d && st != RAMET_OK && d->lost && d->unknown;
+    if (told)
+        snprintf(message, sizeof message, "%s", db_message(&d->base));
+    if (d)
+        place_give(s, false, d);
+    if (st == RAMET_OK && good)
+        store_count(&s->base, good);
+    pthread_mutex_lock(&s->lock);
+    light *next = light_first(s);
+    s->leading -= !next;
+    pthread_mutex_unlock(&s->lock);
+    if (next) {
+        next->lead = true;
+        sem_post(&next->wake);
+    }
+    light_settle(group, n, st, message, told);
+}
+
+static ramet_status pool_light(store *base, store_op run, void *arg, char *message)
+{
+    pool_store *s = pool_of(base);
+    if (s->site->bouncer)
+        return pool_write(base, run, arg, message);
+    light w = {.run = run, .arg = arg, .message = message};
+    message[0] = 0;
+    sem_init(&w.wake, 0, 0);
+    pthread_mutex_lock(&s->lock);
+    if (s->leading < LANES) {
+        s->leading++;
+        w.lead = true;
+    } else {
+        if (s->last)
+            s->last->next = &w;
+        else
+            s->first = &w;
+        s->last = &w;
+    }
+    pthread_mutex_unlock(&s->lock);
+    while (!w.lead && sem_wait(&w.wake) != 0)
+        ; /* a signal came */
+    if (w.lead)
+        light_lead(s, &w);
+    sem_destroy(&w.wake);
+    return w.heavy ? pool_write(base, run, arg, message) : w.status;
+}
+
+/* ------------------------------------------------------------------ health */
+
+/* While all is well no connection is asked; after a failure the database is, now and then. */
+static ramet_status pool_health(store *base)
+{
+    pool_store *s = pool_of(base);
+    pthread_mutex_lock(&s->lock);
+    ramet_status st = s->health;
+    bool look = st != RAMET_OK && time_mono_us() - s->asked > HEALTH_US;
+    pthread_mutex_unlock(&s->lock);
+    if (!look)
+        return st == RAMET_CANNOT_OPEN ? RAMET_IO : st;
+    char message[512];
+    pg *d;
+    st = take(s, false, &d, message);
+    if (st == RAMET_OK)
+        place_give(s, false, d);
+    return st;
+}
+
+static void pool_settle(store *s, bool all)
+{
+    sequencer_settle(pool_of(s)->events, all);
+}
+
+/* --------------------------------------------------------- other processes */
+
+static int64_t pool_mark(store *s)
+{
+    return sequencer_mark(pool_of(s)->events);
+}
+
+static void pool_upto(store *s, int64_t mark)
+{
+    sequencer_upto(pool_of(s)->events, mark);
+}
+
+static bool pool_follow(store *s)
+{
+    return bus_follow(pool_of(s)->bus);
+}
+
+static void pool_tell(store *s, const char *text, size_t n)
+{
+    bus_tell(pool_of(s)->bus, text, n);
+}
+
+static bool pool_hear(store *s, store_heard heard, void *arg)
+{
+    return bus_hear(pool_of(s)->bus, heard, arg);
+}
+
+static ramet_status pool_beat(store *base, const char *host, int64_t dead_us, arena *a,
+                              store_hosts *out, char *message)
+{
+    pool_store *s = pool_of(base);
+    pg *d;
+    ramet_status st = take(s, false, &d, message);
+    if (st != RAMET_OK)
+        return st;
+    st = node_beat(d, host, dead_us, a, out);
+    if (st != RAMET_OK)
+        snprintf(message, 512, "%s", db_message(&d->base));
+    place_give(s, false, d);
+    return st;
+}
+
+static void pool_leave(store *base, const char *host)
+{
+    pool_store *s = pool_of(base);
+    char message[512];
+    pg *d;
+    if (take(s, false, &d, message) != RAMET_OK)
+        return;
+    node_leave(d, host);
+    place_give(s, false, d);
+}
+
+/* A connection of its own holds the job: when the process dies, it ends too. */
+static bool pool_job(store *base, const char *job, int64_t every_us)
+{
+    pool_store *s = pool_of(base);
+    char message[512];
+    pg *d;
+    int i = 0;
+    if (take(s, false, &d, message) != RAMET_OK)
+        return false;
+    bool due = job_due(d, job, every_us);
+    place_give(s, false, d);
+    if (!due || pg_connect(s->direct, &d, message) != RAMET_OK)
+        return false;
+    bool mine = job_take(d, job, every_us);
+    pthread_mutex_lock(&s->lock);
+    while (i < JOBS_MOST && s->jobs[i].name)
+        i++;
+    mine = mine && i < JOBS_MOST;
+    if (mine) {
+        s->jobs[i].name = job;
+        s->jobs[i].d = d;
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (!mine)
+        pg_close(d);
+    return mine;
+}
+
+static void pool_job_end(store *base, const char *job)
+{
+    pool_store *s = pool_of(base);
+    pg *d = NULL;
+    pthread_mutex_lock(&s->lock);
+    for (int i = 0; i < JOBS_MOST && !d; i++)
+        if (s->jobs[i].name && strcmp(s->jobs[i].name, job) == 0) {
+            d = s->jobs[i].d;
+            s->jobs[i].name = NULL;
+        }
+    pthread_mutex_unlock(&s->lock);
+    pg_close(d);
+}
+
+static const store_others pool_others = {
+    .mark = pool_mark,
+    .upto = pool_upto,
+    .follow = pool_follow,
+    .tell = pool_tell,
+    .hear = pool_hear,
+    .beat = pool_beat,
+    .leave = pool_leave,
+    .job = pool_job,
+    .job_end = pool_job_end,
+};
+
+/* ------------------------------------------------------------- open, close */
+
+static void pool_close(store *base)
+{
+    pool_store *s = pool_of(base);
+    sequencer_free(s->events);
+    bus_free(s->bus);
+    replicas_close(s->replicas);
+    for (int i = 0; i < s->n_idle; i++)
+        pg_close(s->idle[i]);
+    if (s->direct != s->site)
+        site_close(s->direct);
+    site_close(s->site);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->freed);
+    free(base->path);
+    free(s);
+}
+
+static const store_kind pool_kind = {
+    .alone = false,
+    .close = pool_close,
+    .write = pool_write,
+    .light = pool_light,
+    .read_begin = pool_read_begin,
+    .page_begin = pool_page_begin,
+    .position = pool_position,
+    .read_end = pool_read_end,
+    .connect = pool_connect,
+    .health = pool_health,
+    .settle = pool_settle,
+    .others = &pool_others,
+};
+
+static pool_store *pool_new(const store_config *cfg, db_site *site, db_site *direct)
+{
+    pool_store *s = xcalloc(1, sizeof *s);
+    s->base.kind = &pool_kind;
+    s->base.path = xstrdup(site->shown);
+    s->site = site;
+    s->direct = direct;
+    s->busy_ms = cfg->busy_ms > 0 ? cfg->busy_ms : BUSY_MS;
+    s->most = cfg->pool > 0 ? cfg->pool : POOL;
+    s->most = s->most < 2 ? 2 : s->most > POOL_MOST ? POOL_MOST : s->most;
+    s->most_reading = s->most - (s->most + 3) / 4;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->freed, &attr);
+    pthread_condattr_destroy(&attr);
+    s->events = sequencer_new(site, cfg->on_event, cfg->arg);
+    s->bus = bus_new(direct, cfg->on_event, cfg->arg);
+    return s;
+}
+
+/* Tables are made by a connection that no pgbouncer stands before; else it goes to the pool. */
+static ramet_status first_connect(pool_store *s, const store_config *cfg, char *message)
+{
+    pg *first;
+    ramet_status st = pg_connect(s->direct, &first, message);
+    if (st == RAMET_OK)
+        st = schema_migrate(&first->base, schema_steps, schema_n_steps, cfg->create, message);
+    if (st == RAMET_NOT_A_STORE && !cfg->create && schema_empty(&first->base)) {
+        snprintf(message, 512, "there is no store at %s", s->site->shown);
+        st = RAMET_CANNOT_OPEN;
+    }
+    if (st == RAMET_OK && s->direct == s->site) {
+        s->idle[s->n_idle++] = first;
+        s->n_open = 1;
+    } else {
+        pg_close(first);
+    }
+    return st;
+}
+
+ramet_status store_pool_open(const store_config *cfg, store **out, char *message)
+{
+    db_site *site, *direct = NULL;
+    *out = NULL;
+    ramet_status st = site_open(cfg->path, &site, message);
+    if (st == RAMET_OK && cfg->direct)
+        st = site_open(cfg->direct, &direct, message);
+    if (st != RAMET_OK) {
+        site_close(site);
+        return st;
+    }
+    pool_store *s = pool_new(cfg, site, direct ? direct : site);
+    st = first_connect(s, cfg, message);
+    if (st == RAMET_OK && cfg->n_reads)
+        st = replicas_open(cfg->reads, cfg->n_reads, cfg->pool > 0 ? cfg->pool : POOL, &s->replicas,
+                           message);
+    if (st != RAMET_OK) {
+        pool_close(&s->base);
+        return st;
+    }
+    site->positions = s->replicas != NULL;
+    *out = &s->base;
+    return RAMET_OK;
+}
