@@ -216,6 +216,11 @@ RAMET_API ramet_status ramet_schema(const ramet_schema_in *in,
  * RAMET_FULL, RAMET_DAMAGED, …). */
 RAMET_API ramet_status ramet_health(ramet *r);
 
+/* Empties the write-ahead log of a file when it has grown: otherwise a write does that every few
+ * hundred commits, and takes some milliseconds longer. For a program that runs on, once a second
+ * or so, on a thread that may wait. */
+RAMET_API void ramet_tidy(ramet *r);
+
 /* One request: who asks, the memory of its answers, its last error.
  * `user` NULL: the embedding program itself, which may do and see everything.
  * `client` (may be NULL) is recorded in the entries that the call appends. */

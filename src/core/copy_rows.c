@@ -370,10 +370,11 @@ void copy_mark_add(copy_job *j, const char *key, int64_t value)
     VEC_PUSH(j->batch, &j->marks, m);
 }
 
-static void row_free(cx *x, sql_id what, const copy_cell *id, int64_t number)
+/* What a row is known by may have been another's in the target, which the source no longer has. */
+static void row_free(cx *x, sql_id what, char type, const copy_cell *id, int64_t number)
 {
     db_stmt *q = db_query(x->d, what);
-    q_text(q, 1, id->p);
+    cell_bind(q, 1, type, id);
     q_int(q, 2, number);
     q_run(q);
 }
@@ -400,9 +401,11 @@ static void change_do(cx *x, const copy_change *change)
     if (change->cut)
         return;
     if (t == &copy_tables[COPY_T_session] && !row[2].null)
-        row_free(x, Q_copy_session_free, &row[2], row[0].i);
+        row_free(x, Q_copy_session_free, 't', &row[2], row[0].i);
     if (t == &copy_tables[COPY_T_tree])
-        row_free(x, Q_copy_tree_free, &row[1], row[0].i);
+        row_free(x, Q_copy_tree_free, 't', &row[1], row[0].i);
+    if (t == &copy_tables[COPY_T_verdict])
+        row_free(x, Q_copy_verdict_free, 'i', &row[0], row[1].i);
     db_stmt *q = db_query(x->d, t->add);
     for (size_t i = 0; i < t->n; i++)
         cell_bind(q, (int)i + 1, t->types[i], &row[i]);

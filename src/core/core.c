@@ -223,6 +223,11 @@ ramet_status ramet_health(ramet *r)
     return store_health(r->st);
 }
 
+void ramet_tidy(ramet *r)
+{
+    store_tidy(r->st);
+}
+
 int64_t ramet_now(ramet *r)
 {
     return r->clock ? r->clock(r->clock_arg) : time_now_us();

@@ -27,7 +27,7 @@ typedef struct hear {
     const char *id; /* of the call */
     bool kagent, stream, immediate;
     int64_t history;
-    const char *answered, *heard;
+    const char *answered;
     a2a_task task;
     VEC(ramet_entry) entries;
     buf text;    /* of the answer so far */
@@ -331,39 +331,21 @@ static bool has_tools(hear *h, const ramet_entry *e)
 }
 
 /* Words of an entry were told as they came; calls of tools and their results are told now. */
-static void tools_tell(hear *h, const ramet_entry *e)
-{
-    buf b;
-    json_writer w;
-    if (e->role == RAMET_USER || !has_tools(h, e))
-        return;
-    buf_init(&b, EVENT_BYTES);
-    jw_init(&w, &b, 0);
-    a2a_message_write(&w, &h->view, e, h->task.id);
-    send_message(h, json_kept(h->scratch, &b));
-}
-
 static bool heard_entry(hear *h, const json_doc *d)
 {
     ramet_entry e = entry_read(h, d, json_get(d, &d->nodes[0], "entry"));
     VEC_PUSH(h->a, &h->entries, e);
     if (e.role == RAMET_ASSISTANT && *e.text)
         text_settle(h, e.text);
-    if (h->joined && h->stream)
-        tools_tell(h, &e);
+    if (!h->joined || !h->stream || e.role == RAMET_USER || !has_tools(h, &e))
+        return true;
+    buf b;
+    json_writer w;
+    buf_init(&b, EVENT_BYTES);
+    jw_init(&w, &b, 0);
+    a2a_message_write(&w, &h->view, &e, h->task.id);
+    send_message(h, json_kept(h->scratch, &b));
     return true;
-}
-
-/* Between an answer to a question and its caller's joining the agent may have gone on. */
-static void gap_tell(hear *h)
-{
-    bool since = false;
-    for (size_t i = 0; h->heard && i < h->entries.n; i++) {
-        const ramet_entry *e = &h->entries.items[i];
-        if (since)
-            tools_tell(h, e);
-        since |= strcmp(e->id, h->heard) == 0;
-    }
 }
 
 static bool heard_question(hear *h, const json_doc *d)
@@ -394,7 +376,6 @@ static bool heard_joined(hear *h)
         return !h->asks && !h->immediate;
     }
     send_task(h);
-    gap_tell(h);
     if (h->kagent && h->text.n > h->told && !h->text.over)
         send_message(h, message_json(h->scratch, h->text.p + h->told, h->task.id));
     if (h->asks)
@@ -478,7 +459,6 @@ const face_hear *rpc_hear(const rpc *r, const char *session, const hear_in *in)
                 .immediate = in->immediate,
                 .history = in->history,
                 .answered = arena_strdup(a, in->answered),
-                .heard = arena_strdup(a, in->heard),
                 .task = {.session = context, .state = A2A_WORKING, .running = true}};
     buf_init(&h->text, EVENT_BYTES);
     h->face = (face_hear){.type = in->stream ? "text/event-stream" : "application/json",
@@ -492,10 +472,11 @@ const face_hear *rpc_hear(const rpc *r, const char *session, const hear_in *in)
 void rpc_heard(rpc *r)
 {
     const face_hear *left = r->q->hear;
-    if (!left)
+    if (r->q->stream)
         return;
     r->q->hear = NULL;
-    left->release(left->arg);
+    if (left)
+        left->release(left->arg);
     rpc_hosted(r);
 }
 

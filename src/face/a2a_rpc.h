@@ -103,7 +103,6 @@ typedef struct hear_in {
     int64_t history;
     bool stream, immediate; /* immediate: the first answer is enough */
     const char *answered;   /* id of a question that is not to be told again */
-    const char *heard;      /* the last entry that the caller knows; NULL: whatever came before */
 } hear_in;
 /* How the turn is told: for face_req.hear. Freed by its release(). */
 const face_hear *rpc_hear(const rpc *r, const char *session, const hear_in *in);

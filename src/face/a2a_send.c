@@ -312,13 +312,11 @@ static void question_answer(sending *s, const a2a_task *t)
         rpc_fail(s->r, RPC_INVALID_PARAMS, "message.parts hold no text that answers");
         return;
     }
+    s->hear.answered = question.id;
+    q->hear = rpc_hear(s->r, t->session, &s->hear);
     q->host->turn_answer(q->host->arg, q, t->session, t->id, question.id,
                          option_of(s, &question, answer));
-    if (!rpc_hosted(s->r))
-        return;
-    s->hear.answered = question.id;
-    s->hear.heard = t->n ? t->history[t->n - 1].id : NULL;
-    rpc_join(s->r, t->session, t->id, &s->hear);
+    rpc_heard(s->r);
 }
 
 /* ------------------------------------------------------------------ new turns */

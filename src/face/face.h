@@ -188,7 +188,8 @@ typedef struct face_host {
     void (*turn_join)(void *arg, face_req *q, const char *session, const char *turn);
     /* Ends a turn (NULL: the one on the head) and answers with it. */
     void (*turn_cancel)(void *arg, face_req *q, const char *session, const char *turn);
-    /* Hands an answer to the question of a turn, and answers. */
+    /* Hands an answer to the question of a turn, and answers; with q->hear set it joins the turn
+     * first, so that nothing is missed of what the agent says then. */
     void (*turn_answer)(void *arg, face_req *q, const char *session, const char *turn,
                         const char *question, const char *answer);
     /* The head of a session has moved: turns on branches that it left are cancelled, unless `keep`.
@@ -327,6 +328,8 @@ face_stream *face_stream_new(face_req *q, size_t most);
 bool face_stream_add(face_stream *s, const void *p, size_t n);
 /* The producer is done with it: the rest goes out, then it ends. Must be called once. */
 void face_stream_end(face_stream *s);
+/* The request is answered otherwise after all; the producer ends its side as ever. */
+void face_stream_drop(face_req *q);
 bool face_stream_gone(face_stream *s);
 size_t face_stream_behind(face_stream *s); /* bytes that the reader has not taken yet */
 

@@ -197,6 +197,13 @@ void stream_abandon(face_stream *s)
     stream_leave(s);
 }
 
+void face_stream_drop(face_req *q)
+{
+    if (q->stream)
+        stream_abandon(q->stream);
+    q->stream = NULL;
+}
+
 static void stream_free(void *cls)
 {
     stream_abandon(cls);

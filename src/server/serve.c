@@ -333,6 +333,7 @@ static void upkeep_step(upkeep *u, server *s)
     metrics_refresh(s->metrics, s->store);
     if (health != RAMET_OK)
         return;
+    ramet_tidy(s->store);
     upkeep_index(u, s->store, now);
     upkeep_prune(u, s, now);
     upkeep_gc(u, s, now);

@@ -396,6 +396,18 @@ static void catch_up_value(run *r, listener *l, const char *event, const char *k
     listener_tell(l, event, r->json.p, r->json.n);
 }
 
+bool run_leave(run *r, const listener *l)
+{
+    bool found = false;
+    pthread_mutex_lock(&r->lock);
+    for (ear *e = r->ears; e; e = e->next)
+        if (e->who == l)
+            found = e->who->over = true;
+    ears_sweep(r);
+    pthread_mutex_unlock(&r->lock);
+    return found;
+}
+
 void run_join(run *r, listener *l, size_t index)
 {
     if (l->sse) {

@@ -221,6 +221,8 @@ bool run_save(run *r);
 listener *listener_new(turns *t, face_req *q, size_t n, const char *group);
 /* Joins a run: what came so far is told first. With its lock. */
 void run_join(run *r, listener *l, size_t index);
+/* Takes a listener of this run alone away, without its lock. False: it has heard the end. */
+bool run_leave(run *r, const listener *l);
 /* For a turn that did not begin, or is over: its events and its JSON. */
 void listener_done(listener *l, size_t index, const char *json, size_t n);
 void listener_tell(listener *l, const char *event, const char *json, size_t n);

@@ -444,10 +444,7 @@ void turns_join(turns *t, face_req *q, const char *session, const char *id)
     begin b = {.session = session, .turn_id = id};
     if (!runs_find(t, q, &b, 1))
         return;
-    listener *l = listener_new(t, q, 1, NULL);
-    pthread_mutex_lock(&b.r->lock);
-    run_join(b.r, l, 0);
-    pthread_mutex_unlock(&b.r->lock);
+    far_join(b.r, listener_new(t, q, 1, NULL), 0);
     run_put(b.r);
 }
 
@@ -708,32 +705,54 @@ void turns_cancel(turns *t, face_req *q, const char *session, const char *id)
         face_error(q, ramet_call_error(q->c));
 }
 
+/* What the run said to an answer: did_… in `did`. False: the request is answered. */
+static bool answer_hand(turns *t, face_req *q, run *r, const node_do *what, char did[DID_TEXT])
+{
+    if (r && !r->far)
+        snprintf(did, DID_TEXT, "%s", answer_give(r, q->a, what->question, what->answer));
+    else if (t->nodes)
+        return node_asked(t, q, what, did);
+    return true;
+}
+
+static void answer_refused(face_req *q, const node_do *what, const char *did)
+{
+    q->type = NULL;
+    if (strcmp(did, did_wrong) == 0)
+        face_fail(q, 400, "invalid_request", "answer",
+                  "'%.60s' is none of the options of this question", what->answer);
+    else
+        face_fail(q, 404, "question_not_found", "question_id",
+                  "the turn does not wait for an answer to question '%.60s'", what->question);
+}
+
+/* Who wants to hear the rest joins before the agent goes on. When nothing comes of it he leaves
+ * again, unless the turn has ended meanwhile: then he was told that. */
 void turns_answer(turns *t, face_req *q, const char *session, const char *id, const char *question,
                   const char *answer)
 {
     char did[DID_TEXT] = "";
-    ramet_turn *turn = turn_named(q, session, id);
-    if (!turn)
+    node_do what = {
+        .op = "answer", .session = session, .turn = id, .question = question, .answer = answer};
+    if (!turn_named(q, session, id))
         return;
-    run *r = run_find(t, session, id);
-    bool here = r && !r->far, asked = true;
-    if (here) {
-        snprintf(did, sizeof did, "%s", answer_give(r, q->a, question, answer));
-    } else if (t->nodes) {
-        node_do what = {
-            .op = "answer", .session = session, .turn = id, .question = question, .answer = answer};
-        asked = node_asked(t, q, &what, did);
-    }
+    run *r = q->hear ? far_find(t, session, id) : run_find(t, session, id);
+    listener *l = q->hear && r ? listener_new(t, q, 1, NULL) : NULL;
+    if (l)
+        far_join(r, l, 0);
+    const char *type = q->type;
+    bool asked = answer_hand(t, q, r, &what, did), done = strcmp(did, did_done) == 0;
+    bool hears = l && (done || !run_leave(r, l));
     if (r)
         run_put(r);
-    if (!asked)
+    if (hears) { /* whatever was said to the answer */
+        q->status = 200;
+        q->type = type;
         return;
-    if (strcmp(did, did_done) == 0)
+    }
+    face_stream_drop(q);
+    if (done)
         answer_turn(q, session, id);
-    else if (strcmp(did, did_wrong) == 0)
-        face_fail(q, 400, "invalid_request", "answer",
-                  "'%.60s' is none of the options of this question", answer);
-    else
-        face_fail(q, 404, "question_not_found", "question_id",
-                  "the turn does not wait for an answer to question '%.60s'", question);
+    else if (asked)
+        answer_refused(q, &what, did);
 }

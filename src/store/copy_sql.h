@@ -216,6 +216,7 @@
       "(tree,no)>($1,$2) AND tree<=$3 ORDER BY tree,no LIMIT $4")                                  \
     X(copy_verdict_add, COPY_ADD(verdict))                                                         \
     X(copy_verdict_cut, "DELETE FROM verdict WHERE tree=$1 AND no=$2")                             \
+    X(copy_verdict_free, "DELETE FROM verdict WHERE no=$1 AND tree<>$2")                           \
     X(copy_attachment_read, COPY_READ(attachment)                                                  \
       "id>$1 ORDER BY id LIMIT $2")                                                                \
     X(copy_attachment_add, COPY_ADD(attachment))                                                   \

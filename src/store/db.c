@@ -335,6 +335,11 @@ ramet_status db_backup(db *d, const char *path, ramet_progress progress, void *a
     return d->e->backup(d, path, progress, arg);
 }
 
+int db_log_pages(const db *d)
+{
+    return d->e->log_pages ? d->e->log_pages(d) : 0;
+}
+
 ramet_status db_checkpoint(db *d)
 {
     return d->e->checkpoint(d);

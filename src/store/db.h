@@ -146,8 +146,10 @@ void db_sizes(db *d, int64_t *data, int64_t *log);
 bool db_check(db *d, void (*line)(void *arg, const char *text), void *arg);
 /* Copies a snapshot to a new file; RAMET_INVALID where the engine has tools of its own for that. */
 ramet_status db_backup(db *d, const char *path, ramet_progress progress, void *arg);
-/* After a commit: moves what is in the write-ahead log into the main file when there is much of it,
- * as far as readers let it. A failure does not touch what was committed, but the disk failed. */
+/* Pages in the write-ahead log after the last commit of this connection; 0: it has none. */
+int db_log_pages(const db *d);
+/* Outside a transaction: moves what is in the write-ahead log into the main file, as far as others
+ * let it. A failure does not touch what was committed, but the disk failed. */
 ramet_status db_checkpoint(db *d);
 
 #endif

@@ -52,6 +52,8 @@ typedef struct db_engine {
     void (*sizes)(db *d, int64_t *data, int64_t *log);
     bool (*check)(db *d, void (*line)(void *arg, const char *text), void *arg);
     ramet_status (*backup)(db *d, const char *path, ramet_progress progress, void *arg);
+    /* NULL both: there is no log of its own. */
+    int (*log_pages)(const db *d);
     ramet_status (*checkpoint)(db *d);
 } db_engine;
 

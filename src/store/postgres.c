@@ -440,12 +440,6 @@ static ramet_status engine_backup(db *d, const char *path, ramet_progress progre
     return d->status;
 }
 
-static ramet_status engine_checkpoint(db *d)
-{
-    (void)d;
-    return RAMET_OK;
-}
-
 const db_engine postgres_engine = {
     .name = "POSTGRES",
     .open = engine_open,
@@ -484,5 +478,4 @@ const db_engine postgres_engine = {
     .sizes = schema_sizes,
     .check = engine_check,
     .backup = engine_backup,
-    .checkpoint = engine_checkpoint,
 };

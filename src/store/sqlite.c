@@ -24,7 +24,6 @@
 
 #define APPLICATION_ID 0x52414d54 /* "RAMT" */
 #define MAX_PARAMS 40
-#define LOG_PAGES 4000 /* the write-ahead log is emptied when it is longer */
 
 /* The statements around a transaction: prepared once, like the others. */
 typedef enum { BEGIN_READ, BEGIN_WRITE, COMMIT, VERSION, N_BOUNDS } bound;
@@ -370,8 +369,8 @@ static const sql_id number_sql[DB_KINDS] = {
     [DB_VERDICT] = Q_max_verdict, [DB_REMARK] = Q_max_remark,   [DB_DELETION] = Q_max_event,
     [DB_EVENT] = Q_max_event};
 
-/* The rows with the highest numbers are never deleted, so a number is used once. Sessions know
- * when they were made. */
+/* The rows with the highest numbers are never deleted, so a number is used once; only that of a
+ * verdict comes back when the newest goes with its tree. Sessions know when they were made. */
 static int64_t last_number(db *base, db_kind what, int64_t *at)
 {
     db_stmt *q = db_query(base, number_sql[what]);
@@ -721,12 +720,17 @@ static ramet_status lite_backup(db *d, const char *path, ramet_progress progress
 static ramet_status lite_checkpoint(db *base)
 {
     lite *d = lite_of(base);
-    if (d->log_pages < LOG_PAGES)
-        return RAMET_OK;
     int rc = sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    if (rc == SQLITE_BUSY) /* another is at it */
+        return RAMET_OK;
     if (status_of(rc) != RAMET_OK)
         fail_rc(d, rc, "checkpoint");
     return status_of(rc);
+}
+
+static int lite_log_pages(const db *d)
+{
+    return ((const lite *)d)->log_pages;
 }
 
 static int64_t file_size(const char *path)
@@ -779,5 +783,6 @@ const db_engine sqlite_engine = {
     .sizes = lite_sizes,
     .check = lite_check,
     .backup = lite_backup,
+    .log_pages = lite_log_pages,
     .checkpoint = lite_checkpoint,
 };

@@ -148,6 +148,12 @@ void store_job_end(store *s, const char *job)
         s->kind->others->job_end(s, job);
 }
 
+void store_tidy(store *s)
+{
+    if (s->kind->tidy)
+        s->kind->tidy(s);
+}
+
 ramet_status store_health(store *s)
 {
     return s->kind->health(s);

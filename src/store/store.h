@@ -106,6 +106,8 @@ bool store_job(store *s, const char *job, int64_t every_us);
 void store_job_end(store *s, const char *job);
 
 ramet_status store_health(store *s);
+/* Does ahead what a write would have to do at times, so that none waits for it. */
+void store_tidy(store *s);
 const char *store_path(const store *s); /* for people: a URL without its secrets */
 const char *store_file(const store *s); /* NULL: it is none */
 void store_shown(const char *where, char *out, size_t size);

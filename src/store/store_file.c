@@ -19,6 +19,10 @@
 _Static_assert(GROUP_MAX == 1 << (RAMET_BATCH_SIZES - 1), "the last size is that of a full group");
 #define GATHER_PART 4 /* the leader waits for others a quarter of a commit at most */
 #define READERS_MAX 256
+/* Pages in the write-ahead log: so many are worth a checkpoint, and so many a writer does not leave
+ * behind. */
+#define LOG_SOME 500
+#define LOG_MOST 4000
 
 typedef struct waiter {
     struct waiter *next;
@@ -46,6 +50,7 @@ typedef struct file_store {
     db *writer;           /* the leader's */
     ramet_status stopped; /* RAMET_OK, or why writes are stopped */
     char why[512];
+    _Atomic int log_pages; /* after the last commit */
 
     pthread_mutex_t pool_lock;
     pthread_cond_t pool_free;
@@ -114,7 +119,8 @@ static group_result group_run(file_store *s, waiter **group, size_t n)
         return GROUP_DONE;
     }
     store_count(&s->base, n);
-    st = db_checkpoint(d);
+    s->log_pages = db_log_pages(d);
+    st = s->log_pages < LOG_MOST ? RAMET_OK : db_checkpoint(d);
     if (stops_writes(st))
         stop(s, st, db_message(d));
     return GROUP_DONE;
@@ -310,6 +316,22 @@ static void file_close(store *base)
     free(s);
 }
 
+/* On a connection of its own: a writer goes on meanwhile. It begins the log anew when all of it is
+ * in the main file by then. */
+static void file_tidy(store *base)
+{
+    file_store *s = file_of(base);
+    char message[512];
+    db *d;
+    if (s->log_pages < LOG_SOME || file_connect(base, &d, message) != RAMET_OK)
+        return;
+    ramet_status st = db_checkpoint(d);
+    if (stops_writes(st))
+        stop(s, st, db_message(d));
+    db_close(d);
+    s->log_pages = 0;
+}
+
 static ramet_status file_health(store *base)
 {
     file_store *s = file_of(base);
@@ -334,6 +356,7 @@ static const store_kind file_kind = {
     .read_end = file_read_end,
     .connect = file_connect,
     .health = file_health,
+    .tidy = file_tidy,
     .settle = file_settle,
 };
 

@@ -294,6 +294,31 @@ Test(copy, an_id_may_move)
     cr_assert_str_eq(ids("young"), "a");
 }
 
+/* The newest verdict went with its tree, and its number is another tree's now. */
+Test(copy, the_number_of_a_verdict_may_move)
+{
+    ramet_verdict *v;
+    const ramet_side_in gone[] = {{.session = "gone"}, {.session = "gone-too"}};
+    const ramet_side_in kept[] = {{.session = "kept"}, {.session = "kept-too"}};
+    make("gone");
+    say("gone", "a");
+    fork_at("gone", "a", "gone-too");
+    make("kept");
+    say("kept", "b");
+    fork_at("kept", "b", "kept-too");
+    ok(ramet_verdict_add(T.call, gone, 2, 0, "first", &v));
+    int64_t number = v->number;
+    copied();
+    drop("gone");
+    drop("gone-too");
+    collect();
+    ok(ramet_verdict_add(T.call, kept, 2, 1, "second", &v));
+    cr_assert_eq(v->number, number);
+    copied();
+    same_rows(false);
+    verified(0);
+}
+
 /* ---- stopped, failed, killed */
 
 static int steps;

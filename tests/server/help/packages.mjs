@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // packages.mjs: npm packages for tests, pinned by package-lock.json, installed once into the build
-// folder. Two suites may ask at the same time: the one that makes the lock folder installs, the
-// other waits.
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, rmdirSync } from 'node:fs';
+// folder. Two suites may ask at the same time: a process of this file installs, under a lock that
+// goes with it, and the other waits.
+import { execFile, execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 
-const here = join(dirname(fileURLToPath(import.meta.url)), '..'); // of package.json
+const self = fileURLToPath(import.meta.url);
+const here = join(dirname(self), '..'); // of package.json
 const home = join(process.env.B ?? join(here, '..', '..', 'build'), 'node-server');
 
 function installed() {
@@ -29,23 +31,9 @@ function install() {
 }
 
 async function ready() {
-  const lock = `${home}.lock`;
+  if (installed()) return;
   mkdirSync(dirname(home), { recursive: true });
-  for (let tries = 0; !installed(); tries++) {
-    try {
-      mkdirSync(lock);
-    } catch (e) {
-      if (e.code !== 'EEXIST') throw e;
-      if (tries > 600) throw new Error(`${lock} stands there for a minute; remove it if no test is running`);
-      await new Promise((done) => setTimeout(done, 100));
-      continue;
-    }
-    try {
-      if (!installed()) install();
-    } finally {
-      rmdirSync(lock);
-    }
-  }
+  await promisify(execFile)('flock', [`${home}.flock`, process.execPath, self], { maxBuffer: 1 << 26 });
 }
 
 /** The module of a package of package.json. */
@@ -53,3 +41,5 @@ export async function load(name) {
   await ready();
   return import(pathToFileURL(createRequire(join(home, 'package.json')).resolve(name)));
 }
+
+if (process.argv[1] === self && !installed()) install();
