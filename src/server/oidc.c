@@ -476,7 +476,7 @@ oidc *oidc_new(const server_config *cfg, char *message)
     oidc *o = xcalloc(1, sizeof *o);
     o->cfg = cfg;
     o->file = given(cfg->oidc_jwks) && !fetch_is_url(cfg->oidc_jwks);
-    o->least_us = o->file ? SECOND : 30 * SECOND;
+    o->least_us = o->file ? SECOND : cfg->oidc_keys_s * SECOND;
     o->most_us = o->file ? 5 * SECOND : 600 * SECOND;
     o->tried_us = o->got_us = o->places_tried = INT64_MIN / 2;
     pthread_mutex_init(&o->lock, NULL);

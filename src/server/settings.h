@@ -58,6 +58,8 @@
     TEXT(oidc_algorithms, "oidc-algorithms", "NAMES",                                               \
          "RS256,RS384,RS512,PS256,PS384,PS512,ES256,ES384,ES512",                                   \
          "signatures that are taken, parted by commas")                                             \
+    NUMBER(oidc_keys_s, "oidc-keys-seconds", 1, 3600, "30",                                         \
+           "keys by URL are fetched no sooner again, however many tokens name an unknown one")      \
     PART("Log")                                                                                     \
     WORD(log_format, "log-format", "logfmt|json", "logfmt", "the form of the lines on standard error") \
     WORD(log_level, "log-level", "error|warn|info|debug", "info", "how much is logged")             \

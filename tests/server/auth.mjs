@@ -520,8 +520,8 @@ test('oidc: keys from a file; rotated ones are gone, a broken file changes nothi
   assert.equal(issuer.hits.jwks, 0);
 }));
 
-test('oidc: keys by URL: at most one fetch in 30 seconds, and the last good set stays', () => withIssuer(async (issuer) => {
-  const s = await trusting(issuer);
+test('oidc: keys by URL: at most one fetch in a while, and the last good set stays', () => withIssuer(async (issuer) => {
+  const s = await trusting(issuer, { args: ['--oidc-keys-seconds', '5'] });
   const old = issuer.token();
   assert.equal(await status(s, { token: old }), 200);
   issuer.keys = [makeKey('two')];
@@ -530,14 +530,14 @@ test('oidc: keys by URL: at most one fetch in 30 seconds, and the last good set 
   assert.deepEqual(await Promise.all(Array.from({ length: 20 }, unknown)), Array(20).fill(401));
   assert.equal(await status(s, { token: fresh }), 401, 'it was fetched a moment ago');
   assert.equal(issuer.hits.jwks, 1);
-  await sleep(30200);
+  await sleep(5200);
   const many = await Promise.all(Array.from({ length: 20 }, () => status(s, { token: fresh })));
   assert.ok(many.every((x) => x === 200 || x === 503) && many.includes(200), String(many));
   assert.equal(issuer.hits.jwks, 2);
   assert.equal(await status(s, { token: fresh }), 200);
   assert.equal(await status(s, { token: old }), 401, 'the old key is gone');
   issuer.answer = (response) => response.writeHead(500).end('{"keys":[]}');
-  await sleep(30200);
+  await sleep(5200);
   assert.equal(await unknown(), 401);
   assert.equal(issuer.hits.jwks, 3);
   assert.equal(await status(s, { token: fresh }), 200, 'the last good set stays');

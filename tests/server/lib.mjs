@@ -101,6 +101,7 @@ export async function finish() {
   const chosen = tests.filter((t) => !leftOut.includes(t.name) && (!only || t.name.includes(only)));
   for (const [i, t] of chosen.entries()) {
     let problem = null;
+    const began = Date.now();
     try {
       await within(Promise.resolve().then(t.run), t.seconds * 1000 * slow, 'the test');
     } catch (e) {
@@ -114,6 +115,7 @@ export async function finish() {
       }
     if (problem) failed++;
     console.log(`${problem ? 'not ok' : 'ok'} ${i + 1} - ${t.name}`);
+    if (process.env.TIMES) console.log(`# ${Date.now() - began} ms`);
     if (problem) console.log(String(problem.stack ?? problem).replace(/^/gm, '#   '));
   }
   for (const server of [...running])
