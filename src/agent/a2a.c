@@ -550,4 +550,10 @@ static void a2a_run(agent *a, const agent_turn *turn, const agent_sink *s, agent
 }
 
 const agent_kind agent_a2a = {
-    "a2a", "a remote agent that speaks A2A, 0.3 or 1.0", settings, a2a_open, a2a_close, a2a_run};
+    .name = "a2a",
+    .about = "a remote agent that speaks A2A, 0.3 or 1.0",
+    .settings = settings,
+    .open = a2a_open,
+    .close = a2a_close,
+    .run = a2a_run,
+};

@@ -87,6 +87,8 @@ typedef struct agent agent;
 typedef struct agent_kind {
     const char *name, *about;
     const agent_setting *settings;
+    /* Asking changes nothing: it may be asked before the message is stored, and in vain. */
+    bool early;
     /* Reads its settings (agent_get()); false and *message (AGENT_MESSAGE bytes) when they do not
      * do: close() is not called then. */
     bool (*open)(agent *a, char *message);

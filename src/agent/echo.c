@@ -384,6 +384,11 @@ static void echo_close(agent *a)
     free(a->own);
 }
 
-const agent_kind agent_echo = {"echo",     "says what it is told, word by word; needs nothing",
-                               settings,   echo_open,
-                               echo_close, echo_run};
+const agent_kind agent_echo = {
+    .name = "echo",
+    .about = "says what it is told, word by word; needs nothing",
+    .settings = settings,
+    .open = echo_open,
+    .close = echo_close,
+    .run = echo_run,
+};

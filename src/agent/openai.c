@@ -323,6 +323,12 @@ static void openai_run(agent *a, const agent_turn *t, const agent_sink *s, agent
     arena_free(r.a);
 }
 
-const agent_kind agent_openai = {"openai",     "a model behind an OpenAI-compatible chat endpoint",
-                                 settings,     openai_open,
-                                 openai_close, openai_run};
+const agent_kind agent_openai = {
+    .name = "openai",
+    .about = "a model behind an OpenAI-compatible chat endpoint",
+    .settings = settings,
+    .early = true,
+    .open = openai_open,
+    .close = openai_close,
+    .run = openai_run,
+};

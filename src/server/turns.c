@@ -293,6 +293,16 @@ static void threads_end(turns *t)
     t->n_idle = 0;
 }
 
+bool run_alone(run *r)
+{
+    bool alone = true;
+    pthread_mutex_lock(&r->t->lock);
+    for (const run *each = r->t->runs; each && alone; each = each->next)
+        alone = each == r || strcmp(each->session, r->session) != 0;
+    pthread_mutex_unlock(&r->t->lock);
+    return alone;
+}
+
 void run_prepare(run *r, const ramet_head *head)
 {
     turns *t = r->t;

@@ -15,7 +15,8 @@
  * or the queue, and whoever looks at it just now.
  *
  * While the message of a turn is being stored, a thread already gets ready to run it (it wakes up,
- * and reads the history up to there). What it does then is thrown away if the turn does not begin.
+ * reads the history up to there, and asks an agent that may be asked early). What it does then is
+ * thrown away if the turn does not begin, or not there.
  *
  *   R1  The library is never called with a lock of this module held: answers that show `running`
  *       are written inside commits, and take these locks.
@@ -29,7 +30,8 @@
  *
  *   R4  Locks are taken in this order: table, run, listener.
  *
- *   R5  No agent is asked before the turn, with its message, is durable (`fate`).
+ *   R5  Nothing that an agent says is taken before the turn, with its message, is durable (`fate`);
+ *       and none is asked before that for whom it makes a difference (agent_kind.early).
  */
 #ifndef SERVER_TURNS_OWN_H
 #define SERVER_TURNS_OWN_H
@@ -83,6 +85,8 @@ typedef struct run {
 
     /* what may be read before the turn has begun: so many entries of that branch */
     int64_t ahead, ahead_branch;
+    ramet_entry *early; /* the message as it was sent, for an agent that is asked early; in `mem` */
+    size_t n_early;
     ramet_entry *message; /* as stored, in `mem` */
     size_t n_message;
     bool prepared; /* a thread waits for its fate */
@@ -170,6 +174,8 @@ void turns_leave(turns *t, int64_t n);
 run *run_make(turns *t, const char *session);
 /* A run in the table, and owned by the caller. run_begun() follows, or run_remove(). */
 run *run_new(turns *t, const char *session);
+/* No other of its session is in the table. */
+bool run_alone(run *r);
 /* Wakes a thread for it, if there is one to have. The turn is being begun on this head; NULL: its
  * history is not known yet. */
 void run_prepare(run *r, const ramet_head *head);

@@ -334,7 +334,28 @@ typedef struct session_sink {
     run *r;
     ramet_call *c; /* for what is recorded on the way */
     char *answer;  /* of the last question */
+    bool early;    /* the agent was asked before it was known whether the turn begins */
+    bool decided;  /* … which is known now */
 } session_sink;
+
+static void fate_wait(run *r)
+{
+    while (sem_wait(&r->decided) != 0)
+        ; /* a signal came */
+}
+
+/* What an agent says that was asked early waits here. False: it was asked in vain. */
+static bool sink_stands(session_sink *s)
+{
+    run *r = s->r;
+    if (!s->early)
+        return true;
+    if (!s->decided)
+        fate_wait(r);
+    s->decided = true;
+    return r->fate == FATE_RUN && r->branch == r->ahead_branch && r->n_message == r->n_early &&
+           r->length == r->ahead + (int64_t)r->n_message;
+}
 
 static const char *text_clean(arena *a, const char *s, size_t *n)
 {
@@ -386,6 +407,8 @@ static bool sink_words(session_sink *s, bool thinking, const char *text, size_t 
 {
     run *r = s->r;
     arena *a = NULL;
+    if (!sink_stands(s))
+        return false;
     if (!n)
         return !r->closed;
     if (!utf8_valid(text, n) || memchr(text, 0, n))
@@ -418,6 +441,8 @@ static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
     run *r = s->r;
     ramet_entry_in entries[2];
     ramet_append_out out;
+    if (!sink_stands(s))
+        return false;
     pthread_mutex_lock(&r->lock);
     r->heard = time_mono_us();
     if (!writing_begin(r)) {
@@ -531,6 +556,8 @@ static bool sink_ask(void *arg, const agent_question *q, const char **answer)
 {
     session_sink *s = arg;
     run *r = s->r;
+    if (!sink_stands(s))
+        return false;
     free(s->answer);
     s->answer = NULL;
     pthread_mutex_lock(&r->lock);
@@ -553,6 +580,8 @@ static bool sink_plan(void *arg, const char *json)
     session_sink *s = arg;
     run *r = s->r;
     json_doc d;
+    if (!sink_stands(s))
+        return false;
     arena *a = arena_new();
     bool fine = json_parse(a, json, strlen(json), 0, &d, NULL);
     arena_free(a);
@@ -573,7 +602,10 @@ static bool sink_plan(void *arg, const char *json)
 
 static bool sink_usage(void *arg, const ramet_usage *u)
 {
-    run *r = ((session_sink *)arg)->r;
+    session_sink *s = arg;
+    run *r = s->r;
+    if (!sink_stands(s))
+        return false;
     pthread_mutex_lock(&r->lock);
     r->usage = *u;
     r->has_usage = true;
@@ -585,7 +617,8 @@ static bool sink_usage(void *arg, const ramet_usage *u)
 
 static bool sink_cancelled(void *arg)
 {
-    return ((session_sink *)arg)->r->closed;
+    const run *r = ((session_sink *)arg)->r;
+    return r->closed || r->fate == FATE_NEVER;
 }
 
 /* ------------------------------------------------------------------ the thread */
@@ -621,13 +654,26 @@ static void answer_drop(run *r, ramet_call *c)
     pthread_mutex_unlock(&r->lock);
 }
 
-static void agent_answer(run *r, const history *h)
+static void answer_end(run *r, ramet_call *c, const agent_result *result)
 {
-    session_sink s = {.r = r, .c = ramet_call_new(r->t->store, NULL, NULL)};
+    if (result->keeps && result->end == AGENT_DONE)
+        answer_drop(r, c);
+    if (result->end == AGENT_DONE)
+        run_close(r, RAMET_TURN_DONE, NULL);
+    else if (result->end == AGENT_FAILED)
+        run_close(r, RAMET_TURN_FAILED, *result->message ? result->message : "the agent failed");
+    else
+        run_close(r, RAMET_TURN_CANCELLED, NULL);
+}
+
+/* False: the agent was asked early, and in vain. */
+static bool agent_answer(run *r, const history *h, bool early)
+{
+    session_sink s = {.r = r, .c = ramet_call_new(r->t->store, NULL, NULL), .early = early};
     agent_result result = {.end = AGENT_DONE};
     agent_turn turn = {.turn_id = r->id,
                        .session_id = r->session,
-                       .branch = r->branch,
+                       .branch = h->branch,
                        .history = h->entries.items,
                        .n = h->entries.n,
                        .cache_key = r->cache_key,
@@ -643,16 +689,28 @@ static void agent_answer(run *r, const history *h)
                        .cancelled = sink_cancelled,
                        .arg = &s};
     r->who->kind->run(r->who, &turn, &sink, &result);
-    if (result.keeps && result.end == AGENT_DONE)
-        answer_drop(r, s.c);
-    if (result.end == AGENT_DONE)
-        run_close(r, RAMET_TURN_DONE, NULL);
-    else if (result.end == AGENT_FAILED)
-        run_close(r, RAMET_TURN_FAILED, *result.message ? result.message : "the agent failed");
-    else
-        run_close(r, RAMET_TURN_CANCELLED, NULL);
+    bool stands = sink_stands(&s);
+    if (stands)
+        answer_end(r, s.c, &result);
     free(s.answer);
     ramet_call_free(s.c);
+    return stands;
+}
+
+/* Asks while the message is being stored; true: that was the answer. The fate of the run is known
+ * afterwards in any case. */
+static bool run_ask_early(run *r, history *h)
+{
+    size_t n = h->entries.n;
+    if (r->fate != FATE_OPEN || !r->n_early || !h->branch || h->position != r->ahead) {
+        fate_wait(r);
+        return false;
+    }
+    for (size_t i = 0; i < r->n_early; i++)
+        history_add(h, &r->early[i]);
+    bool answered = agent_answer(r, h, true);
+    h->entries.n = n;
+    return answered;
 }
 
 static void run_agent(run *r, history *h)
@@ -665,7 +723,7 @@ static void run_agent(run *r, history *h)
         pthread_mutex_unlock(&r->lock);
     }
     if (history_read(h, r) == RAMET_OK)
-        agent_answer(r, h);
+        agent_answer(r, h, false);
     else
         run_close(r, RAMET_TURN_FAILED, ramet_call_error(h->c)->message);
 }
@@ -674,10 +732,9 @@ bool run_main(run *r)
 {
     history h = {.c = ramet_call_new(r->t->store, NULL, NULL), .a = arena_new()};
     history_ahead(&h, r);
-    while (sem_wait(&r->decided) != 0)
-        ; /* a signal came */
+    bool answered = run_ask_early(r, &h);
     bool wanted = r->fate == FATE_RUN;
-    if (wanted)
+    if (wanted && !answered)
         run_agent(r, &h);
     ramet_call_free(h.c);
     arena_free(h.a);

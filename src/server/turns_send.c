@@ -236,6 +236,25 @@ static void run_fill(run *r, const begin *b, const face_req *q)
     r->untitled = *r->t->cfg->title_agent && !*b->at->title;
 }
 
+/* The agent may think while the message is being stored: where that will hardly fail, and where the
+ * message is a mere text, which is what will be stored. */
+static void run_early(run *r, const begin *b, const face_req *q)
+{
+    const ramet_turn_in *in = &b->in->turn;
+    bool may = r->who->kind->early && in->n && !b->fan && strcmp(b->at->owner, q->who.user) == 0;
+    may = may && (!in->expected_head || strcmp(in->expected_head, b->at->head.hash) == 0);
+    for (size_t i = 0; i < in->n; i++)
+        may = may && in->entries[i].text && !in->entries[i].parts && !in->entries[i].body;
+    if (!may || !run_alone(r))
+        return;
+    r->early = arena_array(r->mem, in->n, sizeof *r->early);
+    for (size_t i = 0; i < in->n; i++)
+        r->early[i] = (ramet_entry){.role = in->entries[i].role,
+                                    .text = arena_strdup(r->mem, in->entries[i].text),
+                                    .channel = arena_strdup(r->mem, in->entries[i].channel)};
+    r->n_early = in->n;
+}
+
 /* The run of a turn that is in the store now. */
 static void run_ready(begin *b)
 {
@@ -282,7 +301,10 @@ static bool turn_begin(turns *t, face_req *q, begin *b, bool last)
     const char *group;
     b->r = run_new(t, b->session);
     run_fill(b->r, b, q);
-    run_prepare(b->r, in.replace || in.regenerate ? NULL : &b->at->head);
+    bool ahead = !in.replace && !in.regenerate;
+    if (ahead)
+        run_early(b->r, b, q);
+    run_prepare(b->r, ahead ? &b->at->head : NULL);
     in.id = b->r->id;
     in.agent = b->who->name;
     in.group = b->r->group;

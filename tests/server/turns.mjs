@@ -1043,6 +1043,44 @@ test('the model gets exactly the effective history, and a fork the same bytes as
   await model.stop();
 });
 
+test('a message that is refused does not reach the model', async () => {
+  const { s, model } = await withModel();
+  await newSession(s, { id: 'a' });
+  await must(s, 'PUT', at('a', '/members/rea'), { json: { level: 'reader' } });
+  assert.equal((await send(s, 'a', 'x', { user: 'rea' })).status, 403);
+  assert.equal((await send(s, 'a', 'x', { user: 'eve' })).status, 404);
+  assert.equal((await send(s, 'a', { text: 'x', expected_head: 'f'.repeat(64) })).status, 409);
+  assert.equal(model.log.length, 0);
+  const slow = told(s, 'a', '!slow 500');
+  await eventually(() => assert.equal(model.log.length, 1));
+  assert.equal((await send(s, 'a', 'x')).status, 409);
+  await slow;
+  assert.equal(model.log.length, 1);
+  await model.stop();
+});
+
+test('the model is asked while the message is being stored; what moved meanwhile is asked anew', async () => {
+  const { s, model } = await withModel();
+  const tries = 30;
+  let anew = 0;
+  for (let i = 0; i < tries; i++) {
+    const id = `s${i}`, from = model.log.length;
+    await newSession(s, { id });
+    await must(s, 'POST', at(id, '/entries'), { json: { entries: [{ role: 'user', text: 'first' }] } });
+    const [turn] = await Promise.all([told(s, id, { id: `q${i}`, text: 'question' }),
+      must(s, 'POST', at(id, '/entries'), { json: { entries: [{ role: 'user', text: 'between' }] } })]);
+    assert.equal(turn.status, 'done', JSON.stringify(turn));
+    const path = (await must(s, 'GET', at(id, '/entries'))).entries;
+    const question = path.findIndex((e) => e.id === `q${i}`);
+    const last = model.log.at(-1).body;
+    assert.deepEqual(said(last), path.slice(0, question + 1).map((e) => `${e.role}: ${e.text}`));
+    assert.deepEqual(path.filter((e) => e.role === 'assistant').map((e) => e.text), ['You said: question']);
+    anew += model.log.length - from - 1;
+  }
+  if (process.env.TIMES) console.log(`# ${anew} of ${tries} were asked anew`);
+  await model.stop();
+});
+
 test('a model that fails in every way leaves turns that say so', async () => {
   const { s, model } = await withModel(',retries=0');
   await newSession(s, { id: 'x' });
