@@ -1162,6 +1162,13 @@ RAMET_API ramet_status ramet_share_revoke(ramet_call *c, const char *session, co
  * anew: one that was revoked or has expired gives nothing from then on. `token` NULL gives it back.
  * `out` may be NULL. Unknown, expired or revoked: RAMET_SHARE_NOT_FOUND. */
 RAMET_API ramet_status ramet_call_share(ramet_call *c, const char *token, ramet_share **out);
+/* Notes that the call's user has used its link, when the link alone shows him the session; no error
+ * otherwise. To that user, and to nobody else, the id of the link is from then on as good as its
+ * token. It writes the first time only. */
+RAMET_API ramet_status ramet_share_visit(ramet_call *c);
+/* The links that the call's user has used and that still show him a session: at most 1,000, the
+ * newest first. */
+RAMET_API ramet_status ramet_shares_visited(ramet_call *c, ramet_share **out, size_t *n);
 
 /* -------------------------------------------------------------- attachments
  * Files that entries refer to (parts of type file). Kept once by content: in a folder, or in the

@@ -179,8 +179,11 @@ static void nodes_load(cx *x, int64_t tree, ramet_level level, forest *f)
         session_from(q, x->a, &d->s);
         head_from(q, SESSION_N_COLS, SESSION_N_COLS + 1, &d->head);
         d->touched = q_col_int(q, SESSION_N_COLS + 2);
-        if (d->s.adk)
+        if (d->s.adk) {
             head_from(q, SESSION_N_COLS + 3, SESSION_N_COLS + 4, &d->adk);
+            int64_t adk = q_col_int(q, SESSION_N_COLS + 5);
+            d->touched = adk > d->touched ? adk : d->touched;
+        }
         d->gone = session_gone(x, &d->s);
         d->seen = session_seen(x, level, &d->s);
         VEC_PUSH(x->a, &v, d);

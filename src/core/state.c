@@ -157,9 +157,7 @@ static const char *fold_text(fold *f, arena *into)
         if (f->items.items[i].value)
             jw_kraw(&w, f->items.items[i].key, f->items.items[i].value);
     jw_end_object(&w);
-    const char *out = arena_memdup(into, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, into);
 }
 
 const char *state_fold(cx *x, int64_t tree, int64_t k)

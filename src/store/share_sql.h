@@ -26,6 +26,15 @@
     X(share_expired_of, "DELETE FROM share WHERE tree=$1 AND session=$2 "                          \
                         "AND expires>0 AND expires<=$3")                                           \
     X(share_expired, "DELETE FROM share WHERE expires>0 AND expires<=$1")                          \
+    /* -- who has used which */                                                                    \
+    X(visit_add, "INSERT INTO visit(user_id,share,at) VALUES($1,$2,$3) "                           \
+                 "ON CONFLICT(user_id,share) DO NOTHING")                                          \
+    X(visit_get, "SELECT 1 FROM visit WHERE user_id=$1 AND share=$2")                              \
+    X(visit_of_user, "SELECT h.id,h.tree,h.session,h.secret,h.write,h.who,h.created,h.expires "    \
+                     "FROM visit v JOIN share h ON h.id=v.share WHERE v.user_id=$1 "               \
+                     "ORDER BY v.share DESC LIMIT $2")                                             \
+    X(visit_prune, "DELETE FROM visit WHERE NOT EXISTS (SELECT 1 FROM share h "                    \
+                   "WHERE h.id=visit.share)")                                                      \
     X(orphan_share, "SELECT o.tree,o.session,o.id FROM share o WHERE NOT EXISTS (SELECT 1 FROM "   \
                     "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                  \
     X(token_add, "INSERT INTO token(" TOKEN_COLS ") VALUES($1,$2,$3,$4,$5,$6,$7,$8,0,0)")          \

@@ -141,6 +141,9 @@ static void plant(void)
     ok(ramet_remark_add(T.call, &(ramet_remark){.text = "no", .has_message = true, .message = 7}));
     ramet_share *share;
     ok(ramet_share_add(T.call, "f", false, 0, &share));
+    ramet_call *guest = as("guest");
+    ok_for(guest, ramet_call_share(guest, share->token, NULL));
+    ok_for(guest, ramet_share_visit(guest));
     ramet_token *token;
     ok(ramet_token_add(T.call, &(ramet_token_in){.user = "bob"}, &token));
     ramet_verdict *verdict;

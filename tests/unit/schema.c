@@ -106,7 +106,7 @@ static const char *const walkers[] = {"max_*",          "min_*",           "orph
                                       "tree_count",     "session_expired", "session_newest",
                                       "tag_all",        "tag_sessions",    "attachment_sums",
                                       "attachment_all", "share_expired",   "token_all",
-                                      "statistics_all", "copy_any"};
+                                      "statistics_all", "copy_any",        "visit_prune"};
 /* Statements that may sort, or walk what they just made: one caller's, one tree's or one tag's. */
 static const char *const sorters[] = {
     "session_of_tree",   "session_children", "session_in_tree",   "session_tagged",
