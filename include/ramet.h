@@ -102,7 +102,7 @@ extern "C" {
     X(NOTHING_TO_REDO, "nothing_to_redo", 409, 5, "no undone move is left to redo")                \
     X(BUSY, "store_busy", 503, 6, "another process held the store's lock for too long")            \
     X(STOPPED, "store_stopped", 503, 6, "writes are stopped after a failed write; reads go on")    \
-    X(IO, "io_error", 503, 6, "the disk failed; writes are stopped until the store is reopened")   \
+    X(IO, "io_error", 503, 6, "the disk or the database failed; a file then takes no more writes")       \
     X(FULL, "disk_full", 503, 6, "the disk is full; writes are stopped until there is room")       \
     X(DAMAGED, "store_damaged", 500, 7, "the store's file is damaged; run `ramet fsck`")           \
     X(NOT_A_STORE, "not_a_store", 500, 7, "the file is not a Ramet store")                         \
@@ -904,6 +904,9 @@ RAMET_API ramet_status ramet_search(ramet_call *c, const ramet_search_in *in, ra
 /* Brings the index up to date (a server calls it now and then), or makes it anew: that is for the
  * embedding program. */
 RAMET_API ramet_status ramet_search_update(ramet_call *c, bool rebuild, int64_t *indexed);
+/* The store is going to be closed: an update that is under way ends within a moment, and none goes
+ * on from now. What is left is indexed when the store is open again. For any thread. */
+RAMET_API void ramet_search_stop(ramet *r);
 
 /* ------------------------------------------------- state, usage and members */
 

@@ -89,8 +89,7 @@ static ramet_status children(cx *x, const char *session, ramet_session **out, si
     }
     *out = arena_array(x->a, rows.n, sizeof **out);
     *n = rows.n;
-    for (size_t i = 0; i < rows.n; i++)
-        session_fill(x, &rows.items[i], &(*out)[i]);
+    session_fill_all(x, rows.items, rows.n, *out);
     return cx_status(x);
 }
 

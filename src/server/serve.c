@@ -380,6 +380,7 @@ static void timer_end(server *s)
 {
     pthread_mutex_lock(&s->timer_lock);
     s->timer_stop = true;
+    ramet_search_stop(s->store);
     pthread_cond_signal(&s->timer_wake);
     pthread_mutex_unlock(&s->timer_lock);
     pthread_join(s->timer, NULL);

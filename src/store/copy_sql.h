@@ -251,6 +251,10 @@
                 "UNION ALL SELECT 1 FROM event LIMIT 1")                                           \
     /* An engine that keeps counters raises them; here a number is taken from the highest row. */   \
     X(copy_counters, "SELECT 1")                                                                   \
+    /* Whether numbers do not rise with time, and the index that lists then go by. */              \
+    X(copy_unordered, "SELECT 1 FROM (SELECT s.created,lag(s.created) OVER (ORDER BY s.no) AS "    \
+                      "before FROM session s) t WHERE t.created<t.before LIMIT 1")                 \
+    X(copy_by_time, "CREATE INDEX IF NOT EXISTS session_by_time ON session(created,no)")           \
     X(meta_del, "DELETE FROM meta WHERE key=$1")
 /* clang-format on */
 

@@ -120,6 +120,8 @@
     /* Sessions are created in order of their numbers. */                                          \
     X(session_newest, "SELECT " SESSION_COLS " FROM session s WHERE s.no<$2 "                      \
                       "ORDER BY s.no DESC LIMIT $3")                                               \
+    X(session_by_time, "SELECT " SESSION_COLS " FROM session s WHERE (s.created,s.no)<($1,$2) "    \
+                       "ORDER BY s.created DESC,s.no DESC LIMIT $3")                               \
     X(session_owned, "SELECT " SESSION_COLS " FROM session s "                                     \
                      "WHERE s.owner=$1 AND (s.created<$2 OR (s.created=$2 AND s.no<$3)) "          \
                      "ORDER BY s.created DESC,s.no DESC LIMIT $4")                                 \
