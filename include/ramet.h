@@ -371,7 +371,10 @@ typedef struct ramet_session {
     bool deleted;    /* only in trees and ancestries: a place holder, all else is empty */
     int64_t expires; /* ephemeral: when it goes; 0 = lasting */
     int64_t created, updated;
-    int64_t depth;  /* forks above it */
+    int64_t depth; /* forks above it */
+    /* Only from ramet_session_get(): what the caller may do there. His level in the tree; owner of
+     * his own private session; of a link, reader or writer. */
+    ramet_level level;
     int64_t number; /* owner_no of the entries that it appended itself */
     /* Only from ramet_tree(): ids from the root, this one last, at most the last 64. */
     const char *const *path;
@@ -499,6 +502,7 @@ typedef struct ramet_entry {
     const ramet_usage *usage; /* NULL when it has none */
     const char *state_delta;  /* JSON object or NULL */
     int version, versions;    /* the picker's 2/3; 0/0 when not asked for */
+    int feedback;             /* the caller's own, 1 or -1; 0: none, or not asked for */
     char hash[65];            /* prefix_hash */
     int64_t created;
     int64_t owner_no; /* internal number of the session that appended it */
@@ -574,6 +578,7 @@ typedef struct ramet_read_in {
     int64_t branch;      /* 0 = the head; else any branch of the session: its path */
     ramet_log log;       /* adk needs writer */
     bool versions;       /* fill version/versions */
+    bool feedback;       /* fill feedback; not in streams */
 } ramet_read_in;
 
 typedef struct ramet_page {
@@ -975,7 +980,8 @@ typedef struct ramet_turn_in {
      * "" makes the last one anew, all of it with its tool calls: it branches off behind the last
      * message of the user (which may have no answer yet). An entry of an answer makes anew from
      * there on, or from a bit before, so that no tool call is parted from its result; one of the
-     * user is refused. What was there stays on its branch. */
+     * user is answered when it is the last entry, else refused. What was there stays on its branch.
+     */
     const char *replace, *regenerate;
     const char *agent, *group;
     const char *host; /* which server runs it: see ramet_turns_interrupt() */

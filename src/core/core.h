@@ -231,6 +231,8 @@ typedef enum {
     NEED_MANAGE  /* its owner, or manager */
 } need;
 ramet_level level_in(cx *x, int64_t tree);
+/* What the caller may do in a session that he may see. */
+ramet_level session_level(cx *x, const session_row *s);
 /* By the caller's own rights: a link in the call does not count here. */
 bool session_visible(cx *x, const session_row *s);
 /* The same where the caller's level in the tree is known: for long lists. */

@@ -668,6 +668,8 @@ ramet_status ramet_session_get(ramet_call *c, const char *id, ramet_session **ou
         return c->err.status;
     ramet_status st = session_open(&x, id, NEED_READ, &s);
     ramet_session *shown = st == RAMET_OK ? session_show(&x, &s) : NULL;
+    if (shown)
+        shown->level = session_level(&x, &s);
     st = cx_done(&x, st);
     if (st == RAMET_OK)
         *out = shown;
