@@ -133,7 +133,7 @@ test('a session is made, read, changed, listed', async () => {
   assert.deepEqual(made.body.head, { branch_id: made.body.head.branch_id, length: 0, entry_id: null, prefix_hash: '0'.repeat(64) });
   assert.match(made.text, /"options":\{"t":0\.10?\}/);
   const read = await api(s, 'GET', `sessions/${enc('a b/%✓')}`);
-  assert.deepEqual(read.body, made.body);
+  assert.deepEqual(read.body, { ...made.body, level: 'owner' });
   const again = await call(s, 'GET', `sessions/${enc('a b/%✓')}`, { headers: { 'If-None-Match': read.headers.get('etag') } });
   assert.equal(again.status, 304);
   const named = await good(s, 'POST', 'sessions', post({ agent: 'echo' }));
@@ -966,7 +966,7 @@ test('routes, OpenAPI, /docs and docs/api agree', async () => {
   await load(s);
   assert.deepEqual(JSON.parse((await ramet(['help', '--openapi'])).out), doc);
   let markdown = '';
-  for (const name of ['native', 'kagent', 'a2a', 'a2a-kagent', 'server', 'login']) {
+  for (const name of ['native', 'kagent', 'a2a', 'a2a-kagent', 'server', 'login', 'page']) {
     const kept = readFileSync(join(here, '..', '..', 'docs', 'api', `${name}.md`), 'utf8');
     assert.ok((await ramet(['help', '--api', name])).out === kept, `docs/api/${name}.md is what \`ramet help --api ${name}\` writes; run make docs`);
     markdown += kept;
