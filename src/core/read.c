@@ -203,6 +203,21 @@ static void feedback_fill(cx *x, const session_row *s, ramet_entry *list, size_t
 
 /* --------------------------------------------------------------------- page */
 
+static bool passed_over(void *arg, ramet_entry *e)
+{
+    (void)arg, (void)e;
+    return true;
+}
+
+/* A page that ends where another branch goes on: reads over that place, because only what lies
+ * behind it tells whether the branch begins there. */
+static void seam_check(cx *x, const branch_row *b, int64_t at)
+{
+    branch_meta o;
+    if (at > 0 && at < b->len && path_owner(x, &b->m, at, &o) && o.base == at)
+        path_read(x, b, at - 1, at + 1, x->a, passed_over, NULL);
+}
+
 static ramet_status read_page(cx *x, const char *session, const ramet_read_in *in, int limit,
                               ramet_page *out)
 {
@@ -232,6 +247,7 @@ static ramet_status read_page(cx *x, const char *session, const ramet_read_in *i
     out->more_before = any_in(x, &b, 0, first, in->channel);
     out->more_after = any_in(x, &b, last, b.len, in->channel);
     head_fill(x, &b, &out->head);
+    seam_check(x, &b, last);
     if (in->versions)
         versions_fill(x, &s, out->entries, out->n);
     if (in->feedback)
