@@ -74,6 +74,7 @@ test('a model answers: Markdown, thinking, a tool call, tokens; and what went wr
     await composer(page).fill('tool');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await expect(messages(page).last()).toContainText('weather');
+    await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0);
 
     await composer(page).fill('fail');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
