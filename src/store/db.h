@@ -69,8 +69,8 @@ int64_t db_changes(db *d);
 /* While writing: a number that changes when what this connection has read or written in earlier
  * transactions may be otherwise now, because another process wrote or it was rolled back. */
 int64_t db_epoch(db *d);
-/* Rises when what was committed may have become undone, by a fail-over: nothing that was read before
- * holds then, not even that a number means the same thing. */
+/* Rises when what was committed may have become undone, by a fail-over: nothing that was read
+ * before holds then, not even that a number means the same thing. */
 int64_t db_past(db *d);
 
 /* What has numbers. */

@@ -30,8 +30,9 @@
  *       pgbouncer=1 statements are not prepared by name and settings are made in each transaction.
  *   P6  A server that was promoted may lack what the one before it had acknowledged, numbers that
  *       were reserved among it. Each connection asks for the server's timeline before anything else
- *       goes over it, behind pgbouncer each transaction; when that is another one, a new past begins: numbers that were reserved in
- *       the old one are not given any more, and what was remembered of it is forgotten (db_past()).
+ *       goes over it, behind pgbouncer each transaction; when that is another one, a new past
+ * begins: numbers that were reserved in the old one are not given any more, and what was remembered
+ * of it is forgotten (db_past()).
  */
 #ifndef STORE_POSTGRES_H
 #define STORE_POSTGRES_H
@@ -125,7 +126,7 @@ typedef struct pg_sent {
     pg_purpose what;
     pg_stmt *q;
     pg_ahead *ahead; /* that keeps the answer */
-    int64_t turn; /* the transaction that it belongs to */
+    int64_t turn;    /* the transaction that it belongs to */
 } pg_sent;
 
 typedef struct pg_batch pg_batch;
@@ -158,7 +159,7 @@ struct pg {
     pg_sent *sent;   /* P1 */
     size_t n_sent, n_done, cap;
     pg_stmt *stmts[Q_COUNT];
-    pg_batch *batch;  /* what is written in a DB_LIGHT transaction */
+    pg_batch *batch; /* what is written in a DB_LIGHT transaction */
     pg_aheads *aheads;
     bool looks_ahead; /* there is something in them */
     int64_t epoch;    /* db_epoch(): no two transactions of this process have the same */

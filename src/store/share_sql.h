@@ -46,9 +46,9 @@
     /* Sessions are created in order of their numbers. */                                          \
     X(statistics_all, "SELECT " STATISTICS_COLS STATISTICS_FROM "WHERE s.no<$2 "                   \
                       "ORDER BY s.no DESC LIMIT $3")                                               \
-    X(statistics_by_time, "SELECT " STATISTICS_COLS STATISTICS_FROM                                \
-                          "WHERE (s.created,s.no)<($1,$2) "                                        \
-                          "ORDER BY s.created DESC,s.no DESC LIMIT $3")                            \
+    X(statistics_by_time,                                                                          \
+      "SELECT " STATISTICS_COLS STATISTICS_FROM "WHERE (s.created,s.no)<($1,$2) "                  \
+      "ORDER BY s.created DESC,s.no DESC LIMIT $3")                                                \
     X(statistics_of_tree, "SELECT " STATISTICS_COLS STATISTICS_FROM "WHERE s.tree=$1 LIMIT $2")    \
     X(statistics_writers, "SELECT role,author FROM entry WHERE tree=$1 AND k>=$2 AND k<=$3 "       \
                           "ORDER BY k DESC LIMIT $4")
