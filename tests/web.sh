@@ -12,12 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 web=$here/../tools/web
 export RAMET=${RAMET:-$here/../build/ramet}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ramet-web.XXXXXX")
-server=''
-ended() {
-    [ -z "$server" ] || { kill "$server" && wait "$server"; } 2>/dev/null
-    rm -rf "$tmp"
-}
-trap ended EXIT
+trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' TERM INT
 
 # tap_take FILE CODE WHAT: counts the tests of a program that prints TAP, with what it says of them.
@@ -41,6 +36,7 @@ tap_take() {
 
 # The document that the page's types are made from, of this very program.
 schema_check() {
+    local server
     "$RAMET" serve --listen 127.0.0.1:0 --db "$tmp/store.db" >"$tmp/said" 2>&1 &
     server=$!
     for _ in $(seq 100); do
@@ -48,6 +44,9 @@ schema_check() {
         sleep 0.1
     done
     RAMET_URL=$(sed -n 's/^listening on //p' "$tmp/said") "$web" run node tools/types.mjs --check
+    local code=$?
+    { kill "$server" && wait "$server"; } 2>/dev/null
+    return $code
 }
 
 ok "the packages are there" "$web" install
