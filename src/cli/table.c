@@ -514,7 +514,7 @@ const command_def cli_commands[] = {
     .about = "Ramet makes its tables itself; this is for those who make them by hand, or who look what it would do. "
              "docs/scaling.md tells how the tables are distributed.",
     .options = OPTIONS(CHOICE("engine", 0, "ENGINE", "for which one (default: postgres)", "sqlite|postgres"),
-                       VALUE("partitions", 0, OPT_COUNT, "N", "parts of each table of a tree (default: 8)"),
+                       VALUE("partitions", 0, OPT_COUNT, "N", "parts of each table of a tree (default: 1, none)"),
                        FLAG("citus", 0, "without partitions, and with the calls that distribute the tables by tree"),
                        VALUE("after", 0, OPT_COUNT, "VERSION", "only what a store of that schema version lacks")),
     .examples = EXAMPLES({"schema --partitions 32 | psql -1 -v ON_ERROR_STOP=1 \"$URL\"", "a store with 32 parts a table"},
