@@ -250,6 +250,9 @@ static ramet_status prune_run(cx *x, void *arg)
     db_stmt *q = db_query(x->d, Q_share_expired);
     q_int(q, 1, x->now);
     q_run(q);
+    q = db_query(x->d, Q_fetch_expired);
+    q_int(q, 1, x->now);
+    q_run(q);
     return cx_status(x);
 }
 

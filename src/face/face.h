@@ -37,6 +37,7 @@ typedef enum {
     FIELD_BOOL,   /* in a query: true or false */
     FIELD_NUMBER, /* seconds, money */
     FIELD_TIME,   /* RFC 3339 */
+    FIELD_UUID,   /* 8-4-4-4-12 hex digits */
     FIELD_ENUM,   /* one of `words`, parted by | */
     FIELD_OBJECT, /* `schema` names its shape; NULL = any object */
     FIELD_ARRAY,  /* of `schema`; NULL = of texts */
@@ -68,6 +69,7 @@ typedef struct face_schema {
 typedef struct face_param {
     const char *name; /* NULL ends an array */
     const char *text, *example;
+    bool uuid; /* anything else is refused */
 } face_param;
 
 enum {
@@ -125,6 +127,7 @@ typedef struct face {
 extern const face face_native;     /* face/native_api.c */
 extern const face face_kagent;     /* face/kagent_api.c */
 extern const face face_a2a;        /* face/a2a_api.c: /a2a/{agent} */
+extern const face face_memory;     /* face/memory_api.c: /v1 */
 extern const face face_a2a_kagent; /* the same at /api/a2a/{namespace}/{name} */
 
 /* ------------------------------------------------------------------ a request */
@@ -197,6 +200,12 @@ typedef struct face_host {
     void (*turn_moved)(void *arg, const char *session, bool keep);
     /* `running` of a session, or null. Called inside commits: it does not use the library. */
     void (*turn_running)(void *arg, const ramet_session *s, json_writer *w);
+    /* A key for links that are signed: the same on all nodes; 32 bytes. */
+    const uint8_t *link_key;
+    int64_t attachment_max; /* bytes of one */
+    bool private_urls;      /* files may be fetched from private addresses, too */
+    /* Brings the file of a ramet_fetch; answers nothing. */
+    void (*fetch)(void *arg, const ramet_fetch *f);
     void *arg;
 } face_host;
 
@@ -213,7 +222,7 @@ struct face_req {
     size_t n_query;
     const char *remote; /* address of the peer */
     buf body;
-    char id[65]; /* X-Request-ID */
+    char id[129]; /* X-Request-ID */
     int64_t start_us;
     face_who who;
     json_doc json; /* the body, read; json.n is 0 when there was none */
@@ -302,6 +311,8 @@ void face_done(face_req *q);
 void face_etag(face_req *q, const char *front, const void *bytes, size_t n);
 
 /* ---- what the server uses */
+
+bool face_is_uuid(const char *s);
 
 typedef enum { FACE_FOUND, FACE_NO_PATH, FACE_NO_METHOD } face_found;
 /* Finds the route; fills q->face and q->route. FACE_NO_METHOD: *allow names those that it has
