@@ -69,7 +69,6 @@ typedef struct face_schema {
 typedef struct face_param {
     const char *name; /* NULL ends an array */
     const char *text, *example;
-    bool uuid; /* anything else is refused */
 } face_param;
 
 enum {
@@ -119,6 +118,7 @@ typedef struct face {
     const face_route *routes;
     const face_schema *schemas; /* NULL: none */
     const face_param *params;   /* NULL: none */
+    const char *uuids;          /* those of them that must be UUIDs, parted by |; NULL: none */
     /* Writes an error in the shape of the protocol; q->out is empty and q->status set. NULL: the
      * shape of the native API. `code` is stable, `field` may be NULL. */
     void (*fail)(face_req *q, const char *code, const char *field, const char *message);
@@ -160,6 +160,16 @@ typedef struct face_hear {
     void (*release)(void *arg);
     void *arg;
 } face_hear;
+
+/* How a request is told of events, when it wants other words than the native API's. Called on a
+ * thread of the server, with locks held: it does not use the library. */
+typedef struct face_feed {
+    const char *hello, *pulse; /* first bytes; signs of life */
+    void (*event)(void *arg, const ramet_event *e, buf *out); /* nothing is added: it is not told */
+    void (*lost)(void *arg, int64_t number, buf *out);
+    void (*release)(void *arg);
+    void *arg;
+} face_feed;
 
 /* One turn that a request asks for. */
 typedef struct face_turn_in {
@@ -229,6 +239,8 @@ struct face_req {
     /* How turn_run and turn_join tell the turn; NULL: as events of the native API. Must live as
      * long as they do, and is taken out here by who will release it. */
     const face_hear *hear;
+    /* The same for face_host.events; copied. */
+    const face_feed *feed;
 
     /* the answer */
     int status;
@@ -239,6 +251,7 @@ struct face_req {
     face_stream *stream; /* set: the body comes from it */
     int file;            /* >= 0: the body is this file, `file_size` bytes; closed by the server */
     int64_t file_size;
+    int64_t file_from; /* first byte of it that is sent */
     bool cacheable; /* else Cache-Control: no-store */
 
     json_writer w;   /* on `out`, ready */

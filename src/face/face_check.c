@@ -146,8 +146,8 @@ bool face_is_uuid(const char *s)
 
 bool face_check_query(face_req *q)
 {
-    for (const face_param *p = q->face->params; p && p->name; p++) {
-        const char *value = p->uuid ? face_path(q, p->name) : "";
+    for (const face_param *p = q->face->uuids ? q->face->params : NULL; p && p->name; p++) {
+        const char *value = word_in(q->face->uuids, p->name) ? face_path(q, p->name) : "";
         if (*value && !face_is_uuid(value))
             return BAD(q, p->name, "\"%s\" must be a UUID", p->name);
     }

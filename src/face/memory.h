@@ -2,7 +2,8 @@
  *
  * memory.h: what the files of the memory-service face share: memory_api.c (the table), memory.c
  * (errors, ids, shapes), memory_talk.c (conversations), memory_entry.c (lists of entries),
- * memory_append.c, memory_sync.c, memory_fork.c (navigation), memory_member.c, memory_file.c,
+ * memory_append.c, memory_sync.c, memory_fork.c (navigation), memory_member.c, memory_form.c
+ * (uploads), memory_file.c,
  * memory_find.c (search), memory_about.c.
  *
  * A conversation is a session, its group a tree. An entry of this face has the format "memory"; its
@@ -106,6 +107,7 @@ memory_handler memory_forks_get, memory_admin_forks;
 memory_handler memory_members_list, memory_member_post, memory_member_patch, memory_member_delete;
 memory_handler memory_transfers_list, memory_transfer_post, memory_transfer_get,
     memory_transfer_delete, memory_transfer_accept;
+void memory_file_error(face_req *q, const char *id);
 memory_handler memory_file_post, memory_file_get, memory_file_delete, memory_file_url,
     memory_file_signed;
 bool memory_file_sink(face_req *q, const void *bytes, size_t n);

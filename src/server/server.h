@@ -143,6 +143,14 @@ typedef struct turns_numbers {
 } turns_numbers;
 void turns_count(turns *t, turns_numbers *out);
 
+/* ---- files from elsewhere (server/bring.c) */
+
+typedef struct bring bring;
+bring *bring_new(const server_config *cfg, ramet *store);
+void bring_free(bring *b); /* ends what still runs; NULL is fine */
+/* Begins to bring one; it is an attachment, or has failed, when it is over. */
+void bring_file(bring *b, const ramet_fetch *f);
+
 /* ---- metrics (server/metrics.c) and log (server/log.c) */
 
 typedef struct metrics metrics;
