@@ -446,7 +446,7 @@ test('a file is fetched, but not from private addresses', async () => {
   await new Promise((done) => site.listen(0, '127.0.0.1', done));
   const url = `http://127.0.0.1:${site.address().port}/a`;
   try {
-    const closed = await begin(), open = await start({ args: ['--private-source-urls'] });
+    const closed = await begin(), open = await start({ args: ['--private-source-urls', 'on'] });
     let a = await ok(closed, 201, 'POST', '/v1/attachments', { sourceUrl: url });
     assert.deepEqual([a.status, a.size, a.sourceUrl], ['downloading', null, url]);
     await eventually(() => refused(closed, 422, 'invalid_request', 'GET', `/v1/attachments/${a.id}`));
