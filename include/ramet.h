@@ -421,9 +421,17 @@ typedef struct ramet_list_in {
     const char *after; /* instead of a cursor: the session that the page begins behind; nothing
                           comes behind one that is not there */
     bool stored_title; /* `title` is looked for in stored titles alone */
-    enum { RAMET_ALL_FORKS, RAMET_NO_FORKS, RAMET_LATEST_FORK } forks; /* all; roots; of each tree
-                          what was touched last, among those that `archived` lets through */
-    enum { RAMET_ANY_START, RAMET_NOT_STARTED, RAMET_STARTED } start; /* by another session or not */
+    enum {
+        RAMET_ALL_FORKS,
+        RAMET_NO_FORKS,
+        RAMET_LATEST_FORK
+    } forks; /* all; roots; of each tree
+what was touched last, among those that `archived` lets through */
+    enum {
+        RAMET_ANY_START,
+        RAMET_NOT_STARTED,
+        RAMET_STARTED
+    } start; /* by another session or not */
 } ramet_list_in;
 
 typedef struct ramet_session_list {
@@ -562,8 +570,8 @@ typedef struct ramet_append_in {
     const char *before_turn; /* adk: the (one) entry is an ADK rewind event, and the heads move
                                 before that turn in the same commit; nothing moves when no event
                                 before it is of that turn */
-    const struct ramet_make *make;      /* a conversation: see ramet_make */
-    const struct ramet_again *again;    /* attachments that are referred to again */
+    const struct ramet_make *make;   /* a conversation: see ramet_make */
+    const struct ramet_again *again; /* attachments that are referred to again */
     size_t n_again;
 } ramet_append_in;
 
@@ -598,7 +606,8 @@ typedef struct ramet_make {
     const char *title, *agent, *metadata;
     const char *fork_of, *fork_at;
     const char *started_by, *started_at;
-    bool own; /* the entries are the client's: RAMET_FORBIDDEN when another client made the session */
+    bool own; /* the entries are the client's: RAMET_FORBIDDEN when another client made the session
+               */
 } ramet_make;
 
 /* An attachment that an entry of this tree refers to: `id` becomes one of the caller's own with the
@@ -614,7 +623,7 @@ RAMET_API ramet_status ramet_session_make(ramet_call *c, const char *id, const r
 typedef struct ramet_origin {
     const char *client;                  /* of who made it as a conversation; "" when none */
     const char *started_by, *started_at; /* session, entry; NULL when none */
-    ramet_level level;                   /* the caller's in the tree; the owner's of his private one */
+    ramet_level level; /* the caller's in the tree; the owner's of his private one */
 } ramet_origin;
 RAMET_API ramet_status ramet_origin_get(ramet_call *c, const char *session, ramet_origin *out);
 /* What a session has started, and the caller may see: oldest first. */

@@ -25,8 +25,8 @@ typedef struct lister {
     const char *tag, *title; /* cleaned */
     int64_t tree;
     sql_id source;
-    arena *keep;  /* of `latest` */
-    map latest;   /* of trees: when a session of it was touched last */
+    arena *keep; /* of `latest` */
+    map latest;  /* of trees: when a session of it was touched last */
 } lister;
 
 static bool cursor_read(const char *s, list_spot *p)

@@ -344,8 +344,7 @@ static const char *name_of(cx *x, int64_t tree, int64_t no)
 static const char *name_seen(cx *x, int64_t tree, int64_t no)
 {
     session_row s;
-    return session_by_no(x, tree, no, &s) && s.id && !session_gone(x, &s) &&
-                   session_visible(x, &s)
+    return session_by_no(x, tree, no, &s) && s.id && !session_gone(x, &s) && session_visible(x, &s)
                ? s.id
                : NULL;
 }
@@ -368,8 +367,8 @@ static ramet_status origin_read(cx *x, const char *session, ramet_origin *out)
     q_end(q);
     if (no)
         out->started_by = name_of(x, tree, no);
-    out->level = s.visibility == RAMET_PRIVATE && session_visible(x, &s) ? RAMET_OWNER
-                                                                         : level_in(x, s.tree);
+    out->level =
+        s.visibility == RAMET_PRIVATE && session_visible(x, &s) ? RAMET_OWNER : level_in(x, s.tree);
     return cx_status(x);
 }
 
@@ -459,8 +458,8 @@ static ramet_status archive_run(cx *x, void *arg)
     size_t n;
     TRY(member_open(x, j->session, RAMET_OWNER, &s, &level));
     if (s.archived == j->archived)
-        return call_fail(x->c, RAMET_SESSION_NOT_FOUND, "session", "session %s is %sarchived",
-                         s.id, j->archived ? "already " : "not ");
+        return call_fail(x->c, RAMET_SESSION_NOT_FOUND, "session", "session %s is %sarchived", s.id,
+                         j->archived ? "already " : "not ");
     trees_gather(x, s.tree, &trees, &n);
     for (size_t i = 0; i < n; i++) {
         db_stmt *q = db_query(x->d, Q_session_archive);

@@ -81,7 +81,8 @@ static ramet_status members_list(cx *x, const char *session, ramet_member **out,
     db_stmt *q = db_query(x->d, Q_member_all);
     q_int(q, 1, s.tree);
     while (q_row(q)) {
-        ramet_member m = {.user = q_keep_text(q, 0, x->a), .level = (ramet_level)q_col_int(q, 1),
+        ramet_member m = {.user = q_keep_text(q, 0, x->a),
+                          .level = (ramet_level)q_col_int(q, 1),
                           .since = q_col_int(q, 2)};
         VEC_PUSH(x->a, &v, m);
     }

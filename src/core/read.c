@@ -52,7 +52,8 @@ static ramet_status window_of(cx *x, const branch_row *b, const ramet_read_in *i
 
 /* ------------------------------------------------------------------ collect */
 
-/* Which entries are wanted: of a channel (NULL = any), and those that `want` (may be NULL) takes. */
+/* Which entries are wanted: of a channel (NULL = any), and those that `want` (may be NULL) takes.
+ */
 typedef struct sieve {
     const char *channel;
     bool (*want)(void *arg, const ramet_entry *e);
@@ -379,7 +380,8 @@ static ramet_status stream_page(ramet_stream *s)
     s->at = 0;
     do {
         arena_reset(s->page);
-        s->got = (collect){.of.channel = s->channel, .most = CHUNK, .a = s->page, .scratch = s->page};
+        s->got =
+            (collect){.of.channel = s->channel, .most = CHUNK, .a = s->page, .scratch = s->page};
         if (!cx_read(&x, s->c))
             return s->c->err.status;
         arena *own = x.a;

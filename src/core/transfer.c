@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Handing a tree over: its owner offers it, a member accepts. At most one offer a tree; it goes when
- * it was accepted, when either of the two takes it back, or when who was offered it leaves.
+ * Handing a tree over: its owner offers it, a member accepts. At most one offer a tree; it goes
+ * when it was accepted, when either of the two takes it back, or when who was offered it leaves.
  */
 #include "core/core.h"
 
@@ -143,8 +143,7 @@ static void transfers_of(cx *x, sql_id what, transfer_list *v)
         VEC_PUSH(x->a, v, t);
     }
     for (size_t i = 0; i < no.n; i++)
-        v->items[first + i].shown.session =
-            session_id_of(x, v->items[first + i].tree, no.items[i]);
+        v->items[first + i].shown.session = session_id_of(x, v->items[first + i].tree, no.items[i]);
 }
 
 ramet_status ramet_transfers(ramet_call *c, bool given, bool taken, ramet_transfer **out, size_t *n)
@@ -181,7 +180,8 @@ ramet_status ramet_transfer_get(ramet_call *c, const char *id, ramet_transfer **
     if (!cx_read(&x, c))
         return c->err.status;
     ramet_status st = RAMET_OK;
-    if (transfer_load(&x, Q_transfer_get, id, 0, &t) && (is(&x, t.shown.from) || is(&x, t.shown.to)))
+    if (transfer_load(&x, Q_transfer_get, id, 0, &t) &&
+        (is(&x, t.shown.from) || is(&x, t.shown.to)))
         *out = transfer_show(&x, &t);
     else if ((st = cx_status(&x)) == RAMET_OK)
         st = missing(c, id);

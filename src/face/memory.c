@@ -18,14 +18,12 @@ static const char *code_of(int status)
     static const struct {
         int status;
         const char *code;
-    } codes[] = {{400, "invalid_request"},    {401, "unauthenticated"},
-                 {403, "permission_denied"},  {404, "not_found"},
-                 {405, "method_not_allowed"}, {408, "request_timeout"},
-                 {409, "conflict"},           {413, "payload_too_large"},
-                 {415, "unsupported_media_type"}, {422, "invalid_request"},
-                 {429, "rate_limited"},       {501, "not_implemented"},
-                 {502, "upstream_error"},     {503, "service_unavailable"},
-                 {504, "upstream_timeout"}};
+    } codes[] = {
+        {400, "invalid_request"}, {401, "unauthenticated"},     {403, "permission_denied"},
+        {404, "not_found"},       {405, "method_not_allowed"},  {408, "request_timeout"},
+        {409, "conflict"},        {413, "payload_too_large"},   {415, "unsupported_media_type"},
+        {422, "invalid_request"}, {429, "rate_limited"},        {501, "not_implemented"},
+        {502, "upstream_error"},  {503, "service_unavailable"}, {504, "upstream_timeout"}};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (codes[i].status == status)
             return codes[i].code;
@@ -111,14 +109,17 @@ void memory_error(face_req *q, const char *id)
         not_found(q, "conversation", id ? id : "");
         return;
     case RAMET_ENTRY_NOT_FOUND:
-        not_found(q, "entry", strcmp(e->field, "fork_at") == 0 ? face_text(q, "forkedAtEntryId") : "");
+        not_found(q, "entry",
+                  strcmp(e->field, "fork_at") == 0 ? face_text(q, "forkedAtEntryId") : "");
         return;
     case RAMET_MEMBER_NOT_FOUND:
         not_found(q, "membership", id);
         return;
     case RAMET_ATTACHMENT_NOT_FOUND:
         memory_refuse(q, 404, "not_found",
-                      arena_printf(q->a, "attachment not found%s", strchr(e->message, ' ') ? strrchr(e->message, ' ') : ""), NULL);
+                      arena_printf(q->a, "attachment not found%s",
+                                   strchr(e->message, ' ') ? strrchr(e->message, ' ') : ""),
+                      NULL);
         return;
     case RAMET_HIDDEN:
     case RAMET_ATTACHMENT_HIDDEN:

@@ -81,9 +81,8 @@ static bool rights_check(face_req *q, const char *user, const memory_new *n)
     if (user && strcmp(user, q->who.user) != 0)
         return refuse_message(q, "userId does not match the authenticated user");
     if (!history && !q->who.client) {
-        memory_refuse(
-            q, 403, "forbidden", "forbidden",
-            memory_detail(q, "message", "context and journal entries need a client id"));
+        memory_refuse(q, 403, "forbidden", "forbidden",
+                      memory_detail(q, "message", "context and journal entries need a client id"));
         return false;
     }
     if (n->agent && !q->who.client)

@@ -116,7 +116,8 @@ static bool epoch_read(face_req *q, asked *a)
     const char *epoch = face_query(q, "epoch");
     char *end;
     a->of.epoch = -1;
-    if (!a->of.channel || strcmp(a->of.channel, "context") != 0 || (epoch && strcasecmp(epoch, "all") == 0))
+    if (!a->of.channel || strcmp(a->of.channel, "context") != 0 ||
+        (epoch && strcasecmp(epoch, "all") == 0))
         return true;
     if (!epoch || !*epoch || strcasecmp(epoch, "latest") == 0) {
         a->latest = true;
@@ -173,8 +174,8 @@ static bool cursor_missing(face_req *q, const asked *a, const char *name, const 
 {
     bool known = false;
     ramet_entry_known(q->c, a->id, memory_lower(q->a, id), &known);
-    return bad(q, arena_printf(q->a, "%s entry not found%s", name,
-                               known ? " in visible results" : ""));
+    return bad(
+        q, arena_printf(q->a, "%s entry not found%s", name, known ? " in visible results" : ""));
 }
 
 static bool page_write(face_req *q, const asked *a, const picked *p)
@@ -281,11 +282,8 @@ static int by_time(const void *x, const void *y)
 static bool gather_path(gather *g, const char *session, int64_t from, int64_t end)
 {
     ramet_page page;
-    ramet_read_in in = {.by_position = true,
-                        .position = from,
-                        .end = end,
-                        .want = gather_take,
-                        .want_arg = g};
+    ramet_read_in in = {
+        .by_position = true, .position = from, .end = end, .want = gather_take, .want_arg = g};
     g->session = session;
     if (ramet_read(g->q->c, session, &in, &page) == RAMET_OK)
         return true;

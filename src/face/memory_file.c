@@ -127,7 +127,8 @@ static void file_send(face_req *q, const ramet_attachment *a, int fd, const char
     face_add(q, "Accept-Ranges", "bytes");
     face_add(q, "Content-Security-Policy", "default-src 'none'; sandbox");
     if (disposition)
-        face_add(q, "Content-Disposition", disposition_text(q, disposition, a->name ? a->name : ""));
+        face_add(q, "Content-Disposition",
+                 disposition_text(q, disposition, a->name ? a->name : ""));
     if (range_read(q, a->size))
         face_done(q);
 }

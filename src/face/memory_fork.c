@@ -4,8 +4,8 @@
  * and which there are.
  *
  * A fork point is a pair (conversation, first entry that its forks do not have). Of the path of an
- * ancestor, a conversation sees what lies before `reach`, the smallest place where a fork on the way
- * down left. A point before that shows at its entry; one at it, at the first own entry of the
+ * ancestor, a conversation sees what lies before `reach`, the smallest place where a fork on the
+ * way down left. A point before that shows at its entry; one at it, at the first own entry of the
  * alternative that leads here; one behind it is not to be seen.
  */
 #include "face/memory.h"
@@ -147,7 +147,8 @@ static const ramet_entry *shown_at(nav *v, size_t way, const ramet_entry *anchor
 }
 
 /* The entry that forks of a session leave before. */
-static const ramet_entry *anchor_load(nav *v, const ramet_session *parent, const ramet_session *fork)
+static const ramet_entry *anchor_load(nav *v, const ramet_session *parent,
+                                      const ramet_session *fork)
 {
     ramet_page page;
     ramet_read_in in = {.by_position = true, .position = fork->base, .limit = 1};

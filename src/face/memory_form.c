@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * memory_form.c: uploads. A form is taken apart as it comes, and its file goes to the store piece by
- * piece; or a JSON body names a URL that the server is to fetch.
+ * memory_form.c: uploads. A form is taken apart as it comes, and its file goes to the store piece
+ * by piece; or a JSON body names a URL that the server is to fetch.
  */
 #include "face/memory.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * memory_sync.c: the context of an agent, brought to what it says: nothing, the new tail in the same
- * epoch, or a new epoch.
+ * memory_sync.c: the context of an agent, brought to what it says: nothing, the new tail in the
+ * same epoch, or a new epoch.
  */
 #include "face/memory.h"
 
@@ -48,10 +48,10 @@ bool memory_json_same(const json_doc *a, const json_node *x, const json_doc *b, 
 /* ------------------------------------------------------------------ what is there */
 
 typedef struct context {
-    const char *head;  /* of the history that was looked at; NULL: there is no conversation */
-    int64_t epoch;     /* -1: there is no context yet */
-    size_t matched;    /* items that are there and the same */
-    size_t there;      /* items that are there */
+    const char *head; /* of the history that was looked at; NULL: there is no conversation */
+    int64_t epoch;    /* -1: there is no context yet */
+    size_t matched;   /* items that are there and the same */
+    size_t there;     /* items that are there */
 } context;
 
 /* Compares the items of one entry with those that were sent, from out->there on. */
@@ -81,7 +81,8 @@ static bool context_read(face_req *q, const char *id, const json_doc *sent, cont
                        .epoch = -1,
                        .from_seq = -1,
                        .scratch = arena_new()};
-    ramet_read_in in = {.limit = 1000, .want = memory_sieve_takes, .want_arg = &of, .by_position = true};
+    ramet_read_in in = {
+        .limit = 1000, .want = memory_sieve_takes, .want_arg = &of, .by_position = true};
     ramet_page page = {.more_after = true};
     bool fine = memory_epoch(q->c, id, &of, 0, &out->epoch);
     of.epoch = out->epoch;

@@ -126,8 +126,7 @@ static bool upload_begin(errand *e)
     char *type = NULL;
     curl_easy_getinfo(e->curl, CURLINFO_CONTENT_TYPE, &type);
     const char *given = *e->media_type ? e->media_type : type ? type : "application/octet-stream";
-    ramet_upload_in in = {
-        .name = e->name, .media_type = given, .id = e->id, .life_us = e->life_us};
+    ramet_upload_in in = {.name = e->name, .media_type = given, .id = e->id, .life_us = e->life_us};
     return ramet_upload_begin(e->c, &in, &e->to) == RAMET_OK;
 }
 

@@ -201,10 +201,7 @@ void live_open(live *l, face_req *q, const ramet_events_in *in, bool from_now)
     face_add(q, "X-Accel-Buffering", "no");
     r->out = face_stream_new(q, (size_t)l->cfg->stream_bytes);
     buf_init(&hello, 256);
-    if (r->feed.event)
-        buf_puts(&hello, r->feed.hello);
-    else
-        live_text_hello(&hello, from_now ? r->after : -1);
+    live_text_hello(&hello, &r->feed, from_now ? r->after : -1);
     bool taken = reader_add(l, r, &hello);
     buf_release(&hello);
     if (taken && !stop)
@@ -227,13 +224,13 @@ typedef struct follow {
     ramet_call *c;
     reader *readers;
     int64_t last;
-    buf text;         /* the event that is being handed out */
-    buf own;          /* the same in the words of one stream */
+    buf text;                 /* the event that is being handed out */
+    buf own;                  /* the same in the words of one stream */
     const ramet_event *whole; /* it, with its entries; NULL: not looked up yet */
-    ramet_call *full; /* for its entries */
-    told *told;       /* taken, not handed out yet */
-    told *past;       /* handed out, but looks may still point to them */
-    bool failed;      /* the store could not be read; said once */
+    ramet_call *full;         /* for its entries */
+    told *told;               /* taken, not handed out yet */
+    told *past;               /* handed out, but looks may still point to them */
+    bool failed;              /* the store could not be read; said once */
 } follow;
 
 static bool reader_wants(const reader *r, const ramet_event *e)
@@ -298,11 +295,9 @@ static bool give_own(live *l, reader *r, const buf *text)
 
 static bool give_lost(follow *f, reader *r, void *arg)
 {
-    if (!r->feed.event)
-        return reader_add(f->l, r, &f->text);
-    buf_clear(&f->own);
-    r->feed.lost(r->feed.arg, *(int64_t *)arg, &f->own);
-    return give_own(f->l, r, &f->own);
+    buf_clear(&f->text);
+    live_text_reset(&f->text, &r->feed, *(int64_t *)arg);
+    return give_own(f->l, r, &f->text);
 }
 
 /* The event with its entries, which were left out of the page. NULL: it cannot be had. */
@@ -331,14 +326,12 @@ static bool give_event(follow *f, reader *r, void *arg)
         return true;
     r->after = e->number;
     atomic_fetch_add_explicit(&f->l->sent, 1, memory_order_relaxed);
-    if (r->feed.event) {
-        buf_clear(&f->own);
-        r->feed.event(r->feed.arg, f->whole, &f->own);
-        return give_own(f->l, r, &f->own);
-    }
-    if (!f->text.n)
-        live_text_event(&f->text, f->whole);
-    return reader_add(f->l, r, &f->text);
+    buf *text = r->feed.event ? &f->own : &f->text;
+    if (r->feed.event)
+        buf_clear(text);
+    if (!text->n)
+        live_text_event(text, &r->feed, f->whole);
+    return give_own(f->l, r, text);
 }
 
 static size_t events_wanted(const follow *f, const ramet_events_out *out)
@@ -500,8 +493,6 @@ static void page_give(follow *f)
     last_set(f, out.next, false);
     told_take(f);
     if (out.lost) {
-        buf_clear(&f->text);
-        live_text_reset(&f->text, out.next);
         atomic_fetch_add(&f->l->resets, 1);
         readers_sift(f, give_lost, &out.next);
     }
@@ -541,11 +532,9 @@ static bool give_pulse(follow *f, reader *r, void *arg)
         return false;
     if (now - r->told_us < f->l->cfg->heartbeat_s * INT64_C(1000000))
         return true;
-    if (!r->feed.event)
-        return reader_add(f->l, r, &f->text);
-    buf_clear(&f->own);
-    buf_puts(&f->own, r->feed.pulse);
-    return give_own(f->l, r, &f->own);
+    buf_clear(&f->text);
+    live_text_pulse(&f->text, &r->feed, f->last);
+    return reader_add(f->l, r, &f->text);
 }
 
 static void pulse(follow *f, int64_t *due)
@@ -554,8 +543,6 @@ static void pulse(follow *f, int64_t *due)
     if (now < *due)
         return;
     *due = now + TICK_MS * 1000;
-    buf_clear(&f->text);
-    live_text_pulse(&f->text, f->last);
     readers_sift(f, give_pulse, &now);
 }
 
@@ -609,10 +596,7 @@ static bool replay_room(const live *l, const reader *r, size_t n)
 static turn replay_event(live *l, reader *r, const ramet_event *e, buf *text)
 {
     buf_clear(text);
-    if (r->feed.event)
-        r->feed.event(r->feed.arg, e, text);
-    else
-        live_text_event(text, e);
+    live_text_event(text, &r->feed, e);
     if (!replay_room(l, r, text->n)) {
         r->wants = text->n;
         return TURN_WAIT;
@@ -631,10 +615,7 @@ static turn replay_give(live *l, reader *r, const ramet_events_out *out)
     buf_init(&text, LIVE_EVENT_MAX);
     r->wants = 0;
     if (out->lost) {
-        if (r->feed.event)
-            r->feed.lost(r->feed.arg, out->next, &text);
-        else
-            live_text_reset(&text, out->next);
+        live_text_reset(&text, &r->feed, out->next);
         atomic_fetch_add(&l->resets, 1);
         t = reader_add(l, r, &text) ? t : TURN_OVER;
     }

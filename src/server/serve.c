@@ -47,8 +47,8 @@ typedef struct server {
     bool timer_stop;
 } server;
 
-static const face *const faces[] = {&face_native, &face_kagent, &face_memory, &face_a2a,
-                                    &face_a2a_kagent, &face_about, &face_login};
+static const face *const faces[] = {&face_native,     &face_kagent, &face_memory, &face_a2a,
+                                    &face_a2a_kagent, &face_about,  &face_login};
 enum { N_FACES = sizeof faces / sizeof *faces };
 
 const face *const *server_faces(size_t *n)

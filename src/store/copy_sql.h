@@ -97,7 +97,7 @@
     C(6, created, 'i')
 #define COPY_COLS_indexed(F, C)                                                                    \
     F(1, tree, 'i') C(2, k, 'i') C(3, text, 't') C(4, at, 'i')
-#define COPY_COLS_fetch(F, C)                                                                      \
+#define COPY_COLS_errand(F, C)                                                                     \
     F(1, id, 't') C(2, url, 't') C(3, name, 't') C(4, media_type, 't') C(5, owner, 't')          \
     C(6, created, 'i') C(7, expires, 'i') C(8, failed, 'i')
 #define COPY_COLS_event(F, C)                                                                      \
@@ -131,7 +131,7 @@
     T(share, TREE, MOVES, 2, 3, 1, 0, 0)                                                           \
     T(verdict, TREE, FIXED, 2, 1, 0, 0, 0)                                                         \
     T(attachment, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                     \
-    T(fetch, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                          \
+    T(errand, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                         \
     T(token, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                          \
     T(remark, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                         \
     T(once, WHOLE, FIXED, 1, 2, 3, 0, 0)                                                           \
@@ -232,9 +232,9 @@
     X(copy_transfer_add, COPY_ADD(transfer))                                                       \
     X(copy_transfer_cut, "DELETE FROM transfer WHERE tree=$1 AND session=$2 AND id=$3")            \
     X(copy_transfer_drop, "DELETE FROM transfer WHERE tree=$1 AND id=$2")                          \
-    X(copy_fetch_read, COPY_READ(fetch) "id>$1 ORDER BY id LIMIT $2")                              \
-    X(copy_fetch_add, COPY_ADD(fetch))                                                             \
-    X(copy_fetch_cut, "DELETE FROM fetch WHERE id=$1")                                             \
+    X(copy_errand_read, COPY_READ(errand) "id>$1 ORDER BY id LIMIT $2")                            \
+    X(copy_errand_add, COPY_ADD(errand))                                                           \
+    X(copy_errand_cut, "DELETE FROM errand WHERE id=$1")                                           \
     X(copy_remark_read, COPY_READ(remark) "no>$1 ORDER BY no LIMIT $2")                            \
     X(copy_remark_add, COPY_ADD(remark))                                                           \
     X(copy_remark_cut, "DELETE FROM remark WHERE no=$1")                                           \

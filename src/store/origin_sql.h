@@ -56,12 +56,12 @@
                        "FROM indexed i WHERE i.tree=e.tree AND i.k=e.k) ORDER BY e.k LIMIT $2")    \
     X(orphan_indexed, "SELECT o.tree,o.k FROM indexed o WHERE NOT EXISTS (SELECT 1 FROM entry e "  \
                       "WHERE e.tree=o.tree AND e.k=o.k) LIMIT $1")                                 \
-    X(fetch_add, "INSERT INTO fetch(id,url,name,media_type,owner,created,expires,failed) "         \
+    X(fetch_add, "INSERT INTO errand(id,url,name,media_type,owner,created,expires,failed) "         \
                  "VALUES($1,$2,$3,$4,$5,$6,$7,0)")                                                 \
-    X(fetch_get, "SELECT url,name,media_type,owner,created,expires,failed FROM fetch WHERE id=$1") \
-    X(fetch_failed, "UPDATE fetch SET failed=1 WHERE id=$1")                                       \
-    X(fetch_del, "DELETE FROM fetch WHERE id=$1")                                                  \
-    X(fetch_expired, "DELETE FROM fetch WHERE expires<=$1")                                        \
+    X(fetch_get, "SELECT url,name,media_type,owner,created,expires,failed FROM errand WHERE id=$1") \
+    X(fetch_failed, "UPDATE errand SET failed=1 WHERE id=$1")                                       \
+    X(fetch_del, "DELETE FROM errand WHERE id=$1")                                                  \
+    X(fetch_expired, "DELETE FROM errand WHERE expires<=$1")                                        \
     X(attached_in, "SELECT 1 FROM attached WHERE attachment=$1 AND tree=$2 LIMIT 1")
 /* clang-format on */
 

@@ -202,10 +202,10 @@ static const char step_6[] =
     "CREATE INDEX transfer_by_taker ON transfer(taker,created,id);"
     "CREATE TABLE indexed(tree BIGINT NOT NULL, k BIGINT NOT NULL, text TEXT NOT NULL,"
     " at BIGINT NOT NULL, PRIMARY KEY(tree,k))@SPREAD;"
-    "CREATE TABLE fetch(id TEXT PRIMARY KEY, url TEXT NOT NULL, name TEXT NOT NULL,"
+    "CREATE TABLE errand(id TEXT PRIMARY KEY, url TEXT NOT NULL, name TEXT NOT NULL,"
     " media_type TEXT NOT NULL, owner TEXT NOT NULL, created BIGINT NOT NULL,"
     " expires BIGINT NOT NULL, failed INT NOT NULL)@CLUSTERED;"
-    "CREATE INDEX fetch_by_time ON fetch(expires);";
+    "CREATE INDEX errand_by_time ON errand(expires);";
 
 const schema_step schema_steps[] = {
     {1, step_1}, {2, step_2}, {3, step_3}, {4, step_4}, {5, step_5}, {6, step_6}};
