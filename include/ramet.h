@@ -86,7 +86,6 @@ extern "C" {
     X(TOKEN_NOT_FOUND, "token_not_found", 404, 3, "no such token")                                 \
     X(UNAUTHENTICATED, "unauthenticated", 401, 4, "the token is unknown, expired or revoked")      \
     X(ATTACHMENT_IN_USE, "attachment_in_use", 409, 5, "an entry refers to the attachment")         \
-    X(ATTACHMENT_HIDDEN, "attachment_not_found", 404, 3, "it exists, but the caller may not know that") \
     X(MEMBER_EXISTS, "member_exists", 409, 5, "that user is a member of the tree already")         \
     X(TRANSFER_NOT_FOUND, "transfer_not_found", 404, 3, "no such transfer")                        \
     X(TRANSFER_PENDING, "transfer_pending", 409, 5, "the tree is being handed over already")       \
@@ -145,6 +144,7 @@ typedef struct ramet_error {
     ramet_status status;
     char message[512]; /* one line: what, which value, what to do */
     char field[48];    /* the argument at fault, "" when none is */
+    bool hidden;       /* RAMET_ATTACHMENT_NOT_FOUND: it is there, but the caller may not know */
     ramet_head head;   /* RAMET_HEAD_MOVED: the present head; its entry_id lives in the call */
 } ramet_error;
 
@@ -1340,7 +1340,7 @@ typedef struct ramet_fetch {
 } ramet_fetch;
 RAMET_API ramet_status ramet_fetch_add(ramet_call *c, const char *url, const char *name,
                                        const char *media_type, int64_t life_us, ramet_fetch **out);
-/* Its owner's alone: others RAMET_ATTACHMENT_HIDDEN. */
+/* Its owner's alone. */
 RAMET_API ramet_status ramet_fetch_get(ramet_call *c, const char *id, ramet_fetch **out);
 RAMET_API ramet_status ramet_fetch_fail(ramet_call *c, const char *id);
 RAMET_API ramet_status ramet_fetch_delete(ramet_call *c, const char *id);

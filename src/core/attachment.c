@@ -67,8 +67,9 @@ ramet_attachment *attachment_show(cx *x, const attachment_row *r)
 /* The same words whether it is not there or not his to see (decision 14). */
 ramet_status attachment_missing(ramet_call *c, const char *field, const char *id, bool hidden)
 {
-    return call_fail(c, hidden ? RAMET_ATTACHMENT_HIDDEN : RAMET_ATTACHMENT_NOT_FOUND, field,
-                     "there is no attachment %s", id);
+    call_fail(c, RAMET_ATTACHMENT_NOT_FOUND, field, "there is no attachment %s", id);
+    c->err.hidden = hidden;
+    return RAMET_ATTACHMENT_NOT_FOUND;
 }
 
 /* ------------------------------------------------------------------- access */

@@ -116,13 +116,16 @@ void memory_error(face_req *q, const char *id)
         not_found(q, "membership", id);
         return;
     case RAMET_ATTACHMENT_NOT_FOUND:
+        if (e->hidden) {
+            memory_refuse(q, 403, "forbidden", "forbidden", NULL);
+            return;
+        }
         memory_refuse(q, 404, "not_found",
                       arena_printf(q->a, "attachment not found%s",
                                    strchr(e->message, ' ') ? strrchr(e->message, ' ') : ""),
                       NULL);
         return;
     case RAMET_HIDDEN:
-    case RAMET_ATTACHMENT_HIDDEN:
     case RAMET_FORBIDDEN:
         memory_refuse(q, 403, "forbidden", "forbidden", NULL);
         return;

@@ -181,7 +181,8 @@ static bool file_take(face_req *q, const char *id, memory_again *again, ramet_at
     *shown = id = memory_lower(q->a, id);
     if (ramet_attachment_get(q->c, id, out) != RAMET_OK) {
         ramet_fetch *f;
-        if (ramet_call_error(q->c)->status == RAMET_ATTACHMENT_NOT_FOUND &&
+        const ramet_error *e = ramet_call_error(q->c);
+        if (e->status == RAMET_ATTACHMENT_NOT_FOUND && !e->hidden &&
             ramet_fetch_get(q->c, id, &f) == RAMET_OK)
             memory_refuse(q, 409, NULL, "attachment is not ready", NULL);
         else

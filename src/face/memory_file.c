@@ -25,9 +25,9 @@ static const char *header(face_req *q, const char *name)
 void memory_file_error(face_req *q, const char *id)
 {
     const ramet_error *e = ramet_call_error(q->c);
-    if (e->status == RAMET_ATTACHMENT_NOT_FOUND)
+    if (e->status == RAMET_ATTACHMENT_NOT_FOUND && !e->hidden)
         memory_refuse(q, 404, NULL, arena_printf(q->a, "attachment not found: %s", id), NULL);
-    else if (e->status == RAMET_ATTACHMENT_HIDDEN || e->status == RAMET_FORBIDDEN)
+    else if (e->hidden || e->status == RAMET_FORBIDDEN)
         memory_refuse(q, 403, NULL, "forbidden", NULL);
     else if (e->status == RAMET_TOO_LARGE)
         memory_refuse(q, 413, NULL, e->message, NULL);
@@ -157,7 +157,7 @@ void memory_file_get(face_req *q)
     if (!c || !disposition_read(q, &disposition))
         return;
     ramet_status st = ramet_attachment_open(c, id, &a, &fd);
-    if (st == RAMET_ATTACHMENT_NOT_FOUND)
+    if (st == RAMET_ATTACHMENT_NOT_FOUND && !ramet_call_error(c)->hidden)
         fetch_send(q, id);
     else if (st != RAMET_OK)
         memory_file_error(q, id);
@@ -172,7 +172,7 @@ void memory_file_delete(face_req *q)
     if (!c)
         return;
     ramet_status st = ramet_attachment_delete(c, id);
-    if (st == RAMET_ATTACHMENT_NOT_FOUND)
+    if (st == RAMET_ATTACHMENT_NOT_FOUND && !ramet_call_error(c)->hidden)
         st = ramet_fetch_delete(c, id);
     if (st == RAMET_OK)
         face_done(q);
@@ -226,7 +226,7 @@ void memory_file_url(face_req *q)
     if (!c || !disposition_read(q, &disposition))
         return;
     ramet_status st = ramet_attachment_get(c, id, &a);
-    if (st == RAMET_ATTACHMENT_NOT_FOUND)
+    if (st == RAMET_ATTACHMENT_NOT_FOUND && !ramet_call_error(c)->hidden)
         st = ramet_fetch_get(c, id, &f);
     if (st != RAMET_OK)
         memory_file_error(q, id);

@@ -17,7 +17,7 @@
     X(origin_clear, "DELETE FROM origin WHERE tree=$1 AND session=$2")                             \
     X(origin_started, "SELECT tree,session FROM origin WHERE started_tree=$1 AND started=$2 "      \
                       "ORDER BY session")                                                          \
-    X(origin_trees, "SELECT DISTINCT tree FROM origin WHERE started_tree=$1 ORDER BY tree")        \
+    X(origin_trees, "SELECT tree FROM origin WHERE started_tree=$1")                               \
     X(orphan_origin, "SELECT o.tree,o.session FROM origin o WHERE NOT EXISTS (SELECT 1 FROM "      \
                      "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                 \
     /* What an append to a conversation looks at beside what it is given by session_brief. */      \

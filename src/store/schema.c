@@ -194,7 +194,7 @@ static const char step_6[] =
     "CREATE TABLE origin(tree BIGINT NOT NULL, session BIGINT NOT NULL, client TEXT NOT NULL,"
     " started_tree BIGINT NOT NULL, started BIGINT NOT NULL, started_entry TEXT,"
     " PRIMARY KEY(tree,session))@SPREAD;"
-    "CREATE INDEX origin_by_started ON origin(started_tree,started);"
+    "CREATE INDEX origin_by_started ON origin(started_tree,started,session);"
     "CREATE TABLE transfer(id TEXT PRIMARY KEY, tree BIGINT NOT NULL, session BIGINT NOT NULL,"
     " giver TEXT NOT NULL, taker TEXT NOT NULL, created BIGINT NOT NULL)@CLUSTERED;"
     "CREATE UNIQUE INDEX transfer_by_tree ON transfer(tree);"
