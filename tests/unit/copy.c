@@ -205,7 +205,7 @@ Test(copy, has_everything)
 {
     plant();
     copied();
-    cr_assert_eq(last.trees, 21);
+    cr_assert_eq(last.trees, 22);
     cr_assert_eq(last.attachments, 2);
     cr_assert_str_eq(last.source_digest, last.target_digest);
     same_rows(true);
