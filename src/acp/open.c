@@ -492,8 +492,7 @@ static bool anchor_find(proxy *p, flow *f, const char *print, int64_t occurrence
     return true;
 }
 
-/* What _meta says about the place. False: it was wrong, and answered. */
-static bool anchor_take(proxy *p, flow *f, const message *m)
+bool anchor_take(proxy *p, flow *f, const message *m)
 {
     const json_node *own = message_at(m, m->params, "_meta.ramet.fork");
     const json_node *air = message_at(m, m->params, "_meta.jetbrains.air.fork");

@@ -244,6 +244,8 @@ void open_new(proxy *p, const message *m);
 void open_new_done(proxy *p, asked *a, const message *m);
 void open_load(proxy *p, const message *m); /* session/load and session/resume */
 void open_fork(proxy *p, const message *m);
+/* What _meta says about the place: f->entry, side and keep. False: it was wrong, and answered. */
+bool anchor_take(proxy *p, flow *f, const message *m);
 /* The rest of it, once the place is known. */
 void fork_recorded(proxy *p, flow *f, const ramet_session *r);
 bool refused_as_unknown(const message *m, const char *inner);

@@ -4,9 +4,11 @@
  */
 #include "acp/acp.h"
 
+#include "cli/attend.h"
 #include "cli/commands.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,9 +30,37 @@ static const char *agent_name(cli *c, char **argv)
     return "acp";
 }
 
+/* Turns are run by a server: one is started for the store's file when none is named. */
+static int agent_run(cli *c, acp_options *o)
+{
+    char url[ATTEND_URL];
+    ramet_error error;
+    ramet *server = NULL;
+    if (lib == &client_local) {
+        const char *db = opt_text(c, "db") ? opt_text(c, "db") : getenv("RAMET_DB");
+        if (!attend_start(db && *db ? db : NULL, opt_text(c, "config"), url))
+            return cli_error(c, RAMET_CANNOT_OPEN, "db",
+                             "no server could be started; 'ramet serve' tells why");
+        if (client_open(url, NULL, &server, &error) != RAMET_OK)
+            return cli_report(c, &error);
+        o->lib = &client_http;
+        o->store = server;
+    }
+    int code = acp_agent_run(o);
+    if (server)
+        client_http.ramet_close(server);
+    return code;
+}
+
 int cmd_acp(cli *c)
 {
     acp_options o = {.lib = lib, .store = c->store, .user = c->user, .agent = c->argv};
+    if (opt_text(c, "agent") && c->argc)
+        return cli_error(c, RAMET_INVALID, "agent", "give --agent or a command line, not both");
+    if (opt_text(c, "agent")) {
+        o.name = opt_text(c, "agent");
+        return agent_run(c, &o);
+    }
     if (!c->argc)
         return cli_error(c, RAMET_INVALID, "AGENT",
                          "the agent's command line is missing: ramet acp "

@@ -106,6 +106,8 @@ typedef struct client_heard {
  * end. Over HTTP only. */
 ramet_status client_message(ramet_call *c, const char *session, const char *route, const char *json,
                             const client_heard *heard);
+/* The names of the agents that a server has. */
+ramet_status client_agents(ramet_call *c, const char *const **names, size_t *n);
 /* Posts to a route of a session whose answer does not matter. `route` is put in as it is. */
 ramet_status client_post(ramet_call *c, const char *session, const char *route, const char *json);
 

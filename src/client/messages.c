@@ -143,3 +143,20 @@ ramet_status client_post(ramet_call *call, const char *session, const char *rout
     buf_puts(&b.text, json);
     return ask_raw(&t, "POST", &b, &d);
 }
+
+ramet_status client_agents(ramet_call *call, const char *const **names, size_t *n)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    target_init(&t, c, "/agents");
+    TRY(ask(&t, "GET", NULL, &d));
+    TRY(answer_has(c, &d, "agents"));
+    const json_node *all = json_get(&d, d.nodes, "agents");
+    const char **list = arena_array(c->a, all->count + 1, sizeof *list);
+    *n = 0;
+    for (const json_node *v = json_first(&d, all); v; v = json_next(&d, all, v))
+        list[(*n)++] = get_text(c, &d, v, "name");
+    *names = list;
+    return RAMET_OK;
+}
