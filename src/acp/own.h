@@ -21,7 +21,7 @@
 #define ACP_OWN_H
 
 #include "acp/acp.h"
-#include "acp/message.h"
+#include "base/message.h"
 #include "base/child.h"
 #include "base/lines.h"
 #include "base/util.h"

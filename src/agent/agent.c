@@ -18,7 +18,8 @@
 #define AGENT_KINDS(X)                                                                             \
     X(echo)                                                                                        \
     X(openai)                                                                                      \
-    X(a2a)
+    X(a2a)                                                                                         \
+    X(acp)
 
 #define X(name) extern const agent_kind agent_##name;
 AGENT_KINDS(X)

@@ -2,7 +2,7 @@
  *
  * message.c: one line of JSON-RPC, taken apart and put together again.
  */
-#include "acp/message.h"
+#include "base/message.h"
 
 #include <assert.h>
 #include <string.h>
@@ -123,7 +123,7 @@ const char *json_with(arena *a, const char *json, const member *changes, size_t 
 static void add(splices *s, size_t start, size_t end, const char *text)
 {
     assert(s->n < sizeof s->items / sizeof *s->items);
-    s->items[s->n++] = (splice){start, end, text};
+    s->items[s->n++] = (text_change){start, end, text};
 }
 
 void splice_node(splices *s, const json_node *v, const char *text)
@@ -151,11 +151,11 @@ void splice_first(splices *s, const message *m, const json_node *array, const ch
 }
 
 /* Several at one place stay in the order in which they were added: the sort is by hand. */
-static void sort(splice *list, size_t n)
+static void sort(text_change *list, size_t n)
 {
     for (size_t i = 1; i < n; i++)
         for (size_t j = i; j > 0 && list[j].start < list[j - 1].start; j--) {
-            splice t = list[j];
+            text_change t = list[j];
             list[j] = list[j - 1];
             list[j - 1] = t;
         }
@@ -170,7 +170,7 @@ const char *splice_text(const message *m, const splices *s, size_t start, size_t
         most += strlen(sorted.items[i].text);
     char *out = arena_alloc(m->a, most);
     for (size_t i = 0; i < sorted.n; i++) {
-        const splice *it = &sorted.items[i];
+        const text_change *it = &sorted.items[i];
         if (it->start < start || it->end > end)
             continue;
         memcpy(out + len, m->line + at, it->start - at);

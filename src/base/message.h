@@ -3,8 +3,8 @@
  * message.h: one line of JSON-RPC, taken apart, and the same line with a few tokens changed: all
  * other bytes stay as they came.
  */
-#ifndef ACP_MESSAGE_H
-#define ACP_MESSAGE_H
+#ifndef BASE_MESSAGE_H
+#define BASE_MESSAGE_H
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -21,7 +21,7 @@ enum {
     RPC_NOT_FOUND = -32002
 };
 
-#define ACP_LINE_MAX ((size_t)64 << 20)
+#define ACP_LINE_MAX ((size_t)64 << 20) /* of one line */
 
 /* Lives until its arena is reset and its line goes. */
 typedef struct message {
@@ -54,12 +54,12 @@ typedef struct member {
 const char *json_with(arena *a, const char *json, const member *changes, size_t n);
 
 /* Changes to a line, in any order; they must not overlap. */
-typedef struct splice {
+typedef struct text_change {
     size_t start, end; /* the bytes that go */
     const char *text;  /* what comes in their place */
-} splice;
+} text_change;
 typedef struct splices {
-    splice items[12];
+    text_change items[12];
     size_t n;
 } splices;
 void splice_node(splices *s, const json_node *v, const char *text);
