@@ -202,7 +202,7 @@ struct proxy {
     } has;                 /* what the agent can do itself */
     bool started;          /* it has answered initialize */
     bool conducts;         /* a conductor stands on both sides */
-    const char *successor; /* its word for a message to the agent */
+    const char *successor; /* its word for a message to the agent; NULL: not yet told */
 };
 
 /* proxy.c: what goes out */
@@ -234,6 +234,10 @@ void waiting_add(proxy *p, const char *inner, const char *line, size_t n);
 void waiting_release(proxy *p, session *s, bool replay);
 void waiting_drop(proxy *p, const char *inner);
 void waiting_flush(proxy *p); /* nobody is being opened: the rest goes on as it is */
+
+/* conduct.c: a line to the agent, and one that came, where a conductor stands on both sides */
+void conduct_put(proxy *p, const char *line, size_t n);
+void conduct_hear(proxy *p, char *line, size_t n);
 
 /* initialize.c */
 const char *initialize_request(proxy *p, const message *m, size_t *n);

@@ -80,6 +80,10 @@ void editor_update(proxy *p, const char *outer, const char *update)
 
 void agent_put(proxy *p, const char *line, size_t n)
 {
+    if (p->conducts) {
+        conduct_put(p, line, n);
+        return;
+    }
     lines_add(&p->to_agent, line, n);
     lines_end(&p->to_agent);
 }
@@ -216,7 +220,7 @@ static bool turn_round(proxy *p)
     }
     if (f[0].revents) {
         lines_read(&p->from_editor);
-        lines_take(p, &p->from_editor, editor_hear);
+        lines_take(p, &p->from_editor, p->conducts ? conduct_hear : editor_hear);
     }
     return !p->from_editor.ended && !p->from_agent.ended && !p->to_editor.broken;
 }
@@ -290,10 +294,10 @@ static void signals_set(void)
 
 int acp_proxy_run(const acp_options *o)
 {
-    proxy p = {.o = o, .lib = o->lib};
+    proxy p = {.o = o, .lib = o->lib, .agent = {.in = -1, .out = -1}, .conducts = !o->agent};
     int code = 0;
     signals_set();
-    if (!child_start(&p.agent, o->agent, NULL)) {
+    if (o->agent && !child_start(&p.agent, o->agent, NULL)) {
         complain("'%s' cannot be started: %s", o->agent[0], strerror(errno));
         return 127;
     }
@@ -301,9 +305,13 @@ int acp_proxy_run(const acp_options *o)
     p.call = o->lib->ramet_call_new(o->store, o->user, "ramet-acp");
     p.waiting_end = &p.waiting;
     lines_in_init(&p.from_editor, STDIN_FILENO, ACP_LINE_MAX);
-    lines_in_init(&p.from_agent, p.agent.out, ACP_LINE_MAX);
     lines_out_init(&p.to_editor, STDOUT_FILENO);
-    lines_out_init(&p.to_agent, p.agent.in);
+    if (o->agent) {
+        lines_in_init(&p.from_agent, p.agent.out, ACP_LINE_MAX);
+        lines_out_init(&p.to_agent, p.agent.in);
+    } else {
+        p.from_agent.fd = p.to_agent.fd = -1;
+    }
     while (turn_round(&p))
         ;
     if (p.from_agent.ended)

@@ -61,10 +61,14 @@ int cmd_acp(cli *c)
         o.name = opt_text(c, "agent");
         return agent_run(c, &o);
     }
-    if (!c->argc)
+    if (!c->argc && isatty(STDIN_FILENO))
         return cli_error(c, RAMET_INVALID, "AGENT",
-                         "the agent's command line is missing: ramet acp "
-                         "-- AGENT [ARGS...]");
+                         "the agent's command line is missing: ramet acp -- AGENT [ARGS...]");
+    if (!c->argc) {
+        o.agent = NULL;
+        o.name = opt_text(c, "name") ? opt_text(c, "name") : "acp";
+        return acp_proxy_run(&o);
+    }
     c->argv[c->argc] = NULL;
     /* A person at a terminal wants the agent itself, to log in. */
     if (isatty(STDIN_FILENO)) {

@@ -205,7 +205,8 @@ const command_def cli_commands[] = {
     .summary = "Stand between an editor and an ACP agent, and record",
     .about = "An editor that speaks the Agent Client Protocol starts this instead of the agent. Every session is "
              "recorded, and can be forked, rewound, listed and loaded, also where the agent cannot do that itself. "
-             "On a terminal the agent is just run, so that one can log in.",
+             "On a terminal the agent is just run, so that one can log in. Without AGENT it is a link of a chain that an "
+             "ACP conductor makes.",
     .args = ARGS(MANY("AGENT", "the agent's command line, after --", WORD_ANY)),
     .options = OPTIONS(VALUE("name", 0, OPT_TEXT, "NAME", "the agent's name in the record (default: its program's)"),
                        VALUE("agent", 0, OPT_TEXT, "NAME", "be an agent oneself: this one of the server answers"),

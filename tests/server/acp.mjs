@@ -2,9 +2,10 @@
 //
 // acp.mjs: `ramet acp` between an editor in raw lines and an agent that does what it is told: every
 // trap of the protocol, forks, moves, and what is left in the record.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { test, finish, assert, scratch, ramet, start, call, storeBytes, slow, eventually, RAMET } from './lib.mjs';
 import { editor, TOLD } from './help/acp.mjs';
 
@@ -613,6 +614,51 @@ test('through a server instead of a file', async () => {
   const r = await call(server, 'GET', `sessions/${f}/entries`, { user: 'ada' });
   assert.equal(r.body.entries.length, 4);
   await e.end();
+});
+
+for (const prefix of ['', '_'])
+  test(`in a conductor's chain: ${prefix}proxy/initialize`, async () => {
+    const agent = spawn(process.execPath, [TOLD], { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ACP_CAPS: '{}' } });
+    const link = spawn(RAMET, ['acp', '--db', scratch('store.db'), '--name', 'told'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const put = (to, m) => to.stdin.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\n');
+    const answers = new Map(), updates = [], ids = new Set();
+    const lines = (from, hear) => createInterface({ input: from.stdout }).on('line', (l) => hear(JSON.parse(l)));
+    lines(link, (m) => {
+      if (m.method === `${prefix}proxy/successor`) return put(agent, { id: m.id, ...m.params });
+      if (m.method === 'session/request_permission') return put(link, { id: m.id, result: { outcome: { outcome: 'selected', optionId: 'yes' } } });
+      if (m.method) return updates.push(m.params.update);
+      if (ids.delete(m.id)) return put(agent, { id: m.id - 1000, result: m.result });
+      return answers.get(m.id)?.(m);
+    });
+    lines(agent, (m) => {
+      if (!m.method) return put(link, m);
+      if (m.id !== undefined) ids.add(m.id + 1000);
+      return put(link, { ...(m.id === undefined ? {} : { id: m.id + 1000 }), method: `${prefix}proxy/successor`, params: { method: m.method, params: m.params } });
+    });
+    let next = 0;
+    const ask = async (method, params) => {
+      const id = next++;
+      put(link, { id, method, params });
+      const m = await new Promise((done) => answers.set(id, done));
+      assert.ok(m.result, JSON.stringify(m));
+      return m.result;
+    };
+    const hello = await ask(`${prefix}proxy/initialize`, { protocolVersion: 1 });
+    assert.ok(hello.agentCapabilities.sessionCapabilities.fork);
+    const { sessionId } = await ask('session/new', { cwd: '/tmp', mcpServers: [] });
+    await ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'permit' }] });
+    assert.ok(updates.some((u) => /selected/.test(u.content?.text)));
+    const fork = await ask('session/fork', { sessionId, cwd: '/tmp' });
+    await ask('session/prompt', { sessionId: fork.sessionId, prompt: [{ type: 'text', text: 'two' }] });
+    assert.match(updates.at(-1).content.text, /permit[\s\S]*\[two\]$/);
+    link.stdin.end();
+    agent.stdin.end();
+    assert.equal(await new Promise((done) => link.on('close', done)), 0);
+  });
+
+test('without an agent and without a conductor there is nobody', async () => {
+  const r = await ramet(['acp', '--db', scratch('store.db')], { input: '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n' });
+  assert.equal(JSON.parse(r.out).error.code, -32600);
 });
 
 test('it adds less than a millisecond a message, and its memory stays flat', async () => {

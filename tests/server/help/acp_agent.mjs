@@ -136,7 +136,7 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
   if (!m.method) return waits.get(String(m.id))?.(m.result ?? m.error);
   if (m.method === 'session/cancel') return cancels.get(m.params.sessionId)?.('cancelled');
   if (m.id === undefined) return;
-  const id = /"id"\s*:\s*("[^"]*"|[-0-9.]+)/.exec(line)[1];
+  const id = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|[-0-9.]+)/.exec(line)[1];
   const answer = (key, value) => put(`{"jsonrpc":"2.0","id":${id},"${key}":${JSON.stringify(value)}}`);
   try {
     if (!methods[m.method] || (m.method in needs && !needs[m.method])) throw new Refusal(-32601, `"Method not found": ${m.method}`);
