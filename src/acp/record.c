@@ -217,6 +217,9 @@ static void block_add(proxy *p, item *it, const json_doc *d, const json_node *bl
     const char *type = json_text(p->mem, d, json_get(d, block, "type"));
     const char *text = json_text(p->mem, d, json_get(d, block, "text"));
     const char *uri = json_text(p->mem, d, json_get(d, block, "uri"));
+    const json_node *ours = json_get(d, json_get(d, block, "_meta"), "ramet");
+    const char *kept = json_text(p->mem, d, json_get(d, ours, "attachment"));
+    const char *media = json_text(p->mem, d, json_get(d, block, "mimeType"));
     if (!type)
         return;
     if (strcmp(type, "text") == 0 && text) {
@@ -225,11 +228,15 @@ static void block_add(proxy *p, item *it, const json_doc *d, const json_node *bl
     }
     if (strcmp(type, "resource_link") == 0 && uri) {
         const char *name = json_text(p->mem, d, json_get(d, block, "name"));
-        const char *media = json_text(p->mem, d, json_get(d, block, "mimeType"));
         part_open(it, &w, "file");
         jw_kstr(&w, "url", uri);
         if (name)
             jw_kstr(&w, "name", name);
+        if (media)
+            jw_kstr(&w, "media_type", media);
+    } else if (kept) {
+        part_open(it, &w, "file");
+        jw_kstr(&w, "attachment_id", kept);
         if (media)
             jw_kstr(&w, "media_type", media);
     } else {
@@ -255,7 +262,7 @@ void turn_prompt(proxy *p, session *s, const json_doc *d, const json_node *block
     if (!t->question)
         t->question = xstrdup(it->id);
     for (const json_node *b = json_first(d, blocks); b; b = json_next(d, blocks, b)) {
-        const char *raw = json_without_nul(p->mem, json_raw(p->mem, d, b));
+        const char *raw = inline_keep(p, json_without_nul(p->mem, json_raw(p->mem, d, b)));
         json_doc own;
         if (!json_parse(p->mem, raw, strlen(raw), 0, &own, NULL))
             continue;
@@ -276,10 +283,13 @@ static void chunk_hear(proxy *p, item *it, const char *raw)
     if (!json_parse(p->mem, raw, strlen(raw), 0, &d, NULL))
         return;
     const json_node *block = json_get(&d, d.nodes, "content");
-    if (json_is(block, JSON_OBJECT))
-        block_add(p, it, &d, block);
-    member id = {"messageId", json_quote(p->mem, it->id)};
-    body_add(it, json_with(p->mem, raw, &id, 1));
+    const char *kept =
+        json_is(block, JSON_OBJECT) ? inline_keep(p, json_raw(p->mem, &d, block)) : NULL;
+    json_doc own;
+    if (kept && json_parse(p->mem, kept, strlen(kept), 0, &own, NULL))
+        block_add(p, it, &own, own.nodes);
+    member all[] = {{"messageId", json_quote(p->mem, it->id)}, {"content", kept}};
+    body_add(it, json_with(p->mem, raw, all, kept ? 2 : 1));
 }
 
 static void field_set(item *it, const char *key, const char *value)

@@ -93,7 +93,7 @@ static void tell_body(proxy *p, const char *outer, const ramet_entry *e, ids *to
                          json_quote(p->mem, arena_printf(p->mem, "%s#%s", tool, e->id))};
             raw = json_with(p->mem, raw, &id, 1);
         }
-        editor_update(p, outer, raw);
+        editor_update(p, outer, inline_restore(p, raw));
     }
 }
 

@@ -92,6 +92,14 @@ extern const ramet_calls client_http;
  * `token` may be NULL. Nothing is sent yet. The answer is closed with client_http.ramet_close(). */
 ramet_status client_open(const char *url, const char *token, ramet **out, ramet_error *err);
 
+/* ---- attachments, whole; for a call of either table */
+
+/* Keeps bytes; their id lives in the call. */
+ramet_status client_attach(const ramet_calls *lib, ramet_call *c, const char *media_type,
+                           const void *bytes, size_t n, const char **id);
+/* Adds its bytes to *out. */
+ramet_status client_attached(const ramet_calls *lib, ramet_call *c, const char *id, buf *out);
+
 /* ---- turns: a server alone runs them */
 
 /* Who hears a turn. Both are called while client_message() runs. */

@@ -3,7 +3,7 @@
 // acp.mjs: `ramet acp` between an editor in raw lines and an agent that does what it is told: every
 // trap of the protocol, forks, moves, and what is left in the record.
 import { execFileSync, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { test, finish, assert, scratch, ramet, start, call, storeBytes, slow, eventually, RAMET } from './lib.mjs';
@@ -167,6 +167,25 @@ test('a refused prompt leaves nothing, one that failed midway what was said', as
   assert.deepEqual(list[2].parts[0].data, { turn: 'failed' });
   await e.end();
 });
+
+for (const over of ['a file', 'a server'])
+  test(`inline data over 256 KiB is an attachment in ${over}, and whole when it is loaded`, async () => {
+    const server = over === 'a server' ? await start() : null;
+    const e = await editor(server ? { db: server.db, args: ['acp', '--server', server.url, '--name', 'told', '--', process.execPath, TOLD] } : {});
+    const s = await e.open();
+    const data = randomBytes(700001).toString('base64'), blob = randomBytes(400000).toString('base64');
+    const prompt = [{ type: 'image', mimeType: 'image/png', data, _meta: { mine: 1 } },
+      { type: 'resource', resource: { uri: 'file:///x', mimeType: 'application/pdf', blob } }, { type: 'text', text: 'say seen' }];
+    await e.ask('session/prompt', { sessionId: s, prompt });
+    const from = e.log.length;
+    await e.load(s);
+    const again = e.updates(s, from).filter((u) => u.sessionUpdate === 'user_message_chunk').map((u) => u.content);
+    assert.deepEqual(again, prompt);
+    const list = server ? (await call(server, 'GET', `sessions/${s}/entries`)).body.entries : await entries(e.db, s);
+    assert.deepEqual(list[0].parts.map((x) => x.type), ['file', 'file', 'text']);
+    assert.ok(JSON.stringify(list[0]).length < 10000);
+    await e.end();
+  });
 
 test('no secret of an MCP server gets into the store', async () => {
   const e = await editor({});
