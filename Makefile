@@ -63,8 +63,9 @@ endif
 
 LIB_SRC := $(wildcard src/base/*.c src/store/*.c src/core/*.c)
 BIN_SRC := $(wildcard src/face/*.c src/agent/*.c src/server/*.c src/client/*.c src/acp/*.c src/bench/*.c src/cli/*.c)
+WEB_SRC := $(shell find web \( -name node_modules -o -name tests \) -prune -o -type f -print)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
-BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o)
+BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(B)/obj/page_data.o
 
 .PHONY: all run tour test setup-test test-model test-crash test-fault-all bench lint format docs install clean
 
@@ -73,6 +74,14 @@ all: $(B)/ramet $(B)/libramet.so
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(SAY) CC $<
+	$(HUSH)$(CC) $(CFLAGS) -c $< -o $@
+
+# The page: built by Vite, then put into the binary, packed (web/README.md).
+build/web/page_data.c: $(WEB_SRC) tools/web
+	$(SAY) WEB $@
+	$(HUSH)tools/web build build/web
+$(B)/obj/page_data.o: build/web/page_data.c
+	@mkdir -p $(@D)
 	$(HUSH)$(CC) $(CFLAGS) -c $< -o $@
 
 $(B)/libramet.a: $(LIB_OBJ)
@@ -104,7 +113,7 @@ TEST_LIB := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c))
 CLIENT_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard src/client/*.c))
 FAULT_SRC := $(wildcard tests/fault/*.c)
 # Unit tests reach into the server too; its parts come from an archive, so that main() stays out.
-SERVER_OBJ := $(filter $(B)/obj/src/face/% $(B)/obj/src/agent/% $(B)/obj/src/server/%,$(BIN_OBJ))
+SERVER_OBJ := $(filter $(B)/obj/src/face/% $(B)/obj/src/agent/% $(B)/obj/src/server/% $(B)/obj/page_data.o,$(BIN_OBJ))
 $(B)/libserver.a: $(SERVER_OBJ)
 	$(SAY) AR $@
 	@rm -f $@
@@ -167,7 +176,7 @@ format:
 
 # What the code tells about itself, written anew.
 docs: $(B)/ramet
-	for name in native kagent a2a a2a-kagent server login; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
+	for name in native kagent a2a a2a-kagent server login page; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
 	$(B)/ramet help --markdown > docs/cli.md
 	$(B)/ramet help --settings > $(B)/settings.md
 	sed -i -e '/^<!-- settings -->/r $(B)/settings.md' -e '/^<!-- settings -->/,/^<!-- .settings -->/{/^<!-- /!d}' docs/server.md

@@ -157,6 +157,8 @@ static ramet_status append_run(cx *x, void *arg)
     TRY(append_do(x, &s, &b, &j->w));
     if (j->task)
         task_write(x, &s, j->task);
+    if (j->task && !j->w.out->added)
+        session_touch(x, &s);
     return cx_status(x);
 }
 

@@ -185,8 +185,13 @@ static const char step_5[] =
     "CREATE TABLE node(host TEXT PRIMARY KEY, seen BIGINT NOT NULL);"
     "CREATE TABLE job(name TEXT PRIMARY KEY, at BIGINT NOT NULL, runs BIGINT NOT NULL);}";
 
-const schema_step schema_steps[] = {
-    {1, step_1}, {2, step_2}, {3, step_3}, {4, step_4}, {5, step_5}};
+/* Who has used a share link: a row may be of one that is gone. */
+static const char step_6[] =
+    "CREATE TABLE visit(user_id TEXT NOT NULL, share TEXT NOT NULL, at BIGINT NOT NULL,"
+    " PRIMARY KEY(user_id,share))@CLUSTERED;";
+
+const schema_step schema_steps[] = {{1, step_1}, {2, step_2}, {3, step_3},
+                                    {4, step_4}, {5, step_5}, {6, step_6}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)
