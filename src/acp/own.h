@@ -303,9 +303,11 @@ bool turn_store(proxy *p, session *s, bool all);
 /* Its end, after which there is no turn. `why` NULL: it ended well. */
 bool turn_end(proxy *p, session *s, const char *why, const ramet_usage *usage);
 
-/* inline.c: a content block, and an update, as it is kept and as it was */
+/* inline.c: a content block or an update as it is kept, and an update as it was */
 const char *inline_keep(proxy *p, const char *raw);
 const char *inline_restore(proxy *p, const char *update);
+/* The attachment that has what an object held; NULL: none. */
+const char *inline_kept(proxy *p, const json_doc *d, const json_node *object);
 
 /* replay.c */
 /* Tells the editor all that the store has of a session. */

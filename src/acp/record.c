@@ -217,12 +217,13 @@ static void block_add(proxy *p, item *it, const json_doc *d, const json_node *bl
     const char *type = json_text(p->mem, d, json_get(d, block, "type"));
     const char *text = json_text(p->mem, d, json_get(d, block, "text"));
     const char *uri = json_text(p->mem, d, json_get(d, block, "uri"));
-    const json_node *ours = json_get(d, json_get(d, block, "_meta"), "ramet");
-    const char *kept = json_text(p->mem, d, json_get(d, ours, "attachment"));
-    const char *media = json_text(p->mem, d, json_get(d, block, "mimeType"));
+    const json_node *inside = json_get(d, block, "resource");
+    const json_node *holder = inside ? inside : block;
+    const char *kept = inline_kept(p, d, holder);
+    const char *media = json_text(p->mem, d, json_get(d, holder, "mimeType"));
     if (!type)
         return;
-    if (strcmp(type, "text") == 0 && text) {
+    if (strcmp(type, "text") == 0 && text && !kept) {
         buf_puts(&it->text, text);
         return;
     }
@@ -283,13 +284,10 @@ static void chunk_hear(proxy *p, item *it, const char *raw)
     if (!json_parse(p->mem, raw, strlen(raw), 0, &d, NULL))
         return;
     const json_node *block = json_get(&d, d.nodes, "content");
-    const char *kept =
-        json_is(block, JSON_OBJECT) ? inline_keep(p, json_raw(p->mem, &d, block)) : NULL;
-    json_doc own;
-    if (kept && json_parse(p->mem, kept, strlen(kept), 0, &own, NULL))
-        block_add(p, it, &own, own.nodes);
-    member all[] = {{"messageId", json_quote(p->mem, it->id)}, {"content", kept}};
-    body_add(it, json_with(p->mem, raw, all, kept ? 2 : 1));
+    if (json_is(block, JSON_OBJECT))
+        block_add(p, it, &d, block);
+    member id = {"messageId", json_quote(p->mem, it->id)};
+    body_add(it, json_with(p->mem, raw, &id, 1));
 }
 
 static void field_set(item *it, const char *key, const char *value)
@@ -339,7 +337,7 @@ const char *turn_hear(proxy *p, session *s, const message *m, const json_node *u
         turn_new(s);
     s->turn->heard = true;
     const char *key = message_text(m, update, kind == ITEM_TOOL ? "toolCallId" : "messageId");
-    const char *raw = json_without_nul(p->mem, json_raw(p->mem, &m->d, update));
+    const char *raw = inline_keep(p, json_without_nul(p->mem, json_raw(p->mem, &m->d, update)));
     item *it = item_for(p, s, (item_kind)kind, key);
     size_t before = it->body.n;
     if (kind == ITEM_TOOL || kind == ITEM_PLAN)

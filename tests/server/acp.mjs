@@ -605,7 +605,7 @@ test('an agent that cannot be started, and one on a terminal', async () => {
   const r = await ramet(['acp', '--db', scratch('store.db'), '--', '/no/such/agent']);
   assert.equal(r.code, 127);
   assert.match(r.err, /no\/such\/agent/);
-  const out = execFileSync('script', ['-qec', `${RAMET} acp --db ${scratch('store.db')} -- echo log in please`, '/dev/null'],
+  const out = execFileSync('script', ['-qec', `${RAMET} acp --db '${scratch('store.db')}' -- echo log in please`, '/dev/null'],
     { encoding: 'utf8', timeout: 20000, stdio: ['ignore', 'pipe', 'pipe'] });
   assert.match(out, /log in please/);
 });

@@ -11,9 +11,9 @@ export const TOLD = join(dirname(fileURLToPath(import.meta.url)), 'acp_agent.mjs
 
 /**
  * Starts `ramet acp` with an agent and says hello. `caps` are the told agent's; `agent` is another
- * one's command line, `args` all of ramet's.
+ * one's command line, `args` all of ramet's, `patience` how long an answer may take.
  */
-export async function editor({ db = scratch('store.db'), caps = {}, env = {}, agent, args,
+export async function editor({ db = scratch('store.db'), caps = {}, env = {}, agent, args, patience = 15000,
                                initialize = { protocolVersion: 1, clientCapabilities: {} } } = {}) {
   const received = scratch('agent.log');
   const words = args ?? ['acp', '--db', db, '--name', 'told', '--', ...(agent ?? [process.execPath, TOLD])];
@@ -46,7 +46,7 @@ export async function editor({ db = scratch('store.db'), caps = {}, env = {}, ag
   e.raw = (line) => child.stdin.write(line + '\n');
   e.send = (m) => e.raw(JSON.stringify({ jsonrpc: '2.0', ...m }));
   e.answer = (id) => new Promise((done, fail) => {
-    const timer = setTimeout(() => fail(new Error(`no answer to ${id}\n${e.err}`)), 15000 * slow);
+    const timer = setTimeout(() => fail(new Error(`no answer to ${id}\n${e.err}`)), patience * slow);
     waits.set(JSON.stringify(id), (m) => { clearTimeout(timer); done(m); });
   });
   /** The whole answer. */
