@@ -126,11 +126,10 @@ static const char *object_without(proxy *p, const json_doc *d, const large *v, c
     const char *one =
         arena_printf(p->mem, "{\"key\":%s,\"id\":%s%s}", json_quote(p->mem, v->key),
                      json_quote(p->mem, id), v->base64 ? ",\"encoding\":\"base64\"" : "");
-    member all = {"attachments", list ? arena_printf(p->mem, "%.*s,%s]", (int)strlen(list) - 1,
-                                                     list, one)
-                                      : arena_printf(p->mem, "[%s]", one)};
-    member ours = {"ramet",
-                   json_with(p->mem, message_raw(&m, v->object, "_meta.ramet"), &all, 1)};
+    member all = {"attachments",
+                  list ? arena_printf(p->mem, "%.*s,%s]", (int)strlen(list) - 1, list, one)
+                       : arena_printf(p->mem, "[%s]", one)};
+    member ours = {"ramet", json_with(p->mem, message_raw(&m, v->object, "_meta.ramet"), &all, 1)};
     member changes[] = {{v->key, "\"\""}, {"_meta", json_with(p->mem, was, &ours, 1)}};
     return json_with(p->mem, json_raw(p->mem, d, v->object), changes, 2);
 }

@@ -12,23 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct question {
-    struct question *next;
-    char *id; /* of our request to the editor, raw */
-    char *session, *turn, *own;
-} question;
-
-typedef struct serve {
-    proxy p; /* first: what is given a proxy is given this */
-    posts posts;
-    run *runs;
-    question *questions;
-    const char *const *agents;
-    size_t n_agents;
-} serve;
-
-#define SERVE(p) ((serve *)(void *)(p))
-
 static run *run_of(serve *v, const char *outer)
 {
     for (run *r = v->runs; r; r = r->next)
@@ -53,31 +36,6 @@ static void hello(proxy *p, const message *m)
         "\"name\":\"ramet\",\"title\":\"Ramet\",\"version\":\"" RAMET_VERSION "\"}}");
 }
 
-/* Which of the server's agents answers is an option of a session. */
-static const char *options_text(proxy *p, const char *now)
-{
-    serve *v = SERVE(p);
-    buf b;
-    buf_init(&b, 1 << 20);
-    for (size_t i = 0; i < v->n_agents; i++) {
-        const char *name = json_quote(p->mem, v->agents[i]);
-        buf_printf(&b, "%s{\"value\":%s,\"name\":%s}", i ? "," : "", name, name);
-    }
-    const char *out = arena_printf(p->mem,
-                                   "[{\"id\":\"agent\",\"name\":\"Agent\",\"category\":\"model\","
-                                   "\"type\":\"select\",\"currentValue\":%s,\"options\":[%s]}]",
-                                   json_quote(p->mem, now ? now : p->o->name), b.p);
-    buf_release(&b);
-    return out;
-}
-
-static const char *setup_text(proxy *p, const char *outer, const char *agent)
-{
-    return arena_printf(p->mem, "{%s%s%s\"configOptions\":%s}", outer ? "\"sessionId\":" : "",
-                        outer ? json_quote(p->mem, outer) : "", outer ? "," : "",
-                        options_text(p, agent));
-}
-
 static session *session_known(proxy *p, const ramet_session *r)
 {
     session *s = session_outer(p, r->id);
@@ -89,7 +47,7 @@ static session *session_known(proxy *p, const ramet_session *r)
     return s;
 }
 
-static void refuse(proxy *p, const message *m, ramet_status rc)
+void serve_refuse(proxy *p, const message *m, ramet_status rc)
 {
     flow *f = flow_new(p, m);
     flow_store_fail(p, f, rc);
@@ -106,11 +64,11 @@ static void new_session(proxy *p, const message *m)
     }
     ramet_status rc = p->lib->ramet_session_create(p->call, &in, &out);
     if (rc != RAMET_OK) {
-        refuse(p, m, rc);
+        serve_refuse(p, m, rc);
         return;
     }
     session_known(p, out);
-    editor_answer(p, m->id_raw, setup_text(p, out->id, out->agent.name));
+    editor_answer(p, m->id_raw, setup_text(p, out->id, &out->agent));
 }
 
 static void load_session(proxy *p, const message *m)
@@ -118,16 +76,17 @@ static void load_session(proxy *p, const message *m)
     ramet_session *r;
     ramet_status rc =
         m->session ? p->lib->ramet_session_get(p->call, m->session, &r) : RAMET_SESSION_NOT_FOUND;
-    const char *agent = rc == RAMET_OK ? arena_strdup(p->mem, r->agent.name) : NULL;
+    const char *setup = NULL;
     if (rc == RAMET_OK) {
-        session_known(p, r);
+        settings_tell(p, session_known(p, r), &r->agent);
+        setup = setup_text(p, NULL, &r->agent);
         if (strcmp(m->method, "session/load") == 0)
             rc = replay_tell(p, m->session);
     }
     if (rc != RAMET_OK)
-        refuse(p, m, rc);
+        serve_refuse(p, m, rc);
     else
-        editor_answer(p, m->id_raw, setup_text(p, NULL, agent));
+        editor_answer(p, m->id_raw, setup);
 }
 
 static void fork_session(proxy *p, const message *m)
@@ -137,7 +96,7 @@ static void fork_session(proxy *p, const message *m)
     ramet_status rc =
         m->session ? p->lib->ramet_session_get(p->call, m->session, &r) : RAMET_SESSION_NOT_FOUND;
     if (rc != RAMET_OK) {
-        refuse(p, m, rc);
+        serve_refuse(p, m, rc);
         return;
     }
     const char *cwd = message_text(m, m->params, "cwd");
@@ -160,34 +119,7 @@ static void fork_session(proxy *p, const message *m)
         return;
     }
     session_known(p, r);
-    flow_answer(p, f, setup_text(p, r->id, r->agent.name));
-}
-
-static void set_option(proxy *p, const message *m)
-{
-    serve *v = SERVE(p);
-    ramet_session *r;
-    const char *id = message_text(m, m->params, "configId");
-    const char *value = message_text(m, m->params, "value");
-    bool known = false;
-    for (size_t i = 0; value && i < v->n_agents; i++)
-        known |= strcmp(v->agents[i], value) == 0;
-    if (!id || strcmp(id, "agent") != 0 || !known) {
-        editor_error(p, m->id_raw, RPC_PARAMS, "no such option, or no such value of it", NULL);
-        return;
-    }
-    ramet_status rc =
-        m->session ? p->lib->ramet_session_get(p->call, m->session, &r) : RAMET_SESSION_NOT_FOUND;
-    if (rc == RAMET_OK) {
-        ramet_agent agent = {.name = value, .folder = r->agent.folder};
-        ramet_session_patch patch = {.agent = &agent};
-        rc = p->lib->ramet_session_update(p->call, m->session, &patch, &r);
-    }
-    if (rc != RAMET_OK)
-        refuse(p, m, rc);
-    else
-        editor_answer(p, m->id_raw,
-                      arena_printf(p->mem, "{\"configOptions\":%s}", options_text(p, value)));
+    flow_answer(p, f, setup_text(p, r->id, &r->agent));
 }
 
 /* ------------------------------------------------------------------ prompts */
@@ -342,13 +274,18 @@ static void question_answered(serve *v, const message *m)
 
 /* ------------------------------------------------------------------ the end of a turn */
 
-static void title_tell(proxy *p, const char *outer)
+/* What the turn, or somebody else meanwhile, has made of the session. */
+static void changes_tell(proxy *p, const run *done)
 {
+    const char *outer = done->session;
     session *s = session_outer(p, outer);
     ramet_session *r;
     char when[TIME_TEXT];
-    if (!s || p->lib->ramet_session_get(p->call, outer, &r) != RAMET_OK ||
-        (s->title && strcmp(s->title, r->shown_title) == 0))
+    if (!s || p->lib->ramet_session_get(p->call, outer, &r) != RAMET_OK)
+        return;
+    settings_tell(p, s, &r->agent);
+    usage_tell(p, done, &r->agent);
+    if (s->title && strcmp(s->title, r->shown_title) == 0)
         return;
     session_put_text(&s->title, r->shown_title);
     editor_update(p, outer,
@@ -365,7 +302,7 @@ static void run_done(serve *v, run *r)
     while (*at != r)
         at = &(*at)->next;
     *at = r->next;
-    title_tell(p, r->session);
+    changes_tell(p, r);
     bool failed = strcmp(r->status, "failed") == 0 || strcmp(r->status, "interrupted") == 0;
     if (r->rc == RAMET_SESSION_NOT_FOUND || r->rc == RAMET_BAD_ID)
         editor_error(p, r->id, RPC_NOT_FOUND, r->error, data_session(p, r->session));
@@ -421,7 +358,8 @@ static const struct {
     {"session/close", close_session, true},
     {"session/delete", delete_session, true},
     {"session/prompt", prompt, true},
-    {"session/set_config_option", set_option, true},
+    {"session/set_mode", mode_take, true},
+    {"session/set_config_option", option_take, true},
     {"session/cancel", cancel, false},
 };
 
@@ -526,7 +464,7 @@ int acp_agent_run(const acp_options *o)
         return 6;
     }
     for (size_t i = 0; i < v.n_agents; i++)
-        known |= strcmp(v.agents[i], o->name) == 0;
+        known |= strcmp(v.agents[i].name, o->name) == 0;
     if (!known) {
         complain("the server has no agent '%s'", o->name);
         o->lib->ramet_call_free(about);

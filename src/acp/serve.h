@@ -45,8 +45,37 @@ struct run {
     char status[32];
     char error[600];
     int64_t input, output; /* tokens */
+    int64_t used;          /* of the context, as of the last entry that tells */
     ramet_status rc;
 };
+
+typedef struct question {
+    struct question *next;
+    char *id; /* of our request to the editor, raw */
+    char *session, *turn, *own;
+} question;
+
+typedef struct serve {
+    proxy p; /* first: what is given a proxy is given this */
+    posts posts;
+    run *runs;
+    question *questions;
+    const client_agent *agents;
+    size_t n_agents;
+} serve;
+#define SERVE(p) ((serve *)(void *)(p))
+
+void serve_refuse(proxy *p, const message *m, ramet_status rc);
+
+/* serve_options.c: who answers is the mode of a session and its option `agent`; the model is
+ * another option, where an agent has one to choose. */
+/* What an editor is answered when a session opens; `outer` NULL: without its id. */
+const char *setup_text(proxy *p, const char *outer, const ramet_agent *a);
+void mode_take(proxy *p, const message *m);
+void option_take(proxy *p, const message *m);
+/* Tells the editor when they are not those that it was told last. */
+void settings_tell(proxy *p, session *s, const ramet_agent *a);
+void usage_tell(proxy *p, const run *r, const ramet_agent *a);
 
 void posts_init(posts *q);
 post *posts_take(posts *q); /* all of them; each is freed by post_free() */

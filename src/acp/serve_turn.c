@@ -88,11 +88,14 @@ static void tell_tool(run *r, arena *a, const json_doc *d, const json_node *part
 static void usage_add(run *r, const json_doc *d, const json_node *entry)
 {
     const json_node *usage = json_get(d, entry, "usage");
-    int64_t v;
-    if (json_int(d, json_get(d, usage, "input"), &v))
-        r->input += v;
-    if (json_int(d, json_get(d, usage, "output"), &v))
-        r->output += v;
+    int64_t input = 0, output = 0;
+    if (!json_is(usage, JSON_OBJECT))
+        return;
+    json_int(d, json_get(d, usage, "input"), &input);
+    json_int(d, json_get(d, usage, "output"), &output);
+    r->input += input;
+    r->output += output;
+    r->used = input + output;
 }
 
 static void tell_entry(run *r, arena *a, const json_doc *d, const json_node *entry)

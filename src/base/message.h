@@ -23,7 +23,8 @@ enum {
 
 #define ACP_LINE_MAX ((size_t)64 << 20) /* of one line */
 
-/* Lives until its arena is reset and its line goes. */
+/* Lives until its arena is reset and its line goes. Halves of surrogate pairs, which JavaScript can
+ * send and no text can hold, are read as U+FFFD; the line itself stays as it is. */
 typedef struct message {
     arena *a;
     const char *line;

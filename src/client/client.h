@@ -114,8 +114,15 @@ typedef struct client_heard {
  * end. Over HTTP only. */
 ramet_status client_message(ramet_call *c, const char *session, const char *route, const char *json,
                             const client_heard *heard);
-/* The names of the agents that a server has. */
-ramet_status client_agents(ramet_call *c, const char *const **names, size_t *n);
+/* The agents that a server has. */
+typedef struct client_agent {
+    const char *name, *about;
+    const char *model; /* NULL: it has none to choose */
+    const char *const *models;
+    size_t n_models;
+    int64_t context; /* tokens; 0: not known */
+} client_agent;
+ramet_status client_agents(ramet_call *c, const client_agent **out, size_t *n);
 /* Posts to a route of a session whose answer does not matter. `route` is put in as it is. */
 ramet_status client_post(ramet_call *c, const char *session, const char *route, const char *json);
 

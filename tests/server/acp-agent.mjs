@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // acp-agent.mjs: `ramet acp --agent NAME`: Ramet as an agent for an editor.
-import { test, finish, assert, eventually, ramet, scratch, start } from './lib.mjs';
+import http from 'node:http';
+import { test, finish, assert, call, eventually, ramet, scratch, start } from './lib.mjs';
 import { editor } from './help/acp.mjs';
 
 const agent = ({ db = scratch('store.db'), args = ['--db', db], name = 'echo', ...more } = {}) =>
@@ -68,16 +69,55 @@ test('tools, plans, thoughts, permissions and failures', async () => {
   await e.end();
 });
 
-test('on a server, with its agents as an option', async () => {
-  const server = await start({ args: ['--agent', 'slow=echo,delay_ms=1'] });
+test('on a server: its agents are modes and an option, their models another', async () => {
+  const asked = [];
+  const model = http.createServer((q, r) => {
+    let body = '';
+    q.on('data', (d) => (body += d));
+    q.on('end', () => {
+      asked.push(JSON.parse(body).model);
+      r.setHeader('content-type', 'application/json');
+      r.end(JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' }], usage: { prompt_tokens: 20, completion_tokens: 1 } }));
+    });
+  });
+  await new Promise((done) => model.listen(0, '127.0.0.1', done));
+  const server = await start({ args: ['--agent', 'slow=echo,delay_ms=1,context=1000',
+    '--agent', `ai=openai,url=http://127.0.0.1:${model.address().port}/v1,model=small,models=small large,context=8000`] });
   const e = await agent({ args: ['--server', server.url, '--user', 'ada'] });
-  const { sessionId, configOptions } = await e.ask('session/new', { cwd: '/tmp', mcpServers: [] });
-  assert.deepEqual(configOptions[0].options.map((o) => o.value).sort(), ['echo', 'slow']);
+  const { sessionId, configOptions, modes } = await e.ask('session/new', { cwd: '/tmp', mcpServers: [] });
+  assert.deepEqual(configOptions.map((o) => [o.id, o.category, o.currentValue]), [['agent', 'mode', 'echo']]);
+  assert.deepEqual(configOptions[0].options.map((o) => o.value).sort(), ['ai', 'echo', 'slow']);
+  assert.equal(modes.currentModeId, 'echo');
+  assert.deepEqual(modes.availableModes.map((m) => m.id).sort(), ['ai', 'echo', 'slow']);
+  const from = () => e.log.length;
+  let at = from();
   const set = await e.ask('session/set_config_option', { sessionId, configId: 'agent', value: 'slow' });
   assert.equal(set.configOptions[0].currentValue, 'slow');
+  assert.deepEqual(e.updates(sessionId, at), [{ sessionUpdate: 'current_mode_update', currentModeId: 'slow' }]);
   assert.equal((await e.fails('session/set_config_option', { sessionId, configId: 'agent', value: 'nobody' })).code, -32602);
+  assert.equal((await e.fails('session/set_config_option', { sessionId, configId: 'model', value: 'large' })).code, -32602, 'echo has none');
+  assert.equal((await e.fails('session/set_mode', { sessionId, modeId: 'nobody' })).code, -32602);
+  assert.equal((await e.fails('session/set_mode', { sessionId: 'none', modeId: 'ai' })).code, -32002);
+  at = from();
   assert.equal(await e.says(sessionId, 'a b'), 'a b');
+  assert.deepEqual(e.updates(sessionId, at).find((u) => u.sessionUpdate === 'usage_update'), { sessionUpdate: 'usage_update', used: 4, size: 1000 });
+  at = from();
+  await e.ask('session/set_mode', { sessionId, modeId: 'ai' });
+  const told = e.updates(sessionId, at).find((u) => u.sessionUpdate === 'config_option_update').configOptions;
+  assert.deepEqual(told[1].options.map((o) => o.value), ['small', 'large']);
+  assert.equal(await e.says(sessionId, 'x'), 'yes');
+  const large = await e.ask('session/set_config_option', { sessionId, configId: 'model', value: 'large' });
+  assert.equal(large.configOptions[1].currentValue, 'large');
+  await e.says(sessionId, 'y');
+  assert.deepEqual(asked, ['small', 'large']);
+  at = from();
+  await call(server, 'PATCH', `sessions/${sessionId}`, { user: 'ada', json: { agent: { name: 'echo' } } });
+  assert.equal(await e.says(sessionId, 'z'), 'z');
+  assert.ok(e.updates(sessionId, at).some((u) => u.currentModeId === 'echo'), 'somebody else has changed it');
+  const f = await e.ask('session/fork', { sessionId, cwd: '/tmp' });
+  assert.equal(f.modes.currentModeId, 'echo');
   await e.end();
+  model.close();
   const r = await ramet(['acp', '--server', server.url, '--agent', 'nobody']);
   assert.equal(r.code, 2);
   assert.match(r.err, /nobody/);

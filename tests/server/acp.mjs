@@ -187,6 +187,37 @@ for (const over of ['a file', 'a server'])
     await e.end();
   });
 
+test('large data in what a tool answers, and very long texts, are attachments, too', async () => {
+  const e = await editor({});
+  const s = await e.open();
+  const data = randomBytes(300000).toString('base64'), odd = `${'A'.repeat(300 << 10)}=`, long = 'lorem '.repeat(3 << 20);
+  const image = { type: 'content', content: { type: 'image', mimeType: 'image/png', data } };
+  const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 't', status: 'completed',
+    content: [image, { type: 'diff', path: '/a', oldText: null, newText: long }], rawOutput: { content: [{ type: 'image', data, mimeType: 'image/png', _meta: { mine: 1 } }], odd: { data: odd } } };
+  const wanted = scratch('tool.json');
+  writeFileSync(wanted, JSON.stringify(call));
+  await e.prompt(s, `update-of ${wanted}; say ${long.slice(0, 5 << 20)}; say bye`);
+  const list = await entries(e.db, s);
+  assert.equal(list.at(-1).text, 'bye');
+  assert.ok(JSON.stringify(list.slice(1)).length < 1 << 20, 'the entries are small');
+  const from = e.log.length;
+  await e.load(s);
+  const told = e.updates(s, from);
+  assert.deepEqual(told.find((u) => u.toolCallId), call);
+  assert.equal(told.find((u) => u.sessionUpdate === 'agent_message_chunk').content.text, long.slice(0, 5 << 20).trim());
+  await e.end();
+}, { seconds: 120 });
+
+test('half a pair of surrogates goes through as it came, and is recorded as U+FFFD', async () => {
+  const e = await editor({});
+  const s = await e.open();
+  const line = '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"SESSION","update":{"sessionUpdate":"agent_message_chunk","messageId":"h","content":{"type":"text","text":"a\\ud83d"}}}}';
+  await e.prompt(s, `line ${line}`);
+  assert.ok(e.lines.includes(line.replace('SESSION', s)));
+  assert.equal((await entries(e.db, s)).at(-1).text, 'a\ufffd');
+  await e.end();
+});
+
 test('no secret of an MCP server gets into the store', async () => {
   const e = await editor({});
   const s = await e.open({ mcpServers: [{ name: 'm', command: '/bin/tool', args: [], env: [{ name: 'K', value: 'hush-env' }] },

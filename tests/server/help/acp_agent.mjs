@@ -63,6 +63,7 @@ const steps = {
   commands: (s, words) => update(s.id, { sessionUpdate: 'available_commands_update',
     availableCommands: words.split(',').map((name) => ({ name, description: `own ${name}` })) }),
   update: (s, json) => update(s.id, JSON.parse(json)),
+  'update-of': (s, path) => update(s.id, JSON.parse(readFileSync(path, 'utf8'))),
   line: (s, line) => put(line.replaceAll('SESSION', s.id)),
   many: (s, n) => { for (let i = 0; i < Number(n); i++) steps.say(s, `${i} `); },
   permit: async (s) => steps.say(s, JSON.stringify(await ask('session/request_permission', { sessionId: s.id,
