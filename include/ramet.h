@@ -1177,6 +1177,11 @@ typedef struct ramet_event {
     size_t n;
     bool more; /* there were more entries than that: read them */
     int64_t at;
+    /* UPDATED, when that is what changed: a member of the tree (else NULL) and his levels before
+     * and after it; and whether the tree was archived (1) or brought back (-1). */
+    const char *member;
+    ramet_level before, after;
+    int archived;
 } ramet_event;
 
 typedef struct ramet_events_in {

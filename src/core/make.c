@@ -467,7 +467,8 @@ static ramet_status archive_run(cx *x, void *arg)
         q_run(q);
         access_changed(x, trees[i]);
     }
-    event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
+    event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head,
+              j->archived ? EVENT_ARCHIVED : EVENT_BACK);
     s.archived = j->archived;
     ANSWER(x, j->out);
     *j->out = session_show(x, &s);
@@ -517,6 +518,7 @@ static ramet_status indexed_run(cx *x, void *arg)
                          j->entry);
     }
     indexed_write(x, s.tree, k, j->text);
+    event_add(x, s.tree, s.no, EVENT_INDEXED, k, 1);
     return cx_status(x);
 }
 

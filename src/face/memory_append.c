@@ -284,12 +284,6 @@ static bool content_read(face_req *q, memory_new *n, const json_doc *d, memory_a
          v = json_next(d, &d->nodes[0], v))
         fine = item_write(&p, v);
     jw_end_array(&p.w);
-    if (fine && parts.n == 1 && n->indexed) { /* nothing else to be found by */
-        jw_object(&p.parts);
-        jw_kstr(&p.parts, "type", "text");
-        jw_kstr(&p.parts, "text", n->indexed);
-        jw_end_object(&p.parts);
-    }
     jw_end_array(&p.parts);
     if (fine && p.changed)
         n->content = arena_memdup(q->a, out.p, out.n);
