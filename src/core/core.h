@@ -452,6 +452,10 @@ void entry_digest(sha *h, const ramet_entry *e, const entry_cols *cols, uint8_t 
 bool entry_from(cx *x, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[HASH_LEN],
                 entry_cols *cols);
 /* Entry by key; unverified. */
+/* A copy that shares nothing with it (core/read.c). */
+ramet_entry entry_keep(arena *a, const ramet_entry *e);
+/* Where the tree has an entry of that id; 0: nowhere (core/make.c). */
+int64_t key_in_tree(cx *x, int64_t tree, const char *id);
 bool entry_load(cx *x, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN]);
 /* Whether a stored entry has the content that the caller gave (I5). */
 bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have);

@@ -184,7 +184,7 @@ static bool walk_room(const walk *w)
     return arena_used(w->x->a) - w->begin < PAGE_BYTES;
 }
 
-static bool entry_keep(void *arg, ramet_entry *e)
+static bool entry_add(void *arg, ramet_entry *e)
 {
     taken *t = arg;
     VEC_PUSH(t->w->x->a, &t->v, *e);
@@ -199,7 +199,7 @@ static void entries_take(walk *w, const row *r, ramet_event *e)
     taken t = {.w = w};
     int64_t from = KEY_POS(r->k), n = r->n < ENTRIES_MAX ? r->n : ENTRIES_MAX;
     if (branch_load(x, r->tree, e->branch, &b))
-        path_read(x, &b, from, from + n, x->a, entry_keep, &t);
+        path_read(x, &b, from, from + n, x->a, entry_add, &t);
     if (db_status(x->d) == RAMET_DAMAGED && !db_engine_failed(x->d)) {
         db_clear(x->d);
         t.v.n = 0;

@@ -45,7 +45,7 @@ static ramet_status source_open(cx *x, const char *field, const char *id, need w
     return st;
 }
 
-static int64_t key_in_tree(cx *x, int64_t tree, const char *id)
+int64_t key_in_tree(cx *x, int64_t tree, const char *id)
 {
     db_stmt *q = db_query(x->d, Q_entry_by_id);
     q_int(q, 1, tree);

@@ -369,7 +369,7 @@ bool memory_prepare(face_req *q, memory_new *n, const char *session, memory_agai
         n->epoch = 1;
     n->in.body = body_make(q, n);
     if (n->seq >= 0)
-        n->in.key = arena_printf(q->a, "seq %lld", (long long)n->seq);
+        n->in.key = arena_printf(q->a, "seq %010lld", (long long)n->seq);
     return true;
 }
 

@@ -45,7 +45,7 @@ static m_set make_fork(model *m, const char *user, const char *client, const cha
     ramet_agent agent = {.name = how->agent};
     m_set bad = source_check(m, user, how->fork_of, RAMET_READER, &s);
     if (!s)
-        return bad;
+        return bad | m_id_check(m, user, id);
     bool private = s->visibility == RAMET_PRIVATE;
     bad |= anchor_check(m, s, how->fork_at, client);
     if (!private && m_tree_level(s->tree, user) < RAMET_WRITER)
