@@ -235,7 +235,10 @@ static bool run_key(across *w, run *r)
         open = true;
         branch_row *path = run_path(w, r);
         if (KEY_POS(k) >= path->len || !path_owner(x, &path->m, KEY_POS(k), &o) ||
-            o.id != KEY_BRANCH(k) || !entry_load(x, w->tree, k, &e, hash) || !entry_wanted(w, &e))
+            o.id != KEY_BRANCH(k) || !entry_load(x, w->tree, k, &e, hash))
+            continue;
+        e.owner_no = o.session;
+        if (!entry_wanted(w, &e))
             continue;
         int order = w->from ? strcmp(r->key, w->from_key) : 1;
         if (w->from && order == 0 &&
@@ -400,6 +403,8 @@ static ramet_status entry_run(cx *x, const char *session, const char *id, int64_
                  path_owner(x, &head.m, KEY_POS(k), &o) && o.id == KEY_BRANCH(k) &&
                  entry_load(x, s.tree, k, out, hash);
     TRY(cx_status(x));
+    if (found)
+        out->owner_no = of.no;
     return found ? RAMET_OK
                  : call_fail(x->c, RAMET_ENTRY_NOT_FOUND, "entry_id",
                              "no session of the tree has that entry");
