@@ -3,9 +3,12 @@
 // memory_contract.mjs: memory-service by a typed client: the points that its contract calls easy to
 // miss, one test each, and what goes beyond one conversation: pages over many forks, texts given
 // for the search, events of members, a server that is killed, many members and forks.
-import { test, finish, start, assert, scratch, enc, ramet, eventually } from './lib.mjs';
+import { test, finish, start, assert, scratch, enc, ramet, run, eventually } from './lib.mjs';
 import { MemoryClient, MemoryError } from './help/memory_client.mjs';
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const admins = ['--admins', 'alice', '--auditors', 'charlie', '--indexers', 'dave'];
 const begin = async (more = {}) => {
@@ -390,6 +393,31 @@ test('a server that is killed between upload and append', async () => {
   await s.stop();
   const fsck = await ramet(['fsck', '--db', db]);
   assert.equal(fsck.code, 0, fsck.out + fsck.err);
+});
+
+test('the page of the documents: what it shows is run', async () => {
+  const text = readFileSync(join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'docs', 'memory.md'), 'utf8');
+  const [setup, curl] = [...text.matchAll(/```sh\n([^]*?)```/g)].map((m) => m[1]);
+  const { s, alice } = await begin();
+  const entry = (await alice.appendEntry('trip', say('By bus?'))).id, file = (await alice.upload('a map')).id;
+  const made = await run('bash', ['-c', curl], { env: { base: s.url, entry, file } });
+  const e = JSON.parse(made.out);
+  assert.deepEqual([e.conversationId, e.content[0].attachments[0].attachmentId], ['by-train', file], made.out);
+  // with tokens: a trusted client acts for a user
+  const [serve, token] = setup.trim().split('\n').map((line) => line.match(/'[^']*'|\S+/g).map((w) => w.replaceAll("'", '')));
+  const db = scratch('tokens.db');
+  const args = serve.slice(2).filter((w, i, all) => w !== '--db' && all[i - 1] !== '--db');
+  const made2 = await ramet([...token.slice(1), '--db', db]);
+  assert.equal(made2.code, 0, made2.err);
+  const key = /ramet_\S+|rt_\S+|[A-Za-z0-9_-]{30,}/.exec(made2.out)[0];
+  const t = await start({ args, db });
+  const by = new MemoryClient(t.url, { user: key });
+  assert.equal((await by.appendEntry('mine', say('x', { channel: 'history' }))).userId, 'alice');
+  const bob = new MemoryClient(t.url, { user: key });
+  bob.headers['X-User-ID'] = 'bob';
+  const his = await bob.appendEntry('his', say('x'));
+  assert.deepEqual([his.userId, his.clientId], ['bob', 'chat-backend']);
+  await refused(by.getConversation('his'), 403, 'forbidden');
 });
 
 // SCALE=full: as many as the contract's clients may have; else a tenth.
