@@ -67,7 +67,7 @@ WEB_SRC := $(shell find web \( -name node_modules -o -name tests \) -prune -o -t
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
 BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(B)/obj/page_data.o
 
-.PHONY: all run tour test setup-test test-model test-crash test-fault-all bench lint format docs install clean
+.PHONY: all run tour test setup-test test-model test-crash test-fault-all test-scale bench lint format docs install clean
 
 all: $(B)/ramet $(B)/libramet.so
 
@@ -154,6 +154,9 @@ test-crash: $(B)/tests/fault
 	$(B)/tests/fault crash --rounds $(N)
 test-fault-all: $(B)/tests/fault
 	$(B)/tests/fault vfs --all
+# memory-service with 1,000 members, 10,000 forks of one root and a chain of 1,000.
+test-scale: setup-test all
+	SCALE=full B=$(CURDIR)/$(B) RAMET=$(CURDIR)/$(B)/ramet node tests/server/memory_contract.mjs 'many members'
 
 # ---- speed
 

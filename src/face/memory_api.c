@@ -67,7 +67,7 @@ static const face_route routes[] = {
 {.method = "GET", .path = "/v1/events", .name = "memoryEvents", .group = "Server", .flags = READ | ROUTE_STREAM,
  .summary = "What happens, as it happens", .success = 200, .run = memory_events,
  .about = "Frames `data: {\"event\", \"kind\", \"data\", \"cursor\"}`; `after` replays what came behind a cursor.",
- .query = FIELDS(F("after", TEXT, "a cursor; `start`: from the oldest that is kept"), F("kinds", ARRAY, "`conversation`, `entry`"),
+ .query = FIELDS(F("after", TEXT, "a cursor; `start`: from the oldest that is kept"), F("kinds", ARRAY, "`conversation`, `entry`, `membership`"),
                  F("detail", ENUM, "with `full` the content of entries", .words = "summary|full"), F("entry_channels", ARRAY, "`history` unless given"),
                  F("entry_content_types", ARRAY, "only these"), F("entry_roles", ARRAY, "`USER`, `AI`, `SYSTEM`"))},
 
