@@ -584,6 +584,28 @@ test('close never deletes; delete is passed on, remembered and idempotent', asyn
   }
 });
 
+test('what a closed session still says goes nowhere, until it is open again', async () => {
+  for (const caps of [{}, all]) {
+    const e = await editor({ caps });
+    const s = await e.open(), t = await e.open();
+    await e.prompt(s, 'one');
+    await e.prompt(s, '/rewind');
+    await e.prompt(s, 'two'); // another inner session
+    const inner = e.got('session/prompt').at(-1).params.sessionId;
+    assert.notEqual(inner, s);
+    await e.ask('session/close', { sessionId: s });
+    const from = e.log.length;
+    for (const id of [s, inner])
+      await e.prompt(t, `line ${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: id, update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'late' } } } })}`);
+    await e.prompt(t, `line ${JSON.stringify({ jsonrpc: '2.0', id: 'late', method: 'session/request_permission', params: { sessionId: inner, options: [] } })}`);
+    await eventually(() => assert.ok(e.received().some((l) => l.includes('"late"') && l.includes('cancelled')), 'nobody is asked'));
+    assert.ok(!e.lines.slice(from).some((l) => l.includes('late')));
+    assert.equal((await e.load(s)).length, 2);
+    assert.match(await e.says(s, 'three'), /two/);
+    await e.end();
+  }
+});
+
 test('rewound sessions are listed once, and ids in answers are the editor\'s', async () => {
   const e = await editor({ caps: { sessionCapabilities: { list: {} } } });
   const s = await e.open();
