@@ -21,7 +21,7 @@ const keep = process.env.ACP_KEEP;
 const sessions = new Map(keep && existsSync(keep) ? JSON.parse(readFileSync(keep, 'utf8')) : []);
 const waits = new Map();
 const cancels = new Map();
-let asked = 0;
+let asked = 0, counted = 0;
 let made = sessions.size;
 const put = (line) => process.stdout.write(line + '\n');
 const send = (m) => put(JSON.stringify({ jsonrpc: '2.0', ...m }));
@@ -66,6 +66,7 @@ const steps = {
   'update-of': (s, path) => update(s.id, JSON.parse(readFileSync(path, 'utf8'))),
   line: (s, line) => put(line.replaceAll('SESSION', s.id)),
   many: (s, n) => { for (let i = 0; i < Number(n); i++) steps.say(s, `${i} `); },
+  each: (s, n) => { for (let i = 0; i < Number(n); i++) steps.as(s, `m-${++counted} ${i} `); },
   permit: async (s) => steps.say(s, JSON.stringify(await ask('session/request_permission', { sessionId: s.id,
     toolCall: { toolCallId: 'p' }, options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] }))),
   read: async (s, path) => steps.say(s, JSON.stringify(await ask('fs/read_text_file', { sessionId: s.id, path }))),
