@@ -373,13 +373,15 @@ void agents_write(const agents *set, json_writer *w)
 {
     jw_array(w);
     for (size_t i = 0; i < set->all.n; i++) {
-        const agent *it = set->all.items[i];
+        agent *it = set->all.items[i];
         jw_object(w);
         jw_kstr(w, "name", it->name);
         jw_kstr(w, "kind", it->kind->name);
         jw_kstr(w, "about", it->kind->about);
         jw_kbool(w, "default", it == set->deflt);
         models_write(it, w);
+        if (it->kind->describe)
+            it->kind->describe(it, w);
         jw_end_object(w);
     }
     jw_end_array(w);

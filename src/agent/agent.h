@@ -93,6 +93,8 @@ typedef struct agent_kind {
      * do: close() is not called then. */
     bool (*open)(agent *a, char *message);
     void (*close)(agent *a);
+    /* Members that GET /agents has more for it; may be NULL. */
+    void (*describe)(agent *a, json_writer *w);
     void (*run)(agent *a, const agent_turn *t, const agent_sink *s, agent_result *out);
 } agent_kind;
 

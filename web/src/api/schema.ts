@@ -935,6 +935,19 @@ export interface components {
             about: string;
             /** @description answers where no agent is named */
             default: boolean;
+            /** @description that it asks where a session names none */
+            model?: string;
+            /** @description others that a session may name */
+            models?: string[];
+            /**
+             * Format: int64
+             * @description tokens that its context has
+             */
+            context?: number;
+            /** @description of a program that speaks ACP, as it told them last: a session's `options.mode` names one */
+            modes?: Record<string, never>;
+            /** @description likewise; `options.config` has values by id */
+            config_options?: string[];
         };
         /** @description Who can answer here. */
         AgentList: {
