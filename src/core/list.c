@@ -159,6 +159,8 @@ static bool wanted(lister *l, const session_row *s)
         return false;
     if (in->tree && s->tree != l->tree)
         return false;
+    if (in->sandbox && strcmp(sandbox_name(l->x, s->tree), in->sandbox) != 0)
+        return false;
     if (l->tag && !has_tag(l->x, s, l->tag))
         return false;
     return !l->title || title_matches(l, s);
@@ -287,7 +289,10 @@ ramet_status ramet_session_find(ramet_call *c, const ramet_list_in *in, ramet_se
     /* An unknown tree has no sessions; whether it exists is nobody's business. */
     l.tree = in->tree ? tree_number(&x, in->tree) : 0;
     pick_source(&l);
-    ramet_status st = cx_done(&x, find_run(&l, limit, at, out));
+    ramet_status st = in->sandbox ? sandbox_open(&x, in->sandbox) : RAMET_OK;
+    if (st == RAMET_OK)
+        st = find_run(&l, limit, at, out);
+    st = cx_done(&x, st);
     if (st != RAMET_OK)
         *out = (ramet_session_list){0};
     return st;

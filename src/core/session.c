@@ -460,6 +460,7 @@ static void fill(cx *x, const session_row *s, const session_known *known, ramet_
         .reason = s->reason,
         .by_kind = (ramet_actor)s->by_kind,
         .by_id = s->by_id,
+        .from_title = s->from_title ? s->from_title : "",
         .merged_into = visible_id(x, s->tree, s->merged_into),
         .metadata = s->metadata ? s->metadata : "{}",
         .archived = s->archived,
@@ -587,6 +588,8 @@ static ramet_status create_run(cx *x, void *arg)
 {
     create_job *j = arg;
     const ramet_session_in *in = j->in;
+    const char *mark;
+    TRY(sandbox_for_new(x, in->sandbox, j->owner, &mark));
     if (in->anew)
         id_give_up(x, j->id, j->owner);
     TRY(session_id_free(x, j->id));
@@ -616,6 +619,7 @@ static ramet_status create_run(cx *x, void *arg)
     q_text(q, 2, uuid7(x->now, tree));
     q_int(q, 3, s.no);
     q_int(q, 4, x->now);
+    q_text(q, 5, mark);
     q_run(q);
     session_insert(x, &s, (const char *const *)j->tags, j->n_tags);
     q = db_query(x->d, Q_member_set);

@@ -125,6 +125,7 @@ typedef struct face {
 extern const face face_native;     /* face/native_api.c */
 extern const face face_kagent;     /* face/kagent_api.c */
 extern const face face_a2a;        /* face/a2a_api.c: /a2a/{agent} */
+extern const face face_agentpod;   /* face/agentpod_api.c: /api/v2/sandboxes */
 extern const face face_a2a_kagent; /* the same at /api/a2a/{namespace}/{name} */
 
 /* ------------------------------------------------------------------ a request */

@@ -45,8 +45,9 @@ typedef struct server {
     bool timer_stop;
 } server;
 
-static const face *const faces[] = {&face_native, &face_kagent, &face_a2a, &face_a2a_kagent,
-                                    &face_about,  &face_login,  &face_page};
+static const face *const faces[] = {&face_native,     &face_kagent,   &face_a2a,
+                                    &face_a2a_kagent, &face_agentpod, &face_about,
+                                    &face_login,      &face_page};
 enum { N_FACES = sizeof faces / sizeof *faces };
 
 const face *const *server_faces(size_t *n)

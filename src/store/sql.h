@@ -52,7 +52,7 @@
     X(min_event, "SELECT coalesce(min(no),0) FROM event")                                          \
     X(max_verdict, "SELECT coalesce(max(no),0) FROM verdict")                                      \
     /* -- trees and members */                                                                     \
-    X(tree_add, "INSERT INTO tree(tree,id,root,created) VALUES($1,$2,$3,$4)")                      \
+    X(tree_add, "INSERT INTO tree(tree,id,root,created,sandbox) VALUES($1,$2,$3,$4,$5)")                      \
     X(tree_id, "SELECT id FROM tree WHERE tree=$1")                                                \
     X(tree_by_id, "SELECT tree FROM tree WHERE id=$1")                                             \
     X(tree_all, "SELECT tree FROM tree WHERE tree>$1 ORDER BY tree LIMIT $2")                      \
@@ -283,6 +283,7 @@
     TURN_STATEMENTS(X)                                                                             \
     COPY_STATEMENTS(X)                                                                             \
     TASK_STATEMENTS(X)                                                                             \
+    SANDBOX_STATEMENTS(X)                                                                          \
     X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
                   "UNION SELECT tree FROM session WHERE owner=$1 ORDER BY 1")                      \
@@ -303,6 +304,7 @@
 #include "store/copy_sql.h"
 #include "store/event_sql.h"
 #include "store/fts_sql.h"
+#include "store/sandbox_sql.h"
 #include "store/share_sql.h"
 #include "store/task_sql.h"
 #include "store/turn_sql.h"
