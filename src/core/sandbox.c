@@ -65,6 +65,16 @@ ramet_status sandbox_for_new(cx *x, const char *id, const char *owner, const cha
     return sandbox_open_for(x, id, owner);
 }
 
+void sandbox_put(cx *x, int64_t tree, const char *mark)
+{
+    if (!*mark)
+        return;
+    db_stmt *q = db_query(x->d, Q_tree_sandbox_set);
+    q_int(q, 1, tree);
+    q_text(q, 2, mark);
+    q_run(q);
+}
+
 /* ------------------------------------------------------------- add, list, remove */
 
 typedef struct add_job {

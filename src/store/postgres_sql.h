@@ -39,7 +39,7 @@
     X(session_place, "SELECT tree,no FROM dir WHERE id=$1 AND kind=1")                             \
     X(tree_by_id, "SELECT tree FROM dir WHERE id=$1 AND kind=2")                                   \
     X(tree_add, "WITH d AS (INSERT INTO dir(id,kind,tree,no) VALUES($2,2,$1,0)) "                  \
-                "INSERT INTO tree(tree,id,root,created,sandbox) VALUES($1,$2,$3,$4,$5)")                      \
+                "INSERT INTO tree(tree,id,root,created) VALUES($1,$2,$3,$4)")                      \
     X(tree_del, "WITH d AS (DELETE FROM dir WHERE kind=2 AND id="                                  \
                 "(SELECT t.id FROM tree t WHERE t.tree=$1)) DELETE FROM tree WHERE tree=$1")       \
     X(session_add,                                                                                 \

@@ -190,6 +190,28 @@ static const char step_6[] =
     "CREATE TABLE visit(user_id TEXT NOT NULL, share TEXT NOT NULL, at BIGINT NOT NULL,"
     " PRIMARY KEY(user_id,share))@CLUSTERED;";
 
+/* What a session was made by beside forking, since when somebody is a member, trees that are being
+ * handed over, texts that entries are found by, files that are fetched from elsewhere. */
+static const char step_7[] =
+    "ALTER TABLE member ADD COLUMN created BIGINT NOT NULL DEFAULT 0;"
+    "UPDATE member SET created=(SELECT t.created FROM tree t WHERE t.tree=member.tree)"
+    " WHERE EXISTS (SELECT 1 FROM tree t WHERE t.tree=member.tree);"
+    "CREATE TABLE origin(tree BIGINT NOT NULL, session BIGINT NOT NULL, client TEXT NOT NULL,"
+    " started_tree BIGINT NOT NULL, started BIGINT NOT NULL, started_entry TEXT,"
+    " PRIMARY KEY(tree,session))@SPREAD;"
+    "CREATE INDEX origin_by_started ON origin(started_tree,started,session);"
+    "CREATE TABLE transfer(id TEXT PRIMARY KEY, tree BIGINT NOT NULL, session BIGINT NOT NULL,"
+    " giver TEXT NOT NULL, taker TEXT NOT NULL, created BIGINT NOT NULL)@CLUSTERED;"
+    "CREATE UNIQUE INDEX transfer_by_tree ON transfer(tree);"
+    "CREATE INDEX transfer_by_giver ON transfer(giver,created,id);"
+    "CREATE INDEX transfer_by_taker ON transfer(taker,created,id);"
+    "CREATE TABLE indexed(tree BIGINT NOT NULL, k BIGINT NOT NULL, text TEXT NOT NULL,"
+    " at BIGINT NOT NULL, PRIMARY KEY(tree,k))@SPREAD;"
+    "CREATE TABLE errand(id TEXT PRIMARY KEY, url TEXT NOT NULL, name TEXT NOT NULL,"
+    " media_type TEXT NOT NULL, owner TEXT NOT NULL, created BIGINT NOT NULL,"
+    " expires BIGINT NOT NULL, failed INT NOT NULL)@CLUSTERED;"
+    "CREATE INDEX errand_by_time ON errand(expires);";
+
 /* The instant in microseconds, and a time as the views show it. */
 #define NOW_US                                                                                     \
     "@SQLITE{CAST(strftime('%s','now') AS INT)*1000000}"                                           \
@@ -266,8 +288,8 @@ static const char step_8[] =
     "LEFT JOIN path h ON h.tree=x.tree AND h.session=x.session AND h.branch=x.owner "
     "AND x.p<h.reach WHERE " LIVING ";";
 
-const schema_step schema_steps[] = {{1, step_1}, {2, step_2}, {3, step_3},
-                                    {4, step_4}, {5, step_5}, {6, step_6}, {8, step_8}};
+const schema_step schema_steps[] = {{1, step_1}, {2, step_2}, {3, step_3}, {4, step_4},
+                                    {5, step_5}, {6, step_6}, {7, step_7}, {8, step_8}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)

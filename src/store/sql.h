@@ -52,7 +52,7 @@
     X(min_event, "SELECT coalesce(min(no),0) FROM event")                                          \
     X(max_verdict, "SELECT coalesce(max(no),0) FROM verdict")                                      \
     /* -- trees and members */                                                                     \
-    X(tree_add, "INSERT INTO tree(tree,id,root,created,sandbox) VALUES($1,$2,$3,$4,$5)")                      \
+    X(tree_add, "INSERT INTO tree(tree,id,root,created) VALUES($1,$2,$3,$4)")                      \
     X(tree_id, "SELECT id FROM tree WHERE tree=$1")                                                \
     X(tree_by_id, "SELECT tree FROM tree WHERE id=$1")                                             \
     X(tree_all, "SELECT tree FROM tree WHERE tree>$1 ORDER BY tree LIMIT $2")                      \
@@ -63,8 +63,8 @@
     X(guard_source, "SELECT 1 FROM session WHERE tree=$1 AND no=$2 AND purging=0 AND deleted=0")   \
     X(tree_del, "DELETE FROM tree WHERE tree=$1")                                                  \
     X(member_level, "SELECT level FROM member WHERE tree=$1 AND user_id=$2")                       \
-    X(member_all, "SELECT user_id,level FROM member WHERE tree=$1 ORDER BY level DESC,user_id")    \
-    X(member_set, "INSERT INTO member(tree,user_id,level) VALUES($1,$2,$3) "                       \
+    X(member_all, "SELECT user_id,level,created FROM member WHERE tree=$1 ORDER BY level DESC,user_id")    \
+    X(member_set, "INSERT INTO member(tree,user_id,level,created) VALUES($1,$2,$3,$4) "            \
                   "ON CONFLICT(tree,user_id) DO UPDATE SET level=excluded.level")                  \
     X(member_del, "DELETE FROM member WHERE tree=$1 AND user_id=$2")                               \
     X(member_clear, "DELETE FROM member WHERE tree=$1")                                            \
@@ -110,9 +110,11 @@
     X(session_of_tree, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 "                   \
                        "ORDER BY s.created,s.no")                                                  \
     /* Not sorted: a sorter over all these columns takes as long as the rest together. */          \
-    X(session_heads, "SELECT " SESSION_COLS ",b.len,b.tip,b.touched,a.len,a.tip,a.touched "        \
-                     "FROM session s LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head "         \
-                     "LEFT JOIN branch a ON a.tree=s.tree AND a.id=s.adk WHERE s.tree=$1")         \
+    X(session_heads, "SELECT " SESSION_COLS                                                        \
+                     ",b.len,b.tip,b.touched,a.len,a.tip,a.touched,f.base FROM session s "         \
+                     "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head "                        \
+                     "LEFT JOIN branch a ON a.tree=s.tree AND a.id=s.adk "                         \
+                     "LEFT JOIN branch f ON f.tree=s.tree AND f.id=s.first WHERE s.tree=$1")       \
     X(session_children, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 AND s.parent=$2 "  \
                         "ORDER BY s.created,s.no")                                                 \
     X(session_has_children,                                                                        \
@@ -284,6 +286,7 @@
     COPY_STATEMENTS(X)                                                                             \
     TASK_STATEMENTS(X)                                                                             \
     SANDBOX_STATEMENTS(X)                                                                          \
+    ORIGIN_STATEMENTS(X)                                                                           \
     X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
                   "UNION SELECT tree FROM session WHERE owner=$1 ORDER BY 1")                      \
@@ -305,6 +308,7 @@
 #include "store/event_sql.h"
 #include "store/fts_sql.h"
 #include "store/sandbox_sql.h"
+#include "store/origin_sql.h"
 #include "store/share_sql.h"
 #include "store/task_sql.h"
 #include "store/turn_sql.h"
