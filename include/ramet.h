@@ -1238,6 +1238,7 @@ typedef struct ramet_event {
     int64_t number;
     ramet_event_kind kind;
     const char *session, *tree; /* ids */
+    const char *sandbox;        /* that the tree is in now */
     int64_t branch;             /* the head after it; for APPENDED: the branch written to */
     ramet_entry *entries;       /* APPENDED: what was added (at most 1,000: see `more`) */
     size_t n;

@@ -21,9 +21,8 @@ static const char *tree_mark(const char *id)
 
 static ramet_sandbox sandbox_from(db_stmt *q, arena *a)
 {
-    return (ramet_sandbox){.id = q_keep_text(q, 0, a),
-                           .owner = q_keep_text(q, 1, a),
-                           .created = q_col_int(q, 2)};
+    return (ramet_sandbox){
+        .id = q_keep_text(q, 0, a), .owner = q_keep_text(q, 1, a), .created = q_col_int(q, 2)};
 }
 
 static bool sandbox_load(cx *x, const char *id, ramet_sandbox *out)
@@ -347,8 +346,8 @@ static const char *member_id(const member_index *m, int64_t no)
 {
     member_row key = {.no = no};
     const member_row *k = &key;
-    const member_row **at = no && m->n ? bsearch(&k, m->rows, m->n, sizeof *m->rows, by_number)
-                                       : NULL;
+    const member_row **at =
+        no && m->n ? bsearch(&k, m->rows, m->n, sizeof *m->rows, by_number) : NULL;
     return at && (*at)->seen ? (*at)->id : NULL;
 }
 

@@ -84,9 +84,9 @@ static const char *agent_config_of(arena *a, const char *metadata)
     return json_is(v, JSON_OBJECT) ? json_raw(a, &d, v) : NULL;
 }
 
-static void metadata_write(face_req *q, json_writer *w, const ramet_session *s)
+static void metadata_write(arena *a, json_writer *w, const ramet_session *s)
 {
-    const char *config = agent_config_of(q->a, s->metadata);
+    const char *config = agent_config_of(a, s->metadata);
     jw_key(w, "metadata");
     jw_object(w);
     if (*s->reason)
@@ -96,11 +96,11 @@ static void metadata_write(face_req *q, json_writer *w, const ramet_session *s)
     if (s->merged_into)
         jw_kstr(w, "mergedInto", s->merged_into);
     if (s->is_fork && *s->from_title)
-        jw_kstr(w, "originalTitle", arena_printf(q->a, "Fork of %s", s->from_title));
+        jw_kstr(w, "originalTitle", arena_printf(a, "Fork of %s", s->from_title));
     jw_end_object(w);
 }
 
-void agentpod_fork_write(face_req *q, json_writer *w, const ramet_session *s)
+void agentpod_fork_write(arena *a, json_writer *w, const ramet_session *s)
 {
     jw_object(w);
     jw_kstr(w, "id", s->id);
@@ -114,7 +114,7 @@ void agentpod_fork_write(face_req *q, json_writer *w, const ramet_session *s)
     for (size_t i = 0; i < s->n_tags; i++)
         jw_str(w, s->tags[i]);
     jw_end_array(w);
-    metadata_write(q, w, s);
+    metadata_write(a, w, s);
     jw_end_object(w);
 }
 

@@ -23,7 +23,7 @@ const char *agentpod_session(face_req *q);
 void agentpod_fail(face_req *q, const char *code, const char *field, const char *message);
 
 /* ---- shapes */
-void agentpod_fork_write(face_req *q, json_writer *w, const ramet_session *s);
+void agentpod_fork_write(arena *a, json_writer *w, const ramet_session *s);
 /* All versions that a session has. */
 typedef struct agentpod_branches {
     const char *session;

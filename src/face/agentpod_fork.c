@@ -26,7 +26,7 @@ static void show_forks(face_req *q, const void *answer)
     jw_array(&q->w);
     for (size_t i = 0; i < list->n; i++)
         if (list->items[i].is_fork)
-            agentpod_fork_write(q, &q->w, &list->items[i]);
+            agentpod_fork_write(q->a, &q->w, &list->items[i]);
     jw_end_array(&q->w);
     jw_key(&q->w, "rootSessions");
     jw_array(&q->w);
@@ -88,7 +88,7 @@ void agentpod_statistics(face_req *q)
 
 static void show_fork(face_req *q, const void *answer)
 {
-    agentpod_fork_write(q, &q->w, *(ramet_session *const *)answer);
+    agentpod_fork_write(q->a, &q->w, *(ramet_session *const *)answer);
 }
 
 /* A member of agentConfig that must be a text when it is there. */
@@ -121,8 +121,7 @@ static bool config_read(face_req *q, ramet_fork_in *in, ramet_agent *agent)
         !config_text(q, config, "agent", &agent->name))
         return false;
     in->agent = agent;
-    in->metadata =
-        arena_printf(q->a, "{\"agentConfig\":%s}", json_raw(q->a, &q->json, config));
+    in->metadata = arena_printf(q->a, "{\"agentConfig\":%s}", json_raw(q->a, &q->json, config));
     return true;
 }
 
@@ -201,7 +200,7 @@ static void show_children(face_req *q, const void *answer)
     jw_key(&q->w, "children");
     jw_array(&q->w);
     for (size_t i = list->n; i-- > 0;) /* newest first */
-        agentpod_fork_write(q, &q->w, &list->items[i]);
+        agentpod_fork_write(q->a, &q->w, &list->items[i]);
     jw_end_array(&q->w);
     jw_end_object(&q->w);
 }
@@ -226,7 +225,7 @@ static void show_info(face_req *q, const void *answer)
     const ramet_session *s = &f->up.items[f->up.n - 1];
     jw_object(&q->w);
     jw_key(&q->w, "fork");
-    agentpod_fork_write(q, &q->w, s);
+    agentpod_fork_write(q->a, &q->w, s);
     ids_write(q, "ancestry", &f->up);
     jw_kint(&q->w, "childCount", (int64_t)f->down.n);
     jw_kint(&q->w, "depth", s->depth);

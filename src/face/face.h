@@ -107,7 +107,7 @@ typedef struct face_route {
 } face_route;
 
 /* Which order identities are looked for in (local mode), and how a stranger is refused. */
-typedef enum { WHO_NATIVE, WHO_KAGENT, WHO_MEMORY } face_who_kind;
+typedef enum { WHO_NATIVE, WHO_KAGENT, WHO_MEMORY, WHO_AGENTPOD } face_who_kind;
 
 typedef struct face {
     const char *name;   /* "native": in metrics (face="native") */
@@ -163,7 +163,8 @@ typedef struct face_hear {
 } face_hear;
 
 /* How a request is told of events, when it wants other words than the native API's. Called on a
- * thread of the server, with locks held: it does not use the library. */
+ * thread of the server, which it holds up for all others; with locks held: of the library it uses
+ * reads alone, through calls of its own. */
 typedef struct face_feed {
     const char *hello, *pulse; /* first bytes; signs of life */
     void (*event)(void *arg, const ramet_event *e, buf *out); /* nothing is added: it is not told */

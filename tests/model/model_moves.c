@@ -607,9 +607,9 @@ m_set model_sync(model *m, const char *user, const char *client, const char *id,
         size_t adk_cut;
         adk_find(s->adk, NULL, s->head, cut, &adk_cut);
         move_cut(m, s, RAMET_MOVE_SYNC, cut, adk_cut,
-                 matched == n                        ? RAMET_EXPLICIT
+                 matched == n                     ? RAMET_EXPLICIT
                  : in[matched].role == RAMET_USER ? RAMET_AUTO_EDIT
-                                                     : RAMET_AUTO_REGENERATE,
+                                                  : RAMET_AUTO_REGENERATE,
                  user, NULL);
     }
     batch_write(m, user, client, s->head, in + matched, n - matched, out);
