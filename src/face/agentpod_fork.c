@@ -120,7 +120,10 @@ static bool config_read(face_req *q, ramet_fork_in *in, ramet_agent *agent)
         !config_text(q, config, "model", &agent->model) ||
         !config_text(q, config, "agent", &agent->name))
         return false;
-    in->agent = agent;
+    if (!agent->name && q->host->agent_default)
+        agent->name = q->host->agent_default(q->host->arg);
+    if (agent->name)
+        in->agent = agent;
     in->metadata = arena_printf(q->a, "{\"agentConfig\":%s}", json_raw(q->a, &q->json, config));
     return true;
 }

@@ -194,6 +194,8 @@ typedef struct face_host {
     void (*nearby)(void *arg, arena *a, json_writer *w);
     /* The name of one of them, from 0 on; NULL past the last. */
     const char *(*agent_name)(void *arg, size_t i);
+    /* That of who answers where none is named. NULL where nobody does. */
+    const char *(*agent_default)(void *arg);
     bool agents_listed; /* sessions of kagent may have no other agents */
     /* Opens a live stream of events for the request: it answers by itself. */
     void (*events)(void *arg, face_req *q, const ramet_events_in *filter, bool from_now);

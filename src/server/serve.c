@@ -81,6 +81,11 @@ static const char *host_agent_name(void *arg, size_t i)
     return i < n ? list[i]->name : NULL;
 }
 
+static const char *host_agent_default(void *arg)
+{
+    return agents_find(((server *)arg)->agents, NULL)->name;
+}
+
 static void host_turn_run(void *arg, face_req *q, const face_turn_in *in, size_t n, bool many)
 {
     turns_run(((server *)arg)->turns, q, in, n, many);
@@ -616,6 +621,7 @@ static ramet_status parts_start(server *s, ramet_error *err)
                           .agents = host_agents,
                           .nearby = host_nearby,
                           .agent_name = host_agent_name,
+                          .agent_default = host_agent_default,
                           .agents_listed = strcmp(s->cfg->kagent_agents, "listed") == 0,
                           .events = host_events,
                           .count = host_count,
