@@ -62,7 +62,7 @@ CFLAGS := $(filter-out -D_FORTIFY_SOURCE=2,$(CFLAGS))
 endif
 
 LIB_SRC := $(wildcard src/base/*.c src/store/*.c src/core/*.c)
-BIN_SRC := $(wildcard src/face/*.c src/agent/*.c src/server/*.c src/client/*.c src/bench/*.c src/cli/*.c)
+BIN_SRC := $(wildcard src/face/*.c src/agent/*.c src/server/*.c src/client/*.c src/acp/*.c src/bench/*.c src/cli/*.c)
 WEB_SRC := $(shell find web \( -name node_modules -o -name tests \) -prune -o -type f -print)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
 BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(B)/obj/page_data.o

@@ -213,7 +213,7 @@ RAMET_API const char *ramet_where(const char *where);
 typedef enum { RAMET_SQLITE, RAMET_POSTGRES, RAMET_CITUS } ramet_engine;
 typedef struct ramet_schema_in {
     ramet_engine engine;
-    int partitions; /* of each table of a tree, on PostgreSQL; 0 = 8 */
+    int partitions; /* of each table of a tree, on PostgreSQL; 0 or 1: none */
     int64_t after;  /* only what a store of that schema version lacks; 0 = all */
 } ramet_schema_in;
 RAMET_API ramet_status ramet_schema(const ramet_schema_in *in,
