@@ -239,7 +239,7 @@ static const char step_8[] =
     "@POSTGRES{ARRAY(SELECT g.tag FROM tag g WHERE g.tree=s.tree AND g.session=s.no "
     "ORDER BY g.tag)} AS tags,nullif(s.reason,'') AS reason,"
     /* PostgreSQL's jsonb takes no U+0000. */
-    "CASE WHEN s.metadata LIKE '%\"agentConfig\"%' THEN "
+    "CASE WHEN s.metadata LIKE '%agentConfig%' THEN "
     "@SQLITE{json_extract(s.metadata,'$.agentConfig')}"
     "@POSTGRES{CASE WHEN strpos(s.metadata,'\\u0000')=0 THEN "
     "CAST(CAST(s.metadata AS json)->'agentConfig' AS jsonb) END} END AS agent_config,"

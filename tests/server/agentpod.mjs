@@ -8,6 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test, finish, start, call, must, ramet, run, scratch, newSession, append, assert, enc, sse, onPostgres, eventually } from './lib.mjs';
+import { editor } from './help/acp.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const BOX = '/api/v2/sandboxes';
@@ -549,6 +550,29 @@ test('sandboxes: made, listed, removed, natively and by the command', async () =
   }
 });
 
+test('the commands of the documents run', async () => {
+  const doc = readFileSync(join(here, '../../docs/agentpod.md'), 'utf8');
+  const db = scratch('store.db'), env = { RAMET_DB: db, RAMET_USER: 'ann' };
+  const sh = async (line) => {
+    const words = line.match(/'[^']*'|\S+/g).map((w) => w.replace(/^'|'$/g, ''));
+    assert.equal(words[0], 'ramet', line);
+    const r = await ramet(words.slice(1), { env });
+    assert.equal(r.code, 0, `${line}: ${r.err}`);
+    return r.out;
+  };
+  for (const line of /```sh\n([^`]*)```/.exec(doc)[1].trim().split('\n')) await sh(line);
+  await sh('ramet sandbox add box');
+  await sh('ramet new --id s --sandbox box');
+  await ramet(['append', 's', '--format', 'jsonl'], { env, input: '{"id":"m1","role":"user","text":"hi"}\n' });
+  const table = [...doc.matchAll(/^\| `([a-z_]+)` \| `(ramet [^`]*)` \|/gm)].map((m) => [m[1], m[2]]);
+  assert.deepEqual(table.map(([name]) => name), ['fork_session', 'list_session_forks', 'get_session_ancestry', 'get_session_children',
+    'add_session_tag', 'remove_session_tag', 'delete_fork_tree', 'list_session_branches']);
+  table.push(table.splice(6, 1)[0]); // what is deleted is deleted last
+  for (const [, line] of table)
+    await sh(line.replace('SESSION', 's').replace('MESSAGE', 'm1').replace('SANDBOX', 'box').replace('TEXT', 'why').replace('TAG', 'x'));
+  for (const report of /```sql\n([^`]*)```/.exec(doc)[1].trim().split(';\n')) rows(db, report.replace(/;$/, ''));
+});
+
 // ------------------------------------------------------------------ other faces
 
 test('sessions of other faces show up with their lineage, and the reverse', async () => {
@@ -566,23 +590,30 @@ test('sessions of other faces show up with their lineage, and the reverse', asyn
   const mf = await m('POST', `conversations/${fid}/entries`, { channel: 'history', contentType: 'history', content: [{ role: 'USER', text: 'hi there' }],
     forkedAtConversationId: id, forkedAtEntryId: first.body.id });
   assert.equal(mf.status, 201, mf.text);
+  const e = await editor({ args: ['acp', '--server', s.url, '--user', 'ann', '--agent', 'echo'] });
+  const acp = await e.open();
+  await e.prompt(acp, 'one');
+  const af = (await e.ask('session/fork', { sessionId: acp, cwd: '/tmp' })).sessionId;
   const list = await c.listSessionForks();
-  assert.deepEqual(new Set(list.rootSessions), new Set(['native', 'kag', id]));
-  assert.deepEqual(Object.fromEntries(list.forks.map((f) => [f.id, f.parentSessionId])), { [nf.id]: 'native', [kf.id]: 'kag', [fid]: id });
+  assert.deepEqual(new Set(list.rootSessions), new Set(['native', 'kag', id, acp]));
+  assert.deepEqual(Object.fromEntries(list.forks.map((f) => [f.id, f.parentSessionId])), { [nf.id]: 'native', [kf.id]: 'kag', [fid]: id, [af]: acp });
   assert.deepEqual(list.forks.find((f) => f.id === nf.id).tags, ['t']);
-  for (const [fork, root] of [[nf.id, 'native'], [kf.id, 'kag'], [fid, id]]) {
+  for (const [fork, root] of [[nf.id, 'native'], [kf.id, 'kag'], [fid, id], [af, acp]]) {
     assert.deepEqual((await c.getSessionAncestry(fork)).ancestry, [root, fork]);
     assert.equal((await c.getSessionForkInfo(root)).childCount, 1);
   }
   // What is forked here is there in all of them.
   const mine = [];
-  for (const root of ['native', 'kag', id]) mine.push(await c.createSessionFork(root, { reason: 'here', tags: ['pod'] }));
+  for (const root of ['native', 'kag', id, acp]) mine.push(await c.createSessionFork(root, { reason: 'here', tags: ['pod'] }));
   const natively = await must(s, 'GET', `sessions/${mine[0].id}`, ann);
   assert.deepEqual([natively.forked_from.session_id, natively.forked_from.reason, natively.tags], ['native', 'here', ['pod']]);
   assert.equal((await k('GET', `sessions/${mine[1].id}`)).data.session.id, mine[1].id);
   const remembered = await m('GET', `conversations/${mine[2].id}`);
   assert.equal(remembered.status, 200, remembered.text);
   assert.equal(remembered.body.forkedAtConversationId, id);
+  assert.deepEqual((await e.load(mine[3].id)).map(([, text]) => text), ['one', 'one']);
+  assert.ok((await e.ask('session/list', {})).sessions.some((x) => x.sessionId === mine[3].id));
+  assert.equal((await e.end()).code, 0);
 });
 
 // ------------------------------------------------------------------ bad input, and who asks
