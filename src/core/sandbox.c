@@ -6,8 +6,8 @@
  *       parent's without a write.
  *   B2  A sandbox is there for its owner alone, whatever trees are in it. What he sees of them is
  *       decided as everywhere (I10).
- *   B3  A list or a count is one query over the trees of a sandbox. It gives a row a session and
- *       tag, in any order, sessions that the caller may not see among them.
+ *   B3  A list or a count is one query over the trees of a sandbox. It gives a row a session and a
+ *       row a tag, in any order, those that the caller may not see among them.
  */
 #include "core/core.h"
 
@@ -235,15 +235,26 @@ ramet_status ramet_sandbox_of(ramet_call *c, const char *session, const char **i
 
 /* -------------------------------------------------------------- all of them */
 
-/* A row of the query (B3). */
+/* A session of the query (B3). */
 typedef struct member_row {
     int64_t no, parent, depth, merged, created;
-    const char *id, *owner, *reason, *metadata, *entry, *from_title, *tag;
+    const char *id, *owner, *reason, *metadata, *entry, *from_title;
+    const char **tags;
+    size_t n_tags;
     uint8_t type, by_kind, visibility;
     bool seen, gone;
 } member_row;
 
-typedef VEC(member_row) member_list;
+typedef struct tag_row {
+    int64_t no;
+    const char *tag;
+} tag_row;
+
+typedef struct members {
+    VEC(member_row) all; /* newest first */
+    VEC(tag_row) tags;
+    member_row **by_no;
+} members;
 
 static const char *text_of(db_stmt *q, int n, arena *a, const char *otherwise)
 {
@@ -251,38 +262,32 @@ static const char *text_of(db_stmt *q, int n, arena *a, const char *otherwise)
     return s && *s ? arena_strdup(a, s) : otherwise;
 }
 
-/* `last` is the row before: of the same session as often as it has tags. */
-static member_row member_from(cx *x, db_stmt *q, const member_row *last)
+static member_row member_from(cx *x, db_stmt *q, bool whole)
 {
-    session_row s = {.no = q_col_int(q, 0),
-                     .owner = q_col_text(q, 5),
-                     .visibility = (int)q_col_int(q, 6),
-                     .expires = q_col_int(q, 10),
-                     .deleted = q_col_int(q, 12),
-                     .purging = (int)q_col_int(q, 13)};
-    member_row r = {.no = s.no};
-    if (last && last->no == s.no) {
-        r = *last;
-    } else {
-        if (!s.owner)
-            s.owner = "";
-        r.seen = session_seen(x, (ramet_level)q_col_int(q, 14), &s);
-        r.gone = session_gone(x, &s);
-        r.owner = arena_strdup(x->a, s.owner);
-        r.visibility = (uint8_t)s.visibility;
-        r.id = s.purging ? NULL : q_keep_text(q, 2, x->a);
-        r.parent = q_col_int(q, 3);
-        r.depth = q_col_int(q, 4);
-        r.type = (uint8_t)q_col_int(q, 7);
-        r.by_kind = (uint8_t)q_col_int(q, 8);
-        r.merged = q_col_int(q, 9);
-        r.created = q_col_int(q, 11);
-        r.reason = text_of(q, 15, x->a, "");
-        r.metadata = text_of(q, 16, x->a, "{}");
-        r.entry = q_keep_text(q, 17, x->a);
-        r.from_title = text_of(q, 18, x->a, "");
-    }
-    r.tag = q_keep_text(q, 19, x->a);
+    const char *owner = q_col_text(q, 3);
+    session_row s = {.owner = owner ? owner : "",
+                     .visibility = (int)q_col_int(q, 4),
+                     .expires = q_col_int(q, 7),
+                     .deleted = q_col_int(q, 8),
+                     .purging = (int)q_col_int(q, 9)};
+    member_row r = {.no = q_col_int(q, 0),
+                    .parent = q_col_int(q, 1),
+                    .depth = q_col_int(q, 2),
+                    .visibility = (uint8_t)s.visibility,
+                    .type = (uint8_t)q_col_int(q, 5),
+                    .created = q_col_int(q, 6),
+                    .seen = session_seen(x, (ramet_level)q_col_int(q, 10), &s),
+                    .gone = session_gone(x, &s)};
+    if (!whole)
+        return r;
+    r.owner = arena_strdup(x->a, s.owner);
+    r.id = s.purging ? NULL : q_keep_text(q, 12, x->a);
+    r.by_kind = (uint8_t)q_col_int(q, 13);
+    r.merged = q_col_int(q, 14);
+    r.reason = text_of(q, 15, x->a, "");
+    r.metadata = text_of(q, 16, x->a, "{}");
+    r.entry = q_keep_text(q, 17, x->a);
+    r.from_title = text_of(q, 18, x->a, "");
     return r;
 }
 
@@ -291,33 +296,7 @@ static int newest_first(const void *a, const void *b)
     const member_row *p = a, *q = b;
     if (p->created != q->created)
         return p->created > q->created ? -1 : 1;
-    if (p->no != q->no)
-        return p->no > q->no ? -1 : 1;
-    return p->tag && q->tag ? strcmp(p->tag, q->tag) : 0;
-}
-
-/* Which statement: of a name, of none for the program, of none for a user. */
-static void members_gather(cx *x, const char *id, const sql_id which[3], member_list *out)
-{
-    const char *mark = tree_mark(id);
-    db_stmt *q = db_query(x->d, mark ? which[0] : x->c->user ? which[2] : which[1]);
-    q_text(q, 1, mark ? mark : "");
-    q_text(q, 2, x->c->user);
-    while (q_row(q)) {
-        member_row r = member_from(x, q, out->n ? &out->items[out->n - 1] : NULL);
-        VEC_PUSH(x->a, out, r);
-    }
-    if (out->n)
-        qsort(out->items, out->n, sizeof *out->items, newest_first);
-}
-
-/* The rows of one session are [at, the answer). */
-static size_t member_end(const member_list *v, size_t at)
-{
-    size_t end = at + 1;
-    while (end < v->n && v->items[end].no == v->items[at].no)
-        end++;
-    return end;
+    return p->no > q->no ? -1 : p->no < q->no;
 }
 
 static int by_number(const void *a, const void *b)
@@ -326,41 +305,78 @@ static int by_number(const void *a, const void *b)
     return p->no < q->no ? -1 : p->no > q->no;
 }
 
-/* The first row of each session, by its number. */
-typedef struct member_index {
-    const member_row **rows;
-    size_t n;
-} member_index;
-
-static member_index index_make(arena *a, const member_list *v)
+static int by_session(const void *a, const void *b)
 {
-    member_index m = {.rows = arena_array(a, v->n + 1, sizeof *m.rows)};
-    for (size_t i = 0; i < v->n; i = member_end(v, i))
-        m.rows[m.n++] = &v->items[i];
-    if (m.n)
-        qsort(m.rows, m.n, sizeof *m.rows, by_number);
-    return m;
+    const tag_row *p = a, *q = b;
+    if (p->no != q->no)
+        return p->no < q->no ? -1 : 1;
+    return strcmp(p->tag, q->tag);
 }
 
-static const char *member_id(const member_index *m, int64_t no)
+/* Gives each session its tags: both are by number. */
+static void tags_give(cx *x, members *m)
 {
-    member_row key = {.no = no};
-    const member_row *k = &key;
-    const member_row **at =
-        no && m->n ? bsearch(&k, m->rows, m->n, sizeof *m->rows, by_number) : NULL;
+    const char **room = arena_array(x->a, m->tags.n + 1, sizeof *room);
+    size_t at = 0;
+    if (m->tags.n)
+        qsort(m->tags.items, m->tags.n, sizeof *m->tags.items, by_session);
+    for (size_t i = 0; i < m->all.n; i++) {
+        member_row *r = m->by_no[i];
+        while (at < m->tags.n && m->tags.items[at].no < r->no)
+            at++;
+        for (r->tags = room; at < m->tags.n && m->tags.items[at].no == r->no; at++)
+            r->tags[r->n_tags++] = m->tags.items[at].tag;
+        room += r->n_tags;
+    }
+}
+
+/* Which statement: of a name, of none for the program, of none for a user. */
+static ramet_status members_gather(cx *x, const char *id, const sql_id which[3], bool whole,
+                                   members *m)
+{
+    const char *mark = tree_mark(id);
+    TRY(sandbox_open(x, id));
+    db_stmt *q = db_query(x->d, mark ? which[0] : x->c->user ? which[2] : which[1]);
+    q_text(q, 1, mark ? mark : "");
+    q_text(q, 2, x->c->user);
+    while (q_row(q)) {
+        tag_row t = {q_col_int(q, 0), q_keep_text(q, 11, x->a)};
+        if (t.tag)
+            VEC_PUSH(x->a, &m->tags, t);
+        else
+            VEC_PUSH(x->a, &m->all, member_from(x, q, whole));
+    }
+    TRY(cx_status(x));
+    if (m->all.n)
+        qsort(m->all.items, m->all.n, sizeof *m->all.items, newest_first);
+    m->by_no = arena_array(x->a, m->all.n + 1, sizeof *m->by_no);
+    for (size_t i = 0; i < m->all.n; i++)
+        m->by_no[i] = &m->all.items[i];
+    if (m->all.n)
+        qsort(m->by_no, m->all.n, sizeof *m->by_no, by_number);
+    tags_give(x, m);
+    return RAMET_OK;
+}
+
+static const char *member_id(const members *m, int64_t no)
+{
+    member_row key = {.no = no}, *k = &key;
+    if (!no)
+        return NULL;
+    member_row **at = bsearch(&k, m->by_no, m->all.n, sizeof *m->by_no, by_number);
     return at && (*at)->seen ? (*at)->id : NULL;
 }
 
-static void member_show(cx *x, const member_list *v, size_t at, size_t end, const member_index *m,
-                        ramet_session *out)
+static void member_show(const members *m, const member_row *r, ramet_session *out)
 {
-    const member_row *r = &v->items[at];
     *out = (ramet_session){.id = r->id,
                            .tree_id = "",
                            .title = "",
                            .shown_title = "",
                            .owner = r->owner,
                            .visibility = (ramet_visibility)r->visibility,
+                           .tags = r->tags,
+                           .n_tags = r->n_tags,
                            .is_fork = r->parent != 0,
                            .parent_id = member_id(m, r->parent),
                            .fork_entry_id = r->entry,
@@ -373,26 +389,18 @@ static void member_show(cx *x, const member_list *v, size_t at, size_t end, cons
                            .created = r->created,
                            .depth = r->depth,
                            .number = r->no};
-    const char **tags = arena_array(x->a, end - at, sizeof *tags);
-    for (size_t i = at; i < end; i++)
-        if (v->items[i].tag)
-            tags[out->n_tags++] = v->items[i].tag;
-    out->tags = tags;
 }
 
 static ramet_status sessions_run(cx *x, const char *id, ramet_session **out, size_t *n)
 {
     static const sql_id which[3] = {Q_sandbox_named, Q_sandbox_none, Q_sandbox_user};
-    member_list v = {0};
-    TRY(sandbox_open(x, id));
-    members_gather(x, id, which, &v);
-    TRY(cx_status(x));
-    member_index m = index_make(x->a, &v);
-    *out = arena_array(x->a, m.n + 1, sizeof **out);
-    for (size_t i = 0, end; i < v.n; i = end) {
-        end = member_end(&v, i);
-        if (v.items[i].seen && !v.items[i].gone && v.items[i].id)
-            member_show(x, &v, i, end, &m, &(*out)[(*n)++]);
+    members m = {0};
+    TRY(members_gather(x, id, which, true, &m));
+    *out = arena_array(x->a, m.all.n + 1, sizeof **out);
+    for (size_t i = 0; i < m.all.n; i++) {
+        const member_row *r = &m.all.items[i];
+        if (r->seen && !r->gone && r->id)
+            member_show(&m, r, &(*out)[(*n)++]);
     }
     return RAMET_OK;
 }
@@ -443,20 +451,16 @@ static ramet_status count_run(cx *x, const char *id, ramet_sandbox_counts *out)
 {
     static const sql_id which[3] = {Q_sandbox_named_count, Q_sandbox_none_count,
                                     Q_sandbox_user_count};
-    member_list v = {0};
-    TRY(sandbox_open(x, id));
-    members_gather(x, id, which, &v);
-    TRY(cx_status(x));
-    const char **tags = arena_array(x->a, v.n + 1, sizeof *tags);
+    members m = {0};
+    TRY(members_gather(x, id, which, false, &m));
+    const char **tags = arena_array(x->a, m.tags.n + 1, sizeof *tags);
     size_t n_tags = 0;
-    for (size_t i = 0; i < v.n; i++) {
-        const member_row *r = &v.items[i];
+    for (size_t i = 0; i < m.all.n; i++) {
+        const member_row *r = &m.all.items[i];
         if (!r->seen || r->gone)
             continue;
-        if (r->tag)
-            tags[n_tags++] = r->tag;
-        if (i && r[-1].no == r->no)
-            continue;
+        for (size_t k = 0; k < r->n_tags; k++)
+            tags[n_tags++] = r->tags[k];
         out->sessions++;
         out->roots += !r->parent;
         out->forks += r->parent != 0;
