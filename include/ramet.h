@@ -426,9 +426,9 @@ typedef struct ramet_list_in {
     const char *title; /* part of the shown or stored title, any case */
     ramet_archived archived;
     const char *sandbox; /* RAMET_SANDBOX_NOT_FOUND */
-    const char *after; /* instead of a cursor: the session that the page begins behind; nothing
-                          comes behind one that is not there */
-    bool stored_title; /* `title` is looked for in stored titles alone */
+    const char *after;   /* instead of a cursor: the session that the page begins behind; nothing
+                            comes behind one that is not there */
+    bool stored_title;   /* `title` is looked for in stored titles alone */
     enum {
         RAMET_ALL_FORKS,
         RAMET_NO_FORKS,
@@ -803,7 +803,7 @@ typedef struct ramet_fork_in {
     const char *before_turn; /* instead of `at` and `adk_at`: see below */
     bool by_role; /* the side of `at` is that of its entry's role: before what a user said, after
                      all else */
-    bool blank;              /* instead of them: it inherits nothing */
+    bool blank;   /* instead of them: it inherits nothing */
 } ramet_fork_in;
 
 /* A new session in the same tree that shares the history up to the cut. O(log d),
