@@ -68,6 +68,9 @@
     X(members)                                                                                     \
     X(member_set)                                                                                  \
     X(member_remove)                                                                               \
+    X(sandbox_add)                                                                                 \
+    X(sandboxes)                                                                                   \
+    X(sandbox_remove)                                                                              \
     X(share_add)                                                                                   \
     X(shares)                                                                                      \
     X(share_revoke)                                                                                \

@@ -47,8 +47,9 @@ typedef struct server {
     bool timer_stop;
 } server;
 
-static const face *const faces[] = {&face_native,     &face_kagent, &face_memory, &face_a2a,
-                                    &face_a2a_kagent, &face_about,  &face_login,  &face_page};
+static const face *const faces[] = {&face_native,     &face_kagent,   &face_memory, &face_a2a,
+                                    &face_a2a_kagent, &face_agentpod, &face_about,  &face_login,
+                                    &face_page};
 enum { N_FACES = sizeof faces / sizeof *faces };
 
 const face *const *server_faces(size_t *n)
@@ -78,6 +79,11 @@ static const char *host_agent_name(void *arg, size_t i)
     agent *const *list;
     size_t n = agents_list(((server *)arg)->agents, &list);
     return i < n ? list[i]->name : NULL;
+}
+
+static const char *host_agent_default(void *arg)
+{
+    return agents_find(((server *)arg)->agents, NULL)->name;
 }
 
 static void host_turn_run(void *arg, face_req *q, const face_turn_in *in, size_t n, bool many)
@@ -615,6 +621,7 @@ static ramet_status parts_start(server *s, ramet_error *err)
                           .agents = host_agents,
                           .nearby = host_nearby,
                           .agent_name = host_agent_name,
+                          .agent_default = host_agent_default,
                           .agents_listed = strcmp(s->cfg->kagent_agents, "listed") == 0,
                           .events = host_events,
                           .count = host_count,

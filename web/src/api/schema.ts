@@ -718,13 +718,11 @@ export interface components {
             /** @description sorted */
             tags: string[];
         };
+        /** @description A tag and how many sessions have it. */
         TagCount: {
             tag: string;
-            /**
-             * Format: int64
-             * @description how many have it
-             */
-            sessions: number;
+            /** Format: int64 */
+            count: number;
         };
         /** @description By name. */
         TagList: {
@@ -901,6 +899,31 @@ export interface components {
             expires_at: string | null;
             /** @description only in the answer that made it */
             token?: string;
+        };
+        /** @description A set of trees that belong together, for its owner. */
+        Sandbox: {
+            /** @description `default`: those in no other */
+            id: string;
+            owner: string;
+            /**
+             * Format: date-time
+             * @description null of `default`
+             */
+            created_at: string | null;
+        };
+        /** @description The caller's, `default` first. */
+        SandboxList: {
+            sandboxes: components["schemas"]["Sandbox"][];
+            /** @description `cursor` of the next page; null at the end */
+            next_cursor: string | null;
+        };
+        SandboxRemoved: {
+            id: string;
+            /**
+             * Format: int64
+             * @description trees that were in it and are in none now
+             */
+            trees: number;
         };
         /** @description Without their tokens. */
         ShareList: {
