@@ -268,7 +268,7 @@ static void turn_apply(loader *l, const ramet_turn *t)
     g->t.created = t->started;
 }
 
-static void group_finish(group *g)
+static void group_finish(const loader *l, group *g)
 {
     a2a_task *t = &g->t;
     t->history = g->list.items;
@@ -281,6 +281,9 @@ static void group_finish(group *g)
         t->updated = last;
     if (!t->status_at)
         t->status_at = t->updated;
+    /* What was inherited is there since the session is. */
+    if (t->inherited && t->status_at < l->s->created)
+        t->status_at = l->s->created;
 }
 
 static ramet_status load_known(loader *l)
@@ -326,7 +329,7 @@ ramet_status a2a_tasks(ramet_call *c, const char *session, a2a_task **out, size_
         group *g = l.groups.items[i];
         if (g->hidden)
             continue;
-        group_finish(g);
+        group_finish(&l, g);
         (*out)[(*n)++] = g->t;
     }
     return RAMET_OK;
@@ -416,7 +419,7 @@ ramet_status a2a_task_get(ramet_call *c, const char *session, const char *id, a2
     group *g = at ? group_find(&l, id) : NULL;
     if (!g || g->hidden)
         return RAMET_TURN_NOT_FOUND;
-    group_finish(g);
+    group_finish(&l, g);
     *out = &g->t;
     return RAMET_OK;
 }

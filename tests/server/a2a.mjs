@@ -529,27 +529,40 @@ test('1.0: tasks are listed by context, state and time, in pages, the newest fir
     assert.equal((await rpc(s, 'ListTasks', bad, { version: '1.0' })).body.error.code, -32602, JSON.stringify(bad));
 });
 
-test('1.0: a list of all goes through every session, in parts', async () => {
+test('1.0: a list of all is in order over every session, page by page', async () => {
   const s = await start();
-  const n = 620, ids = Array.from({ length: n }, (_, i) => `many${i}`);
-  for (let at = 0; at < n; at += 20)
-    await Promise.all(ids.slice(at, at + 20).map(async (id, i) => {
-      await newSession(s, { id, agent: (at + i) % 10 ? 'other' : 'echo' });
-      await must(s, 'POST', at1(id), { json: { entries: [{ role: 'user', text: id }] } });
-    }));
+  const n = 620, ids = Array.from({ length: n }, (_, i) => `many${i}`), mine = ids.filter((_, i) => i % 10);
+  const some = async (list, work) => { for (let at = 0; at < list.length; at += 20) await Promise.all(list.slice(at, at + 20).map(work)); };
+  const say = (id, text) => must(s, 'POST', at1(id), { json: { entries: [{ role: 'user', text }] } });
+  await some(ids, async (id, i) => {
+    await newSession(s, { id, agent: mine.includes(id) ? 'echo' : 'other' });
+    await say(id, id);
+  });
+  // The oldest sessions speak again last; tasks come from elsewhere with times of their own.
+  await some(mine.filter((_, i) => i % 7 === 0).reverse(), (id) => say(id, 'again'));
+  const dated = mine.filter((_, i) => i % 31 === 0);
+  await some(dated, (id, i) => must(s, 'POST', '/api/tasks?user_id=local', { json: { kind: 'task', id: `${id}-dated`, contextId: id, history: [],
+    status: { state: 'completed', timestamp: `${i % 2 ? 2019 : 2040}-01-01T00:00:${String(dated.indexOf(id)).padStart(2, '0')}Z` } } }));
+  const fork = (await must(s, 'POST', at(mine[3], '/fork'), { json: {} })).id;
   const seen = [], sizes = [];
   for (let pageToken, more = true; more;) {
-    const { tasks, nextPageToken, totalSize } = (await rpc(s, 'ListTasks', { pageSize: 30, pageToken }, { version: '1.0' })).body.result;
-    seen.push(...tasks.map((t) => t.contextId));
+    const { tasks, nextPageToken, totalSize } = (await rpc(s, 'ListTasks', { pageSize: 100, pageToken }, { version: '1.0' })).body.result;
+    seen.push(...tasks);
     sizes.push(totalSize);
     // What comes meanwhile neither repeats nor hides another.
-    if (seen.length === 30) await must(s, 'POST', at1((await newSession(s, { agent: 'echo' })).id), { json: { entries: [{ role: 'user', text: 'late' }] } });
+    if (seen.length === 100) await say((await newSession(s, { agent: 'echo' })).id, 'late');
     pageToken = nextPageToken;
     more = pageToken !== '';
   }
-  assert.deepEqual([...new Set(seen)].length, seen.length, 'none twice');
-  assert.deepEqual(seen.filter((id) => id.startsWith('many')).sort(), ids.filter((_, i) => i % 10 === 0).sort());
-  assert.ok(sizes.at(-1) >= 62, `${sizes}`);
+  const times = seen.map((t) => t.status.timestamp);
+  assert.deepEqual(times, [...times].sort().reverse(), 'the newest first, over all pages');
+  assert.deepEqual([...new Set(seen.map((t) => t.id))].length, seen.length, 'none twice');
+  assert.deepEqual([...new Set(seen.map((t) => t.contextId))].sort(), [...mine, fork].sort(), 'none left out');
+  assert.equal(seen.length, mine.length + mine.filter((_, i) => i % 7 === 0).length + dated.length + 1);
+  assert.equal(sizes.at(-1), seen.length);
+  assert.ok(times[0].startsWith('2040') && times.at(-1).startsWith('2019'));
+  const after = (await rpc(s, 'ListTasks', { pageSize: 100, statusTimestampAfter: '2039-01-01T00:00:00Z' }, { version: '1.0' })).body.result;
+  assert.deepEqual(after.tasks.map((t) => t.id), seen.filter((t) => t.status.timestamp > '2039').map((t) => t.id));
 }, { seconds: 120 });
 
 // ------------------------------------------------------------------ the wire
