@@ -105,8 +105,10 @@
                TAGS_WITHOUT)                                                                       \
     X(tag_clear, "WITH t AS (DELETE FROM tag WHERE tree=$1 AND session=$2) UPDATE session "        \
                  "SET tags='{}' WHERE tree=$1 AND no=$2 AND tags<>'{}'")                           \
-    X(session_tagged, "SELECT " SESSION_COLS " FROM session s WHERE s.tags@>ARRAY[$1] "            \
-                      "AND s.tags<>'{}' AND (s.created<$2 OR (s.created=$2 AND s.no<$3)) "         \
+    /* OFFSET 0: else the LIMIT makes the planner walk all sessions by time until enough have it. */ \
+    X(session_tagged, "SELECT " SESSION_COLS " FROM (SELECT * FROM session x WHERE "               \
+                      "x.tags@>ARRAY[$1] AND x.tags<>'{}' OFFSET 0) s "                            \
+                      "WHERE s.created<$2 OR (s.created=$2 AND s.no<$3) "                          \
                       "ORDER BY s.created DESC,s.no DESC LIMIT $4")                                \
     X(orphan_tag, "SELECT o.tree,o.session,o.tag FROM tag o WHERE NOT EXISTS (SELECT 1 FROM "      \
                   "session s WHERE s.tree=o.tree AND s.no=o.session AND s.tags@>ARRAY[o.tag]) "    \
