@@ -62,7 +62,7 @@ CFLAGS := $(filter-out -D_FORTIFY_SOURCE=2,$(CFLAGS))
 endif
 
 LIB_SRC := $(wildcard src/base/*.c src/store/*.c src/core/*.c)
-BIN_SRC := $(wildcard src/face/*.c src/agent/*.c src/server/*.c src/client/*.c src/bench/*.c src/cli/*.c)
+BIN_SRC := $(wildcard src/face/*.c src/agent/*.c src/server/*.c src/client/*.c src/acp/*.c src/bench/*.c src/cli/*.c)
 WEB_SRC := $(shell find web \( -name node_modules -o -name tests \) -prune -o -type f -print)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
 BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(B)/obj/page_data.o
@@ -176,7 +176,7 @@ format:
 
 # What the code tells about itself, written anew.
 docs: $(B)/ramet
-	for name in native kagent a2a a2a-kagent server login page; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
+	for name in native kagent memory a2a a2a-kagent server login page; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
 	$(B)/ramet help --markdown > docs/cli.md
 	$(B)/ramet help --settings > $(B)/settings.md
 	sed -i -e '/^<!-- settings -->/r $(B)/settings.md' -e '/^<!-- settings -->/,/^<!-- .settings -->/{/^<!-- /!d}' docs/server.md

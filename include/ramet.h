@@ -86,6 +86,10 @@ extern "C" {
     X(TOKEN_NOT_FOUND, "token_not_found", 404, 3, "no such token")                                 \
     X(UNAUTHENTICATED, "unauthenticated", 401, 4, "the token is unknown, expired or revoked")      \
     X(ATTACHMENT_IN_USE, "attachment_in_use", 409, 5, "an entry refers to the attachment")         \
+    X(MEMBER_EXISTS, "member_exists", 409, 5, "that user is a member of the tree already")         \
+    X(TRANSFER_NOT_FOUND, "transfer_not_found", 404, 3, "no such transfer")                        \
+    X(TRANSFER_PENDING, "transfer_pending", 409, 5, "the tree is being handed over already")       \
+    X(KEY_TAKEN, "key_taken", 409, 5, "an entry of the session has that key already")              \
     X(TURN_NOT_FOUND, "turn_not_found", 404, 3, "no such turn in this session")                    \
     X(TURN_RUNNING_ALREADY, "turn_running", 409, 5, "a turn runs on this branch already")          \
     X(TURN_OVER, "turn_over", 409, 5, "the turn has ended")                                        \
@@ -140,6 +144,7 @@ typedef struct ramet_error {
     ramet_status status;
     char message[512]; /* one line: what, which value, what to do */
     char field[48];    /* the argument at fault, "" when none is */
+    bool hidden;       /* RAMET_ATTACHMENT_NOT_FOUND: it is there, but the caller may not know */
     ramet_head head;   /* RAMET_HEAD_MOVED: the present head; its entry_id lives in the call */
 } ramet_error;
 
@@ -206,7 +211,7 @@ RAMET_API const char *ramet_where(const char *where);
 typedef enum { RAMET_SQLITE, RAMET_POSTGRES, RAMET_CITUS } ramet_engine;
 typedef struct ramet_schema_in {
     ramet_engine engine;
-    int partitions; /* of each table of a tree, on PostgreSQL; 0 = 8 */
+    int partitions; /* of each table of a tree, on PostgreSQL; 0 or 1: none */
     int64_t after;  /* only what a store of that schema version lacks; 0 = all */
 } ramet_schema_in;
 RAMET_API ramet_status ramet_schema(const ramet_schema_in *in,
@@ -376,6 +381,7 @@ typedef struct ramet_session {
      * his own private session; of a link, reader or writer. */
     ramet_level level;
     int64_t number; /* owner_no of the entries that it appended itself */
+    int64_t base;   /* entries that it inherited; only from ramet_tree() with `light` */
     /* Only from ramet_tree(): ids from the root, this one last, at most the last 64. */
     const char *const *path;
     size_t n_path;
@@ -415,6 +421,20 @@ typedef struct ramet_list_in {
     const char *tree;  /* a tree id */
     const char *title; /* part of the shown or stored title, any case */
     ramet_archived archived;
+    const char *after; /* instead of a cursor: the session that the page begins behind; nothing
+                          comes behind one that is not there */
+    bool stored_title; /* `title` is looked for in stored titles alone */
+    enum {
+        RAMET_ALL_FORKS,
+        RAMET_NO_FORKS,
+        RAMET_LATEST_FORK
+    } forks; /* all; roots; of each tree
+what was touched last, among those that `archived` lets through */
+    enum {
+        RAMET_ANY_START,
+        RAMET_NOT_STARTED,
+        RAMET_STARTED
+    } start; /* by another session or not */
 } ramet_list_in;
 
 typedef struct ramet_session_list {
@@ -521,6 +541,9 @@ typedef struct ramet_entry_in {
     const ramet_usage *usage;
     const char *state_delta; /* JSON object; a null removes the key */
     int64_t created;         /* 0 = now */
+    const char *key;         /* no other entry of the session has it (RAMET_KEY_TAKEN), whichever
+                                branch it is on; 1-64 bytes. Not a part of the entry */
+    const char *indexed;     /* see ramet_indexed_set(); only from ramet_append() */
     const char *invocation;  /* with turn_id: another name of the turn, from its question on. Not a
                                 part of the entry: the turn can be found by it (before_turn) */
 } ramet_entry_in;
@@ -569,12 +592,16 @@ typedef struct ramet_append_in {
     const char *before_turn; /* adk: the (one) entry is an ADK rewind event, and the heads move
                                 before that turn in the same commit; nothing moves when no event
                                 before it is of that turn */
+    const struct ramet_make *make;   /* a conversation: see ramet_make */
+    const struct ramet_again *again; /* attachments that are referred to again */
+    size_t n_again;
 } ramet_append_in;
 
 typedef struct ramet_append_out {
     ramet_entry *entries; /* as stored, in the order given */
     size_t n;
     size_t added;    /* how many were written; the others were there already */
+    bool made;       /* with ramet_append_in.make: the session was, too */
     ramet_head head; /* of the branch written to */
 } ramet_append_out;
 
@@ -584,6 +611,74 @@ typedef struct ramet_append_out {
  * O(batch); waits for one durable commit. */
 RAMET_API ramet_status ramet_append(ramet_call *c, const char *session, const ramet_append_in *in,
                                     ramet_append_out *out);
+
+/* How a conversation is made by its first entries, in one commit with them, or by
+ * ramet_session_make(). With it an append to a session that is archived is RAMET_SESSION_NOT_FOUND,
+ * and one whose title is empty gets this one.
+ *
+ * A fork: `fork_of` must be there and not archived, the caller a member of its tree; `fork_at` an
+ * entry of the tree (RAMET_ENTRY_NOT_FOUND), of channel history, or journal and the caller's client
+ * (else RAMET_INVALID, RAMET_FORBIDDEN), on the path of `fork_of` (RAMET_INVALID). It inherits what
+ * comes before `fork_at`; without that, nothing. With entries it needs writer; without, a reader
+ * gets a private fork.
+ *
+ * Started by another: a tree of its own, with the owner and the members that the tree of that one
+ * has then. Needs writer there; `started_at` is on its path (RAMET_INVALID). */
+typedef struct ramet_make {
+    const char *title, *agent, *metadata;
+    const char *fork_of, *fork_at;
+    const char *started_by, *started_at;
+    bool own; /* the entries are the client's: RAMET_FORBIDDEN when another client made the session
+               */
+} ramet_make;
+
+/* An attachment that an entry of this tree refers to: `id` becomes one of the caller's own with the
+ * same content. RAMET_ATTACHMENT_NOT_FOUND, RAMET_FORBIDDEN when it is another tree's. */
+typedef struct ramet_again {
+    const char *from, *id;
+} ramet_again;
+
+/* Makes it without entries. `id` NULL: a UUIDv7. RAMET_SESSION_EXISTS. */
+RAMET_API ramet_status ramet_session_make(ramet_call *c, const char *id, const ramet_make *in,
+                                          ramet_session **out);
+
+typedef struct ramet_origin {
+    const char *client;                  /* of who made it as a conversation; "" when none */
+    const char *started_by, *started_at; /* session, entry; NULL when none */
+    ramet_level level; /* the caller's in the tree; the owner's of his private one */
+} ramet_origin;
+RAMET_API ramet_status ramet_origin_get(ramet_call *c, const char *session, ramet_origin *out);
+/* What a session has started, and the caller may see: oldest first. */
+RAMET_API ramet_status ramet_started(ramet_call *c, const char *session, ramet_session **out,
+                                     size_t *n);
+/* Archives, or brings back, every session of the tree, and of those that were started from it.
+ * Needs owner. RAMET_SESSION_NOT_FOUND: it is so already. One commit. */
+RAMET_API ramet_status ramet_archive(ramet_call *c, const char *session, bool archived,
+                                     ramet_session **out);
+/* Whether the tree of a session has an entry of that id. */
+RAMET_API ramet_status ramet_entry_known(ramet_call *c, const char *session, const char *id,
+                                         bool *known);
+
+/* Texts that entries are to be found by, beside them (I2). Setting is for the embedding program. */
+typedef struct ramet_indexed {
+    const char *text; /* NULL: none */
+    int64_t at;
+    const char *session; /* that appended the entry; NULL: it is gone, or hidden */
+} ramet_indexed;
+RAMET_API ramet_status ramet_indexed_set(ramet_call *c, const char *session, const char *entry_id,
+                                         const char *text);
+/* Of n entries that were read from the session. */
+RAMET_API ramet_status ramet_indexed_get(ramet_call *c, const char *session,
+                                         const ramet_entry *entries, size_t n, ramet_indexed **out);
+/* Entries of the channel history without one, by their place in the store: those behind `after`
+ * (0: from the first on). For the embedding program. */
+typedef struct ramet_lacking {
+    const char *session;
+    const ramet_entry *entry;
+    int64_t place;
+} ramet_lacking;
+RAMET_API ramet_status ramet_indexed_lacking(ramet_call *c, int64_t after, int limit,
+                                             ramet_lacking **out, size_t *n);
 
 typedef struct ramet_read_in {
     int limit;          /* 1-1000; 0 = 50 */
@@ -597,6 +692,11 @@ typedef struct ramet_read_in {
     ramet_log log;       /* adk needs writer */
     bool versions;       /* fill version/versions */
     bool feedback;       /* fill feedback; not in streams */
+    int64_t end;         /* only positions below this; 0 = all */
+    /* Only entries that it wants; limit is then up to 1001, and more_before and more_after tell
+     * only that the page ended before its limit because of its size. It must not use the call. */
+    bool (*want)(void *arg, const ramet_entry *e);
+    void *want_arg;
 } ramet_read_in;
 
 typedef struct ramet_page {
@@ -679,6 +779,7 @@ typedef struct ramet_fork_in {
     int64_t ephemeral_us;        /* > 0: expires */
     const char *expected_head;
     const char *before_turn; /* instead of `at` and `adk_at`: see below */
+    bool blank;              /* instead of them: it inherits nothing */
 } ramet_fork_in;
 
 /* A new session in the same tree that shares the history up to the cut. O(log d),
@@ -954,6 +1055,7 @@ RAMET_API ramet_status ramet_usage_get(ramet_call *c, const char *session, ramet
 typedef struct ramet_member {
     const char *user;
     ramet_level level;
+    int64_t since;
 } ramet_member;
 /* Members belong to the tree. Listing needs reader. Setting and removing need manager, and
  * the owner's own level cannot be changed by that; setting `owner` (the
@@ -962,9 +1064,36 @@ RAMET_API ramet_status ramet_members(ramet_call *c, const char *session, ramet_m
                                      size_t *n);
 RAMET_API ramet_status ramet_member_set(ramet_call *c, const char *session, const char *user,
                                         ramet_level level);
+/* The same for one who must not be a member yet (RAMET_MEMBER_EXISTS), or must be one. */
+RAMET_API ramet_status ramet_member_add(ramet_call *c, const char *session, const char *user,
+                                        ramet_level level);
+RAMET_API ramet_status ramet_member_change(ramet_call *c, const char *session, const char *user,
+                                           ramet_level level);
 RAMET_API ramet_status ramet_member_remove(ramet_call *c, const char *session, const char *user);
 /* RAMET_OK when the caller may write to the session, else what a write would fail with. */
 RAMET_API ramet_status ramet_session_writable(ramet_call *c, const char *session);
+
+/* A tree that is being handed over: its owner offers it, a member accepts. */
+typedef struct ramet_transfer {
+    const char *id;
+    const char *session; /* by which it was offered */
+    const char *from, *to;
+    int64_t created;
+} ramet_transfer;
+/* Needs owner. RAMET_INVALID: to himself, or to somebody who is no member. RAMET_TRANSFER_PENDING:
+ * one a tree; *out is that one then. A member who is removed is offered nothing any more. */
+RAMET_API ramet_status ramet_transfer_add(ramet_call *c, const char *session, const char *to,
+                                          ramet_transfer **out);
+/* Those that the caller gives or takes, oldest first. */
+RAMET_API ramet_status ramet_transfers(ramet_call *c, bool given, bool taken, ramet_transfer **out,
+                                       size_t *n);
+/* RAMET_TRANSFER_NOT_FOUND; getting one of others, too. */
+RAMET_API ramet_status ramet_transfer_get(ramet_call *c, const char *id, ramet_transfer **out);
+/* By either of the two; others: RAMET_FORBIDDEN. */
+RAMET_API ramet_status ramet_transfer_delete(ramet_call *c, const char *id);
+/* By who takes it. The old owner becomes manager; every session of the tree that is not private
+ * gets the new owner. */
+RAMET_API ramet_status ramet_transfer_accept(ramet_call *c, const char *id);
 
 /* -------------------------------------------------------------------- turns
  * A turn is one answer being made. It begins with a message, an edit or a regenerate, in one commit
@@ -1222,6 +1351,8 @@ typedef struct ramet_upload_in {
     const char *media_type; /* at most 255 bytes */
     const char *sha256;     /* hex; NULL: not checked */
     int64_t max_bytes;      /* 0 = limits.attachment_bytes */
+    int64_t life_us;        /* how long it stays while no entry refers to it; 0 = 24 hours */
+    const char *id;         /* that of a ramet_fetch, which it is then the end of; NULL: a UUIDv7 */
 } ramet_upload_in;
 /* Bytes come in pieces; nothing is held in memory. After a failure, or instead of finish, abort. */
 RAMET_API ramet_status ramet_upload_begin(ramet_call *c, const ramet_upload_in *in,
@@ -1238,6 +1369,19 @@ RAMET_API ramet_status ramet_attachment_open(ramet_call *c, const char *id, rame
                                              int *fd);
 /* Only its uploader, and only while no entry refers to it. */
 RAMET_API ramet_status ramet_attachment_delete(ramet_call *c, const char *id);
+
+/* A file that somebody is to bring from elsewhere: until then its id is that of no attachment. */
+typedef struct ramet_fetch {
+    const char *id, *url, *name, *media_type, *owner;
+    int64_t created, expires;
+    bool failed;
+} ramet_fetch;
+RAMET_API ramet_status ramet_fetch_add(ramet_call *c, const char *url, const char *name,
+                                       const char *media_type, int64_t life_us, ramet_fetch **out);
+/* Its owner's alone. */
+RAMET_API ramet_status ramet_fetch_get(ramet_call *c, const char *id, ramet_fetch **out);
+RAMET_API ramet_status ramet_fetch_fail(ramet_call *c, const char *id);
+RAMET_API ramet_status ramet_fetch_delete(ramet_call *c, const char *id);
 
 /* ----------------------------------------------------------------- feedback */
 

@@ -33,6 +33,8 @@
 /* What was stored was checked when it came; it is read whatever the limit is now. */
 #define STORED_DEPTH SIZE_MAX
 
+#define INDEXED_CHARS 100000 /* of a text that an entry is found by */
+
 #define PAGE_BYTES ((size_t)32 << 20) /* a page ends early past this; more_before/after tell */
 
 struct ramet {
@@ -265,6 +267,19 @@ void tags_of(cx *x, const session_row *s, const char *const **out, size_t *n);
 ramet_status session_id_free(cx *x, const char *id);
 /* Inserts a session row with its tags. */
 void session_insert(cx *x, const session_row *s, const char *const *tags, size_t n_tags);
+/* A root with an empty branch in a new tree, whose number s->tree is; members are the caller's. */
+void session_plant(cx *x, session_row *s, const char *const *tags, size_t n_tags, struct branch_row *b);
+
+/* ---- members (core/member.c) */
+
+/* Of a new tree. */
+void member_insert(cx *x, int64_t tree, const char *user, ramet_level level);
+ramet_level level_of(cx *x, int64_t tree, const char *user);
+/* Opens a session for who has at least that level in its tree: RAMET_FORBIDDEN. */
+ramet_status member_open(cx *x, const char *session, ramet_level least, session_row *s,
+                         ramet_level *level);
+/* The tree and all its sessions but private ones get another owner. */
+void tree_hand_over(cx *x, int64_t tree, const char *to);
 
 /* ---- share links (core/share.c) */
 

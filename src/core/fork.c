@@ -3,19 +3,7 @@
  * Fork: a new session in the same tree whose head is a new branch at the cut. One branch row a log,
  * one session row, one event: a constant number of small rows, whatever the history (I3, I4).
  */
-#include "core/adk.h"
-
-typedef struct fork_job {
-    const char *session;
-    const ramet_fork_in *in;
-    const char *id;
-    const char **tags;
-    size_t n_tags;
-    uint8_t expected[HASH_LEN];
-    bool given;
-    ramet_session **out;
-    ramet_cut *cut; /* may be NULL */
-} fork_job;
+#include "core/fork.h"
 
 static ramet_status fork_access(cx *x, const session_row *s, const ramet_fork_in *in)
 {
@@ -45,6 +33,10 @@ static ramet_status fork_cut(cx *x, session_row *s, const ramet_fork_in *in, bra
     if (in->branch && in->branch != s->head)
         TRY(branch_open(x, s, RAMET_LOG_MAIN, in->branch, from));
     s->adk = adk_read(x, s) ? adk_beside(x, s, from->m.id) : 0;
+    if (in->blank) {
+        *cut = (cut_result){.shown = {.side = RAMET_BEFORE}};
+        return RAMET_OK;
+    }
     if (in->before_turn) {
         turn_cut at;
         session_row seen = *s;
@@ -126,11 +118,37 @@ static void source_hold(cx *x, const session_row *s, const branch_row *head)
     q_guard(q);
 }
 
+/* The rows of a fork whose cut was found. */
+static void fork_write(cx *x, const fork_job *j, const session_row *s, const branch_row *from,
+                       const cut_result *cut, session_row *f, branch_row *b)
+{
+    branch_row adk, b_adk;
+    *f = fork_row(x, j, s, from, cut);
+    branch_create(x, from, cut->main, f, RAMET_LOG_MAIN, j->in->type, false, b);
+    f->first = f->head = b->m.id;
+    if (s->adk && branch_load(x, s->tree, s->adk, &adk)) {
+        branch_create(x, &adk, cut->adk, f, RAMET_LOG_ADK, j->in->type, false, &b_adk);
+        f->first_adk = f->adk = b_adk.m.id;
+    }
+    session_insert(x, f, (const char *const *)j->tags, j->n_tags);
+    event_add(x, f->tree, f->no, RAMET_EVENT_FORKED, b->m.id, 0);
+}
+
+ramet_status fork_make(cx *x, const fork_job *j, session_row *s, const branch_row *head,
+                       session_row *f, branch_row *b)
+{
+    branch_row from = *head;
+    cut_result cut;
+    TRY(fork_cut(x, s, j->in, &from, &cut));
+    fork_write(x, j, s, &from, &cut, f, b);
+    return cx_status(x);
+}
+
 static ramet_status fork_run(cx *x, void *arg)
 {
     fork_job *j = arg;
     session_row s;
-    branch_row head, from, b, adk, b_adk;
+    branch_row head, from, b;
     cut_result cut;
     TRY(session_open_head(x, j->session, NEED_READ, &s, &from));
     head = from;
@@ -142,15 +160,8 @@ static ramet_status fork_run(cx *x, void *arg)
     if (j->in->id)
         TRY(session_id_free(x, j->id));
     source_hold(x, &s, &head);
-    session_row f = fork_row(x, j, &s, &from, &cut);
-    branch_create(x, &from, cut.main, &f, RAMET_LOG_MAIN, j->in->type, false, &b);
-    f.first = f.head = b.m.id;
-    if (s.adk && branch_load(x, s.tree, s.adk, &adk)) {
-        branch_create(x, &adk, cut.adk, &f, RAMET_LOG_ADK, j->in->type, false, &b_adk);
-        f.first_adk = f.adk = b_adk.m.id;
-    }
-    session_insert(x, &f, (const char *const *)j->tags, j->n_tags);
-    event_add(x, f.tree, f.no, RAMET_EVENT_FORKED, b.m.id, 0);
+    session_row f;
+    fork_write(x, j, &s, &from, &cut, &f, &b);
     session_known known = {
         .head = &b, .parent_id = session_visible(x, &s) ? s.id : NULL, .untagged = !j->n_tags};
     ANSWER(x, j->out);

@@ -253,6 +253,9 @@ static ramet_status prune_run(cx *x, void *arg)
     db_stmt *q = db_query(x->d, Q_share_expired);
     q_int(q, 1, x->now);
     q_run(q);
+    q = db_query(x->d, Q_fetch_expired);
+    q_int(q, 1, x->now);
+    q_run(q);
     q_run(db_query(x->d, Q_visit_prune));
     return cx_status(x);
 }

@@ -37,6 +37,7 @@ typedef enum {
     FIELD_BOOL,   /* in a query: true or false */
     FIELD_NUMBER, /* seconds, money */
     FIELD_TIME,   /* RFC 3339 */
+    FIELD_UUID,   /* 8-4-4-4-12 hex digits */
     FIELD_ENUM,   /* one of `words`, parted by | */
     FIELD_OBJECT, /* `schema` names its shape; NULL = any object */
     FIELD_ARRAY,  /* of `schema`; NULL = of texts */
@@ -117,6 +118,7 @@ typedef struct face {
     const face_route *routes;
     const face_schema *schemas; /* NULL: none */
     const face_param *params;   /* NULL: none */
+    const char *uuids;          /* those of them that must be UUIDs, parted by |; NULL: none */
     /* Writes an error in the shape of the protocol; q->out is empty and q->status set. NULL: the
      * shape of the native API. `code` is stable, `field` may be NULL. */
     void (*fail)(face_req *q, const char *code, const char *field, const char *message);
@@ -125,6 +127,7 @@ typedef struct face {
 extern const face face_native;     /* face/native_api.c */
 extern const face face_kagent;     /* face/kagent_api.c */
 extern const face face_a2a;        /* face/a2a_api.c: /a2a/{agent} */
+extern const face face_memory;     /* face/memory_api.c: /v1 */
 extern const face face_a2a_kagent; /* the same at /api/a2a/{namespace}/{name} */
 
 /* ------------------------------------------------------------------ a request */
@@ -157,6 +160,16 @@ typedef struct face_hear {
     void (*release)(void *arg);
     void *arg;
 } face_hear;
+
+/* How a request is told of events, when it wants other words than the native API's. Called on a
+ * thread of the server, with locks held: it does not use the library. */
+typedef struct face_feed {
+    const char *hello, *pulse; /* first bytes; signs of life */
+    void (*event)(void *arg, const ramet_event *e, buf *out); /* nothing is added: it is not told */
+    void (*lost)(void *arg, int64_t number, buf *out);
+    void (*release)(void *arg);
+    void *arg;
+} face_feed;
 
 /* One turn that a request asks for. */
 typedef struct face_turn_in {
@@ -200,6 +213,12 @@ typedef struct face_host {
     void (*turn_moved)(void *arg, const char *session, bool keep);
     /* `running` of a session, or null. Called inside commits: it does not use the library. */
     void (*turn_running)(void *arg, const ramet_session *s, json_writer *w);
+    /* A key for links that are signed: the same on all nodes; 32 bytes. */
+    const uint8_t *link_key;
+    int64_t attachment_max; /* bytes of one */
+    bool private_urls;      /* files may be fetched from private addresses, too */
+    /* Brings the file of a ramet_fetch; answers nothing. */
+    void (*fetch)(void *arg, const ramet_fetch *f);
     void *arg;
 } face_host;
 
@@ -216,13 +235,15 @@ struct face_req {
     size_t n_query;
     const char *remote; /* address of the peer */
     buf body;
-    char id[65]; /* X-Request-ID */
+    char id[129]; /* X-Request-ID */
     int64_t start_us;
     face_who who;
     json_doc json; /* the body, read; json.n is 0 when there was none */
     /* How turn_run and turn_join tell the turn; NULL: as events of the native API. Must live as
      * long as they do, and is taken out here by who will release it. */
     const face_hear *hear;
+    /* The same for face_host.events; copied. */
+    const face_feed *feed;
 
     /* the answer */
     int status;
@@ -233,6 +254,7 @@ struct face_req {
     face_stream *stream; /* set: the body comes from it */
     int file;            /* >= 0: the body is this file, `file_size` bytes; closed by the server */
     int64_t file_size;
+    int64_t file_from; /* first byte of it that is sent */
     bool cacheable; /* else Cache-Control: no-store */
 
     json_writer w;   /* on `out`, ready */
@@ -305,6 +327,8 @@ void face_done(face_req *q);
 void face_etag(face_req *q, const char *front, const void *bytes, size_t n);
 
 /* ---- what the server uses */
+
+bool face_is_uuid(const char *s);
 
 typedef enum { FACE_FOUND, FACE_NO_PATH, FACE_NO_METHOD } face_found;
 /* Finds the route; fills q->face and q->route. FACE_NO_METHOD: *allow names those that it has

@@ -216,6 +216,12 @@ static bool local_identify(auth *a, face_req *q)
 {
     const char *bearer = bearer_text(q), *key = key_text(q), *header = q->header(q, "X-User-Id");
     const char *query = NULL, *otherwise = a->cfg->default_user;
+    /* There a key names the application, and a user that it is trusted to name may be any. */
+    const char *client = q->face->who == WHO_MEMORY ? key : NULL;
+    if (client && !auth_id_valid(client))
+        return refuse_id(q, "X-API-Key");
+    if (client && header && list_has(a->cfg->trusted_clients, client))
+        bearer = header;
     if (!query_user(q, &query))
         return false;
     const char *name = agent_header(q);
@@ -232,18 +238,19 @@ static bool local_identify(auth *a, face_req *q)
         order[1].value = header, order[1].field = "X-User-Id";
         order[2].value = bearer, order[2].field = "Authorization";
     } else if (q->face->who == WHO_MEMORY) {
-        order[1].value = key, order[1].field = "X-API-Key";
-        order[2].value = order[3].value = NULL;
+        order[1].value = order[2].value = order[3].value = NULL;
     }
     for (int i = 0; i < 4; i++)
         if (order[i].value) {
             if (!auth_id_valid(order[i].value))
                 return refuse_id(q, order[i].field ? order[i].field : "default-user");
-            return who_fill(a, q, &(identity){.user = order[i].value});
+            return who_fill(a, q, &(identity){.user = order[i].value, .client = client});
         }
-    return refuse_missing(q, q->face->who == WHO_MEMORY
-                                 ? "a bearer token or an API key is needed: its text is the user"
-                                 : "the request does not say who asks");
+    if (q->face->who == WHO_MEMORY)
+        return refuse_missing(q, key && !q->header(q, "Authorization")
+                                     ? "user authentication required"
+                                     : "missing credentials");
+    return refuse_missing(q, "the request does not say who asks");
 }
 
 /* ------------------------------------------------------------------ tokens and oidc */
@@ -279,6 +286,8 @@ static auth_verdict secret_identify(auth *a, face_req *q, const char *secret, id
 static bool user_agrees(face_req *q, const identity *id)
 {
     const char *query = NULL, *header = q->header(q, "X-User-Id");
+    if (q->face->who == WHO_MEMORY)
+        return true;
     if (!query_user(q, &query))
         return false;
     if ((!query || strcmp(query, id->user) == 0) && (!header || strcmp(header, id->user) == 0))
@@ -316,6 +325,14 @@ static bool secret_check(auth *a, face_req *q)
     }
     q->who.agent = name;
     q->who.named = true;
+    user = q->header(q, "X-User-Id");
+    if (q->face->who == WHO_MEMORY && user && *user && id.client &&
+        list_has(a->cfg->trusted_clients, id.client)) {
+        if (!auth_id_valid(user))
+            return refuse_id(q, "X-User-ID");
+        id.user = user;
+        id.roles = NULL;
+    }
     return user_agrees(q, &id) && who_fill(a, q, &id);
 }
 

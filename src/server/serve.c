@@ -33,6 +33,8 @@ typedef struct server {
     turns *turns;
     metrics *metrics;
     http *http;
+    bring *bring;
+    uint8_t link_key[32];
     face_host host;
     char address[64]; /* of cfg->listen */
     int port;
@@ -45,8 +47,8 @@ typedef struct server {
     bool timer_stop;
 } server;
 
-static const face *const faces[] = {&face_native, &face_kagent, &face_a2a, &face_a2a_kagent,
-                                    &face_about,  &face_login,  &face_page};
+static const face *const faces[] = {&face_native,     &face_kagent, &face_memory, &face_a2a,
+                                    &face_a2a_kagent, &face_about,  &face_login,  &face_page};
 enum { N_FACES = sizeof faces / sizeof *faces };
 
 const face *const *server_faces(size_t *n)
@@ -54,6 +56,9 @@ const face *const *server_faces(size_t *n)
     *n = N_FACES;
     return faces;
 }
+
+static ramet_status start_fail(ramet_error *err, ramet_status st, const char *field,
+                               const char *message);
 
 /* ------------------------------------------------------------------ what faces ask for */
 
@@ -104,6 +109,25 @@ static void host_turn_moved(void *arg, const char *session, bool keep)
 static void host_turn_running(void *arg, const ramet_session *s, json_writer *w)
 {
     turns_running(((server *)arg)->turns, s, w);
+}
+
+static void host_fetch(void *arg, const ramet_fetch *f)
+{
+    bring_file(((server *)arg)->bring, f);
+}
+
+/* Links that were signed by one node are good at all; with a file, until the server ends. */
+static ramet_status link_key_make(server *s, ramet_error *err)
+{
+    ramet_call *c = ramet_call_new(s->store, NULL, NULL);
+    bool kept;
+    ramet_status st = ramet_secret(c, "memory links", s->link_key, &kept);
+    if (st == RAMET_OK && !kept && getentropy(s->link_key, sizeof s->link_key) != 0)
+        st = start_fail(err, RAMET_INTERNAL, "", "no random bytes can be had");
+    else if (st != RAMET_OK)
+        *err = *ramet_call_error(c);
+    ramet_call_free(c);
+    return st;
 }
 
 static void host_events(void *arg, face_req *q, const ramet_events_in *filter, bool from_now)
@@ -163,9 +187,12 @@ static void cors_headers(const server *s, face_req *q, const char *methods)
  * store. */
 static bool request_admit(server *s, face_req *q)
 {
+    bool first = q->face->who == WHO_MEMORY; /* what is malformed is told to anybody there */
+    if (first && !face_check_query(q))
+        return false;
     if (!(q->route->flags & ROUTE_OPEN) && !auth_identify(s->auth, q))
         return false;
-    return face_check_query(q);
+    return first || face_check_query(q);
 }
 
 static void request_run(face_req *q, void *arg)
@@ -579,6 +606,10 @@ static ramet_status parts_start(server *s, ramet_error *err)
     s->turns = turns_new(s->cfg, s->store, s->agents, s->live, err);
     if (!s->turns)
         return err->status;
+    st = link_key_make(s, err);
+    if (st != RAMET_OK)
+        return st;
+    s->bring = bring_new(s->cfg, s->store);
     s->host = (face_host){.store = s->store,
                           .version = RAMET_VERSION,
                           .agents = host_agents,
@@ -595,6 +626,10 @@ static ramet_status parts_start(server *s, ramet_error *err)
                           .turn_answer = host_turn_answer,
                           .turn_moved = host_turn_moved,
                           .turn_running = host_turn_running,
+                          .link_key = s->link_key,
+                          .attachment_max = s->cfg->attachment_max,
+                          .private_urls = s->cfg->private_urls,
+                          .fetch = host_fetch,
                           .arg = s};
     about_bind(&(about_parts){.metrics = s->metrics,
                               .http = &s->http,
@@ -621,6 +656,7 @@ static void parts_end(server *s)
         log_line(LOG_ERROR, "an agent did not stop", NULL);
         _exit(EXIT_FAILURE);
     }
+    bring_free(s->bring);
     turns_free(s->turns);
     agents_free(s->agents);
     if (s->live) {

@@ -30,6 +30,8 @@ typedef struct server_config {
     int64_t db_pool;
     const char *auth; /* local, tokens, oidc */
     const char *default_user;
+    const char *trusted_clients;              /* the same */
+    bool private_urls;
     const char *admins, *auditors, *indexers; /* parted by commas; a * at the end: a prefix */
     const char *cors;                         /* origins, parted by commas; * = any; "" = none */
     const char *cookie_key;                   /* "": see cookie.c */
@@ -140,6 +142,14 @@ typedef struct turns_numbers {
     int64_t done, cancelled, failed; /* since the start */
 } turns_numbers;
 void turns_count(turns *t, turns_numbers *out);
+
+/* ---- files from elsewhere (server/bring.c) */
+
+typedef struct bring bring;
+bring *bring_new(const server_config *cfg, ramet *store);
+void bring_free(bring *b); /* ends what still runs; NULL is fine */
+/* Begins to bring one; it is an attachment, or has failed, when it is over. */
+void bring_file(bring *b, const ramet_fetch *f);
 
 /* ---- metrics (server/metrics.c) and log (server/log.c) */
 

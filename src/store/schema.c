@@ -190,6 +190,28 @@ static const char step_6[] =
     "CREATE TABLE visit(user_id TEXT NOT NULL, share TEXT NOT NULL, at BIGINT NOT NULL,"
     " PRIMARY KEY(user_id,share))@CLUSTERED;";
 
+/* What a session was made by beside forking, since when somebody is a member, trees that are being
+ * handed over, texts that entries are found by, files that are fetched from elsewhere. */
+static const char step_7[] =
+    "ALTER TABLE member ADD COLUMN created BIGINT NOT NULL DEFAULT 0;"
+    "UPDATE member SET created=(SELECT t.created FROM tree t WHERE t.tree=member.tree)"
+    " WHERE EXISTS (SELECT 1 FROM tree t WHERE t.tree=member.tree);"
+    "CREATE TABLE origin(tree BIGINT NOT NULL, session BIGINT NOT NULL, client TEXT NOT NULL,"
+    " started_tree BIGINT NOT NULL, started BIGINT NOT NULL, started_entry TEXT,"
+    " PRIMARY KEY(tree,session))@SPREAD;"
+    "CREATE INDEX origin_by_started ON origin(started_tree,started,session);"
+    "CREATE TABLE transfer(id TEXT PRIMARY KEY, tree BIGINT NOT NULL, session BIGINT NOT NULL,"
+    " giver TEXT NOT NULL, taker TEXT NOT NULL, created BIGINT NOT NULL)@CLUSTERED;"
+    "CREATE UNIQUE INDEX transfer_by_tree ON transfer(tree);"
+    "CREATE INDEX transfer_by_giver ON transfer(giver,created,id);"
+    "CREATE INDEX transfer_by_taker ON transfer(taker,created,id);"
+    "CREATE TABLE indexed(tree BIGINT NOT NULL, k BIGINT NOT NULL, text TEXT NOT NULL,"
+    " at BIGINT NOT NULL, PRIMARY KEY(tree,k))@SPREAD;"
+    "CREATE TABLE errand(id TEXT PRIMARY KEY, url TEXT NOT NULL, name TEXT NOT NULL,"
+    " media_type TEXT NOT NULL, owner TEXT NOT NULL, created BIGINT NOT NULL,"
+    " expires BIGINT NOT NULL, failed INT NOT NULL)@CLUSTERED;"
+    "CREATE INDEX errand_by_time ON errand(expires);";
+
 /* at: when a task came to its status, as its maker says; 0: he does not. tags: those of the rows in
  * `tag`, so that a list by tag finds sessions by one look. Most have none, and are not in the
  * index.
@@ -199,6 +221,10 @@ static const char step_9[] =
     "@SQLITE{UPDATE task SET at=coalesce(json_extract(data,'$.at'),0);}"
     "@POSTGRES{UPDATE task SET at=coalesce(CAST(CAST(data AS jsonb)->>'at' AS bigint),0);}"
     "CREATE INDEX task_by_time ON task(tree,session,at);"
+    /* The first branch of a session is as old as the session. */
+    "UPDATE branch SET created=(SELECT s.created FROM session s WHERE s.tree=branch.tree AND "
+    "s.no=branch.session) WHERE EXISTS (SELECT 1 FROM session s WHERE s.tree=branch.tree AND "
+    "s.no=branch.session AND s.first=branch.id AND s.created<>branch.created);"
     "@POSTGRES{ALTER TABLE session ADD COLUMN tags text[] COLLATE \"C\" NOT NULL DEFAULT "
     "ARRAY[]::text[];"
     "UPDATE session s SET tags=ARRAY(SELECT t.tag FROM tag t WHERE t.tree=s.tree AND "
@@ -207,7 +233,7 @@ static const char step_9[] =
     "CREATE INDEX session_by_tags ON session USING gin(tags) WHERE tags<>ARRAY[]::text[];}";
 
 const schema_step schema_steps[] = {{1, step_1}, {2, step_2}, {3, step_3}, {4, step_4},
-                                    {5, step_5}, {6, step_6}, {9, step_9}};
+                                    {5, step_5}, {6, step_6}, {7, step_7}, {9, step_9}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)

@@ -195,6 +195,13 @@ Test(fsck, a_first_branch_of_another_type)
             NULL);
 }
 
+Test(fsck, a_first_branch_of_another_time)
+{
+    damaged("UPDATE branch SET created = created + 1 WHERE id = (SELECT first FROM session "
+            "WHERE id = 'f')",
+            NULL);
+}
+
 Test(fsck, a_missing_branch)
 {
     damaged("DELETE FROM branch WHERE parent = 0 AND log = 0 AND session ="
