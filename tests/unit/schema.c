@@ -121,7 +121,8 @@ static const char *const walkers[] = {"max_*",
                                       "session_by_time",
                                       "statistics_by_time",
                                       "copy_unordered",
-                                      "visit_prune"};
+                                      "visit_prune",
+                                      "active_all"};
 /* Statements that may sort, or walk what they just made: one caller's, one tree's or one tag's. */
 static const char *const sorters[] = {
     "session_of_tree",   "session_children", "session_in_tree",   "session_tagged",
@@ -130,7 +131,7 @@ static const char *const sorters[] = {
     "usage_by_currency", "member_all",       "user_trees",        "attached_homes",
     "attached_heirs",    "feedback_of",      "entry_segments",    "copy_branches",
     "copy_trees_since",  "event_texts",      "session_by_time",   "statistics_by_time",
-    "copy_unordered"};
+    "copy_unordered",    "active_*"};
 
 static bool named(const char *const *list, size_t n, const char *name)
 {
