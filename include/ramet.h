@@ -603,7 +603,25 @@ typedef struct ramet_task {
 typedef struct ramet_task_in {
     const char *id;
     const char *data;
+    int64_t at; /* when it came to its status; 0: it is not told */
 } ramet_task_in;
+
+/* A session as a list by time sees it. */
+typedef struct ramet_active {
+    const char *session, *agent; /* its id; the name of its agent, NULL: none */
+    int64_t first, last;         /* nothing in it came to its status before, or after */
+} ramet_active;
+typedef struct ramet_active_in {
+    int64_t last, number; /* where the list before it ended (0, 0: from the start) */
+    int64_t until;        /* only those in which something is as old as this; 0: any */
+    int limit;            /* 1 … 1000; 0: 100 */
+} ramet_active_in;
+typedef struct ramet_active_list {
+    ramet_active *items;
+    size_t n;
+    bool more;            /* there may be more behind: */
+    int64_t last, number; /* their `last` is not above this one */
+} ramet_active_list;
 
 typedef struct ramet_append_in {
     const ramet_entry_in *entries;
@@ -803,6 +821,10 @@ RAMET_API ramet_status ramet_task_get(ramet_call *c, const char *id, ramet_task 
 RAMET_API ramet_status ramet_task_delete(ramet_call *c, const char *session, const char *id);
 /* Of a session, oldest first, deleted ones too. */
 RAMET_API ramet_status ramet_tasks(ramet_call *c, const char *session, ramet_task **out, size_t *n);
+/* The sessions that the caller may see, by when something happened in them last, newest first: for
+ * who lists what is in them by time. Costs a look at each of them, without what is in it. */
+RAMET_API ramet_status ramet_active_find(ramet_call *c, const ramet_active_in *in,
+                                         ramet_active_list *out);
 /* The session that a turn of the server belongs to; NULL when the caller may not see one. */
 RAMET_API ramet_status ramet_turn_session(ramet_call *c, const char *turn, const char **session);
 
