@@ -496,6 +496,13 @@ test('ancestry, children, tree and fork points', async () => {
   }
   assert.deepEqual(seen, ids(tree));
   await bad(s, 'GET', 'sessions/r/tree?cursor=none', {}, 400, 'invalid_cursor');
+  const branches = await good(s, 'GET', 'sessions/r2/tree/branches');
+  assert.deepEqual(branches.branches.map((b) => b.session_id).sort(), ['r', 'r1', 'r1a', 'r1aa', 'r2']);
+  assert.deepEqual(branches.branches.map((b) => [b.base, b.length, b.current]), [[0, 2, true], ...Array(4).fill([2, 2, true])]);
+  const first = await good(s, 'GET', 'sessions/r2/tree/branches?limit=4');
+  assert.equal(first.branches.length, 4);
+  assert.deepEqual((await good(s, 'GET', `sessions/r2/tree/branches?cursor=${first.next_cursor}`)).branches, branches.branches.slice(4));
+  await bad(s, 'GET', 'sessions/r/tree/branches?cursor=none', {}, 400, 'invalid_cursor');
   const points = await good(s, 'GET', 'sessions/r/fork-points');
   assert.deepEqual(points.fork_points.map((p) => [p.position, p.entry_id, p.session_id]), ['r1', 'r1a', 'r2', 'r1aa'].map((id) => [2, 'e2', id]));
   await good(s, 'DELETE', 'sessions/r1');

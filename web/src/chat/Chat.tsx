@@ -9,7 +9,7 @@ import { shareToken } from "../api/client";
 import { openCompare } from "../compare/open";
 import { openShare, openTags } from "../dialogs/dialogs";
 import { EphemeralBar } from "../dialogs/EphemeralBar";
-import { ChatTag } from "../dialogs/TagInput";
+import { ChatTag } from "../dialogs/ChatTag";
 import { mayWrite, roomOf, type Room } from "../state/session";
 import { allowed, canRedo, lastMove } from "../state/thread";
 import {

@@ -11,6 +11,7 @@ import {
   useState,
 } from "react";
 import { chatPath, comparePath, follow, navigate } from "../app/router";
+import { ChatTag } from "../dialogs/ChatTag";
 import {
   Ago,
   Button,
@@ -23,7 +24,6 @@ import {
   Note,
   Segments,
   Spinner,
-  Tag,
 } from "../ui";
 import { branchWords, buildGraph, nodeTitle, sideOf, type TimelineNode } from "./graph";
 import { graphWidth, Lanes, MAX_LANES } from "./Lanes";
@@ -72,7 +72,7 @@ function Facts({ node, several }: { node: TimelineNode; several: boolean }) {
       {node.kind === "session" && session && session.tags.length > 0 && (
         <span className="timeline-tags">
           {session.tags.slice(0, 3).map((tag) => (
-            <Tag key={tag} name={tag} />
+            <ChatTag key={tag} name={tag} />
           ))}
           {session.tags.length > 3 && <span className="muted">+{session.tags.length - 3}</span>}
         </span>
