@@ -2,7 +2,7 @@
 // Every view is looked at by axe, in light and dark, and fits a phone: nothing serious, nothing that
 // sticks out, nothing too small for a finger.
 import AxeBuilder from '@axe-core/playwright';
-import { composer, expect, messages, test, type Api, type Page } from './lib';
+import { composer, expect, messages, PHONE, test, type Api, type Page } from './lib';
 
 const MARKDOWN =
   'Words, `code` and a [link](https://example.org).\n\n```c\nint main(void) { return 0; }\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- one\n- two';
@@ -107,30 +107,27 @@ for (const colorScheme of ['light', 'dark'] as const)
     await walk(page, api, (view) => sound(page, view, colorScheme === 'dark'));
   });
 
-test.describe('on a phone', () => {
-  test.use({ viewport: { width: 375, height: 700 }, hasTouch: true, isMobile: true });
-
-  test('nothing sticks out, and fingers find their way', async ({ page, api }) => {
-    test.slow();
-    await walk(page, api, async (view) => {
-      const found = await page.evaluate(() => {
-        const out: string[] = [];
-        if (document.scrollingElement!.scrollWidth > innerWidth)
-          out.push(`the page is ${document.scrollingElement!.scrollWidth} px wide`);
-        for (const element of document.querySelectorAll<HTMLElement>('button, a[href], input, select, textarea')) {
-          if (!element.checkVisibility({ visibilityProperty: true }) || element.closest('[inert]')) continue;
-          const box = element.getBoundingClientRect();
-          if (box.width === 0 || element.closest('.md, .compare-scroll, .sr-only')) continue;
-          const name = element.getAttribute('aria-label') ?? element.textContent?.slice(0, 30) ?? element.tagName;
-          if (box.left < -1 || box.right > innerWidth + 1)
-            out.push(`${name} sticks out: ${Math.round(box.left)}..${Math.round(box.right)}`);
-          if (element.tagName === 'BUTTON' && (box.height < 24 || box.width < 24))
-            out.push(`${name} is ${Math.round(box.width)}x${Math.round(box.height)}`);
-        }
-        return out;
-      });
-      expect.soft(found, view).toEqual([]);
+test('on a phone nothing sticks out, and fingers find their way', async ({ another, api }) => {
+  test.slow();
+  const page = await (await another(PHONE)).newPage();
+  await walk(page, api, async (view) => {
+    const found = await page.evaluate(() => {
+      const out: string[] = [];
+      if (document.scrollingElement!.scrollWidth > innerWidth)
+        out.push(`the page is ${document.scrollingElement!.scrollWidth} px wide`);
+      for (const element of document.querySelectorAll<HTMLElement>('button, a[href], input, select, textarea')) {
+        if (!element.checkVisibility({ visibilityProperty: true }) || element.closest('[inert]')) continue;
+        const box = element.getBoundingClientRect();
+        if (box.width === 0 || element.closest('.md, .compare-scroll, .sr-only')) continue;
+        const name = element.getAttribute('aria-label') ?? element.textContent?.slice(0, 30) ?? element.tagName;
+        if (box.left < -1 || box.right > innerWidth + 1)
+          out.push(`${name} sticks out: ${Math.round(box.left)}..${Math.round(box.right)}`);
+        if (element.tagName === 'BUTTON' && (box.height < 24 || box.width < 24))
+          out.push(`${name} is ${Math.round(box.width)}x${Math.round(box.height)}`);
+      }
+      return out;
     });
-    await expect(composer(page).or(page.getByRole('main')).first()).toBeVisible();
+    expect.soft(found, view).toEqual([]);
   });
+  await expect(composer(page).or(page.getByRole('main')).first()).toBeVisible();
 });

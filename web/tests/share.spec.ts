@@ -14,7 +14,7 @@ async function open(page: Page, id: string) {
   await expect(dialog(page).getByRole('region', { name: 'Members' })).toBeVisible();
 }
 
-test('a link opens the chat for somebody else, until it is ended', async ({ page, api, browser, server }) => {
+test('a link opens the chat for somebody else, until it is ended', async ({ page, api, another, server }) => {
   const id = await api.chat('Shared', ['Hello?', 'Hello, world.']);
   await open(page, id);
   const links = dialog(page).getByRole('region', { name: 'Links' });
@@ -25,7 +25,7 @@ test('a link opens the chat for somebody else, until it is ended', async ({ page
   await expect(links.getByRole('listitem')).toHaveCount(1);
   await expect(links.getByRole('listitem')).toContainText('Read');
 
-  const stranger = await browser.newContext({ extraHTTPHeaders: { 'X-User-Id': 'stranger' } });
+  const stranger = await another({ extraHTTPHeaders: { 'X-User-Id': 'stranger' } });
   const other = await stranger.newPage();
   await other.goto(link.replace(/^https?:\/\/[^/]+/, server.url));
   await expect(messages(other)).toHaveCount(2);
@@ -37,7 +37,6 @@ test('a link opens the chat for somebody else, until it is ended', async ({ page
   await expect(messages(other)).toHaveCount(2);
   const [fork] = (await api.as('stranger').get('sessions')).sessions;
   expect(fork).toMatchObject({ owner: 'stranger', visibility: 'private' });
-  await stranger.close();
 
   await links.getByRole('button', { name: 'End link' }).click();
   await expect(links).toContainText('No link is open.');

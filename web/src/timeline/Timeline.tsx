@@ -34,6 +34,8 @@ import "./timeline.css";
 
 const MAX_SIDES = 4;
 const OVERSCAN = 12;
+/** Who scrolls past asks for nothing. */
+const REST_MS = 60;
 const rowHeight = () => (matchMedia("(pointer: coarse)").matches ? 48 : 34);
 
 const pathOf = (node: TimelineNode): string =>
@@ -59,7 +61,6 @@ interface RowProps {
   onMark: (node: TimelineNode) => void;
   onActive: (row: number) => void;
   onRest: (row: number | null) => void;
-  onExpand: (() => void) | null;
 }
 
 function Facts({ node, several }: { node: TimelineNode; several: boolean }) {
@@ -144,15 +145,6 @@ function Row(props: RowProps) {
         </span>
       )}
       <Facts node={node} several={props.several} />
-      {props.onExpand && (
-        <IconButton
-          small
-          label={`Branches of ${title}`}
-          icon={<IconBranch size={14} />}
-          tabIndex={active ? 0 : -1}
-          onClick={props.onExpand}
-        />
-      )}
       {node.session && (
         <input
           type="checkbox"
@@ -207,11 +199,10 @@ interface GraphProps {
   currentId: string;
   marks: readonly string[];
   onMark: (node: TimelineNode) => void;
-  more: ReadonlySet<string>;
-  onExpand: (id: string) => void;
+  inSight: (sessionIds: readonly string[]) => void;
 }
 
-function Graph({ placed, currentId, marks, onMark, more, onExpand }: GraphProps) {
+function Graph({ placed, currentId, marks, onMark, inSight }: GraphProps) {
   const { rows, lanes } = placed;
   const scroller = useRef<HTMLDivElement>(null);
   const [height] = useState(rowHeight);
@@ -237,6 +228,11 @@ function Graph({ placed, currentId, marks, onMark, more, onExpand }: GraphProps)
   const [from, to] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1];
   const left = graphWidth(Math.min(lanes, MAX_LANES)) + 8;
 
+  useEffect(() => {
+    const shown = rows.slice(from, to + 1).filter((r) => r.node.kind === "branch");
+    const timer = setTimeout(() => inSight([...new Set(shown.map((r) => r.node.sessionId))]), REST_MS);
+    return () => clearTimeout(timer);
+  }, [rows, from, to, inSight]);
   useEffect(() => {
     if (wanted.current === null) return;
     const link = scroller.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"]`);
@@ -297,11 +293,6 @@ function Graph({ placed, currentId, marks, onMark, more, onExpand }: GraphProps)
               onMark={onMark}
               onActive={setActive}
               onRest={setRest}
-              onExpand={
-                one.node.kind === "session" && more.has(one.node.id)
-                  ? () => onExpand(one.node.id)
-                  : null
-              }
             />
           );
         })}
@@ -322,7 +313,7 @@ function Graph({ placed, currentId, marks, onMark, more, onExpand }: GraphProps)
 }
 
 export default function Timeline({ sessionId }: { sessionId: string }) {
-  const { tree, error, retry, more, expand } = useTree(sessionId);
+  const { tree, error, retry, inSight } = useTree(sessionId);
   const [wish, setWish] = useState<Order | null>(null);
   const [marks, setMarks] = useState<string[]>([]);
   const nodes = useMemo(() => (tree ? buildGraph(tree.sessions, tree.branches) : null), [tree]);
@@ -398,8 +389,7 @@ export default function Timeline({ sessionId }: { sessionId: string }) {
           currentId={sessionId}
           marks={marks}
           onMark={mark}
-          more={more}
-          onExpand={expand}
+          inSight={inSight}
         />
       )}
       {placed && placed.rows.length === 1 && (
