@@ -209,6 +209,7 @@ SHAPE("Me", "", R("user", TEXT, ""), R("client", TEXT, "", NUL), R("roles", ARRA
 {.name = "AgentInfo", .text = "An agent that is configured here.", .open = true,
  .fields = FIELDS(R("name", TEXT, "that sessions refer to it by"), R("kind", TEXT, "what it is made of"), R("about", TEXT, "of its kind"), R("default", BOOL, "answers where no agent is named"))},
 LIST("AgentList", "agents", "AgentInfo", "Who can answer here."),
+SHAPE("AgentName", "An agent.", R("name", TEXT, "that sessions refer to it by")),
 SHAPE("Nearby", "A model server that answers.", R("name", TEXT, "the program that listens there usually"), R("url", TEXT, "for the setting `url` of an agent"),
     R("models", ARRAY, "at most 32")),
 LIST("NearbyList", "servers", "Nearby", "Model servers on this machine."),

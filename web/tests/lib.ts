@@ -173,11 +173,30 @@ interface Inner {
   guard: void;
 }
 
-/** What all tests of a worker share: one server, and one context of the browser, so that the files
- * of the page are fetched and compiled once. */
+/** What all tests of a worker share: one server, and one window of one browser, so that the files of
+ * the page are fetched and compiled once. */
 interface Shared {
   server: Server;
-  shared: { context: BrowserContext; listen(note: (problem: string) => void): void };
+  shared: {
+    context: BrowserContext;
+    /** The window, with nothing of an earlier test in it. */
+    page(): Promise<Page>;
+    /** Who is told of problems. */
+    listen(note: (problem: string) => void): void;
+  };
+}
+
+/** Leaves nothing of a test behind: windows, what they keep, and what was said about them. */
+async function tidy(context: BrowserContext, kept: Page, blank: string): Promise<void> {
+  for (const page of context.pages()) if (page !== kept) await page.close();
+  await Promise.all([context.setOffline(false), context.clearCookies(), context.clearPermissions(), kept.unrouteAll()]);
+  await kept.emulateMedia({ colorScheme: null });
+  // A document of the same origin that does nothing: the page has stopped when its storage is emptied.
+  await kept.goto(blank);
+  await kept.evaluate(() => {
+    localStorage.clear();
+    sessionStorage.clear();
+  });
 }
 
 export const test = base.extend<Each & Inner, Shared>({
@@ -205,7 +224,18 @@ export const test = base.extend<Each & Inner, Shared>({
       await context.addInitScript(visited);
       let note: (problem: string) => void = () => undefined;
       watch(context, (problem) => note(problem));
-      await use({ context, listen: (to) => (note = to) });
+      let kept: Page | null = null;
+      const page = async () => {
+        if (kept && !kept.isClosed())
+          try {
+            await tidy(context, kept, `${server.url}/healthz`);
+            return kept;
+          } catch {
+            await kept.close();
+          }
+        return (kept = await context.newPage());
+      };
+      await use({ context, page, listen: (to) => (note = to) });
       await context.close();
     },
     { scope: 'worker' },
@@ -219,19 +249,14 @@ export const test = base.extend<Each & Inner, Shared>({
   allow: async ({ problems }, use) => use((what) => void problems.allowed.push(what)),
   context: async ({ shared, user, problems, actionTimeout }, use) => {
     const { context, listen } = shared;
+    await shared.page();
     listen((problem) => problems.all.push(problem));
     context.setDefaultTimeout(actionTimeout);
     await context.setExtraHTTPHeaders({ 'X-User-Id': user });
     await use(context);
-    // Nothing of this test is left for the next one.
     listen(() => undefined);
-    for (const page of context.pages()) {
-      await page.evaluate(() => location.protocol === 'about:' || localStorage.clear()).catch(() => undefined);
-      await page.close();
-    }
-    await Promise.all([context.setOffline(false), context.clearCookies(), context.clearPermissions()]);
   },
-  page: async ({ context }, use) => use(await context.newPage()),
+  page: async ({ context }, use) => use(context.pages()[0] ?? (await context.newPage())),
   window: async ({ context }, use) => use(() => context.newPage()),
   another: async ({ browser, server, user, problems, actionTimeout }, use) => {
     const made: BrowserContext[] = [];

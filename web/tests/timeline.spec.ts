@@ -119,6 +119,7 @@ test('ten thousand chats: few rows in the page, both ends within reach', async (
     };
   });
   await page.route('**/tree*', (route) => route.fulfill({ json: { sessions, next_cursor: null } }));
+  await page.route('**/sessions/f*/entries*', (route) => route.fulfill({ json: { entries: [] } })); // previews
   await page.goto(`/timeline/${root.id}`);
   await expect(page.getByText('10,000 chats')).toBeVisible();
   await page.getByRole('radio', { name: 'By branch' }).click();

@@ -54,7 +54,15 @@ test('echo answers until a model is connected, and the page says how', async ({ 
 
 test('a model server on this machine is offered, never taken unasked', async ({ another }) => {
   let port = 0;
-  const model = http.createServer((_, out) => out.end('{"data": [{"id": "qwen3:4b"}]}'));
+  const model = http.createServer((request, out) => {
+    if (request.method === 'GET') return void out.end('{"data": [{"id": "llama3.2"}, {"id": "qwen3:4b"}]}');
+    let body = '';
+    request.on('data', (piece) => (body += piece));
+    request.on('end', () => {
+      const choices = [{ index: 0, delta: { content: `I am ${JSON.parse(body).model}` }, finish_reason: 'stop' }];
+      out.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(`data: ${JSON.stringify({ choices })}\n\ndata: [DONE]\n\n`);
+    });
+  });
   for (const each of [11434, 8080, 1234, 8000]) {
     const there = await new Promise<boolean>((done) =>
       model.once('error', () => done(false)).listen(each, '127.0.0.1', () => done(true)),
@@ -71,11 +79,25 @@ test('a model server on this machine is offered, never taken unasked', async ({ 
     const page = await context.newPage();
     await page.goto('/');
     const note = page.getByRole('region', { name: 'Connect a model' });
-    await note.getByRole('button', { name: /qwen3:4b/ }).click();
-    await note.getByText(/^How to connect/).click();
-    await expect(note.getByLabel('Start the server with')).toContainText(`url=http://127.0.0.1:${port}/v1,model=qwen3:4b`);
-    const { agents } = await (await fetch(`${server.url}/ramet/v1/agents`)).json();
-    expect(agents.map((each: { name: string }) => each.name)).toEqual(['echo']);
+    await expect(note).toContainText('A model server runs on this machine');
+    const agents = async () => (await (await fetch(`${server.url}/ramet/v1/agents`)).json()).agents.map((each: { name: string }) => each.name);
+    expect(await agents()).toEqual(['echo']);
+    await note.getByText('Or configure it').click();
+    await expect(note.getByLabel('Start the server with')).toContainText(`url=http://127.0.0.1:${port}/v1,model=llama3.2`);
+
+    // Asked to, the server uses it at once.
+    await note.getByRole('combobox', { name: /^Model of/ }).selectOption('qwen3:4b');
+    await note.getByRole('button', { name: /^Use / }).click();
+    await expect(note).toContainText(/qwen3:4b of .+ answers new chats now, as the agent local/);
+    await expect(page.getByRole('button', { name: 'Agent: local' })).toBeVisible();
+    await note.getByText('How to keep it').click();
+    await expect(note.getByLabel('Start the server with')).toContainText('model=qwen3:4b');
+    expect(await agents()).toEqual(['echo', 'local']);
+    await say(page, 'who are you?');
+    await expect(messages(page).last()).toContainText('I am qwen3:4b');
+    await page.goto('/');
+    await expect(composer(page)).toBeVisible();
+    await expect(page.getByText('Echo answers until')).toHaveCount(0);
   } finally {
     await context.close();
     await server.stop();
