@@ -24,6 +24,6 @@ export default defineConfig({
     contextOptions: { reducedMotion: 'reduce' },
     actionTimeout: 15_000,
     trace: process.env.TAP ? 'off' : 'retain-on-failure',
-    launchOptions: { executablePath: chromium, args: ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])] },
+    launchOptions: { executablePath: chromium, args: ['--disable-gpu', '--js-flags=--no-opt --no-maglev', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])] },
   },
 });

@@ -56,6 +56,9 @@ test('the tree has levels, counts and folds, is walked by keys, and stays over a
   await expect(leaf(page, 'Below left')).toHaveAttribute('aria-current', 'page');
   await expect(leaf(page, 'Root')).toContainText('2');
   await expect(leaf(page, 'Right')).toContainText('cheaper');
+  await expect(leaf(page, 'Root').locator('.lucide-git-fork')).toHaveCount(0);
+  await expect(leaf(page, 'Left').locator('.lucide-git-fork')).toBeVisible();
+  await expect(leaf(page, 'Root').getByTitle('travel')).toBeVisible();
 
   await leaf(page, 'Root').focus();
   await page.keyboard.press('ArrowDown');
