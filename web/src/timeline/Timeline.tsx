@@ -3,8 +3,9 @@
 // Only the rows in sight are in the page, so that ten thousand are as quick as ten.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
-  type CSSProperties,
   type KeyboardEvent,
+  memo,
+  useCallback,
   useEffect,
   useMemo,
   useRef,
@@ -49,7 +50,8 @@ const pathOf = (node: TimelineNode): string =>
 interface RowProps {
   placed: Placed<TimelineNode>;
   of: number;
-  style: CSSProperties;
+  /** Of a row, in pixels. */
+  height: number;
   left: number;
   current: boolean;
   active: boolean;
@@ -97,8 +99,9 @@ function Facts({ node, several }: { node: TimelineNode; several: boolean }) {
   );
 }
 
-function Row(props: RowProps) {
-  const { placed, of, style, left, current, active, marked, markable, described } = props;
+/** Drawn once: while one scrolls, rows come and go, and those that stay are left alone. */
+const Row = memo(function Row(props: RowProps) {
+  const { placed, of, height, left, current, active, marked, markable, described } = props;
   const { node, row } = placed;
   const title = nodeTitle(node);
   return (
@@ -113,7 +116,7 @@ function Row(props: RowProps) {
         marked && "timeline-marked",
         node.session?.expires_at != null && "timeline-faint",
       )}
-      style={{ ...style, paddingLeft: left }}
+      style={{ top: row * height, height, paddingLeft: left }}
       onPointerEnter={(e) => e.pointerType === "mouse" && props.onRest(row)}
       onPointerLeave={() => props.onRest(null)}
     >
@@ -159,7 +162,7 @@ function Row(props: RowProps) {
       )}
     </div>
   );
-}
+});
 
 /** The row that a key leads to from this one; null: the key is none of ours. */
 function rowFor(
@@ -282,7 +285,7 @@ function Graph({ placed, currentId, marks, onMark, inSight }: GraphProps) {
               key={one.node.id}
               placed={one}
               of={rows.length}
-              style={{ top: index * height, height }}
+              height={height}
               left={left}
               current={one.node.kind === "session" && one.node.id === currentId}
               active={index === at}
@@ -325,10 +328,13 @@ export default function Timeline({ sessionId }: { sessionId: string }) {
     [nodes, order, byTime],
   );
   const marked = (nodes ?? []).filter((n) => marks.includes(n.id));
-  const mark = (node: TimelineNode) =>
-    setMarks((was) =>
-      was.includes(node.id) ? was.filter((id) => id !== node.id) : [...was, node.id],
-    );
+  const mark = useCallback(
+    (node: TimelineNode) =>
+      setMarks((was) =>
+        was.includes(node.id) ? was.filter((id) => id !== node.id) : [...was, node.id],
+      ),
+    [],
+  );
   const chats = tree?.sessions.length ?? 0;
   const root = tree?.sessions[0];
   return (
