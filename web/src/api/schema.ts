@@ -944,6 +944,11 @@ export interface components {
             /** @description `cursor` of the next page; null at the end */
             next_cursor: string | null;
         };
+        /** @description An agent. */
+        AgentName: {
+            /** @description that sessions refer to it by */
+            name: string;
+        };
         /** @description A model server that answers. */
         Nearby: {
             /** @description the program that listens there usually */
