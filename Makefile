@@ -6,6 +6,7 @@
 #   make test       every test, on SQLite and PostgreSQL; ends with "N passed, M failed, K skipped"
 #                   (ENGINE=sqlite or ENGINE=postgres: on one; SUITE='cli/*': those suites)
 #   make bench      the table of docs/performance.md, and build/bench.json
+#   make web-bench  the rows of the page there, in a browser
 #   make lint       clang-format, cppcheck and the house rules
 #   make docs       writes docs/api anew, from the tables of routes
 #   make install    into PREFIX (default /usr/local), DESTDIR honoured
@@ -67,7 +68,7 @@ WEB_SRC := $(shell find web \( -name node_modules -o -name tests \) -prune -o -t
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
 BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(B)/obj/page_data.o
 
-.PHONY: all run tour test setup-test test-model test-crash test-fault-all test-scale bench lint format docs install clean
+.PHONY: all run tour test setup-test test-model test-crash test-fault-all test-scale bench web-bench lint format docs install clean
 
 all: $(B)/ramet $(B)/libramet.so
 
@@ -163,6 +164,10 @@ test-scale: setup-test all
 bench: $(B)/ramet
 	@tools/setup bench
 	$(B)/ramet bench --json $(B)/bench.json
+# The page in a browser: first load, versions of a message in a long chat, the timeline of a great tree.
+web-bench: $(B)/ramet
+	@tools/setup test
+	@RAMET=$(B)/ramet tools/web run node tools/bench.mjs
 
 # ---- house rules
 

@@ -988,6 +988,7 @@ typedef struct ramet_branch {
     int64_t created;
     const char *tip_id;  /* last entry of its path, NULL when empty */
     const char *preview; /* of its first own entry, "" when it has none */
+    const char *session; /* whose it is; ramet_tree_branches() alone */
 } ramet_branch;
 
 /* Every branch of a session's main log, oldest first. */
@@ -1008,6 +1009,12 @@ RAMET_API ramet_status ramet_children(ramet_call *c, const char *session, ramet_
  * ids, and is then one query. */
 RAMET_API ramet_status ramet_tree(ramet_call *c, const char *session, bool light,
                                   ramet_session **out, size_t *n);
+/* The branches of the main logs of all sessions of the tree that the caller sees, without `tip_id`
+ * and `preview`, by id: a branch comes after those that it left. `after` (0: from the first) and
+ * `limit` make pages; *more tells whether there is another. O(sessions and branches of the tree).
+ */
+RAMET_API ramet_status ramet_tree_branches(ramet_call *c, const char *session, int64_t after,
+                                           int limit, ramet_branch **out, size_t *n, bool *more);
 
 typedef struct ramet_fork_point {
     int64_t position;     /* entries kept */
