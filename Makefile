@@ -64,6 +64,7 @@ endif
 
 LIB_SRC := $(wildcard src/base/*.c src/store/*.c src/core/*.c)
 BIN_SRC := $(wildcard src/face/*.c src/agent/*.c src/server/*.c src/client/*.c src/bench/*.c src/cli/*.c)
+WEB_SRC := $(shell find web \( -name node_modules -o -name tests \) -prune -o -type f -print)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
 # The messages of gRPC: made from proto/, and from the files of protobuf that those use.
 PROTO := memory/v1/memory grpc/health/v1/health grpc/reflection/v1/reflection \
@@ -72,7 +73,7 @@ PROTO := memory/v1/memory grpc/health/v1/health grpc/reflection/v1/reflection \
 GEN_SRC := $(PROTO:%=$(B)/gen/%.pb-c.c)
 GEN := $(GEN_SRC) $(B)/gen/descriptors.inc
 PROTO_STD := $(shell pkg-config --variable=includedir protobuf)
-BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(GEN_SRC:%.c=%.o)
+BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(GEN_SRC:%.c=%.o) $(B)/obj/page_data.o
 
 .PHONY: all run tour test setup-test test-model test-crash test-fault-all bench lint format docs install clean
 
@@ -113,6 +114,14 @@ $(B)/gen/%.pb-c.o: $(B)/gen/%.pb-c.c | $(GEN)
 	$(HUSH)$(CC) $(CFLAGS) -w -c $< -o $@
 $(BIN_SRC:%.c=$(B)/obj/%.o): | $(GEN)
 
+# The page: built by Vite, then put into the binary, packed (web/README.md).
+build/web/page_data.c: $(WEB_SRC) tools/web
+	$(SAY) WEB $@
+	$(HUSH)tools/web build build/web
+$(B)/obj/page_data.o: build/web/page_data.c
+	@mkdir -p $(@D)
+	$(HUSH)$(CC) $(CFLAGS) -c $< -o $@
+
 $(B)/libramet.a: $(LIB_OBJ)
 	$(SAY) AR $@
 	@rm -f $@
@@ -142,7 +151,7 @@ TEST_LIB := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c))
 CLIENT_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard src/client/*.c))
 FAULT_SRC := $(wildcard tests/fault/*.c)
 # Unit tests reach into the server too; its parts come from an archive, so that main() stays out.
-SERVER_OBJ := $(filter $(B)/obj/src/face/% $(B)/obj/src/agent/% $(B)/obj/src/server/% $(B)/gen/%,$(BIN_OBJ))
+SERVER_OBJ := $(filter $(B)/obj/src/face/% $(B)/obj/src/agent/% $(B)/obj/src/server/% $(B)/obj/page_data.o $(B)/gen/%,$(BIN_OBJ))
 $(B)/libserver.a: $(SERVER_OBJ)
 	$(SAY) AR $@
 	@rm -f $@
@@ -205,7 +214,7 @@ format:
 
 # What the code tells about itself, written anew.
 docs: $(B)/ramet
-	for name in native kagent memory a2a a2a-kagent server login; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
+	for name in native kagent memory a2a a2a-kagent server login page; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
 	$(B)/ramet help --markdown > docs/cli.md
 	$(B)/ramet help --settings > $(B)/settings.md
 	sed -i -e '/^<!-- settings -->/r $(B)/settings.md' -e '/^<!-- settings -->/,/^<!-- .settings -->/{/^<!-- /!d}' docs/server.md

@@ -106,7 +106,7 @@ extern "C" {
     X(NOTHING_TO_REDO, "nothing_to_redo", 409, 5, "no undone move is left to redo")                \
     X(BUSY, "store_busy", 503, 6, "another process held the store's lock for too long")            \
     X(STOPPED, "store_stopped", 503, 6, "writes are stopped after a failed write; reads go on")    \
-    X(IO, "io_error", 503, 6, "the disk failed; writes are stopped until the store is reopened")   \
+    X(IO, "io_error", 503, 6, "the disk or the database failed; a file then takes no more writes")       \
     X(FULL, "disk_full", 503, 6, "the disk is full; writes are stopped until there is room")       \
     X(DAMAGED, "store_damaged", 500, 7, "the store's file is damaged; run `ramet fsck`")           \
     X(NOT_A_STORE, "not_a_store", 500, 7, "the file is not a Ramet store")                         \
@@ -376,7 +376,10 @@ typedef struct ramet_session {
     bool deleted;    /* only in trees and ancestries: a place holder, all else is empty */
     int64_t expires; /* ephemeral: when it goes; 0 = lasting */
     int64_t created, updated;
-    int64_t depth;  /* forks above it */
+    int64_t depth; /* forks above it */
+    /* Only from ramet_session_get(): what the caller may do there. His level in the tree; owner of
+     * his own private session; of a link, reader or writer. */
+    ramet_level level;
     int64_t number; /* owner_no of the entries that it appended itself */
     int64_t base;   /* entries that it inherited; only from ramet_tree() with `light` */
     /* Only from ramet_tree(): ids from the root, this one last, at most the last 64. */
@@ -519,6 +522,7 @@ typedef struct ramet_entry {
     const ramet_usage *usage; /* NULL when it has none */
     const char *state_delta;  /* JSON object or NULL */
     int version, versions;    /* the picker's 2/3; 0/0 when not asked for */
+    int feedback;             /* the caller's own, 1 or -1; 0: none, or not asked for */
     char hash[65];            /* prefix_hash */
     int64_t created;
     int64_t owner_no; /* internal number of the session that appended it */
@@ -669,6 +673,7 @@ typedef struct ramet_read_in {
     int64_t branch;      /* 0 = the head; else any branch of the session: its path */
     ramet_log log;       /* adk needs writer */
     bool versions;       /* fill version/versions */
+    bool feedback;       /* fill feedback; not in streams */
     int64_t end;         /* only positions below this; 0 = all */
     /* Only entries that it wants; limit is then up to 1001, and more_before and more_after tell
      * only that the page ended before its limit because of its size. It must not use the call. */
@@ -1005,6 +1010,9 @@ RAMET_API ramet_status ramet_search(ramet_call *c, const ramet_search_in *in, ra
 /* Brings the index up to date (a server calls it now and then), or makes it anew: that is for the
  * embedding program. */
 RAMET_API ramet_status ramet_search_update(ramet_call *c, bool rebuild, int64_t *indexed);
+/* The store is going to be closed: an update that is under way ends within a moment, and none goes
+ * on from now. What is left is indexed when the store is open again. For any thread. */
+RAMET_API void ramet_search_stop(ramet *r);
 
 /* ------------------------------------------------- state, usage and members */
 
@@ -1101,7 +1109,8 @@ typedef struct ramet_turn_in {
      * "" makes the last one anew, all of it with its tool calls: it branches off behind the last
      * message of the user (which may have no answer yet). An entry of an answer makes anew from
      * there on, or from a bit before, so that no tool call is parted from its result; one of the
-     * user is refused. What was there stays on its branch. */
+     * user is answered when it is the last entry, else refused. What was there stays on its branch.
+     */
     const char *replace, *regenerate;
     const char *agent, *group;
     const char *host; /* which server runs it: see ramet_turns_interrupt() */
@@ -1291,6 +1300,13 @@ RAMET_API ramet_status ramet_share_revoke(ramet_call *c, const char *session, co
  * anew: one that was revoked or has expired gives nothing from then on. `token` NULL gives it back.
  * `out` may be NULL. Unknown, expired or revoked: RAMET_SHARE_NOT_FOUND. */
 RAMET_API ramet_status ramet_call_share(ramet_call *c, const char *token, ramet_share **out);
+/* Notes that the call's user has used its link, when the link alone shows him the session; no error
+ * otherwise. To that user, and to nobody else, the id of the link is from then on as good as its
+ * token. It writes the first time only. */
+RAMET_API ramet_status ramet_share_visit(ramet_call *c);
+/* The links that the call's user has used and that still show him a session: at most 1,000, the
+ * newest first. */
+RAMET_API ramet_status ramet_shares_visited(ramet_call *c, ramet_share **out, size_t *n);
 
 /* -------------------------------------------------------------- attachments
  * Files that entries refer to (parts of type file). Kept once by content: in a folder, or in the

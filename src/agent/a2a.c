@@ -124,7 +124,7 @@ static bool settings_read(const agent *a, a2a *own, char *message)
     return words_read(a, o, message) && span_read(a, "connect_s", &o->limits.connect_ms, message) &&
            span_read(a, "first_byte_s", &o->limits.first_byte_ms, message) &&
            span_read(a, "idle_s", &o->limits.idle_ms, message) &&
-           span_read(a, "timeout_s", &o->total_ms, message) &&
+           span_read(a, "timeout_s", &o->limits.total_ms, message) &&
            agent_number(a, "transcript_kb", 1, 16384, &o->transcript, message) &&
            agent_number(a, "retries", 0, 10, &o->retries, message) &&
            agent_number(a, "backoff_ms", 1, 10000, &o->backoff_ms, message);
@@ -292,7 +292,7 @@ static bool card_fetch(talk *t, agent_result *out)
     for (int64_t attempt = 0;; attempt++) {
         buf_init(&text, CARD_BYTES);
         wire_run(&in, &got);
-        bool fine = got.status >= 200 && got.status < 300 && !*got.why && !got.cancelled;
+        bool fine = wire_fine(&got) && !*got.why && !got.cancelled;
         bool more = !fine && again(t, attempt, &got);
         bool read = fine ? card_read(t, &text, out) : more ? false : exchange_failed(t, &got, out);
         buf_release(&text);
@@ -344,7 +344,7 @@ static bool call_run(talk *t, const char *method, const char *params, bool strea
         wire_out got;
         a2a_answer_next(&t->answer);
         wire_run(&in, &got);
-        bool fine = got.status >= 200 && got.status < 300 && !got.cancelled;
+        bool fine = wire_fine(&got) && !got.cancelled;
         if (fine && !*got.why)
             a2a_answer_end(&t->answer);
         bool more = !fine && again(t, attempt, &got);
@@ -367,9 +367,7 @@ static const char *task_params(talk *t)
     jw_object(&w);
     jw_kstr(&w, "id", t->answer.task);
     jw_end_object(&w);
-    const char *out = arena_memdup(t->a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, t->a);
 }
 
 static const char *send_params(talk *t, const char *message)
@@ -432,9 +430,7 @@ static const char *answer_message(talk *t, const char *answer)
     jw_end_object(&w);
     jw_end_array(&w);
     jw_end_object(&w);
-    const char *out = arena_memdup(t->a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, t->a);
 }
 
 /* NULL: the turn was cancelled. */
@@ -526,7 +522,7 @@ static void a2a_run(agent *a, const agent_turn *turn, const agent_sink *s, agent
 {
     a2a *own = a->own;
     talk t = {.own = own, .set = &own->set, .turn = turn, .s = s, .a = arena_new()};
-    t.deadline = time_mono_us() + own->set.total_ms * 1000;
+    t.deadline = time_mono_us() + own->set.limits.total_ms * 1000;
     a2a_answer_init(&t.answer, t.a, s);
     t.answer.keeps = own->set.memory == A2A_READS_BACK;
     a2a_place_find(t.a, t.set, turn, &t.place);

@@ -38,7 +38,7 @@ typedef struct a2a_settings {
     a2a_memory memory;
     int64_t transcript; /* bytes of it, at most */
     wire_limits limits;
-    int64_t total_ms, retries, backoff_ms;
+    int64_t retries, backoff_ms;
 } a2a_settings;
 
 /* Where and how the remote agent is spoken to. */

@@ -230,9 +230,7 @@ static const char *part_write(arena *a, const char *type, const char *id, const 
         jw_kstr(&w, "name", name);
     jw_kraw(&w, key, json);
     jw_end_object(&w);
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 static const char *json_quoted(arena *a, const char *text)
@@ -242,9 +240,7 @@ static const char *json_quoted(arena *a, const char *text)
     buf_init(&b, OPENAI_REQUEST_BYTES);
     jw_init(&w, &b, 0);
     jw_str(&w, text);
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 /* Asks the user for the result of each call; false when the turn was cancelled. */

@@ -50,9 +50,7 @@ static const char *quoted(arena *a, const char *s)
     buf_init(&b, OPENAI_REQUEST_BYTES);
     jw_init(&w, &b, 0);
     jw_str(&w, s);
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 static const char *hash_hex(arena *a, const char *s)
@@ -341,9 +339,7 @@ static const char *pieces_join(composer *c, const pieces *p)
     for (size_t i = 0; i < p->n; i++)
         if (p->items[i].text)
             joined_add(&b, p->items[i].text);
-    const char *out = arena_memdup(c->a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, c->a);
 }
 
 static void piece_write(json_writer *w, const piece *p)

@@ -83,9 +83,7 @@ static const char *line_repair(arena *a, const char *s, size_t n)
         }
         i += step ? step : 1;
     }
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 static bool chunk_parse(arena *a, const char *s, size_t n, json_doc *d)

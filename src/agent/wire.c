@@ -3,17 +3,22 @@
  * wire.c: one HTTP exchange of an agent.
  *
  * libcurl's multi interface is used for one transfer, because it hands back control between slices
- * of waiting.
+ * of waiting. A multi handle keeps its connections, so idle ones wait in a pool.
  */
 #include "agent/wire.h"
 
 #include "base/util.h"
 
 #include <curl/curl.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { SLICE_MS = 50 };
+enum {
+    IDLE_MOST = 32, /* handles that a pool keeps */
+    SLICE_MS = 50   /* how long a cancel may go unnoticed */
+};
 
 typedef struct transfer {
     const wire_in *in;
@@ -23,6 +28,7 @@ typedef struct transfer {
     struct curl_slist *headers;
     int64_t started, last; /* last: the newest byte; 0 before the first */
     CURLcode rc;
+    char told[CURL_ERROR_SIZE]; /* by libcurl, about rc; may be empty */
 } transfer;
 
 void wire_open(void)
@@ -35,10 +41,60 @@ void wire_close(void)
     curl_global_cleanup();
 }
 
-static bool status_fine(long status)
+bool wire_fine(const wire_out *out)
 {
-    return status >= 200 && status < 300;
+    return out->status >= 200 && out->status < 300;
 }
+
+/* ------------------------------------------------------------------ handles */
+
+struct wire_pool {
+    pthread_mutex_t lock;
+    CURLM *idle[IDLE_MOST];
+    size_t n;
+};
+
+wire_pool *wire_pool_new(void)
+{
+    wire_pool *p = xcalloc(1, sizeof *p);
+    pthread_mutex_init(&p->lock, NULL);
+    return p;
+}
+
+void wire_pool_free(wire_pool *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        curl_multi_cleanup(p->idle[i]);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}
+
+static CURLM *multi_take(wire_pool *p)
+{
+    CURLM *m = NULL;
+    if (p) {
+        pthread_mutex_lock(&p->lock);
+        m = p->n ? p->idle[--p->n] : NULL;
+        pthread_mutex_unlock(&p->lock);
+    }
+    return m ? m : curl_multi_init();
+}
+
+static void multi_give(wire_pool *p, CURLM *m)
+{
+    bool kept = false;
+    if (p) {
+        pthread_mutex_lock(&p->lock);
+        kept = p->n < IDLE_MOST;
+        if (kept)
+            p->idle[p->n++] = m;
+        pthread_mutex_unlock(&p->lock);
+    }
+    if (!kept)
+        curl_multi_cleanup(m);
+}
+
+/* ------------------------------------------------------------------ one transfer */
 
 static size_t body_add(char *p, size_t size, size_t n, void *arg)
 {
@@ -48,7 +104,7 @@ static size_t body_add(char *p, size_t size, size_t n, void *arg)
     if (!t->last)
         curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &t->out->status);
     t->last = time_mono_us();
-    if (!status_fine(t->out->status)) {
+    if (!wire_fine(t->out)) {
         size_t room = WIRE_ERROR_BYTES - t->out->error.n;
         buf_add(&t->out->error, p, n < room ? n : room);
         return n <= room ? n : 0;
@@ -62,7 +118,7 @@ static bool transfer_open(transfer *t)
 {
     const wire_in *in = t->in;
     t->curl = curl_easy_init();
-    t->multi = curl_multi_init();
+    t->multi = multi_take(in->pool);
     if (!t->curl || !t->multi)
         return false;
     for (size_t i = 0; i < in->n_headers; i++)
@@ -72,8 +128,13 @@ static bool transfer_open(transfer *t)
     curl_easy_setopt(t->curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(t->curl, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(t->curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(t->curl, CURLOPT_QUICK_EXIT, 1L);
+    curl_easy_setopt(t->curl, CURLOPT_QUICK_EXIT, 1L); /* do not wait for a slow name server */
     curl_easy_setopt(t->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)in->limits->connect_ms);
+    curl_easy_setopt(t->curl, CURLOPT_ERRORBUFFER, t->told);
+    if (in->ca_file && *in->ca_file) {
+        curl_easy_setopt(t->curl, CURLOPT_CAINFO, in->ca_file);
+        curl_easy_setopt(t->curl, CURLOPT_CAPATH, NULL);
+    }
     curl_easy_setopt(t->curl, CURLOPT_USERAGENT, "ramet/" RAMET_VERSION);
     curl_easy_setopt(t->curl, CURLOPT_HTTPHEADER, t->headers);
     if (in->body) {
@@ -91,23 +152,29 @@ static void transfer_close(transfer *t)
         curl_multi_remove_handle(t->multi, t->curl);
     curl_easy_cleanup(t->curl);
     if (t->multi)
-        curl_multi_cleanup(t->multi);
+        multi_give(t->in->pool, t->multi);
     curl_slist_free_all(t->headers);
+}
+
+static int64_t idle_ms(const transfer *t)
+{
+    return t->in->patience ? t->in->patience(t->in->arg) : t->in->limits->idle_ms;
 }
 
 /* Milliseconds until the next limit; 0 and `why` when one is passed. */
 static int64_t limit_next(transfer *t)
 {
     const wire_limits *l = t->in->limits;
-    int64_t now = time_mono_us(), wait = t->last ? l->idle_ms : l->first_byte_ms;
+    int64_t now = time_mono_us(), wait = t->last ? idle_ms(t) : l->first_byte_ms;
     int64_t end = (t->last ? t->last : t->started) + wait * 1000;
     bool total = t->in->deadline < end;
     if (total)
         end = t->in->deadline;
     if (end > now)
         return (end - now) / 1000 + 1;
+    t->out->late = true;
     if (total)
-        snprintf(t->out->why, WIRE_WHY, "the time of the turn is over");
+        snprintf(t->out->why, WIRE_WHY, "the turn took over %.7g s", (double)l->total_ms / 1000);
     else
         snprintf(t->out->why, WIRE_WHY, "nothing came %s %.7g s", t->last ? "for" : "within",
                  (double)wait / 1000);
@@ -139,21 +206,50 @@ static bool transfer_run(transfer *t)
     }
 }
 
+/* ------------------------------------------------------------------ what came of it */
+
+static bool connect_failed(const transfer *t)
+{
+    curl_off_t connected = 0;
+    curl_easy_getinfo(t->curl, CURLINFO_PRETRANSFER_TIME_T, &connected);
+    return t->rc == CURLE_COULDNT_RESOLVE_HOST || t->rc == CURLE_COULDNT_RESOLVE_PROXY ||
+           t->rc == CURLE_COULDNT_CONNECT ||
+           ((t->rc == CURLE_OPERATION_TIMEDOUT || t->rc == CURLE_SSL_CONNECT_ERROR) && !connected);
+}
+
+static const char *broken_text(const transfer *t)
+{
+    bool answered = t->out->status != 0;
+    if (answered && (t->rc == CURLE_PARTIAL_FILE || t->rc == CURLE_RECV_ERROR))
+        return "the connection was closed";
+    return t->out->untrusted && *t->told ? t->told : curl_easy_strerror(t->rc);
+}
+
+static void transfer_end(transfer *t)
+{
+    wire_out *out = t->out;
+    out->unsent = connect_failed(t);
+    out->untrusted = t->rc == CURLE_PEER_FAILED_VERIFICATION;
+    bool ours = t->rc == CURLE_WRITE_ERROR && (out->enough || !wire_fine(out));
+    if (t->rc != CURLE_OK && !ours)
+        snprintf(out->why, WIRE_WHY, "%s", broken_text(t));
+}
+
 void wire_run(const wire_in *in, wire_out *out)
 {
     transfer t = {.in = in, .out = out, .started = time_mono_us()};
+    curl_off_t wait = 0;
     *out = (wire_out){0};
     buf_init(&out->error, WIRE_ERROR_BYTES + 1);
-    if (!transfer_open(&t))
-        snprintf(out->why, WIRE_WHY, "no request can be made");
-    else if (transfer_run(&t)) {
-        curl_off_t connected = 0;
+    if (transfer_open(&t)) {
+        bool ended = transfer_run(&t);
         curl_easy_getinfo(t.curl, CURLINFO_RESPONSE_CODE, &out->status);
-        curl_easy_getinfo(t.curl, CURLINFO_PRETRANSFER_TIME_T, &connected);
-        out->unsent = t.rc != CURLE_OK && !connected;
-        bool ours = t.rc == CURLE_WRITE_ERROR && (out->enough || !status_fine(out->status));
-        if (t.rc != CURLE_OK && !ours)
-            snprintf(out->why, WIRE_WHY, "%s", curl_easy_strerror(t.rc));
+        curl_easy_getinfo(t.curl, CURLINFO_RETRY_AFTER, &wait);
+        out->retry_after_ms = wait <= 0 ? 0 : wait < 1000000 ? (int64_t)wait * 1000 : INT64_MAX;
+        if (ended)
+            transfer_end(&t);
+    } else {
+        snprintf(out->why, WIRE_WHY, "no request can be made");
     }
     transfer_close(&t);
 }

@@ -22,6 +22,13 @@ void buf_release(buf *b)
     b->n = b->cap = 0;
 }
 
+char *buf_keep(buf *b, arena *a)
+{
+    char *out = arena_memdup(a, b->p, b->n);
+    buf_release(b);
+    return out;
+}
+
 void buf_clear(buf *b)
 {
     b->n = 0;

@@ -9,6 +9,8 @@
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
+#include "base/arena.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +23,8 @@ typedef struct buf {
 
 void buf_init(buf *b, size_t max);
 void buf_release(buf *b);
+/* What it holds, in the arena; it is released. */
+char *buf_keep(buf *b, arena *a);
 void buf_clear(buf *b);             /* empties it, keeps the memory */
 void buf_reserve(buf *b, size_t n); /* room for n more bytes in one step; past the limit: nothing */
 void buf_add(buf *b, const void *p, size_t n);

@@ -394,6 +394,12 @@ size_t utf8_prefix(const char *s, size_t chars)
     return i;
 }
 
+void utf8_trim(char *s)
+{
+    for (size_t n = strlen(s); n && !utf8_valid(s, n);)
+        s[--n] = 0;
+}
+
 size_t utf8_put(uint32_t cp, char out[4])
 {
     if (cp < 0x80) {

@@ -49,6 +49,8 @@ bool utf8_valid(const char *s, size_t n);
 size_t utf8_count(const char *s); /* characters of a valid text */
 /* Bytes of the first `chars` characters of a valid text. */
 size_t utf8_prefix(const char *s, size_t chars);
+/* Takes bytes off the end until what is left is valid: for what was cut by bytes. */
+void utf8_trim(char *s);
 size_t utf8_put(uint32_t cp, char out[4]);
 /* Columns on a terminal: wide characters count two, combining ones none. */
 int utf8_width(uint32_t cp);

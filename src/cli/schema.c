@@ -13,7 +13,7 @@ static size_t line_end(const char *sql, size_t width)
 {
     size_t end = 0, i;
     bool quoted = false;
-    for (i = 0; sql[i] && (i < width || !end); i++) {
+    for (i = 0; (i < width || !end) && sql[i]; i++) {
         quoted ^= sql[i] == '\'';
         if (sql[i] == ' ' && !quoted)
             end = i + 1;

@@ -88,9 +88,7 @@ char *text_safe(arena *a, const char *s, bool lines)
         i += len;
     }
     buf_add(&out, s + from, n - from);
-    char *safe = arena_memdup(a, out.p, out.n);
-    buf_release(&out);
-    return safe;
+    return buf_keep(&out, a);
 }
 
 char *text_cut(cli *c, const char *s, int columns)

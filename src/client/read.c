@@ -239,6 +239,7 @@ void read_session(client_call *c, const json_doc *d, const json_node *v, ramet_s
         AT(ramet_session, "expires_at", IS_TIME, expires),
         AT(ramet_session, "created_at", IS_TIME, created),
         AT(ramet_session, "updated_at", IS_TIME, updated),
+        WORD(ramet_session, "level", level, ramet_level_parse),
         AT(ramet_session, "depth", IS_INT, depth),
         END,
     };

@@ -162,9 +162,7 @@ static const char *rewind_body(cx *x, const char *id, const char *invocation, co
     jw_kraw(&w, "artifact_delta", "{}");
     jw_end_object(&w);
     jw_end_object(&w);
-    const char *out = arena_memdup(x->a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, x->a);
 }
 
 static const char *move_name(cx *x, const session_row *s, int64_t seq)
@@ -357,8 +355,7 @@ static bool shared_take(void *arg, const ramet_entry *e, bool own)
             jw_kraw(&w, json_text(k->a, &d, n), json_raw(k->a, &d, v));
     }
     jw_end_object(&w);
-    k->json = arena_memdup(k->a, b.p, b.n);
-    buf_release(&b);
+    k->json = buf_keep(&b, k->a);
     return true;
 }
 
@@ -396,9 +393,7 @@ static const char *state_join(arena *a, const char *own, const char *shared)
         jw_kraw(&w, json_text(a, &t, n), json_raw(a, &t, v));
     }
     jw_end_object(&w);
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 ramet_status ramet_adk_state(ramet_call *c, const char *session, const char **json)

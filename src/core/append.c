@@ -173,6 +173,8 @@ static ramet_status append_run(cx *x, void *arg)
     j->w.out->made = made;
     if (j->task)
         task_write(x, &s, j->task);
+    if (j->task && !j->w.out->added)
+        session_touch(x, &s);
     return cx_status(x);
 }
 

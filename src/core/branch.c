@@ -37,8 +37,22 @@ struct words {
     char text[WORDS_BYTES];
 };
 
+#define END_SLOTS 1024
+#define END_ID_BYTES 64
+
+/* What is known of an entry at which histories end that are forked. */
+struct end {
+    int64_t tree, k;
+    bool named; /* id and hash are known */
+    char id[END_ID_BYTES];
+    uint8_t hash[HASH_LEN];
+    bool folded;
+    int64_t delta; /* the last one on its own branch up to it; 0: none */
+};
+
 struct lineage {
     struct tip tips[TIP_SLOTS]; /* see tip_check() */
+    struct end ends[END_SLOTS]; /* see end_of() */
     struct words words[WORDS_SLOTS];
     branch_meta slot[CACHE_SLOTS];
     pthread_mutex_t lock[CACHE_LOCKS];
@@ -59,6 +73,18 @@ void lineage_free(struct lineage *l)
     for (int i = 0; i < CACHE_LOCKS; i++)
         pthread_mutex_destroy(&l->lock[i]);
     free(l);
+}
+
+void lineage_clear(struct lineage *l)
+{
+    for (int i = 0; i < CACHE_LOCKS; i++)
+        pthread_mutex_lock(&l->lock[i]);
+    memset(l->tips, 0, sizeof l->tips);
+    memset(l->ends, 0, sizeof l->ends);
+    memset(l->words, 0, sizeof l->words);
+    memset(l->slot, 0, sizeof l->slot);
+    for (int i = 0; i < CACHE_LOCKS; i++)
+        pthread_mutex_unlock(&l->lock[i]);
 }
 
 static bool cache_get(struct lineage *l, int64_t tree, int64_t id, branch_meta *m)
@@ -251,10 +277,76 @@ void words_put(cx *x, const branch_row *head, int64_t pos, const char *text)
         x->seen->words = w;
 }
 
+/* Whoever forks the same session again need not read its last entry again: an entry never changes.
+ * Only where guards find out that the session has another history by now. Reads there see what is
+ * committed, never what the write itself has made. */
+static struct end *end_of(cx *x, int64_t tree, int64_t k, pthread_mutex_t **lock)
+{
+    if (!db_guarded(x->d) || db_fresh(x->d) || !k)
+        return NULL;
+    size_t i = (size_t)((uint64_t)k * 0x9E3779B97F4A7C15u >> 32) % END_SLOTS;
+    struct end *e = &x->r->lineage->ends[i];
+    *lock = &x->r->lineage->lock[i % CACHE_LOCKS];
+    pthread_mutex_lock(*lock);
+    if (e->k != k || e->tree != tree)
+        *e = (struct end){.tree = tree, .k = k};
+    return e;
+}
+
+static bool end_mark(cx *x, int64_t tree, int64_t k)
+{
+    pthread_mutex_t *lock;
+    const struct end *e = end_of(x, tree, k, &lock);
+    bool known = e && e->named;
+    if (known) {
+        x->mark = (entry_mark){.tree = tree, .k = k, .id = arena_strdup(x->a, e->id)};
+        memcpy(x->mark.hash, e->hash, HASH_LEN);
+    }
+    if (e)
+        pthread_mutex_unlock(lock);
+    return known;
+}
+
+static void end_name(cx *x)
+{
+    pthread_mutex_t *lock;
+    size_t n = strlen(x->mark.id) + 1;
+    struct end *e = n <= END_ID_BYTES ? end_of(x, x->mark.tree, x->mark.k, &lock) : NULL;
+    if (!e)
+        return;
+    e->named = true;
+    memcpy(e->id, x->mark.id, n);
+    memcpy(e->hash, x->mark.hash, HASH_LEN);
+    pthread_mutex_unlock(lock);
+}
+
+bool end_delta(cx *x, int64_t tree, int64_t k, int64_t *delta)
+{
+    pthread_mutex_t *lock;
+    const struct end *e = end_of(x, tree, k, &lock);
+    bool known = e && e->folded;
+    if (known)
+        *delta = e->delta;
+    if (e)
+        pthread_mutex_unlock(lock);
+    return known;
+}
+
+void end_fold(cx *x, int64_t tree, int64_t k, int64_t delta)
+{
+    pthread_mutex_t *lock;
+    struct end *e = db_status(x->d) == RAMET_OK ? end_of(x, tree, k, &lock) : NULL;
+    if (!e)
+        return;
+    e->folded = true;
+    e->delta = delta;
+    pthread_mutex_unlock(lock);
+}
+
 /* Id and hash of the entry at k, in x->mark; false when it is missing or damaged. */
 static bool entry_mark_at(cx *x, int64_t tree, int64_t k)
 {
-    if (entry_marked(x, tree, k))
+    if (entry_marked(x, tree, k) || end_mark(x, tree, k))
         return true;
     db_stmt *q = db_query(x->d, Q_entry_name);
     q_int(q, 1, tree);
@@ -270,6 +362,8 @@ static bool entry_mark_at(cx *x, int64_t tree, int64_t k)
     q_end(q);
     ok = ok && x->mark.id;
     x->mark.k = ok ? k : 0;
+    if (ok)
+        end_name(x);
     return ok;
 }
 

@@ -103,10 +103,15 @@ static ramet_status claim_run(cx *x, void *arg)
     return cx_status(x);
 }
 
-/* New numbers go on above those that came with the rows. */
+/* New numbers go on above those that came with the rows; lists go by time, whatever the numbers. */
 static void copy_counters(cx *x)
 {
     q_run(db_query(x->d, Q_copy_counters));
+    db_stmt *q = db_query(x->d, Q_copy_unordered);
+    bool unordered = q_row(q);
+    q_end(q);
+    if (unordered)
+        q_run(db_query(x->d, Q_copy_by_time));
 }
 
 /* The end: done, or (arg->err) left for the next one to go on with. */

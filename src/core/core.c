@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define PATH_BYTES 4096
+#define REHEARSALS_MOST 12 /* as deep as reads depend on each other */
 
 /* ------------------------------------------------------------------- place */
 
@@ -291,8 +292,20 @@ ramet_status call_fail(ramet_call *c, ramet_status st, const char *field, const 
 
 /* --------------------------------------------------------------------- work */
 
+/* After a fail-over that lost something, the same numbers may mean other things. */
+static void past_check(ramet *r, db *d)
+{
+    int64_t past = db_past(d);
+    if (past <= r->past)
+        return;
+    lineage_clear(r->lineage);
+    recent_clear(r->recent);
+    r->past = past;
+}
+
 static cx cx_of(ramet_call *c, db *d, bool writing)
 {
+    past_check(c->r, d);
     return (cx){.r = c->r, .c = c, .d = d, .a = c->a, .now = ramet_now(c->r), .writing = writing};
 }
 
@@ -352,6 +365,27 @@ ramet_status cx_status(cx *x)
 {
     ramet_status st = db_status(x->d);
     return st == RAMET_OK ? st : call_fail(x->c, st, NULL, "%s", db_message(x->d));
+}
+
+void cx_rehearse(cx *x, cx_make make, void *arg, size_t n)
+{
+    if (n < 2)
+        return;
+    arena *scratch = arena_new();
+    ramet_error before = x->c->err;
+    bool more = true;
+    for (int pass = 0; pass < REHEARSALS_MOST && more && db_rehearse(x->d); pass++) {
+        for (size_t i = 0; i < n; i++) {
+            cx look = *x;
+            look.a = scratch;
+            make(&look, arg, i);
+            db_clear(x->d); /* what was not there yet looks like damage */
+        }
+        more = db_rehearsed(x->d);
+        arena_reset(scratch);
+    }
+    x->c->err = before;
+    arena_free(scratch);
 }
 
 ramet_status cx_done(cx *x, ramet_status st)

@@ -40,6 +40,8 @@
 struct ramet {
     store *st;
     struct search *search; /* core/search.c; opened on first use */
+    _Atomic bool search_stopped;
+    _Atomic int64_t past; /* db_past() of what is remembered */
     struct lineage *lineage;
     struct watch *watch; /* core/event.c */
     struct recent *recent;
@@ -142,6 +144,11 @@ ramet_status cx_append(ramet_call *c, cx_op run, void *arg);
 ramet_status cx_light(ramet_call *c, cx_op run, void *arg);
 /* The sticky database failure as the call's error, or RAMET_OK. */
 ramet_status cx_status(cx *x);
+/* Before `make` is called for each of n things in a read: what they need is read together, where
+ * that is faster (db_rehearse()). It is called for nothing, with memory that goes away. After that
+ * db_performed() is due. */
+typedef void (*cx_make)(cx *x, void *arg, size_t i);
+void cx_rehearse(cx *x, cx_make make, void *arg, size_t n);
 
 /* ---- events (core/event.c) */
 
@@ -226,6 +233,8 @@ typedef enum {
     NEED_MANAGE  /* its owner, or manager */
 } need;
 ramet_level level_in(cx *x, int64_t tree);
+/* What the caller may do in a session that he may see. */
+ramet_level session_level(cx *x, const session_row *s);
 /* By the caller's own rights: a link in the call does not count here. */
 bool session_visible(cx *x, const session_row *s);
 /* The same where the caller's level in the tree is known: for long lists. */
@@ -235,6 +244,9 @@ ramet_status session_open(cx *x, const char *id, need what, session_row *s);
 /* The row as the public struct. */
 ramet_session *session_show(cx *x, const session_row *s);
 void session_fill(cx *x, const session_row *s, ramet_session *out);
+void session_fill_all(cx *x, session_row *rows, size_t n, ramet_session *out);
+/* A copy whose texts are in another arena. */
+session_row session_keep(arena *a, const session_row *row);
 /* session_show() with what the caller has at hand and need not be read again; all of it may be
  * empty. */
 typedef struct session_known {
@@ -312,6 +324,7 @@ typedef struct branch_row {
 
 struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
+void lineage_clear(struct lineage *l);
 
 /* The first words of the paths through the entry at `pos` of a branch without parent. */
 typedef struct root_words {
@@ -347,6 +360,9 @@ ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s
 bool path_owner(cx *x, const branch_meta *head, int64_t pos, branch_meta *owner);
 /* The position of an entry id on a path; -1 when it is not there. *k gets its key. */
 int64_t path_find(cx *x, const branch_row *head, const char *entry_id, int64_t *k);
+/* The last delta of the branch that owns the entry at k, up to that entry, while it is known. */
+bool end_delta(cx *x, int64_t tree, int64_t k, int64_t *delta);
+void end_fold(cx *x, int64_t tree, int64_t k, int64_t delta);
 /* Hash after the first n entries of a path. */
 bool path_hash(cx *x, const branch_row *head, int64_t n, uint8_t out[HASH_LEN]);
 /* Id and creation of the entry at a position; NULL when there is none. */
@@ -367,6 +383,7 @@ ramet_status head_check(cx *x, const branch_row *b, const uint8_t *expected, boo
 /* ---- sessions appended to of late (core/recent.c); only while writing. NULL does nothing. */
 struct recent *recent_new(void);
 void recent_free(struct recent *r);
+void recent_clear(struct recent *r);
 void recent_forget(struct recent *r); /* all of them */
 /* Something that recent_get() tells has changed in sessions of a tree, their heads aside. */
 void access_changed(cx *x, int64_t tree);

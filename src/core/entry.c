@@ -170,9 +170,7 @@ const char *parts_of_text(arena *a, const char *text)
     jw_strn(&w, text, n);
     jw_end_object(&w);
     jw_end_array(&w);
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 bool entry_from(cx *x, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[HASH_LEN],

@@ -89,8 +89,7 @@ static ramet_status children(cx *x, const char *session, ramet_session **out, si
     }
     *out = arena_array(x->a, rows.n, sizeof **out);
     *n = rows.n;
-    for (size_t i = 0; i < rows.n; i++)
-        session_fill(x, &rows.items[i], &(*out)[i]);
+    session_fill_all(x, rows.items, rows.n, *out);
     return cx_status(x);
 }
 
@@ -179,9 +178,12 @@ static void nodes_load(cx *x, int64_t tree, ramet_level level, forest *f)
         session_from(q, x->a, &d->s);
         head_from(q, SESSION_N_COLS, SESSION_N_COLS + 1, &d->head);
         d->touched = q_col_int(q, SESSION_N_COLS + 2);
-        d->base = q_col_int(q, SESSION_N_COLS + 5);
-        if (d->s.adk)
+        d->base = q_col_int(q, SESSION_N_COLS + 6);
+        if (d->s.adk) {
             head_from(q, SESSION_N_COLS + 3, SESSION_N_COLS + 4, &d->adk);
+            int64_t adk = q_col_int(q, SESSION_N_COLS + 5);
+            d->touched = adk > d->touched ? adk : d->touched;
+        }
         d->gone = session_gone(x, &d->s);
         d->seen = session_seen(x, level, &d->s);
         VEC_PUSH(x->a, &v, d);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #define CHUNK 256
+#define FILL_AT_ONCE 64
 #define FEW_TREES                                                                                  \
     2000 /* of so many trees a caller's sessions are gathered; else all are walked                 \
           */
@@ -227,6 +228,19 @@ static bool wanted(lister *l, const session_row *s)
     return (!l->title || title_matches(l, s)) && lineage_fits(l, s);
 }
 
+typedef struct chunk_look {
+    lister *l;
+    const session_row *rows;
+} chunk_look;
+
+static void wanted_make(cx *x, void *arg, size_t i)
+{
+    const chunk_look *k = arg;
+    lister l = *k->l;
+    l.x = x;
+    wanted(&l, &k->rows[i]);
+}
+
 /* Up to one more than the limit. A filter may refuse most of a large store, so what is only looked
  * at lives in an arena of its own. */
 static void page_find(lister *l, int limit, list_spot at, row_list *page)
@@ -240,16 +254,38 @@ static void page_find(lister *l, int limit, list_spot at, row_list *page)
         arena_reset(look.a);
         fetch(l, at, &chunk);
         end = chunk.n == 0;
+        chunk_look ahead = {l, chunk.items};
+        size_t left = (size_t)limit + 1 - page->n;
+        cx_rehearse(&look, wanted_make, &ahead, chunk.n < left ? chunk.n : left);
         for (size_t i = 0; i < chunk.n && page->n <= (size_t)limit; i++) {
             const session_row *s = &chunk.items[i];
-            session_row kept;
             at = (list_spot){s->created, s->no};
-            if (wanted(l, s) && session_by_no(x, s->tree, s->no, &kept))
-                VEC_PUSH(x->a, page, kept);
+            if (wanted(l, s))
+                VEC_PUSH(x->a, page, session_keep(x->a, s));
         }
+        db_performed(x->d);
     }
     l->x = x;
     arena_free(look.a);
+}
+
+static void fill_make(cx *x, void *arg, size_t i)
+{
+    const session_row *rows = arg;
+    ramet_session out;
+    session_fill(x, &rows[i], &out);
+}
+
+/* Some at a time: what is read for them is kept until they are made. */
+void session_fill_all(cx *x, session_row *rows, size_t n, ramet_session *out)
+{
+    for (size_t at = 0, some; at < n; at += some) {
+        some = n - at < FILL_AT_ONCE ? n - at : FILL_AT_ONCE;
+        cx_rehearse(x, fill_make, &rows[at], some);
+        for (size_t i = at; i < at + some; i++)
+            session_fill(x, &rows[i], &out[i]);
+        db_performed(x->d);
+    }
 }
 
 static ramet_status find_run(lister *l, int limit, list_spot at, ramet_session_list *out)
@@ -262,8 +298,7 @@ static ramet_status find_run(lister *l, int limit, list_spot at, ramet_session_l
         out->next_cursor = cursor_make(x->a, &page.items[page.n - 1]);
     }
     out->items = arena_array(x->a, page.n + 1, sizeof *out->items);
-    for (size_t i = 0; i < page.n; i++)
-        session_fill(x, &page.items[i], &out->items[i]);
+    session_fill_all(x, page.items, page.n, out->items);
     out->n = page.n;
     return cx_status(x);
 }

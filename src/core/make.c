@@ -367,8 +367,7 @@ static ramet_status origin_read(cx *x, const char *session, ramet_origin *out)
     q_end(q);
     if (no)
         out->started_by = name_of(x, tree, no);
-    out->level =
-        s.visibility == RAMET_PRIVATE && session_visible(x, &s) ? RAMET_OWNER : level_in(x, s.tree);
+    out->level = session_level(x, &s);
     return cx_status(x);
 }
 

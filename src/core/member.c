@@ -30,6 +30,14 @@ ramet_level level_in(cx *x, int64_t tree)
     return x->level;
 }
 
+ramet_level session_level(cx *x, const session_row *s)
+{
+    if (share_only(x, s))
+        return share_gives(x, s, NEED_WRITE) ? RAMET_WRITER : RAMET_READER;
+    /* A private session is seen by its owner alone. */
+    return s->visibility == RAMET_PRIVATE ? RAMET_OWNER : level_in(x, s->tree);
+}
+
 void member_insert(cx *x, int64_t tree, const char *user, ramet_level level)
 {
     db_stmt *q = db_query(x->d, Q_member_set);

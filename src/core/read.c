@@ -203,7 +203,42 @@ static void versions_fill(cx *x, const session_row *s, ramet_entry *list, size_t
     }
 }
 
+/* The caller's own feedback, a run of entries of one branch at a time. */
+static void feedback_fill(cx *x, const session_row *s, ramet_entry *list, size_t n)
+{
+    for (size_t i = 0, to; i < n; i = to) {
+        for (to = i + 1; to < n && list[to].branch == list[i].branch; to++)
+            continue;
+        db_stmt *q = db_query(x->d, Q_feedback_mine);
+        q_int(q, 1, s->tree);
+        q_int(q, 2, KEY(list[i].branch, list[i].position));
+        q_int(q, 3, KEY(list[i].branch, list[to - 1].position));
+        q_text(q, 4, x->c->user ? x->c->user : "");
+        while (q_row(q)) {
+            int64_t pos = KEY_POS(q_col_int(q, 0));
+            for (size_t at = i; at < to; at++)
+                if (list[at].position == pos)
+                    list[at].feedback = (int)q_col_int(q, 1);
+        }
+    }
+}
+
 /* --------------------------------------------------------------------- page */
+
+static bool passed_over(void *arg, ramet_entry *e)
+{
+    (void)arg, (void)e;
+    return true;
+}
+
+/* A page that ends where another branch goes on: reads over that place, because only what lies
+ * behind it tells whether the branch begins there. */
+static void seam_check(cx *x, const branch_row *b, int64_t at)
+{
+    branch_meta o;
+    if (at > 0 && at < b->len && path_owner(x, &b->m, at, &o) && o.base == at)
+        path_read(x, b, at - 1, at + 1, x->a, passed_over, NULL);
+}
 
 static ramet_status read_page(cx *x, const char *session, const ramet_read_in *in, int limit,
                               ramet_page *out)
@@ -241,8 +276,11 @@ static ramet_status read_page(cx *x, const char *session, const ramet_read_in *i
         out->more_after = any_in(x, &b, last, b.len, in->channel);
     }
     head_fill(x, &b, &out->head);
+    seam_check(x, &b, last);
     if (in->versions)
         versions_fill(x, &s, out->entries, out->n);
+    if (in->feedback)
+        feedback_fill(x, &s, out->entries, out->n);
     return cx_status(x);
 }
 

@@ -64,6 +64,16 @@ void recent_free(struct recent *r)
     free(r);
 }
 
+void recent_clear(struct recent *r)
+{
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < SLOTS; i++) {
+        free(r->slots[i].texts);
+        r->slots[i] = (slot){0};
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
 void recent_forget(struct recent *r)
 {
     pthread_mutex_lock(&r->lock);
@@ -113,14 +123,20 @@ static bool slot_holds(cx *x, const slot *t, const char *id)
     return t->turn == x->r->recent->turn && t->epoch == db_epoch(x->d);
 }
 
+session_row session_keep(arena *a, const session_row *row)
+{
+    session_row s = *row;
+    const char **texts[] = ROW_TEXTS(&s);
+    for (size_t i = 0; i < N_ROW_TEXTS; i++)
+        *texts[i] = arena_strdup(a, *texts[i]);
+    return s;
+}
+
 /* Gives what a slot has to the caller, whose arena gets the texts. */
 static void slot_give(cx *x, const slot *t, session_row *s, branch_row *head)
 {
-    *s = t->s;
+    *s = session_keep(x->a, &t->s);
     *head = t->head;
-    const char **texts[] = ROW_TEXTS(s);
-    for (size_t i = 0; i < N_ROW_TEXTS; i++)
-        *texts[i] = arena_strdup(x->a, *texts[i]);
     const char *user = x->c->user;
     if (user && t->user && strcmp(user, t->user) == 0) {
         x->level = t->level;

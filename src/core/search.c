@@ -101,6 +101,11 @@ ramet_status ramet_search(ramet_call *c, const ramet_search_in *in, ramet_hits *
     return st;
 }
 
+void ramet_search_stop(ramet *r)
+{
+    r->search_stopped = true;
+}
+
 ramet_status ramet_search_update(ramet_call *c, bool rebuild, int64_t *indexed)
 {
     int64_t n = 0;

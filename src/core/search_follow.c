@@ -168,7 +168,7 @@ static void entry_take(step *w, db_stmt *q)
 static bool step_full(const step *w)
 {
     return w->entries >= (w->care == PLAIN ? STEP_ENTRIES : 1) || w->events >= STEP_EVENTS ||
-           w->bytes >= STEP_BYTES;
+           w->bytes >= STEP_BYTES || w->x.r->search_stopped;
 }
 
 /* ------------------------------------------------------------------ one step */
@@ -282,13 +282,17 @@ static void step_read(step *w)
         events_take(w);
 }
 
-static void step_write(step *w)
+/* False: the store is going to be closed, and nothing of the step is to be kept. */
+static bool step_write(step *w)
 {
     w->block = -1;
-    for (size_t i = 0; i < w->items.n; i++)
+    for (size_t i = 0; i < w->items.n && !w->x.r->search_stopped; i++)
         doc_add(w, &w->items.items[i]);
+    if (w->x.r->search_stopped)
+        return false; /* nor what was read of it: that stopped before its end, too */
     span_flush(w);
     fts_state_set(w->f, &w->s);
+    return true;
 }
 
 static ramet_status step_run(step *w, ramet_call *c)
@@ -307,7 +311,11 @@ static ramet_status step_run(step *w, ramet_call *c)
         return st;
     }
     int64_t top = w->s.top;
-    step_write(w);
+    if (!step_write(w)) {
+        db_rollback(fts_db(w->f));
+        w->indexed = 0;
+        return RAMET_OK;
+    }
     if (db_commit(fts_db(w->f)) != RAMET_OK)
         return index_fail(c, w->f);
     fts_tidy(w->f, top, w->s.top);
@@ -363,7 +371,7 @@ static bool step_again(ramet_call *c, ramet_status st, step_care *care)
 ramet_status follow_all(ramet_call *c, fts *f, int64_t *indexed)
 {
     int64_t last;
-    if (nothing_new(c, f, &last))
+    if (c->r->search_stopped || nothing_new(c, f, &last))
         return RAMET_OK;
     arena *keep = arena_new(), *tmp = arena_new();
     step_care care = PLAIN;
@@ -382,7 +390,7 @@ ramet_status follow_all(ramet_call *c, fts *f, int64_t *indexed)
         }
         arena_reset(keep);
         arena_reset(tmp);
-    } while (more && st == RAMET_OK);
+    } while (more && st == RAMET_OK && !c->r->search_stopped);
     arena_free(keep);
     arena_free(tmp);
     return st;

@@ -267,9 +267,7 @@ const char *agent_config(arena *a, const ramet_agent *g)
     if (g->options)
         jw_kraw(&w, "options", g->options);
     jw_end_object(&w);
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 ramet_agent agent_from(arena *a, const char *name, const char *config)
@@ -482,11 +480,16 @@ static void fill(cx *x, const session_row *s, const session_known *known, ramet_
     head_fill(x, &head, &out->head);
     if (head.touched > out->updated)
         out->updated = head.touched;
-    if (s->adk && branch_load(x, s->tree, s->adk, &adk))
-        head_fill(x, &adk, &out->adk);
     cache_root(x, s, &head, out);
-    if (share_only(x, s))
+    if (share_only(x, s)) {
         share_trim(out);
+        return;
+    }
+    if (s->adk && branch_load(x, s->tree, s->adk, &adk)) {
+        head_fill(x, &adk, &out->adk);
+        if (adk.touched > out->updated)
+            out->updated = adk.touched;
+    }
 }
 
 void session_fill(cx *x, const session_row *s, ramet_session *out)
@@ -666,6 +669,8 @@ ramet_status ramet_session_get(ramet_call *c, const char *id, ramet_session **ou
         return c->err.status;
     ramet_status st = session_open(&x, id, NEED_READ, &s);
     ramet_session *shown = st == RAMET_OK ? session_show(&x, &s) : NULL;
+    if (shown)
+        shown->level = session_level(&x, &s);
     st = cx_done(&x, st);
     if (st == RAMET_OK)
         *out = shown;

@@ -12,11 +12,14 @@
  *       asked wherever an answer holds more than that.
  *   H4  A link of a deleted session is not found. It comes back when the session is restored, and
  *       goes for good with it (gc.c).
+ *   H5  Who was shown a session through a link alone has visited it: to that user, and to nobody
+ *       else, the id of the link does what its secret does, as long as the link holds.
  */
 #include "core/core.h"
 
 #define PREFIX "rms_"
 #define SHARES_MAX 1000 /* of one session */
+#define VISITS_MAX 1000 /* that are shown to one user: the newest links */
 
 typedef struct share_row {
     int64_t tree, session;
@@ -253,6 +256,7 @@ static ramet_status prune_run(cx *x, void *arg)
     q = db_query(x->d, Q_fetch_expired);
     q_int(q, 1, x->now);
     q_run(q);
+    q_run(db_query(x->d, Q_visit_prune));
     return cx_status(x);
 }
 
@@ -263,13 +267,41 @@ ramet_status share_prune(ramet_call *c)
 
 /* -------------------------------------------------------------------- holding */
 
-static ramet_status hold_run(cx *x, const uint8_t secret[HASH_LEN], ramet_share *out)
+static bool visited(cx *x, const char *share)
+{
+    if (!x->c->user)
+        return false;
+    db_stmt *q = db_query(x->d, Q_visit_get);
+    q_text(q, 1, x->c->user);
+    q_text(q, 2, share);
+    bool found = q_row(q);
+    q_end(q);
+    return found;
+}
+
+/* The secret of a link that the caller has visited, by its id. */
+static bool visited_secret(cx *x, const char *id, uint8_t secret[HASH_LEN])
+{
+    if (!visited(x, id))
+        return false;
+    db_stmt *q = db_query(x->d, Q_share_get);
+    q_text(q, 1, id);
+    size_t n = 0;
+    const void *have = q_row(q) ? q_col_blob(q, 3, &n) : NULL;
+    bool found = have && n == HASH_LEN;
+    if (found)
+        memcpy(secret, have, HASH_LEN);
+    q_end(q);
+    return found;
+}
+
+static ramet_status hold_run(cx *x, const char *id, uint8_t secret[HASH_LEN], ramet_share *out)
 {
     ramet_call *c = x->c;
     share_row row;
     session_row s;
-    bool found = share_find(x, secret, &row, out) && session_by_no(x, row.tree, row.session, &s) &&
-                 !session_gone(x, &s);
+    bool found = (!id || visited_secret(x, id, secret)) && share_find(x, secret, &row, out) &&
+                 session_by_no(x, row.tree, row.session, &s) && !session_gone(x, &s);
     TRY(cx_status(x));
     if (!found)
         return call_fail(c, RAMET_SHARE_NOT_FOUND, "share",
@@ -282,6 +314,12 @@ static ramet_status hold_run(cx *x, const uint8_t secret[HASH_LEN], ramet_share 
     return RAMET_OK;
 }
 
+/* Whether a text has the form of the id of a link. */
+static bool is_share_id(const char *s)
+{
+    return strlen(s) == UUID_TEXT - 1 && strspn(s, "0123456789abcdef-") == UUID_TEXT - 1;
+}
+
 ramet_status ramet_call_share(ramet_call *c, const char *token, ramet_share **out)
 {
     cx x;
@@ -291,16 +329,101 @@ ramet_status ramet_call_share(ramet_call *c, const char *token, ramet_share **ou
     c->share.on = false;
     if (!token)
         return RAMET_OK;
-    if (!secret_digest(c->hasher, PREFIX, token, secret))
+    bool by_secret = secret_digest(c->hasher, PREFIX, token, secret);
+    if (!by_secret && (!c->user || !is_share_id(token)))
         return call_fail(c, RAMET_SHARE_NOT_FOUND, "share",
                          "that is not the token of a share link; it begins with " PREFIX);
     if (!cx_read(&x, c))
         return c->err.status;
     ramet_share *share = arena_alloc(c->a, sizeof *share);
-    ramet_status st = cx_done(&x, hold_run(&x, secret, share));
+    ramet_status st = cx_done(&x, hold_run(&x, by_secret ? NULL : token, secret, share));
     if (st != RAMET_OK)
         c->share.on = false;
     else if (out)
         *out = share;
     return st;
+}
+
+/* ------------------------------------------------------------------- visiting */
+
+/* The link that the call holds, when it is what shows the session to its user. */
+static bool visit_due(cx *x, ramet_share *share)
+{
+    share_row row;
+    session_row s;
+    return share_find(x, x->c->share.secret, &row, share) &&
+           session_by_no(x, row.tree, row.session, &s) && share_only(x, &s) &&
+           !visited(x, share->id);
+}
+
+static ramet_status visit_run(cx *x, void *arg)
+{
+    ramet_share share;
+    (void)arg;
+    if (visit_due(x, &share)) {
+        db_stmt *q = db_query(x->d, Q_visit_add);
+        q_text(q, 1, x->c->user);
+        q_text(q, 2, share.id);
+        q_int(q, 3, x->now);
+        q_run(q);
+    }
+    return cx_status(x);
+}
+
+ramet_status ramet_share_visit(ramet_call *c)
+{
+    cx x;
+    ramet_share share;
+    if (!c->user || !c->share.on)
+        return RAMET_OK;
+    if (!cx_read(&x, c))
+        return c->err.status;
+    bool due = visit_due(&x, &share);
+    TRY(cx_done(&x, RAMET_OK));
+    return due ? cx_write(c, visit_run, NULL) : RAMET_OK;
+}
+
+/* One of them, with where it leads. */
+typedef struct visit_row {
+    ramet_share share;
+    share_row row;
+} visit_row;
+
+static void visits_read(cx *x, ramet_share **out, size_t *n)
+{
+    VEC(visit_row) rows = {0};
+    VEC(ramet_share) v = {0};
+    session_row s;
+    db_stmt *q = db_query(x->d, Q_visit_of_user);
+    q_text(q, 1, x->c->user);
+    q_int(q, 2, VISITS_MAX);
+    while (q_row(q)) {
+        visit_row one;
+        share_from(q, x->a, &one.row, &one.share);
+        if (!expired(x, &one.row))
+            VEC_PUSH(x->a, &rows, one);
+    }
+    for (size_t i = 0; i < rows.n; i++) {
+        visit_row *one = &rows.items[i];
+        if (!session_by_no(x, one->row.tree, one->row.session, &s) || session_gone(x, &s) ||
+            session_visible(x, &s))
+            continue;
+        one->share.session = s.id;
+        VEC_PUSH(x->a, &v, one->share);
+    }
+    *out = v.items;
+    *n = v.n;
+}
+
+ramet_status ramet_shares_visited(ramet_call *c, ramet_share **out, size_t *n)
+{
+    cx x;
+    *out = NULL;
+    *n = 0;
+    if (!c->user)
+        return RAMET_OK;
+    if (!cx_read(&x, c))
+        return c->err.status;
+    visits_read(&x, out, n);
+    return cx_done(&x, RAMET_OK);
 }

@@ -21,13 +21,17 @@ int64_t delta_before_on(cx *x, const branch_meta *owner, int64_t inherited, int6
 {
     if (n <= owner->base)
         return inherited;
+    int64_t end = KEY(owner->id, n - 1), k;
+    if (end_delta(x, owner->tree, end, &k))
+        return k ? k : inherited;
     db_stmt *q = db_query(x->d, Q_delta_last);
     q_int(q, 1, owner->tree);
     q_int(q, 2, KEY(owner->id, owner->base));
-    q_int(q, 3, KEY(owner->id, n - 1));
-    int64_t k = q_row(q) ? q_col_int(q, 0) : inherited;
+    q_int(q, 3, end);
+    k = q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
-    return k;
+    end_fold(x, owner->tree, end, k);
+    return k ? k : inherited;
 }
 
 int64_t delta_before(cx *x, const branch_row *head, int64_t n)
@@ -157,9 +161,7 @@ static const char *fold_text(fold *f, arena *into)
         if (f->items.items[i].value)
             jw_kraw(&w, f->items.items[i].key, f->items.items[i].value);
     jw_end_object(&w);
-    const char *out = arena_memdup(into, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, into);
 }
 
 const char *state_fold(cx *x, int64_t tree, int64_t k)

@@ -87,6 +87,18 @@ void task_write(cx *x, const session_row *s, const ramet_task_in *in)
     q_run(q);
 }
 
+void session_touch(cx *x, session_row *s)
+{
+    db_stmt *q = db_query(x->d, Q_session_touch);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, x->now);
+    q_run(q);
+    if (s->updated < x->now)
+        s->updated = x->now;
+    recent_drop(x, s->id);
+}
+
 typedef struct task_job {
     const char *session, *id;
     const ramet_task_in *in;
@@ -101,6 +113,7 @@ static ramet_status put_run(cx *x, void *arg)
     TRY(session_open(x, j->session, NEED_WRITE, &s));
     TRY(task_check(x, &s, j->in->id));
     task_write(x, &s, j->in);
+    session_touch(x, &s);
     if (j->out && task_load(x, j->in->id, &t)) {
         *j->out = arena_alloc(x->a, sizeof **j->out);
         **j->out = t.shown;

@@ -11,5 +11,7 @@ ramet_status task_in_check(ramet_call *c, const ramet_task_in *in);
 /* RAMET_ENTRY_EXISTS when the id is not the session's to use. */
 ramet_status task_check(cx *x, const session_row *s, const char *id);
 void task_write(cx *x, const session_row *s, const ramet_task_in *in);
+/* The session was written to, although none of its logs was. */
+void session_touch(cx *x, session_row *s);
 
 #endif

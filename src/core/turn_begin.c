@@ -9,7 +9,8 @@
  *           it made included; or behind the last entry of the message that its turn answered, when
  *           that is later (a message may end with an entry of another role). A message that has no
  *           answer yet is answered.
- *   ENTRY   at that entry; further back where a tool call would be parted from its result.
+ *   ENTRY   at that entry; further back where a tool call would be parted from its result. A
+ * message of the user only when it is the last entry: then it is answered.
  */
 #include "core/turn.h"
 
@@ -90,10 +91,13 @@ static ramet_status cut_entry(cx *x, const branch_row *head, const char *id, ram
     ramet_role role;
     const char *turn;
     *at = (ramet_at){id, RAMET_BEFORE};
-    if (path_find(x, head, id, &k) < 0)
+    int64_t pos = path_find(x, head, id, &k);
+    if (pos < 0)
         return cx_status(x); /* the cut tells it */
     entry_part(x, head->m.tree, k, &role, &turn);
-    if (role == RAMET_USER)
+    if (role == RAMET_USER && pos == head->len - 1)
+        at->side = RAMET_AFTER;
+    else if (role == RAMET_USER)
         return call_fail(x->c, RAMET_INVALID, "regenerate",
                          "entry %s is a message of the user; name an answer, or replace it", id);
     return cx_status(x);

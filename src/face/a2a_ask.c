@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_SESSIONS = 500, PAGE_DEFAULT = 50, PAGE_MOST = 100 };
+/* Sessions of a part of a list; parts that one call looks through for a first task. */
+enum { LIST_SESSIONS = 500, LIST_PARTS = 8, PAGE_DEFAULT = 50, PAGE_MOST = 100 };
 
 /* The answer of a turn that was run here is kept as messages: its artifact is made of them. */
 static void task_complete(arena *a, a2a_task *t)
@@ -74,7 +75,11 @@ void rpc_subscribe(rpc *r)
     rpc_join(r, t->session, id, &(hear_in){.stream = true, .history = -1});
 }
 
-/* ------------------------------------------------------------------ lists */
+/* ------------------------------------------------------------------ lists
+ *
+ * Tasks are not sorted in the store: a list without a context reads the tasks of LIST_SESSIONS
+ * sessions at a time, the newest sessions first, and sorts those. So a call has a bound, and the
+ * token of a page says with which session its part begins and which task was the last one. */
 
 /* What a list is sorted by; the rest of a task is read when it is shown. */
 typedef struct listed {
@@ -84,9 +89,14 @@ typedef struct listed {
 
 typedef struct listing {
     rpc *r;
-    int64_t page, from, history, after;
+    int64_t page, history, after;
     int state; /* -1: any */
     bool artifacts;
+    const char *context; /* NULL: any */
+    const char *cursor;  /* of the sessions of this part; NULL: the first part */
+    const char *rest;    /* of the sessions behind it; NULL: none */
+    listed last;         /* the last one shown; id NULL: none of this part */
+    int64_t earlier;     /* tasks of the parts before it */
     VEC(listed) all;
 } listing;
 
@@ -107,10 +117,11 @@ static bool session_add(listing *l, const ramet_session *s)
     ramet_status st = a2a_tasks(own ? own : q->c, s->id, &tasks, &n);
     for (size_t i = 0; st == RAMET_OK && i < n; i++) {
         a2a_task_live(q, s, &tasks[i]);
+        if (!list_fits(l, &tasks[i]))
+            continue;
         listed one = {arena_strdup(q->a, tasks[i].id), arena_strdup(q->a, s->id),
                       tasks[i].status_at};
-        if (list_fits(l, &tasks[i]))
-            VEC_PUSH(q->a, &l->all, one);
+        VEC_PUSH(q->a, &l->all, one);
     }
     ramet_call_free(own);
     if (st != RAMET_OK && ramet_status_http(st) != 404) {
@@ -121,34 +132,56 @@ static bool session_add(listing *l, const ramet_session *s)
     return true;
 }
 
-/* The tasks of one context; without it, of the newest sessions. False: the answer is filled. */
-static bool list_gather(listing *l, const char *context)
+static bool context_gather(listing *l)
 {
-    ramet_call *c = l->r->q->c;
     ramet_session *s;
+    ramet_status st = ramet_session_get(l->r->q->c, l->context, &s);
+    if (st != RAMET_OK && ramet_status_http(st) == 404)
+        return true;
+    if (st != RAMET_OK)
+        rpc_refuse(l->r);
+    return st == RAMET_OK && session_add(l, s);
+}
+
+/* The tasks of one part. False: the answer is filled. */
+static bool part_gather(listing *l)
+{
     ramet_session_list page = {0};
-    ramet_list_in in = {.limit = 100, .archived = RAMET_ARCHIVED_INCLUDE};
-    if (context) {
-        ramet_status st = ramet_session_get(c, context, &s);
-        if (st != RAMET_OK && ramet_status_http(st) == 404)
-            return true;
-        if (st != RAMET_OK)
-            rpc_refuse(l->r);
-        return st == RAMET_OK && session_add(l, s);
-    }
-    for (int seen = 0; seen < LIST_SESSIONS; seen += (int)page.n) {
-        if (ramet_session_find(c, &in, &page) != RAMET_OK) {
-            rpc_refuse(l->r);
+    ramet_list_in in = {.limit = 100, .archived = RAMET_ARCHIVED_INCLUDE, .cursor = l->cursor};
+    l->all.n = 0;
+    l->rest = NULL;
+    for (size_t seen = 0; seen < LIST_SESSIONS; seen += page.n) {
+        ramet_status st = ramet_session_find(l->r->q->c, &in, &page);
+        if (st != RAMET_OK) {
+            if (l->cursor && ramet_status_http(st) == 400)
+                rpc_fail(l->r, RPC_INVALID_PARAMS, "pageToken was not made by this list");
+            else
+                rpc_refuse(l->r);
             return false;
         }
         for (size_t i = 0; i < page.n; i++)
             if (!session_add(l, &page.items[i]))
                 return false;
-        in.cursor = page.next_cursor;
+        in.cursor = l->rest = page.next_cursor;
         if (!in.cursor)
             break;
     }
     return true;
+}
+
+/* Parts that hold nothing are passed over, up to a bound. */
+static bool list_gather(listing *l)
+{
+    if (l->context)
+        return context_gather(l);
+    for (int parts = 1;; parts++) {
+        if (!part_gather(l))
+            return false;
+        if (l->all.n || !l->rest || parts == LIST_PARTS)
+            return true;
+        l->cursor = l->rest;
+        l->last.id = NULL;
+    }
 }
 
 static int newest_first(const void *a, const void *b)
@@ -157,34 +190,54 @@ static int newest_first(const void *a, const void *b)
     return x->at != y->at ? x->at < y->at ? 1 : -1 : strcmp(y->id, x->id);
 }
 
+/* ---- pages: "p EARLIER AT ID LENGTH ID CURSOR" */
+
+static const char *token_make(arena *a, const char *cursor, int64_t earlier, const listed *last)
+{
+    const char *id = last ? last->id : "";
+    return arena_printf(a, "p%lld.%lld.%zu.%s%s", (long long)earlier,
+                        (long long)(last ? last->at : 0), strlen(id), id, cursor ? cursor : "");
+}
+
+static bool token_read(listing *l, const char *token)
+{
+    arena *a = l->r->q->a;
+    long long earlier, at;
+    size_t id;
+    int n = 0;
+    if (sscanf(token, "p%18lld.%18lld.%5zu.%n", &earlier, &at, &id, &n) != 3 || !n || earlier < 0 ||
+        strlen(token + n) < id)
+        return false;
+    l->earlier = earlier;
+    l->last = (listed){.id = id ? arena_printf(a, "%.*s", (int)id, token + n) : NULL, .at = at};
+    l->cursor = token[(size_t)n + id] ? arena_strdup(a, token + n + id) : NULL;
+    return true;
+}
+
 static bool list_filters(listing *l)
 {
     rpc *r = l->r;
-    const json_doc *d = &r->doc;
-    arena *a = r->q->a;
-    const char *status = json_text(a, d, json_get(d, r->params, "status"));
-    const char *after = json_text(a, d, json_get(d, r->params, "statusTimestampAfter"));
-    const char *token = json_text(a, d, json_get(d, r->params, "pageToken"));
-    l->artifacts = json_is(json_get(d, r->params, "includeArtifacts"), JSON_TRUE);
+    const char *status, *after, *token;
     if (!rpc_number(r, r->params, "pageSize", 1, PAGE_MOST, &l->page) ||
-        !rpc_history(r, r->params, &l->history))
+        !rpc_history(r, r->params, &l->history) ||
+        !rpc_flag(r, r->params, "includeArtifacts", &l->artifacts) ||
+        !rpc_word(r, r->params, "contextId", &l->context) ||
+        !rpc_word(r, r->params, "status", &status) ||
+        !rpc_word(r, r->params, "statusTimestampAfter", &after) ||
+        !rpc_word(r, r->params, "pageToken", &token))
         return false;
-    l->state = status && *status ? a2a_state_parse(status) : -1;
-    if (status && *status && strcmp(status, "TASK_STATE_UNSPECIFIED") != 0 && l->state < 0) {
+    l->state = status ? a2a_state_parse(status) : -1;
+    if (status && strcmp(status, "TASK_STATE_UNSPECIFIED") != 0 && l->state < 0) {
         rpc_fail(r, RPC_INVALID_PARAMS, "status '%.60s' is no state of a task", status);
         return false;
     }
-    if (after && *after && !time_parse(after, &l->after)) {
+    if (after && !time_parse(after, &l->after)) {
         rpc_fail(r, RPC_INVALID_PARAMS, "statusTimestampAfter must be a time");
         return false;
     }
-    if (token && *token) {
-        char *end;
-        l->from = *token == 'p' ? strtoll(token + 1, &end, 10) : -1;
-        if (l->from < 1 || *end) {
-            rpc_fail(r, RPC_INVALID_PARAMS, "pageToken was not made by this list");
-            return false;
-        }
+    if (token && !token_read(l, token)) {
+        rpc_fail(r, RPC_INVALID_PARAMS, "pageToken was not made by this list");
+        return false;
     }
     return true;
 }
@@ -206,28 +259,37 @@ static void listed_write(const listing *l, json_writer *w, const listed *one)
     a2a_task_write(q->a, w, &view, t, l->history);
 }
 
+/* The token of the page behind the one that ends before `to`. */
+static const char *list_next(const listing *l, size_t to)
+{
+    arena *a = l->r->q->a;
+    if (to < l->all.n)
+        return token_make(a, l->cursor, l->earlier, &l->all.items[to - 1]);
+    return l->rest ? token_make(a, l->rest, l->earlier + (int64_t)l->all.n, NULL) : "";
+}
+
 void rpc_list(rpc *r)
 {
     listing l = {.r = r, .page = PAGE_DEFAULT, .history = -1, .after = INT64_MIN, .state = -1};
-    const char *context = json_text(r->q->a, &r->doc, json_get(&r->doc, r->params, "contextId"));
-    char next[32] = "";
-    if (!list_filters(&l) || !list_gather(&l, context && *context ? context : NULL))
+    size_t from = 0;
+    if (!list_filters(&l) || !list_gather(&l))
         return;
     if (l.all.n)
         qsort(l.all.items, l.all.n, sizeof *l.all.items, newest_first);
-    int64_t n = (int64_t)l.all.n, to = l.from + l.page < n ? l.from + l.page : n;
-    if (to < n)
-        snprintf(next, sizeof next, "p%lld", (long long)to);
+    while (l.last.id && from < l.all.n && newest_first(&l.all.items[from], &l.last) <= 0)
+        from++;
+    size_t to = l.all.n - from > (size_t)l.page ? from + (size_t)l.page : l.all.n;
+    const char *next = list_next(&l, to);
     json_writer *w = rpc_result(r);
     jw_object(w);
     jw_key(w, "tasks");
     jw_array(w);
-    for (int64_t i = l.from; i < to; i++)
+    for (size_t i = from; i < to; i++)
         listed_write(&l, w, &l.all.items[i]);
     jw_end_array(w);
     jw_kstr(w, "nextPageToken", next);
     jw_kint(w, "pageSize", l.page);
-    jw_kint(w, "totalSize", n);
+    jw_kint(w, "totalSize", l.earlier + (int64_t)l.all.n);
     jw_end_object(w);
     rpc_result_end(r);
 }

@@ -2,7 +2,7 @@
  *
  * a2a_model.c: A2A messages and parts of both generations against entries. a2a_task.c has tasks.
  */
-#include "face/a2a_model.h"
+#include "face/a2a_own.h"
 
 #include "base/util.h"
 
@@ -256,6 +256,14 @@ static bool role_read(const char *word, ramet_role *out)
     return user || strcmp(word, "agent") == 0 || strcmp(word, "ROLE_AGENT") == 0;
 }
 
+bool a2a_id_fits(const json_node *v, const char *id)
+{
+    for (const char *p = id; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 127)
+            return false;
+    return *id && strlen(id) <= ID_BYTES && !v->has_nul;
+}
+
 bool a2a_message_read(arena *a, const json_doc *d, const json_node *v, a2a_message *out,
                       const char **why)
 {
@@ -266,8 +274,8 @@ bool a2a_message_read(arena *a, const json_doc *d, const json_node *v, a2a_messa
         return false;
     }
     out->id = text_of(a, d, v, "messageId");
-    if (!out->id || json_get(d, v, "messageId")->has_nul) {
-        *why = "messageId is missing";
+    if (!out->id || !a2a_id_fits(json_get(d, v, "messageId"), out->id)) {
+        *why = "messageId must be 1 to 255 bytes, without control characters";
         return false;
     }
     if (!role_read(json_text(a, d, json_get(d, v, "role")), &out->role)) {

@@ -7,6 +7,10 @@
 
 #include "face/a2a_model.h"
 
+/* Whether a text can be the id of something: looked at before a session is made for it. */
+enum { ID_BYTES = 255 };
+bool a2a_id_fits(const json_node *v, const char *id);
+
 /* What is kept in the row of a task. `tip`: the entry that is its last message now, NULL when it
  * has none; `turn`: its messages are a turn's. */
 const char *a2a_row_data(arena *a, const a2a_task_in *in, const char *tip, bool turn);

@@ -550,23 +550,38 @@ static bool history_read(arena *a, const json_doc *d, const json_node *v, a2a_ta
     return true;
 }
 
+/* An id that may be missing, or empty: *out is NULL then. */
+static bool id_read(arena *a, const json_doc *d, const json_node *v, const char *name,
+                    const char **out, const char **why)
+{
+    const json_node *id = json_get(d, v, name);
+    const char *text = json_text(a, d, id);
+    *out = NULL;
+    if (empty(id) || (json_is(id, JSON_STRING) && !*text))
+        return true;
+    if (!json_is(id, JSON_STRING) || !a2a_id_fits(id, text)) {
+        *why = arena_printf(a, "%s must be a text of at most 255 bytes, without control characters",
+                            name);
+        return false;
+    }
+    *out = text;
+    return true;
+}
+
 bool a2a_task_read(arena *a, const json_doc *d, const json_node *v, a2a_task_in *out,
                    const char **context, const char **why)
 {
     const json_node *history = json_get(d, v, "history"), *artifacts = json_get(d, v, "artifacts"),
-                    *metadata = json_get(d, v, "metadata"), *id = json_get(d, v, "id");
+                    *metadata = json_get(d, v, "metadata");
     *out = (a2a_task_in){0};
     *why = "a task is an object";
     if (!json_is(v, JSON_OBJECT))
         return false;
-    *why = "id must be a string";
-    if (!empty(id) && (!json_is(id, JSON_STRING) || id->has_nul))
-        return false;
     char uuid[UUID_TEXT];
-    const char *text = json_text(a, d, id);
-    out->id = text && *text ? text : arena_strdup(a, uuid7(time_now_us(), uuid));
-    const char *at = json_text(a, d, json_get(d, v, "contextId"));
-    *context = at && *at ? at : NULL;
+    if (!id_read(a, d, v, "id", &out->id, why) || !id_read(a, d, v, "contextId", context, why))
+        return false;
+    if (!out->id)
+        out->id = arena_strdup(a, uuid7(time_now_us(), uuid));
     *why = "metadata must be an object";
     if (!empty(metadata) && !json_is(metadata, JSON_OBJECT))
         return false;

@@ -86,9 +86,7 @@ void rpc_fail(rpc *r, int code, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(message, sizeof message, fmt, ap);
     va_end(ap);
-    size_t n = strlen(message);
-    while (n && !utf8_valid(message, n))
-        message[--n] = 0;
+    utf8_trim(message);
     bool events = r->method && r->method->stream && r->version == A2A_03;
     answer_begin(r, events);
     error_write(r, code, message);
@@ -186,6 +184,33 @@ const char *rpc_text(rpc *r, const json_node *of, const char *name)
     return NULL;
 }
 
+bool rpc_word(rpc *r, const json_node *of, const char *name, const char **out)
+{
+    const json_node *v = json_get(&r->doc, of, name);
+    *out = NULL;
+    if (!v || json_is(v, JSON_NULL))
+        return true;
+    if (!json_is(v, JSON_STRING) || v->has_nul) {
+        rpc_fail(r, RPC_INVALID_PARAMS, "%s must be a text", name);
+        return false;
+    }
+    const char *s = json_text(r->q->a, &r->doc, v);
+    *out = *s ? s : NULL;
+    return true;
+}
+
+bool rpc_flag(rpc *r, const json_node *of, const char *name, bool *out)
+{
+    const json_node *v = json_get(&r->doc, of, name);
+    if (!v || json_is(v, JSON_NULL))
+        return true;
+    *out = json_is(v, JSON_TRUE);
+    if (*out || json_is(v, JSON_FALSE))
+        return true;
+    rpc_fail(r, RPC_INVALID_PARAMS, "%s must be true or false", name);
+    return false;
+}
+
 bool rpc_history(rpc *r, const json_node *of, int64_t *out)
 {
     *out = -1;
@@ -272,11 +297,19 @@ static const char *header(face_req *q, const char *name)
 
 static bool version_read(rpc *r)
 {
-    const char *text = header(r->q, "A2A-Version");
+    face_req *q = r->q;
+    const char *text = header(q, "A2A-Version");
     if (!text)
-        text = face_query(r->q, "A2A-Version");
+        text = face_query(q, "A2A-Version");
     if (a2a_version_of(text, &r->version))
         return true;
+    if (r->kagent) { /* as its controller says it, before it looks at the call */
+        buf_clear(&q->out);
+        q->status = 400;
+        q->type = "text/plain; charset=utf-8";
+        buf_printf(&q->out, "Unsupported A2A version: %.*s\n", (int)utf8_prefix(text, 60), text);
+        return false;
+    }
     r->version = A2A_10;
     rpc_fail(r, RPC_VERSION, "version '%.20s' of A2A is not spoken here, but 0.3 and 1.0", text);
     return false;
@@ -343,12 +376,14 @@ void rpc_run(face_req *q, const char *agent, bool kagent)
     rpc r = {.q = q, .agent = agent, .kagent = kagent, .id = "null"};
     json_error e;
     const char *method;
+    if (kagent && !version_read(&r))
+        return;
     if (!json_parse(q->a, q->body.p, q->body.n, 0, &r.doc, &e)) {
         rpc_fail(&r, RPC_PARSE, "the body is not JSON that can be taken: %s, at byte %zu",
                  e.message, e.offset);
         return;
     }
-    if (!envelope_read(&r, &method) || !version_read(&r))
+    if (!envelope_read(&r, &method) || (!kagent && !version_read(&r)))
         return;
     r.method = method_find(method, r.version);
     if (!r.method) {

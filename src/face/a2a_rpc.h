@@ -82,6 +82,10 @@ bool rpc_number(rpc *r, const json_node *of, const char *name, int64_t least, in
                 int64_t *out);
 /* A text that must be there, not empty. NULL: the answer is filled. */
 const char *rpc_text(rpc *r, const json_node *of, const char *name);
+/* A text, or true or false, that may be missing (a text: NULL, also when it is empty); false: it is
+ * something else, and the answer filled. */
+bool rpc_word(rpc *r, const json_node *of, const char *name, const char **out);
+bool rpc_flag(rpc *r, const json_node *of, const char *name, bool *out);
 /* The most messages of a history: -1 all, by the rules of each version. */
 bool rpc_history(rpc *r, const json_node *of, int64_t *out);
 /* Whether a session is of the agent that was called. */

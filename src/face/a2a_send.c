@@ -19,16 +19,17 @@ typedef struct sending {
 
 /* ------------------------------------------------------------------ what is sent */
 
-/* The value of a metadata key of ours, as it stands or behind the URI of the extension. */
+/* The value of a metadata key of ours, as it stands, or behind or under the URI of the extension.
+ */
 static const json_node *rewind_get(rpc *r, const json_node *meta)
 {
     static const char *const keys[] = {A2A_REWIND_KEY, A2A_REWIND_URI "/" A2A_REWIND_KEY,
-                                       A2A_REWIND_URI "/rewindBeforeInvocationId", A2A_REWIND_URI};
-    const json_node *v = NULL;
+                                       A2A_REWIND_URI "/rewindBeforeInvocationId"};
+    const json_node *v = NULL, *under = json_get(&r->doc, meta, A2A_REWIND_URI);
     for (size_t i = 0; !v && i < sizeof keys / sizeof *keys; i++)
         v = json_get(&r->doc, meta, keys[i]);
-    if (json_is(v, JSON_OBJECT))
-        v = json_get(&r->doc, v, A2A_REWIND_KEY);
+    if (!v)
+        v = json_is(under, JSON_OBJECT) ? json_get(&r->doc, under, A2A_REWIND_KEY) : under;
     return json_is(v, JSON_NULL) ? NULL : v;
 }
 
@@ -52,6 +53,10 @@ static bool rewind_read(sending *s)
 static bool modes_fit(rpc *r, const json_node *list)
 {
     bool any = false;
+    if (list && !json_is(list, JSON_NULL) && !json_is(list, JSON_ARRAY)) {
+        rpc_fail(r, RPC_INVALID_PARAMS, "configuration.acceptedOutputModes must be an array");
+        return false;
+    }
     for (const json_node *v = json_first(&r->doc, list); v; v = json_next(&r->doc, list, v)) {
         const char *mode = json_text(r->q->a, &r->doc, v);
         any = true;
@@ -71,6 +76,11 @@ static bool configuration_read(sending *s)
     const json_doc *d = &r->doc;
     const json_node *c = json_get(d, r->params, "configuration");
     bool old = r->version == A2A_03;
+    bool blocking = true;
+    if (c && !json_is(c, JSON_NULL) && !json_is(c, JSON_OBJECT)) {
+        rpc_fail(r, RPC_INVALID_PARAMS, "configuration must be an object");
+        return false;
+    }
     const json_node *push =
         json_get(d, c, old ? "pushNotificationConfig" : "taskPushNotificationConfig");
     if (json_is(push, JSON_OBJECT)) {
@@ -78,8 +88,10 @@ static bool configuration_read(sending *s)
         return false;
     }
     s->hear.stream = r->method->stream;
-    s->hear.immediate = old ? json_is(json_get(d, c, "blocking"), JSON_FALSE)
-                            : json_is(json_get(d, c, "returnImmediately"), JSON_TRUE);
+    if (old ? !rpc_flag(r, c, "blocking", &blocking)
+            : !rpc_flag(r, c, "returnImmediately", &s->hear.immediate))
+        return false;
+    s->hear.immediate = s->hear.immediate || !blocking;
     return rpc_history(r, c, &s->hear.history) &&
            modes_fit(r, json_get(d, c, "acceptedOutputModes"));
 }
@@ -93,15 +105,6 @@ static void extensions_read(sending *s)
         const char *uri = json_text(s->r->q->a, d, v);
         s->r->rewinds = s->r->rewinds || (uri && strcmp(uri, A2A_REWIND_URI) == 0);
     }
-}
-
-/* Ids are looked at before a session is made for the message. */
-static bool id_fits(const char *id)
-{
-    for (const char *p = id; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 127)
-            return false;
-    return strlen(id) <= 255;
 }
 
 /* Where it shall go must not be misread as nowhere. */
@@ -133,12 +136,9 @@ static bool message_read(sending *s)
         rpc_fail(r, RPC_INVALID_PARAMS, "message: %s", why ? why : "it cannot be read");
         return false;
     }
-    if (s->m.role != RAMET_USER || v->has_nul || !id_fits(s->m.id)) {
+    if (s->m.role != RAMET_USER || v->has_nul) {
         rpc_fail(r, RPC_INVALID_PARAMS, "%s",
-                 v->has_nul                ? "message holds U+0000"
-                 : s->m.role == RAMET_USER ? "message.messageId must be at most 255 bytes, without "
-                                             "control characters"
-                                           : "message.role must be that of the user");
+                 v->has_nul ? "message holds U+0000" : "message.role must be that of the user");
         return false;
     }
     extensions_read(s);

@@ -10,7 +10,10 @@
 
 #include <string.h>
 
-enum { PAGE = 1000 };
+enum { PAGE = 1000, LOOSE_TRIES = 8 };
+
+/* Between the session and the first entry in the id of a task that is no turn's. */
+#define LOOSE "~"
 
 /* --------------------------------------------------------------------- rows */
 
@@ -48,9 +51,7 @@ const char *a2a_row_data(arena *a, const a2a_task_in *in, const char *tip, bool 
     if (turn)
         jw_kbool(&w, "turn", true);
     jw_end_object(&w);
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 /* What a row keeps. */
@@ -151,10 +152,11 @@ static group *group_get(loader *l, const char *id)
     return g;
 }
 
-/* An id for a group that has none: of this session, the same at every read. */
-static const char *derived_id(arena *a, const char *session, const char *entry)
+/* An id for a group that has none: of this session, the same at every read, and its first entry is
+ * found back from it. */
+static const char *loose_id(arena *a, const char *session, const char *entry)
 {
-    return a2a_derived(a, session, entry);
+    return arena_printf(a, "%s" LOOSE "%s", session, entry);
 }
 
 static void load_entry(loader *l, const ramet_entry *e)
@@ -163,9 +165,8 @@ static void load_entry(loader *l, const ramet_entry *e)
     bool foreign = e->owner_no != l->s->number;
     if (foreign) {
         if (!l->foreign)
-            l->loose =
-                group_get(l, e->position == 0 || l->s->is_fork ? l->s->id
-                                                               : derived_id(l->a, l->s->id, e->id));
+            l->loose = group_get(
+                l, e->position == 0 || l->s->is_fork ? l->s->id : loose_id(l->a, l->s->id, e->id));
         g = l->loose;
         g->t.inherited = true;
     } else if (e->turn_id) {
@@ -173,7 +174,7 @@ static void load_entry(loader *l, const ramet_entry *e)
         l->loose = NULL;
     } else {
         if (!l->loose || l->foreign || (e->role == RAMET_USER && l->loose->list.n))
-            l->loose = group_get(l, derived_id(l->a, l->s->id, e->id));
+            l->loose = group_get(l, loose_id(l->a, l->s->id, e->id));
         g = l->loose;
     }
     l->foreign = foreign;
@@ -247,9 +248,7 @@ static const char *error_message(arena *a, const ramet_turn *t)
     jw_end_object(&w);
     jw_end_array(&w);
     jw_end_object(&w);
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 static void turn_apply(loader *l, const ramet_turn *t)
@@ -304,9 +303,9 @@ static ramet_status load_known(loader *l)
 static ramet_status load(loader *l, int64_t from)
 {
     if (l->s->is_fork && (!l->only || strcmp(l->only, l->s->id) == 0)) {
-        l->loose = group_get(l, l->s->id);
-        l->loose->t.inherited = true;
-        l->loose->t.created = l->s->created;
+        group *g = group_get(l, l->s->id);
+        g->t.inherited = true;
+        g->t.created = l->s->created;
     }
     ramet_status st = load_path(l, from);
     return st == RAMET_OK ? load_known(l) : st;
@@ -335,12 +334,33 @@ ramet_status a2a_tasks(ramet_call *c, const char *session, a2a_task **out, size_
 
 /* ------------------------------------------------------------------------ one */
 
+/* The session and the first entry that the id of a task without a turn names; false: it is none.
+ * Either of them may hold the mark, too. `session` may be given. */
+static bool loose_find(ramet_call *c, const char *id, const char **session, ramet_entry **first)
+{
+    arena *a = ramet_call_arena(c);
+    int tries = 0;
+    for (const char *p = strstr(id, LOOSE); p && tries < LOOSE_TRIES; p = strstr(p + 1, LOOSE)) {
+        const char *s = arena_printf(a, "%.*s", (int)(p - id), id);
+        tries++;
+        if ((*session && strcmp(*session, s) != 0) ||
+            ramet_entry_get(c, s, 0, p + strlen(LOOSE), first) != RAMET_OK)
+            continue;
+        *session = s;
+        return true;
+    }
+    return false;
+}
+
 /* The session that a task is in; NULL: none. */
 static ramet_status session_of(ramet_call *c, const char *id, const char **session)
 {
     ramet_task *row;
     ramet_session *s;
+    ramet_entry *first;
     *session = NULL;
+    if (loose_find(c, id, session, &first))
+        return RAMET_OK;
     ramet_status st = ramet_task_get(c, id, &row);
     if (st != RAMET_OK)
         return st;
@@ -358,9 +378,17 @@ static ramet_status session_of(ramet_call *c, const char *id, const char **sessi
 static ramet_status begins_at(ramet_call *c, const ramet_session *s, const char *id, int64_t *from)
 {
     ramet_turn_at at;
+    ramet_entry *first;
+    const char *session = s->id;
     *from = 0;
     if (strcmp(id, s->id) == 0)
         return RAMET_OK;
+    if (loose_find(c, id, &session, &first)) {
+        /* A question always begins a task; what else does shows from the start alone. */
+        if (first->role == RAMET_USER && first->owner_no == s->number && !first->turn_id)
+            *from = first->position;
+        return RAMET_OK;
+    }
     ramet_status st = ramet_turn_find(c, s->id, RAMET_LOG_MAIN, id, &at);
     if (st == RAMET_TURN_NOT_FOUND || (st == RAMET_OK && !at.on_path)) {
         *from = s->head.length;

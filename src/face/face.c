@@ -171,9 +171,7 @@ void face_fail(face_req *q, int status, const char *code, const char *field, con
     vsnprintf(message, sizeof message, fmt, ap);
     va_end(ap);
     /* A message is cut by bytes; half a character would make the answer no JSON. */
-    size_t n = strlen(message);
-    while (n && !utf8_valid(message, n))
-        message[--n] = 0;
+    utf8_trim(message);
     if (fail_own(q, status, code, field, message))
         return;
     answer_begin(q);

@@ -187,6 +187,9 @@ typedef struct face_host {
     bool secured;           /* callers need a token */
     /* Names of the agents that are configured, for GET /agents; writes a JSON array. */
     void (*agents)(void *arg, json_writer *w);
+    /* Model servers that run on this machine and are no agents yet; writes a JSON array. NULL where
+     * that is nobody's business. */
+    void (*nearby)(void *arg, arena *a, json_writer *w);
     /* The name of one of them, from 0 on; NULL past the last. */
     const char *(*agent_name)(void *arg, size_t i);
     bool agents_listed; /* sessions of kagent may have no other agents */

@@ -117,6 +117,16 @@ bool kagent_is_agents(face_req *q, const ramet_session *s, const char *agent)
            strcmp(a2a_agent_id(q->a, s->agent.name), a2a_agent_id(q->a, agent)) == 0;
 }
 
+/* Links that were followed are in the lists of who followed them. The request's own call is left
+ * alone: it may be one for an answer that is kept. Whether it can be noted is nobody's matter. */
+static void visit_note(face_req *q)
+{
+    ramet_call *c = ramet_call_new(q->host->store, q->who.user, NULL);
+    if (ramet_call_share(c, q->who.share, NULL) == RAMET_OK)
+        ramet_share_visit(c);
+    ramet_call_free(c);
+}
+
 bool kagent_session(face_req *q, const char *id, const char *missing, ramet_session **out)
 {
     ramet_call *c = kagent_call(q);
@@ -127,6 +137,9 @@ bool kagent_session(face_req *q, const char *id, const char *missing, ramet_sess
         kagent_refuse(q, 404, missing);
         return false;
     }
+    if (st == RAMET_OK && q->who.share && !q->who.no_user &&
+        strcmp((*out)->owner, q->who.user) != 0)
+        visit_note(q);
     if (st == RAMET_OK)
         return true;
     kagent_error(q, st, "Failed to get session", missing);
@@ -171,15 +184,19 @@ const char *kagent_source_set(arena *a, const char *metadata, const char *source
     if (source)
         jw_kstr(&w, "source", source);
     jw_end_object(&w);
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 void kagent_session_write(face_req *q, const ramet_session *s)
 {
-    const char *name = *s->title ? s->title : s->shown_title, *source = kagent_source(q->a, s);
     jw_object(&q->w);
+    kagent_session_members(q, s);
+    jw_end_object(&q->w);
+}
+
+void kagent_session_members(face_req *q, const ramet_session *s)
+{
+    const char *name = *s->title ? s->title : s->shown_title, *source = kagent_source(q->a, s);
     jw_kstr(&q->w, "id", s->id);
     if (name && *name)
         jw_kstr(&q->w, "name", name);
@@ -190,7 +207,6 @@ void kagent_session_write(face_req *q, const ramet_session *s)
         jw_kstr(&q->w, "agent_id", a2a_agent_id(q->a, s->agent.name));
     if (source)
         jw_kstr(&q->w, "source", source);
-    jw_end_object(&q->w);
 }
 
 bool kagent_sessions(face_req *q, ramet_session **out, size_t *n)

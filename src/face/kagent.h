@@ -43,6 +43,8 @@ void kagent_fail(face_req *q, const char *code, const char *field, const char *m
 /* RFC 3339 with microseconds, zeros at the end cut. */
 void kagent_time(face_req *q, const char *key, int64_t us);
 void kagent_session_write(face_req *q, const ramet_session *s);
+/* The same without the braces. */
+void kagent_session_members(face_req *q, const ramet_session *s);
 /* Metadata with `source` set, or (NULL) without it. */
 const char *kagent_source_set(arena *a, const char *metadata, const char *source);
 const char *kagent_source(arena *a, const ramet_session *s);

@@ -9,25 +9,45 @@
 
 /* ------------------------------------------------------------------ lists */
 
+/* A session of a list: the caller's, or one that he has followed a link to. */
+typedef struct shown_session {
+    const ramet_session *s;
+    const ramet_share *share; /* NULL: his own */
+} shown_session;
+
+typedef VEC(shown_session) session_list;
+
 static int newest_first(const void *a, const void *b)
 {
-    const ramet_session *x = a, *y = b;
+    const ramet_session *x = ((const shown_session *)a)->s, *y = ((const shown_session *)b)->s;
     if (x->updated != y->updated)
         return x->updated > y->updated ? -1 : 1;
     return x->created > y->created ? -1 : x->created < y->created;
 }
 
-static void sessions_write(face_req *q, const ramet_session *list, size_t n, const char *message)
+static void shown_write(face_req *q, const shown_session *one)
 {
-    if (!n) {
+    jw_object(&q->w);
+    kagent_session_members(q, one->s);
+    if (one->share) {
+        jw_kstr(&q->w, "share_token", one->share->id);
+        jw_kbool(&q->w, "share_read_only", !one->share->write);
+    }
+    jw_end_object(&q->w);
+}
+
+static void sessions_write(face_req *q, session_list *list, const char *message)
+{
+    if (!list->n) {
         kagent_done(q, message);
         face_done(q);
         return;
     }
+    qsort(list->items, list->n, sizeof *list->items, newest_first);
     kagent_data(q);
     jw_array(&q->w);
-    for (size_t i = 0; i < n; i++)
-        kagent_session_write(q, &list[i]);
+    for (size_t i = 0; i < list->n; i++)
+        shown_write(q, &list->items[i]);
     jw_end_array(&q->w);
     kagent_end(q, message);
     face_done(q);
@@ -35,42 +55,73 @@ static void sessions_write(face_req *q, const ramet_session *list, size_t n, con
 
 void kagent_sessions_list(face_req *q)
 {
-    ramet_session *list;
+    ramet_session *own;
     size_t n;
-    if (!kagent_sessions(q, &list, &n))
+    session_list list = {0};
+    if (!kagent_sessions(q, &own, &n))
         return;
-    if (n)
-        qsort(list, n, sizeof *list, newest_first);
-    sessions_write(q, list, n, "Successfully listed sessions");
+    for (size_t i = 0; i < n; i++)
+        VEC_PUSH(q->a, &list, ((shown_session){&own[i], NULL}));
+    sessions_write(q, &list, "Successfully listed sessions");
 }
 
-/* An agent is known when it answers here, or a session of the caller has it. */
+/* Adds the sessions with an agent that the caller has followed links to. False: the answer is
+ * filled. */
+static bool visited_add(face_req *q, const char *agent, session_list *list)
+{
+    ramet_share *links;
+    ramet_session *s;
+    size_t n;
+    if (q->who.no_user || q->who.share)
+        return true;
+    ramet_status st = ramet_shares_visited(q->c, &links, &n);
+    if (st != RAMET_OK) {
+        kagent_error(q, st, "Failed to get shared sessions", NULL);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (ramet_call_share(q->c, links[i].id, NULL) == RAMET_OK &&
+            ramet_session_get(q->c, links[i].session, &s) == RAMET_OK &&
+            kagent_is_agents(q, s, agent))
+            VEC_PUSH(q->a, list, ((shown_session){s, &links[i]}));
+    }
+    ramet_call_share(q->c, NULL, NULL);
+    return true;
+}
+
+static bool agent_is_here(face_req *q, const char *id)
+{
+    const char *name;
+    for (size_t i = 0; q->host->agent_name && (name = q->host->agent_name(q->host->arg, i)); i++)
+        if (strcmp(a2a_agent_id(q->a, name), id) == 0)
+            return true;
+    return false;
+}
+
+/* An agent is known when it answers here, or a session that the caller sees has it. */
 void kagent_sessions_of_agent(face_req *q)
 {
     const char *id = a2a_agent_id_of(q->a, face_path(q, "namespace"), face_path(q, "name"));
-    const char *here = kagent_agent_name(q, id);
-    ramet_session *list;
-    size_t n, kept = 0;
-    bool known = here && strcmp(here, id) != 0;
-    for (size_t i = 0; q->host->agent_name && !known && q->host->agent_name(q->host->arg, i); i++)
-        known = strcmp(a2a_agent_id(q->a, q->host->agent_name(q->host->arg, i)), id) == 0;
-    if (!kagent_sessions(q, &list, &n))
+    ramet_session *own;
+    session_list list = {0};
+    size_t n;
+    bool known = agent_is_here(q, id);
+    if (!kagent_sessions(q, &own, &n))
         return;
     for (size_t i = 0; i < n; i++) {
-        const char *source = kagent_source(q->a, &list[i]);
-        if (!kagent_is_agents(q, &list[i], id))
+        const char *source = kagent_source(q->a, &own[i]);
+        if (!kagent_is_agents(q, &own[i], id))
             continue;
         known = true;
         if (!source || strcmp(source, "agent") != 0)
-            list[kept++] = list[i];
+            VEC_PUSH(q->a, &list, ((shown_session){&own[i], NULL}));
     }
-    if (!known) {
-        kagent_refuse(q, 404, "Agent not found");
+    if (!visited_add(q, id, &list))
         return;
-    }
-    if (kept)
-        qsort(list, kept, sizeof *list, newest_first);
-    sessions_write(q, list, kept, "Successfully retrieved sessions for agent");
+    if (!known && !list.n)
+        kagent_refuse(q, 404, "Agent not found");
+    else
+        sessions_write(q, &list, "Successfully retrieved sessions for agent");
 }
 
 /* ------------------------------------------------------------------ create */

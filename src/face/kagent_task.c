@@ -98,7 +98,8 @@ void kagent_task_delete(face_req *q)
 
 /* The session of a task: the one that it names, made when it is not there yet (a runtime may store
  * its task before the session), so that nothing is lost. */
-static bool session_for(face_req *q, const char *context, const char *task, ramet_session **out)
+static bool session_for(face_req *q, const char *context, const char *task, ramet_session **out,
+                        bool *made)
 {
     ramet_call *c = kagent_call(q);
     const char *id = context ? context : task;
@@ -111,6 +112,7 @@ static bool session_for(face_req *q, const char *context, const char *task, rame
             .agent = {.name = q->who.agent ? kagent_agent_name(q, q->who.agent) : NULL},
             .owner = q->who.no_user ? q->who.user : NULL};
         st = ramet_session_create(c, &in, out);
+        *made = st == RAMET_OK;
     }
     if (st == RAMET_OK && q->who.as_agent && !kagent_is_agents(q, *out, q->who.agent)) {
         kagent_refuse(q, 403, "Session does not belong to this agent");
@@ -138,8 +140,9 @@ void kagent_task_post(face_req *q)
     a2a_task_in in;
     a2a_task *out;
     ramet_session *s;
+    ramet_delete_out gone;
     const char *context, *why = "";
-    bool moved = false;
+    bool moved = false, made = false;
     if (!kagent_version(q, &v))
         return;
     if (!a2a_task_read(q->a, &q->json, &q->json.nodes[0], &in, &context, &why)) {
@@ -150,17 +153,17 @@ void kagent_task_post(face_req *q)
                                    why));
         return;
     }
-    if (!session_for(q, context, in.id, &s))
+    if (!session_for(q, context, in.id, &s, &made))
         return;
     ramet_status st = a2a_task_put(q->c, s->id, &in, &out, &moved);
-    if (st == RAMET_ENTRY_EXISTS) {
+    if (st == RAMET_ENTRY_EXISTS)
         kagent_refuse(q, 409, "Task ID is already in use");
-        return;
-    }
-    if (st != RAMET_OK) {
+    else if (st != RAMET_OK)
         kagent_error(q, st, "Failed to create task", "Session not found");
+    if (st != RAMET_OK && made) /* for nothing */
+        ramet_session_delete(q->c, s->id, false, false, &gone);
+    if (st != RAMET_OK)
         return;
-    }
     head_moved(q, s->id, moved);
     task_answer(q, out, v, "Successfully created task");
 }

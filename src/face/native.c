@@ -136,6 +136,8 @@ static void session_fields(json_writer *w, const ramet_session *s, const native_
     native_ktime(w, "expires_at", s->expires);
     native_ktime(w, "created_at", s->created);
     native_ktime(w, "updated_at", s->updated);
+    if (s->level)
+        jw_kstr(w, "level", ramet_level_name(s->level));
     tree_place(w, s);
 }
 
@@ -273,6 +275,8 @@ void native_entry(json_writer *w, const ramet_entry *e)
         jw_kint(w, "count", e->versions);
         jw_end_object(w);
     }
+    if (e->feedback)
+        jw_kstr(w, "feedback", e->feedback > 0 ? "up" : "down");
     jw_kstr(w, "prefix_hash", e->hash);
     native_ktime(w, "created_at", e->created);
     jw_end_object(w);

@@ -57,6 +57,27 @@ void api_agents_list(face_req *q)
     face_answer(q, RAMET_OK);
 }
 
+static void show_nearby(face_req *q, const void *answer)
+{
+    const face_host *host = answer;
+    jw_object(&q->w);
+    jw_key(&q->w, "servers");
+    if (host->nearby && !host->secured) {
+        host->nearby(host->arg, q->a, &q->w);
+    } else {
+        jw_array(&q->w);
+        jw_end_array(&q->w);
+    }
+    jw_kstr(&q->w, "next_cursor", NULL);
+    jw_end_object(&q->w);
+}
+
+void api_agents_nearby(face_req *q)
+{
+    face_render(q, show_nearby, q->host);
+    face_answer(q, RAMET_OK);
+}
+
 /* -------------------------------------------------------------------- events */
 
 /* The last number that the caller has; false: the answer is filled. */

@@ -112,6 +112,7 @@ static const face_route routes[] = {
                  F("from", INT, "from this position on, instead of `after`", .least = 0, .most = 16777215),
                  F("channel", TEXT, "only entries of this channel"), BRANCH, LOG,
                  F("versions", BOOL, "`false` leaves the `versions` of each entry out"),
+                 F("feedback", BOOL, "`true` tells with each entry what the caller thinks of it"),
                  F("view", ENUM, "what is read: the record as it was written", .words = "record")),
  .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND FORBIDDEN", .example = "tail=true&limit=20"},
 {.method = "GET", .path = S1 "/entries/{entry}", .name = "getEntry", .group = "Entries", .flags = ROUTE_PAGE,
@@ -347,6 +348,10 @@ static const face_route routes[] = {
 {.method = "GET", .path = V1 "/me", .name = "getMe", .group = "About", .summary = "Who the caller is", .success = 200, .answer = "Me", .run = api_me_get},
 {.method = "GET", .path = V1 "/agents", .name = "listAgents", .group = "About", .summary = "Who can answer here",
  .success = 200, .answer = "AgentList", .run = api_agents_list},
+{.method = "GET", .path = V1 "/agents/nearby", .name = "listNearby", .group = "About", .summary = "Model servers on this machine",
+ .success = 200, .answer = "NearbyList", .run = api_agents_nearby,
+ .about = "Looked for at the ports where the usual ones listen (Ollama, llama.cpp, LM Studio, vLLM), so that they can be offered; "
+          "nothing is used by that. Local mode alone: else the list is empty."},
 {.method = "GET", .path = V1 "/statistics", .name = "getStatistics", .group = "About", .flags = ROUTE_PAGE,
  .summary = "How the store is used: active users, who forked, who switched, forks a tree", .success = 200, .answer = "Statistics",
  .run = api_statistics_get, .about = "Over what the caller may see.",

@@ -67,7 +67,7 @@ api_handler api_tags_put, api_tags_post, api_tag_delete, api_tags_list, api_memb
 api_handler api_compare_get, api_verdict_add, api_verdicts_list, api_search_get;
 api_handler api_attachment_post, api_attachment_get, api_attachment_info, api_attachment_delete;
 api_handler api_share_post, api_shares_list, api_share_delete, api_share_open;
-api_handler api_events_open, api_me_get, api_agents_list, api_statistics_get;
+api_handler api_events_open, api_me_get, api_agents_list, api_agents_nearby, api_statistics_get;
 api_handler api_store_stats, api_store_gc, api_store_fsck, api_store_index, api_store_backup,
     api_token_post, api_tokens_list, api_token_delete;
 api_handler api_message_post, api_turn_cancel, api_turns_list, api_turn_get, api_turn_answer,

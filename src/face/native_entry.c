@@ -75,6 +75,7 @@ void api_entries_list(face_req *q)
                         .before = face_query(q, "before"),
                         .tail = face_query_bool(q, "tail"),
                         .channel = face_query(q, "channel"),
+                        .feedback = face_query_bool(q, "feedback"),
                         .log = api_log(face_query(q, "log"))};
     in.by_position = face_query_int(q, "from", &in.position);
     in.versions = in.log == RAMET_LOG_MAIN && !(versions && strcmp(versions, "false") == 0);

@@ -270,7 +270,7 @@ static void body_write(json_writer *w, const face_route *r)
     content_begin(w, upload ? "*/*" : "application/json");
     if (!upload) {
         jw_key(w, "schema");
-        object_write(w, r->body, NULL, true);
+        object_write(w, r->body, NULL, !(r->flags & ROUTE_LOOSE));
         if (r->example)
             jw_kraw(w, "example", r->example);
     }

@@ -107,19 +107,6 @@ static void docs_run(face_req *q)
     document_answer(q, &about.docs, "text/html; charset=utf-8");
 }
 
-static void root_run(face_req *q)
-{
-    buf_puts(&q->out, "Ramet " RAMET_VERSION "\n\n"
-                      "/docs          what it can do, to read\n"
-                      "/openapi.json  the same for programs\n"
-                      "/ramet/v1      the API\n"
-                      "/metrics       what it counts\n"
-                      "/healthz       alive?\n"
-                      "/readyz        ready to write?\n");
-    q->type = "text/plain; charset=utf-8";
-    face_done(q);
-}
-
 static const face_field status_fields[] = {
     {.name = "status", .kind = FIELD_TEXT, .required = true, .text = "ok, or ready"},
     {.name = NULL},
@@ -185,16 +172,6 @@ static const face_route routes[] = {
         .flags = ROUTE_OPEN | ROUTE_QUICK,
         .success = 200,
         .run = docs_run,
-    },
-    {
-        .method = "GET",
-        .path = "/",
-        .name = "root",
-        .group = "The server",
-        .summary = "Where to look",
-        .flags = ROUTE_OPEN | ROUTE_QUICK,
-        .success = 200,
-        .run = root_run,
     },
     {.method = NULL},
 };

@@ -66,6 +66,8 @@ int http_h2_port(const http *h); /* of the second address */
 bool http_stop(http *h, int seconds);
 size_t http_open_connections(http *h);
 size_t http_open_streams(http *h);
+/* Whether an Accept-Encoding like "br;q=1, gzip;q=0.5" (NULL: none) takes a coding. */
+bool http_takes(const char *list, const char *coding);
 size_t http_queued(http *h); /* requests that wait for a thread of the pool, or run on one */
 
 #endif

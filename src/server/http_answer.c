@@ -148,7 +148,7 @@ static void add_own(exchange *x, struct MHD_Response *r, bool packed)
         else
             add(r, h->name, h->value);
     }
-    if (q->out.n >= GZIP_MIN && is_text(q->type))
+    if (q->out.n >= GZIP_MIN && is_text(q->type) && !(vary && strstr(vary, "Accept-Encoding")))
         vary = vary ? arena_printf(q->a, "Accept-Encoding, %s", vary) : "Accept-Encoding";
     if (vary)
         add(r, "Vary", vary);

@@ -222,16 +222,16 @@ static void request_id(exchange *x, const char *given)
     hex_encode(bytes, 16, q->id);
 }
 
-/* Whether a list like "br;q=1, gzip;q=0.5" takes gzip. */
-static bool takes_gzip(const char *list)
+bool http_takes(const char *list, const char *coding)
 {
+    size_t want = strlen(coding);
     while (list && *list) {
         list += strspn(list, " \t,");
         size_t n = strcspn(list, ",;"), name = n;
         while (name && (list[name - 1] == ' ' || list[name - 1] == '\t'))
             name--;
         size_t end = strcspn(list, ",");
-        if ((name == 4 && strncasecmp(list, "gzip", 4) == 0) || (name == 1 && *list == '*')) {
+        if ((name == want && strncasecmp(list, coding, want) == 0) || (name == 1 && *list == '*')) {
             const char *at = list + n, *stop = list + end;
             while (at < stop && (*at == ';' || *at == ' ' || *at == '\t'))
                 at++;
@@ -284,7 +284,7 @@ bool target_read(exchange *x, const char *method, const char *version)
     q->remote = x->p->remote;
     MHD_get_connection_values(x->conn, MHD_HEADER_KIND, header_each, &s);
     request_id(x, s.id);
-    x->gzip_ok = takes_gzip(s.encoding);
+    x->gzip_ok = http_takes(s.encoding, "gzip");
     x->chunked = s.transfers > 0;
     size_t max = x->h->cfg.header_max;
     if (strlen(x->uri) > max / 2) {

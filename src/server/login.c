@@ -142,9 +142,36 @@ static bool signed_in(face_req *q, cookie_session *session)
            auth_token(bound, q->a, session->token, &session->who, &why) == AUTH_OK;
 }
 
+/* For a page that wants to know whether it must ask for a sign-in: never an error. */
+static void login_tell(face_req *q)
+{
+    static const char *const modes[] = {"local", "tokens", "oidc"};
+    cookie_session session;
+    bool in = bound->mode != MODE_LOCAL && signed_in(q, &session);
+    bool issuer = bound->mode == MODE_OIDC;
+    jw_object(&q->w);
+    jw_kstr(&q->w, "auth", modes[bound->mode]);
+    jw_kstr(&q->w, "user", in ? session.who.user : NULL);
+    jw_kstr(&q->w, "issuer", issuer ? oidc_issuer(bound->issuer) : NULL);
+    jw_kbool(&q->w, "login",
+             bound->mode == MODE_TOKENS || (issuer && oidc_has_login(bound->issuer)));
+    jw_end_object(&q->w);
+    face_done(q);
+}
+
+static bool wants_json(face_req *q)
+{
+    const char *accept = q->header(q, "Accept");
+    return accept && strstr(accept, "application/json") && !strstr(accept, "text/html");
+}
+
 static void login_get(face_req *q)
 {
     cookie_session session;
+    if (wants_json(q)) {
+        login_tell(q);
+        return;
+    }
     if (bound->mode == MODE_LOCAL) {
         page_begin(q, 200, NULL);
         page_say(q, "", "This server is for this machine alone: nobody needs to sign in.");
@@ -408,7 +435,9 @@ static const face_route login_routes[] = {
      .name = "loginPage",
      .group = "Sign-in",
      .summary = "The page to sign in with a browser",
-     .about = "HTML. With API keys a form, with an issuer a link that begins the code flow.",
+     .about = "HTML. With API keys a form, with an issuer a link that begins the code flow. With "
+              "`Accept: application/json` it tells how: {\"auth\", \"user\", \"issuer\", "
+              "\"login\"}; user is null when nobody is signed in, login whether one can be.",
      .flags = ROUTE_OPEN,
      .query = next_query,
      .success = 200,

@@ -48,7 +48,7 @@ typedef struct server {
 } server;
 
 static const face *const faces[] = {&face_native,     &face_kagent, &face_memory, &face_a2a,
-                                    &face_a2a_kagent, &face_about,  &face_login};
+                                    &face_a2a_kagent, &face_about,  &face_login,  &face_page};
 enum { N_FACES = sizeof faces / sizeof *faces };
 
 const face *const *server_faces(size_t *n)
@@ -65,6 +65,12 @@ static ramet_status start_fail(ramet_error *err, ramet_status st, const char *fi
 static void host_agents(void *arg, json_writer *w)
 {
     agents_write(((server *)arg)->agents, w);
+}
+
+static void host_nearby(void *arg, arena *a, json_writer *w)
+{
+    (void)arg;
+    nearby_write(a, w);
 }
 
 static const char *host_agent_name(void *arg, size_t i)
@@ -407,6 +413,7 @@ static void timer_end(server *s)
 {
     pthread_mutex_lock(&s->timer_lock);
     s->timer_stop = true;
+    ramet_search_stop(s->store);
     pthread_cond_signal(&s->timer_wake);
     pthread_mutex_unlock(&s->timer_lock);
     pthread_join(s->timer, NULL);
@@ -553,8 +560,8 @@ static void ready_tell(const server *s)
     snprintf(base, sizeof base, "http://%.*s:%d", (int)(colon - s->cfg->listen), s->cfg->listen,
              http_port(s->http));
     printf("listening on %s\n"
-           "  %s/docs      what it can do\n"
-           "  %s/ramet/v1  the API\n"
+           "  %s/      the page, for a browser\n"
+           "  %s/docs  the API, to read\n"
            "  store: %s\n"
            "  Ctrl-C stops it\n",
            base, base, base, ramet_where(store_where(s)));
@@ -606,6 +613,7 @@ static ramet_status parts_start(server *s, ramet_error *err)
     s->host = (face_host){.store = s->store,
                           .version = RAMET_VERSION,
                           .agents = host_agents,
+                          .nearby = host_nearby,
                           .agent_name = host_agent_name,
                           .agents_listed = strcmp(s->cfg->kagent_agents, "listed") == 0,
                           .events = host_events,

@@ -171,7 +171,7 @@ void log_line(log_level level, const char *message, ...) __attribute__((sentinel
 /* A line about a request: when each is logged, when it was slow, when the server failed. */
 void log_request(const face_req *q, int64_t sent, int64_t us);
 
-/* ---- the server's own routes (server/about.c): /, /healthz, /readyz, /metrics, /openapi.json,
+/* ---- the server's own routes (server/about.c): /healthz, /readyz, /metrics, /openapi.json,
  * /docs */
 
 extern const face face_about;
@@ -187,6 +187,13 @@ typedef struct about_parts {
 } about_parts;
 void about_bind(const about_parts *p); /* copied; makes the documents */
 void about_release(void);
+
+/* ---- model servers on this machine (server/nearby.c): writes [{name, url, models}]. Takes up to a
+ * second. */
+void nearby_write(arena *a, json_writer *w);
+
+/* ---- the web page (server/page.c) */
+extern const face face_page;
 
 /* Every face that is served, in the order of the documents (server/serve.c). */
 const face *const *server_faces(size_t *n);

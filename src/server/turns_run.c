@@ -226,8 +226,7 @@ static void over_wait(run *r)
 static void error_set(run *r, const char *error)
 {
     snprintf(r->error, sizeof r->error, "%s", error ? error : "");
-    for (size_t n = strlen(r->error); n && !utf8_valid(r->error, n);)
-        r->error[--n] = 0;
+    utf8_trim(r->error);
 }
 
 /* Nothing was appended: another process had ended it. */

@@ -244,7 +244,8 @@ static void run_early(run *r, const begin *b, const face_req *q)
     bool may = r->who->kind->early && in->n && !b->fan && strcmp(b->at->owner, q->who.user) == 0;
     may = may && (!in->expected_head || strcmp(in->expected_head, b->at->head.hash) == 0);
     for (size_t i = 0; i < in->n; i++)
-        may = may && in->entries[i].text && !in->entries[i].parts && !in->entries[i].body;
+        may = may && in->entries[i].text && !in->entries[i].parts && !in->entries[i].body &&
+              !in->entries[i].id;
     if (!may || !run_alone(r))
         return;
     r->early = arena_array(r->mem, in->n, sizeof *r->early);

@@ -87,6 +87,8 @@
     X(feedback_unset, "DELETE FROM feedback WHERE tree=$1 AND k=$2 AND user_id=$3")                \
     X(feedback_of, "SELECT user_id,value,comment,at FROM feedback WHERE tree=$1 AND k=$2 "         \
                    "ORDER BY at,user_id")                                                          \
+    X(feedback_mine, "SELECT k,value FROM feedback WHERE tree=$1 AND k>=$2 AND k<=$3 "             \
+                     "AND user_id=$4")                                                             \
     X(feedback_del, "DELETE FROM feedback WHERE tree=$1 AND k>=$2 AND k<=$3")
 /* clang-format on */
 

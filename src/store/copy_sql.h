@@ -100,6 +100,8 @@
 #define COPY_COLS_errand(F, C)                                                                     \
     F(1, id, 't') C(2, url, 't') C(3, name, 't') C(4, media_type, 't') C(5, owner, 't')          \
     C(6, created, 'i') C(7, expires, 'i') C(8, failed, 'i')
+#define COPY_COLS_visit(F, C)                                                                      \
+    F(1, user_id, 't') C(2, share, 't') C(3, at, 'i')
 #define COPY_COLS_event(F, C)                                                                      \
     F(1, no, 'i') C(2, tree, 'i') C(3, session, 'i') C(4, kind, 'i') C(5, k, 'i') C(6, n, 'i')     \
     C(7, at, 'i')
@@ -135,6 +137,7 @@
     T(token, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                          \
     T(remark, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                         \
     T(once, WHOLE, FIXED, 1, 2, 3, 0, 0)                                                           \
+    T(visit, WHOLE, FIXED, 1, 2, 0, 0, 0)                                                          \
     T(event, SPAN, FIXED, 1, 0, 0, 0, 0)
 
 #define COPY_NAME_F(n, name, type) #name
@@ -260,6 +263,10 @@
       "(user_id,scope,key)>($1,$2,$3) ORDER BY user_id,scope,key LIMIT $4")                        \
     X(copy_once_add, COPY_ADD(once))                                                               \
     X(copy_once_cut, "DELETE FROM once WHERE user_id=$1 AND scope=$2 AND key=$3")                  \
+    X(copy_visit_read, COPY_READ(visit)                                                            \
+      "(user_id,share)>($1,$2) ORDER BY user_id,share LIMIT $3")                                   \
+    X(copy_visit_add, COPY_ADD(visit))                                                             \
+    X(copy_visit_cut, "DELETE FROM visit WHERE user_id=$1 AND share=$2")                           \
     X(copy_event_read, COPY_READ(event)                                                            \
       "no>$1 AND no<=$2 ORDER BY no LIMIT $3")                                                     \
     X(copy_event_add, COPY_ADD(event))                                                             \
@@ -275,6 +282,10 @@
                 "UNION ALL SELECT 1 FROM event LIMIT 1")                                           \
     /* An engine that keeps counters raises them; here a number is taken from the highest row. */   \
     X(copy_counters, "SELECT 1")                                                                   \
+    /* Whether numbers do not rise with time, and the index that lists then go by. */              \
+    X(copy_unordered, "SELECT 1 FROM (SELECT s.created,lag(s.created) OVER (ORDER BY s.no) AS "    \
+                      "before FROM session s) t WHERE t.created<t.before LIMIT 1")                 \
+    X(copy_by_time, "CREATE INDEX IF NOT EXISTS session_by_time ON session(created,no)")           \
     X(meta_del, "DELETE FROM meta WHERE key=$1")
 /* clang-format on */
 

@@ -117,6 +117,11 @@ int64_t db_changes(db *d)
     return d->e->changes(d);
 }
 
+int64_t db_past(db *d)
+{
+    return d->e->past ? d->e->past(d) : 0;
+}
+
 int64_t db_epoch(db *d)
 {
     return d->e->epoch(d);
@@ -177,6 +182,22 @@ void q_guard(db_stmt *q)
 void q_end(db_stmt *q)
 {
     q->e->end(q);
+}
+
+bool db_rehearse(db *d)
+{
+    return d->e->rehearse && d->e->rehearse(d);
+}
+
+bool db_rehearsed(db *d)
+{
+    return d->e->rehearsed(d);
+}
+
+void db_performed(db *d)
+{
+    if (d->e->performed)
+        d->e->performed(d);
 }
 
 int64_t q_col_int(db_stmt *q, int n)

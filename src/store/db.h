@@ -69,6 +69,9 @@ int64_t db_changes(db *d);
 /* While writing: a number that changes when what this connection has read or written in earlier
  * transactions may be otherwise now, because another process wrote or it was rolled back. */
 int64_t db_epoch(db *d);
+/* Rises when what was committed may have become undone, by a fail-over: nothing that was read
+ * before holds then, not even that a number means the same thing. */
+int64_t db_past(db *d);
 
 /* What has numbers. */
 typedef enum {
@@ -113,6 +116,15 @@ void q_run(db_stmt *q);
 void q_guard(db_stmt *q);
 /* Ends the use before the last row. */
 void q_end(db_stmt *q);
+/* Where each read is a round trip, what is going to be read for many things can be asked for at
+ * once. False: there is nothing to gain. True: until db_rehearsed() a statement whose answer is not
+ * known gives no row for now, and is asked for. So whoever makes an answer out of many reads makes
+ * it once for nothing, clears the failures that come of that (db_clear()), and keeps nothing of it;
+ * and again, as long as db_rehearsed() says that something new was asked for. Then it is made in
+ * earnest; db_performed() forgets what was read for it. Only in a read. */
+bool db_rehearse(db *d);
+bool db_rehearsed(db *d);
+void db_performed(db *d);
 /* Columns count from 0. NULL is 0 and NULL. The bytes live until the next q_ call on it. */
 int64_t q_col_int(db_stmt *q, int n);
 double q_col_real(db_stmt *q, int n);

@@ -23,6 +23,7 @@ typedef struct db_engine {
     void (*conflict)(db *d); /* NULL: there is only one writer */
     int64_t (*changes)(db *d);
     int64_t (*epoch)(db *d);
+    int64_t (*past)(db *d); /* NULL: there is only one */
     int64_t (*number)(db *d, db_kind what, int64_t *at, bool above);
     int64_t (*highest)(db *d, db_kind what);
 
@@ -34,6 +35,10 @@ typedef struct db_engine {
     void (*run)(db_stmt *q);
     void (*guard)(db_stmt *q);
     void (*end)(db_stmt *q);
+    /* NULL: a read is not waited for. */
+    bool (*rehearse)(db *d);
+    bool (*rehearsed)(db *d);
+    void (*performed)(db *d);
     int64_t (*col_int)(db_stmt *q, int n);
     double (*col_real)(db_stmt *q, int n);
     const void *(*col_bytes)(db_stmt *q, int n, bool text, size_t *len); /* NULL for NULL */

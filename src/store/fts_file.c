@@ -345,9 +345,7 @@ static const char *expression_make(const fts_want *w)
         buf_puts(&b, " NOT ");
         put_terms(&b, w->terms + w->n_find, w->n - w->n_find, " OR ");
     }
-    const char *out = arena_memdup(w->a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, w->a);
 }
 
 /* ------------------------------------------------------------------ finding */

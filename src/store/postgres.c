@@ -36,6 +36,7 @@ ramet_status pg_connect(db_site *site, pg **out, char *message)
     d->base.e = &postgres_engine;
     d->site = site;
     d->batch = batch_new();
+    d->aheads = aheads_new();
     d->none = (pg_stmt){.base = {&postgres_engine, &d->base}, .d = d};
     if (link_connect(d, message)) {
         *out = d;
@@ -54,13 +55,14 @@ void pg_close(pg *d)
         link_settle(d);
     for (int i = 0; i < Q_COUNT; i++) {
         if (d->stmts[i])
-            PQclear(d->stmts[i]->res);
+            stmt_clear(d->stmts[i]);
         free(d->stmts[i]);
     }
     PQclear(d->answer);
     PQfinish(d->conn);
     free(d->sent);
     batch_free(d->batch);
+    aheads_free(d->aheads);
     if (d->own_site)
         site_close(d->site);
     free(d);
@@ -91,13 +93,25 @@ static void engine_close(db *d)
 
 /* ------------------------------------------------------------ transactions */
 
-static void results_drop(pg *d)
+void stmt_clear(pg_stmt *q)
+{
+    if (!q->lent)
+        PQclear(q->res);
+    q->res = NULL;
+    q->lent = false;
+}
+
+void stmts_clear(pg *d)
 {
     for (int i = 0; i < Q_COUNT; i++)
-        if (d->stmts[i] && d->stmts[i]->res) {
-            PQclear(d->stmts[i]->res);
-            d->stmts[i]->res = NULL;
-        }
+        if (d->stmts[i] && d->stmts[i]->res)
+            stmt_clear(d->stmts[i]);
+}
+
+static void results_drop(pg *d)
+{
+    stmts_clear(d);
+    ahead_forget(&d->base);
 }
 
 static ramet_status engine_begin(db *base, db_work what)
@@ -106,6 +120,7 @@ static ramet_status engine_begin(db *base, db_work what)
     char message[512];
     db_clear(base);
     d->conflict = d->unknown = d->begun = d->exchanged = d->wrote = d->told = d->broken = false;
+    d->asks_not = d->asked = false;
     d->work = what;
     d->turn++;
     base->guarded = what == DB_LIGHT || what == DB_FRESH;
@@ -130,7 +145,7 @@ static void begin_send(pg *d)
         return;
     link_text(d, texts[d->work], FOR_NOTHING);
     if (d->site->bouncer)
-        link_text(d, d->site->settings, FOR_NOTHING);
+        link_text(d, d->site->settings, FOR_PAST);
     /* One at a time, on any node; the statements behind it see what the one before has made. */
     if (d->work == DB_SCHEMA)
         link_text(
@@ -171,14 +186,8 @@ static ramet_status light_commit(pg *d)
     d->wrote = batch_count(d->batch) > 0;
     if (d->base.status == RAMET_OK && d->wrote) {
         d->unknown = true;
-        if (!batch_whole(d)) {
-            link_text(d, "BEGIN", FOR_NOTHING);
-            d->begun = true;
-            if (batch_send(d))
-                link_text(d, "COMMIT", FOR_COMMIT);
-            else
-                db_conflict(&d->base);
-        }
+        if (!batch_send(d))
+            db_conflict(&d->base);
         link_sync(d);
         link_position(d);
         link_settle(d);
@@ -243,6 +252,11 @@ static int64_t engine_epoch(db *d)
     return pg_of(d)->epoch;
 }
 
+static int64_t engine_past(db *d)
+{
+    return pg_of(d)->past;
+}
+
 /* Nothing depends on a row: numbers come from a table of their own. */
 static int64_t engine_highest(db *d, db_kind what)
 {
@@ -281,8 +295,7 @@ static db_stmt *engine_query(db *base, sql_id id)
     if (base->status != RAMET_OK)
         return &d->none.base;
     pg_stmt *q = pg_stmt_of(d, id);
-    PQclear(q->res);
-    q->res = NULL;
+    stmt_clear(q);
     return &q->base;
 }
 
@@ -342,16 +355,21 @@ static bool engine_row(db_stmt *base)
     pg *d = q->d;
     if (q == &d->none || d->base.status != RAMET_OK)
         return false;
+    if (!q->res && d->asks_not) {
+        d->asked = true;
+        db_fail(&d->base, RAMET_BUSY, "it has to be read first");
+        return false;
+    }
     if (q->res) {
         q->row++;
     } else {
-        ask(d, q);
         q->row = 0;
+        if (!d->looks_ahead || ahead_look(d, q) == AHEAD_ASK)
+            ask(d, q);
     }
     if (q->res && q->row < PQntuples(q->res))
         return true;
-    PQclear(q->res);
-    q->res = NULL;
+    stmt_clear(q);
     return false;
 }
 
@@ -388,9 +406,7 @@ static void engine_conflict(db *base)
 
 static void engine_end(db_stmt *base)
 {
-    pg_stmt *q = stmt_of(base);
-    PQclear(q->res);
-    q->res = NULL;
+    stmt_clear(stmt_of(base));
 }
 
 static int64_t engine_col_int(db_stmt *base, int n)
@@ -452,6 +468,7 @@ const db_engine postgres_engine = {
     .conflict = engine_conflict,
     .changes = engine_changes,
     .epoch = engine_epoch,
+    .past = engine_past,
     .number = pg_number,
     .highest = engine_highest,
     .query = engine_query,
@@ -462,6 +479,9 @@ const db_engine postgres_engine = {
     .run = engine_run,
     .guard = engine_guard,
     .end = engine_end,
+    .rehearse = ahead_begin,
+    .rehearsed = ahead_end,
+    .performed = ahead_forget,
     .col_int = engine_col_int,
     .col_real = engine_col_real,
     .col_bytes = engine_col_bytes,

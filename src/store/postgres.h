@@ -4,7 +4,8 @@
  *
  *   postgres.c         transactions and statements: the engine of store/db.h
  *   postgres_site.c    the URL and the settings of its connections
- *   postgres_batch.c   many writes in few statements
+ *   postgres_batch.c   many writes in one statement
+ *   postgres_ahead.c   many reads in one exchange
  *   postgres_link.c    one connection: sending, waiting, errors
  *   postgres_value.c   columns of a result
  *   postgres_schema.c  tables, partitions, version, sizes
@@ -27,6 +28,11 @@
  *       changed nothing yet: it is made again and the exchange repeated, once.
  *   P5  Between two transactions a connection has no state that pgbouncer could lose: with
  *       pgbouncer=1 statements are not prepared by name and settings are made in each transaction.
+ *   P6  A server that was promoted may lack what the one before it had acknowledged, numbers that
+ *       were reserved among it. Each connection asks for the server's timeline before anything else
+ *       goes over it, behind pgbouncer each transaction; when that is another one, a new past
+ * begins: numbers that were reserved in the old one are not given any more, and what was remembered
+ * of it is forgotten (db_past()).
  */
 #ifndef STORE_POSTGRES_H
 #define STORE_POSTGRES_H
@@ -47,6 +53,7 @@ enum { PG_INT8 = 20, PG_TEXT = 25, PG_BYTEA = 17 }; /* types by their OID */
 typedef struct pg_block {
     int64_t next, end;
     int64_t size; /* of the last one */
+    int64_t past; /* P6 */
 } pg_block;
 
 struct db_site {
@@ -59,6 +66,10 @@ struct db_site {
     bool positions;            /* `position` is asked for with each commit */
     _Atomic int64_t position;  /* in the log of the server, at or after the last commit here */
 
+    pthread_mutex_t past_lock;
+    int64_t timeline;     /* of the server that the last connection led to; 0: not known */
+    _Atomic int64_t past; /* P6 */
+
     pthread_mutex_t lock; /* of the numbers, and the connection that reserves them */
     pg_block blocks[DB_KINDS];
     int64_t created; /* of the newest session known */
@@ -68,6 +79,11 @@ struct db_site {
 /* Reads the URL. On failure *out is NULL. */
 ramet_status site_open(const char *url, db_site **out, char *message);
 void site_close(db_site *s);
+/* The timeline of the server that a connection leads to: the past that it is in. */
+int64_t site_past(db_site *s, int64_t timeline);
+/* What asks for it, as hexadecimal digits; none on a replica. */
+#define TIMELINE                                                                                   \
+    "CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_lsn()),8) END"
 /* A URL without its password, for people. */
 void url_shown(const char *url, char *out, size_t size);
 
@@ -79,7 +95,6 @@ typedef struct pg_stmt {
     db_stmt base;
     pg *d;
     sql_id id;
-    const char *many; /* its text with arrays; NULL: that of the statement */
     enum { PG_NEW, PG_SENT, PG_PREPARED } prepared;
     int n; /* parameters */
     Oid types[PG_PARAMS];
@@ -87,6 +102,7 @@ typedef struct pg_stmt {
     int lengths[PG_PARAMS], formats[PG_PARAMS];
     int64_t ints[PG_PARAMS]; /* in network order */
     PGresult *res;           /* NULL: not run, or at its end */
+    bool lent;               /* it is not the statement's own */
     int row;
 } pg_stmt;
 
@@ -96,15 +112,21 @@ typedef enum {
     FOR_PREPARE,
     FOR_WRITE,
     FOR_READ,
+    FOR_AHEAD,
     FOR_COMMIT,
+    FOR_PAST, /* P6, in its last column */
     FOR_POSITION,
     FOR_SYNC
 } pg_purpose;
 
+typedef struct pg_ahead pg_ahead;
+typedef struct pg_aheads pg_aheads;
+
 typedef struct pg_sent {
     pg_purpose what;
     pg_stmt *q;
-    int64_t turn; /* the transaction that it belongs to */
+    pg_ahead *ahead; /* that keeps the answer */
+    int64_t turn;    /* the transaction that it belongs to */
 } pg_sent;
 
 typedef struct pg_batch pg_batch;
@@ -117,6 +139,7 @@ struct pg {
     bool own_site;
     pg_replica *replica; /* that it leads to; NULL: to the primary */
     PGconn *conn;
+    int64_t past;    /* P6 */
     bool lost;       /* the connection is gone */
     bool conflict;   /* the failure goes away when the transaction is run again */
     bool unknown;    /* it went while COMMIT was on its way */
@@ -128,13 +151,17 @@ struct pg {
     bool wrote;      /* writes were sent in it */
     bool told;       /* among them an event */
     bool unsynced;   /* something was sent since the last sync */
+    bool asks_not;   /* a read fails instead of waiting for the server */
+    bool asked;      /* ... and one has */
     int64_t turn;    /* transactions so far */
     int64_t changes; /* rows, so far */
     int64_t trips;   /* round trips, so far */
     pg_sent *sent;   /* P1 */
     size_t n_sent, n_done, cap;
     pg_stmt *stmts[Q_COUNT];
-    pg_batch *batch;  /* what is written in a DB_LIGHT transaction */
+    pg_batch *batch; /* what is written in a DB_LIGHT transaction */
+    pg_aheads *aheads;
+    bool looks_ahead; /* there is something in them */
     int64_t epoch;    /* db_epoch(): no two transactions of this process have the same */
     pg_stmt none;     /* answers when a statement cannot be used */
     PGresult *answer; /* of a FOR_READ without a statement */
@@ -145,6 +172,8 @@ void pg_close(pg *d);
 
 /* The statement of a name, whatever its state. */
 pg_stmt *pg_stmt_of(pg *d, sql_id id);
+void stmt_clear(pg_stmt *q); /* its answer */
+void stmts_clear(pg *d);
 
 /* ---- postgres_batch.c */
 
@@ -156,10 +185,23 @@ void batch_keep(pg_batch *b, const pg_stmt *q);
 size_t batch_count(const pg_batch *b);
 size_t batch_bytes(const pg_batch *b);
 void batch_cut(pg_batch *b, size_t n); /* keeps the first n */
-/* False: writes of one branch do not follow each other. */
+/* Sends all of it, as one statement where that can be: then that is a transaction of its own, else
+ * one is made. False: writes of one branch do not follow each other. */
 bool batch_send(pg *d);
-/* Sends all of it as one statement, when there is one for it: it is a transaction of its own. */
-bool batch_whole(pg *d);
+
+/* ---- postgres_ahead.c */
+
+typedef enum { AHEAD_ASK, AHEAD_LENT, AHEAD_LATER } ahead_found;
+pg_aheads *aheads_new(void);
+void aheads_free(pg_aheads *h);
+void aheads_drop(pg_aheads *h);
+/* AHEAD_LENT: the statement has its answer. AHEAD_LATER: it is asked for, and has none for now. */
+ahead_found ahead_look(pg *d, pg_stmt *q);
+void ahead_answer(pg_ahead *a, PGresult *r); /* takes it over */
+/* See db_rehearse(). */
+bool ahead_begin(db *d);
+bool ahead_end(db *d);
+void ahead_forget(db *d);
 
 /* ---- postgres_link.c */
 
@@ -171,8 +213,9 @@ int64_t link_int(int64_t v); /* in network order */
 void link_text(pg *d, const char *sql, pg_purpose what);
 void link_ints(pg *d, const char *sql, const int64_t *args, int n, pg_purpose what);
 void link_stmt(pg *d, pg_stmt *q, pg_purpose what);
-/* A statement with many parameters; *prepared is 0 at first on each connection. */
-void link_whole(pg *d, const char *name, const char *text, int *prepared, int n, const Oid *types,
+void link_ahead(pg *d, pg_stmt *q, pg_ahead *a);
+/* A statement of another text than those of store/sql.h; of `q` only `prepared` is used. */
+void link_whole(pg *d, pg_stmt *q, const char *name, const char *text, int n, const Oid *types,
                 const char *const *values, const int *lengths, const int *formats);
 void link_sync(pg *d);
 /* Behind a commit, with which it goes out: asks where that is in the log, when it is wanted. */

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many writes in few statements: the light transactions of PostgreSQL (DB_LIGHT).
+ * Many writes in one statement: the light transactions of PostgreSQL (DB_LIGHT).
  *
  * What is written in such a transaction is kept until it is committed. Rows for the same table then
- * go into one statement, as arrays, and all of it goes out at once: one round trip, one commit,
- * however many callers share it.
+ * go as arrays, all tables in one statement, which is a transaction of its own: one round trip, one
+ * commit, one start of the executor, however many callers share it.
  *
- *   T1  A guard fails the transaction by a division by zero, so that nothing after it is done.
+ *   T1  A guard counts what it has found; when it is not as much as was asked for, the statement
+ *       divides by zero, so that nothing of it happens.
  *   T2  Rows are sorted by their key before they are locked: two such transactions never wait for
  *       each other in a circle. (A deadlock with another kind is found by the server, and the
  *       write is run again.)
  *   T3  Several growths of one branch are one: it must be as the first knew it, and becomes what
- * the last made of it. Each of them knew what the one before it made. T4  No table refers to
- * another by a constraint, so that only writes to one table have an order: new branches go before
- * grown ones, all others as they came.
+ *       the last made of it. Each of them knew what the one before it made.
+ *   T4  No table refers to another by a constraint, and no part of the statement sees what another
+ *       has written: a branch that is made in it cannot grow in it, and nobody asks for that before
+ *       its maker was answered. What has no part in it goes behind it, as it came.
  */
 #include "store/postgres.h"
 
@@ -21,91 +23,73 @@
 #include "base/util.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MERGES_MOST 8
-
-typedef struct pg_write {
-    sql_id id;
-    int n;
-    Oid types[PG_PARAMS];
-    const char *values[PG_PARAMS];
-    int lengths[PG_PARAMS];
-} pg_write;
-
-struct pg_batch {
-    arena *a; /* of the values */
-    pg_write *w;
-    size_t n, cap, bytes;
-    pg_stmt many[MERGES_MOST]; /* the statements with arrays */
-    int wholes[2];             /* whether they are prepared */
-};
-
-/* How rows of a statement go together: its text with arrays. Parameters stand in the same order;
- * behind them comes how many rows there are. */
+/* How rows of a statement go together: parts of a WITH that take its parameters as arrays, in the
+ * same order. */
 typedef struct merge {
     sql_id id;
     const char *text;
-    int keys;  /* the first parameters that are sorted by, and the same in equal rows */
-    bool once; /* equal rows count once */
+    const char *counted; /* the part that has to give as many rows as came in; NULL: none */
+    int keys;            /* the first parameters that are sorted by, and the same in equal rows */
+    bool once;           /* equal rows count once */
 } merge;
-
-#define ALL_OF(rows) "SELECT 1/(CASE WHEN count(*)=" rows " THEN 1 ELSE 0 END) FROM "
 
 static const merge merges[] = {
     {Q_guard_tree,
-     ALL_OF("$3") "unnest($1::int8[],$2::int8[]) u(tree,stamp) "
-                  "JOIN tree t ON t.tree=u.tree AND t.stamp=u.stamp",
-     2, true},
+     "gt AS (SELECT 1 FROM unnest($1::int8[],$2::int8[]) u(tree,stamp) "
+     "JOIN tree t ON t.tree=u.tree AND t.stamp=u.stamp)",
+     "gt", 2, true},
     {Q_guard_source,
-     ALL_OF("$3") "(SELECT 1 FROM unnest($1::int8[],$2::int8[]) u(tree,no) JOIN session s "
-                  "ON s.tree=u.tree AND s.no=u.no WHERE s.purging=0 AND s.deleted=0 "
-                  "FOR SHARE OF s) held",
-     2, true},
+     "gs AS (SELECT 1 FROM unnest($1::int8[],$2::int8[]) u(tree,no) JOIN session s "
+     "ON s.tree=u.tree AND s.no=u.no WHERE s.purging=0 AND s.deleted=0 FOR SHARE OF s)",
+     "gs", 2, true},
     {Q_guard_head,
-     ALL_OF("$4") "unnest($1::int8[],$2::int8[],$3::bytea[]) u(tree,id,tip) "
-                  "JOIN branch b ON b.tree=u.tree AND b.id=u.id AND b.tip=u.tip AND b.live=1",
-     2, true},
+     "gh AS (SELECT 1 FROM unnest($1::int8[],$2::int8[],$3::bytea[]) u(tree,id,tip) "
+     "JOIN branch b ON b.tree=u.tree AND b.id=u.id AND b.tip=u.tip AND b.live=1)",
+     "gh", 2, true},
     {Q_branch_add,
-     "INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,type,"
-     "created,len,tip,live,touched,run) SELECT u.a,u.b,u.c,u.d,u.e,u.f,u.g,u.h,u.i,u.j,u.k,u.l,"
-     "u.m,u.f,u.n,1,u.m,0 FROM unnest($1::int8[],$2::int8[],$3::int8[],$4::int8[],$5::int8[],"
+     "ba AS (INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,"
+     "type,created,len,tip,live,touched,run) SELECT u.a,u.b,u.c,u.d,u.e,u.f,u.g,u.h,u.i,u.j,u.k,"
+     "u.l,u.m,u.f,u.n,1,u.m,0 FROM unnest($1::int8[],$2::int8[],$3::int8[],$4::int8[],$5::int8[],"
      "$6::int8[],$7::int8[],$8::int8[],$9::int8[],$10::int8[],$11::int8[],$12::int8[],$13::int8[],"
-     "$14::bytea[]) u(a,b,c,d,e,f,g,h,i,j,k,l,m,n) WHERE $15>0",
-     1, false},
+     "$14::bytea[]) u(a,b,c,d,e,f,g,h,i,j,k,l,m,n))",
+     NULL, 1, false},
     {Q_session_add,
-     "WITH u AS (SELECT * FROM unnest($1::int8[],$2::int8[],$3::text[],$4::int8[],$5::int8[],"
+     "su AS (SELECT * FROM unnest($1::int8[],$2::int8[],$3::text[],$4::int8[],$5::int8[],"
      "$6::text[],$7::int8[],$8::text[],$9::text[],$10::text[],$11::text[],$12::int8[],$13::text[],"
      "$14::int8[],$15::text[],$16::text[],$17::int8[],$18::int8[],$19::int8[],$20::int8[],"
-     "$21::int8[],$22::int8[],$23::text[]) u(a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,v,w,x) "
-     "WHERE $24>0),d AS (INSERT INTO dir(id,kind,tree,no) SELECT c,1,b,a FROM u) "
-     "INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,"
-     "metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,first_adk,head,"
-     "adk,undo,redo,moves,archived,expires,created,updated,deleted,delete_op,purging,title_key,"
-     "seal,from_title) SELECT a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,0,r,s,r,s,0,0,0,0,t,v,v,0,0,0,0,"
-     "w,x FROM u",
-     1, false},
+     "$21::int8[],$22::int8[],$23::text[]) u(a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,v,w,x)),"
+     "sd AS (INSERT INTO dir(id,kind,tree,no) SELECT c,1,b,a FROM su),"
+     "sa AS (INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,"
+     "agent_config,metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,"
+     "first_adk,head,adk,undo,redo,moves,archived,expires,created,updated,deleted,delete_op,"
+     "purging,title_key,seal,from_title) SELECT a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,0,r,s,r,s,0,0,0,"
+     "0,t,v,v,0,0,0,0,w,x FROM su)",
+     NULL, 1, false},
     {Q_branch_grow,
-     "WITH done AS (UPDATE branch b SET len=u.len,tip=u.tip,touched=u.touched,run=1 FROM "
+     "bg AS (UPDATE branch b SET len=u.len,tip=u.tip,touched=u.touched,run=1 FROM "
      "unnest($1::int8[],$2::int8[],$3::int8[],$4::bytea[],$5::int8[],$6::bytea[],$7::int8[],"
      "$8::int8[]) u(tree,id,len,tip,touched,old,live,run) WHERE b.tree=u.tree AND b.id=u.id "
-     "AND b.tip=u.old AND b.live=u.live AND b.run=u.run RETURNING 1) " ALL_OF("$9") "done",
-     2, false},
+     "AND b.tip=u.old AND b.live=u.live AND b.run=u.run RETURNING 1)",
+     "bg", 2, false},
     {Q_entry_add,
-     "INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,text,"
-     "parts,body,flags,peer,key_id) SELECT u.*,0 FROM unnest($1::int8[],$2::int8[],$3::text[],"
-     "$4::bytea[],$5::int8[],$6::text[],$7::text[],$8::text[],$9::text[],$10::text[],$11::int8[],"
-     "$12::text[],$13::text[],$14::text[],$15::int8[],$16::int8[]) u WHERE $17>0",
-     1, false},
+     "ea AS (INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,"
+     "text,parts,body,flags,peer,key_id) SELECT u.*,0 FROM unnest($1::int8[],$2::int8[],"
+     "$3::text[],$4::bytea[],$5::int8[],$6::text[],$7::text[],$8::text[],$9::text[],$10::text[],"
+     "$11::int8[],$12::text[],$13::text[],$14::text[],$15::int8[],$16::int8[]) u)",
+     NULL, 1, false},
     {Q_event_add,
-     "INSERT INTO outbox(tree,session,kind,k,n,at) SELECT u.b,u.c,u.d,u.e,u.f,u.g FROM "
+     "oa AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT u.b,u.c,u.d,u.e,u.f,u.g FROM "
      "unnest($1::int8[],$2::int8[],$3::int8[],$4::int8[],$5::int8[],$6::int8[],$7::int8[]) "
-     "u(a,b,c,d,e,f,g) WHERE $8>0",
-     0, false},
+     "u(a,b,c,d,e,f,g))",
+     NULL, 0, false},
 };
 #define N_MERGES (sizeof merges / sizeof *merges)
-_Static_assert(N_MERGES <= MERGES_MOST, "more room for statements");
+#define MANY_PARAMS 96
+#define MANY_TEXT 8192
 
 /* What one caller writes most often, in one statement: its parameters are those of the single ones
  * behind each other. Then the transaction is that statement, too. */
@@ -144,7 +128,30 @@ static const whole wholes[] = {
      6},
 };
 #define N_WHOLES (sizeof wholes / sizeof *wholes)
-#define WHOLE_PARAMS 64
+
+typedef struct pg_write {
+    sql_id id;
+    int n;
+    Oid types[PG_PARAMS];
+    const char *values[PG_PARAMS];
+    int lengths[PG_PARAMS];
+} pg_write;
+
+struct pg_batch {
+    arena *a; /* of the values */
+    pg_write *w;
+    size_t n, cap, bytes;
+    pg_stmt whole[N_WHOLES];
+    pg_stmt *many[1 << N_MERGES]; /* by which merges have a part in it; NULL: not used yet */
+};
+
+/* The parameters of a statement, as they are gathered. */
+typedef struct params {
+    int n;
+    Oid types[MANY_PARAMS];
+    const char *values[MANY_PARAMS];
+    int lengths[MANY_PARAMS], formats[MANY_PARAMS];
+} params;
 
 /* ------------------------------------------------------------------ keeping */
 
@@ -159,6 +166,8 @@ void batch_free(pg_batch *b)
 {
     if (!b)
         return;
+    for (size_t i = 0; i < 1 << N_MERGES; i++)
+        free(b->many[i]);
     arena_free(b->a);
     free(b->w);
     free(b);
@@ -277,31 +286,82 @@ static size_t rows_join(const merge *m, pg_write **rows, size_t n)
     return kept;
 }
 
-static void rows_send(pg *d, size_t which, pg_write **rows, size_t n)
+static void param_add(params *p, Oid type, const char *value, int len)
 {
-    pg_stmt *q = &d->batch->many[which];
-    buf arrays[PG_PARAMS];
-    int columns = rows[0]->n;
-    q->base = (db_stmt){&postgres_engine, &d->base};
-    q->d = d;
-    q->id = merges[which].id;
-    q->many = merges[which].text;
-    for (int i = 0; i < columns; i++) {
-        buf_init(&arrays[i], (size_t)1 << 30);
-        array_make(&arrays[i], rows, n, i);
-        q->types[i] = array_type(rows[0]->types[i]);
-        q->values[i] = arrays[i].p;
-        q->lengths[i] = (int)arrays[i].n;
-        q->formats[i] = 1;
+    p->types[p->n] = type;
+    p->values[p->n] = value;
+    p->lengths[p->n] = len;
+    p->formats[p->n++] = 1;
+}
+
+/* The rows of a merge as parameters, and behind them how many they are when that is counted. */
+static void rows_add(pg_batch *b, params *p, const merge *m, pg_write **rows, size_t n)
+{
+    buf array;
+    buf_init(&array, (size_t)1 << 30);
+    for (int i = 0; i < rows[0]->n; i++) {
+        array_make(&array, rows, n, i);
+        param_add(p, array_type(rows[0]->types[i]), arena_memdup(b->a, array.p, array.n),
+                  (int)array.n);
     }
-    q->types[columns] = PG_INT8;
-    q->ints[columns] = link_int((int64_t)n);
-    q->lengths[columns] = 8;
-    q->formats[columns] = 1;
-    q->n = columns + 1;
-    link_stmt(d, q, FOR_WRITE);
-    for (int i = 0; i < columns; i++)
-        buf_release(&arrays[i]);
+    buf_release(&array);
+    if (!m->counted)
+        return;
+    int64_t count = link_int((int64_t)n);
+    param_add(p, PG_INT8, arena_memdup(b->a, &count, 8), 8);
+}
+
+/* Adds a text whose parameters are numbered from 1 on, behind `before` others. */
+static void text_add(buf *to, const char *text, int before)
+{
+    while (*text) {
+        size_t n = strcspn(text, "$");
+        buf_add(to, text, n);
+        text += n;
+        if (*text != '$')
+            break;
+        buf_printf(to, "$%ld", strtol(text + 1, (char **)&text, 10) + before);
+    }
+}
+
+/* The statement of the merges in `mask`, the n-th of which has columns[n] parameters. */
+static void many_text(buf *to, unsigned mask, const int *columns)
+{
+    buf check;
+    int before = 0;
+    buf_init(&check, MANY_TEXT);
+    for (size_t i = 0; i < N_MERGES; i++) {
+        const merge *m = &merges[i];
+        if (!(mask & 1u << i))
+            continue;
+        buf_puts(to, before ? "," : "WITH ");
+        text_add(to, m->text, before);
+        before += columns[i];
+        if (m->counted)
+            buf_printf(&check, "%s(SELECT count(*) FROM %s)=$%d", check.n ? " AND " : "",
+                       m->counted, ++before);
+    }
+    if (check.n)
+        buf_printf(to, " SELECT 1/(CASE WHEN %s THEN 1 ELSE 0 END)", check.p);
+    else
+        buf_puts(to, " SELECT 1");
+    buf_release(&check);
+}
+
+static void many_send(pg *d, unsigned mask, const int *columns, const params *p)
+{
+    pg_stmt **q = &d->batch->many[mask];
+    char name[32];
+    buf text;
+    if (!*q)
+        *q = xcalloc(1, sizeof **q);
+    buf_init(&text, MANY_TEXT * 2);
+    if ((*q)->prepared == PG_NEW)
+        many_text(&text, mask, columns);
+    snprintf(name, sizeof name, "many_%x", mask);
+    link_whole(d, *q, name, text.n ? text.p : NULL, p->n, p->types, p->values, p->lengths,
+               p->formats);
+    buf_release(&text);
 }
 
 /* One row goes by the plain statement. */
@@ -347,20 +407,15 @@ static bool whole_is(const whole *w, const pg_batch *b, const pg_write **rows)
 static void whole_send(pg *d, size_t which, const pg_write **rows)
 {
     const whole *w = &wholes[which];
-    const char *values[WHOLE_PARAMS];
-    int lengths[WHOLE_PARAMS], formats[WHOLE_PARAMS], n = 0;
-    Oid types[WHOLE_PARAMS];
+    params p = {0};
     for (size_t i = 0; i < w->n; i++)
-        for (int k = 0; k < rows[i]->n; k++, n++) {
-            types[n] = rows[i]->types[k];
-            values[n] = rows[i]->values[k];
-            lengths[n] = rows[i]->lengths[k];
-            formats[n] = 1;
-        }
-    link_whole(d, w->name, w->text, &d->batch->wholes[which], n, types, values, lengths, formats);
+        for (int k = 0; k < rows[i]->n; k++)
+            param_add(&p, rows[i]->types[k], rows[i]->values[k], rows[i]->lengths[k]);
+    link_whole(d, &d->batch->whole[which], w->name, w->text, p.n, p.types, p.values, p.lengths,
+               p.formats);
 }
 
-bool batch_whole(pg *d)
+static bool whole_try(pg *d)
 {
     const pg_write *rows[6];
     for (size_t i = 0; i < N_WHOLES; i++)
@@ -371,9 +426,9 @@ bool batch_whole(pg *d)
     return false;
 }
 
-bool batch_send(pg *d)
+/* Gathers the rows of each merge; false: writes of one branch do not follow each other. */
+static bool many_gather(pg_batch *b, params *p, unsigned *mask, int *columns)
 {
-    pg_batch *b = d->batch;
     pg_write **rows = arena_array(b->a, b->n + 1, sizeof *rows);
     for (size_t which = 0; which < N_MERGES; which++) {
         const merge *m = &merges[which];
@@ -381,6 +436,8 @@ bool batch_send(pg *d)
         for (size_t i = 0; i < b->n; i++)
             if (b->w[i].id == m->id)
                 rows[n++] = &b->w[i];
+        if (!n)
+            continue;
         if (m->keys && n > 1) {
             sort_keys = m->keys;
             qsort(rows, n, sizeof *rows, row_order);
@@ -388,22 +445,47 @@ bool batch_send(pg *d)
             if (!n)
                 return false;
         }
-        if (n == 1)
-            row_send(d, rows[0]);
-        else if (n)
-            rows_send(d, which, rows, n);
+        *mask |= 1u << which;
+        columns[which] = rows[0]->n;
+        rows_add(b, p, m, rows, n);
     }
+    return true;
+}
+
+bool batch_send(pg *d)
+{
+    pg_batch *b = d->batch;
+    params p = {0};
+    unsigned mask = 0;
+    int columns[N_MERGES];
+    size_t others = 0;
+    if (whole_try(d))
+        return true;
+    if (!many_gather(b, &p, &mask, columns))
+        return false;
+    for (size_t i = 0; i < b->n; i++)
+        others += merge_of(b->w[i].id) < 0;
+    if (others) {
+        link_text(d, "BEGIN", FOR_NOTHING);
+        d->begun = true;
+    }
+    if (mask)
+        many_send(d, mask, columns, &p);
     for (size_t i = 0; i < b->n; i++)
         if (merge_of(b->w[i].id) < 0)
             row_send(d, &b->w[i]);
+    if (others)
+        link_text(d, "COMMIT", FOR_COMMIT);
     return true;
 }
 
 void batch_forget(pg_batch *b)
 {
-    for (size_t i = 0; i < N_MERGES; i++)
-        b->many[i].prepared = PG_NEW;
-    memset(b->wholes, 0, sizeof b->wholes);
+    for (size_t i = 0; i < N_WHOLES; i++)
+        b->whole[i].prepared = PG_NEW;
+    for (size_t i = 0; i < 1 << N_MERGES; i++)
+        if (b->many[i])
+            b->many[i]->prepared = PG_NEW;
 }
 
 size_t batch_count(const pg_batch *b)

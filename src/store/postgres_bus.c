@@ -63,7 +63,8 @@ struct bus {
     char id[17];
     int stop_fd; /* readable from the end on */
 
-    pthread_mutex_t ear; /* held while somebody hears, and of these two */
+    pthread_mutex_t ear; /* held while somebody hears, and of these */
+    bool up;             /* LISTEN stands */
     bus_heard heard;
     void *heard_arg;
 
@@ -152,6 +153,13 @@ static bool pause_ms(bus *b, int ms)
 }
 
 /* --------------------------------------------------------------- listening */
+
+static void up_set(bus *b, bool up)
+{
+    pthread_mutex_lock(&b->ear);
+    b->up = up;
+    pthread_mutex_unlock(&b->ear);
+}
 
 static void hear(bus *b, const char *text, size_t n)
 {
@@ -275,8 +283,10 @@ static void *listener_main(void *arg)
     while (!stopped(b)) {
         PGconn *c = listen_open(b);
         if (c) {
+            up_set(b, true);
             hear(b, NULL, 0); /* what was told before */
             listen_on(b, c);
+            up_set(b, false);
         }
         PQfinish(c);
         pause_ms(b, AGAIN_MS);
@@ -463,6 +473,8 @@ bool bus_hear(bus *b, bus_heard heard, void *arg)
     pthread_mutex_lock(&b->ear);
     b->heard = heard;
     b->heard_arg = arg;
+    if (heard && b->up) /* what was told before */
+        heard(arg, NULL, 0);
     pthread_mutex_unlock(&b->ear);
     return !heard || bus_follow(b);
 }

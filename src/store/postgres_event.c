@@ -46,7 +46,7 @@ struct sequencer {
     int64_t wanted, finished; /* passes asked for, and done or given up */
     int64_t looked;           /* when the last one ended */
     int settling;             /* who waits for numbers: then there is no rest */
-    bool running, stop;
+    bool running, stop, resting;
     pthread_t thread;
 };
 
@@ -95,9 +95,11 @@ static void rest(sequencer *s)
 {
     int64_t until = s->looked + REST_US;
     struct timespec t = {.tv_sec = until / 1000000, .tv_nsec = until % 1000000 * 1000};
+    s->resting = true; /* who writes meanwhile wakes nobody */
     while (!s->stop && !s->settling && time_mono_us() < until &&
            pthread_cond_timedwait(&s->work, &s->lock, &t) == 0)
         ;
+    s->resting = false;
 }
 
 static void *sequencer_run(void *arg)
@@ -146,7 +148,8 @@ static void want(sequencer *s)
         s->running = pthread_create(&s->thread, NULL, sequencer_run, s) == 0;
     if (!s->running)
         s->finished = s->wanted; /* another pass will do */
-    pthread_cond_signal(&s->work);
+    if (!s->resting)
+        pthread_cond_signal(&s->work);
 }
 
 void sequencer_wrote(sequencer *s)

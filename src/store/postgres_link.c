@@ -110,8 +110,19 @@ static void forget(pg *d)
         if (d->stmts[i])
             d->stmts[i]->prepared = PG_NEW;
     batch_forget(d->batch);
+    ahead_forget(&d->base);
     d->n_sent = d->n_done = 0;
     d->unsynced = d->begun = d->exchanged = false;
+}
+
+/* P6. Where it cannot be asked for (a replica, another engine) it is not known, and never changes.
+ */
+static void past_ask(pg *d)
+{
+    PGresult *r = PQexec(d->conn, "SELECT " TIMELINE);
+    const char *text = PQresultStatus(r) == PGRES_TUPLES_OK ? PQgetvalue(r, 0, 0) : "";
+    d->past = site_past(d->site, (int64_t)strtoul(text, NULL, 16));
+    PQclear(r);
 }
 
 bool link_connect(pg *d, char *message)
@@ -134,6 +145,7 @@ bool link_connect(pg *d, char *message)
         return false;
     }
     PQsetNoticeProcessor(d->conn, hush, NULL);
+    past_ask(d);
     d->lost = PQsetnonblocking(d->conn, 1) != 0 || PQenterPipelineMode(d->conn) != 1;
     return !d->lost;
 }
@@ -157,7 +169,7 @@ static void note(pg *d, pg_purpose what, pg_stmt *q)
         d->cap = d->cap ? d->cap * 2 : 64;
         d->sent = xrealloc(d->sent, d->cap * sizeof *d->sent);
     }
-    d->sent[d->n_sent++] = (pg_sent){what, q, d->turn};
+    d->sent[d->n_sent++] = (pg_sent){what, q, NULL, d->turn};
     d->unsynced = what != FOR_SYNC;
 }
 
@@ -205,9 +217,7 @@ void link_ints(pg *d, const char *sql, const int64_t *args, int n, pg_purpose wh
 
 void link_stmt(pg *d, pg_stmt *q, pg_purpose what)
 {
-    const char *text = q->many ? q->many : sql_text_postgres(q->id);
-    char name[80];
-    snprintf(name, sizeof name, "%s%s", q->many ? "many_" : "", sql_name(q->id));
+    const char *text = sql_text_postgres(q->id), *name = sql_name(q->id);
     int ok = 1;
     if (d->lost)
         return;
@@ -228,14 +238,23 @@ void link_stmt(pg *d, pg_stmt *q, pg_purpose what)
     sent_ok(d, ok, what, q);
 }
 
-void link_whole(pg *d, const char *name, const char *text, int *prepared, int n, const Oid *types,
+void link_ahead(pg *d, pg_stmt *q, pg_ahead *a)
+{
+    link_stmt(d, q, FOR_AHEAD);
+    if (!d->lost)
+        d->sent[d->n_sent - 1].ahead = a;
+}
+
+void link_whole(pg *d, pg_stmt *q, const char *name, const char *text, int n, const Oid *types,
                 const char *const *values, const int *lengths, const int *formats)
 {
     if (d->lost)
         return;
-    if (!*prepared && !sent_ok(d, PQsendPrepare(d->conn, name, text, n, types), FOR_NOTHING, NULL))
-        return;
-    *prepared = 1;
+    if (q->prepared == PG_NEW) {
+        if (!sent_ok(d, PQsendPrepare(d->conn, name, text, n, types), FOR_PREPARE, q))
+            return;
+        q->prepared = PG_SENT;
+    }
     sent_ok(d, PQsendQueryPrepared(d->conn, name, n, values, lengths, formats, 1), FOR_WRITE, NULL);
 }
 
@@ -294,6 +313,19 @@ static bool next_result(pg *d, pg_purpose what, PGresult **out)
     return false;
 }
 
+/* Behind pgbouncer the server may be another one than the transaction before had: what this one
+ * relies on does not hold then. */
+static void past_note(pg *d, const PGresult *r)
+{
+    const char *text = PQgetvalue(r, 0, PQnfields(r) - 1);
+    int64_t past = site_past(d->site, (int64_t)strtoul(text, NULL, 16));
+    if (past == d->past)
+        return;
+    d->past = past;
+    d->conflict = true;
+    db_fail(&d->base, RAMET_BUSY, "the database is another server now; try again");
+}
+
 /* One result for what was sent; takes it over. */
 static void take(pg *d, const pg_sent *s, PGresult *r)
 {
@@ -309,15 +341,23 @@ static void take(pg *d, const pg_sent *s, PGresult *r)
         return;
     }
     if (st == PGRES_FATAL_ERROR && (mine || PQstatus(d->conn) == CONNECTION_BAD))
-        link_fail(d, r, s->q ? sql_name(s->q->id) : NULL);
+        link_fail(d, r, s->q && s->q->d ? sql_name(s->q->id) : NULL);
     if (good && s->what == FOR_WRITE)
         d->changes += strtoll(PQcmdTuples(r), NULL, 10);
     if (good && mine && s->what == FOR_COMMIT && strcmp(PQcmdStatus(r), "COMMIT") != 0)
         db_fail(&d->base, RAMET_INTERNAL, "the transaction was rolled back at its end");
+    if (good && mine && s->what == FOR_PAST && PQntuples(r) == 1)
+        past_note(d, r);
+    if (good && mine && s->what == FOR_AHEAD) {
+        ahead_answer(s->ahead, r);
+        return;
+    }
     if (good && mine && s->what == FOR_READ) {
-        PGresult **to = s->q ? &s->q->res : &d->answer;
-        PQclear(*to);
-        *to = r;
+        if (s->q)
+            stmt_clear(s->q);
+        else
+            PQclear(d->answer);
+        *(s->q ? &s->q->res : &d->answer) = r;
         return;
     }
     PQclear(r);

@@ -44,6 +44,10 @@ static ramet_status side_ask(db_site *s, const char *sql, const int64_t *args, i
 static ramet_status refill(db_site *s, db_kind what, char *message)
 {
     pg_block *b = &s->blocks[what];
+    if (s->side && s->side->past != s->past) {
+        pg_close(s->side);
+        s->side = NULL;
+    }
     /* Verdicts and remarks are listed by their numbers, and are few. */
     int64_t size = what == DB_VERDICT || what == DB_REMARK ? 1
                    : b->size                               ? b->size * 8
@@ -62,6 +66,7 @@ static ramet_status refill(db_site *s, db_kind what, char *message)
     b->next = value_int(r, 0, 0);
     b->end = b->next + size;
     b->size = size;
+    b->past = s->side->past;
     int64_t created = what == DB_SESSION ? value_int(r, 0, 1) : 0;
     if (created > s->created)
         s->created = created;
@@ -79,7 +84,8 @@ int64_t pg_number(db *base, db_kind what, int64_t *at, bool above)
     pthread_mutex_lock(&s->lock);
     pg_block *b = &s->blocks[what];
     /* A new block is above all that were reserved before. */
-    ramet_status st = b->next < b->end && !above ? RAMET_OK : refill(s, what, message);
+    bool have = b->next < b->end && b->past == s->past;
+    ramet_status st = have && !above ? RAMET_OK : refill(s, what, message);
     if (st == RAMET_OK) {
         no = b->next++;
         if (at && what == DB_SESSION) {
@@ -99,7 +105,7 @@ void numbers_return(db_site *s)
     for (int i = 0; i < DB_KINDS; i++) {
         pg_block *b = &s->blocks[i];
         int64_t args[] = {i, b->next, b->end};
-        if (b->next < b->end && s->side)
+        if (b->next < b->end && s->side && b->past == s->side->past && b->past == s->past)
             side_ask(s, return_sql, args, 3, message);
         *b = (pg_block){0};
     }

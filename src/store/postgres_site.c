@@ -115,7 +115,7 @@ static char *local_settings(const db_site *s)
                               settings[i].value);
     snprintf(out + n, cap - n,
              "set_config('statement_timeout','%d',true),set_config('lock_timeout','%d',true),"
-             "set_config('idle_in_transaction_session_timeout','%d',true)",
+             "set_config('idle_in_transaction_session_timeout','%d',true)," TIMELINE,
              s->statement_ms, s->lock_ms, IDLE_MS);
     return out;
 }
@@ -193,8 +193,21 @@ ramet_status site_open(const char *url, db_site **out, char *message)
     pairs_make(s, list);
     PQconninfoFree(list);
     pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->past_lock, NULL);
     *out = s;
     return RAMET_OK;
+}
+
+int64_t site_past(db_site *s, int64_t timeline)
+{
+    pthread_mutex_lock(&s->past_lock);
+    if (timeline && s->timeline && timeline != s->timeline)
+        s->past++;
+    if (timeline)
+        s->timeline = timeline;
+    int64_t past = s->past;
+    pthread_mutex_unlock(&s->past_lock);
+    return past;
 }
 
 void site_close(db_site *s)
@@ -212,5 +225,6 @@ void site_close(db_site *s)
     free(s->settings);
     free(s->shown);
     pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->past_lock);
     free(s);
 }

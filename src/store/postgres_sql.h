@@ -156,6 +156,9 @@
                      "RETURNING id,tree) " DIR_DROP(3))                                            \
     X(copy_turn_drop, "WITH g AS (DELETE FROM turn WHERE tree=$1 AND id=$2 RETURNING id,tree) "    \
                       DIR_DROP(3))                                                                 \
+    /* Lists go by time there as it is. */                                                         \
+    X(copy_unordered, "SELECT 1 WHERE false")                                                      \
+    X(copy_by_time, "SELECT 1")                                                                    \
     X(copy_counters, "UPDATE counter c SET next=greatest(c.next,v.n) FROM ("                       \
                      "SELECT 0 AS kind,coalesce(max(tree),0)+1 AS n FROM tree "                    \
                      "UNION ALL SELECT 1,coalesce(max(no),0)+1 FROM session "                      \

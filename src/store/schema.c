@@ -185,9 +185,14 @@ static const char step_5[] =
     "CREATE TABLE node(host TEXT PRIMARY KEY, seen BIGINT NOT NULL);"
     "CREATE TABLE job(name TEXT PRIMARY KEY, at BIGINT NOT NULL, runs BIGINT NOT NULL);}";
 
+/* Who has used a share link: a row may be of one that is gone. */
+static const char step_6[] =
+    "CREATE TABLE visit(user_id TEXT NOT NULL, share TEXT NOT NULL, at BIGINT NOT NULL,"
+    " PRIMARY KEY(user_id,share))@CLUSTERED;";
+
 /* What a session was made by beside forking, since when somebody is a member, trees that are being
  * handed over, texts that entries are found by, files that are fetched from elsewhere. */
-static const char step_6[] =
+static const char step_7[] =
     "ALTER TABLE member ADD COLUMN created BIGINT NOT NULL DEFAULT 0;"
     "UPDATE member SET created=(SELECT t.created FROM tree t WHERE t.tree=member.tree)"
     " WHERE EXISTS (SELECT 1 FROM tree t WHERE t.tree=member.tree);"
@@ -207,8 +212,8 @@ static const char step_6[] =
     " expires BIGINT NOT NULL, failed INT NOT NULL)@CLUSTERED;"
     "CREATE INDEX errand_by_time ON errand(expires);";
 
-const schema_step schema_steps[] = {
-    {1, step_1}, {2, step_2}, {3, step_3}, {4, step_4}, {5, step_5}, {6, step_6}};
+const schema_step schema_steps[] = {{1, step_1}, {2, step_2}, {3, step_3}, {4, step_4},
+                                    {5, step_5}, {6, step_6}, {7, step_7}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)

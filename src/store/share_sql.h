@@ -26,6 +26,15 @@
     X(share_expired_of, "DELETE FROM share WHERE tree=$1 AND session=$2 "                          \
                         "AND expires>0 AND expires<=$3")                                           \
     X(share_expired, "DELETE FROM share WHERE expires>0 AND expires<=$1")                          \
+    /* -- who has used which */                                                                    \
+    X(visit_add, "INSERT INTO visit(user_id,share,at) VALUES($1,$2,$3) "                           \
+                 "ON CONFLICT(user_id,share) DO NOTHING")                                          \
+    X(visit_get, "SELECT 1 FROM visit WHERE user_id=$1 AND share=$2")                              \
+    X(visit_of_user, "SELECT h.id,h.tree,h.session,h.secret,h.write,h.who,h.created,h.expires "    \
+                     "FROM visit v JOIN share h ON h.id=v.share WHERE v.user_id=$1 "               \
+                     "ORDER BY v.share DESC LIMIT $2")                                             \
+    X(visit_prune, "DELETE FROM visit WHERE NOT EXISTS (SELECT 1 FROM share h "                    \
+                   "WHERE h.id=visit.share)")                                                      \
     X(orphan_share, "SELECT o.tree,o.session,o.id FROM share o WHERE NOT EXISTS (SELECT 1 FROM "   \
                     "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                  \
     X(token_add, "INSERT INTO token(" TOKEN_COLS ") VALUES($1,$2,$3,$4,$5,$6,$7,$8,0,0)")          \
@@ -37,6 +46,9 @@
     /* Sessions are created in order of their numbers. */                                          \
     X(statistics_all, "SELECT " STATISTICS_COLS STATISTICS_FROM "WHERE s.no<$2 "                   \
                       "ORDER BY s.no DESC LIMIT $3")                                               \
+    X(statistics_by_time,                                                                          \
+      "SELECT " STATISTICS_COLS STATISTICS_FROM "WHERE (s.created,s.no)<($1,$2) "                  \
+      "ORDER BY s.created DESC,s.no DESC LIMIT $3")                                                \
     X(statistics_of_tree, "SELECT " STATISTICS_COLS STATISTICS_FROM "WHERE s.tree=$1 LIMIT $2")    \
     X(statistics_writers, "SELECT role,author FROM entry WHERE tree=$1 AND k>=$2 AND k<=$3 "       \
                           "ORDER BY k DESC LIMIT $4")

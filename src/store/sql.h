@@ -93,6 +93,7 @@
     X(session_set,                                                                                 \
       "UPDATE session SET title=$3,agent=$4,agent_config=$5,metadata=$6,archived=$7,"              \
       "visibility=$8,merged_into=$9,expires=$10,updated=$11 WHERE tree=$1 AND no=$2")              \
+    X(session_touch, "UPDATE session SET updated=$3 WHERE tree=$1 AND no=$2 AND updated<$3")       \
     X(session_move, "UPDATE session SET head=$3,adk=$4,undo=$5,redo=$6,moves=$7,updated=$8 "       \
                     "WHERE tree=$1 AND no=$2")                                                     \
     X(session_adk, "UPDATE session SET adk=$3,"                                                    \
@@ -109,7 +110,8 @@
     X(session_of_tree, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 "                   \
                        "ORDER BY s.created,s.no")                                                  \
     /* Not sorted: a sorter over all these columns takes as long as the rest together. */          \
-    X(session_heads, "SELECT " SESSION_COLS ",b.len,b.tip,b.touched,a.len,a.tip,f.base FROM session s " \
+    X(session_heads, "SELECT " SESSION_COLS                                                        \
+                     ",b.len,b.tip,b.touched,a.len,a.tip,a.touched,f.base FROM session s "         \
                      "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head "                        \
                      "LEFT JOIN branch a ON a.tree=s.tree AND a.id=s.adk "                         \
                      "LEFT JOIN branch f ON f.tree=s.tree AND f.id=s.first WHERE s.tree=$1")       \
@@ -120,6 +122,8 @@
     /* Sessions are created in order of their numbers. */                                          \
     X(session_newest, "SELECT " SESSION_COLS " FROM session s WHERE s.no<$2 "                      \
                       "ORDER BY s.no DESC LIMIT $3")                                               \
+    X(session_by_time, "SELECT " SESSION_COLS " FROM session s WHERE (s.created,s.no)<($1,$2) "    \
+                       "ORDER BY s.created DESC,s.no DESC LIMIT $3")                               \
     X(session_owned, "SELECT " SESSION_COLS " FROM session s "                                     \
                      "WHERE s.owner=$1 AND (s.created<$2 OR (s.created=$2 AND s.no<$3)) "          \
                      "ORDER BY s.created DESC,s.no DESC LIMIT $4")                                 \

@@ -404,10 +404,21 @@ static int64_t lite_highest(db *base, db_kind what)
 
 /* -------------------------------------------------------------- statements */
 
+/* A file that was copied from a store whose numbers do not rise with time has an index by time. */
+static sql_id by_time(lite *d, sql_id id)
+{
+    bool is_list = id == Q_session_newest || id == Q_statistics_all;
+    if (!is_list ||
+        !db_one(&d->base, "SELECT count(*) FROM sqlite_master WHERE name='session_by_time'"))
+        return id;
+    return id == Q_session_newest ? Q_session_by_time : Q_statistics_by_time;
+}
+
 static lite_stmt *prepare(lite *d, sql_id id)
 {
     sqlite3_stmt *s = NULL;
-    int rc = sqlite3_prepare_v3(d->h, sql_text(id), -1, SQLITE_PREPARE_PERSISTENT, &s, NULL);
+    int rc =
+        sqlite3_prepare_v3(d->h, sql_text(by_time(d, id)), -1, SQLITE_PREPARE_PERSISTENT, &s, NULL);
     if (rc != SQLITE_OK) {
         /* The texts are constant: it is the tables that are not what they should be. */
         fail_rc(d, (rc & 0xff) == SQLITE_ERROR ? SQLITE_CORRUPT : rc, sql_name(id));

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define POOL 16
 #define POOL_MOST 256
@@ -26,7 +27,15 @@
 #define HEALTH_US 1000000
 #define JOBS_MOST 8
 
-#define LANES 8
+/* Lanes: as many as there are processors, within these. More of them would make groups smaller, and
+ * a commit, a start of the executor and two changes of processes are most of what a write costs.
+ * But where a small group takes long, it waits for a disk or a replica, not for processors; then
+ * there are as many as can be, since the server lets commits share such a wait. */
+#define LANES_LEAST 2
+#define LANES_MOST 8
+#define SMALL_GROUP 4
+#define SLOW_US 1500
+#define SLOW_GROUPS 256 /* then it is found out again */
 #define GROUP_MOST 256
 #define GROUP_BYTES ((size_t)4 << 20)
 
@@ -47,7 +56,9 @@ typedef struct pool_store {
     int n_idle, n_open, most;
     int reading, most_reading;
     light *first, *last; /* waiting to write */
-    int leading;         /* lanes in use */
+    int lanes, leading;  /* there are at least, and are in use */
+    int64_t pace;        /* how long small groups took of late, in microseconds */
+    int slow;            /* groups since that was found too long */
     ramet_status health; /* of the last attempt to reach the database */
     int64_t asked;       /* when that was */
 
@@ -248,9 +259,11 @@ static ramet_status pool_write(store *base, store_op run, void *arg, char *messa
 
 /* ------------------------------------------------------------ light writing */
 
-/* While LANES write, who wants to write queues; when one of them is done, the first in the queue
- * leads. It runs all that wait then, on its connection, and commits them at once. Whose operation
- * refused, wrote nothing or met another one runs it again by itself, on what is true then. */
+/* While all lanes write, who wants to write queues; when one of them is done, the first in the
+ * queue leads. It runs all that wait then, on its connection, and commits them at once. Whose
+ * operation refused, wrote nothing or met another one runs it again by itself, on what is true
+ * then. Nobody waits for what another has to read first: whoever has to, and is not alone in his
+ * group, writes beside the lanes. */
 struct light {
     light *next;
     store_op run;
@@ -258,6 +271,7 @@ struct light {
     ramet_status status;
     char *message; /* 512 */
     bool heavy;    /* to be run by pool_write() */
+    bool beside;   /* to be run beside the lanes */
     bool lead;     /* woken to lead; else it is done */
     sem_t wake;
 };
@@ -271,23 +285,55 @@ static light *light_first(pool_store *s)
     return w;
 }
 
+/* With the lock. */
+static int light_lanes(const pool_store *s)
+{
+    return s->pace > SLOW_US ? LANES_MOST : s->lanes;
+}
+
+/* With the lock: a group has taken so long. With more lanes than usual they wait for each other,
+ * and that says nothing. */
+static void light_pace(pool_store *s, size_t n, int64_t us)
+{
+    if (s->pace > SLOW_US) {
+        s->slow = (s->slow + 1) % SLOW_GROUPS;
+        if (!s->slow)
+            s->pace = 0;
+    } else if (n <= SMALL_GROUP && s->leading <= s->lanes) {
+        s->pace += (us - s->pace) / 8;
+    }
+}
+
+/* Whether what it writes stands in the batch. */
+static bool light_one(pg *d, light *w)
+{
+    size_t before = batch_count(d->batch);
+    bool told = d->told;
+    if (batch_bytes(d->batch) <= GROUP_BYTES && w->run(&d->base, w->arg) == RAMET_OK &&
+        db_status(&d->base) == RAMET_OK && batch_count(d->batch) > before)
+        return true;
+    batch_cut(d->batch, before);
+    d->told = told;
+    return false;
+}
+
 /* How many of them stand in the batch. */
 static size_t light_run(pg *d, light **group, size_t n)
 {
     size_t good = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t before = batch_count(d->batch);
-        bool told = d->told;
-        group[i]->heavy = batch_bytes(d->batch) > GROUP_BYTES ||
-                          group[i]->run(&d->base, group[i]->arg) != RAMET_OK ||
-                          db_status(&d->base) != RAMET_OK || batch_count(d->batch) == before;
-        good += !group[i]->heavy;
-        if (!group[i]->heavy)
+    for (size_t i = 0; i < n && !d->lost; i++) {
+        light *w = group[i];
+        if (w->beside)
             continue;
-        batch_cut(d->batch, before);
-        d->told = told;
-        if (d->lost)
-            break;
+        w->heavy = !light_one(d, w);
+        good += !w->heavy;
+        if (!w->heavy || d->lost)
+            continue;
+        if (d->asked) {
+            w->heavy = false;
+            w->beside = true;
+        }
+        d->asked = false;
         db_clear(&d->base);
     }
     return d->lost ? 0 : good;
@@ -298,7 +344,9 @@ static bool light_try(pool_store *s, pg *d, db_work how, light **group, size_t n
                       ramet_status *st)
 {
     *st = d->base.e->begin(&d->base, how);
+    d->asks_not = how == DB_LIGHT && n > 1;
     *good = *st == RAMET_OK ? light_run(d, group, n) : 0;
+    d->asks_not = false;
     if (!*good) {
         db_rollback(&d->base);
         return true;
@@ -309,16 +357,41 @@ static bool light_try(pool_store *s, pg *d, db_work how, light **group, size_t n
     return *st == RAMET_OK || !d->conflict;
 }
 
-/* What the group came to: told to each, and those who wait are woken. */
-static void light_settle(light **group, size_t n, ramet_status st, const char *message, bool told)
+/* What a group came to. */
+typedef struct light_end {
+    ramet_status status;
+    bool told;         /* that is for all of them: nothing must be run again */
+    char message[512]; /* then */
+} light_end;
+
+/* Gives the connection back. */
+static void light_write(pool_store *s, pg *d, light **group, size_t n, light_end *end)
+{
+    size_t good = 0;
+    if (d && !light_try(s, d, DB_LIGHT, group, n, &good, &end->status))
+        light_try(s, d, DB_FRESH, group, n, &good, &end->status);
+    /* Whether it was committed is not known: it must not be run again here. */
+    end->told = d && end->status != RAMET_OK && d->lost && d->unknown;
+    if (end->told)
+        snprintf(end->message, sizeof end->message, "%s", db_message(&d->base));
+    if (d)
+        place_give(s, false, d);
+    if (end->status == RAMET_OK && good)
+        store_count(&s->base, good);
+}
+
+/* Tells each what became of it, and wakes those who wait: all but `self`. */
+static void light_settle(light **group, size_t n, const light *self, const light_end *end)
 {
     for (size_t i = 0; i < n; i++) {
         light *w = group[i];
-        w->heavy |= st != RAMET_OK && !told;
-        w->status = w->heavy ? RAMET_OK : st;
-        if (w->status != RAMET_OK)
-            snprintf(w->message, 512, "%s", message);
-        if (i) /* the first is the leader itself */
+        if (!w->beside) {
+            w->heavy |= end->status != RAMET_OK && !end->told;
+            w->status = w->heavy ? RAMET_OK : end->status;
+            if (w->status != RAMET_OK)
+                snprintf(w->message, 512, "%s", end->message);
+        }
+        if (w != self)
             sem_post(&w->wake);
     }
 }
@@ -326,33 +399,36 @@ static void light_settle(light **group, size_t n, ramet_status st, const char *m
 static void light_lead(pool_store *s, light *self)
 {
     light *group[GROUP_MOST] = {self};
-    size_t n = 1, good = 0;
-    char message[512] = "";
+    size_t n = 1;
     pg *d = NULL;
-    ramet_status st = take(s, false, &d, message);
+    light_end end = {0};
+    end.status = take(s, false, &d, end.message);
     pthread_mutex_lock(&s->lock);
     while (n < GROUP_MOST && s->first)
         group[n++] = light_first(s);
     pthread_mutex_unlock(&s->lock);
-    if (st == RAMET_OK && !light_try(s, d, DB_LIGHT, group, n, &good, &st))
-        light_try(s, d, DB_FRESH, group, n, &good, &st);
-    /* Whether it was committed is not known: it must not be run again here. */
-    bool told = d && st != RAMET_OK && d->lost && d->unknown;
-    if (told)
-        snprintf(message, sizeof message, "%s", db_message(&d->base));
-    if (d)
-        place_give(s, false, d);
-    if (st == RAMET_OK && good)
-        store_count(&s->base, good);
+    int64_t begun = time_mono_us();
+    light_write(s, d, group, n, &end);
     pthread_mutex_lock(&s->lock);
-    light *next = light_first(s);
+    light_pace(s, n, time_mono_us() - begun);
+    light *next = s->leading > light_lanes(s) ? NULL : light_first(s);
     s->leading -= !next;
     pthread_mutex_unlock(&s->lock);
     if (next) {
         next->lead = true;
         sem_post(&next->wake);
     }
-    light_settle(group, n, st, message, told);
+    light_settle(group, n, self, &end);
+}
+
+static void light_beside(pool_store *s, light *self)
+{
+    pg *d = NULL;
+    light_end end = {0};
+    self->beside = false;
+    end.status = take(s, false, &d, end.message);
+    light_write(s, d, &self, 1, &end);
+    light_settle(&self, 1, self, &end);
 }
 
 static ramet_status pool_light(store *base, store_op run, void *arg, char *message)
@@ -364,7 +440,7 @@ static ramet_status pool_light(store *base, store_op run, void *arg, char *messa
     message[0] = 0;
     sem_init(&w.wake, 0, 0);
     pthread_mutex_lock(&s->lock);
-    if (s->leading < LANES) {
+    if (s->leading < light_lanes(s)) {
         s->leading++;
         w.lead = true;
     } else {
@@ -379,6 +455,8 @@ static ramet_status pool_light(store *base, store_op run, void *arg, char *messa
         ; /* a signal came */
     if (w.lead)
         light_lead(s, &w);
+    if (w.beside)
+        light_beside(s, &w);
     sem_destroy(&w.wake);
     return w.heavy ? pool_write(base, run, arg, message) : w.status;
 }
@@ -549,6 +627,13 @@ static const store_kind pool_kind = {
     .others = &pool_others,
 };
 
+static int lanes_of(long processors)
+{
+    return processors < LANES_LEAST  ? LANES_LEAST
+           : processors > LANES_MOST ? LANES_MOST
+                                     : (int)processors;
+}
+
 static pool_store *pool_new(const store_config *cfg, db_site *site, db_site *direct)
 {
     pool_store *s = xcalloc(1, sizeof *s);
@@ -560,6 +645,7 @@ static pool_store *pool_new(const store_config *cfg, db_site *site, db_site *dir
     s->most = cfg->pool > 0 ? cfg->pool : POOL;
     s->most = s->most < 2 ? 2 : s->most > POOL_MOST ? POOL_MOST : s->most;
     s->most_reading = s->most - (s->most + 3) / 4;
+    s->lanes = lanes_of(sysconf(_SC_NPROCESSORS_ONLN));
     pthread_mutex_init(&s->lock, NULL);
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);

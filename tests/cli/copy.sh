@@ -171,7 +171,17 @@ done
 sleep 0.03
 kill -STOP $first
 said=$(copy --to two.db -q 2>&1)
-is 'two at once: the second is refused' "$? $said" '6 ramet: another copy into the target is running'
+code=$?
+# It may have been stopped in the middle of a commit: then the second does not get as far.
+for _ in $(seq 5); do
+    case $said in *locked*) ;; *) break ;; esac
+    kill -CONT $first
+    sleep 0.02
+    kill -STOP $first
+    said=$(copy --to two.db -q 2>&1)
+    code=$?
+done
+is 'two at once: the second is refused' "$code $said" '6 ramet: another copy into the target is running'
 kill -CONT $first
 wait $first
 is 'two at once: the first ends' $? 0

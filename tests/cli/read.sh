@@ -277,7 +277,7 @@ aaaa1111  First         0         now
 there are more; --all shows them, -n N the first N
 END
 t 'names: and taken' 0 show bbbb1111 --json <<'END'
-{"id":"UUID","tree_id":"UUID","title":"Second","owner":"ann","visibility":"tree","agent":null,"tags":[],"head":{"branch_id":"b6","length":0,"entry_id":null,"prefix_hash":"0000000000000000000000000000000000000000000000000000000000000000"},"forked_from":null,"merged_into":null,"cache_root":"UUID","cache_root_shared":0,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","depth":0}
+{"id":"UUID","tree_id":"UUID","title":"Second","owner":"ann","visibility":"tree","agent":null,"tags":[],"head":{"branch_id":"b6","length":0,"entry_id":null,"prefix_hash":"0000000000000000000000000000000000000000000000000000000000000000"},"forked_from":null,"merged_into":null,"cache_root":"UUID","cache_root_shared":0,"running":null,"metadata":{},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","level":"owner","depth":0}
 END
 t 'names: ambiguous' 3 show 0189 <<'END'
 ramet: '0189' fits 2 sessions: UUID, UUID; give more of the id

@@ -8,7 +8,7 @@ t 'new: with everything' 0 new 'Trip to Lisbon' --id trip --agent claude --provi
 new session trip: 0 entries on b1
 END
 t 'new: the JSON of a session, numbers as they were given' 0 --json show trip <<'END'
-{"id":"trip","tree_id":"UUID","title":"Trip to Lisbon","owner":"ann","visibility":"tree","agent":{"name":"claude","provider":"anthropic","model":"opus","folder":"/srv","options":{"t": 0.10}},"tags":["travel","work"],"head":{"branch_id":"b1","length":0,"entry_id":null,"prefix_hash":"0000000000000000000000000000000000000000000000000000000000000000"},"forked_from":null,"merged_into":null,"cache_root":"trip","cache_root_shared":0,"running":null,"metadata":{"n": 1.0},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","depth":0}
+{"id":"trip","tree_id":"UUID","title":"Trip to Lisbon","owner":"ann","visibility":"tree","agent":{"name":"claude","provider":"anthropic","model":"opus","folder":"/srv","options":{"t": 0.10}},"tags":["travel","work"],"head":{"branch_id":"b1","length":0,"entry_id":null,"prefix_hash":"0000000000000000000000000000000000000000000000000000000000000000"},"forked_from":null,"merged_into":null,"cache_root":"trip","cache_root_shared":0,"running":null,"metadata":{"n": 1.0},"archived":false,"expires_at":null,"created_at":"TIME","updated_at":"TIME","level":"owner","depth":0}
 END
 t 'new: quiet prints the id alone' 0 new --id two -q <<'END'
 two

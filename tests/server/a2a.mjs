@@ -8,6 +8,7 @@ import { all, client, generations, message, textOf } from './help/a2a.mjs';
 const URI = 'urn:ramet:ext:session-rewind:v1';
 const KEY = 'kagent_rewind_before_invocation_id';
 const at = (session, rest = '') => `sessions/${enc(session)}${rest}`;
+const at1 = (session) => at(session, '/entries');
 const entries = async (s, id, options) => (await must(s, 'GET', at(id, '/entries?limit=1000&versions=false'), options)).entries;
 const texts = async (s, id, options) => (await entries(s, id, options)).map((e) => e.text);
 const said = (task) => (task.history ?? []).map((m) => textOf(m));
@@ -468,6 +469,29 @@ test('1.0: tasks are listed by context, state and time, in pages, the newest fir
     assert.equal((await rpc(s, 'ListTasks', bad, { version: '1.0' })).body.error.code, -32602, JSON.stringify(bad));
 });
 
+test('1.0: a list of all goes through every session, in parts', async () => {
+  const s = await start();
+  const n = 620, ids = Array.from({ length: n }, (_, i) => `many${i}`);
+  for (let at = 0; at < n; at += 20)
+    await Promise.all(ids.slice(at, at + 20).map(async (id, i) => {
+      await newSession(s, { id, agent: (at + i) % 10 ? 'other' : 'echo' });
+      await must(s, 'POST', at1(id), { json: { entries: [{ role: 'user', text: id }] } });
+    }));
+  const seen = [], sizes = [];
+  for (let pageToken, more = true; more;) {
+    const { tasks, nextPageToken, totalSize } = (await rpc(s, 'ListTasks', { pageSize: 30, pageToken }, { version: '1.0' })).body.result;
+    seen.push(...tasks.map((t) => t.contextId));
+    sizes.push(totalSize);
+    // What comes meanwhile neither repeats nor hides another.
+    if (seen.length === 30) await must(s, 'POST', at1((await newSession(s, { agent: 'echo' })).id), { json: { entries: [{ role: 'user', text: 'late' }] } });
+    pageToken = nextPageToken;
+    more = pageToken !== '';
+  }
+  assert.deepEqual([...new Set(seen)].length, seen.length, 'none twice');
+  assert.deepEqual(seen.filter((id) => id.startsWith('many')).sort(), ids.filter((_, i) => i % 10 === 0).sort());
+  assert.ok(sizes.at(-1) >= 62, `${sizes}`);
+}, { seconds: 120 });
+
 // ------------------------------------------------------------------ the wire
 
 test('strict readers of 1.0 find no foreign key in any result of the plain path', async () => {
@@ -528,8 +552,7 @@ test('errors have their codes, in the words of their version, and change nothing
     ['tasks/pushNotificationConfig/list', { id: 'x' }, undefined, -32003], ['tasks/pushNotificationConfig/delete', { id: 'x' }, undefined, -32003],
     ['CreateTaskPushNotificationConfig', {}, '1.0', -32003], ['ListTaskPushNotificationConfigs', {}, '1.0', -32003],
     ['GetTaskPushNotificationConfig', {}, '1.0', -32003], ['DeleteTaskPushNotificationConfig', {}, '1.0', -32003],
-    ['agent/getAuthenticatedExtendedCard', undefined, undefined, -32007], ['GetExtendedAgentCard', {}, '1.0', -32004],
-    ['GetTask', { id: 'x' }, '2.0', -32009], ['tasks/get', { id: 'x' }, 'x', -32009]];
+    ['agent/getAuthenticatedExtendedCard', undefined, undefined, -32007], ['GetExtendedAgentCard', {}, '1.0', -32004]];
   for (const [method, params, version, code] of cases)
     for (const path of Object.values(paths)) {
       const r = await rpc(s, method, params, { version, path });
@@ -541,6 +564,14 @@ test('errors have their codes, in the words of their version, and change nothing
         assert.match(info.reason, /^[A-Z_]+$/);
       }
     }
+  for (const [method, version] of [['GetTask', '2.0'], ['tasks/get', 'x']]) {
+    const r = await rpc(s, method, { id: 'x' }, { version });
+    assert.deepEqual([r.status, r.body.error.code, r.body.error.data[0].reason], [200, -32009, 'VERSION_NOT_SUPPORTED']);
+    for (const body of [undefined, '{']) { // kagent's controller looks at the version first, and says it in plain text
+      const k = await rpc(s, method, { id: 'x' }, { version, path: paths.kagent, body });
+      assert.deepEqual([k.status, k.headers.get('content-type').split(';')[0], k.text], [400, 'text/plain', `Unsupported A2A version: ${version}\n`]);
+    }
+  }
   const streamed = await rpc(s, 'message/stream', { message: m({ parts: [] }) });
   assert.equal(streamed.events[0].error.code, -32602, 'a stream of 0.3 has its error as an event');
   assert.equal((await rpc(s, 'SendStreamingMessage', { message: young({ parts: [] }) }, { version: '1.0' })).body.error.code, -32602);

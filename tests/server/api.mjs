@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import http from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load as npm } from './help/packages.mjs';
@@ -132,7 +133,7 @@ test('a session is made, read, changed, listed', async () => {
   assert.deepEqual(made.body.head, { branch_id: made.body.head.branch_id, length: 0, entry_id: null, prefix_hash: '0'.repeat(64) });
   assert.match(made.text, /"options":\{"t":0\.10?\}/);
   const read = await api(s, 'GET', `sessions/${enc('a b/%✓')}`);
-  assert.deepEqual(read.body, made.body);
+  assert.deepEqual(read.body, { ...made.body, level: 'owner' });
   const again = await call(s, 'GET', `sessions/${enc('a b/%✓')}`, { headers: { 'If-None-Match': read.headers.get('etag') } });
   assert.equal(again.status, 304);
   const named = await good(s, 'POST', 'sessions', post({ agent: 'echo' }));
@@ -535,11 +536,13 @@ test('members see what they may, others nothing', async () => {
   await talk(s, 'mem', 2);
   await bad(s, 'GET', 'sessions/mem', { user: 'ann' }, 404, 'session_not_found');
   assert.deepEqual(await good(s, 'PUT', 'sessions/mem/members/ann', post({ level: 'reader' })), { user: 'ann', level: 'reader' });
-  await good(s, 'GET', 'sessions/mem', { user: 'ann' });
+  assert.equal((await good(s, 'GET', 'sessions/mem', { user: 'ann' })).level, 'reader');
+  assert.equal((await good(s, 'GET', 'sessions/mem')).level, 'owner');
   await bad(s, 'POST', 'sessions/mem/entries', post({ entries: [user('x')] }, { user: 'ann' }), 403, 'forbidden');
   await bad(s, 'POST', 'sessions/mem/fork', post({}, { user: 'ann' }), 403, 'forbidden');
   const own = await good(s, 'POST', 'sessions/mem/fork', post({ visibility: 'private' }, { user: 'ann' }));
   await bad(s, 'GET', `sessions/${own.id}`, {}, 404, 'session_not_found');
+  assert.equal((await good(s, 'GET', `sessions/${own.id}`, { user: 'ann' })).level, 'owner', 'a private one is its owner\'s');
   const list = await good(s, 'GET', 'sessions/mem/members');
   assert.deepEqual(list.members.map((m) => [m.user, m.level]).sort(), [['ann', 'reader'], ['local', 'owner']]);
   await bad(s, 'PUT', 'sessions/mem/members/ann', post({ level: 'king' }), 400, 'invalid_request', 'level');
@@ -669,6 +672,7 @@ test('share links show one session, and end', async () => {
   assert.deepEqual([opened.session.id, opened.share.id], ['sh', share.id]);
   assert.equal(opened.share.token, undefined);
   assert.equal((await good(s, 'GET', `sessions/sh/entries?share=${share.token}`, { user: 'guest' })).entries.length, 2);
+  assert.equal((await good(s, 'GET', 'sessions/sh', via)).level, 'reader');
   await bad(s, 'POST', 'sessions/sh/entries', post({ entries: [user('x')] }, via), 403, 'forbidden');
   const fork = await good(s, 'POST', 'sessions/sh/fork', post({ visibility: 'private' }, via));
   assert.equal(fork.owner, 'guest');
@@ -676,6 +680,7 @@ test('share links show one session, and end', async () => {
   assert.deepEqual(list.shares.map((x) => [x.id, x.token]), [[share.id, undefined]]);
   const write = await good(s, 'POST', 'sessions/sh/shares', post({ write: true }));
   await good(s, 'POST', 'sessions/sh/entries', post({ entries: [user('by link')] }, { user: 'guest', headers: { 'X-Ramet-Share': write.token } }));
+  assert.equal((await good(s, 'GET', 'sessions/sh', { user: 'guest', headers: { 'X-Ramet-Share': write.token } })).level, 'writer');
   assert.equal((await api(s, 'DELETE', `sessions/sh/shares/${share.id}`)).status, 204);
   await bad(s, 'GET', 'share', via, 404, 'share_not_found');
   await bad(s, 'DELETE', `sessions/sh/shares/${share.id}`, {}, 404, 'share_not_found');
@@ -692,6 +697,7 @@ test('feedback stands beside the entry', async () => {
   const list = await good(s, 'GET', 'sessions/fb/entries/e2/feedback');
   assert.deepEqual(list.feedback.map((f) => [f.user, f.value, f.comment]), [['local', 'up', 'good']]);
   assert.deepEqual(await good(s, 'GET', 'sessions/fb/entries'), before);
+  assert.deepEqual((await good(s, 'GET', 'sessions/fb/entries?feedback=true')).entries.map((e) => e.feedback), [undefined, 'up']);
   await good(s, 'PUT', 'sessions/fb/entries/e2/feedback', post({ value: null }));
   assert.deepEqual((await good(s, 'GET', 'sessions/fb/entries/e2/feedback')).feedback, []);
   await bad(s, 'PUT', 'sessions/fb/entries/e2/feedback', post({}), 400, 'invalid_request', 'value');
@@ -844,6 +850,40 @@ test('who asks, who answers, how it is used', async () => {
   await bad(s, 'GET', 'statistics?days=400', {}, 400, 'invalid_request', 'days');
 });
 
+/** A model server at the first of the usual ports that is free; undefined: none is. */
+async function modelServer(answer) {
+  for (const port of [1234, 8000, 8080, 11434]) {
+    const server = http.createServer((_, out) => answer(out));
+    const there = await new Promise((done) => server.once('error', () => done(false)).listen(port, '127.0.0.1', () => done(true)));
+    if (there) return { url: `http://127.0.0.1:${port}/v1`, close: () => new Promise((done) => { server.closeAllConnections(); server.close(done); }) };
+  }
+  return undefined;
+}
+
+test('model servers of this machine are found, and nothing else is taken for one', async () => {
+  await ready();
+  const find = async (url) => (await good(s, 'GET', 'agents/nearby')).servers.find((each) => each.url === url);
+  const models = Array.from({ length: 40 }, (_, i) => ({ id: `model-${i}` }));
+  const answers = [
+    ['a list of models', (out) => out.end(JSON.stringify({ object: 'list', data: models })), models.slice(0, 32).map((m) => m.id)],
+    ['an empty list', (out) => out.end('{"data":[]}'), []],
+    ['another program', (out) => out.end('<html>'), undefined],
+    ['another JSON', (out) => out.end('[1]'), undefined],
+    ['an error', (out) => { out.statusCode = 404; out.end('{"data":[]}'); }, undefined],
+    ['too much', (out) => out.end(JSON.stringify({ data: [], more: 'x'.repeat(300000) })), undefined],
+    ['silence', () => {}, undefined],
+  ];
+  for (const [what, answer, want] of answers) {
+    const server = await modelServer(answer);
+    if (!server) continue;
+    const found = await find(server.url);
+    await server.close();
+    assert.deepEqual(found?.models, want, what);
+  }
+  const secured = await start({ args: ['--auth', 'tokens'] });
+  assert.equal((await call(secured, 'GET', 'agents/nearby')).status, 401);
+});
+
 test('upkeep is for administrators', async () => {
   await ready();
   const root = { user: 'root' };
@@ -926,7 +966,7 @@ test('routes, OpenAPI, /docs and docs/api agree', async () => {
   await load(s);
   assert.deepEqual(JSON.parse((await ramet(['help', '--openapi'])).out), doc);
   let markdown = '';
-  for (const name of ['native', 'kagent', 'memory', 'a2a', 'a2a-kagent', 'server', 'login']) {
+  for (const name of ['native', 'kagent', 'memory', 'a2a', 'a2a-kagent', 'server', 'login', 'page']) {
     const kept = readFileSync(join(here, '..', '..', 'docs', 'api', `${name}.md`), 'utf8');
     assert.ok((await ramet(['help', '--api', name])).out === kept, `docs/api/${name}.md is what \`ramet help --api ${name}\` writes; run make docs`);
     markdown += kept;

@@ -148,6 +148,8 @@ test('roles: lists by setting, a * at the end is a prefix', async () => {
 test('local: sign-in pages say that none is needed', async () => {
   const s = await start();
   assert.match((await call(s, 'GET', '/login')).text, /nobody needs to sign in/);
+  const json = { headers: { Accept: 'application/json' } };
+  assert.deepEqual((await call(s, 'GET', '/login', json)).body, { auth: 'local', user: null, issuer: null, login: false });
   assert.equal(await status(s, { json: { token: 'x' } }, '/login', 'POST'), 404);
   assert.equal(await status(s, {}, '/login/start'), 404);
   assert.equal(await status(s, {}, '/login/callback?code=x&state=y'), 404);
@@ -257,6 +259,9 @@ test('login: a form takes an API key into a cookie; sign-out ends it', async () 
   const headers = { Cookie: `other=1; ${jar(r)}` };
   assert.equal((await me(s, { headers })).user, 'ann');
   assert.match((await call(s, 'GET', '/login', { headers })).text, /signed in as <b>ann<\/b>/);
+  const asked = async (more) => (await call(s, 'GET', '/login', { headers: { ...more, Accept: 'application/json' } })).body;
+  assert.deepEqual(await asked(headers), { auth: 'tokens', user: 'ann', issuer: null, login: true });
+  assert.deepEqual(await asked({}), { auth: 'tokens', user: null, issuer: null, login: true });
   assert.equal(await status(s, { headers }, 'me?user_id=bob'), 403);
 
   const out = await call(s, 'POST', '/logout', { headers: { ...headers, Accept: 'text/html' } });

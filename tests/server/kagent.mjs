@@ -215,6 +215,28 @@ test('sessions: upsert, rename, lists, agents, other users', async () => {
   assert.deepEqual((await k(s, 'GET', '/api/toolservers')).body.data, undefined);
 });
 
+test('updated_at is that of the last message, event or task', async () => {
+  const s = await shared();
+  await make(s, 'upd');
+  let last = '';
+  const later = async (what) => {
+    const { updated_at } = (await ok(s, 'GET', '/api/sessions/upd')).session;
+    assert.ok(updated_at > last, `${what}: ${updated_at}, before ${last}`);
+    assert.equal((await ok(s, 'GET', '/api/sessions')).find((x) => x.id === 'upd').updated_at, updated_at);
+    last = updated_at;
+    await sleep(3);
+  };
+  await later('made');
+  await add(s, 'upd', event('u1', { author: 'user' }));
+  await later('an event');
+  await post(s, task('upd-t', 'upd', [], { state: 'submitted' }));
+  await later('a task');
+  await post(s, task('upd-t', 'upd', [], { state: 'working' }));
+  await later('its status');
+  await post(s, task('upd-t', 'upd', [message('upd-u', 'user', 'q')]));
+  await later('a message');
+});
+
 test('a deleted id begins anew, empty', async () => {
   const s = await shared();
   await make(s, 'phoenix', { name: 'old' });
@@ -318,6 +340,36 @@ test('shares', async () => {
   assert.deepEqual(await ok(s, 'DELETE', `/api/sessions/shared/shares/${share.token}`), {});
   assert.equal((await k(s, 'GET', '/api/sessions/shared', undefined, guest)).status, 403);
   assert.equal(await refused(s, 404, 'DELETE', '/api/sessions/shared/shares/none'), 'Share not found');
+});
+
+test('a link that was followed is in the list of who followed it', async () => {
+  const s = await shared();
+  await make(s, 'open', { agent_ref: 'ns/visited', name: 'Open' });
+  await post(s, task('open-t', 'open', [message('open-u', 'user', 'q')]));
+  const by = (user, token) => ({ headers: { 'X-User-Id': user, ...(token ? { 'X-Share-Token': token } : {}) } });
+  const listed = async (user) => {
+    const r = await k(s, 'GET', '/api/sessions/agent/ns/visited', undefined, by(user));
+    return r.status === 404 ? [] : (r.body.data ?? []).map((x) => [x.id, x.share_read_only]);
+  };
+  const links = {};
+  for (const read_only of [true, false]) links[read_only] = await ok(s, 'POST', '/api/sessions/open/shares', { read_only });
+  assert.deepEqual(await listed('visitor'), [], 'who has not come does not see it');
+  await ok(s, 'GET', '/api/sessions/open', undefined, by('visitor', links.true.token));
+  await ok(s, 'GET', '/api/sessions/open/tasks', undefined, by('writer', links.false.token));
+  assert.deepEqual(await listed('visitor'), [['open', true]]);
+  assert.deepEqual(await listed('writer'), [['open', false]]);
+  assert.deepEqual((await ok(s, 'GET', '/api/sessions/agent/ns/visited')).map((x) => [x.id, x.share_token]), [['open', undefined]], 'the owner has it as his own');
+  assert.ok(!((await k(s, 'GET', '/api/sessions', undefined, by('visitor'))).body.data ?? []).some((x) => x.id === 'open'));
+  // What stands there opens it, for that user alone.
+  const token = (await ok(s, 'GET', '/api/sessions/agent/ns/visited', undefined, by('visitor')))[0].share_token;
+  assert.notEqual(token, links.true.token, 'the token itself is not kept');
+  assert.deepEqual(texts(await tasks(s, 'open', by('visitor', token))), ['q']);
+  await refused(s, 403, 'POST', '/api/sessions/open/rewind', { rewind_before_invocation_id: 'x' }, by('visitor', token));
+  assert.equal((await k(s, 'GET', '/api/sessions/open', undefined, by('thief', token))).status, 403);
+  await refused(s, 404, 'GET', '/api/sessions/open', undefined, by('visitor'));
+  await ok(s, 'DELETE', `/api/sessions/open/shares/${links.true.token}`);
+  assert.deepEqual(await listed('visitor'), []);
+  assert.deepEqual(await listed('writer'), [['open', false]]);
 });
 
 test('feedback, health, version, me', async () => {
@@ -781,6 +833,27 @@ test('sessions of the native API are tasks here, and the other way round', async
   const fork = await ok(s, 'POST', '/api/sessions/native/fork', { rewind_before_invocation_id: inv });
   assert.deepEqual((await tasks(s, fork.id)).map((t) => t.history), [[]]);
   assert.ok((await ok(s, 'GET', '/api/sessions/agent/kagent/echo')).some((x) => x.id === 'native'));
+});
+
+test('every task of a list is found by its id', async () => {
+  const s = await shared(), u = { user: 'u1' };
+  await must(s, 'POST', 'sessions', { ...u, json: { id: 'loose~1', agent: 'echo' } });
+  const add1 = (list) => must(s, 'POST', `sessions/${enc('loose~1')}/entries`, { ...u, json: { entries: list } });
+  await add1([{ role: 'assistant', text: 'hello' }, { role: 'user', text: 'q1' }, { role: 'assistant', text: 'a1' }, { role: 'assistant', text: 'b1' }]);
+  await must(s, 'POST', `sessions/${enc('loose~1')}/messages`, { ...u, json: { text: 'turn' } });
+  await add1([{ role: 'assistant', text: 'x', id: 'a~b' }, { role: 'user', text: 'q2' }]);
+  const fork = await ok(s, 'POST', `/api/sessions/${enc('loose~1')}/fork`, {});
+  await must(s, 'POST', `sessions/${fork.id}/entries`, { ...u, json: { entries: [{ role: 'user', text: 'more' }] } });
+  for (const [id, want] of [['loose~1', ['hello', 'q1+a1+b1', 'turn+turn', 'x', 'q2']], [fork.id, ['hello+q1+a1+b1+turn+turn+x+q2', 'more']]]) {
+    const list = await tasks(s, id);
+    assert.deepEqual(list.map((t) => texts([t]).join('+')), want);
+    for (const t of list) assert.deepEqual(await ok(s, 'GET', `/api/tasks/${enc(t.id)}`), t);
+    for (const t of list) await refused(s, 404, 'GET', `/api/tasks/${enc(t.id)}`, undefined, as('stranger'));
+  }
+  const [, q1] = await tasks(s, 'loose~1');
+  await refused(s, 404, 'GET', `/api/tasks/${enc(q1.id.replace(q1.history[0].messageId, q1.history[1].messageId))}`); // no task begins there
+  assert.equal((await k(s, 'DELETE', `/api/tasks/${enc(q1.id)}`)).status, 204);
+  assert.ok(!(await tasks(s, 'loose~1')).some((t) => t.id === q1.id));
 });
 
 test('everything is there after a restart', async () => {

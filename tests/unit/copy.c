@@ -7,6 +7,8 @@
 #include "shim.h"
 #include "turn.h"
 
+#include "../lib/scratch_db.h"
+
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
@@ -60,11 +62,16 @@ static int64_t number(sqlite3 *h, const char *sql)
     return v;
 }
 
-/* Every table has the same rows on both sides, as SQLite itself finds; and some, when `full`. */
+/* Every table has the same rows on both sides, as SQLite itself finds; and some, when `full`. Out
+ * of a database it is the copy that compares them, by their hashes. */
 static void same_rows(bool full)
 {
     char sql[400];
     sqlite3 *h;
+    if (scratch_db_on()) {
+        verified(0);
+        return;
+    }
     cr_assert_eq(sqlite3_open(T.path, &h), SQLITE_OK);
     snprintf(sql, sizeof sql, "ATTACH '%s' AS b", target());
     cr_assert_eq(sqlite3_exec(h, sql, NULL, NULL, NULL), SQLITE_OK);
@@ -141,6 +148,9 @@ static void plant(void)
     ok(ramet_remark_add(T.call, &(ramet_remark){.text = "no", .has_message = true, .message = 7}));
     ramet_share *share;
     ok(ramet_share_add(T.call, "f", false, 0, &share));
+    ramet_call *guest = as("guest");
+    ok_for(guest, ramet_call_share(guest, share->token, NULL));
+    ok_for(guest, ramet_share_visit(guest));
     ramet_token *token;
     ok(ramet_token_add(T.call, &(ramet_token_in){.user = "bob"}, &token));
     ramet_verdict *verdict;

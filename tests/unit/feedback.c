@@ -70,6 +70,27 @@ Test(feedback, every_session_that_shares_the_entry_shows_it)
     refused(RAMET_ENTRY_NOT_FOUND, "entry_id", ramet_feedback_set(T.call, "s", "b", 1, NULL));
 }
 
+Test(feedback, a_page_tells_the_callers_own)
+{
+    make("s");
+    say("s", "a b");
+    fork_at("s", "a", "f");
+    say("f", "c d");
+    join("s", "bob", RAMET_READER);
+    give("bob", "f", "a", 1, NULL);
+    give("bob", "f", "d", -1, NULL);
+    give("ann", "f", "c", 1, NULL);
+    ramet_page page;
+    ramet_call *bob = as("bob");
+    ok_for(bob, ramet_read(bob, "f", &(ramet_read_in){.feedback = true}, &page));
+    cr_assert_eq(page.n, 3);
+    cr_assert_eq(page.entries[0].feedback, 1, "what the fork inherited, too");
+    cr_assert_eq(page.entries[1].feedback, 0, "ann's is hers");
+    cr_assert_eq(page.entries[2].feedback, -1);
+    ok_for(bob, ramet_read(bob, "f", &(ramet_read_in){0}, &page));
+    cr_assert_eq(page.entries[2].feedback, 0, "only when it is asked for");
+}
+
 Test(feedback, bad_ones_are_refused)
 {
     make("s");

@@ -101,12 +101,27 @@ Test(schema, failed_upgrade_leaves_nothing, .init = setup, .fini = teardown)
 
 /* Statements that are meant to walk a table: counts, upkeep, and walks that stop at a LIMIT. A star
  * stands for the rest of a name. */
-static const char *const walkers[] = {"max_*",          "min_*",           "orphan_*",
-                                      "branch_count",   "session_counts",  "session_count_deleted",
-                                      "tree_count",     "session_expired", "session_newest",
-                                      "tag_all",        "tag_sessions",    "attachment_sums",
-                                      "attachment_all", "share_expired",   "token_all",
-                                      "statistics_all", "copy_any"};
+static const char *const walkers[] = {"max_*",
+                                      "min_*",
+                                      "orphan_*",
+                                      "branch_count",
+                                      "session_counts",
+                                      "session_count_deleted",
+                                      "tree_count",
+                                      "session_expired",
+                                      "session_newest",
+                                      "tag_all",
+                                      "tag_sessions",
+                                      "attachment_sums",
+                                      "attachment_all",
+                                      "share_expired",
+                                      "token_all",
+                                      "statistics_all",
+                                      "copy_any",
+                                      "session_by_time",
+                                      "statistics_by_time",
+                                      "copy_unordered",
+                                      "visit_prune"};
 /* Statements that may sort, or walk what they just made: one caller's, one tree's or one tag's. */
 static const char *const sorters[] = {
     "session_of_tree",   "session_children", "session_in_tree",   "session_tagged",
@@ -114,7 +129,8 @@ static const char *const sorters[] = {
     "branch_needed",     "branch_heirs",     "branch_group",      "branch_off*",
     "usage_by_currency", "member_all",       "user_trees",        "attached_homes",
     "attached_heirs",    "feedback_of",      "entry_segments",    "copy_branches",
-    "copy_trees_since",  "event_texts"};
+    "copy_trees_since",  "event_texts",      "session_by_time",   "statistics_by_time",
+    "copy_unordered"};
 
 static bool named(const char *const *list, size_t n, const char *name)
 {

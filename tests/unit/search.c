@@ -321,6 +321,20 @@ static void search_file(char *out, size_t n)
     snprintf(out, n, "%s-search", T.path);
 }
 
+Test(search, a_stopped_index_goes_on_when_the_store_is_open_again)
+{
+    ramet_hits found;
+    int64_t indexed = -1;
+    make("s");
+    say("s", "needle");
+    ramet_search_stop(T.store);
+    ok(ramet_search_update(T.call, false, &indexed));
+    cr_assert_eq(indexed, 0);
+    scratch_reopen(NULL);
+    ok(ramet_search(T.call, &(ramet_search_in){.query = "needle"}, &found));
+    cr_assert_eq(found.n, 1);
+}
+
 Test(search, a_lost_or_ruined_index_is_made_anew)
 {
     fruit();

@@ -375,6 +375,66 @@ Test(share, fsck_finds_a_link_to_nothing)
     cr_assert(strstr(out.faults[0].what, "share link"), "%s", out.faults[0].what);
 }
 
+static const char *visited(ramet_call *c)
+{
+    ramet_share *list;
+    size_t n;
+    ok_for(c, ramet_shares_visited(c, &list, &n));
+    cr_assert_leq(n, 1);
+    return n ? list[0].session : "";
+}
+
+/* Who followed a link finds it again, by an id that is nobody else's key. */
+Test(share, who_has_used_a_link_finds_it_again)
+{
+    link_stage();
+    ramet_share *link = link_make("s", false, 0), *out;
+    ramet_call *eve = link_hold("eve", link);
+    cr_assert_str_eq(visited(eve), "", "holding it is not using it");
+    ok_for(eve, ramet_share_visit(eve));
+    const char *before = mark();
+    ok_for(eve, ramet_share_visit(eve));
+    cr_assert_str_eq(mark(), before, "the second time nothing is written");
+    cr_assert_str_eq(visited(eve), "s");
+    ramet_call *again = as("eve");
+    refused_for(again, RAMET_HIDDEN, NULL, link_do("get", again));
+    ok_for(again, ramet_call_share(again, link->id, &out));
+    cr_assert_str_eq(out->session, "s");
+    ok_for(again, link_do("get", again));
+    refused_for(again, RAMET_FORBIDDEN, NULL, ramet_shares(again, "s", &out, &(size_t){0}));
+    static const char *const others[] = {"zoe", NULL};
+    for (size_t i = 0; i < 2; i++) {
+        ramet_call *c = as(others[i]);
+        refused_for(c, RAMET_SHARE_NOT_FOUND, "share", ramet_call_share(c, link->id, &out));
+        cr_assert_str_eq(visited(c), "");
+    }
+    ok(ramet_share_revoke(T.call, "s", link->id));
+    cr_assert_str_eq(visited(as("eve")), "");
+    refused_for(eve, RAMET_SHARE_NOT_FOUND, "share", ramet_call_share(eve, link->id, &out));
+    ramet_gc_out gc;
+    ok(ramet_gc(T.call, false, NULL, NULL, &gc));
+    cr_assert_eq(sql_number("SELECT count(*) FROM visit"), 0, "gc takes what leads nowhere");
+}
+
+Test(share, a_visit_is_of_who_sees_the_session_by_the_link_alone)
+{
+    link_stage();
+    ramet_share *link = link_make("s", true, SECOND * 10);
+    ramet_call *ann = link_hold("ann", link), *eve = link_hold("eve", link);
+    ok_for(ann, ramet_share_visit(ann));
+    cr_assert_eq(sql_number("SELECT count(*) FROM visit"), 0, "it is her own");
+    ok_for(eve, ramet_share_visit(eve));
+    drop("s");
+    cr_assert_str_eq(visited(eve), "", "not while it is deleted");
+    ok(ramet_session_restore(T.call, "s", false, &out_session));
+    cr_assert_str_eq(visited(eve), "s");
+    join("s", "eve", RAMET_READER);
+    cr_assert_str_eq(visited(eve), "", "a member has it in his own list");
+    ok(ramet_member_remove(T.call, "s", "eve"));
+    tick(SECOND * 20);
+    cr_assert_str_eq(visited(eve), "", "nor after its end");
+}
+
 Test(share, bad_tokens_are_refused)
 {
     link_stage();

@@ -331,6 +331,17 @@ Test(turn_begin, regenerate_answers_what_had_no_answer)
     cr_assert_neq(t->branch, turn_look("s", "t1")->branch, "the first one is not disturbed");
 }
 
+Test(turn_begin, regenerate_of_a_message_answers_it_when_it_is_the_last)
+{
+    make("s");
+    say("s", "u0");
+    answer("s", "a0", "x");
+    say("s", "u1");
+    cr_assert_str_eq(turn_start("s", &(ramet_turn_in){.regenerate = "u1"})->entry_id, "u1");
+    cr_assert_str_eq(ids("s"), "u0 a0 u1");
+    turn_refused(T.call, RAMET_INVALID, "regenerate", "s", &(ramet_turn_in){.regenerate = "u0"});
+}
+
 Test(turn_begin, regenerate_keeps_all_of_the_message)
 {
     make("s");

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * page.c: the web page, from the binary. A browser is given index.html at every path that the page
+ * shows something at, and the files that it names under /assets.
+ *
+ * The names under /assets hold a hash of their content, so a browser may keep them for ever;
+ * index.html, which names them, is asked for anew each time and mostly answered with 304.
+ */
+#include "server/page.h"
+
+#include "server/server.h"
+
+#include <string.h>
+
+/* No script but those of the binary, nothing from any other host. Styles: menus and dialogs hold
+ * the page still by a style element that is made when they open. */
+#define PAGE_POLICY                                                                                \
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' "     \
+    "data: blob:; font-src 'self'; connect-src 'self'; manifest-src 'self'; form-action 'self'; "  \
+    "base-uri 'none'; frame-ancestors 'none'"
+
+static const page_file *file_find(const char *folder, const char *name)
+{
+    size_t n = strlen(folder);
+    for (const page_file *f = page_files; f->path; f++)
+        if (strncmp(f->path, folder, n) == 0 && strcmp(f->path + n, name) == 0)
+            return f;
+    return NULL;
+}
+
+static page_coding coding_choose(face_req *q, const page_file *f)
+{
+    const char *takes = q->header(q, "Accept-Encoding");
+    if (f->as[PAGE_BROTLI].n && http_takes(takes, "br"))
+        return PAGE_BROTLI;
+    if (f->as[PAGE_GZIP].n && http_takes(takes, "gzip"))
+        return PAGE_GZIP;
+    return PAGE_PLAIN;
+}
+
+static void file_answer(face_req *q, const page_file *f, const char *keep)
+{
+    static const char *const names[PAGE_CODINGS] = {"", "br", "gzip"};
+    page_coding as = coding_choose(q, f);
+    face_add(q, "ETag", arena_printf(q->a, "\"%s%s\"", f->tag, names[as]));
+    face_add(q, "Cache-Control", keep);
+    face_add(q, "Cross-Origin-Resource-Policy", "same-origin");
+    if (as != PAGE_PLAIN)
+        face_add(q, "Content-Encoding", names[as]);
+    if (f->as[PAGE_BROTLI].n || f->as[PAGE_GZIP].n)
+        face_add(q, "Vary", "Accept-Encoding");
+    q->cacheable = true;
+    q->type = f->type;
+    buf_add(&q->out, page_bytes + f->as[as].at, f->as[as].n);
+    face_done(q);
+}
+
+static void page_run(face_req *q)
+{
+    face_add(q, "Content-Security-Policy", PAGE_POLICY);
+    face_add(q, "Referrer-Policy", "same-origin");
+    face_add(q, "Cross-Origin-Opener-Policy", "same-origin");
+    face_add(q, "Permissions-Policy",
+             "camera=(), geolocation=(), microphone=(), payment=(), usb=()");
+    file_answer(q, file_find("", "index.html"), "no-cache");
+}
+
+static void file_run(face_req *q, const char *folder, const char *name, const char *keep)
+{
+    const page_file *f = file_find(folder, name);
+    if (f)
+        file_answer(q, f, keep);
+    else
+        face_fail(q, 404, "not_found", NULL, "the page has no file of that name");
+}
+
+static void asset_run(face_req *q)
+{
+    file_run(q, "assets/", face_path(q, "file"), "public, max-age=31536000, immutable");
+}
+
+static void icon_run(face_req *q)
+{
+    file_run(q, "", "icon.svg", "public, max-age=86400");
+}
+
+/* What the page itself reads of its address (?share=, ?entry=) is none of the server's business. */
+#define PAGE_ROUTE(at, id, what)                                                                   \
+    {                                                                                              \
+        .method = "GET", .path = at, .name = id, .group = "The page", .summary = what,             \
+        .flags = ROUTE_OPEN | ROUTE_QUICK | ROUTE_LOOSE, .success = 200, .run = page_run,          \
+    }
+
+static const face_route routes[] = {
+    PAGE_ROUTE("/", "page", "The page: chats, forks, branches, in a browser"),
+    PAGE_ROUTE("/chat/{id}", "pageChat", "The page, at a chat"),
+    PAGE_ROUTE("/timeline/{id}", "pageTimeline", "The page, at the tree of a chat"),
+    PAGE_ROUTE("/compare", "pageCompare", "The page, comparing chats"),
+    {
+        .method = "GET",
+        .path = "/assets/{file}",
+        .name = "pageAsset",
+        .group = "The page",
+        .summary = "A file of the page",
+        .about = "Its name changes with its content: it may be kept for ever.",
+        .flags = ROUTE_OPEN | ROUTE_QUICK | ROUTE_LOOSE,
+        .success = 200,
+        .run = asset_run,
+    },
+    {
+        .method = "GET",
+        .path = "/icon.svg",
+        .name = "pageIcon",
+        .group = "The page",
+        .summary = "Its icon",
+        .flags = ROUTE_OPEN | ROUTE_QUICK | ROUTE_LOOSE,
+        .success = 200,
+        .run = icon_run,
+    },
+    {.method = NULL},
+};
+
+static const face_param params[] = {
+    {.name = "id", .text = "id of a session, percent-encoded", .example = "trip"},
+    {.name = "file", .text = "as the page names it", .example = "index.js"},
+    {.name = NULL},
+};
+
+const face face_page = {
+    .name = "page",
+    .title = "The page",
+    .prefix = "",
+    .who = WHO_NATIVE,
+    .routes = routes,
+    .params = params,
+};

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a message is written: its draft is kept for the session, files can be dropped and pasted.
+import { ComposerPrimitive, useAui, useAuiState } from "@assistant-ui/react";
+import { useEffect } from "react";
+import { openFork } from "../dialogs/dialogs";
+import { getDraft, keepDraft, onDraft } from "../state/drafts";
+import { mayWrite } from "../state/session";
+import { Button, IconArrowUp, IconAttach, IconButton, IconFork, IconStop, Note } from "../ui";
+import { attempt } from "./actions";
+import { AgentPicker } from "./AgentPicker";
+import { ComposerFiles } from "./Attachments";
+import { FanOut } from "./FanOut";
+import { useRoom } from "./runtime";
+import { focusComposer } from "./ui";
+
+/** Keeps what is typed, and takes what others put there. */
+function useKeptDraft(session: string): void {
+  const aui = useAui();
+  useEffect(() => {
+    const composer = aui.composer();
+    if (composer.getState().text === "") composer.setText(getDraft(session));
+    const stop = onDraft((id, text) => {
+      if (id === session) aui.composer().setText(text);
+    });
+    let last = composer.getState().text;
+    const off = aui.subscribe(() => {
+      const { text } = aui.composer().getState();
+      if (text === last) return;
+      last = text;
+      keepDraft(session, text);
+    });
+    return () => {
+      stop();
+      off();
+    };
+  }, [aui, session]);
+}
+
+function SendOrStop() {
+  const room = useRoom();
+  const running = room.store((s) => s.thread.answer !== null);
+  const stopping = room.store((s) => s.busy.has("stop"));
+  const uploading = useAuiState((s) => s.composer.attachments.some((one) => one.status.type === "running"));
+  if (running)
+    return (
+      <IconButton
+        label="Stop"
+        className="chat-stop"
+        icon={<IconStop />}
+        busy={stopping}
+        onClick={() => void attempt(room.stop)}
+      />
+    );
+  return (
+    <ComposerPrimitive.Send asChild disabled={uploading || undefined}>
+      <IconButton plain label="Send" className="chat-send" icon={<IconArrowUp />} />
+    </ComposerPrimitive.Send>
+  );
+}
+
+export function Composer({ fresh, setFresh, focus }: { fresh?: string; setFresh: (agent: string) => void; focus: boolean }) {
+  const room = useRoom();
+  const write = room.store(mayWrite);
+  useKeptDraft(room.id);
+  useEffect(() => {
+    if (focus) focusComposer();
+  }, [focus]);
+  if (!write)
+    return (
+      <div className="chat-composer-box">
+        <Note>
+          You may read this chat. To go on from here, fork it.{" "}
+          <Button small icon={<IconFork />} onClick={() => openFork({ sessionId: room.id })}>
+            Fork chat
+          </Button>
+        </Note>
+      </div>
+    );
+  return (
+    <div className="chat-composer-box">
+      <ComposerPrimitive.AttachmentDropzone className="chat-dropzone">
+        <ComposerPrimitive.Root className="chat-composer">
+          <ComposerFiles />
+          <ComposerPrimitive.Input
+            aria-label="Message"
+            data-composer=""
+            placeholder="Write a message"
+            rows={1}
+            maxRows={12}
+            cancelOnEscape={false}
+            unstable_focusOnRunStart={false}
+            unstable_focusOnScrollToBottom={false}
+            unstable_focusOnThreadSwitched={false}
+          />
+          <div className="chat-composer-foot">
+            <ComposerPrimitive.AddAttachment asChild multiple>
+              <IconButton label="Attach files" icon={<IconAttach />} />
+            </ComposerPrimitive.AddAttachment>
+            <FanOut />
+            <AgentPicker fresh={fresh} setFresh={setFresh} />
+            <span className="chat-gap" />
+            <SendOrStop />
+          </div>
+        </ComposerPrimitive.Root>
+      </ComposerPrimitive.AttachmentDropzone>
+    </div>
+  );
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// One message: an entry, one that is being sent, or the answer in the making. Each is an article.
+import { useAuiState } from "@assistant-ui/react";
+import { memo, useDeferredValue, type ReactNode } from "react";
+import type { Entry, Part } from "../api/types";
+import { addDraft } from "../state/drafts";
+import { useMe } from "../state/me";
+import type { Pending } from "../state/session";
+import { endOf, isPlan } from "../state/thread";
+import {
+  Button,
+  cx,
+  IconAlert,
+  IconButton,
+  IconDots,
+  IconHelpful,
+  IconNotHelpful,
+  Menu,
+  Spinner,
+} from "../ui";
+import { messageItems, regenerate } from "./actions";
+import { MessageFiles, PendingFiles } from "./Attachments";
+import { EditMessage } from "./EditMessage";
+import type { Item } from "./items";
+import { Markdown } from "./Markdown";
+import { MessageBranchPicker } from "./MessageBranchPicker";
+import { PlanCard } from "./Plan";
+import { QuestionCard } from "./Question";
+import { useRoom } from "./runtime";
+import { jsonText, Fold, Thinking, ToolCall, ToolResult } from "./ToolCall";
+import { focusComposer, useChatUi } from "./ui";
+import { AnswerUsage } from "./Usage";
+
+function PartView({ part, role }: { part: Part; role: Entry["role"] }): ReactNode {
+  switch (part.type) {
+    case "text":
+      return role === "assistant" ? (
+        <Markdown text={part.text ?? ""} />
+      ) : (
+        <div className="chat-plain">{part.text}</div>
+      );
+    case "thinking":
+      return <Thinking text={part.text ?? ""} />;
+    case "tool_call":
+      return <ToolCall part={part} />;
+    case "tool_result":
+      return <ToolResult part={part} />;
+    case "file":
+      return null;
+    case "data":
+      if (isPlan(part.data)) return <PlanCard plan={part.data} />;
+      return <Fold face={<span>Data</span>}>{() => <pre tabIndex={0}>{jsonText(part.data)}</pre>}</Fold>;
+  }
+}
+
+const endings: Record<string, string> = {
+  cancelled: "Stopped",
+  interrupted: "The server was stopped before this was done.",
+};
+
+/** A turn that did not end well says why, and can be tried again. */
+function Ending({ entry, end }: { entry: Entry; end: { turn: string; error?: string } }) {
+  const room = useRoom();
+  const busy = room.store((s) => s.busy.has("regenerate:" + entry.id) || s.thread.answer !== null);
+  const last = room.store((s) => s.thread.head.entry_id === entry.id);
+  const said = endings[end.turn] ?? end.error ?? "The answer failed.";
+  return (
+    <div className={cx("chat-end", end.turn === "failed" && "chat-end-failed")}>
+      {end.turn === "failed" && <IconAlert />}
+      <span className="chat-end-said" data-said={said} role="note" aria-label={said} />
+      {last && (
+        <Button small variant="ghost" busy={busy} onClick={() => void regenerate(room, entry)}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Dots({ entry }: { entry: Entry }) {
+  const room = useRoom();
+  const busy = room.store((s) => [...s.busy].some((name) => name.endsWith(":" + entry.id)));
+  return (
+    <Menu
+      trigger={<IconButton small plain label="Message actions" icon={<IconDots />} busy={busy} className="chat-dots" />}
+      align={entry.role === "user" ? "end" : "start"}
+      items={() => messageItems(room, entry)}
+      onCloseAutoFocus={(event) => {
+        // What an item opened (an editor, the composer) has the focus already.
+        if (useChatUi.getState().editing === entry.id) event.preventDefault();
+      }}
+    />
+  );
+}
+
+const names = { user: "Message of", assistant: "Answer of", tool: "Tool of", system: "System" };
+
+const isQuiet = (entry: Entry) =>
+  entry.role === "tool" ||
+  (entry.role === "assistant" &&
+    entry.text === "" &&
+    entry.parts.every((part) => part.type === "tool_call" || part.type === "thinking"));
+
+const EntryMessage = memo(function EntryMessage({ entry }: { entry: Entry }) {
+  const room = useRoom();
+  const editing = useChatUi((s) => s.editing === entry.id);
+  const target = room.store((s) => s.target === entry.id);
+  const me = useMe((s) => s.me?.user);
+  const end = endOf(entry);
+  const files = entry.parts.filter((part) => part.type === "file");
+  const others = entry.role === "user" && entry.author !== null && entry.author !== me;
+  const quiet = isQuiet(entry);
+  return (
+    <article
+      className={cx(
+        "chat-message",
+        "chat-" + entry.role,
+        quiet && "chat-quiet",
+        target && "chat-target",
+        editing && "chat-editing",
+      )}
+      data-entry={entry.id}
+      data-author={others ? entry.author : undefined}
+      aria-label={`${names[entry.role]} ${entry.author ?? entry.role}`}
+      tabIndex={-1}
+    >
+      {editing ? (
+        <EditMessage entry={entry} />
+      ) : (
+        <div className="chat-body">
+          <MessageFiles parts={files} />
+          {entry.parts.map((part, i) =>
+            end && part.type === "data" && !isPlan(part.data) ? null : (
+              <PartView key={i} part={part} role={entry.role} />
+            ),
+          )}
+          {end && <Ending entry={entry} end={end} />}
+        </div>
+      )}
+      <div className="chat-foot">
+        <MessageBranchPicker entry={entry} />
+        <AnswerUsage entry={entry} />
+        {entry.feedback === "up" && (
+          <span className="chat-vote" role="img" aria-label="You found this helpful">
+            <IconHelpful />
+          </span>
+        )}
+        {entry.feedback === "down" && (
+          <span className="chat-vote" role="img" aria-label="You did not find this helpful">
+            <IconNotHelpful />
+          </span>
+        )}
+        <Dots entry={entry} />
+      </div>
+    </article>
+  );
+});
+
+function PendingMessage({ pending }: { pending: Pending }) {
+  const room = useRoom();
+  const back = () => {
+    addDraft(room.id, room.discard(pending.id));
+    focusComposer();
+  };
+  return (
+    <article
+      className={cx("chat-message", "chat-user", "chat-pending")}
+      aria-label="Message being sent"
+      aria-busy={pending.state === "sending"}
+      tabIndex={-1}
+    >
+      <div className="chat-body">
+        <PendingFiles files={pending.files} />
+        <div className="chat-plain">{pending.text}</div>
+      </div>
+      <div className="chat-foot">
+        {pending.state === "failed" && (
+          <div className="chat-end chat-end-failed" role="alert">
+            <IconAlert />
+            <span>{pending.error}</span>
+            <Button small variant="ghost" onClick={() => room.retry(pending.id)}>
+              Try again
+            </Button>
+            <Button small variant="ghost" onClick={back}>
+              Take back
+            </Button>
+          </div>
+        )}
+      </div>
+    </article>
+  );
+}
+
+function AnswerMessage({ turnId }: { turnId: string }) {
+  const room = useRoom();
+  const answer = room.store((s) => (s.thread.answer?.turnId === turnId ? s.thread.answer : null));
+  // Words come faster than Markdown can be drawn: the newest that there is time for.
+  const text = useDeferredValue(answer?.text ?? "");
+  if (!answer) return null;
+  const waits = text === "" && answer.thinking === "" && !answer.question && !answer.plan;
+  return (
+    <article
+      className="chat-message chat-assistant chat-running"
+      aria-label={`Answer of ${answer.agent}`}
+      aria-busy="true"
+      data-turn={turnId}
+      tabIndex={-1}
+    >
+      <div className="chat-body">
+        {answer.thinking !== "" && <Thinking text={answer.thinking} running={text === ""} />}
+        {text !== "" && <Markdown text={text} />}
+        {waits && <Spinner label={`${answer.agent} answers`} />}
+        {isPlan(answer.plan) && <PlanCard plan={answer.plan} running />}
+        {answer.question && <QuestionCard key={answer.question.id} question={answer.question} />}
+      </div>
+      <div className="chat-foot" />
+    </article>
+  );
+}
+
+/** What the message repository holds of a message tells which of the three it is. */
+export function ChatMessage() {
+  const item = useAuiState((s) => s.message.metadata.custom["item"]) as Item | undefined;
+  if (!item) return null;
+  switch (item.kind) {
+    case "entry":
+      return <EntryMessage entry={item.entry} />;
+    case "pending":
+      return <PendingMessage pending={item.pending} />;
+    case "answer":
+      return <AnswerMessage turnId={item.turnId} />;
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// ‹ 2/3 › on a message that has versions, and the list of them with previews. Who may write moves the
+// head by it; who may not browses.
+import { useEffect, useState } from "react";
+import { errorText } from "../api/client";
+import { keysOf } from "../app/commands";
+import { comparePath, navigate } from "../app/router";
+import type { Branch, Entry } from "../api/types";
+import {
+  Ago,
+  Button,
+  cx,
+  IconButton,
+  IconChevronLeft,
+  IconChevronRight,
+  IconCompare,
+  Note,
+  Popover,
+  Spinner,
+} from "../ui";
+import { attempt } from "./actions";
+import { useRoom } from "./runtime";
+import { useChatUi } from "./ui";
+
+const kinds: Record<string, string> = { "auto-edit": "edited", "auto-regenerate": "regenerated" };
+
+const COMPARED_MAX = 4;
+
+function VersionList({ entry }: { entry: Entry }) {
+  const room = useRoom();
+  const [list, setList] = useState<Branch[] | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    room.versions(entry).then(setList, setError);
+  }, [room, entry]);
+  const close = () => useChatUi.setState({ listing: null });
+  if (error) return <Note tone="error">{errorText(error)}</Note>;
+  if (!list) return <Spinner label="Loading" />;
+  const compare = () => {
+    close();
+    const near = list.slice(-COMPARED_MAX).map((one) => `${room.id}@${one.branch_id}`);
+    navigate(comparePath(near));
+  };
+  const step = (event: React.KeyboardEvent<HTMLOListElement>) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const all = [...event.currentTarget.querySelectorAll("button")];
+    const next = all.indexOf(document.activeElement as HTMLButtonElement) + by;
+    all[Math.max(0, Math.min(all.length - 1, next))]?.focus();
+  };
+  return (
+    <>
+      <ol className="chat-versions" onKeyDown={step}>
+        {list.map((one) => (
+          <li key={one.branch_id}>
+            <button
+              type="button"
+              className={cx("chat-version", one.current && "chat-version-current")}
+              aria-current={one.entry_id === entry.id || undefined}
+              autoFocus={one.entry_id === entry.id}
+              onClick={() => {
+                close();
+                void attempt(() => room.choose(one));
+              }}
+            >
+              <span className="chat-version-head">
+                <b>{one.number}</b>
+                <span>{kinds[one.type] ?? "first"}</span>
+                <Ago at={one.created_at} />
+              </span>
+              <span className="chat-version-preview">{one.preview || "(no text)"}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+      {list.length > 1 && (
+        <Button small variant="ghost" icon={<IconCompare />} onClick={compare}>
+          Compare versions
+        </Button>
+      )}
+    </>
+  );
+}
+
+export function MessageBranchPicker({ entry }: { entry: Entry }) {
+  const room = useRoom();
+  const busy = room.store((s) => s.busy.has("versions"));
+  const listing = useChatUi((s) => s.listing === entry.id);
+  const { number, count } = entry.versions ?? { number: 1, count: 1 };
+  if (count < 2 && !listing) return null;
+  const go = (by: 1 | -1) => void attempt(() => room.neighbour(entry, by));
+  return (
+    <div className="chat-picker" role="group" aria-label="Versions">
+      <IconButton
+        small
+        plain
+        label="Previous version"
+        title={"Previous version " + (keysOf("message.previous") ?? "")}
+        icon={<IconChevronLeft />}
+        disabled={busy || number <= 1}
+        onClick={() => go(-1)}
+      />
+      <Popover
+        label="Versions of this message"
+        className="chat-versions-box"
+        open={listing}
+        onOpenChange={(open) => useChatUi.setState({ listing: open ? entry.id : null })}
+        trigger={
+          <button type="button" className="chat-picker-count" aria-label={`Version ${number} of ${count}`}>
+            {number}/{count}
+          </button>
+        }
+      >
+        <VersionList entry={entry} />
+      </Popover>
+      <IconButton
+        small
+        plain
+        label="Next version"
+        title={"Next version " + (keysOf("message.next") ?? "")}
+        icon={<IconChevronRight />}
+        disabled={busy || number >= count}
+        onClick={() => go(1)}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages, and where one is in them. The window of entries grows at both ends as one scrolls;
+// what is in view stays where it is whatever grows around it, and who is at the end stays there.
+import { ThreadPrimitive } from "@assistant-ui/react";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
+import { Button, ContextMenu, IconArrowDown, Spinner, type MenuEntry } from "../ui";
+import { attempt, messageItems } from "./actions";
+import { ChatMessage } from "./Message";
+import { RewindRow } from "./RewindRow";
+import { useRoom } from "./runtime";
+
+const components = { Message: ChatMessage };
+const NEAR_END = 40;
+
+type Anchor = { element: HTMLElement; top: number };
+
+/** The first message in view; binary search, as it runs with every scroll. */
+const firstInView = (column: HTMLElement, top: number): HTMLElement | null => {
+  const all = column.querySelectorAll<HTMLElement>("article");
+  let low = 0;
+  let high = all.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (all[middle]!.getBoundingClientRect().bottom > top) high = middle;
+    else low = middle + 1;
+  }
+  return all[low] ?? null;
+};
+
+function useKeptPlace() {
+  const box = useRef<HTMLDivElement>(null);
+  const column = useRef<HTMLDivElement>(null);
+  const stick = useRef(true);
+  const anchor = useRef<Anchor | null>(null);
+  /** Entry that shall come into the middle as soon as it is drawn. */
+  const wanted = useRef<string | null>(null);
+  const [atEnd, setAtEnd] = useState(true);
+
+  const isAtEnd = () => {
+    const view = box.current!;
+    return view.scrollHeight - view.scrollTop - view.clientHeight < NEAR_END;
+  };
+  const hold = () => {
+    const element = firstInView(column.current!, box.current!.getBoundingClientRect().top);
+    anchor.current = element && { element, top: element.getBoundingClientRect().top };
+  };
+
+  /** One has scrolled: here shall it stay. */
+  const note = useCallback(() => {
+    if (wanted.current !== null) return;
+    stick.current = isAtEnd();
+    setAtEnd(stick.current);
+    hold();
+  }, []);
+
+  /** Something has grown or gone. */
+  const keep = useCallback(() => {
+    const view = box.current!;
+    if (wanted.current !== null) {
+      const id = CSS.escape(wanted.current);
+      const one = column.current!.querySelector(`article[data-entry="${id}"]`);
+      if (!one) return;
+      wanted.current = null;
+      one.scrollIntoView({ block: "center" });
+      return note();
+    }
+    const held = anchor.current;
+    if (stick.current) view.scrollTop = view.scrollHeight;
+    else if (held?.element.isConnected) {
+      const moved = held.element.getBoundingClientRect().top - held.top;
+      if (Math.abs(moved) >= 1) view.scrollTop += moved;
+    } else hold();
+    setAtEnd(isAtEnd());
+  }, [note]);
+
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(keep);
+    watch.observe(column.current!);
+    watch.observe(box.current!);
+    return () => watch.disconnect();
+  }, [keep]);
+
+  const toEnd = useCallback(() => {
+    wanted.current = null;
+    stick.current = true;
+    keep();
+  }, [keep]);
+  return { box, column, wanted, note, keep, toEnd, atEnd };
+}
+
+/** Asks for more when it comes near the view. */
+function More({ box, load }: { box: React.RefObject<HTMLDivElement | null>; load: () => Promise<unknown> }) {
+  const mark = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const watch = new IntersectionObserver(
+      (seen) => {
+        if (seen.some((one) => one.isIntersecting)) void load().catch(() => {}); // tried again by a scroll
+      },
+      { root: box.current, rootMargin: "800px 0px" },
+    );
+    watch.observe(mark.current!);
+    return () => watch.disconnect();
+  });
+  return (
+    <div ref={mark} className="chat-more">
+      <Spinner label="Loading" />
+    </div>
+  );
+}
+
+export function Thread({ place, empty }: { place: number; empty: ReactNode }) {
+  const room = useRoom();
+  const { box, column, wanted, note, keep, toEnd, atEnd } = useKeptPlace();
+  const entries = room.store((s) => s.thread.entries);
+  const moreBefore = room.store((s) => s.thread.moreBefore);
+  const moreAfter = room.store((s) => s.thread.moreAfter);
+  const running = room.store((s) => s.thread.answer !== null);
+  const sent = room.store((s) => s.pending.length);
+  const target = room.store((s) => s.target);
+  const ready = room.store((s) => s.status === "ready");
+  const over = useRef<string | null>(null);
+  const first = entries[0]?.id;
+  const last = entries.at(-1)?.id;
+
+  // The entry that the address asks for comes into the middle, once each time it is asked for.
+  useLayoutEffect(() => {
+    wanted.current = ready ? target : null;
+    keep();
+  }, [ready, target, place, wanted, keep]);
+
+  useLayoutEffect(keep, [keep, entries]);
+  // Who sends something wants to see it.
+  useLayoutEffect(() => {
+    if (sent > 0) toEnd();
+  }, [sent, toEnd]);
+
+  const items = (): MenuEntry[] => {
+    const entry = room.state.thread.entries.find((one) => one.id === over.current);
+    return entry ? messageItems(room, entry) : [];
+  };
+  /** The browser's own menu where it is of more use: on links, pictures, fields and what is selected. */
+  const onContextMenuCapture = (event: React.MouseEvent) => {
+    const at = event.target as HTMLElement;
+    const article = at.closest<HTMLElement>("article[data-entry]");
+    const theirs = at.closest("a, img, textarea, input") || getSelection()?.isCollapsed === false;
+    if (!article || theirs) return event.stopPropagation();
+    over.current = article.dataset.entry!;
+  };
+  const jump = () =>
+    attempt(async () => {
+      if (moreAfter) await room.toEnd();
+      toEnd();
+    });
+  const nothing = ready && entries.length === 0 && sent === 0 && !running;
+  return (
+    <ThreadPrimitive.Root className="chat-thread">
+      <ContextMenu items={items}>
+        <div className="chat-scroll" ref={box} onScroll={note} onContextMenuCapture={onContextMenuCapture}>
+          <div className="chat-column" ref={column} role="log" aria-label="Messages" aria-busy={running}>
+            {moreBefore && <More key={"before" + first} box={box} load={room.loadBefore} />}
+            {nothing && empty}
+            <ThreadPrimitive.Messages components={components} />
+            <RewindRow />
+            {moreAfter && <More key={"after" + last} box={box} load={room.loadAfter} />}
+          </div>
+        </div>
+      </ContextMenu>
+      {(!atEnd || moreAfter) && (
+        <Button small className="chat-jump" icon={<IconArrowDown />} onClick={() => void jump()}>
+          Newest
+        </Button>
+      )}
+    </ThreadPrimitive.Root>
+  );
+}

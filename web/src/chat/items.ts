@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands in a chat, as assistant-ui's message repository wants it: each message with its parent.
+// The words of an answer in the making are not in it: they come many times a second, and the one
+// message that shows them reads them itself. Versions are not, either: the server counts them, and the
+// repository would number them as it met them.
+import { fromThreadMessageLike, type ThreadMessage } from "@assistant-ui/react";
+import type { Entry } from "../api/types";
+import type { Pending, SessionState } from "../state/session";
+
+export type Item =
+  | { kind: "entry"; entry: Entry }
+  | { kind: "pending"; pending: Pending }
+  | { kind: "answer"; turnId: string };
+
+type Repository = {
+  headId: string | null;
+  messages: { message: ThreadMessage; parentId: string | null }[];
+};
+
+const DONE = { type: "complete", reason: "stop" } as const;
+const made = new WeakMap<object, ThreadMessage>();
+
+const message = (
+  id: string,
+  role: "user" | "assistant" | "system",
+  text: string,
+  item: Item,
+): ThreadMessage =>
+  fromThreadMessageLike({ id, role, content: text, metadata: { custom: { item } } }, id, DONE);
+
+const ofEntry = (entry: Entry): ThreadMessage => {
+  let one = made.get(entry);
+  if (!one) {
+    const role = entry.role === "tool" ? "assistant" : entry.role;
+    one = message(entry.id, role, entry.text, { kind: "entry", entry });
+    made.set(entry, one);
+  }
+  return one;
+};
+
+const ofPending = (pending: Pending): ThreadMessage => {
+  let one = made.get(pending);
+  if (!one) {
+    one = message(pending.id, "user", pending.text, { kind: "pending", pending });
+    made.set(pending, one);
+  }
+  return one;
+};
+
+export const repositoryOf = (state: Pick<SessionState, "thread" | "pending">): Repository => {
+  const messages: Repository["messages"] = [];
+  let parentId: string | null = null;
+  const add = (one: ThreadMessage) => {
+    messages.push({ message: one, parentId });
+    parentId = one.id;
+  };
+  const { entries, answer, moreAfter } = state.thread;
+  const stored = new Set<string>();
+  for (const entry of entries) {
+    stored.add(entry.id);
+    add(ofEntry(entry));
+  }
+  if (!moreAfter) {
+    for (const pending of state.pending) if (!stored.has(pending.id)) add(ofPending(pending));
+    if (answer) add(message("turn:" + answer.turnId, "assistant", "", { kind: "answer", turnId: answer.turnId }));
+  }
+  return { headId: parentId, messages };
+};

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The room of a session as assistant-ui's runtime: its messages, and what the composer does. Everything that is known lies in the room; the runtime is told.
+import {
+  AssistantRuntimeProvider,
+  useExternalStoreRuntime,
+  type AppendMessage,
+  type AttachmentAdapter,
+  type ThreadMessage,
+} from "@assistant-ui/react";
+import { createContext, useContext, useMemo, type ReactNode } from "react";
+import { newKey } from "../api/client";
+import { deleteAttachment, uploadAttachment } from "../api/ramet";
+import { mayWrite, type FileRef, type Room } from "../state/session";
+import { toastError } from "../ui";
+import { repositoryOf } from "./items";
+
+const RoomContext = createContext<Room | null>(null);
+
+/** The room of the chat that this stands in. */
+export const useRoom = (): Room => {
+  const room = useContext(RoomContext);
+  if (!room) throw new Error("outside of a chat");
+  return room;
+};
+
+const textOf = (message: AppendMessage): string =>
+  message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+
+const filesOf = (message: AppendMessage): FileRef[] =>
+  (message.attachments ?? []).map((one) => ({
+    id: one.id,
+    name: one.name,
+    media_type: one.contentType ?? "application/octet-stream",
+  }));
+
+const kindOf = (type: string) => (type.startsWith("image/") ? "image" : "file");
+
+/** Attachment of the composer -> attachment of the server. */
+const uploaded = new Map<string, string>();
+
+/** Those of the composer that are uploaded. */
+export const storedFiles = (list: readonly { id: string; name: string; contentType?: string }[]): FileRef[] =>
+  list.flatMap((one) => {
+    const id = uploaded.get(one.id);
+    return id ? [{ id, name: one.name, media_type: one.contentType ?? "" }] : [];
+  });
+
+/** A file is uploaded when it is added; its id is that of the attachment from then on. */
+const attachments: AttachmentAdapter = {
+  accept: "*",
+  async *add({ file }) {
+    const base = {
+      id: newKey(),
+      type: kindOf(file.type),
+      name: file.name,
+      contentType: file.type,
+      file,
+    } as const;
+    yield { ...base, status: { type: "running", reason: "uploading", progress: 0 } };
+    try {
+      const stored = await uploadAttachment(file);
+      uploaded.set(base.id, stored.id);
+      yield { ...base, status: { type: "requires-action", reason: "composer-send" } };
+    } catch (error) {
+      toastError(error);
+      yield { ...base, status: { type: "incomplete", reason: "error" } };
+    }
+  },
+  async remove(attachment) {
+    const id = uploaded.get(attachment.id);
+    uploaded.delete(attachment.id);
+    if (id) await deleteAttachment(id).catch(() => {}); // it expires by itself
+  },
+  async send(attachment) {
+    const id = uploaded.get(attachment.id);
+    if (!id) throw new Error(`${attachment.name} is not uploaded.`);
+    return { ...attachment, id, status: { type: "complete" }, content: [] };
+  },
+};
+
+export function RametRuntime({ room, agent, children }: { room: Room; agent?: string; children: ReactNode }) {
+  const thread = room.store((s) => s.thread);
+  const pending = room.store((s) => s.pending);
+  const write = room.store(mayWrite);
+  const { entries, moreAfter } = thread;
+  const turnId = thread.answer?.turnId;
+  // Not with every word of an answer: what the repository holds of it is that it is there.
+  const messageRepository = useMemo(
+    () => repositoryOf({ thread, pending }),
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [entries, moreAfter, turnId, pending],
+  );
+  const runtime = useExternalStoreRuntime<ThreadMessage>({
+    messageRepository,
+    isRunning: turnId !== undefined,
+    isDisabled: !write,
+    adapters: { attachments },
+    onNew: (message) => room.send(textOf(message), filesOf(message), agent),
+    onCancel: () => room.stop().then(() => {}),
+  });
+  return (
+    <RoomContext.Provider value={room}>
+      <AssistantRuntimeProvider runtime={runtime}>{children}</AssistantRuntimeProvider>
+    </RoomContext.Provider>
+  );
+}

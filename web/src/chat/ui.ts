@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a chat belongs to this window alone: which message is edited, whose versions are listed,
+// and which message a command acts on.
+import { create } from "zustand";
+import type { Entry } from "../api/types";
+import type { Room } from "../state/session";
+
+type ChatUi = {
+  /** Entry that is being edited, and the session it is in. */
+  editing: string | null;
+  /** Entry whose versions are listed. */
+  listing: string | null;
+  /** The head log is open. */
+  moves: boolean;
+  /** "Ask several agents" is open. */
+  asking: boolean;
+};
+
+export const useChatUi = create<ChatUi>(() => ({
+  editing: null,
+  listing: null,
+  moves: false,
+  asking: false,
+}));
+
+export const resetChatUi = (): void =>
+  useChatUi.setState({ editing: null, listing: null, moves: false, asking: false });
+
+export const articles = (): HTMLElement[] => [
+  ...document.querySelectorAll<HTMLElement>("article[data-entry]"),
+];
+
+const focused = (): HTMLElement | null =>
+  document.activeElement?.closest<HTMLElement>("article[data-entry]") ?? null;
+
+/** The entry that a command acts on: the focused one, else the last. */
+export const currentEntry = (room: Room): Entry | null => {
+  const { entries } = room.state.thread;
+  const id = focused()?.dataset.entry;
+  return entries.find((one) => one.id === id) ?? entries.at(-1) ?? null;
+};
+
+/** Moves the focus from message to message. */
+export const focusMessage = (by: 1 | -1): void => {
+  const all = articles();
+  const at = focused();
+  const next = at ? all.indexOf(at) + by : all.length - 1;
+  const one = all[Math.max(0, Math.min(all.length - 1, next))];
+  one?.focus({ preventScroll: true });
+  one?.scrollIntoView({ block: "nearest" });
+};
+
+/** The composer of the chat that is shown. */
+export const focusComposer = (): void => {
+  const field = document.querySelector<HTMLTextAreaElement>("textarea[data-composer]");
+  if (!field) return;
+  field.focus();
+  field.setSelectionRange(field.value.length, field.value.length);
+};

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the page hears the server. A short break is nobody's business.
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { live } from "../api/events";
+
+const SHOWN_AFTER_MS = 700;
+
+export const useOffline = (): boolean => {
+  const state = useSyncExternalStore(live().subscribe, live().state);
+  const [shown, setShown] = useState(false);
+  const offline = state === "offline";
+  useEffect(() => {
+    if (!offline) return setShown(false);
+    const timer = setTimeout(() => setShown(true), SHOWN_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [offline]);
+  return shown;
+};

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The dialog "Tags" of a chat: add, remove, choose colours. Each change is made at once.
+
+import { useEffect, useState } from "react";
+import { errorText } from "../api/client";
+import { addTags, loadTags, needSession, removeTag, useSessions } from "../state/sessions";
+import { HUE_NAMES, useTagHue, useTagHues } from "../state/tags";
+import { Button, Dialog, hueOf, IconButton, IconClose, Menu, Note } from "../ui";
+import { closeDialog, giveFocusBack } from "./dialogs";
+import { ChatTag, TagInput } from "./TagInput";
+import { useLoaded } from "./useLoaded";
+
+function HueButton({ tag }: { tag: string }) {
+  const choose = useTagHues((s) => s.choose);
+  const hue = useTagHue(tag) ?? hueOf(tag);
+  return (
+    <Menu
+      align="start"
+      items={HUE_NAMES.map((name, i) => ({
+        label: name,
+        icon: <span className={`dlg-hue ui-tag-hue-${i}`} />,
+        checked: i === hue,
+        onSelect: () => choose(tag, i),
+      }))}
+      trigger={
+        <IconButton
+          plain
+          small
+          label={`Colour of ${tag}`}
+          icon={<span className={`dlg-hue ui-tag-hue-${hue}`} />}
+        />
+      }
+    />
+  );
+}
+
+export function SessionTagsManager({ sessionId }: { sessionId: string }) {
+  const loaded = useLoaded(sessionId, () => needSession(sessionId));
+  const session = useSessions((s) => s.byId.get(sessionId)) ?? loaded.value;
+  const [text, setText] = useState("");
+  const [busy, setBusy] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  useEffect(() => void loadTags(), []);
+
+  const change = async (what: string, run: () => Promise<unknown>) => {
+    if (busy !== null) return false;
+    setBusy(what);
+    setError(null);
+    try {
+      await run();
+      return true;
+    } catch (e) {
+      setError(errorText(e));
+      return false;
+    } finally {
+      setBusy(null);
+    }
+  };
+  const add = async (tags: string[]) => {
+    // What could not be added stands in the field again.
+    if (!(await change("", () => addTags(sessionId, tags)))) setText(tags.join(", "));
+  };
+
+  const tags = session?.tags ?? [];
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => open || closeDialog()}
+      onClosed={giveFocusBack}
+      title="Tags"
+      said={session ? session.title || "New chat" : undefined}
+      width={400}
+      foot={<Button onClick={closeDialog}>Done</Button>}
+    >
+      {tags.length > 0 ? (
+        <ul className="dlg-tag-rows" aria-label="Tags of this chat">
+          {tags.map((tag) => (
+            <li key={tag}>
+              <HueButton tag={tag} />
+              <ChatTag name={tag} />
+              <span className="dlg-fill" />
+              <IconButton
+                plain
+                small
+                label={`Remove tag ${tag}`}
+                icon={<IconClose />}
+                busy={busy === tag}
+                onClick={() => void change(tag, () => removeTag(sessionId, tag))}
+              />
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p className="muted">
+          No tags yet. A tag groups chats across trees: filter by it in the sidebar.
+        </p>
+      )}
+      <TagInput
+        label="Add tag"
+        autoFocus
+        have={tags}
+        text={text}
+        onText={setText}
+        onAdd={(more) => void add(more)}
+        placeholder="A word, then Enter"
+      />
+      {(error ?? loaded.error) && <Note tone="error">{error ?? loaded.error}</Note>}
+    </Dialog>
+  );
+}

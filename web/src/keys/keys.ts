@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a key event to a command: pure, apart from the listener at the end.
+import { canRun, runCommand } from "../app/commands";
+import { bindingsOf, useSettings, type Bindings } from "../state/settings";
+import { COMMAND_IDS, type CommandId } from "./table";
+
+/** How long a sequence waits for its next step. */
+export const SEQUENCE_MS = 1500;
+
+/** What a held key may do again and again. */
+const REPEATS = new Set<CommandId>([
+  "message.previous",
+  "message.next",
+  "message.up",
+  "message.down",
+]);
+
+const MODIFIERS = new Set(["Control", "Shift", "Alt", "Meta", "AltGraph", "CapsLock", "Dead"]);
+
+export interface KeyPress {
+  key: string;
+  code: string;
+  ctrlKey: boolean;
+  metaKey: boolean;
+  shiftKey: boolean;
+  altKey: boolean;
+  getModifierState?: (name: string) => boolean;
+}
+
+const letterOf = (code: string) => /^Key([A-Z])$/.exec(code)?.[1]?.toLowerCase();
+
+/**
+ * "mod+shift+b", "?", "arrowup"; "" for a modifier alone. Shift is told with letters and named keys
+ * only: what it makes of the others ("?") depends on the keyboard.
+ */
+export function stepOf(press: KeyPress): string {
+  if (MODIFIERS.has(press.key)) return "";
+  const altGr = press.getModifierState?.("AltGraph") ?? false;
+  const alt = press.altKey && !altGr;
+  const mod = (press.ctrlKey && !altGr) || press.metaKey;
+  let key = press.key.toLowerCase();
+  // Option and Ctrl+Option write other letters, and keyboards of other scripts have none of ours.
+  const letter = letterOf(press.code);
+  if (letter && (alt || mod) && !/^[a-z]$/.test(key)) key = letter;
+  const shift = press.shiftKey && (key.length > 1 || key === " " || /^\p{L}$/u.test(key));
+  return [mod && "mod", alt && "alt", shift && "shift", key].filter(Boolean).join("+");
+}
+
+/** Keys that write nothing into a field work there too. */
+export function worksInFields(keys: string): boolean {
+  return /^(mod|alt)\+/.test(keys) || /^f\d+$/.test(keys);
+}
+
+export interface Match {
+  id: CommandId | null;
+  /** The steps so far begin a longer sequence. */
+  waits: boolean;
+}
+
+export function match(steps: string, bindings: Bindings, may: (id: CommandId) => boolean): Match {
+  let waits = false;
+  for (const id of COMMAND_IDS)
+    for (const keys of bindingsOf(id, bindings)) {
+      if (keys === steps && may(id)) return { id, waits: false };
+      if (keys.startsWith(`${steps} `)) waits = true;
+    }
+  return { id: null, waits };
+}
+
+function inField(target: EventTarget | null): boolean {
+  const element = target as HTMLElement | null;
+  if (!element?.closest) return false;
+  if (element.isContentEditable) return true;
+  const field = element.closest("input, textarea, select");
+  return (
+    field !== null && !/^(checkbox|radio|button|range)$/.test((field as HTMLInputElement).type)
+  );
+}
+
+/** Menus, dialogs and lists with keys of their own keep the plain ones. */
+function inLayer(target: EventTarget | null): boolean {
+  return (target as HTMLElement | null)?.closest?.('[role="menu"], [role="dialog"]') != null;
+}
+
+/** Listens until it is told to stop. */
+export function listenKeys(
+  target: Pick<Window, "addEventListener" | "removeEventListener"> = window,
+): () => void {
+  let steps = "";
+  let since = 0;
+  const hear = (raw: Event) => {
+    const event = raw as KeyboardEvent;
+    if (event.defaultPrevented || event.isComposing) return;
+    const step = stepOf(event);
+    if (!step) return;
+    const layered = inLayer(event.target);
+    if (!worksInFields(step) && (inField(event.target) || layered)) {
+      steps = "";
+      return;
+    }
+    const bindings = useSettings.getState().bindings;
+    const may = (id: CommandId) =>
+      canRun(id) && (!layered || id === "view.palette" || id === "view.keys");
+    const going = steps && event.timeStamp - since < SEQUENCE_MS ? `${steps} ${step}` : step;
+    let found = match(going, bindings, may);
+    let taken = going;
+    if (!found.id && !found.waits && going !== step) {
+      found = match(step, bindings, may);
+      taken = step;
+    }
+    steps = found.waits ? taken : "";
+    since = event.timeStamp;
+    if (found.waits) return;
+    if (!found.id) return;
+    event.preventDefault();
+    if (!event.repeat || REPEATS.has(found.id)) runCommand(found.id);
+  };
+  target.addEventListener("keydown", hear);
+  return () => target.removeEventListener("keydown", hear);
+}

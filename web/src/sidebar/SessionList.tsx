@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The list: chats by their last change, under headings of age.
+
+import { type KeyboardEvent, useCallback, useEffect, useMemo } from "react";
+import { chatPath, follow } from "../app/router";
+import { openDelete, openRename } from "../dialogs/dialogs";
+import { type ListRow, listRows } from "../state/forest";
+import { loadSessions, toggleMarked, useSessions } from "../state/sessions";
+import { ContextMenu, IconEphemeral, IconFork } from "../ui";
+import {
+  rowClass,
+  rowHeight,
+  RowMenu,
+  RowTitle,
+  RunningSign,
+  saidOf,
+  TagDots,
+  useRowWindow,
+  useWalk,
+  walkKey,
+} from "./rows";
+import { sessionItems, titleOf } from "./SessionMenu";
+
+const HEADING = 28;
+const onEnd = () => void loadSessions();
+
+export function SessionList({ currentId, onNavigate }: { currentId: string; onNavigate: () => void }) {
+  const byId = useSessions((s) => s.byId);
+  const filter = useSessions((s) => s.filter);
+  const marked = useSessions((s) => s.marked);
+  const rows = useMemo(
+    () => listRows(byId.values(), filter, new Date(), currentId),
+    [byId, filter, currentId],
+  );
+  const { scroller, virtual, items } = useRowWindow({
+    count: rows.length,
+    keyOf: (i) => rows[i]!.key,
+    heightOf: (i) => (rows[i]!.kind === "heading" ? HEADING : rowHeight()),
+    onEnd,
+  });
+  const scrollTo = useCallback((i: number) => virtual.scrollToIndex(i, { align: "auto" }), [virtual]);
+  const chats = useMemo(() => rows.flatMap((r) => (r.kind === "session" ? [r.key] : [])), [rows]);
+  const indexOf = (key: string) => rows.findIndex((r) => r.key === key);
+  const walk = useWalk(chats, currentId || null, scroller, (i) => scrollTo(indexOf(chats[i]!)));
+
+  const here = rows.findIndex((r) => r.key === currentId);
+  useEffect(() => {
+    if (here >= 0) scrollTo(here);
+    // Only when another chat is opened: a list that changes does not scroll by itself.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [currentId, here >= 0]);
+
+  const onKeyDown = (e: KeyboardEvent, id: string) => {
+    if (walkKey(e, chats.indexOf(id), chats.length, walk.focusRow)) return;
+    if (e.key === "F2") openRename(id);
+    else if (e.key === "Delete") openDelete(id);
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  };
+
+  const row = (r: ListRow) => {
+    if (r.kind === "heading") return <h2 className="side-heading">{r.text}</h2>;
+    const s = r.session;
+    const active = walk.active === s.id;
+    return (
+      <ContextMenu items={() => sessionItems(s)}>
+        <div className={rowClass(s, s.id === currentId)} data-row={s.id}>
+          {marked.length > 0 && (
+            <input
+              type="checkbox"
+              className="side-mark"
+              aria-label={`Mark ${titleOf(s)}`}
+              checked={marked.includes(s.id)}
+              tabIndex={active ? 0 : -1}
+              onChange={() => toggleMarked(s.id)}
+            />
+          )}
+          <a
+            data-focus
+            className="side-link"
+            href={chatPath(s.id)}
+            aria-current={s.id === currentId ? "page" : undefined}
+            aria-description={saidOf(s) || undefined}
+            tabIndex={active ? 0 : -1}
+            onFocus={() => walk.setActive(s.id)}
+            onKeyDown={(e) => onKeyDown(e, s.id)}
+            onClick={(e) => {
+              follow(e);
+              if (e.defaultPrevented) onNavigate();
+            }}
+          >
+            {s.expires_at ? <IconEphemeral size={14} /> : s.forked_from ? <IconFork size={14} /> : null}
+            <RowTitle session={s} />
+          </a>
+          <RunningSign id={s.id} />
+          <TagDots tags={s.tags} />
+          <RowMenu items={() => sessionItems(s)} active={active} />
+        </div>
+      </ContextMenu>
+    );
+  };
+
+  return (
+    <div className="side-scroll" ref={scroller} role="navigation" aria-label="Chats by age">
+      <div className="side-window" style={{ height: virtual.getTotalSize() }}>
+        {items.map((item) => (
+          <div
+            key={item.key}
+            className="side-place"
+            style={{ height: item.size, transform: `translateY(${item.start}px)` }}
+          >
+            {row(rows[item.index]!)}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What rows of the list and of the tree have in common: their window, the focus that walks through
+// them, and the small signs beside a title.
+
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, type RefObject, useCallback, useEffect, useRef, useState } from "react";
+import type { Session } from "../api/types";
+import { useTagHue } from "../state/tags";
+import { useSessions } from "../state/sessions";
+import { cx, hueOf, IconButton, IconDots, Menu, type MenuEntry } from "../ui";
+
+const DOTS = 3;
+/** How near to the end the next page is asked for. */
+const AHEAD = 15;
+
+const coarse = () => matchMedia("(pointer: coarse)").matches;
+export const rowHeight = () => (coarse() ? 44 : 32);
+
+function Dot({ tag }: { tag: string }) {
+  const hue = useTagHue(tag) ?? hueOf(tag);
+  return <span className={`side-dot ui-tag-hue-${hue}`} />;
+}
+
+/** Tags as dots of their colours; their names are in the title of the row. */
+export function TagDots({ tags }: { tags: readonly string[] }) {
+  if (tags.length === 0) return null;
+  return (
+    <span className="side-dots" aria-hidden="true" title={tags.join(", ")}>
+      {tags.slice(0, DOTS).map((tag) => (
+        <Dot key={tag} tag={tag} />
+      ))}
+      {tags.length > DOTS && <span className="side-more-dots">+{tags.length - DOTS}</span>}
+    </span>
+  );
+}
+
+export function RunningSign({ id }: { id: string }) {
+  const running = useSessions((s) => s.running.has(id));
+  return running ? <span className="side-running" role="img" aria-label="Answering" /> : null;
+}
+
+/** The title, and why it was forked: forks of one chat often have the same title. */
+export function RowTitle({ session: s }: { session: Session }) {
+  const title = s.title || "New chat";
+  const reason = s.forked_from?.reason;
+  return (
+    <span className="truncate" title={reason ? `${title} (${reason})` : title}>
+      {title}
+      {reason && (
+        <span className="side-reason" aria-hidden="true">
+          {reason}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** What a screen reader says after the title. */
+export function saidOf(s: Session, forks = 0): string {
+  const said = [];
+  if (s.forked_from?.reason) said.push(`forked because: ${s.forked_from.reason}`);
+  if (s.expires_at) said.push("side question");
+  if (s.archived) said.push("archived");
+  if (forks) said.push(forks === 1 ? "1 fork" : `${forks} forks`);
+  if (s.tags.length) said.push(`tagged ${s.tags.join(", ")}`);
+  return said.join(", ");
+}
+
+export function RowMenu({ items, active }: { items: () => MenuEntry[]; active: boolean }) {
+  return (
+    <Menu
+      items={items}
+      trigger={
+        <IconButton
+          plain
+          small
+          className="side-row-menu"
+          label="Chat actions"
+          icon={<IconDots />}
+          tabIndex={active ? 0 : -1}
+          // The row hears keys; those of its button are the button's.
+          onKeyDown={(e) => e.stopPropagation()}
+          onClick={(e) => e.stopPropagation()}
+        />
+      }
+    />
+  );
+}
+
+// ------------------------------------------------------------------ window
+
+interface WindowProps {
+  count: number;
+  keyOf: (index: number) => string;
+  heightOf: (index: number) => number;
+  /** asked when the end comes near */
+  onEnd: () => void;
+}
+
+export function useRowWindow({ count, keyOf, heightOf, onEnd }: WindowProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: heightOf,
+    getItemKey: keyOf,
+    overscan: 12,
+  });
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? -1;
+  useEffect(() => {
+    if (last >= count - AHEAD) onEnd();
+  }, [last, count, onEnd]);
+  return { scroller, virtual, items };
+}
+
+// ------------------------------------------------------------------ focus
+
+interface Walk {
+  /** key of the row that Tab comes to */
+  active: string | null;
+  setActive: (key: string) => void;
+  /** moves the focus to a row, into view first */
+  focusRow: (index: number) => void;
+}
+
+/** One row is in the order of Tab, arrows go on from there. Rows carry `data-row={key}`; what takes
+ * the focus in them, `data-focus`. */
+export function useWalk(
+  keys: readonly string[],
+  current: string | null,
+  scroller: RefObject<HTMLDivElement | null>,
+  scrollTo: (index: number) => void,
+): Walk {
+  const [chosen, setActive] = useState<string | null>(null);
+  const wanted = useRef<string | null>(null);
+  const active =
+    chosen !== null && keys.includes(chosen)
+      ? chosen
+      : current !== null && keys.includes(current)
+        ? current
+        : (keys[0] ?? null);
+  const focusRow = useCallback(
+    (index: number) => {
+      const key = keys[index];
+      if (key === undefined) return;
+      setActive(key);
+      wanted.current = key;
+      scrollTo(index);
+    },
+    [keys, scrollTo],
+  );
+  // The row may be drawn only after the window has moved.
+  useEffect(() => {
+    if (wanted.current === null) return;
+    const row = scroller.current?.querySelector(`[data-row="${CSS.escape(wanted.current)}"]`);
+    const target = row?.matches("[data-focus]") ? row : row?.querySelector("[data-focus]");
+    if (!(target instanceof HTMLElement)) return;
+    wanted.current = null;
+    target.focus({ preventScroll: true });
+  });
+  return { active, setActive, focusRow };
+}
+
+/** Up, Down, Home and End; true when it was one of them. */
+export function walkKey(e: KeyboardEvent, at: number, count: number, go: (i: number) => void): boolean {
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: count - 1 }[e.key];
+  if (to === undefined || e.altKey || e.ctrlKey || e.metaKey || e.shiftKey) return false;
+  e.preventDefault();
+  e.stopPropagation();
+  go(Math.min(Math.max(to, 0), count - 1));
+  return true;
+}
+
+export const rowClass = (s: Session | null, current: boolean, more?: string | false) =>
+  cx(
+    "side-row",
+    current && "side-current",
+    s?.expires_at && "side-faint",
+    s?.archived && "side-archived",
+    more,
+  );

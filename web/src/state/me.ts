@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is in front of the page, and how the server came to know.
+
+import { create } from "zustand";
+import { ApiError, errorText } from "../api/client";
+import { getMe } from "../api/ramet";
+import type { Me } from "../api/types";
+
+/** What `/login` tells a program: how one signs in here, and who did. */
+export interface SignIn {
+  auth: "local" | "tokens" | "oidc";
+  user: string | null;
+  issuer: string | null;
+  /** false: an issuer is set, but no browser can sign in there */
+  login?: boolean;
+}
+
+interface MeState {
+  /** null: not known yet, or nobody is signed in */
+  me: Me | null;
+  /** set while somebody has to sign in */
+  signIn: SignIn | null;
+  error: string | null;
+}
+
+export const useMe = create<MeState>(() => ({ me: null, signIn: null, error: null }));
+
+const UNKNOWN: SignIn = { auth: "tokens", user: null, issuer: null };
+
+async function readSignIn(): Promise<SignIn | null> {
+  const answer = await fetch("/login", { headers: { Accept: "application/json" } });
+  const json = answer.headers.get("Content-Type")?.startsWith("application/json") ?? false;
+  return answer.ok && json ? ((await answer.json()) as SignIn) : null;
+}
+
+/** Finds out who it is, without a request that fails where somebody must sign in first. */
+export async function findMe(): Promise<void> {
+  useMe.setState({ error: null });
+  try {
+    const signIn = await readSignIn();
+    if (signIn && signIn.auth !== "local" && signIn.user === null) {
+      useMe.setState({ me: null, signIn });
+      return;
+    }
+    useMe.setState({ me: await getMe(), signIn: null });
+  } catch (e) {
+    if (e instanceof ApiError && e.status === 401) await askSignIn();
+    else useMe.setState({ error: e instanceof ApiError ? e.message : `The server cannot be reached: ${errorText(e)}` });
+  }
+}
+
+/** The server does not know any more who asks: a sign-in ended, or a key was revoked. */
+export async function askSignIn(): Promise<void> {
+  if (useMe.getState().signIn) return;
+  const signIn = await readSignIn().catch(() => null);
+  useMe.setState({ signIn: signIn ?? UNKNOWN });
+}
+
+/** With an API key. Throws a line for people. */
+export async function signInWith(token: string): Promise<void> {
+  const answer = await fetch("/login", {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Accept: "application/json" },
+    body: JSON.stringify({ token }),
+  });
+  if (answer.status === 401) throw new Error("This key is not known here, or it has ended.");
+  if (!answer.ok) {
+    const body = (await answer.json().catch(() => ({}))) as { error?: string };
+    throw new Error(body.error ?? `The server answered ${answer.status}.`);
+  }
+  await findMe();
+}
+
+export async function signOut(): Promise<void> {
+  const answer = await fetch("/logout", { method: "POST", headers: { Accept: "application/json" } });
+  if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
+  // Nothing of what was seen stays in the page.
+  location.assign("/");
+}

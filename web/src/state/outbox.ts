@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages that were sent and are not known to be stored, kept in this browser over a reload: with
+// their key, so that sending one again stores it once.
+import type { Pending } from "./session";
+
+const keyOf = (session: string) => "ramet.outbox." + session;
+
+/** After a reload nobody is sending them: they say so, and wait for the user. */
+export const readOutbox = (session: string): Pending[] => {
+  try {
+    const list = JSON.parse(localStorage.getItem(keyOf(session)) ?? "[]") as Pending[];
+    return list.map((one) => ({
+      ...one,
+      state: "failed",
+      waits: false,
+      error: "The page was left before this was sent.",
+    }));
+  } catch {
+    return [];
+  }
+};
+
+export const writeOutbox = (session: string, pending: Pending[]): void => {
+  try {
+    if (pending.length === 0) localStorage.removeItem(keyOf(session));
+    else localStorage.setItem(keyOf(session), JSON.stringify(pending));
+  } catch {
+    // it lives as long as the page then
+  }
+};

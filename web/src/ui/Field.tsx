@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Labelled fields; native controls, since they know every keyboard and every phone.
+import { type ComponentProps, type KeyboardEvent, type ReactNode, useId } from "react";
+import { cx } from "./cx";
+
+interface FieldProps {
+  label: string;
+  /** The label is for screen readers alone. */
+  hideLabel?: boolean;
+  hint?: ReactNode;
+  error?: string | null;
+}
+
+function Frame({
+  id,
+  label,
+  hideLabel,
+  hint,
+  error,
+  children,
+}: FieldProps & { id: string; children: ReactNode }) {
+  return (
+    <div className="ui-field">
+      <label className={hideLabel ? "sr-only" : "ui-label"} htmlFor={id}>
+        {label}
+      </label>
+      {children}
+      {hint && !error && (
+        <span className="ui-hint" id={`${id}-said`}>
+          {hint}
+        </span>
+      )}
+      {error && (
+        <span className="ui-error" id={`${id}-said`} role="alert">
+          {error}
+        </span>
+      )}
+    </div>
+  );
+}
+
+const said = (id: string, { hint, error }: FieldProps) => ({
+  "aria-describedby": hint || error ? `${id}-said` : undefined,
+  "aria-invalid": error ? true : undefined,
+});
+
+export function TextField({
+  label,
+  hideLabel,
+  hint,
+  error,
+  className,
+  ...rest
+}: FieldProps & ComponentProps<"input">) {
+  const id = useId();
+  const field = { label, hideLabel, hint, error };
+  return (
+    <Frame id={id} {...field}>
+      <input
+        type="text"
+        autoComplete="off"
+        {...rest}
+        id={id}
+        {...said(id, field)}
+        className={cx("ui-input", className)}
+      />
+    </Frame>
+  );
+}
+
+export function TextArea({
+  label,
+  hideLabel,
+  hint,
+  error,
+  className,
+  ...rest
+}: FieldProps & ComponentProps<"textarea">) {
+  const id = useId();
+  const field = { label, hideLabel, hint, error };
+  return (
+    <Frame id={id} {...field}>
+      <textarea
+        rows={3}
+        {...rest}
+        id={id}
+        {...said(id, field)}
+        className={cx("ui-input", className)}
+      />
+    </Frame>
+  );
+}
+
+export function Select({
+  label,
+  hideLabel,
+  hint,
+  error,
+  className,
+  children,
+  ...rest
+}: FieldProps & ComponentProps<"select">) {
+  const id = useId();
+  const field = { label, hideLabel, hint, error };
+  return (
+    <Frame id={id} {...field}>
+      <select {...rest} id={id} {...said(id, field)} className={cx("ui-input", className)}>
+        {children}
+      </select>
+    </Frame>
+  );
+}
+
+export function Checkbox({
+  label,
+  hint,
+  ...rest
+}: { label: string; hint?: ReactNode } & ComponentProps<"input">) {
+  const id = useId();
+  return (
+    <label className="ui-check">
+      <input
+        type="checkbox"
+        {...rest}
+        aria-labelledby={id}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+      />
+      <span style={{ minWidth: 0 }}>
+        <span id={id}>{label}</span>
+        {hint && (
+          <span className="ui-hint" id={`${id}-hint`} style={{ display: "block" }}>
+            {hint}
+          </span>
+        )}
+      </span>
+    </label>
+  );
+}
+
+interface SegmentsProps<T extends string> {
+  label: string;
+  value: T;
+  onChange: (value: T) => void;
+  options: { value: T; label: string; icon?: ReactNode }[];
+}
+
+/** A switch between a few ways; arrows move it, as in every group of radio buttons. */
+export function Segments<T extends string>({ label, value, onChange, options }: SegmentsProps<T>) {
+  const move = (event: KeyboardEvent<HTMLDivElement>) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const at = options.findIndex((o) => o.value === value);
+    const next = (at + step + options.length) % options.length;
+    onChange(options[next]!.value);
+    (event.currentTarget.children[next] as HTMLElement).focus();
+  };
+  return (
+    <div className="ui-segments" role="radiogroup" aria-label={label} onKeyDown={move}>
+      {options.map((o) => (
+        <button
+          key={o.value}
+          type="button"
+          role="radio"
+          aria-checked={o.value === value}
+          tabIndex={o.value === value ? 0 : -1}
+          onClick={() => onChange(o.value)}
+        >
+          {o.icon}
+          {o.label}
+        </button>
+      ))}
+    </div>
+  );
+}

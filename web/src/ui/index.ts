@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kit that all views are made of. What is used everywhere is here; the rest stays in its room.
+import "./ui.css";
+
+export * from "./Ago";
+export * from "./Button";
+export * from "./cx";
+export * from "./Dialog";
+export * from "./Field";
+export * from "./icons";
+export * from "./Kbd";
+export * from "./Menu";
+export * from "./Note";
+export * from "./Popover";
+export * from "./Spinner";
+export * from "./Tag";
+export * from "./Toast";
+export * from "./Tooltip";

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// composer.spec.ts: drafts, attachments, the agent, several agents at once.
+import { composer, expect, messages, say, test } from './lib';
+
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+test('drafts are kept for each chat, over chats and reloads', async ({ page, api }) => {
+  const one = await api.chat('One', ['a', 'b']);
+  const two = await api.chat('Two', ['c', 'd']);
+  await page.goto(`/chat/${one}`);
+  await composer(page).fill('half a thought');
+  await page.getByRole('link', { name: 'Two' }).or(page.getByRole('button', { name: 'Two' })).first().click();
+  await expect(messages(page).first()).toHaveText('c');
+  await expect(composer(page)).toHaveValue('');
+  await page.goBack();
+  await expect(composer(page)).toHaveValue('half a thought');
+  await page.reload();
+  await expect(composer(page)).toHaveValue('half a thought');
+  await page.goto(`/chat/${two}`);
+  await expect(composer(page)).toHaveValue('');
+});
+
+test('Shift+Enter is a new line, Enter sends, an empty message is not sent', async ({ page }) => {
+  await page.goto('/');
+  await expect(page.getByRole('button', { name: 'Send', exact: true })).toBeDisabled();
+  await composer(page).pressSequentially('one');
+  await page.keyboard.press('Shift+Enter');
+  await composer(page).pressSequentially('two');
+  await page.keyboard.press('Enter');
+  await expect(messages(page)).toHaveCount(2);
+  await expect(messages(page).first()).toHaveText('one\ntwo', { useInnerText: true });
+});
+
+test('files are attached by the button, by paste and by drop, previewed and removed', async ({ page, api }) => {
+  await page.goto('/');
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Attach files' }).click();
+  await (await chooser).setFiles([
+    { name: 'dot.png', mimeType: 'image/png', buffer: PIXEL },
+    { name: 'wrong.txt', mimeType: 'text/plain', buffer: Buffer.from('not this') },
+  ]);
+  await expect(page.getByRole('button', { name: 'Remove dot.png' })).toBeVisible();
+  await page.getByRole('button', { name: 'Remove wrong.txt' }).click();
+  await expect(page.getByText('wrong.txt')).toHaveCount(0);
+  const give = (kind: 'paste' | 'drop', name: string) =>
+    page.evaluate(
+      ([what, called]) => {
+        const data = new DataTransfer();
+        data.items.add(new File(['some words'], called!, { type: 'text/plain' }));
+        const field = document.querySelector('textarea[data-composer]')!;
+        field.dispatchEvent(
+          what === 'paste'
+            ? new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })
+            : new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }),
+        );
+      },
+      [kind, name] as const,
+    );
+  await give('paste', 'pasted.txt');
+  await expect(page.getByRole('button', { name: 'Remove pasted.txt' })).toBeVisible();
+  await give('drop', 'dropped.txt');
+  await expect(page.getByRole('button', { name: 'Remove dropped.txt' })).toBeVisible();
+  await composer(page).fill('with files');
+  await expect(page.getByRole('button', { name: 'Send', exact: true })).toBeEnabled();
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await expect(messages(page)).toHaveCount(2);
+  await expect(messages(page).first().getByRole('img', { name: 'dot.png' })).toBeVisible();
+  await expect(messages(page).first().getByRole('link', { name: 'pasted.txt' })).toBeVisible();
+  const id = page.url().split('/').at(-1)!;
+  const { entries } = await api.get(`sessions/${id}/entries`);
+  expect(entries[0].parts.filter((part: { type: string }) => part.type === 'file')).toHaveLength(3);
+  await page.reload();
+  await expect(messages(page).first().getByRole('img', { name: 'dot.png' })).toBeVisible();
+});
+
+test('the agent is chosen for a new chat, and changed in one that is', async ({ page, api }) => {
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Agent: echo' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'second' }).click();
+  await say(page, 'hello');
+  const id = page.url().split('/').at(-1)!;
+  expect((await api.get(`sessions/${id}`)).agent.name).toBe('second');
+  await page.getByRole('button', { name: 'Agent: second' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'third' }).click();
+  await expect(page.getByRole('button', { name: 'Agent: third' })).toBeVisible();
+  await say(page, 'again');
+  const { turns } = await api.get(`sessions/${id}/turns`);
+  expect(turns.map((turn: { agent: string }) => turn.agent)).toEqual(['third', 'second']);
+});
+
+test('the same message to several agents, side by side', async ({ page, api }) => {
+  const id = await api.chat('Ask', ['one', 'two']);
+  await page.goto(`/chat/${id}`);
+  await composer(page).fill('which is best?');
+  await page.getByRole('button', { name: 'Ask several agents' }).click();
+  await page.getByRole('button', { name: 'Ask 3 agents' }).click();
+  await expect(page).toHaveURL(/\/compare\?side=.*side=.*side=/);
+  const { sessions } = await api.get(`sessions/${id}/children`);
+  expect(sessions).toHaveLength(3);
+  expect(await api.texts(id)).toEqual(['one', 'two']);
+  await page.goBack();
+  await expect(composer(page)).toHaveValue('');
+});

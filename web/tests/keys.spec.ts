@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shortcuts and their twins, the palette, the ? sheet, and bindings that are changed and kept.
+import { composer, expect, messages, test, type Api, type Page } from './lib';
+
+/** q0 a1 q2 a3, of which a3 has two versions, the second shown. */
+async function versions(api: Api) {
+  const id = await api.chat('Keys', ['q0', 'a1', 'q2', 'a3']);
+  const { entries } = await api.get(`sessions/${id}/entries`);
+  await api.post(`sessions/${id}/edit`, { entry_id: entries[3].id, text: 'a3 anew' });
+  return id;
+}
+
+/** Puts the focus on nothing in particular. */
+const leave = (page: Page) => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
+const sheet = (page: Page) => dialog(page, 'Keyboard shortcuts');
+const palette = (page: Page) => dialog(page, 'Command palette');
+
+test('versions: the seed’s keys in the composer, their twins outside of it', async ({ page, api }) => {
+  await page.goto(`/chat/${await versions(api)}`);
+  const last = messages(page).last();
+  await expect(last).toContainText('a3 anew');
+  await composer(page).focus();
+  await page.keyboard.press('Control+[');
+  await expect(last).not.toContainText('anew');
+  await page.keyboard.press('Control+]');
+  await expect(last).toContainText('a3 anew');
+  await leave(page);
+  await page.keyboard.press('[');
+  await expect(last).not.toContainText('anew');
+  await page.keyboard.press(']');
+  await expect(last).toContainText('a3 anew');
+  for (const keys of ['Control+Shift+B', 'b']) {
+    await page.keyboard.press(keys);
+    const list = dialog(page, 'Versions of this message');
+    await expect(list).toContainText('a3 anew');
+    await page.keyboard.press('Escape');
+    await expect(list).toHaveCount(0);
+    await leave(page);
+  }
+});
+
+test('fork: on the focused message, else the last; letters in a field stay letters', async ({ page, api }) => {
+  await page.goto(`/chat/${await versions(api)}`);
+  await expect(messages(page)).toHaveCount(4);
+  await composer(page).fill('');
+  await page.keyboard.type('fb[?');
+  await expect(composer(page)).toHaveValue('fb[?');
+  await page.keyboard.press('Control+Shift+F');
+  await expect(dialog(page, 'Fork chat')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(dialog(page, 'Fork chat')).toHaveCount(0);
+  await messages(page).nth(1).focus();
+  await page.keyboard.press('f');
+  await expect(dialog(page, 'Fork chat')).toContainText('a1');
+  await page.keyboard.press('Escape');
+});
+
+test('views: tree, timeline, comparison, search, sidebar', async ({ page, api }) => {
+  const id = await versions(api);
+  await page.goto(`/chat/${id}`);
+  await expect(messages(page)).toHaveCount(4);
+  await leave(page);
+  await expect(page.getByRole('tree')).toHaveCount(0);
+  await page.keyboard.press('Control+Shift+T');
+  await expect(page.getByRole('treeitem')).toHaveCount(1);
+  await page.keyboard.press('g');
+  await page.keyboard.press('t');
+  await expect(page.getByRole('tree')).toHaveCount(0);
+  await page.keyboard.press('/');
+  await expect(page.getByRole('searchbox', { name: 'Search' })).toBeFocused();
+  await leave(page);
+  await page.keyboard.press('g');
+  await page.keyboard.press('c');
+  await expect(dialog(page, 'Compare')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(dialog(page, 'Compare')).toHaveCount(0);
+  await page.keyboard.press('Control+\\');
+  await expect(page.getByRole('searchbox', { name: 'Search' })).toHaveCount(0);
+  await page.keyboard.press('Control+\\');
+  await page.keyboard.press('g');
+  await page.keyboard.press('l');
+  await expect(page).toHaveURL(`/timeline/${id}`);
+});
+
+test('the palette finds commands and chats, and acts on the message that was focused', async ({ page, api }) => {
+  const id = await versions(api);
+  await api.chat('Elsewhere', ['x', 'y']);
+  await page.goto(`/chat/${id}`);
+  await messages(page).nth(1).focus();
+  await page.keyboard.press('Control+k');
+  const field = palette(page).getByRole('combobox');
+  await expect(field).toBeFocused();
+  await field.fill('fork');
+  await expect(palette(page).getByRole('option').first()).toContainText('Fork chat from here');
+  await page.keyboard.press('Enter');
+  await expect(dialog(page, 'Fork chat')).toContainText('a1');
+  await page.keyboard.press('Escape');
+  await expect(dialog(page, 'Fork chat')).toHaveCount(0);
+  await page.keyboard.press('Control+k');
+  await expect(field).toHaveValue('');
+  await field.fill('elsewh');
+  await palette(page).getByRole('option', { name: 'Elsewhere' }).click();
+  await expect(messages(page)).toHaveText([/x/, /y/]);
+  await page.keyboard.press('Control+k');
+  await field.fill('dark');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('html')).toHaveCSS('color-scheme', 'dark');
+  await page.reload();
+  await expect(page.locator('html')).toHaveCSS('color-scheme', 'dark');
+});
+
+test('bindings are taken away, added, taken over, undone, reset, and kept', async ({ page, api }) => {
+  await page.goto(`/chat/${await versions(api)}`);
+  await expect(messages(page)).toHaveCount(4);
+  await leave(page);
+  await page.keyboard.press('?');
+  await expect(sheet(page).getByText('Fork chat from here')).toBeVisible();
+  await sheet(page).getByRole('button', { name: 'Change keys' }).click();
+  await sheet(page).getByRole('button', { name: 'Remove F from Fork chat from here' }).click();
+  const add = sheet(page).getByRole('button', { name: 'Add keys for Fork chat from here' });
+  await add.click();
+  await page.keyboard.press('Control+w');
+  await expect(sheet(page).getByRole('alert')).toContainText('browser');
+  await page.keyboard.press('Escape');
+  await expect(sheet(page)).toBeVisible();
+  await add.click();
+  await page.keyboard.press('x');
+  await page.keyboard.press('y');
+  await expect(sheet(page).getByRole('button', { name: 'Remove X Y from Fork chat from here' })).toBeVisible();
+  await add.click();
+  await page.keyboard.press('Control+k');
+  await expect(page.getByText('Ctrl K was taken from “Command palette”.')).toBeVisible();
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await expect(sheet(page).getByRole('button', { name: 'Remove Ctrl K from Command palette' })).toBeVisible();
+  await sheet(page).getByRole('button', { name: 'Done' }).click();
+  await page.keyboard.press('Escape');
+
+  await page.reload();
+  await expect(messages(page)).toHaveCount(4);
+  await leave(page);
+  await page.keyboard.press('f');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await page.keyboard.press('x');
+  await page.keyboard.press('y');
+  await expect(dialog(page, 'Fork chat')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(dialog(page, 'Fork chat')).toHaveCount(0);
+  await leave(page);
+  await page.keyboard.press('?');
+  await sheet(page).getByRole('button', { name: 'Change keys' }).click();
+  await sheet(page).getByRole('button', { name: 'Usual keys for all' }).click();
+  await page.keyboard.press('Escape');
+  await leave(page);
+  await page.keyboard.press('f');
+  await expect(dialog(page, 'Fork chat')).toBeVisible();
+});

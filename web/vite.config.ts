@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Build and developer server of the page. `npm run dev` hands /ramet and /openapi.json on to a
+// server that runs already (RAMET_URL, else the usual port).
+import { defineConfig } from "vitest/config";
+import react from "@vitejs/plugin-react";
+
+const server = process.env.RAMET_URL ?? "http://127.0.0.1:7077";
+const proxied = ["/ramet", "/openapi.json", "/login", "/logout"];
+
+// The server writes for its own origin alone.
+const hand = { target: server, changeOrigin: true, headers: { origin: server } };
+
+export default defineConfig({
+  plugins: [react()],
+  build: {
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    sourcemap: false,
+    chunkSizeWarningLimit: 700,
+  },
+  server: {
+    host: "127.0.0.1",
+    port: 5173,
+    proxy: Object.fromEntries(proxied.map((path) => [path, hand])),
+  },
+  test: {
+    environment: "jsdom",
+    include: ["src/**/*.test.{ts,tsx}"],
+  },
+});
