@@ -129,7 +129,8 @@ static void connection_end(http *h, peer *p)
 /* The peer keeps a second descriptor, with its own place in epoll: the first one goes. */
 static void hand_on(http *h, peer *p)
 {
-    int fd = p->fd, second = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    int one = 1, fd = p->fd, second = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     watch_fd(h, EPOLL_CTL_DEL, fd, 0, NULL);
     pthread_mutex_lock(&h->lock);
     p->fd = second;

@@ -8,6 +8,7 @@
 #include "agent/agent.h"
 #include "face/face.h"
 #include "server/http.h"
+#include "server/rpc.h"
 
 #include <stdatomic.h>
 
@@ -21,6 +22,7 @@ typedef struct setting_list {
 
 typedef struct server_config {
     const char *listen; /* ADDR:PORT; [v6]:PORT */
+    const char *grpc;   /* the same, for gRPC alone; "": none */
     const char *public_url;
     const char *kagent_agents; /* any, listed */
     const char *db;
