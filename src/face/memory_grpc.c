@@ -134,7 +134,7 @@ M(attachments, "DownloadAttachment", "grpcAttachment", .names = "id=attachmentId
 M(attachments, "DeleteAttachment", "memoryDeleteAttachment", .names = "id=attachmentId"),
 M(attachments, "GetAttachmentDownloadUrl", "memoryDownloadUrl", .names = "id=attachmentId"),
 
-M(search, "SearchConversations", "memorySearch", .names = "after=afterCursor", .answer = "results=data next_cursor=afterCursor"),
+M(search, "SearchConversations", "memorySearch", .names = "after=afterCursor", .lone = "searchType", .answer = "results=data next_cursor=afterCursor"),
 M(search, "IndexConversations", "memoryIndex"),
 M(search, "ListUnindexedEntries", "memoryUnindexed", .names = "cursor=afterCursor", .answer = "entries=data cursor=afterCursor"),
 
@@ -145,7 +145,7 @@ M(event_stream, "SubscribeEvents", "memoryEvents", .kind = RPC_EVENTS, .check = 
 M(admin_entries, "ListEntries", "memoryAdminListEntries", .names = "epoch_filter=epoch before_page_token=beforeCursor",
  .answer = "entries=data"),
 M(admin_entries, "GetEntry", "memoryAdminGetEntry"),
-M(admin_conversations, "GetConversation", "memoryAdminConversation"),
+M(admin_conversations, "GetConversation", "memoryAdminGet"),
 M(admin_conversations, "ListConversations", "memoryAdminListConversations", .answer = "conversations=data", .check = check_times),
 M(admin_conversations, "UpdateConversation", "memoryAdminUpdateConversation"),
 M(admin_conversations, "ListMemberships", "memoryAdminListMembers", .answer = "memberships=data"),
@@ -247,10 +247,15 @@ static bool is_path(const request *r, const char *name)
     return false;
 }
 
+static size_t list_count(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
+{
+    return *(const size_t *)(const void *)((const char *)m + f->quantifier_offset);
+}
+
 static bool place_texts(request *r, const char *name, const ProtobufCMessage *m,
                         const ProtobufCFieldDescriptor *f)
 {
-    size_t n = *(const size_t *)(const void *)((const char *)m + f->quantifier_offset);
+    size_t n = list_count(m, f);
     char *const *items = *(char *const *const *)proto_at(m, f);
     for (size_t i = 0; i < n; i++)
         query_add(r, name, items[i]);
@@ -271,7 +276,8 @@ static bool place_field(request *r, const ProtobufCMessage *m, const ProtobufCFi
 {
     arena *a = r->q->a;
     const char *name = memory_rpc_name(a, r->m->names, f->name), *text;
-    bool body = strcmp(r->q->route->method, "GET") != 0 && strcmp(r->q->route->method, "DELETE");
+    bool body = strcmp(r->q->route->method, "GET") != 0 &&
+                strcmp(r->q->route->method, "DELETE") != 0 && r->m->kind != RPC_UPLOAD;
     if (!name)
         name = proto_json_name(a, f);
     if (f->type == PROTOBUF_C_TYPE_MESSAGE && f->label != PROTOBUF_C_LABEL_REPEATED) {
@@ -290,6 +296,10 @@ static bool place_field(request *r, const ProtobufCMessage *m, const ProtobufCFi
     if (body && !is_path(r, name)) {
         jw_key(&r->w, name);
         r->in_body = true;
+        if (r->m->lone && strcmp(name, r->m->lone) == 0 && list_count(m, f) == 1) {
+            jw_str(&r->w, **(char *const *const *)proto_at(m, f));
+            return true;
+        }
         return proto_value(a, &r->w, m, f, &r->why);
     }
     if (f->label == PROTOBUF_C_LABEL_REPEATED)

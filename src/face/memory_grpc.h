@@ -60,6 +60,8 @@ int memory_rpc_status(face_req *q, const char **message);
 /* Uploads: the bytes of a further message, in that arena. False: the answer is filled. */
 bool memory_rpc_chunk_read(face_req *q, arena *a, const void *bytes, size_t n, const void **chunk,
                            size_t *size);
+/* Takes an upload that was answered back: its client does not want it any more. */
+void memory_rpc_undo(face_req *q);
 /* Downloads: after the answer about the file was written, opens it as q->file. */
 bool memory_rpc_open(face_req *q);
 void memory_rpc_chunk_write(const void *chunk, size_t size, buf *out);

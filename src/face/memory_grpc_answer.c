@@ -178,6 +178,14 @@ bool memory_rpc_open(face_req *q)
     return q->file >= 0;
 }
 
+void memory_rpc_undo(face_req *q)
+{
+    json_doc d;
+    if (q->status >= 200 && q->status < 300 && q->out.n &&
+        json_parse(q->a, q->out.p, q->out.n, 0, &d, NULL))
+        ramet_attachment_delete(q->c, json_text(q->a, &d, json_get(&d, &d.nodes[0], "id")));
+}
+
 static bool upload_begin(face_req *q)
 {
     const char *name = face_query(q, "filename"), *type = face_query(q, "contentType");

@@ -18,6 +18,7 @@ struct memory_rpc {
     rpc_kind kind;
     const char *names, *answer;
     const char *missing, *instead; /* a member of the body, and its value when it is not given */
+    const char *lone;              /* a list of texts: one alone is sent as a text */
     const char *needs_client;      /* a parameter that only a client may give */
     bool (*check)(face_req *q, ProtobufCMessage *in);
 };

@@ -71,19 +71,17 @@ static bool walk_message(walk *w, const ProtobufCMessageDescriptor *d, const uin
             return walk_bad(w, cut);
         const ProtobufCFieldDescriptor *f =
             protobuf_c_message_descriptor_get_field(d, (unsigned)(tag >> 3));
-        size_t fixed = (tag & 7) == 1 ? 8 : (tag & 7) == 5 ? 4 : 0;
-        if ((tag & 7) == 0) {
-            if (!varint(&p, end, &n))
-                return walk_bad(w, cut);
-            continue;
-        }
-        if ((tag & 7) == 2 ? !varint(&p, end, &n) : !fixed)
+        unsigned wire = tag & 7;
+        if (wire != 0 && wire != 1 && wire != 2 && wire != 5)
             return walk_bad(w, "the message holds what is no field");
-        if (fixed)
-            n = fixed;
+        n = wire == 1 ? 8 : 4;
+        if ((wire == 0 || wire == 2) && !varint(&p, end, &n))
+            return walk_bad(w, cut);
+        if (wire == 0)
+            continue;
         if (n > (size_t)(end - p))
             return walk_bad(w, cut);
-        if (!fixed && !walk_bytes(w, f, p, n, depth))
+        if (wire == 2 && !walk_bytes(w, f, p, n, depth))
             return false;
         p += n;
     }

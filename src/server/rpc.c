@@ -56,9 +56,21 @@ static void call_free(rpc *r)
     free(r);
 }
 
+static void late_run(pool_job *job)
+{
+    rpc *r = (rpc *)((char *)job - offsetof(rpc, job));
+    memory_rpc_undo(&r->q);
+    call_free(r);
+}
+
 static void call_leave(rpc *r)
 {
-    if (atomic_fetch_sub(&r->owners, 1) == 1)
+    if (atomic_fetch_sub(&r->owners, 1) != 1)
+        return;
+    r->job.run = late_run;
+    if (r->m && memory_call_late(r) && pool_enter(r->s->cfg.pool))
+        pool_put(r->s->cfg.pool, &r->job);
+    else
         call_free(r);
 }
 

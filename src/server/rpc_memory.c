@@ -286,6 +286,13 @@ void memory_call_closed(rpc *r)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Some clients end a stream before they cancel it, so that half a file looks like a whole one; and
+ * who did not get the answer does not know that it is there. */
+bool memory_call_late(const rpc *r)
+{
+    return memory_rpc_kind(r->m) == RPC_UPLOAD && r->was_cancelled && r->q.status == 201;
+}
+
 void memory_call_free(rpc *r)
 {
     face_req *q = &r->q;

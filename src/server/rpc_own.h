@@ -99,6 +99,7 @@ grpc_slice call_bytes(rpc *r);
 /* ---- rpc_memory.c */
 void memory_call_begin(rpc *r);
 void memory_call_closed(rpc *r); /* it is over: nothing that sleeps may go on sleeping */
+bool memory_call_late(const rpc *r); /* what it did is to be undone, on the pool */
 void memory_call_free(rpc *r);
 
 /* ---- rpc_tools.c */

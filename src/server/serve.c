@@ -678,6 +678,7 @@ static ramet_status parts_start(server *s, ramet_error *err)
                           .arg = s};
     about_bind(&(about_parts){.metrics = s->metrics,
                               .http = &s->http,
+                              .rpc = &s->rpc,
                               .live = s->live,
                               .turns = s->turns,
                               .store = s->store,
