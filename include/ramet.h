@@ -703,6 +703,10 @@ RAMET_API ramet_status ramet_archive(ramet_call *c, const char *session, bool ar
 RAMET_API ramet_status ramet_entry_known(ramet_call *c, const char *session, const char *id,
                                          bool *known);
 
+/* The session that appended an entry, by the entry's id alone; for the embedding program. A deleted
+ * one does not count. */
+RAMET_API ramet_status ramet_entry_home(ramet_call *c, const char *id, const char **session);
+
 /* Texts that entries are to be found by, beside them (I2). Setting is for the embedding program. */
 typedef struct ramet_indexed {
     const char *text; /* NULL: none */
@@ -1471,6 +1475,10 @@ RAMET_API ramet_status ramet_attachment_get(ramet_call *c, const char *id, ramet
  * is brought to a file without a name in $TMPDIR. */
 RAMET_API ramet_status ramet_attachment_open(ramet_call *c, const char *id, ramet_attachment **out,
                                              int *fd);
+/* The first entry that refers to it, and its session; NULL: none. Whether the caller may read them
+ * is not looked at. */
+RAMET_API ramet_status ramet_attachment_home(ramet_call *c, const char *id, const char **session,
+                                             const char **entry);
 /* Only its uploader, and only while no entry refers to it. */
 RAMET_API ramet_status ramet_attachment_delete(ramet_call *c, const char *id);
 

@@ -277,6 +277,7 @@ struct face_req {
     void (*user_free)(void *user);
     void *inner; /* of whoever speaks HTTP */
     const char *(*header)(face_req *q, const char *name);
+    face_stream *(*stream_new)(face_req *q, size_t most); /* face_stream_new() */
 };
 
 /* ---- what faces use (face/face.c) */
@@ -354,7 +355,7 @@ void face_openapi(const face *const *faces, size_t n, const char *version, buf *
 void face_docs_html(const face *const *faces, size_t n, const char *version, buf *out);
 void face_docs_markdown(const face *f, buf *out); /* docs/api/NAME.md */
 
-/* ---- streams (by whoever speaks HTTP) */
+/* ---- streams (by whoever speaks the transport) */
 
 /* A body that goes on (server-sent events). Bytes are added from any thread; a reader that falls
  * more than `most` bytes behind is dropped; one that has taken everything may be given more. */
