@@ -186,7 +186,7 @@ static bool file_take(face_req *q, const char *id, memory_again *again, ramet_at
         const ramet_error *e = ramet_call_error(q->c);
         if (e->status == RAMET_ATTACHMENT_NOT_FOUND && !e->hidden &&
             ramet_fetch_get(q->c, id, &f) == RAMET_OK)
-            memory_refuse(q, 409, NULL, "attachment is not ready", NULL);
+            memory_refuse(q, 409, NULL, MEMORY_NOT_READY, NULL);
         else
             memory_error(q, id);
         return false;
