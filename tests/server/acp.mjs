@@ -247,7 +247,7 @@ test('options of a fork: servers of the source where none are given, folders nev
     const f = (await e.ask('session/fork', { sessionId: s, cwd: '/tmp', mcpServers: [], additionalDirectories: ['/y'] })).sessionId;
     const given = e.got(method).at(-1).params;
     assert.deepEqual([given.mcpServers, given.additionalDirectories], [[], ['/y']]);
-    assert.ok(e.updates(f).some((u) => u.sessionUpdate === 'session_info_update' && u._meta.ramet.forkedFrom === s), 'its lineage is told');
+    await eventually(() => assert.ok(e.updates(f).some((u) => u.sessionUpdate === 'session_info_update' && u._meta.ramet.forkedFrom === s), 'its lineage is told'));
     await e.end();
   }
 });
