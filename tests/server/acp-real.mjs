@@ -11,17 +11,9 @@ import http from 'node:http';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { test, finish, assert, scratch, sleep, RAMET } from './lib.mjs';
+import { test, alongside, finish, assert, scratch, sleep, RAMET } from './lib.mjs';
 import { editor, TOLD } from './help/acp.mjs';
 import { file, load } from './help/packages.mjs';
-
-/** Those that wait more than they do run while the others do. */
-function alongside(name, run, options) {
-  if (process.argv[2] && !name.includes(process.argv[2])) return;
-  const done = Promise.resolve().then(run);
-  done.catch(() => {});
-  test(name, () => done, options);
-}
 
 const patience = 60000; // they are large programs
 

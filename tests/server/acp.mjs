@@ -6,7 +6,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { test, finish, assert, scratch, ramet, start, call, storeBytes, slow, eventually, RAMET } from './lib.mjs';
+import { test, alongside, finish, assert, scratch, ramet, start, call, storeBytes, slow, eventually, RAMET } from './lib.mjs';
 import { editor, TOLD } from './help/acp.mjs';
 
 const all = { loadSession: true, sessionCapabilities: { fork: {}, list: {}, resume: {}, close: {}, delete: {} } };
@@ -190,7 +190,7 @@ for (const over of ['a file', 'a server'])
 test('large data in what a tool answers, and very long texts, are attachments, too', async () => {
   const e = await editor({});
   const s = await e.open();
-  const data = randomBytes(300000).toString('base64'), odd = `${'A'.repeat(300 << 10)}=`, long = 'lorem '.repeat(3 << 20);
+  const data = randomBytes(300000).toString('base64'), odd = `${'A'.repeat(300 << 10)}=`, long = 'lorem '.repeat(1 << 20);
   const image = { type: 'content', content: { type: 'image', mimeType: 'image/png', data } };
   const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 't', status: 'completed',
     content: [image, { type: 'diff', path: '/a', oldText: null, newText: long }], rawOutput: { content: [{ type: 'image', data, mimeType: 'image/png', _meta: { mine: 1 } }], odd: { data: odd } } };
@@ -758,7 +758,7 @@ test('a prompt that was cancelled when the agent died is -32800; what it said on
   await e.closed;
 });
 
-test('the editor goes: the agent and what it started end with it', async () => {
+alongside('the editor goes: the agent and what it started end with it', async () => {
   const pid = scratch('pid');
   const stubborn = "process.on('SIGTERM',()=>{});process.stdin.on('data',()=>console.log(JSON.stringify({jsonrpc:'2.0',id:0,result:{protocolVersion:1}})));setInterval(()=>{},1000)";
   const script = `trap '' TERM; sleep 1000 & echo $! > ${pid}; exec ${process.execPath} -e "${stubborn}"`;

@@ -87,6 +87,14 @@ export function test(name, run, { seconds = 60 } = {}) {
   tests.push({ name, run, seconds });
 }
 
+/** One that waits more than it does: it runs while the others do. It must not start servers. */
+export function alongside(name, run, options) {
+  if (process.argv[2] && !name.includes(process.argv[2])) return;
+  const done = Promise.resolve().then(run);
+  done.catch(() => {});
+  test(name, () => done, options);
+}
+
 function within(promise, ms, what) {
   let timer;
   const late = new Promise((_, fail) => {
