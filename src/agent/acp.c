@@ -588,6 +588,27 @@ static void seed_put(buf *b, const agent_turn *t, size_t n)
     buf_puts(b, "</conversation>\n");
 }
 
+/* A message of the user as content blocks: its text, and files that have an address. */
+static void blocks_put(talk *k, buf *to, const ramet_entry *e)
+{
+    message m = {.a = k->a};
+    const char *first = to->p[to->n - 1] == '[' ? "" : ",";
+    buf_printf(to, "%s{\"type\":\"text\",\"text\":%s}", first, json_quote(k->a, e->text));
+    if (!e->parts || !json_parse(k->a, e->parts, strlen(e->parts), 0, &m.d, NULL))
+        return;
+    for (const json_node *v = json_first(&m.d, m.d.nodes); v; v = json_next(&m.d, m.d.nodes, v)) {
+        const char *type = message_text(&m, v, "type"), *url = message_text(&m, v, "url");
+        const char *name = message_text(&m, v, "name"), *media = message_raw(&m, v, "media_type");
+        if (!type || strcmp(type, "file") != 0 || !url)
+            continue;
+        member all[] = {{"type", "\"resource_link\""},
+                        {"uri", json_quote(k->a, url)},
+                        {"name", json_quote(k->a, name ? name : url)},
+                        {"mimeType", media}};
+        buf_printf(to, ",%s", json_with(k->a, NULL, all, 4));
+    }
+}
+
 static void prompt_ask(talk *k, size_t n, bool seed)
 {
     buf text, params;
@@ -596,11 +617,10 @@ static void prompt_ask(talk *k, size_t n, bool seed)
     buf_printf(&params, "{\"sessionId\":%s,\"prompt\":[", json_quote(k->a, k->l.inner));
     if (seed) {
         seed_put(&text, k->t, n);
-        buf_printf(&params, "{\"type\":\"text\",\"text\":%s},", json_quote(k->a, text.p));
+        buf_printf(&params, "{\"type\":\"text\",\"text\":%s}", json_quote(k->a, text.p));
     }
     for (size_t i = n; i < k->t->n; i++)
-        buf_printf(&params, "%s{\"type\":\"text\",\"text\":%s}", i > n ? "," : "",
-                   json_quote(k->a, k->t->history[i].text));
+        blocks_put(k, &params, &k->t->history[i]);
     buf_puts(&params, "]}");
     program_ask(k->own, k->p, &k->l, "session/prompt", params.p);
     buf_release(&text);

@@ -112,6 +112,15 @@ test('who cancels while a permission is asked has answered it', async () => {
   assert.equal(got('session/cancel').length, 1);
 });
 
+test('files of a message that have an address are passed on', async () => {
+  const { server, open, got } = await serve();
+  const s = await open();
+  const parts = [{ type: 'text', text: 'look' }, { type: 'file', url: 'file:///a.txt', name: 'a.txt', media_type: 'text/plain' }];
+  const r = await call(server, 'POST', `sessions/${s}/messages`, { user, json: { parts } });
+  assert.equal(r.status, 200, r.text);
+  assert.deepEqual(got('session/prompt')[0].params.prompt, [{ type: 'text', text: 'look' }, { type: 'resource_link', uri: 'file:///a.txt', name: 'a.txt', mimeType: 'text/plain' }]);
+});
+
 test('cancelled, failed, died and started again', async () => {
   const { server, got, open, say, last } = await serve();
   const s = await open();
