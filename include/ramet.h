@@ -603,7 +603,25 @@ typedef struct ramet_task {
 typedef struct ramet_task_in {
     const char *id;
     const char *data;
+    int64_t at; /* when it came to its status; 0: it is not told */
 } ramet_task_in;
+
+/* A session as a list by time sees it. */
+typedef struct ramet_active {
+    const char *session, *agent; /* its id; the name of its agent, NULL: none */
+    int64_t first, last;         /* nothing in it came to its status before, or after */
+} ramet_active;
+typedef struct ramet_active_in {
+    int64_t last, number; /* where the list before it ended (0, 0: from the start) */
+    int64_t until;        /* only those in which something is as old as this; 0: any */
+    int limit;            /* 1 … 1000; 0: 100 */
+} ramet_active_in;
+typedef struct ramet_active_list {
+    ramet_active *items;
+    size_t n;
+    bool more;            /* there may be more behind: */
+    int64_t last, number; /* their `last` is not above this one */
+} ramet_active_list;
 
 typedef struct ramet_append_in {
     const ramet_entry_in *entries;
@@ -685,6 +703,10 @@ RAMET_API ramet_status ramet_archive(ramet_call *c, const char *session, bool ar
 RAMET_API ramet_status ramet_entry_known(ramet_call *c, const char *session, const char *id,
                                          bool *known);
 
+/* The session that appended an entry, by the entry's id alone; for the embedding program. A deleted
+ * one does not count. */
+RAMET_API ramet_status ramet_entry_home(ramet_call *c, const char *id, const char **session);
+
 /* Texts that entries are to be found by, beside them (I2). Setting is for the embedding program. */
 typedef struct ramet_indexed {
     const char *text; /* NULL: none */
@@ -738,6 +760,31 @@ typedef struct ramet_page {
 RAMET_API ramet_status ramet_read(ramet_call *c, const char *session, const ramet_read_in *in,
                                   ramet_page *out);
 
+/* What several sessions of a tree have appended themselves, in one order. */
+typedef struct ramet_across_in {
+    bool tree; /* every session of it that the caller may see; else those that the path is of */
+    /* By key: entries that have one (ramet_entry_in.key) from this to that, both of one length;
+     * needed without `tree`. NULL: by time. */
+    const char *key_from, *key_to;
+    /* Entries of ramet_across_entry() that the page is behind, or before; by key: and theirs. */
+    const ramet_entry *after, *before;
+    const char *after_key, *before_key;
+    bool tail;               /* the last ones */
+    const ramet_entry *upto; /* by time: nothing behind this one */
+    int64_t end;             /* only positions below this; 0 = all */
+    int limit;               /* 1-1000; 0 = 50 */
+    bool (*want)(void *arg, const ramet_entry *e); /* as in ramet_read_in */
+    void *want_arg;
+} ramet_across_in;
+/* Only the flag of the direction that was read in is set; no head. O(limit log s), s sessions, and
+ * what `want` refuses. */
+RAMET_API ramet_status ramet_across(ramet_call *c, const char *session, const ramet_across_in *in,
+                                    ramet_page *out);
+/* An entry that is on the present path of the session that appended it, by its id or (NULL) by
+ * where it stands. */
+RAMET_API ramet_status ramet_across_entry(ramet_call *c, const char *session, const char *id,
+                                          int64_t branch, int64_t position, ramet_entry **out);
+
 /* One entry on a path. O(log d). */
 RAMET_API ramet_status ramet_entry_get(ramet_call *c, const char *session, int64_t branch,
                                        const char *entry_id, ramet_entry **out);
@@ -778,6 +825,10 @@ RAMET_API ramet_status ramet_task_get(ramet_call *c, const char *id, ramet_task 
 RAMET_API ramet_status ramet_task_delete(ramet_call *c, const char *session, const char *id);
 /* Of a session, oldest first, deleted ones too. */
 RAMET_API ramet_status ramet_tasks(ramet_call *c, const char *session, ramet_task **out, size_t *n);
+/* The sessions that the caller may see, by when something happened in them last, newest first: for
+ * who lists what is in them by time. Costs a look at each of them, without what is in it. */
+RAMET_API ramet_status ramet_active_find(ramet_call *c, const ramet_active_in *in,
+                                         ramet_active_list *out);
 /* The session that a turn of the server belongs to; NULL when the caller may not see one. */
 RAMET_API ramet_status ramet_turn_session(ramet_call *c, const char *turn, const char **session);
 
@@ -941,6 +992,7 @@ typedef struct ramet_branch {
     int64_t created;
     const char *tip_id;  /* last entry of its path, NULL when empty */
     const char *preview; /* of its first own entry, "" when it has none */
+    const char *session; /* whose it is; ramet_tree_branches() alone */
 } ramet_branch;
 
 /* Every branch of a session's main log, oldest first. */
@@ -961,6 +1013,12 @@ RAMET_API ramet_status ramet_children(ramet_call *c, const char *session, ramet_
  * ids, and is then one query. */
 RAMET_API ramet_status ramet_tree(ramet_call *c, const char *session, bool light,
                                   ramet_session **out, size_t *n);
+/* The branches of the main logs of all sessions of the tree that the caller sees, without `tip_id`
+ * and `preview`, by id: a branch comes after those that it left. `after` (0: from the first) and
+ * `limit` make pages; *more tells whether there is another. O(sessions and branches of the tree).
+ */
+RAMET_API ramet_status ramet_tree_branches(ramet_call *c, const char *session, int64_t after,
+                                           int limit, ramet_branch **out, size_t *n, bool *more);
 
 typedef struct ramet_fork_point {
     int64_t position;     /* entries kept */
@@ -1244,6 +1302,11 @@ typedef struct ramet_event {
     size_t n;
     bool more; /* there were more entries than that: read them */
     int64_t at;
+    /* UPDATED, when that is what changed: a member of the tree (else NULL) and his levels before
+     * and after it; and whether the tree was archived (1) or brought back (-1). */
+    const char *member;
+    ramet_level before, after;
+    int archived;
 } ramet_event;
 
 typedef struct ramet_events_in {
@@ -1412,6 +1475,10 @@ RAMET_API ramet_status ramet_attachment_get(ramet_call *c, const char *id, ramet
  * is brought to a file without a name in $TMPDIR. */
 RAMET_API ramet_status ramet_attachment_open(ramet_call *c, const char *id, ramet_attachment **out,
                                              int *fd);
+/* The first entry that refers to it, and its session; NULL: none. Whether the caller may read them
+ * is not looked at. */
+RAMET_API ramet_status ramet_attachment_home(ramet_call *c, const char *id, const char **session,
+                                             const char **entry);
 /* Only its uploader, and only while no entry refers to it. */
 RAMET_API ramet_status ramet_attachment_delete(ramet_call *c, const char *id);
 

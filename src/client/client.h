@@ -57,6 +57,7 @@
     X(ancestry)                                                                                    \
     X(children)                                                                                    \
     X(tree)                                                                                        \
+    X(tree_branches)                                                                               \
     X(fork_points)                                                                                 \
     X(compare)                                                                                     \
     X(verdict_add)                                                                                 \

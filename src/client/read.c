@@ -400,6 +400,7 @@ void read_branch(client_call *c, const json_doc *d, const json_node *v, ramet_br
         AT(ramet_branch, "current", IS_BOOL, current),
         AT(ramet_branch, "created_at", IS_TIME, created),
         AT(ramet_branch, "preview", IS_WORDS, preview),
+        AT(ramet_branch, "session_id", IS_TEXT, session),
         END,
     };
     read_members(c, d, v, branch, out);

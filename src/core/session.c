@@ -746,7 +746,8 @@ static ramet_status update_run(cx *x, void *arg)
         TRY(patch_apply(x, j->in, &s));
     if (j->promote)
         s.expires = 0;
-    s.updated = x->now;
+    /* Not before the branches that it has: see branch_create(). */
+    s.updated = x->now > s.updated ? x->now : s.updated;
     db_stmt *q = db_query(x->d, Q_session_set);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);

@@ -148,7 +148,7 @@ typedef struct face_who {
     bool named; /* the user was named by the request, or is its token's */
 } face_who;
 
-enum { FACE_TURNS_MOST = 16 /* of one request */ };
+enum { FACE_TURNS_MOST = 16 /* of one request */, FACE_MESSAGE = 256, MODEL_MAX_BYTES = 255 };
 
 /* How a request hears a turn, when it wants other words than the events of the native API. Called
  * with locks held: it does not use the library. */
@@ -192,6 +192,10 @@ typedef struct face_host {
     /* Model servers that run on this machine and are no agents yet; writes a JSON array. NULL where
      * that is nobody's business. */
     void (*nearby)(void *arg, arena *a, json_writer *w);
+    /* Makes an agent of a model of one of them, until the server ends; gives its name, also when
+     * there is one already. NULL and *message (FACE_MESSAGE bytes) when it is none of them. */
+    const char *(*nearby_use)(void *arg, arena *a, const char *url, const char *model,
+                              char *message);
     /* The name of one of them, from 0 on; NULL past the last. */
     const char *(*agent_name)(void *arg, size_t i);
     /* That of who answers where none is named. NULL where nobody does. */
@@ -273,6 +277,7 @@ struct face_req {
     void (*user_free)(void *user);
     void *inner; /* of whoever speaks HTTP */
     const char *(*header)(face_req *q, const char *name);
+    face_stream *(*stream_new)(face_req *q, size_t most); /* face_stream_new() */
 };
 
 /* ---- what faces use (face/face.c) */
@@ -350,7 +355,7 @@ void face_openapi(const face *const *faces, size_t n, const char *version, buf *
 void face_docs_html(const face *const *faces, size_t n, const char *version, buf *out);
 void face_docs_markdown(const face *f, buf *out); /* docs/api/NAME.md */
 
-/* ---- streams (by whoever speaks HTTP) */
+/* ---- streams (by whoever speaks the transport) */
 
 /* A body that goes on (server-sent events). Bytes are added from any thread; a reader that falls
  * more than `most` bytes behind is dropped; one that has taken everything may be given more. */

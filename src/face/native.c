@@ -322,6 +322,8 @@ void native_branch(json_writer *w, const ramet_branch *b)
     jw_kbool(w, "current", b->current);
     native_ktime(w, "created_at", b->created);
     jw_kstr(w, "preview", b->preview ? b->preview : "");
+    if (b->session)
+        jw_kstr(w, "session_id", b->session);
     jw_end_object(w);
 }
 

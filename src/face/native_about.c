@@ -78,6 +78,35 @@ void api_agents_nearby(face_req *q)
     face_answer(q, RAMET_OK);
 }
 
+static void show_used(face_req *q, const void *answer)
+{
+    jw_object(&q->w);
+    jw_kstr(&q->w, "name", answer);
+    jw_end_object(&q->w);
+}
+
+/* Who may reach a server without a token is taken for its owner; others configure it. */
+void api_agents_use(face_req *q)
+{
+    char message[FACE_MESSAGE] = "";
+    const char *url = face_text(q, "url"), *model = face_text(q, "model");
+    if (!q->host->nearby_use || q->host->secured) {
+        face_fail(q, 403, "forbidden", NULL, "agents are configured where the server is started");
+        return;
+    }
+    if (!*model || strlen(model) > MODEL_MAX_BYTES) {
+        face_fail(q, 400, "invalid_request", "model", "model has 1 to %d bytes", MODEL_MAX_BYTES);
+        return;
+    }
+    const char *name = q->host->nearby_use(q->host->arg, q->a, url, model, message);
+    if (!name) {
+        face_fail(q, 400, "invalid_request", "url", "%s", message);
+        return;
+    }
+    face_render(q, show_used, name);
+    face_answer(q, RAMET_OK);
+}
+
 /* -------------------------------------------------------------------- events */
 
 bool api_last_seen(face_req *q, int64_t *after, bool *given)

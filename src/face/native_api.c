@@ -255,6 +255,10 @@ static const face_route routes[] = {
  .summary = "The whole tree that the session is in", .success = 200, .answer = "SessionList", .run = api_tree_list, .query = FIELDS(WHOLE),
  .about = "Parents before their forks, each with `depth` and `path` (the ids from the root, at most the last 64).",
  .statuses = E_SEE " BAD_CURSOR"},
+{.method = "GET", .path = S1 "/tree/branches", .name = "listTreeBranches", .group = "Lineage", .flags = ROUTE_PAGE,
+ .summary = "The branches of all sessions of the tree", .success = 200, .answer = "BranchList", .run = api_tree_branches_list, .query = FIELDS(WHOLE),
+ .about = "Those that the caller sees, each with `session_id`, after the one that it left; without `entry_id` and `preview`, which `listBranches` of a session tells.",
+ .statuses = E_SEE " BAD_CURSOR"},
 {.method = "GET", .path = S1 "/fork-points", .name = "listForkPoints", .group = "Lineage", .flags = ROUTE_PAGE,
  .summary = "Where forks and branches leave the present path", .success = 200, .answer = "ForkPointList", .run = api_fork_points_list,
  .statuses = E_SEE},
@@ -363,6 +367,12 @@ static const face_route routes[] = {
  .success = 200, .answer = "NearbyList", .run = api_agents_nearby,
  .about = "Looked for at the ports where the usual ones listen (Ollama, llama.cpp, LM Studio, vLLM), so that they can be offered; "
           "nothing is used by that. Local mode alone: else the list is empty."},
+{.method = "POST", .path = V1 "/agents/nearby", .name = "useNearby", .group = "About", .flags = ROUTE_WRITE,
+ .summary = "Makes an agent of a model server on this machine", .success = 200, .answer = "AgentName", .run = api_agents_use,
+ .about = "Its name is `local`, or `local-2` and so on; one that is there already is told. It is the default agent where only echo was there, and goes with the server: "
+          "to keep it, configure it. Local mode alone.",
+ .body = FIELDS(R("url", TEXT, "of `listNearby`"), R("model", TEXT, "one that it has, at most 255 bytes")), .statuses = "FORBIDDEN",
+ .example = "{\"url\": \"http://127.0.0.1:11434/v1\", \"model\": \"llama3.2\"}"},
 {.method = "GET", .path = V1 "/statistics", .name = "getStatistics", .group = "About", .flags = ROUTE_PAGE,
  .summary = "How the store is used: active users, who forked, who switched, forks a tree", .success = 200, .answer = "Statistics",
  .run = api_statistics_get, .about = "Over what the caller may see.",

@@ -86,7 +86,7 @@
     F(1, tree, 'i') C(2, name, 't') C(3, log, 'i') C(4, k, 'i')
 #define COPY_COLS_task(F, C)                                                                       \
     F(1, id, 't') C(2, tree, 'i') C(3, session, 'i') C(4, data, 't') C(5, created, 'i')            \
-    C(6, updated, 'i') C(7, deleted, 'i')
+    C(6, updated, 'i') C(7, deleted, 'i') C(8, at, 'i')
 #define COPY_COLS_remark(F, C)                                                                     \
     F(1, no, 'i') C(2, user_id, 't') C(3, message, 'i') C(4, positive, 'i') C(5, text, 't')        \
     C(6, issue, 't') C(7, at, 'i')
@@ -107,7 +107,7 @@
     F(1, id, 't') C(2, owner, 't') C(3, created, 'i')
 #define COPY_COLS_event(F, C)                                                                      \
     F(1, no, 'i') C(2, tree, 'i') C(3, session, 'i') C(4, kind, 'i') C(5, k, 'i') C(6, n, 'i')     \
-    C(7, at, 'i')
+    C(7, at, 'i') C(8, who, 't')
 
 /* Every table, in the order in which rows are written: what a row refers to comes before it. How it
  * is read: RANGE by a tree and from one key to another, TREE from one tree to another, WHOLE all of

@@ -191,7 +191,8 @@ static const char step_6[] =
     " PRIMARY KEY(user_id,share))@CLUSTERED;";
 
 /* What a session was made by beside forking, since when somebody is a member, trees that are being
- * handed over, texts that entries are found by, files that are fetched from elsewhere. */
+ * handed over, texts that entries are found by, files that are fetched from elsewhere, and of
+ * events whose level has changed. */
 static const char step_7[] =
     "ALTER TABLE member ADD COLUMN created BIGINT NOT NULL DEFAULT 0;"
     "UPDATE member SET created=(SELECT t.created FROM tree t WHERE t.tree=member.tree)"
@@ -210,7 +211,9 @@ static const char step_7[] =
     "CREATE TABLE errand(id TEXT PRIMARY KEY, url TEXT NOT NULL, name TEXT NOT NULL,"
     " media_type TEXT NOT NULL, owner TEXT NOT NULL, created BIGINT NOT NULL,"
     " expires BIGINT NOT NULL, failed INT NOT NULL)@CLUSTERED;"
-    "CREATE INDEX errand_by_time ON errand(expires);";
+    "CREATE INDEX errand_by_time ON errand(expires);"
+    "ALTER TABLE event ADD COLUMN who TEXT;"
+    "@POSTGRES{ALTER TABLE outbox ADD COLUMN who TEXT;}";
 
 /* The instant in microseconds, and a time as the views show it. */
 #define NOW_US                                                                                     \
@@ -288,8 +291,29 @@ static const char step_8[] =
     "LEFT JOIN path h ON h.tree=x.tree AND h.session=x.session AND h.branch=x.owner "
     "AND x.p<h.reach WHERE " LIVING ";";
 
+/* at: when a task came to its status, as its maker says; 0: he does not. tags: those of the rows in
+ * `tag`, so that a list by tag finds sessions by one look. Most have none, and are not in the
+ * index.
+ */
+static const char step_9[] =
+    "ALTER TABLE task ADD COLUMN at BIGINT NOT NULL DEFAULT 0;"
+    "@SQLITE{UPDATE task SET at=coalesce(json_extract(data,'$.at'),0);}"
+    "@POSTGRES{UPDATE task SET at=coalesce(CAST(CAST(data AS jsonb)->>'at' AS bigint),0);}"
+    "CREATE INDEX task_by_time ON task(tree,session,at);"
+    /* The first branch of a session is as old as the session. */
+    "UPDATE branch SET created=(SELECT s.created FROM session s WHERE s.tree=branch.tree AND "
+    "s.no=branch.session) WHERE EXISTS (SELECT 1 FROM session s WHERE s.tree=branch.tree AND "
+    "s.no=branch.session AND s.first=branch.id AND s.created<>branch.created);"
+    "@POSTGRES{ALTER TABLE session ADD COLUMN tags text[] COLLATE \"C\" NOT NULL DEFAULT "
+    "ARRAY[]::text[];"
+    "UPDATE session s SET tags=ARRAY(SELECT t.tag FROM tag t WHERE t.tree=s.tree AND "
+    "t.session=s.no "
+    "ORDER BY t.tag) WHERE EXISTS (SELECT 1 FROM tag t WHERE t.tree=s.tree AND t.session=s.no);"
+    "CREATE INDEX session_by_tags ON session USING gin(tags) WHERE tags<>ARRAY[]::text[];}";
+
 const schema_step schema_steps[] = {{1, step_1}, {2, step_2}, {3, step_3}, {4, step_4},
-                                    {5, step_5}, {6, step_6}, {7, step_7}, {8, step_8}};
+                                    {5, step_5}, {6, step_6}, {7, step_7}, {8, step_8},
+                                    {9, step_9}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)

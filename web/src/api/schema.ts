@@ -688,8 +688,10 @@ export interface components {
             created_at: string;
             /** @description first line */
             preview: string;
+            /** @description whose it is, among the branches of a tree */
+            session_id?: string;
         };
-        /** @description Versions of a message, or branches of a session, oldest first. */
+        /** @description Versions of a message, or branches of a session or a tree, oldest first. */
         BranchList: {
             branches: components["schemas"]["Branch"][];
             /** @description `cursor` of the next page; null at the end */
@@ -967,12 +969,21 @@ export interface components {
              * @description tokens that its context has
              */
             context?: number;
+            /** @description of a program that speaks ACP, as it told them last: a session's `options.mode` names one */
+            modes?: Record<string, never>;
+            /** @description likewise; `options.config` has values by id */
+            config_options?: string[];
         };
         /** @description Who can answer here. */
         AgentList: {
             agents: components["schemas"]["AgentInfo"][];
             /** @description `cursor` of the next page; null at the end */
             next_cursor: string | null;
+        };
+        /** @description An agent. */
+        AgentName: {
+            /** @description that sessions refer to it by */
+            name: string;
         };
         /** @description A model server that answers. */
         Nearby: {
