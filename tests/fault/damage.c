@@ -358,7 +358,6 @@ static bool column_plain(const column *c)
                                         "session.created",   "session.updated",
                                         "session.deleted",   "session.delete_op",
                                         "session.purging",   "session.title_key",
-                                        "branch.type",       "branch.created",
                                         "branch.touched",    "move.at",
                                         "move.who",          "move.why",
                                         "move.kind",         "tree.id",
