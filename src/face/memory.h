@@ -36,6 +36,9 @@ const char *memory_detail(face_req *q, const char *key, const char *value);
 const char *memory_entry_id(arena *a, const ramet_entry *e);
 /* The entry of that id on the path of a session; NULL: there is none (or the call has failed). */
 const ramet_entry *memory_entry_find(ramet_call *c, arena *a, const char *session, const char *id);
+/* The same on the present path of any session of its tree. */
+const ramet_entry *memory_entry_across(ramet_call *c, arena *a, const char *session,
+                                       const char *id);
 const char *memory_lower(arena *a, const char *uuid);
 /* The body of an entry of this face, read; false when it is another's. */
 typedef struct memory_body {
@@ -63,9 +66,9 @@ bool memory_level(face_req *q, const char *session, ramet_origin *out);
 /* Which entries a caller sees: `channel` NULL: all that he may. */
 typedef struct memory_sieve {
     const char *channel, *client;
+    bool everybody;   /* channels of all clients */
     int64_t epoch;    /* of context entries; -1: any */
     int64_t from_seq; /* -1: any */
-    int64_t owner;    /* number of the session that appended it; 0: any */
     arena *scratch;
     int64_t highest; /* epoch that was seen */
 } memory_sieve;
@@ -111,6 +114,15 @@ void memory_file_error(face_req *q, const char *id);
 memory_handler memory_file_post, memory_file_get, memory_file_delete, memory_file_url,
     memory_file_signed;
 bool memory_file_sink(face_req *q, const void *bytes, size_t n);
+/* An upload that is no form: all that the sink is given is the file. False: the answer is filled. */
+bool memory_file_begin(face_req *q, const char *name, const char *type);
+memory_handler memory_file_about;
+/* The error of an attachment that is still being brought. */
+#define MEMORY_NOT_READY "attachment is not ready"
+/* Whether the route is one for administrators and auditors. */
+bool memory_is_admin(const face_req *q);
+memory_handler memory_admin_talks, memory_admin_talk_patch, memory_admin_entries,
+    memory_admin_entry, memory_admin_members, memory_admin_children;
 memory_handler memory_search, memory_index, memory_unindexed, memory_events, memory_capabilities,
     memory_health;
 

@@ -58,6 +58,11 @@ SHAPE("MemoryError", "An error.", R("code", TEXT, "stable"), R("error", TEXT, ""
     F("startedByConversationId", TEXT, "when it is not there yet: it was started by this one"), F("startedByEntryId", UUID, ""),         \
     F("entries", ANY, "several of these instead")
 
+#define ENTRIES_QUERY \
+    F("afterCursor", UUID, "those behind it"), F("beforeCursor", UUID, "those before it"), F("tail", BOOL, "the last ones"), \
+    F("upToEntryId", UUID, "as it was then"), LIMIT, F("channel", TEXT, "all that the caller may see; `history` without a client"), F("epoch", TEXT, "of the channel context: `latest` (default), `all` or a number"), \
+    F("fromSeq", INT, "by sequence number, from this on", .least = 0, .most = 4294967295), F("forks", TEXT, "`all`: of the whole tree")
+
 static const face_route routes[] = {
 /* ------------------------------------------------------------------ the server */
 {.method = "GET", .path = "/v1/health", .name = "memoryHealth", .group = "Server", .flags = ROUTE_OPEN | ROUTE_QUICK | ROUTE_LOOSE,
@@ -67,7 +72,7 @@ static const face_route routes[] = {
 {.method = "GET", .path = "/v1/events", .name = "memoryEvents", .group = "Server", .flags = READ | ROUTE_STREAM,
  .summary = "What happens, as it happens", .success = 200, .run = memory_events,
  .about = "Frames `data: {\"event\", \"kind\", \"data\", \"cursor\"}`; `after` replays what came behind a cursor.",
- .query = FIELDS(F("after", TEXT, "a cursor; `start`: from the oldest that is kept"), F("kinds", ARRAY, "`conversation`, `entry`"),
+ .query = FIELDS(F("after", TEXT, "a cursor; `start`: from the oldest that is kept"), F("kinds", ARRAY, "`conversation`, `entry`, `membership`"),
                  F("detail", ENUM, "with `full` the content of entries", .words = "summary|full"), F("entry_channels", ARRAY, "`history` unless given"),
                  F("entry_content_types", ARRAY, "only these"), F("entry_roles", ARRAY, "`USER`, `AI`, `SYSTEM`"))},
 
@@ -109,9 +114,7 @@ static const face_route routes[] = {
 /* ------------------------------------------------------------------ entries */
 {.method = "GET", .path = C1 "/entries", .name = "memoryListEntries", .group = "Entries", .flags = READ,
  .summary = "A page of entries, oldest first", .success = 200, .answer = "MemoryEntryList", .run = memory_entries_list,
- .query = FIELDS(F("afterCursor", UUID, "those behind it"), F("beforeCursor", UUID, "those before it"), F("tail", BOOL, "the last ones"),
-                 F("upToEntryId", UUID, "as it was then"), LIMIT, F("channel", TEXT, "all that the caller may see; `history` without a client"), F("epoch", TEXT, "of the channel context: `latest` (default), `all` or a number"),
-                 F("fromSeq", INT, "by sequence number, from this on", .least = 0, .most = 4294967295), F("forks", TEXT, "`all`: of the whole tree")),
+ .query = FIELDS(ENTRIES_QUERY),
  .statuses = E_SEE " ENTRY_NOT_FOUND", .example = "tail=true&limit=50"},
 {.method = "POST", .path = C1 "/entries", .name = "memoryAppendEntry", .group = "Entries", .flags = WRITE, .body_max = BODY,
  .summary = "Appends; makes the conversation, or the fork, when it is not there", .success = 201, .answer = "MemoryEntry", .run = memory_entry_post,
@@ -178,12 +181,31 @@ static const face_route routes[] = {
  .summary = "One conversation, with its client; for administrators and auditors", .success = 200, .answer = "Conversation", .run = memory_admin_talk, .statuses = E_SEE},
 {.method = "GET", .path = "/v1/admin/conversations/{conversationId}/forks", .name = "memoryAdminForks", .group = "Administrators", .flags = READ,
  .summary = "Its forks, journals of all clients included", .success = 200, .answer = "ForkNavigation", .run = memory_admin_forks, .statuses = E_SEE},
+{.method = "GET", .path = "/v1/admin/conversations", .name = "memoryAdminListConversations", .group = "Administrators", .flags = READ,
+ .summary = "Conversations of everybody, newest first", .success = 200, .answer = "ConversationList", .run = memory_admin_talks,
+ .query = FIELDS(F("mode", TEXT, "`latest-fork` (default), `roots` or `all`"), F("ancestry", TEXT, "`roots` (default), `children` or `all`"),
+                 F("ownerUserId", TEXT, "of this user alone"), F("afterCursor", TEXT, "a conversation"), LIMIT, F("query", TEXT, "part of the title"),
+                 F("archived", ENUM, "`exclude` unless given", .words = "exclude|include|only")), .statuses = "FORBIDDEN"},
+{.method = "PATCH", .path = "/v1/admin/conversations/{conversationId}", .name = "memoryAdminUpdateConversation", .group = "Administrators", .flags = WRITE,
+ .summary = "Archives a tree or brings it back; not for auditors", .success = 200, .answer = "Conversation", .run = memory_admin_talk_patch,
+ .body = FIELDS(F("archived", BOOL, "")), .statuses = E_SEE, .example = "{\"archived\": true}"},
+{.method = "GET", .path = "/v1/admin/conversations/{conversationId}/entries", .name = "memoryAdminListEntries", .group = "Administrators", .flags = READ,
+ .summary = "A page of its entries, channels of all clients included", .success = 200, .answer = "MemoryEntryList", .run = memory_admin_entries,
+ .query = FIELDS(ENTRIES_QUERY), .statuses = E_SEE " ENTRY_NOT_FOUND"},
+{.method = "GET", .path = "/v1/admin/conversations/{conversationId}/memberships", .name = "memoryAdminListMembers", .group = "Administrators", .flags = READ,
+ .summary = "Its members, oldest first", .success = 200, .run = memory_admin_members, .query = FIELDS(F("afterCursor", TEXT, "a user"), LIMIT), .statuses = E_SEE},
+{.method = "GET", .path = "/v1/admin/conversations/{conversationId}/children", .name = "memoryAdminListChildren", .group = "Administrators", .flags = READ,
+ .summary = "Conversations that it has started, oldest first", .success = 200, .run = memory_admin_children,
+ .query = FIELDS(F("afterCursor", TEXT, "a conversation"), LIMIT), .statuses = E_SEE},
+{.method = "GET", .path = "/v1/admin/entries/{entryId}", .name = "memoryAdminGetEntry", .group = "Administrators", .flags = READ,
+ .summary = "One entry, by its id alone", .success = 200, .answer = "MemoryEntry", .run = memory_admin_entry, .statuses = "ENTRY_NOT_FOUND FORBIDDEN"},
 {.method = NULL},
 };
 
 static const face_param params[] = {
     {"conversationId", "a conversation id, percent-encoded", "trip"},
     {"userId", "a user", "bob"},
+    {"entryId", "an entry", "0198c1d2-0000-7000-8000-000000000003"},
     {"transferId", "a transfer", "0198c1d2-0000-7000-8000-000000000001"},
     {"attachmentId", "an attachment", "0198c1d2-0000-7000-8000-000000000002"},
     {"token", "what a link was signed with", "TOKEN"},
@@ -196,5 +218,5 @@ const face face_memory = {
     .about = "For clients of memory-service, as they are. A conversation is a session; its forks are the tree. Errors are "
              "`{\"code\", \"error\", \"requestId\", \"details\"?}`. Unknown parameters and members are not looked at.\n"
              "Who asks: `Authorization: Bearer`; `X-API-Key` or `X-Client-ID` names the client, which the channels `context` and `journal` belong to.",
-    .routes = routes, .schemas = memory_schemas, .params = params, .uuids = "transferId|attachmentId",
+    .routes = routes, .schemas = memory_schemas, .params = params, .uuids = "transferId|attachmentId|entryId",
 };

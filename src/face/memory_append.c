@@ -184,7 +184,7 @@ static bool file_take(face_req *q, const char *id, memory_again *again, ramet_at
         const ramet_error *e = ramet_call_error(q->c);
         if (e->status == RAMET_ATTACHMENT_NOT_FOUND && !e->hidden &&
             ramet_fetch_get(q->c, id, &f) == RAMET_OK)
-            memory_refuse(q, 409, NULL, "attachment is not ready", NULL);
+            memory_refuse(q, 409, NULL, MEMORY_NOT_READY, NULL);
         else
             memory_error(q, id);
         return false;
@@ -284,12 +284,6 @@ static bool content_read(face_req *q, memory_new *n, const json_doc *d, memory_a
          v = json_next(d, &d->nodes[0], v))
         fine = item_write(&p, v);
     jw_end_array(&p.w);
-    if (fine && parts.n == 1 && n->indexed) { /* nothing else to be found by */
-        jw_object(&p.parts);
-        jw_kstr(&p.parts, "type", "text");
-        jw_kstr(&p.parts, "text", n->indexed);
-        jw_end_object(&p.parts);
-    }
     jw_end_array(&p.parts);
     if (fine && p.changed)
         n->content = arena_memdup(q->a, out.p, out.n);
@@ -375,7 +369,7 @@ bool memory_prepare(face_req *q, memory_new *n, const char *session, memory_agai
         n->epoch = 1;
     n->in.body = body_make(q, n);
     if (n->seq >= 0)
-        n->in.key = arena_printf(q->a, "seq %lld", (long long)n->seq);
+        n->in.key = arena_printf(q->a, "seq %010lld", (long long)n->seq);
     return true;
 }
 

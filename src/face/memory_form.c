@@ -6,6 +6,7 @@
 #include "face/memory.h"
 
 #include "base/util.h"
+#include "face/native.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,9 @@ enum { HEADERS_MOST = 8192, JSON_MOST = 65536, BOUNDARY_MOST = 70 };
 
 typedef struct file_shown {
     const char *id, *type, *name, *sha, *url, *status;
-    int64_t size, expires; /* size -1: not known yet */
+    const char *entry;     /* that refers to it; NULL: none, or it is not told */
+    int64_t size, expires; /* size -1: not known yet; expires 0: an entry refers to it */
+    int64_t created;       /* 0: not told */
 } file_shown;
 
 static void file_write(face_req *q, const file_shown *f)
@@ -33,10 +36,14 @@ static void file_write(face_req *q, const file_shown *f)
         jw_kint(&q->w, "size", f->size);
     jw_kstr(&q->w, "sha256", f->sha);
     time_text(f->expires / 1000000 * 1000000, text);
-    jw_kstr(&q->w, "expiresAt", arena_printf(q->a, "%.19sZ", text));
+    jw_kstr(&q->w, "expiresAt", f->expires ? arena_printf(q->a, "%.19sZ", text) : NULL);
     jw_kstr(&q->w, "status", f->status);
     if (f->url)
         jw_kstr(&q->w, "sourceUrl", f->url);
+    if (f->created)
+        native_ktime(&q->w, "createdAt", f->created);
+    if (f->entry)
+        jw_kstr(&q->w, "entryId", f->entry);
     jw_end_object(&q->w);
     face_done(q);
 }
@@ -46,6 +53,7 @@ typedef enum { FORM_START, FORM_HEADERS, FORM_BODY, FORM_END } form_state;
 typedef struct form {
     face_req *q;
     bool json;                    /* the body is no form */
+    bool plain;                   /* nor JSON: it is the file */
     buf held;                     /* bytes that are not understood yet */
     char mark[BOUNDARY_MOST + 8]; /* "\r\n--BOUNDARY" */
     size_t n_mark;
@@ -175,11 +183,11 @@ static bool part_begin(form *f, size_t end)
     return false;
 }
 
-static bool part_add(form *f, size_t n)
+static bool part_add(form *f, const void *bytes, size_t n)
 {
     if (!n || !f->in_file)
         return true;
-    if (ramet_upload_add(f->to, f->held.p, n) == RAMET_OK)
+    if (ramet_upload_add(f->to, bytes, n) == RAMET_OK)
         return true;
     memory_file_error(f->q, "");
     return false;
@@ -211,7 +219,7 @@ static bool form_step(form *f, bool *more)
     const char *at = memmem(h->p, h->n, f->mark, f->n_mark);
     if (!at) {
         size_t keep = f->n_mark + 4, n = h->n > keep ? h->n - keep : 0;
-        if (f->state == FORM_BODY && !part_add(f, n))
+        if (f->state == FORM_BODY && !part_add(f, h->p, n))
             return false;
         held_drop(f, n);
         return true;
@@ -219,7 +227,7 @@ static bool form_step(form *f, bool *more)
     size_t n = (size_t)(at - h->p);
     if (h->n - n < f->n_mark + 2)
         return true; /* two bytes behind the boundary tell what comes */
-    if (f->state == FORM_BODY && !part_add(f, n))
+    if (f->state == FORM_BODY && !part_add(f, h->p, n))
         return false;
     f->state = memcmp(at + f->n_mark, "--", 2) == 0 ? FORM_END : FORM_HEADERS;
     held_drop(f, n + f->n_mark + 2);
@@ -232,6 +240,8 @@ bool memory_file_sink(face_req *q, const void *bytes, size_t n)
     form *f = q->user ? q->user : form_begin(q);
     if (!f)
         return false;
+    if (f->plain)
+        return part_add(f, bytes, n);
     if (f->state == FORM_END)
         return true;
     buf_add(&f->held, bytes, n);
@@ -240,6 +250,23 @@ bool memory_file_sink(face_req *q, const void *bytes, size_t n)
     for (bool more = !f->json; more;)
         if (!form_step(f, &more))
             return false;
+    return true;
+}
+
+bool memory_file_begin(face_req *q, const char *name, const char *type)
+{
+    form *f = arena_alloc(q->a, sizeof *f);
+    *f = (form){.q = q, .plain = true, .in_file = true, .state = FORM_END};
+    if (!face_call(q) || !life_read(q, &f->life_us))
+        return false;
+    buf_init(&f->held, 0);
+    ramet_upload_in in = {.name = name, .media_type = type, .life_us = f->life_us};
+    if (ramet_upload_begin(q->c, &in, &f->to) != RAMET_OK) {
+        memory_file_error(q, "");
+        return false;
+    }
+    q->user = f;
+    q->user_free = form_free;
     return true;
 }
 
@@ -305,4 +332,52 @@ void memory_file_post(face_req *q)
                                 .size = a->size,
                                 .expires = a->expires,
                                 .status = "ready"});
+}
+
+/* ----------------------------------------------------------------- what is known of it */
+
+/* The entry that it was appended with; NULL: the caller may not see it. */
+static const char *entry_of(face_req *q, const char *id)
+{
+    const char *session, *entry;
+    ramet_entry *e;
+    if (ramet_attachment_home(q->c, id, &session, &entry) != RAMET_OK || !session ||
+        ramet_entry_get(q->c, session, 0, entry, &e) != RAMET_OK)
+        return NULL;
+    return memory_entry_id(q->a, e);
+}
+
+void memory_file_about(face_req *q)
+{
+    ramet_call *c = face_call(q);
+    const char *id = memory_lower(q->a, face_path(q, "attachmentId"));
+    ramet_attachment *a;
+    ramet_fetch *f;
+    if (!c)
+        return;
+    ramet_status st = ramet_attachment_get(c, id, &a);
+    if (st == RAMET_OK) {
+        file_write(q, &(file_shown){.id = a->id,
+                                    .type = a->media_type,
+                                    .name = a->name,
+                                    .sha = a->sha256,
+                                    .size = a->size,
+                                    .expires = a->expires,
+                                    .created = a->created,
+                                    .entry = a->expires ? NULL : entry_of(q, id),
+                                    .status = "ready"});
+        return;
+    }
+    if (st == RAMET_ATTACHMENT_NOT_FOUND && !ramet_call_error(c)->hidden &&
+        ramet_fetch_get(c, id, &f) == RAMET_OK)
+        file_write(q, &(file_shown){.id = f->id,
+                                    .type = f->media_type,
+                                    .name = f->name,
+                                    .size = -1,
+                                    .expires = f->expires,
+                                    .created = f->created,
+                                    .url = f->url,
+                                    .status = f->failed ? "failed" : "downloading"});
+    else
+        memory_file_error(q, id);
 }

@@ -40,7 +40,7 @@ static bool members_load(face_req *q, ramet_level least, ramet_member **list, si
     ramet_origin from;
     if (!c || !memory_session(q, c, id, &s) || !memory_level(q, id, &from))
         return false;
-    if (s->archived) {
+    if (s->archived && !memory_is_admin(q)) {
         memory_refuse(q, 404, "not_found", arena_printf(q->a, "conversation not found: %s", id),
                       NULL);
         return false;

@@ -27,8 +27,11 @@ void memory_talks_list(face_req *q)
                         .after = face_query(q, "afterCursor"),
                         .title = face_query(q, "query"),
                         .stored_title = true};
+    bool admin = memory_is_admin(q);
     if (!c)
         return;
+    if (admin)
+        in.owner = face_query(q, "ownerUserId");
     in.forks = !mode || is(mode, "latest-fork") ? RAMET_LATEST_FORK
                : is(mode, "roots")              ? RAMET_NO_FORKS
                                                 : RAMET_ALL_FORKS;
@@ -46,7 +49,7 @@ void memory_talks_list(face_req *q)
     jw_key(&q->w, "data");
     jw_array(&q->w);
     for (size_t i = 0; i < page.n; i++)
-        if (!memory_talk_write(q, &page.items[i], false, false))
+        if (!memory_talk_write(q, &page.items[i], false, admin))
             return;
     memory_page_end(q, page.next_cursor ? page.items[page.n - 1].id : NULL);
 }
@@ -65,6 +68,10 @@ static void child_write(face_req *q, const ramet_session *s, const ramet_origin 
         jw_kstr(&q->w, "startedByConversationId", from->started_by);
     if (from->started_at)
         jw_kstr(&q->w, "startedByEntryId", from->started_at);
+    if (memory_is_admin(q) && *from->client)
+        jw_kstr(&q->w, "clientId", from->client);
+    if (memory_is_admin(q) && s->agent.name)
+        jw_kstr(&q->w, "agentId", s->agent.name);
     jw_end_object(&q->w);
 }
 

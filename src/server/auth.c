@@ -80,6 +80,10 @@ static bool refuse_id(face_req *q, const char *field)
 static const char *bearer_text(face_req *q)
 {
     const char *s = q->header(q, "Authorization");
+    /* AgentPod's clients may put it into the query where they cannot send headers. */
+    const char *asked = q->face->who == WHO_AGENTPOD ? face_query(q, "token") : NULL;
+    if (!s && asked && *asked)
+        return asked;
     if (!s || strncasecmp(s, "Bearer", 6) != 0 || s[6] != ' ')
         return NULL;
     s += 6 + strspn(s + 6, " ");
@@ -349,7 +353,7 @@ void auth_port(auth *a, int port)
     __atomic_store_n(&a->port, port, __ATOMIC_RELAXED);
 }
 
-static bool listen_read(auth *a, const char *listen)
+static bool host_read(const char *listen, char *host, size_t size)
 {
     const char *colon = strrchr(listen, ':');
     size_t n = colon ? (size_t)(colon - listen) : 0;
@@ -357,11 +361,10 @@ static bool listen_read(auth *a, const char *listen)
         listen++;
         n -= 2;
     }
-    if (!n || n >= sizeof a->host)
+    if (!n || n >= size)
         return false;
-    memcpy(a->host, listen, n);
-    a->host[n] = 0;
-    a->port = (int)strtol(colon + 1, NULL, 10);
+    memcpy(host, listen, n);
+    host[n] = 0;
     return true;
 }
 
@@ -371,16 +374,21 @@ static bool auth_begin(auth *a, char *message)
     for (size_t i = 0; i < sizeof mode_names / sizeof *mode_names; i++)
         if (strcmp(cfg->auth, mode_names[i]) == 0)
             a->mode = (auth_mode)i;
-    if (!listen_read(a, cfg->listen)) {
-        snprintf(message, AUTH_MESSAGE, "listen is '%.80s'; it must be ADDR:PORT", cfg->listen);
+    char grpc[sizeof a->host] = "";
+    bool own = cfg->grpc && *cfg->grpc, fine = host_read(cfg->listen, a->host, sizeof a->host);
+    if (!fine || (own && !host_read(cfg->grpc, grpc, sizeof grpc))) {
+        snprintf(message, AUTH_MESSAGE, "%s is '%.80s'; it must be ADDR:PORT",
+                 fine ? "grpc" : "listen", fine ? cfg->grpc : cfg->listen);
         return false;
     }
+    a->port = (int)strtol(strrchr(cfg->listen, ':') + 1, NULL, 10);
     if (a->mode == MODE_LOCAL) {
-        if (!auth_is_loopback(a->host)) {
+        bool loop = auth_is_loopback(a->host);
+        if (!loop || (own && !auth_is_loopback(grpc))) {
             snprintf(message, AUTH_MESSAGE,
                      "auth local takes everyone for who he says he is, so it listens on loopback "
                      "only, not on %.63s; use auth tokens or oidc",
-                     a->host);
+                     loop ? grpc : a->host);
             return false;
         }
         if (cfg->default_user && *cfg->default_user && !auth_id_valid(cfg->default_user)) {

@@ -10,6 +10,7 @@
 #include "server/server.h"
 
 #include "base/util.h"
+#include "face/memory_grpc.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +23,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { READERS_LEAST = 8, TICK_S = 1 };
+enum { READERS_LEAST = 8, TICK_S = 1, MESSAGE_MAX = 20 << 20 /* of gRPC: as large as by REST */ };
 
 typedef struct server {
     const server_config *cfg;
@@ -32,12 +33,16 @@ typedef struct server {
     live *live;
     turns *turns;
     metrics *metrics;
+    pool *pool;
     http *http;
+    rpc_server *rpc;
     bring *bring;
     uint8_t link_key[32];
     face_host host;
     char address[64]; /* of cfg->listen */
     int port;
+    char rpc_address[64]; /* of cfg->grpc */
+    int rpc_port;
     atomic_bool stopping; /* set once, by the main thread */
     sem_t stop;           /* posted by the first signal */
 
@@ -47,9 +52,12 @@ typedef struct server {
     bool timer_stop;
 } server;
 
-static const face *const faces[] = {&face_native,     &face_kagent, &face_memory, &face_a2a,
-                                    &face_a2a_kagent, &face_about,  &face_login,  &face_page};
-enum { N_FACES = sizeof faces / sizeof *faces };
+/* The last one is not served by HTTP, but counted. */
+static const face *const faces[] = {&face_native,     &face_kagent,     &face_memory,
+                                    &face_a2a,        &face_a2a_kagent, &face_agentpod,
+                                    &face_about,      &face_login,      &face_page,
+                                    &face_memory_grpc};
+enum { N_COUNTED = sizeof faces / sizeof *faces, N_FACES = N_COUNTED - 1 };
 
 const face *const *server_faces(size_t *n)
 {
@@ -73,11 +81,48 @@ static void host_nearby(void *arg, arena *a, json_writer *w)
     nearby_write(a, w);
 }
 
+_Static_assert((int)FACE_MESSAGE >= (int)AGENT_MESSAGE, "an agent says why it does not do");
+
+static const char *host_nearby_use(void *arg, arena *a, const char *url, const char *model,
+                                   char *message)
+{
+    server *s = arg;
+    agent *const *list;
+    size_t n = agents_list(s->agents, &list);
+    buf quoted;
+    if (!nearby_is(url)) {
+        snprintf(message, FACE_MESSAGE, "url is '%.80s'; it is one of those that listNearby tells",
+                 url);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(list[i]->kind->name, "openai") == 0 &&
+            strcmp(agent_get(list[i], "url"), url) == 0 &&
+            strcmp(agent_get(list[i], "model"), model) == 0)
+            return list[i]->name;
+    buf_init(&quoted, 4 * MODEL_MAX_BYTES);
+    for (const char *p = model; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            buf_add(&quoted, "\\", 1);
+        buf_add(&quoted, p, 1);
+    }
+    const char *rest =
+        arena_printf(a, "openai,url=%s,model=\"%.*s\"", url, (int)quoted.n, quoted.p);
+    buf_release(&quoted);
+    agent *who = agents_join(s->agents, "local", rest, message);
+    return who ? who->name : NULL;
+}
+
 static const char *host_agent_name(void *arg, size_t i)
 {
     agent *const *list;
     size_t n = agents_list(((server *)arg)->agents, &list);
     return i < n ? list[i]->name : NULL;
+}
+
+static const char *host_agent_default(void *arg)
+{
+    return agents_find(((server *)arg)->agents, NULL)->name;
 }
 
 static void host_turn_run(void *arg, face_req *q, const face_turn_in *in, size_t n, bool many)
@@ -185,8 +230,9 @@ static void cors_headers(const server *s, face_req *q, const char *methods)
 
 /* Who asks, and whether what he asks has the right shape. On a thread of the pool: it may read the
  * store. */
-static bool request_admit(server *s, face_req *q)
+static bool request_admit(face_req *q, void *arg)
 {
+    server *s = arg;
     bool first = q->face->who == WHO_MEMORY; /* what is malformed is told to anybody there */
     if (first && !face_check_query(q))
         return false;
@@ -197,16 +243,15 @@ static bool request_admit(server *s, face_req *q)
 
 static void request_run(face_req *q, void *arg)
 {
-    bool admitted = q->route->sink && q->who.mode;
-    if ((admitted || request_admit(arg, q)) && face_check_body(q))
+    if ((q->who.mode || request_admit(q, arg)) && face_check_body(q))
         face_run(q);
 }
 
-/* The first piece of an upload comes before request_run(). */
+/* The first piece of an upload comes before request_run(), and calls of gRPC are admitted first. */
 static bool request_sink(face_req *q, const void *bytes, size_t n)
 {
     server *s = q->host->arg;
-    if (!q->who.mode && !request_admit(s, q))
+    if (!q->who.mode && !request_admit(q, s))
         return false;
     return q->route->sink(q, bytes, n);
 }
@@ -526,6 +571,36 @@ static ramet_status store_open(server *s, ramet_error *err)
     return ramet_open(store_where(s), &options, &s->store, err);
 }
 
+static bool take_h2(int fd, void *arg)
+{
+    return rpc_take(((server *)arg)->rpc, fd);
+}
+
+static bool rpc_serving(void *arg)
+{
+    return ramet_health(((server *)arg)->store) == RAMET_OK;
+}
+
+static void rpc_open(server *s)
+{
+    const server_config *cfg = s->cfg;
+    s->rpc = rpc_start(&(rpc_config){
+        .pool = s->pool,
+        .host = &s->host,
+        .message_max = cfg->body_max < MESSAGE_MAX ? (size_t)cfg->body_max : MESSAGE_MAX,
+        .header_max = (size_t)cfg->header_max,
+        .calls = (int)cfg->connections,
+        .idle_s = (int)cfg->idle_s,
+        .threads = cfg->workers ? (int)cfg->workers : cores(),
+        .admit = request_admit,
+        .run = request_run,
+        .sink = request_sink,
+        .done = done,
+        .serving = rpc_serving,
+        .arg = s,
+    });
+}
+
 static ramet_status http_open(server *s, ramet_error *err)
 {
     const server_config *cfg = s->cfg;
@@ -540,7 +615,10 @@ static ramet_status http_open(server *s, ramet_error *err)
         .idle_s = (int)cfg->idle_s,
         .request_s = (int)cfg->request_s,
         .workers = cfg->workers ? (int)cfg->workers : cores(),
-        .threads = (int)cfg->threads,
+        .pool = s->pool,
+        .h2 = take_h2,
+        .h2_address = *cfg->grpc ? s->rpc_address : NULL,
+        .h2_port = s->rpc_port,
         .route = route,
         .done = done,
         .arg = s,
@@ -565,17 +643,23 @@ static void ready_tell(const server *s)
            "  store: %s\n"
            "  Ctrl-C stops it\n",
            base, base, base, ramet_where(store_where(s)));
+    if (*s->cfg->grpc) {
+        colon = strrchr(s->cfg->grpc, ':');
+        printf("  gRPC: %.*s:%d\n", (int)(colon - s->cfg->grpc), s->cfg->grpc,
+               http_h2_port(s->http));
+    }
     fflush(stdout);
 }
 
 static ramet_status listen_check(server *s, ramet_error *err)
 {
     char message[256];
-    if (listen_read(s->cfg->listen, s->address, &s->port))
+    bool own = *s->cfg->grpc != 0, fine = listen_read(s->cfg->listen, s->address, &s->port);
+    if (fine && (!own || listen_read(s->cfg->grpc, s->rpc_address, &s->rpc_port)))
         return RAMET_OK;
-    snprintf(message, sizeof message, "listen is '%.100s'; it must be like 127.0.0.1:7077",
-             s->cfg->listen);
-    return start_fail(err, RAMET_INVALID, "listen", message);
+    snprintf(message, sizeof message, "%s is '%.100s'; it must be like 127.0.0.1:7077",
+             fine ? "grpc" : "listen", fine ? s->cfg->grpc : s->cfg->listen);
+    return start_fail(err, RAMET_INVALID, fine ? "grpc" : "listen", message);
 }
 
 static ramet_status agents_start(server *s, ramet_error *err)
@@ -601,7 +685,7 @@ static ramet_status parts_start(server *s, ramet_error *err)
     if (!s->auth)
         return start_fail(err, RAMET_INVALID, "auth", message);
     auth_bind(s->auth);
-    s->metrics = metrics_new(faces, N_FACES);
+    s->metrics = metrics_new(faces, N_COUNTED);
     s->live = live_new(s->cfg, s->store);
     s->turns = turns_new(s->cfg, s->store, s->agents, s->live, err);
     if (!s->turns)
@@ -614,7 +698,9 @@ static ramet_status parts_start(server *s, ramet_error *err)
                           .version = RAMET_VERSION,
                           .agents = host_agents,
                           .nearby = host_nearby,
+                          .nearby_use = host_nearby_use,
                           .agent_name = host_agent_name,
+                          .agent_default = host_agent_default,
                           .agents_listed = strcmp(s->cfg->kagent_agents, "listed") == 0,
                           .events = host_events,
                           .count = host_count,
@@ -633,12 +719,17 @@ static ramet_status parts_start(server *s, ramet_error *err)
                           .arg = s};
     about_bind(&(about_parts){.metrics = s->metrics,
                               .http = &s->http,
+                              .rpc = &s->rpc,
                               .live = s->live,
                               .turns = s->turns,
                               .store = s->store,
                               .stopping = &s->stopping,
                               .faces = faces,
                               .n_faces = N_FACES});
+    s->pool = pool_new((int)s->cfg->threads);
+    if (!s->pool)
+        return start_fail(err, RAMET_INTERNAL, "threads", "not one thread can be made");
+    rpc_open(s);
     return http_open(s, err);
 }
 
@@ -647,8 +738,11 @@ static void parts_end(server *s)
     bool stopped = !s->turns || turns_stop(s->turns, (int)s->cfg->turn_stop_s);
     if (s->live)
         live_stop(s->live);
+    int64_t began = time_mono_us();
+    bool quiet = rpc_stop(s->rpc, (int)s->cfg->stop_s);
+    int left = (int)(s->cfg->stop_s - (time_mono_us() - began) / 1000000);
     /* What still runs uses all of this: then the process can only end. */
-    if (s->http && !http_stop(s->http, (int)s->cfg->stop_s)) {
+    if ((s->http && !http_stop(s->http, left > 0 ? left : 0)) || !quiet) {
         log_line(LOG_ERROR, "requests still ran after stop-seconds", NULL);
         _exit(EXIT_FAILURE);
     }
@@ -656,6 +750,7 @@ static void parts_end(server *s)
         log_line(LOG_ERROR, "an agent did not stop", NULL);
         _exit(EXIT_FAILURE);
     }
+    pool_free(s->pool);
     bring_free(s->bring);
     turns_free(s->turns);
     agents_free(s->agents);

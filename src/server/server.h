@@ -8,6 +8,7 @@
 #include "agent/agent.h"
 #include "face/face.h"
 #include "server/http.h"
+#include "server/rpc.h"
 
 #include <stdatomic.h>
 
@@ -21,6 +22,7 @@ typedef struct setting_list {
 
 typedef struct server_config {
     const char *listen; /* ADDR:PORT; [v6]:PORT */
+    const char *grpc;   /* the same, for gRPC alone; "": none */
     const char *public_url;
     const char *kagent_agents; /* any, listed */
     const char *db;
@@ -30,7 +32,7 @@ typedef struct server_config {
     int64_t db_pool;
     const char *auth; /* local, tokens, oidc */
     const char *default_user;
-    const char *trusted_clients;              /* the same */
+    const char *trusted_clients; /* the same */
     bool private_urls;
     const char *admins, *auditors, *indexers; /* parted by commas; a * at the end: a prefix */
     const char *cors;                         /* origins, parted by commas; * = any; "" = none */
@@ -159,7 +161,7 @@ void metrics_free(metrics *m);
 void metrics_request(metrics *m, const face_req *q, int64_t us);
 void metrics_count(metrics *m, const char *what, const char *type, const char *face);
 /* Prometheus text. `http`, `live`, `turns`, `store` give the gauges. */
-void metrics_write(metrics *m, http *h, live *l, turns *t, ramet *store, buf *out);
+void metrics_write(metrics *m, http *h, rpc_server *r, live *l, turns *t, ramet *store, buf *out);
 /* Counts what is in the store, when it is time to: counting reads rows. For the timer. */
 void metrics_refresh(metrics *m, ramet *store);
 
@@ -178,6 +180,7 @@ extern const face face_about;
 typedef struct about_parts {
     metrics *metrics;
     http **http; /* it is started after the routes are there */
+    rpc_server **rpc;
     live *live;
     turns *turns;
     ramet *store;
@@ -191,6 +194,8 @@ void about_release(void);
 /* ---- model servers on this machine (server/nearby.c): writes [{name, url, models}]. Takes up to a
  * second. */
 void nearby_write(arena *a, json_writer *w);
+/* Whether a URL is one of those places. */
+bool nearby_is(const char *url);
 
 /* ---- the web page (server/page.c) */
 extern const face face_page;

@@ -19,6 +19,8 @@
     PART("Where")                                                                                   \
     TEXT(listen, "listen", "ADDR:PORT", "127.0.0.1:7077",                                           \
          "the address; port 0 picks a free one; [::1]:7077 for IPv6")                               \
+    TEXT(grpc, "grpc", "ADDR:PORT", "",                                                             \
+         "a second address, for gRPC alone; it is served on the first one, too")                    \
     TEXT(db, "db", "PATH", "",                                                                      \
          "the store's file; empty: RAMET_DB, else ~/.local/share/ramet/ramet.db")                   \
     TEXT(attachments, "attachments", "DIR", "",                                                     \

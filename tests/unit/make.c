@@ -5,6 +5,8 @@
  */
 #include "help.h"
 
+#include <stdio.h>
+
 TestSuite(make, .init = scratch_open, .fini = scratch_close);
 
 static ramet_append_out out;
@@ -99,6 +101,50 @@ Test(make, a_tree_is_archived_with_what_it_started)
     cr_expect_eq(talk(ann, "new", "x", &(ramet_make){.fork_of = "root"}), RAMET_SESSION_NOT_FOUND);
     cr_assert_eq(ramet_archive(ann, "root", false, &s), RAMET_OK);
     cr_expect_eq(talk(ann, "root", "x", &(ramet_make){0}), RAMET_OK);
+    sound();
+}
+
+/* The events behind a number, as "USER BEFORE>AFTER", "archived", "back" or "-". */
+static const char *changes(int64_t after)
+{
+    static char text[512];
+    ramet_events_out e;
+    text[0] = 0;
+    cr_assert_eq(ramet_events(T.call, &(ramet_events_in){.after = after}, &e), RAMET_OK);
+    for (size_t i = 0; i < e.n; i++) {
+        const ramet_event *v = &e.items[i];
+        size_t n = strlen(text);
+        if (v->member)
+            snprintf(text + n, sizeof text - n, "%s %d>%d;", v->member, (int)v->before,
+                     (int)v->after);
+        else
+            snprintf(text + n, sizeof text - n, "%s;",
+                     v->archived > 0   ? "archived"
+                     : v->archived < 0 ? "back"
+                                       : "-");
+    }
+    return text;
+}
+
+Test(make, events_tell_of_members_and_of_archiving)
+{
+    ramet_call *ann = as("ann"), *bob = as("bob");
+    ramet_session *s;
+    ramet_transfer *t;
+    char want[128];
+    cr_assert_eq(talk(ann, "root", "A", &(ramet_make){0}), RAMET_OK);
+    int64_t at = ramet_event_last(T.store);
+    cr_assert_eq(ramet_member_add(ann, "root", "bob", RAMET_READER), RAMET_OK);
+    cr_assert_eq(ramet_member_change(ann, "root", "bob", RAMET_WRITER), RAMET_OK);
+    cr_assert_eq(ramet_archive(ann, "root", true, &s), RAMET_OK);
+    cr_assert_eq(ramet_archive(ann, "root", false, &s), RAMET_OK);
+    cr_assert_eq(ramet_transfer_add(ann, "root", "bob", &t), RAMET_OK);
+    cr_assert_eq(ramet_transfer_accept(bob, t->id), RAMET_OK);
+    cr_assert_eq(ramet_member_remove(bob, "root", "ann"), RAMET_OK);
+    snprintf(want, sizeof want, "bob 0>%d;bob %d>%d;archived;back;ann %d>%d;bob %d>%d;-;ann %d>0;",
+             RAMET_READER, RAMET_READER, RAMET_WRITER, RAMET_OWNER, RAMET_MANAGER, RAMET_WRITER,
+             RAMET_OWNER, RAMET_MANAGER);
+    cr_expect_str_eq(changes(at), want);
     sound();
 }
 
