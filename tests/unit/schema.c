@@ -139,7 +139,8 @@ static const char *const sorters[] = {
     "usage_by_currency", "member_all",       "user_trees",        "attached_homes",
     "attached_heirs",    "feedback_of",      "entry_segments",    "copy_branches",
     "copy_trees_since",  "event_texts",      "session_by_time",   "statistics_by_time",
-    "copy_unordered",    "sandbox_user*",    "active_*"};
+    "copy_unordered",    "sandbox_user*",    "active_*",          "attached_home",
+    "entry_home"};
 
 static bool named(const char *const *list, size_t n, const char *name)
 {
