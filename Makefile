@@ -49,26 +49,34 @@ endif
 
 CC := gcc
 PKGS := sqlite3 libpq libzstd libcrypto
-BIN_PKGS := libmicrohttpd zlib libcurl libssl
+BIN_PKGS := libmicrohttpd zlib libcurl libssl libprotobuf-c
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
         -Wvla -Wwrite-strings -Wformat=2 -Wundef -Wno-format-truncation
 CFLAGS := -std=c11 -D_GNU_SOURCE -g $(OPT) $(WARN) -fPIC -fvisibility=hidden -pthread -MMD -MP \
           -fno-strict-aliasing -fstack-protector-strong -D_FORTIFY_SOURCE=2 $(SANFLAGS) \
-          -Iinclude -Isrc $(shell pkg-config --cflags $(PKGS) $(BIN_PKGS))
+          -Iinclude -Isrc -isystem $(B)/gen $(shell pkg-config --cflags $(PKGS) $(BIN_PKGS))
 LDFLAGS := -pthread $(SANFLAGS) -Wl,-z,relro,-z,now
 LIBS := $(shell pkg-config --libs $(PKGS)) -lm
-BIN_LIBS := $(shell pkg-config --libs $(BIN_PKGS))
+# No more of gRPC than is called: its pkg-config file names fifty libraries that it is made of.
+BIN_LIBS := $(shell pkg-config --libs $(BIN_PKGS)) -lgrpc_unsecure -lgpr
 ifeq ($(SAN),1)
 CFLAGS := $(filter-out -D_FORTIFY_SOURCE=2,$(CFLAGS))
 endif
 
 LIB_SRC := $(wildcard src/base/*.c src/store/*.c src/core/*.c)
-BIN_SRC := $(wildcard src/face/*.c src/agent/*.c src/server/*.c src/client/*.c src/bench/*.c src/cli/*.c)
+BIN_SRC := $(wildcard src/face/*.c src/agent/*.c src/server/*.c src/client/*.c src/acp/*.c src/bench/*.c src/cli/*.c)
 WEB_SRC := $(shell find web \( -name node_modules -o -name tests \) -prune -o -type f -print)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
-BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(B)/obj/page_data.o
+# The messages of gRPC: made from proto/, and from the files of protobuf that those use.
+PROTO := memory/v1/memory grpc/health/v1/health grpc/reflection/v1/reflection \
+         google/protobuf/struct google/protobuf/empty google/protobuf/timestamp \
+         google/protobuf/descriptor
+GEN_SRC := $(PROTO:%=$(B)/gen/%.pb-c.c)
+GEN := $(GEN_SRC) $(B)/gen/descriptors.inc
+PROTO_STD := $(shell pkg-config --variable=includedir protobuf)
+BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(GEN_SRC:%.c=%.o) $(B)/obj/page_data.o
 
-.PHONY: all run tour test setup-test test-model test-crash test-fault-all bench web-bench lint format docs install clean
+.PHONY: all run tour test setup-test test-model test-crash test-fault-all test-scale bench web-bench lint format docs install clean
 
 all: $(B)/ramet $(B)/libramet.so
 
@@ -76,6 +84,36 @@ $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(SAY) CC $<
 	$(HUSH)$(CC) $(CFLAGS) -c $< -o $@
+
+# protobuf-c has no `optional` of proto3: a oneof of one member is the same on the wire. It ends texts
+# at their first NUL, so those inside of JSON values are bytes to it.
+$(B)/gen/proto/%.proto: proto/%.proto
+	@mkdir -p $(@D)
+	@sed -E 's/^( *)optional ([A-Za-z0-9_.]+) ([a-z0-9_]+) = ([0-9]+);/\1oneof opt_\3 { \2 \3 = \4; }/' $< > $@
+$(B)/gen/proto/google/protobuf/struct.proto: $(PROTO_STD)/google/protobuf/struct.proto
+	@mkdir -p $(@D)
+	@sed -E -e 's/^ *string string_value/bytes string_value/' \
+	    -e 's/^ *map<string, Value> fields = 1;/message FieldsEntry { bytes key = 1; Value value = 2; } repeated FieldsEntry fields = 1;/' $< > $@
+$(B)/gen/proto/google/%.proto: $(PROTO_STD)/google/%.proto
+	@mkdir -p $(@D)
+	@cp $< $@
+$(GEN_SRC): $(B)/gen/%.pb-c.c: $(PROTO:%=$(B)/gen/proto/%.proto)
+	$(SAY) GEN $@
+	$(HUSH)protoc --c_out=$(B)/gen -I$(B)/gen/proto $*.proto
+# What reflection tells: the files as they are, with what they import.
+$(B)/gen/descriptors.inc: proto/memory/v1/memory.proto proto/grpc/health/v1/health.proto proto/grpc/reflection/v1/reflection.proto
+	$(SAY) GEN $@
+	@mkdir -p $(B)/gen/alpha/grpc/reflection/v1alpha
+	@sed 's/grpc\.reflection\.v1\b/&alpha/' proto/grpc/reflection/v1/reflection.proto \
+	    > $(B)/gen/alpha/grpc/reflection/v1alpha/reflection.proto
+	$(HUSH)protoc --include_imports -o $(B)/gen/descriptors -Iproto -I$(B)/gen/alpha \
+	    memory/v1/memory.proto grpc/health/v1/health.proto grpc/reflection/v1/reflection.proto \
+	    grpc/reflection/v1alpha/reflection.proto
+	@od -An -v -tx1 $(B)/gen/descriptors | sed 's/ \(..\)/0x\1,/g' > $@
+$(B)/gen/%.pb-c.o: $(B)/gen/%.pb-c.c | $(GEN)
+	$(SAY) CC $<
+	$(HUSH)$(CC) $(CFLAGS) -w -c $< -o $@
+$(BIN_SRC:%.c=$(B)/obj/%.o): | $(GEN)
 
 # The page: built by Vite, then put into the binary, packed (web/README.md).
 build/web/page_data.c: $(WEB_SRC) tools/web
@@ -114,7 +152,7 @@ TEST_LIB := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c))
 CLIENT_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard src/client/*.c))
 FAULT_SRC := $(wildcard tests/fault/*.c)
 # Unit tests reach into the server too; its parts come from an archive, so that main() stays out.
-SERVER_OBJ := $(filter $(B)/obj/src/face/% $(B)/obj/src/agent/% $(B)/obj/src/server/% $(B)/obj/page_data.o,$(BIN_OBJ))
+SERVER_OBJ := $(filter $(B)/obj/src/face/% $(B)/obj/src/agent/% $(B)/obj/src/server/% $(B)/obj/page_data.o $(B)/gen/%,$(BIN_OBJ))
 $(B)/libserver.a: $(SERVER_OBJ)
 	$(SAY) AR $@
 	@rm -f $@
@@ -155,6 +193,9 @@ test-crash: $(B)/tests/fault
 	$(B)/tests/fault crash --rounds $(N)
 test-fault-all: $(B)/tests/fault
 	$(B)/tests/fault vfs --all
+# memory-service with 1,000 members, 10,000 forks of one root and a chain of 1,000.
+test-scale: setup-test all
+	SCALE=full B=$(CURDIR)/$(B) RAMET=$(CURDIR)/$(B)/ramet node tests/server/memory_contract.mjs 'many members'
 
 # ---- speed
 
@@ -181,7 +222,7 @@ format:
 
 # What the code tells about itself, written anew.
 docs: $(B)/ramet
-	for name in native kagent a2a a2a-kagent server login page; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
+	for name in native kagent agentpod memory a2a a2a-kagent server login page; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
 	$(B)/ramet help --markdown > docs/cli.md
 	$(B)/ramet help --settings > $(B)/settings.md
 	sed -i -e '/^<!-- settings -->/r $(B)/settings.md' -e '/^<!-- settings -->/,/^<!-- .settings -->/{/^<!-- /!d}' docs/server.md

@@ -83,9 +83,14 @@ extern "C" {
     X(TREE_NOT_FOUND, "tree_not_found", 404, 3, "no such tree")                                    \
     X(ATTACHMENT_NOT_FOUND, "attachment_not_found", 404, 3, "no such attachment")                  \
     X(SHARE_NOT_FOUND, "share_not_found", 404, 3, "no such share link, or it was revoked")         \
+    X(SANDBOX_NOT_FOUND, "sandbox_not_found", 404, 3, "no such sandbox")                           \
     X(TOKEN_NOT_FOUND, "token_not_found", 404, 3, "no such token")                                 \
     X(UNAUTHENTICATED, "unauthenticated", 401, 4, "the token is unknown, expired or revoked")      \
     X(ATTACHMENT_IN_USE, "attachment_in_use", 409, 5, "an entry refers to the attachment")         \
+    X(MEMBER_EXISTS, "member_exists", 409, 5, "that user is a member of the tree already")         \
+    X(TRANSFER_NOT_FOUND, "transfer_not_found", 404, 3, "no such transfer")                        \
+    X(TRANSFER_PENDING, "transfer_pending", 409, 5, "the tree is being handed over already")       \
+    X(KEY_TAKEN, "key_taken", 409, 5, "an entry of the session has that key already")              \
     X(TURN_NOT_FOUND, "turn_not_found", 404, 3, "no such turn in this session")                    \
     X(TURN_RUNNING_ALREADY, "turn_running", 409, 5, "a turn runs on this branch already")          \
     X(TURN_OVER, "turn_over", 409, 5, "the turn has ended")                                        \
@@ -97,6 +102,7 @@ extern "C" {
     X(HEAD_MOVED, "head_moved", 409, 5, "the history is not what expected_head says")              \
     X(ENTRY_EXISTS, "entry_exists", 409, 5, "that entry id is on the path with other content")     \
     X(SESSION_EXISTS, "session_exists", 409, 5, "that session id is taken")                        \
+    X(SANDBOX_EXISTS, "sandbox_exists", 409, 5, "that name of a sandbox is taken")                 \
     X(SESSION_DELETED, "session_deleted", 409, 5, "that session is deleted, and can be restored")  \
     X(NOTHING_TO_UNDO, "nothing_to_undo", 409, 5, "no move is left to undo")                       \
     X(NOTHING_TO_REDO, "nothing_to_redo", 409, 5, "no undone move is left to redo")                \
@@ -140,6 +146,7 @@ typedef struct ramet_error {
     ramet_status status;
     char message[512]; /* one line: what, which value, what to do */
     char field[48];    /* the argument at fault, "" when none is */
+    bool hidden;       /* RAMET_ATTACHMENT_NOT_FOUND: it is there, but the caller may not know */
     ramet_head head;   /* RAMET_HEAD_MOVED: the present head; its entry_id lives in the call */
 } ramet_error;
 
@@ -206,7 +213,7 @@ RAMET_API const char *ramet_where(const char *where);
 typedef enum { RAMET_SQLITE, RAMET_POSTGRES, RAMET_CITUS } ramet_engine;
 typedef struct ramet_schema_in {
     ramet_engine engine;
-    int partitions; /* of each table of a tree, on PostgreSQL; 0 = 8 */
+    int partitions; /* of each table of a tree, on PostgreSQL; 0 or 1: none */
     int64_t after;  /* only what a store of that schema version lacks; 0 = all */
 } ramet_schema_in;
 RAMET_API ramet_status ramet_schema(const ramet_schema_in *in,
@@ -363,6 +370,7 @@ typedef struct ramet_session {
     const char *reason; /* "" when none */
     ramet_actor by_kind;
     const char *by_id;
+    const char *from_title;    /* what its parent was called when it was forked; "" when none */
     const char *merged_into;   /* session id or NULL */
     const char *cache_root;    /* session whose provider cache holds the start of this history */
     int64_t cache_root_shared; /* entries shared with it */
@@ -376,6 +384,7 @@ typedef struct ramet_session {
      * his own private session; of a link, reader or writer. */
     ramet_level level;
     int64_t number; /* owner_no of the entries that it appended itself */
+    int64_t base;   /* entries that it inherited; only from ramet_tree() with `light` */
     /* Only from ramet_tree(): ids from the root, this one last, at most the last 64. */
     const char *const *path;
     size_t n_path;
@@ -390,6 +399,7 @@ typedef struct ramet_session_in {
     const char *metadata; /* JSON object */
     ramet_visibility visibility;
     const char *owner;    /* NULL: the caller; only the embedding program may name another */
+    const char *sandbox;  /* one of the owner's; NULL, "default": none */
     int64_t ephemeral_us; /* > 0: expires that long after now */
     bool anew;            /* a deleted session of the owner that has the id gives it up (it can be
                              restored as ID~NUMBER); else RAMET_SESSION_DELETED */
@@ -415,6 +425,21 @@ typedef struct ramet_list_in {
     const char *tree;  /* a tree id */
     const char *title; /* part of the shown or stored title, any case */
     ramet_archived archived;
+    const char *sandbox; /* RAMET_SANDBOX_NOT_FOUND */
+    const char *after;   /* instead of a cursor: the session that the page begins behind; nothing
+                            comes behind one that is not there */
+    bool stored_title;   /* `title` is looked for in stored titles alone */
+    enum {
+        RAMET_ALL_FORKS,
+        RAMET_NO_FORKS,
+        RAMET_LATEST_FORK
+    } forks; /* all; roots; of each tree
+what was touched last, among those that `archived` lets through */
+    enum {
+        RAMET_ANY_START,
+        RAMET_NOT_STARTED,
+        RAMET_STARTED
+    } start; /* by another session or not */
 } ramet_list_in;
 
 typedef struct ramet_session_list {
@@ -485,6 +510,45 @@ typedef struct ramet_tag_count {
 /* Every tag on a session that the caller may see, with how many; by name. */
 RAMET_API ramet_status ramet_tags_all(ramet_call *c, ramet_tag_count **out, size_t *n);
 
+/* ---------------------------------------------------------------- sandboxes
+ * A tree is in one sandbox, or in none: "default" stands for that, and is everybody's own. A
+ * sandbox is for its owner; to others, members of its trees too, it is not there. In a user's
+ * default are the sessions that he may see of trees in no sandbox. */
+
+#define RAMET_SANDBOX_DEFAULT "default"
+
+typedef struct ramet_sandbox {
+    const char *id;
+    const char *owner;
+    int64_t created; /* 0: the default one */
+} ramet_sandbox;
+/* Ids are unique in the store (RAMET_SANDBOX_EXISTS). `out` may be NULL. */
+RAMET_API ramet_status ramet_sandbox_add(ramet_call *c, const char *id, ramet_sandbox **out);
+/* The caller's, by name, behind the default one; of the embedding program: all. */
+RAMET_API ramet_status ramet_sandboxes(ramet_call *c, ramet_sandbox **out, size_t *n);
+/* Its sessions stay, in no sandbox; *trees gets how many trees they are of. One commit. */
+RAMET_API ramet_status ramet_sandbox_remove(ramet_call *c, const char *id, int64_t *trees);
+/* Whether it is there for the caller (else RAMET_SANDBOX_NOT_FOUND), and in it a session that he
+ * may see (else RAMET_SESSION_NOT_FOUND, RAMET_HIDDEN); session NULL is not looked for. */
+RAMET_API ramet_status ramet_sandbox_check(ramet_call *c, const char *id, const char *session);
+/* The sandbox of a session. */
+RAMET_API ramet_status ramet_sandbox_of(ramet_call *c, const char *session, const char **id);
+/* Its sessions that the caller may see, newest first. Of each: id, owner, visibility, tags, where
+ * it was forked from and by whom, from_title, merged_into, metadata, created, depth; the rest is
+ * empty. One query. O(sessions of its trees). */
+RAMET_API ramet_status ramet_sandbox_sessions(ramet_call *c, const char *id, ramet_session **out,
+                                              size_t *n);
+typedef struct ramet_sandbox_counts {
+    int64_t sessions, roots, forks;
+    int64_t by_type[3]; /* forks, by ramet_fork_type */
+    int64_t max_depth;
+    ramet_tag_count *tags; /* the most used first, then by name */
+    size_t n_tags;
+} ramet_sandbox_counts;
+/* The same counted. */
+RAMET_API ramet_status ramet_sandbox_count(ramet_call *c, const char *id,
+                                           ramet_sandbox_counts *out);
+
 /* ------------------------------------------------------------------ entries */
 
 typedef struct ramet_entry {
@@ -521,6 +585,9 @@ typedef struct ramet_entry_in {
     const ramet_usage *usage;
     const char *state_delta; /* JSON object; a null removes the key */
     int64_t created;         /* 0 = now */
+    const char *key;         /* no other entry of the session has it (RAMET_KEY_TAKEN), whichever
+                                branch it is on; 1-64 bytes. Not a part of the entry */
+    const char *indexed;     /* see ramet_indexed_set(); only from ramet_append() */
     const char *invocation;  /* with turn_id: another name of the turn, from its question on. Not a
                                 part of the entry: the turn can be found by it (before_turn) */
 } ramet_entry_in;
@@ -536,7 +603,25 @@ typedef struct ramet_task {
 typedef struct ramet_task_in {
     const char *id;
     const char *data;
+    int64_t at; /* when it came to its status; 0: it is not told */
 } ramet_task_in;
+
+/* A session as a list by time sees it. */
+typedef struct ramet_active {
+    const char *session, *agent; /* its id; the name of its agent, NULL: none */
+    int64_t first, last;         /* nothing in it came to its status before, or after */
+} ramet_active;
+typedef struct ramet_active_in {
+    int64_t last, number; /* where the list before it ended (0, 0: from the start) */
+    int64_t until;        /* only those in which something is as old as this; 0: any */
+    int limit;            /* 1 … 1000; 0: 100 */
+} ramet_active_in;
+typedef struct ramet_active_list {
+    ramet_active *items;
+    size_t n;
+    bool more;            /* there may be more behind: */
+    int64_t last, number; /* their `last` is not above this one */
+} ramet_active_list;
 
 typedef struct ramet_append_in {
     const ramet_entry_in *entries;
@@ -551,12 +636,16 @@ typedef struct ramet_append_in {
     const char *before_turn; /* adk: the (one) entry is an ADK rewind event, and the heads move
                                 before that turn in the same commit; nothing moves when no event
                                 before it is of that turn */
+    const struct ramet_make *make;   /* a conversation: see ramet_make */
+    const struct ramet_again *again; /* attachments that are referred to again */
+    size_t n_again;
 } ramet_append_in;
 
 typedef struct ramet_append_out {
     ramet_entry *entries; /* as stored, in the order given */
     size_t n;
     size_t added;    /* how many were written; the others were there already */
+    bool made;       /* with ramet_append_in.make: the session was, too */
     ramet_head head; /* of the branch written to */
 } ramet_append_out;
 
@@ -566,6 +655,78 @@ typedef struct ramet_append_out {
  * O(batch); waits for one durable commit. */
 RAMET_API ramet_status ramet_append(ramet_call *c, const char *session, const ramet_append_in *in,
                                     ramet_append_out *out);
+
+/* How a conversation is made by its first entries, in one commit with them, or by
+ * ramet_session_make(). With it an append to a session that is archived is RAMET_SESSION_NOT_FOUND,
+ * and one whose title is empty gets this one.
+ *
+ * A fork: `fork_of` must be there and not archived, the caller a member of its tree; `fork_at` an
+ * entry of the tree (RAMET_ENTRY_NOT_FOUND), of channel history, or journal and the caller's client
+ * (else RAMET_INVALID, RAMET_FORBIDDEN), on the path of `fork_of` (RAMET_INVALID). It inherits what
+ * comes before `fork_at`; without that, nothing. With entries it needs writer; without, a reader
+ * gets a private fork.
+ *
+ * Started by another: a tree of its own, with the owner and the members that the tree of that one
+ * has then. Needs writer there; `started_at` is on its path (RAMET_INVALID). */
+typedef struct ramet_make {
+    const char *title, *agent, *metadata;
+    const char *fork_of, *fork_at;
+    const char *started_by, *started_at;
+    bool own; /* the entries are the client's: RAMET_FORBIDDEN when another client made the session
+               */
+} ramet_make;
+
+/* An attachment that an entry of this tree refers to: `id` becomes one of the caller's own with the
+ * same content. RAMET_ATTACHMENT_NOT_FOUND, RAMET_FORBIDDEN when it is another tree's. */
+typedef struct ramet_again {
+    const char *from, *id;
+} ramet_again;
+
+/* Makes it without entries. `id` NULL: a UUIDv7. RAMET_SESSION_EXISTS. */
+RAMET_API ramet_status ramet_session_make(ramet_call *c, const char *id, const ramet_make *in,
+                                          ramet_session **out);
+
+typedef struct ramet_origin {
+    const char *client;                  /* of who made it as a conversation; "" when none */
+    const char *started_by, *started_at; /* session, entry; NULL when none */
+    ramet_level level; /* the caller's in the tree; the owner's of his private one */
+} ramet_origin;
+RAMET_API ramet_status ramet_origin_get(ramet_call *c, const char *session, ramet_origin *out);
+/* What a session has started, and the caller may see: oldest first. */
+RAMET_API ramet_status ramet_started(ramet_call *c, const char *session, ramet_session **out,
+                                     size_t *n);
+/* Archives, or brings back, every session of the tree, and of those that were started from it.
+ * Needs owner. RAMET_SESSION_NOT_FOUND: it is so already. One commit. */
+RAMET_API ramet_status ramet_archive(ramet_call *c, const char *session, bool archived,
+                                     ramet_session **out);
+/* Whether the tree of a session has an entry of that id. */
+RAMET_API ramet_status ramet_entry_known(ramet_call *c, const char *session, const char *id,
+                                         bool *known);
+
+/* The session that appended an entry, by the entry's id alone; for the embedding program. A deleted
+ * one does not count. */
+RAMET_API ramet_status ramet_entry_home(ramet_call *c, const char *id, const char **session);
+
+/* Texts that entries are to be found by, beside them (I2). Setting is for the embedding program. */
+typedef struct ramet_indexed {
+    const char *text; /* NULL: none */
+    int64_t at;
+    const char *session; /* that appended the entry; NULL: it is gone, or hidden */
+} ramet_indexed;
+RAMET_API ramet_status ramet_indexed_set(ramet_call *c, const char *session, const char *entry_id,
+                                         const char *text);
+/* Of n entries that were read from the session. */
+RAMET_API ramet_status ramet_indexed_get(ramet_call *c, const char *session,
+                                         const ramet_entry *entries, size_t n, ramet_indexed **out);
+/* Entries of the channel history without one, by their place in the store: those behind `after`
+ * (0: from the first on). For the embedding program. */
+typedef struct ramet_lacking {
+    const char *session;
+    const ramet_entry *entry;
+    int64_t place;
+} ramet_lacking;
+RAMET_API ramet_status ramet_indexed_lacking(ramet_call *c, int64_t after, int limit,
+                                             ramet_lacking **out, size_t *n);
 
 typedef struct ramet_read_in {
     int limit;          /* 1-1000; 0 = 50 */
@@ -579,6 +740,11 @@ typedef struct ramet_read_in {
     ramet_log log;       /* adk needs writer */
     bool versions;       /* fill version/versions */
     bool feedback;       /* fill feedback; not in streams */
+    int64_t end;         /* only positions below this; 0 = all */
+    /* Only entries that it wants; limit is then up to 1001, and more_before and more_after tell
+     * only that the page ended before its limit because of its size. It must not use the call. */
+    bool (*want)(void *arg, const ramet_entry *e);
+    void *want_arg;
 } ramet_read_in;
 
 typedef struct ramet_page {
@@ -593,6 +759,31 @@ typedef struct ramet_page {
  * shorter page. O(limit + log d), without `channel`. */
 RAMET_API ramet_status ramet_read(ramet_call *c, const char *session, const ramet_read_in *in,
                                   ramet_page *out);
+
+/* What several sessions of a tree have appended themselves, in one order. */
+typedef struct ramet_across_in {
+    bool tree; /* every session of it that the caller may see; else those that the path is of */
+    /* By key: entries that have one (ramet_entry_in.key) from this to that, both of one length;
+     * needed without `tree`. NULL: by time. */
+    const char *key_from, *key_to;
+    /* Entries of ramet_across_entry() that the page is behind, or before; by key: and theirs. */
+    const ramet_entry *after, *before;
+    const char *after_key, *before_key;
+    bool tail;               /* the last ones */
+    const ramet_entry *upto; /* by time: nothing behind this one */
+    int64_t end;             /* only positions below this; 0 = all */
+    int limit;               /* 1-1000; 0 = 50 */
+    bool (*want)(void *arg, const ramet_entry *e); /* as in ramet_read_in */
+    void *want_arg;
+} ramet_across_in;
+/* Only the flag of the direction that was read in is set; no head. O(limit log s), s sessions, and
+ * what `want` refuses. */
+RAMET_API ramet_status ramet_across(ramet_call *c, const char *session, const ramet_across_in *in,
+                                    ramet_page *out);
+/* An entry that is on the present path of the session that appended it, by its id or (NULL) by
+ * where it stands. */
+RAMET_API ramet_status ramet_across_entry(ramet_call *c, const char *session, const char *id,
+                                          int64_t branch, int64_t position, ramet_entry **out);
 
 /* One entry on a path. O(log d). */
 RAMET_API ramet_status ramet_entry_get(ramet_call *c, const char *session, int64_t branch,
@@ -634,6 +825,10 @@ RAMET_API ramet_status ramet_task_get(ramet_call *c, const char *id, ramet_task 
 RAMET_API ramet_status ramet_task_delete(ramet_call *c, const char *session, const char *id);
 /* Of a session, oldest first, deleted ones too. */
 RAMET_API ramet_status ramet_tasks(ramet_call *c, const char *session, ramet_task **out, size_t *n);
+/* The sessions that the caller may see, by when something happened in them last, newest first: for
+ * who lists what is in them by time. Costs a look at each of them, without what is in it. */
+RAMET_API ramet_status ramet_active_find(ramet_call *c, const ramet_active_in *in,
+                                         ramet_active_list *out);
 /* The session that a turn of the server belongs to; NULL when the caller may not see one. */
 RAMET_API ramet_status ramet_turn_session(ramet_call *c, const char *turn, const char **session);
 
@@ -657,6 +852,9 @@ typedef struct ramet_fork_in {
     int64_t ephemeral_us;        /* > 0: expires */
     const char *expected_head;
     const char *before_turn; /* instead of `at` and `adk_at`: see below */
+    bool by_role; /* the side of `at` is that of its entry's role: before what a user said, after
+                     all else */
+    bool blank;   /* instead of them: it inherits nothing */
 } ramet_fork_in;
 
 /* A new session in the same tree that shares the history up to the cut. O(log d),
@@ -764,6 +962,26 @@ typedef struct ramet_version {
  * (`branch`, 0 = the head). O(versions + branches of the session). */
 RAMET_API ramet_status ramet_versions(ramet_call *c, const char *session, int64_t branch,
                                       const char *entry_id, ramet_version **out, size_t *n);
+
+/* One of several versions of a message. The message is known by the id of its oldest version, as
+ * the others may have ids of their own. */
+typedef struct ramet_pick {
+    const char *message_id;
+    int number, count; /* among all with that message_id, by time */
+    const char *entry_id;
+    int64_t position;
+    int64_t branch;       /* the branch a switch would go to */
+    ramet_fork_type type; /* of the branch that owns the entry */
+    bool current;         /* on the present path */
+    int within;           /* index of the version, further up, that it comes behind; -1: none */
+    int64_t created;
+} ramet_pick;
+/* Every version of every message of a session that has more than one, on any of its branches: those
+ * further up first, then by message and number. *now gets the index of the current one that is
+ * furthest down; -1: none. O(branches of the session), and for each message that has versions those
+ * that are further up. */
+RAMET_API ramet_status ramet_picks(ramet_call *c, const char *session, ramet_pick **out, size_t *n,
+                                   int *now);
 
 typedef struct ramet_branch {
     int64_t id;
@@ -939,6 +1157,7 @@ RAMET_API ramet_status ramet_usage_get(ramet_call *c, const char *session, ramet
 typedef struct ramet_member {
     const char *user;
     ramet_level level;
+    int64_t since;
 } ramet_member;
 /* Members belong to the tree. Listing needs reader. Setting and removing need manager, and
  * the owner's own level cannot be changed by that; setting `owner` (the
@@ -947,9 +1166,36 @@ RAMET_API ramet_status ramet_members(ramet_call *c, const char *session, ramet_m
                                      size_t *n);
 RAMET_API ramet_status ramet_member_set(ramet_call *c, const char *session, const char *user,
                                         ramet_level level);
+/* The same for one who must not be a member yet (RAMET_MEMBER_EXISTS), or must be one. */
+RAMET_API ramet_status ramet_member_add(ramet_call *c, const char *session, const char *user,
+                                        ramet_level level);
+RAMET_API ramet_status ramet_member_change(ramet_call *c, const char *session, const char *user,
+                                           ramet_level level);
 RAMET_API ramet_status ramet_member_remove(ramet_call *c, const char *session, const char *user);
 /* RAMET_OK when the caller may write to the session, else what a write would fail with. */
 RAMET_API ramet_status ramet_session_writable(ramet_call *c, const char *session);
+
+/* A tree that is being handed over: its owner offers it, a member accepts. */
+typedef struct ramet_transfer {
+    const char *id;
+    const char *session; /* by which it was offered */
+    const char *from, *to;
+    int64_t created;
+} ramet_transfer;
+/* Needs owner. RAMET_INVALID: to himself, or to somebody who is no member. RAMET_TRANSFER_PENDING:
+ * one a tree; *out is that one then. A member who is removed is offered nothing any more. */
+RAMET_API ramet_status ramet_transfer_add(ramet_call *c, const char *session, const char *to,
+                                          ramet_transfer **out);
+/* Those that the caller gives or takes, oldest first. */
+RAMET_API ramet_status ramet_transfers(ramet_call *c, bool given, bool taken, ramet_transfer **out,
+                                       size_t *n);
+/* RAMET_TRANSFER_NOT_FOUND; getting one of others, too. */
+RAMET_API ramet_status ramet_transfer_get(ramet_call *c, const char *id, ramet_transfer **out);
+/* By either of the two; others: RAMET_FORBIDDEN. */
+RAMET_API ramet_status ramet_transfer_delete(ramet_call *c, const char *id);
+/* By who takes it. The old owner becomes manager; every session of the tree that is not private
+ * gets the new owner. */
+RAMET_API ramet_status ramet_transfer_accept(ramet_call *c, const char *id);
 
 /* -------------------------------------------------------------------- turns
  * A turn is one answer being made. It begins with a message, an edit or a regenerate, in one commit
@@ -1050,11 +1296,17 @@ typedef struct ramet_event {
     int64_t number;
     ramet_event_kind kind;
     const char *session, *tree; /* ids */
+    const char *sandbox;        /* that the tree is in now */
     int64_t branch;             /* the head after it; for APPENDED: the branch written to */
     ramet_entry *entries;       /* APPENDED: what was added (at most 1,000: see `more`) */
     size_t n;
     bool more; /* there were more entries than that: read them */
     int64_t at;
+    /* UPDATED, when that is what changed: a member of the tree (else NULL) and his levels before
+     * and after it; and whether the tree was archived (1) or brought back (-1). */
+    const char *member;
+    ramet_level before, after;
+    int archived;
 } ramet_event;
 
 typedef struct ramet_events_in {
@@ -1207,6 +1459,8 @@ typedef struct ramet_upload_in {
     const char *media_type; /* at most 255 bytes */
     const char *sha256;     /* hex; NULL: not checked */
     int64_t max_bytes;      /* 0 = limits.attachment_bytes */
+    int64_t life_us;        /* how long it stays while no entry refers to it; 0 = 24 hours */
+    const char *id;         /* that of a ramet_fetch, which it is then the end of; NULL: a UUIDv7 */
 } ramet_upload_in;
 /* Bytes come in pieces; nothing is held in memory. After a failure, or instead of finish, abort. */
 RAMET_API ramet_status ramet_upload_begin(ramet_call *c, const ramet_upload_in *in,
@@ -1221,8 +1475,25 @@ RAMET_API ramet_status ramet_attachment_get(ramet_call *c, const char *id, ramet
  * is brought to a file without a name in $TMPDIR. */
 RAMET_API ramet_status ramet_attachment_open(ramet_call *c, const char *id, ramet_attachment **out,
                                              int *fd);
+/* The first entry that refers to it, and its session; NULL: none. Whether the caller may read them
+ * is not looked at. */
+RAMET_API ramet_status ramet_attachment_home(ramet_call *c, const char *id, const char **session,
+                                             const char **entry);
 /* Only its uploader, and only while no entry refers to it. */
 RAMET_API ramet_status ramet_attachment_delete(ramet_call *c, const char *id);
+
+/* A file that somebody is to bring from elsewhere: until then its id is that of no attachment. */
+typedef struct ramet_fetch {
+    const char *id, *url, *name, *media_type, *owner;
+    int64_t created, expires;
+    bool failed;
+} ramet_fetch;
+RAMET_API ramet_status ramet_fetch_add(ramet_call *c, const char *url, const char *name,
+                                       const char *media_type, int64_t life_us, ramet_fetch **out);
+/* Its owner's alone. */
+RAMET_API ramet_status ramet_fetch_get(ramet_call *c, const char *id, ramet_fetch **out);
+RAMET_API ramet_status ramet_fetch_fail(ramet_call *c, const char *id);
+RAMET_API ramet_status ramet_fetch_delete(ramet_call *c, const char *id);
 
 /* ----------------------------------------------------------------- feedback */
 

@@ -540,14 +540,22 @@ const json_node *json_next(const json_doc *d, const json_node *parent, const jso
 
 const char *json_text(arena *a, const json_doc *d, const json_node *v)
 {
+    size_t n;
+    return json_textn(a, d, v, &n);
+}
+
+const char *json_textn(arena *a, const json_doc *d, const json_node *v, size_t *len)
+{
+    *len = 0;
     if (!json_is(v, JSON_STRING))
         return NULL;
     const char *s = d->text + v->start + 1;
-    size_t n = v->end - v->start - 2;
+    size_t n = *len = v->end - v->start - 2;
     if (!v->escaped)
         return arena_memdup(a, s, n);
     char *out = arena_alloc(a, n + 1);
-    out[string_decode(s, n, out)] = 0;
+    *len = string_decode(s, n, out);
+    out[*len] = 0;
     return out;
 }
 

@@ -64,6 +64,8 @@ const json_node *json_next(const json_doc *d, const json_node *parent, const jso
 
 /* The decoded text of a string node, in the arena; NULL when it is no string or NULL. */
 const char *json_text(arena *a, const json_doc *d, const json_node *v);
+/* The same with its length: it may hold NUL. */
+const char *json_textn(arena *a, const json_doc *d, const json_node *v, size_t *len);
 /* The raw bytes of a value, in the arena. */
 const char *json_raw(arena *a, const json_doc *d, const json_node *v);
 /* An integer in range; false when it is none (1.0 and 1e3 are none). */

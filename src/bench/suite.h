@@ -50,6 +50,9 @@ void case_http(bench *b);
 void case_turns(bench *b);
 void case_postgres(bench *b);
 void case_kagent(bench *b);
+void case_memory(bench *b);
+void case_acp(bench *b);
+void case_sandbox(bench *b);
 void case_bodies(bench *b);
 
 /* Says why on standard error and ends the process. */

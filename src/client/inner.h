@@ -80,6 +80,11 @@ ramet_status answer_error(client_call *c, const buf *text);
 /* The same with the answer into a file. */
 ramet_status ask_file(target *t, const char *method, const char *path);
 
+/* A body that is not JSON; an answer that is not. Both free the target. */
+ramet_status ask_upload(target *t, const char *media_type, const void *bytes, size_t n,
+                        json_doc *out);
+ramet_status ask_download(target *t, buf *out);
+
 /* ---- reading answers: table-driven, see read.c. `v` NULL or null leaves zeros. */
 void read_head(client_call *c, const json_doc *d, const json_node *v, ramet_head *out);
 void read_session(client_call *c, const json_doc *d, const json_node *v, ramet_session *out);
@@ -98,6 +103,7 @@ void read_verdict(client_call *c, const json_doc *d, const json_node *v, ramet_v
 void read_hit(client_call *c, const json_doc *d, const json_node *v, ramet_hit *out);
 void read_compare(client_call *c, const json_doc *d, const json_node *v, ramet_compare_out *out);
 void read_share(client_call *c, const json_doc *d, const json_node *v, ramet_share *out);
+void read_sandbox(client_call *c, const json_doc *d, const json_node *v, ramet_sandbox *out);
 void read_token(client_call *c, const json_doc *d, const json_node *v, ramet_token *out);
 void read_fork_point(client_call *c, const json_doc *d, const json_node *v, ramet_fork_point *out);
 void read_fault(client_call *c, const json_doc *d, const json_node *v, ramet_fault *out);

@@ -541,6 +541,18 @@ void read_share(client_call *c, const json_doc *d, const json_node *v, ramet_sha
     read_members(c, d, v, share, out);
 }
 
+void read_sandbox(client_call *c, const json_doc *d, const json_node *v, ramet_sandbox *out)
+{
+    static const member sandbox[] = {
+        AT(ramet_sandbox, "id", IS_TEXT, id),
+        AT(ramet_sandbox, "owner", IS_TEXT, owner),
+        AT(ramet_sandbox, "created_at", IS_TIME, created),
+        END,
+    };
+    memset(out, 0, sizeof *out);
+    read_members(c, d, v, sandbox, out);
+}
+
 void read_token(client_call *c, const json_doc *d, const json_node *v, ramet_token *out)
 {
     static const member token[] = {

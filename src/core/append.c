@@ -3,6 +3,8 @@
  * Append: I5. Nothing is written before every entry of the batch has been checked.
  */
 #include "core/adk.h"
+#include "core/attachment.h"
+#include "core/make.h"
 #include "core/task.h"
 
 typedef struct append_job {
@@ -10,6 +12,9 @@ typedef struct append_job {
     append_work w;
     const ramet_task_in *task; /* may be NULL */
     const char *before;        /* the entry is a rewind event; may be NULL */
+    const ramet_make *make;    /* may be NULL */
+    const ramet_again *again;
+    size_t n_again;
 } append_job;
 
 ramet_status entries_known(cx *x, const branch_row *b, entry_new *list, size_t n, size_t *fresh)
@@ -150,11 +155,22 @@ static ramet_status append_run(cx *x, void *arg)
     append_job *j = arg;
     session_row s;
     branch_row b;
-    TRY(session_open_brief(x, j->session, j->w.log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_WRITE, &s,
-                           &b));
+    bool made = false;
+    if (j->make)
+        TRY(make_open(x, j->session, j->make, &s, &b, &made));
+    else
+        TRY(session_open_brief(x, j->session, j->w.log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_WRITE,
+                               &s, &b));
     if (j->task)
         TRY(task_check(x, &s, j->task->id));
+    TRY(keys_check(x, &s, j->w.list, j->w.n));
+    if (j->n_again && needs_serial(x))
+        return cx_status(x);
+    for (size_t i = 0; i < j->n_again; i++)
+        TRY(attachment_again(x, s.tree, &j->again[i]));
     TRY(append_do(x, &s, &b, &j->w));
+    keys_write(x, &s, &b, j->w.list, j->w.n);
+    j->w.out->made = made;
     if (j->task)
         task_write(x, &s, j->task);
     if (j->task && !j->w.out->added)
@@ -189,7 +205,10 @@ ramet_status ramet_append(ramet_call *c, const char *session, const ramet_append
         .session = session,
         .w = {.log = in->log, .branch = in->branch, .n = in->n, .fenced = in->fenced, .out = out},
         .task = in->task,
-        .before = in->before_turn};
+        .before = in->before_turn,
+        .make = in->make,
+        .again = in->again,
+        .n_again = in->n_again};
     *out = (ramet_append_out){0};
     if (!in->n && !in->task)
         return call_fail(c, RAMET_INVALID, "entries", "there is nothing to append");
@@ -197,6 +216,8 @@ ramet_status ramet_append(ramet_call *c, const char *session, const ramet_append
         return call_fail(c, RAMET_INVALID, "log", "the log must be main or adk");
     TRY(check_id(c, "session", session));
     TRY(check_hash(c, in->expected_head, j.w.expected, &j.w.given));
+    if (in->make)
+        TRY(make_check(c, in->make));
     if (in->task)
         TRY(task_in_check(c, in->task));
     if (in->before_turn) {

@@ -65,9 +65,11 @@ ramet_attachment *attachment_show(cx *x, const attachment_row *r)
 }
 
 /* The same words whether it is not there or not his to see (decision 14). */
-ramet_status attachment_missing(ramet_call *c, const char *field, const char *id)
+ramet_status attachment_missing(ramet_call *c, const char *field, const char *id, bool hidden)
 {
-    return call_fail(c, RAMET_ATTACHMENT_NOT_FOUND, field, "there is no attachment %s", id);
+    call_fail(c, RAMET_ATTACHMENT_NOT_FOUND, field, "there is no attachment %s", id);
+    c->err.hidden = hidden;
+    return RAMET_ATTACHMENT_NOT_FOUND;
 }
 
 /* ------------------------------------------------------------------- access */
@@ -116,11 +118,16 @@ static bool any_open(cx *x, sql_id what, const char *id)
     return open;
 }
 
+static bool spent(const cx *x, const attachment_row *r)
+{
+    return r->expires && r->expires <= x->now;
+}
+
 /* O(sessions that refer to it) when one of them is open to the caller, else O(branches below, in
  * trees that he has to do with). */
 static bool attachment_readable(cx *x, const attachment_row *r)
 {
-    if (r->expires && r->expires <= x->now)
+    if (spent(x, r))
         return false;
     return uploaded_by(x->c, r) || any_open(x, Q_attached_homes, r->id) ||
            any_open(x, Q_attached_heirs, r->id);
@@ -128,9 +135,9 @@ static bool attachment_readable(cx *x, const attachment_row *r)
 
 static ramet_status attachment_find(cx *x, const char *id, attachment_row *r)
 {
-    bool found = attachment_load(x, id, r) && attachment_readable(x, r);
+    bool there = attachment_load(x, id, r), open = there && attachment_readable(x, r);
     TRY(cx_status(x));
-    return found ? RAMET_OK : attachment_missing(x->c, "attachment_id", id);
+    return open ? RAMET_OK : attachment_missing(x->c, "attachment_id", id, there && !spent(x, r));
 }
 
 /* ------------------------------------------------------------------ entries */
@@ -139,10 +146,11 @@ ramet_status attachments_check(cx *x, const entry_new *n)
 {
     for (size_t i = 0; i < n->n_files; i++) {
         attachment_row r;
-        bool found = attachment_load(x, n->files[i], &r) && attachment_readable(x, &r);
+        bool there = attachment_load(x, n->files[i], &r);
+        bool open = there && attachment_readable(x, &r);
         TRY(cx_status(x));
-        if (!found)
-            return attachment_missing(x->c, n->files_field, n->files[i]);
+        if (!open)
+            return attachment_missing(x->c, n->files_field, n->files[i], there && !spent(x, &r));
     }
     return RAMET_OK;
 }
@@ -159,6 +167,36 @@ void attachments_link(cx *x, int64_t tree, int64_t k, const entry_new *n)
         q_text(q, 1, n->files[i]);
         q_run(q);
     }
+}
+
+static bool attached_where(cx *x, const char *id, int64_t tree)
+{
+    db_stmt *q = db_query(x->d, tree ? Q_attached_in : Q_attached_any);
+    q_text(q, 1, id);
+    if (tree)
+        q_int(q, 2, tree);
+    bool yes = q_row(q);
+    q_end(q);
+    return yes;
+}
+
+ramet_status attachment_again(cx *x, int64_t tree, const ramet_again *a)
+{
+    attachment_row r;
+    bool there = attachment_load(x, a->from, &r) && !spent(x, &r);
+    TRY(cx_status(x));
+    if (!there)
+        return attachment_missing(x->c, "attachment_id", a->from, false);
+    if (!attached_where(x, a->from, tree) &&
+        (attached_where(x, a->from, 0) || !uploaded_by(x->c, &r)))
+        return call_fail(x->c, RAMET_FORBIDDEN, "attachment_id",
+                         "attachment %s belongs to another tree", a->from);
+    r.id = a->id;
+    r.owner = x->c->user ? x->c->user : "";
+    r.created = x->now;
+    r.expires = x->now + UNUSED_US; /* until the entry is written, in the same commit */
+    attachment_insert(x, &r);
+    return cx_status(x);
 }
 
 /* -------------------------------------------------------------------- calls */

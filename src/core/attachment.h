@@ -21,6 +21,8 @@
 
 #include "core/files.h"
 
+#define UNUSED_US (INT64_C(24) * 3600 * 1000000) /* one that no entry refers to lives this long */
+
 typedef struct attachment_row {
     const char *id, *name, *media_type, *owner;
     uint8_t sha[HASH_LEN];
@@ -30,6 +32,9 @@ typedef struct attachment_row {
 bool attachment_load(cx *x, const char *id, attachment_row *r);
 void attachment_insert(cx *x, const attachment_row *r);
 ramet_attachment *attachment_show(cx *x, const attachment_row *r);
-ramet_status attachment_missing(ramet_call *c, const char *field, const char *id);
+/* `hidden`: it is there, but the caller may not know. */
+ramet_status attachment_missing(ramet_call *c, const char *field, const char *id, bool hidden);
+/* A second attachment with the content of one that the tree refers to. */
+ramet_status attachment_again(cx *x, int64_t tree, const ramet_again *a);
 
 #endif

@@ -14,7 +14,8 @@
 
 void attached_cut(cx *x, int64_t tree, int64_t lo, int64_t hi)
 {
-    static const sql_id steps[] = {Q_attachment_release, Q_attached_del, Q_feedback_del};
+    static const sql_id steps[] = {Q_attachment_release, Q_attached_del, Q_feedback_del,
+                                   Q_indexed_del};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         db_stmt *q = db_query(x->d, steps[i]);
         q_int(q, 1, tree);

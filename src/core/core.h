@@ -33,6 +33,8 @@
 /* What was stored was checked when it came; it is read whatever the limit is now. */
 #define STORED_DEPTH SIZE_MAX
 
+#define INDEXED_CHARS 100000 /* of a text that an entry is found by */
+
 #define PAGE_BYTES ((size_t)32 << 20) /* a page ends early past this; more_before/after tell */
 
 struct ramet {
@@ -151,8 +153,11 @@ void cx_rehearse(cx *x, cx_make make, void *arg, size_t n);
 /* ---- events (core/event.c) */
 
 /* k and n: for RAMET_EVENT_APPENDED the first entry and how many; else the branch moved to, and for
- * a move its kind. */
+ * a move its kind; for RAMET_EVENT_UPDATED n is EVENT_ARCHIVED or EVENT_BACK when it was that. */
 void event_add(cx *x, int64_t tree, int64_t session, ramet_event_kind kind, int64_t k, int64_t n);
+/* Another text that an entry is found by was given: for the search index alone. */
+#define EVENT_INDEXED ((ramet_event_kind)(RAMET_EVENT_APPENDED + 1))
+enum { EVENT_ARCHIVED = 1, EVENT_BACK = 2, EVENT_LEVELS = 16 };
 struct watch *watch_new(void);
 /* Its connection, which must go before the store; it is told of events until that is closed. */
 void watch_close(struct watch *w);
@@ -265,6 +270,33 @@ void tags_of(cx *x, const session_row *s, const char *const **out, size_t *n);
 ramet_status session_id_free(cx *x, const char *id);
 /* Inserts a session row with its tags. */
 void session_insert(cx *x, const session_row *s, const char *const *tags, size_t n_tags);
+/* A root with an empty branch in a new tree, whose number s->tree is; members are the caller's. */
+void session_plant(cx *x, session_row *s, const char *const *tags, size_t n_tags,
+                   struct branch_row *b);
+
+/* ---- members (core/member.c) */
+
+/* Of a new tree. */
+void member_insert(cx *x, int64_t tree, const char *user, ramet_level level);
+ramet_level level_of(cx *x, int64_t tree, const char *user);
+/* Opens a session for who has at least that level in its tree: RAMET_FORBIDDEN. */
+ramet_status member_open(cx *x, const char *session, ramet_level least, session_row *s,
+                         ramet_level *level);
+/* The tree and all its sessions but private ones get another owner. */
+void tree_hand_over(cx *x, const session_row *s, const char *to);
+/* RAMET_EVENT_UPDATED: a member came, left or has another level (core/event.c). */
+void event_add_member(cx *x, const session_row *s, const char *user, ramet_level before,
+                      ramet_level after);
+
+/* ---- sandboxes (core/sandbox.c) */
+
+/* What a new tree of that owner notes as its sandbox: "" for none. RAMET_SANDBOX_NOT_FOUND. */
+ramet_status sandbox_for_new(cx *x, const char *id, const char *owner, const char **mark);
+void sandbox_put(cx *x, int64_t tree, const char *mark);
+/* RAMET_SANDBOX_NOT_FOUND when it is not there for the caller. */
+ramet_status sandbox_open(cx *x, const char *id);
+/* The one that a tree is in. */
+const char *sandbox_name(cx *x, int64_t tree);
 
 /* ---- share links (core/share.c) */
 
@@ -430,6 +462,10 @@ void entry_digest(sha *h, const ramet_entry *e, const entry_cols *cols, uint8_t 
 bool entry_from(cx *x, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[HASH_LEN],
                 entry_cols *cols);
 /* Entry by key; unverified. */
+/* A copy that shares nothing with it (core/read.c). */
+ramet_entry entry_keep(arena *a, const ramet_entry *e);
+/* Where the tree has an entry of that id; 0: nowhere (core/make.c). */
+int64_t key_in_tree(cx *x, int64_t tree, const char *id);
 bool entry_load(cx *x, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN]);
 /* Whether a stored entry has the content that the caller gave (I5). */
 bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have);

@@ -3,19 +3,7 @@
  * Fork: a new session in the same tree whose head is a new branch at the cut. One branch row a log,
  * one session row, one event: a constant number of small rows, whatever the history (I3, I4).
  */
-#include "core/adk.h"
-
-typedef struct fork_job {
-    const char *session;
-    const ramet_fork_in *in;
-    const char *id;
-    const char **tags;
-    size_t n_tags;
-    uint8_t expected[HASH_LEN];
-    bool given;
-    ramet_session **out;
-    ramet_cut *cut; /* may be NULL */
-} fork_job;
+#include "core/fork.h"
 
 static ramet_status fork_access(cx *x, const session_row *s, const ramet_fork_in *in)
 {
@@ -37,6 +25,22 @@ static bool adk_read(cx *x, const session_row *s)
     return s->visibility == RAMET_PRIVATE || level_in(x, s->tree) >= RAMET_WRITER;
 }
 
+static ramet_status side_by_role(cx *x, const branch_row *from, ramet_at *at)
+{
+    int64_t k;
+    TRY(check_id(x->c, "at.entry_id", at->entry_id));
+    at->side = RAMET_AFTER;
+    if (path_find(x, from, at->entry_id, &k) < 0)
+        return cx_status(x); /* the cut tells that it is not there */
+    db_stmt *q = db_query(x->d, Q_entry_kind);
+    q_int(q, 1, from->m.tree);
+    q_int(q, 2, k);
+    if (q_row(q) && q_col_int(q, 0) == RAMET_USER)
+        at->side = RAMET_BEFORE;
+    q_end(q);
+    return cx_status(x);
+}
+
 /* The cut on the path of the branch asked for (*from is the head), with the adk log as it was on
  * that branch. */
 static ramet_status fork_cut(cx *x, session_row *s, const ramet_fork_in *in, branch_row *from,
@@ -45,6 +49,10 @@ static ramet_status fork_cut(cx *x, session_row *s, const ramet_fork_in *in, bra
     if (in->branch && in->branch != s->head)
         TRY(branch_open(x, s, RAMET_LOG_MAIN, in->branch, from));
     s->adk = adk_read(x, s) ? adk_beside(x, s, from->m.id) : 0;
+    if (in->blank) {
+        *cut = (cut_result){.shown = {.side = RAMET_BEFORE}};
+        return RAMET_OK;
+    }
     if (in->before_turn) {
         turn_cut at;
         session_row seen = *s;
@@ -54,7 +62,10 @@ static ramet_status fork_cut(cx *x, session_row *s, const ramet_fork_in *in, bra
         *cut = at.at;
         return RAMET_OK;
     }
-    return cut_both(x, s, from, &in->at, &in->adk_at, in->cut, cut);
+    ramet_at at = in->at;
+    if (in->by_role && at.entry_id)
+        TRY(side_by_role(x, from, &at));
+    return cut_both(x, s, from, &at, &in->adk_at, in->cut, cut);
 }
 
 /* What a link does not show does not come with a fork, either. */
@@ -126,11 +137,37 @@ static void source_hold(cx *x, const session_row *s, const branch_row *head)
     q_guard(q);
 }
 
+/* The rows of a fork whose cut was found. */
+static void fork_write(cx *x, const fork_job *j, const session_row *s, const branch_row *from,
+                       const cut_result *cut, session_row *f, branch_row *b)
+{
+    branch_row adk, b_adk;
+    *f = fork_row(x, j, s, from, cut);
+    branch_create(x, from, cut->main, f, RAMET_LOG_MAIN, j->in->type, false, b);
+    f->first = f->head = b->m.id;
+    if (s->adk && branch_load(x, s->tree, s->adk, &adk)) {
+        branch_create(x, &adk, cut->adk, f, RAMET_LOG_ADK, j->in->type, false, &b_adk);
+        f->first_adk = f->adk = b_adk.m.id;
+    }
+    session_insert(x, f, (const char *const *)j->tags, j->n_tags);
+    event_add(x, f->tree, f->no, RAMET_EVENT_FORKED, b->m.id, 0);
+}
+
+ramet_status fork_make(cx *x, const fork_job *j, session_row *s, const branch_row *head,
+                       session_row *f, branch_row *b)
+{
+    branch_row from = *head;
+    cut_result cut;
+    TRY(fork_cut(x, s, j->in, &from, &cut));
+    fork_write(x, j, s, &from, &cut, f, b);
+    return cx_status(x);
+}
+
 static ramet_status fork_run(cx *x, void *arg)
 {
     fork_job *j = arg;
     session_row s;
-    branch_row head, from, b, adk, b_adk;
+    branch_row head, from, b;
     cut_result cut;
     TRY(session_open_head(x, j->session, NEED_READ, &s, &from));
     head = from;
@@ -142,15 +179,8 @@ static ramet_status fork_run(cx *x, void *arg)
     if (j->in->id)
         TRY(session_id_free(x, j->id));
     source_hold(x, &s, &head);
-    session_row f = fork_row(x, j, &s, &from, &cut);
-    branch_create(x, &from, cut.main, &f, RAMET_LOG_MAIN, j->in->type, false, &b);
-    f.first = f.head = b.m.id;
-    if (s.adk && branch_load(x, s.tree, s.adk, &adk)) {
-        branch_create(x, &adk, cut.adk, &f, RAMET_LOG_ADK, j->in->type, false, &b_adk);
-        f.first_adk = f.adk = b_adk.m.id;
-    }
-    session_insert(x, &f, (const char *const *)j->tags, j->n_tags);
-    event_add(x, f.tree, f.no, RAMET_EVENT_FORKED, b.m.id, 0);
+    session_row f;
+    fork_write(x, j, &s, &from, &cut, &f, &b);
     session_known known = {
         .head = &b, .parent_id = session_visible(x, &s) ? s.id : NULL, .untagged = !j->n_tags};
     ANSWER(x, j->out);

@@ -426,7 +426,7 @@ static int64_t texts_collect(cx *x, take_job *j, const branch_row *b, int64_t ke
             continue;
         const char *text = large ? body_text(x, b->m.tree, k) : q_keep_text(q, 10, x->a);
         if (!text)
-            continue;
+            text = "";
         VEC_PUSH(x->a, &j->keys, k);
         VEC_PUSH(x->a, &j->texts, text);
         j->bytes += strlen(text);
@@ -558,6 +558,7 @@ static ramet_status bury_run(cx *x, void *arg)
         tree_write(x, Q_share_clear, j->tree, s->no);
         tree_write(x, Q_turn_clear, j->tree, s->no);
         tree_write(x, Q_task_clear, j->tree, s->no);
+        tree_write(x, Q_origin_clear, j->tree, s->no);
         if (!stays)
             tree_write(x, Q_session_del, j->tree, s->no);
         else if (s->purging == 1)
@@ -612,6 +613,7 @@ static ramet_status trees_run(cx *x, void *arg)
         tree_write(x, Q_member_clear, tree, 0);
         tree_write(x, Q_verdict_del_tree, tree, 0);
         tree_write(x, Q_place_clear, tree, 0);
+        tree_write(x, Q_transfer_clear, tree, 0);
         if (tree != highest)
             tree_write(x, Q_tree_del, tree, 0);
     }

@@ -23,6 +23,7 @@ static void holder_fill(const session_row *s, ramet_session *out)
                            .shown_title = "",
                            .owner = "",
                            .reason = "",
+                           .from_title = "",
                            .metadata = "{}",
                            .is_fork = s->parent != 0,
                            .deleted = true,
@@ -113,7 +114,7 @@ typedef struct node_head {
 typedef struct node {
     session_row s;
     node_head head, adk;
-    int64_t touched;
+    int64_t touched, base;
     struct node *parent, *child, *next; /* next: of the same parent */
     bool seen, gone, wanted;            /* wanted: it or something below it is shown */
     const char *const *tags;
@@ -178,6 +179,7 @@ static void nodes_load(cx *x, int64_t tree, ramet_level level, forest *f)
         session_from(q, x->a, &d->s);
         head_from(q, SESSION_N_COLS, SESSION_N_COLS + 1, &d->head);
         d->touched = q_col_int(q, SESSION_N_COLS + 2);
+        d->base = q_col_int(q, SESSION_N_COLS + 6);
         if (d->s.adk) {
             head_from(q, SESSION_N_COLS + 3, SESSION_N_COLS + 4, &d->adk);
             int64_t adk = q_col_int(q, SESSION_N_COLS + 5);
@@ -297,6 +299,7 @@ static void node_fill(cx *x, const forest *f, const node *d, ramet_session *out)
         .reason = s->reason,
         .by_kind = (ramet_actor)s->by_kind,
         .by_id = s->by_id,
+        .from_title = s->from_title,
         .merged_into = node_id(node_at(f, s->merged_into)),
         .metadata = s->metadata ? s->metadata : "{}",
         .archived = s->archived,
@@ -304,6 +307,8 @@ static void node_fill(cx *x, const forest *f, const node *d, ramet_session *out)
         .created = s->created,
         .updated = d->touched > s->updated ? d->touched : s->updated,
         .depth = s->depth,
+        .number = s->no,
+        .base = d->base,
     };
     head_show(&d->head, s->head, &out->head);
     if (s->adk)

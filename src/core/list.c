@@ -6,7 +6,7 @@
  * meanwhile neither repeats nor skips another. Which index is walked depends on the narrowest
  * filter; what it gives is then filtered row by row, in chunks, until the page is full.
  */
-#include "core/core.h"
+#include "core/search.h"
 
 #include <stdio.h>
 
@@ -16,9 +16,9 @@
     2000 /* of so many trees a caller's sessions are gathered; else all are walked                 \
           */
 
-typedef struct place {
+typedef struct list_spot {
     int64_t created, no;
-} place;
+} list_spot;
 
 typedef struct lister {
     cx *x;
@@ -26,9 +26,11 @@ typedef struct lister {
     const char *tag, *title; /* cleaned */
     int64_t tree;
     sql_id source;
+    arena *keep; /* of `latest` */
+    map latest;  /* of trees: when a session of it was touched last */
 } lister;
 
-static bool cursor_read(const char *s, place *p)
+static bool cursor_read(const char *s, list_spot *p)
 {
     unsigned long long created, no;
     char canonical[64];
@@ -37,7 +39,7 @@ static bool cursor_read(const char *s, place *p)
     snprintf(canonical, sizeof canonical, "%llx-%llx", created, no);
     if (strcmp(canonical, s) != 0 || created > INT64_MAX || no > INT64_MAX)
         return false;
-    *p = (place){(int64_t)created, (int64_t)no};
+    *p = (list_spot){(int64_t)created, (int64_t)no};
     return true;
 }
 
@@ -73,7 +75,7 @@ static void pick_source(lister *l)
 
 typedef VEC(session_row) row_list;
 
-static void fetch_from(lister *l, sql_id source, place at, row_list *out)
+static void fetch_from(lister *l, sql_id source, list_spot at, row_list *out)
 {
     db_stmt *q = db_query(l->x->d, source);
     int n = 1;
@@ -101,7 +103,7 @@ static bool newer(const session_row *a, const session_row *b)
 }
 
 /* The next chunk. A member's sessions are those of his trees and his own private ones elsewhere. */
-static void fetch(lister *l, place at, row_list *out)
+static void fetch(lister *l, list_spot at, row_list *out)
 {
     out->n = 0;
     if (l->source != Q_session_of_member) {
@@ -140,8 +142,72 @@ static bool title_matches(lister *l, const session_row *s)
     arena *a = l->x->a;
     if (strstr(utf8_lower(a, s->title, strlen(s->title)), l->title))
         return true;
+    if (l->in->stored_title)
+        return false;
     const char *shown = session_shown_title(l->x, s);
     return strstr(utf8_lower(a, shown, strlen(shown)), l->title) != NULL;
+}
+
+static bool archive_lets(const ramet_list_in *in, bool archived)
+{
+    return in->archived == RAMET_ARCHIVED_EXCLUDE ? !archived
+                                                  : in->archived != RAMET_ARCHIVED_ONLY || archived;
+}
+
+/* When a session of the tree, of those that the list could show, was touched last. */
+static int64_t latest_in(lister *l, int64_t tree)
+{
+    cx *x = l->x;
+    int64_t *known = map_get(&l->latest, tree);
+    if (known)
+        return *known;
+    known = arena_alloc(l->keep, sizeof *known);
+    ramet_level level = level_in(x, tree);
+    db_stmt *q = db_query(x->d, Q_session_latest);
+    q_int(q, 1, tree);
+    while (q_row(q)) {
+        const char *owner = q_col_text(q, 0);
+        session_row s = {.owner = owner ? owner : "",
+                         .visibility = (int)q_col_int(q, 1),
+                         .deleted = q_col_int(q, 3),
+                         .expires = q_col_int(q, 4),
+                         .purging = (int)q_col_int(q, 5)};
+        int64_t at = q_col_int(q, 6);
+        if (!session_gone(x, &s) && session_seen(x, level, &s) &&
+            archive_lets(l->in, q_col_int(q, 2) != 0) && at > *known)
+            *known = at;
+    }
+    map_put(l->keep, &l->latest, tree, known);
+    return *known;
+}
+
+static bool is_latest(lister *l, const session_row *s)
+{
+    branch_row head;
+    int64_t at = s->updated;
+    if (branch_load(l->x, s->tree, s->head, &head) && head.touched > at)
+        at = head.touched;
+    return at == latest_in(l, s->tree);
+}
+
+static bool was_started(cx *x, const session_row *s)
+{
+    db_stmt *q = db_query(x->d, Q_origin_get);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    bool yes = q_row(q) && q_col_int(q, 2);
+    q_end(q);
+    return yes;
+}
+
+static bool lineage_fits(lister *l, const session_row *s)
+{
+    const ramet_list_in *in = l->in;
+    if (in->forks == RAMET_NO_FORKS && s->parent)
+        return false;
+    if (in->start != RAMET_ANY_START && was_started(l->x, s) != (in->start == RAMET_STARTED))
+        return false;
+    return in->forks != RAMET_LATEST_FORK || is_latest(l, s);
 }
 
 static bool wanted(lister *l, const session_row *s)
@@ -149,9 +215,7 @@ static bool wanted(lister *l, const session_row *s)
     const ramet_list_in *in = l->in;
     if (session_gone(l->x, s) || !session_visible(l->x, s))
         return false;
-    if (in->archived == RAMET_ARCHIVED_EXCLUDE
-            ? s->archived
-            : in->archived == RAMET_ARCHIVED_ONLY && !s->archived)
+    if (!archive_lets(in, s->archived))
         return false;
     if (in->owner && strcmp(in->owner, s->owner) != 0)
         return false;
@@ -159,9 +223,11 @@ static bool wanted(lister *l, const session_row *s)
         return false;
     if (in->tree && s->tree != l->tree)
         return false;
+    if (in->sandbox && strcmp(sandbox_name(l->x, s->tree), in->sandbox) != 0)
+        return false;
     if (l->tag && !has_tag(l->x, s, l->tag))
         return false;
-    return !l->title || title_matches(l, s);
+    return (!l->title || title_matches(l, s)) && lineage_fits(l, s);
 }
 
 typedef struct chunk_look {
@@ -179,7 +245,7 @@ static void wanted_make(cx *x, void *arg, size_t i)
 
 /* Up to one more than the limit. A filter may refuse most of a large store, so what is only looked
  * at lives in an arena of its own. */
-static void page_find(lister *l, int limit, place at, row_list *page)
+static void page_find(lister *l, int limit, list_spot at, row_list *page)
 {
     cx *x = l->x, look = *x;
     bool end = false;
@@ -195,7 +261,7 @@ static void page_find(lister *l, int limit, place at, row_list *page)
         cx_rehearse(&look, wanted_make, &ahead, chunk.n < left ? chunk.n : left);
         for (size_t i = 0; i < chunk.n && page->n <= (size_t)limit; i++) {
             const session_row *s = &chunk.items[i];
-            at = (place){s->created, s->no};
+            at = (list_spot){s->created, s->no};
             if (wanted(l, s))
                 VEC_PUSH(x->a, page, session_keep(x->a, s));
         }
@@ -224,7 +290,7 @@ void session_fill_all(cx *x, session_row *rows, size_t n, ramet_session *out)
     }
 }
 
-static ramet_status find_run(lister *l, int limit, place at, ramet_session_list *out)
+static ramet_status find_run(lister *l, int limit, list_spot at, ramet_session_list *out)
 {
     cx *x = l->x;
     row_list page = {0};
@@ -271,11 +337,21 @@ static int64_t tree_number(cx *x, const char *id)
     return tree;
 }
 
+/* The place of a session that the caller may see. */
+static bool behind(cx *x, const char *id, list_spot *at)
+{
+    session_row s;
+    if (!session_load(x, id, &s) || !session_visible(x, &s))
+        return false;
+    *at = (list_spot){s.created, s.no};
+    return true;
+}
+
 ramet_status ramet_session_find(ramet_call *c, const ramet_list_in *in, ramet_session_list *out)
 {
     cx x;
     int limit;
-    place at = {INT64_MAX, INT64_MAX};
+    list_spot at = {INT64_MAX, INT64_MAX};
     lister l = {.x = &x, .in = in};
     *out = (ramet_session_list){0};
     TRY(check_limit(c, in->limit, 1000, 50, &limit));
@@ -287,7 +363,13 @@ ramet_status ramet_session_find(ramet_call *c, const ramet_list_in *in, ramet_se
     /* An unknown tree has no sessions; whether it exists is nobody's business. */
     l.tree = in->tree ? tree_number(&x, in->tree) : 0;
     pick_source(&l);
-    ramet_status st = cx_done(&x, find_run(&l, limit, at, out));
+    l.keep = arena_new();
+    ramet_status st = in->sandbox ? sandbox_open(&x, in->sandbox) : RAMET_OK;
+    bool any = !in->after || behind(&x, in->after, &at);
+    if (st == RAMET_OK)
+        st = any ? find_run(&l, limit, at, out) : cx_status(&x);
+    st = cx_done(&x, st);
+    arena_free(l.keep);
     if (st != RAMET_OK)
         *out = (ramet_session_list){0};
     return st;

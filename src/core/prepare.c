@@ -227,6 +227,12 @@ static ramet_status fields(ramet_call *c, size_t i, const ramet_entry_in *in)
     if (in->role < RAMET_USER || in->role > RAMET_SYSTEM)
         return call_fail(c, RAMET_INVALID, at(c, i, "role"),
                          "the role must be user, assistant, tool or system");
+    if (in->key)
+        TRY(check_id(c, at(c, i, "key"), in->key));
+    if (in->key && strlen(in->key) > 64)
+        return call_fail(c, RAMET_INVALID, at(c, i, "key"), "a key has at most 64 bytes");
+    if (in->indexed)
+        TRY(check_chars(c, at(c, i, "indexed"), in->indexed, INDEXED_CHARS, RAMET_TOO_LARGE));
     if (in->turn_id)
         TRY(check_id(c, at(c, i, "turn_id"), in->turn_id));
     if (in->invocation)

@@ -43,6 +43,8 @@ static ramet_status window_of(cx *x, const branch_row *b, const ramet_read_in *i
         TRY(find_or_fail(x, b, "before", in->before, &pos, &k));
         w->hi = pos;
     }
+    if (in->end && in->end < w->hi)
+        w->hi = in->end;
     if (w->hi < w->lo)
         w->hi = w->lo;
     return RAMET_OK;
@@ -50,17 +52,35 @@ static ramet_status window_of(cx *x, const branch_row *b, const ramet_read_in *i
 
 /* ------------------------------------------------------------------ collect */
 
+/* Which entries are wanted: of a channel (NULL = any), and those that `want` (may be NULL) takes.
+ */
+typedef struct sieve {
+    const char *channel;
+    bool (*want)(void *arg, const ramet_entry *e);
+    void *arg;
+} sieve;
+
+static bool sieve_any(const sieve *s)
+{
+    return !s->channel && !s->want;
+}
+
+static bool sieve_takes(const sieve *s, const ramet_entry *e)
+{
+    return (!s->channel || strcmp(s->channel, e->channel) == 0) && (!s->want || s->want(s->arg, e));
+}
+
 typedef struct collect {
-    const char *channel; /* NULL = all */
+    sieve of;
     size_t most;
     arena *a; /* of what is kept */
     size_t start_bytes;
-    arena *scratch; /* with a channel: entries are read into it, and those of the channel copied */
+    arena *scratch; /* with a sieve: entries are read into it, and those it takes copied */
     int64_t seen;   /* last position looked at */
     VEC(ramet_entry) v;
 } collect;
 
-static ramet_entry entry_copy(arena *a, const ramet_entry *e)
+ramet_entry entry_keep(arena *a, const ramet_entry *e)
 {
     ramet_entry out = *e;
     const char **text[] = {&out.id,      &out.text,    &out.parts,  &out.format, &out.body,
@@ -82,9 +102,9 @@ static bool collect_take(void *arg, ramet_entry *e)
     collect *c = arg;
     bool room = !c->scratch || arena_used(c->scratch) < PAGE_BYTES;
     c->seen = e->position;
-    if (c->channel && strcmp(c->channel, e->channel) != 0)
+    if (!sieve_takes(&c->of, e))
         return room;
-    ramet_entry kept = c->scratch && c->scratch != c->a ? entry_copy(c->a, e) : *e;
+    ramet_entry kept = c->scratch && c->scratch != c->a ? entry_keep(c->a, e) : *e;
     VEC_PUSH(c->a, &c->v, kept);
     return room && c->v.n < c->most && arena_used(c->a) - c->start_bytes < PAGE_BYTES;
 }
@@ -106,7 +126,7 @@ static void collect_channel(cx *x, const branch_row *b, int64_t lo, int64_t hi, 
 
 static void collect_forward(cx *x, const branch_row *b, int64_t lo, int64_t hi, collect *c)
 {
-    if (c->channel)
+    if (!sieve_any(&c->of))
         collect_channel(x, b, lo, hi, c);
     else
         path_read(x, b, lo, lo + (int64_t)c->most < hi ? lo + (int64_t)c->most : hi, x->a,
@@ -118,12 +138,13 @@ static void collect_forward(cx *x, const branch_row *b, int64_t lo, int64_t hi, 
 static void collect_backward(cx *x, const branch_row *b, int64_t lo, int64_t hi, collect *c)
 {
     VEC(ramet_entry) all = {0};
-    int64_t step = c->channel ? CHUNK : (int64_t)c->most;
+    bool any = sieve_any(&c->of);
+    int64_t step = any ? (int64_t)c->most : CHUNK;
     size_t bytes = 0;
-    arena *scratch = c->channel ? arena_new() : NULL;
+    arena *scratch = any ? NULL : arena_new();
     while (hi > lo && all.n < c->most && bytes < PAGE_BYTES) {
         int64_t from = hi - step > lo ? hi - step : lo;
-        collect part = {.channel = c->channel, .most = SIZE_MAX, .a = x->a, .scratch = scratch};
+        collect part = {.of = c->of, .most = SIZE_MAX, .a = x->a, .scratch = scratch};
         part.start_bytes = arena_used(x->a);
         path_read(x, b, from, hi, scratch ? scratch : x->a, collect_take, &part);
         if (db_status(x->d) != RAMET_OK)
@@ -140,6 +161,7 @@ static void collect_backward(cx *x, const branch_row *b, int64_t lo, int64_t hi,
         hi = from;
     }
     arena_free(scratch);
+    c->seen = hi;
     for (size_t i = all.n; i-- > 0;)
         VEC_PUSH(c->a, &c->v, all.items[i]);
 }
@@ -153,7 +175,7 @@ static bool any_in(cx *x, const branch_row *b, int64_t lo, int64_t hi, const cha
     bool found = false;
     while (lo < hi && !found && db_status(x->d) == RAMET_OK) {
         collect c = {
-            .channel = channel, .most = 1, .a = scratch, .scratch = scratch, .seen = lo - 1};
+            .of.channel = channel, .most = 1, .a = scratch, .scratch = scratch, .seen = lo - 1};
         path_read(x, b, lo, lo + CHUNK < hi ? lo + CHUNK : hi, scratch, collect_take, &c);
         found = c.v.n > 0;
         lo = c.seen + 1;
@@ -233,8 +255,9 @@ static ramet_status read_page(cx *x, const char *session, const ramet_read_in *i
     }
     TRY(branch_open(x, &s, in->log, in->branch, &b));
     TRY(window_of(x, &b, in, &w));
-    collect c = {.channel = in->channel, .most = (size_t)limit, .a = x->a};
+    collect c = {.of = {in->channel, in->want, in->want_arg}, .most = (size_t)limit, .a = x->a};
     c.start_bytes = arena_used(x->a);
+    c.seen = w.lo - 1;
     if (in->tail)
         collect_backward(x, &b, w.lo, w.hi, &c);
     else
@@ -244,8 +267,14 @@ static ramet_status read_page(cx *x, const char *session, const ramet_read_in *i
     int64_t last = c.v.n ? c.v.items[c.v.n - 1].position + 1 : first;
     out->entries = c.v.items;
     out->n = c.v.n;
-    out->more_before = any_in(x, &b, 0, first, in->channel);
-    out->more_after = any_in(x, &b, last, b.len, in->channel);
+    if (in->want) {
+        bool cut = c.v.n < c.most;
+        out->more_before = cut && in->tail && c.seen > w.lo;
+        out->more_after = cut && !in->tail && c.seen < w.hi - 1;
+    } else {
+        out->more_before = any_in(x, &b, 0, first, in->channel);
+        out->more_after = any_in(x, &b, last, b.len, in->channel);
+    }
     head_fill(x, &b, &out->head);
     seam_check(x, &b, last);
     if (in->versions)
@@ -270,7 +299,7 @@ ramet_status ramet_read(ramet_call *c, const char *session, const ramet_read_in 
     cx x;
     int limit;
     *out = (ramet_page){0};
-    TRY(check_limit(c, in->limit, 1000, 50, &limit));
+    TRY(check_limit(c, in->limit, in->want ? 1001 : 1000, 50, &limit));
     TRY(read_check(c, in));
     if (!cx_read(&x, c))
         return c->err.status;
@@ -389,7 +418,8 @@ static ramet_status stream_page(ramet_stream *s)
     s->at = 0;
     do {
         arena_reset(s->page);
-        s->got = (collect){.channel = s->channel, .most = CHUNK, .a = s->page, .scratch = s->page};
+        s->got =
+            (collect){.of.channel = s->channel, .most = CHUNK, .a = s->page, .scratch = s->page};
         if (!cx_read(&x, s->c))
             return s->c->err.status;
         arena *own = x.a;

@@ -460,6 +460,7 @@ static void fill(cx *x, const session_row *s, const session_known *known, ramet_
         .reason = s->reason,
         .by_kind = (ramet_actor)s->by_kind,
         .by_id = s->by_id,
+        .from_title = s->from_title ? s->from_title : "",
         .merged_into = visible_id(x, s->tree, s->merged_into),
         .metadata = s->metadata ? s->metadata : "{}",
         .archived = s->archived,
@@ -562,6 +563,20 @@ ramet_status session_id_free(cx *x, const char *id)
     return call_fail(x->c, RAMET_SESSION_EXISTS, "id", "the session id %s is taken", id);
 }
 
+void session_plant(cx *x, session_row *s, const char *const *tags, size_t n_tags, branch_row *b)
+{
+    char tree[UUID_TEXT];
+    branch_create(x, NULL, 0, s, RAMET_LOG_MAIN, RAMET_EXPLICIT, false, b);
+    s->first = s->head = b->m.id;
+    db_stmt *q = db_query(x->d, Q_tree_add);
+    q_int(q, 1, s->tree);
+    q_text(q, 2, uuid7(x->now, tree));
+    q_int(q, 3, s->no);
+    q_int(q, 4, x->now);
+    q_run(q);
+    session_insert(x, s, tags, n_tags);
+}
+
 typedef struct create_job {
     const ramet_session_in *in;
     const char *id, *owner;
@@ -587,10 +602,11 @@ static ramet_status create_run(cx *x, void *arg)
 {
     create_job *j = arg;
     const ramet_session_in *in = j->in;
+    const char *mark;
+    TRY(sandbox_for_new(x, in->sandbox, j->owner, &mark));
     if (in->anew)
         id_give_up(x, j->id, j->owner);
     TRY(session_id_free(x, j->id));
-    char tree[UUID_TEXT];
     int64_t created = x->now, no = db_number(x->d, DB_SESSION, &created);
     session_row s = {
         .no = no,
@@ -609,20 +625,9 @@ static ramet_status create_run(cx *x, void *arg)
         .updated = created,
     };
     branch_row b;
-    branch_create(x, NULL, 0, &s, RAMET_LOG_MAIN, RAMET_EXPLICIT, false, &b);
-    s.first = s.head = b.m.id;
-    db_stmt *q = db_query(x->d, Q_tree_add);
-    q_int(q, 1, s.tree);
-    q_text(q, 2, uuid7(x->now, tree));
-    q_int(q, 3, s.no);
-    q_int(q, 4, x->now);
-    q_run(q);
-    session_insert(x, &s, (const char *const *)j->tags, j->n_tags);
-    q = db_query(x->d, Q_member_set);
-    q_int(q, 1, s.tree);
-    q_text(q, 2, j->owner);
-    q_int(q, 3, RAMET_OWNER);
-    q_run(q);
+    session_plant(x, &s, (const char *const *)j->tags, j->n_tags, &b);
+    member_insert(x, s.tree, j->owner, RAMET_OWNER);
+    sandbox_put(x, s.tree, mark);
     event_add(x, s.tree, s.no, RAMET_EVENT_CREATED, b.m.id, 0);
     TRY(cx_status(x));
     session_row fresh;
@@ -741,7 +746,8 @@ static ramet_status update_run(cx *x, void *arg)
         TRY(patch_apply(x, j->in, &s));
     if (j->promote)
         s.expires = 0;
-    s.updated = x->now;
+    /* Not before the branches that it has: see branch_create(). */
+    s.updated = x->now > s.updated ? x->now : s.updated;
     db_stmt *q = db_query(x->d, Q_session_set);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);

@@ -96,6 +96,7 @@ void share_trim(ramet_session *out)
     out->by_kind = RAMET_BY_USER;
     out->by_id = NULL;
     out->merged_into = NULL;
+    out->from_title = "";
     out->cache_root = out->id;
     out->cache_root_shared = out->head.length;
     out->metadata = "{}";
@@ -251,6 +252,9 @@ static ramet_status prune_run(cx *x, void *arg)
 {
     (void)arg;
     db_stmt *q = db_query(x->d, Q_share_expired);
+    q_int(q, 1, x->now);
+    q_run(q);
+    q = db_query(x->d, Q_fetch_expired);
     q_int(q, 1, x->now);
     q_run(q);
     q_run(db_query(x->d, Q_visit_prune));

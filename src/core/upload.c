@@ -9,7 +9,6 @@
 
 #define NAME_CHARS 255
 #define TYPE_BYTES 255
-#define UNUSED_US (INT64_C(24) * 3600 * 1000000) /* one that no entry refers to lives this long */
 
 struct ramet_upload {
     ramet_call *c;
@@ -17,7 +16,8 @@ struct ramet_upload {
     bool finished; /* or tried to */
     sha *hash;
     int64_t size, most;
-    char *name, *media_type;
+    char *name, *media_type, *id; /* id NULL: one is made */
+    int64_t life_us;
     uint8_t want[HASH_LEN];
     bool check; /* against `want` */
 };
@@ -56,6 +56,9 @@ static ramet_status in_check(ramet_call *c, const ramet_upload_in *in)
         return call_fail(c, RAMET_TOO_LARGE, "media_type",
                          "media_type has %zu bytes; at most %d are allowed", strlen(in->media_type),
                          TYPE_BYTES);
+    if (in->id)
+        TRY(check_id(c, "id", in->id));
+    TRY(check_life(c, "life", in->life_us));
     if (in->max_bytes < 0)
         return call_fail(c, RAMET_INVALID, "max_bytes", "max_bytes must not be negative");
     return RAMET_OK;
@@ -76,6 +79,8 @@ ramet_status ramet_upload_begin(ramet_call *c, const ramet_upload_in *in, ramet_
     *u = (ramet_upload){.c = c, .hash = sha_new(), .check = in->sha256 != NULL};
     u->most = in->max_bytes && in->max_bytes < limit ? in->max_bytes : limit;
     memcpy(u->want, want, HASH_LEN);
+    u->life_us = in->life_us ? in->life_us : UNUSED_US;
+    u->id = xstrdup(in->id);
     u->name = xstrdup(in->name ? in->name : "");
     u->media_type = xstrdup(in->media_type ? in->media_type : "");
     sha_begin(u->hash);
@@ -103,6 +108,7 @@ static void upload_free(ramet_upload *u, bool kept)
     content_end(u->to, kept);
     sha_free(u->hash);
     free(u->name);
+    free(u->id);
     free(u->media_type);
     free(u);
 }
@@ -115,10 +121,28 @@ void ramet_upload_abort(ramet_upload *u)
 
 /* ---------------------------------------------------------------------- finish */
 
+/* A file that was being fetched is an attachment from here on. */
+static ramet_status fetch_end(cx *x, const char *id)
+{
+    db_stmt *q = db_query(x->d, Q_fetch_get);
+    q_text(q, 1, id);
+    bool there = q_row(q);
+    q_end(q);
+    TRY(cx_status(x));
+    if (!there)
+        return attachment_missing(x->c, "id", id, false);
+    q = db_query(x->d, Q_fetch_del);
+    q_text(q, 1, id);
+    q_run(q);
+    return RAMET_OK;
+}
+
 typedef struct finish_job {
     incoming *to;
     bool kept;
     attachment_row row;
+    int64_t life_us;
+    bool fetched;
     ramet_attachment **out;
 } finish_job;
 
@@ -126,7 +150,9 @@ static ramet_status finish_run(cx *x, void *arg)
 {
     finish_job *j = arg;
     j->row.created = x->now;
-    j->row.expires = x->now + UNUSED_US;
+    j->row.expires = x->now + j->life_us;
+    if (j->fetched)
+        TRY(fetch_end(x, j->row.id));
     TRY(content_keep(j->to, x));
     j->kept = true;
     attachment_insert(x, &j->row);
@@ -139,7 +165,7 @@ ramet_status ramet_upload_finish(ramet_upload *u, ramet_attachment **out)
 {
     ramet_call *c = u->c;
     char uuid[UUID_TEXT];
-    finish_job j = {.to = u->to, .out = out};
+    finish_job j = {.to = u->to, .life_us = u->life_us, .fetched = u->id, .out = out};
     *out = NULL;
     if (u->finished)
         return call_fail(c, RAMET_INVALID, NULL, "the upload was finished already");
@@ -149,7 +175,7 @@ ramet_status ramet_upload_finish(ramet_upload *u, ramet_attachment **out)
                          "the bytes that came do not have the SHA-256 that was given");
     u->finished = true;
     TRY(content_seal(u->to, j.row.sha));
-    j.row.id = uuid7(ramet_now(c->r), uuid);
+    j.row.id = u->id ? u->id : uuid7(ramet_now(c->r), uuid);
     j.row.size = u->size;
     j.row.name = u->name;
     j.row.media_type = u->media_type;

@@ -129,7 +129,7 @@ static void kind_put(const pen *p, const face_field *f)
     static const char *const words[] = {
         [FIELD_TEXT] = "string",   [FIELD_INT] = "integer", [FIELD_BOOL] = "boolean",
         [FIELD_NUMBER] = "number", [FIELD_TIME] = "time",   [FIELD_ANY] = "any JSON value",
-        [FIELD_OBJECT] = "object",
+        [FIELD_OBJECT] = "object", [FIELD_UUID] = "UUID",
     };
     switch (f->kind) {
     case FIELD_ENUM:

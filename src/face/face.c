@@ -359,6 +359,11 @@ face_found face_find(const face *const *faces, size_t n, face_req *q, const char
                                      strcmp(r->method, "GET") == 0 ? "HEAD, " : "");
         }
     }
+    /* Who speaks a protocol is told in its words that there is nothing. */
+    for (size_t f = 0; f < n && !used; f++)
+        if (faces[f]->who == WHO_MEMORY && q->n_segments > 1 &&
+            strcmp(q->segments[0], faces[f]->prefix + 1) == 0)
+            q->face = faces[f];
     if (!used)
         return FACE_NO_PATH;
     *allow = arena_printf(q->a, "%sOPTIONS", methods);

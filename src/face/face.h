@@ -37,6 +37,7 @@ typedef enum {
     FIELD_BOOL,   /* in a query: true or false */
     FIELD_NUMBER, /* seconds, money */
     FIELD_TIME,   /* RFC 3339 */
+    FIELD_UUID,   /* 8-4-4-4-12 hex digits */
     FIELD_ENUM,   /* one of `words`, parted by | */
     FIELD_OBJECT, /* `schema` names its shape; NULL = any object */
     FIELD_ARRAY,  /* of `schema`; NULL = of texts */
@@ -106,7 +107,7 @@ typedef struct face_route {
 } face_route;
 
 /* Which order identities are looked for in (local mode), and how a stranger is refused. */
-typedef enum { WHO_NATIVE, WHO_KAGENT, WHO_MEMORY } face_who_kind;
+typedef enum { WHO_NATIVE, WHO_KAGENT, WHO_MEMORY, WHO_AGENTPOD } face_who_kind;
 
 typedef struct face {
     const char *name;   /* "native": in metrics (face="native") */
@@ -117,6 +118,7 @@ typedef struct face {
     const face_route *routes;
     const face_schema *schemas; /* NULL: none */
     const face_param *params;   /* NULL: none */
+    const char *uuids;          /* those of them that must be UUIDs, parted by |; NULL: none */
     /* Writes an error in the shape of the protocol; q->out is empty and q->status set. NULL: the
      * shape of the native API. `code` is stable, `field` may be NULL. */
     void (*fail)(face_req *q, const char *code, const char *field, const char *message);
@@ -125,6 +127,8 @@ typedef struct face {
 extern const face face_native;     /* face/native_api.c */
 extern const face face_kagent;     /* face/kagent_api.c */
 extern const face face_a2a;        /* face/a2a_api.c: /a2a/{agent} */
+extern const face face_agentpod;   /* face/agentpod_api.c: /api/v2/sandboxes */
+extern const face face_memory;     /* face/memory_api.c: /v1 */
 extern const face face_a2a_kagent; /* the same at /api/a2a/{namespace}/{name} */
 
 /* ------------------------------------------------------------------ a request */
@@ -158,6 +162,17 @@ typedef struct face_hear {
     void *arg;
 } face_hear;
 
+/* How a request is told of events, when it wants other words than the native API's. Called on a
+ * thread of the server, which it holds up for all others; with locks held: of the library it uses
+ * reads alone, through calls of its own. */
+typedef struct face_feed {
+    const char *hello, *pulse;                                /* first bytes; signs of life */
+    void (*event)(void *arg, const ramet_event *e, buf *out); /* nothing is added: it is not told */
+    void (*lost)(void *arg, int64_t number, buf *out);
+    void (*release)(void *arg);
+    void *arg;
+} face_feed;
+
 /* One turn that a request asks for. */
 typedef struct face_turn_in {
     const char *session;
@@ -183,6 +198,8 @@ typedef struct face_host {
                               char *message);
     /* The name of one of them, from 0 on; NULL past the last. */
     const char *(*agent_name)(void *arg, size_t i);
+    /* That of who answers where none is named. NULL where nobody does. */
+    const char *(*agent_default)(void *arg);
     bool agents_listed; /* sessions of kagent may have no other agents */
     /* Opens a live stream of events for the request: it answers by itself. */
     void (*events)(void *arg, face_req *q, const ramet_events_in *filter, bool from_now);
@@ -204,6 +221,12 @@ typedef struct face_host {
     void (*turn_moved)(void *arg, const char *session, bool keep);
     /* `running` of a session, or null. Called inside commits: it does not use the library. */
     void (*turn_running)(void *arg, const ramet_session *s, json_writer *w);
+    /* A key for links that are signed: the same on all nodes; 32 bytes. */
+    const uint8_t *link_key;
+    int64_t attachment_max; /* bytes of one */
+    bool private_urls;      /* files may be fetched from private addresses, too */
+    /* Brings the file of a ramet_fetch; answers nothing. */
+    void (*fetch)(void *arg, const ramet_fetch *f);
     void *arg;
 } face_host;
 
@@ -220,13 +243,15 @@ struct face_req {
     size_t n_query;
     const char *remote; /* address of the peer */
     buf body;
-    char id[65]; /* X-Request-ID */
+    char id[129]; /* X-Request-ID */
     int64_t start_us;
     face_who who;
     json_doc json; /* the body, read; json.n is 0 when there was none */
     /* How turn_run and turn_join tell the turn; NULL: as events of the native API. Must live as
      * long as they do, and is taken out here by who will release it. */
     const face_hear *hear;
+    /* The same for face_host.events; copied. */
+    const face_feed *feed;
 
     /* the answer */
     int status;
@@ -237,7 +262,8 @@ struct face_req {
     face_stream *stream; /* set: the body comes from it */
     int file;            /* >= 0: the body is this file, `file_size` bytes; closed by the server */
     int64_t file_size;
-    bool cacheable; /* else Cache-Control: no-store */
+    int64_t file_from; /* first byte of it that is sent */
+    bool cacheable;    /* else Cache-Control: no-store */
 
     json_writer w;   /* on `out`, ready */
     ramet_call *c;   /* of `who`; face_call() makes it; freed with the request */
@@ -251,6 +277,7 @@ struct face_req {
     void (*user_free)(void *user);
     void *inner; /* of whoever speaks HTTP */
     const char *(*header)(face_req *q, const char *name);
+    face_stream *(*stream_new)(face_req *q, size_t most); /* face_stream_new() */
 };
 
 /* ---- what faces use (face/face.c) */
@@ -310,6 +337,8 @@ void face_etag(face_req *q, const char *front, const void *bytes, size_t n);
 
 /* ---- what the server uses */
 
+bool face_is_uuid(const char *s);
+
 typedef enum { FACE_FOUND, FACE_NO_PATH, FACE_NO_METHOD } face_found;
 /* Finds the route; fills q->face and q->route. FACE_NO_METHOD: *allow names those that it has
  * ("GET, HEAD, POST, OPTIONS"). */
@@ -326,7 +355,7 @@ void face_openapi(const face *const *faces, size_t n, const char *version, buf *
 void face_docs_html(const face *const *faces, size_t n, const char *version, buf *out);
 void face_docs_markdown(const face *f, buf *out); /* docs/api/NAME.md */
 
-/* ---- streams (by whoever speaks HTTP) */
+/* ---- streams (by whoever speaks the transport) */
 
 /* A body that goes on (server-sent events). Bytes are added from any thread; a reader that falls
  * more than `most` bytes behind is dropped; one that has taken everything may be given more. */

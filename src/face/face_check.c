@@ -95,6 +95,8 @@ static bool check_parameter(face_req *q, const face_field *f, const char *value)
         if (!time_parse(value, &v))
             return BAD(q, f->name, "\"%s\" must be a time like 2026-01-31T12:00:00Z", f->name);
         return true;
+    case FIELD_UUID:
+        return face_is_uuid(value) ? true : BAD(q, f->name, "\"%s\" must be a UUID", f->name);
     case FIELD_ENUM:
         if (!word_in(f->words, value))
             return BAD(q, f->name, "\"%s\" is '%.60s'; it is one of: %s", f->name, value,
@@ -132,8 +134,23 @@ static bool check_pair(face_req *q, size_t i)
     return check_parameter(q, f, p->value);
 }
 
+bool face_is_uuid(const char *s)
+{
+    for (size_t i = 0; i < 36; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        if (dash ? s[i] != '-' : !s[i] || !strchr("0123456789abcdefABCDEF", s[i]))
+            return false;
+    }
+    return !s[36];
+}
+
 bool face_check_query(face_req *q)
 {
+    for (const face_param *p = q->face->uuids ? q->face->params : NULL; p && p->name; p++) {
+        const char *value = word_in(q->face->uuids, p->name) ? face_path(q, p->name) : "";
+        if (*value && !face_is_uuid(value))
+            return BAD(q, p->name, "\"%s\" must be a UUID", p->name);
+    }
     for (size_t i = 0; i < q->n_segments; i++)
         if (!utf8_valid(q->segments[i], strlen(q->segments[i])))
             return BAD(q, "path", "a part of the path is not valid UTF-8");
@@ -245,6 +262,10 @@ static bool check_member(face_req *q, const json_node *v, const face_field *f, c
     switch (f->kind) {
     case FIELD_TEXT:
         return check_text(q, v, at);
+    case FIELD_UUID:
+        if (!check_text(q, v, at))
+            return false;
+        return face_is_uuid(json_text(q->a, &q->json, v)) ? true : refuse(q, at, "must be a UUID");
     case FIELD_ENUM:
         return check_word(q, v, f, at);
     case FIELD_INT:

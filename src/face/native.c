@@ -356,6 +356,18 @@ void native_share(json_writer *w, const ramet_share *s)
     jw_end_object(w);
 }
 
+void native_sandbox(json_writer *w, const ramet_sandbox *b)
+{
+    jw_object(w);
+    jw_kstr(w, "id", b->id);
+    jw_kstr(w, "owner", b->owner);
+    if (b->created)
+        native_ktime(w, "created_at", b->created);
+    else
+        jw_kstr(w, "created_at", NULL);
+    jw_end_object(w);
+}
+
 void native_token(json_writer *w, const ramet_token *t)
 {
     jw_object(w);

@@ -109,8 +109,7 @@ void api_agents_use(face_req *q)
 
 /* -------------------------------------------------------------------- events */
 
-/* The last number that the caller has; false: the answer is filled. */
-static bool last_seen(face_req *q, int64_t *after, bool *given)
+bool api_last_seen(face_req *q, int64_t *after, bool *given)
 {
     const char *last = q->header ? q->header(q, "Last-Event-ID") : NULL;
     char *end;
@@ -155,7 +154,7 @@ void api_events_open(face_req *q)
     ramet_call *c = face_call(q);
     bool given = false;
     ramet_events_in in = {.session = face_query(q, "session"), .tree = face_query(q, "tree")};
-    if (!c || !last_seen(q, &in.after, &given) || !events_visible(q, c, &in))
+    if (!c || !api_last_seen(q, &in.after, &given) || !events_visible(q, c, &in))
         return;
     q->host->events(q->host->arg, q, &in, !given);
 }

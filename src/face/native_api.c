@@ -61,16 +61,17 @@ static const face_route routes[] = {
 {.method = "POST", .path = V1 "/sessions", .name = "createSession", .group = "Sessions", .flags = ROUTE_WRITE,
  .summary = "Starts a session", .success = 201, .answer = "Session", .run = api_session_create,
  .about = "A root session in a tree of its own, which the caller owns.",
- .body = FIELDS(NEW_ID, TITLE, AGENT, TAGS, METADATA, VISIBILITY, EPHEMERAL),
- .statuses = "BAD_ID SESSION_EXISTS SESSION_DELETED BAD_TAG TOO_MANY_TAGS TITLE_TOO_LONG TOO_LARGE",
+ .body = FIELDS(NEW_ID, TITLE, AGENT, TAGS, METADATA, VISIBILITY, EPHEMERAL,
+                F("sandbox", TEXT, "one of the caller's; `default` when not given")),
+ .statuses = "SANDBOX_NOT_FOUND BAD_ID SESSION_EXISTS SESSION_DELETED BAD_TAG TOO_MANY_TAGS TITLE_TOO_LONG TOO_LARGE",
  .example = "{\"id\": \"trip\", \"title\": \"To Lisbon\", \"agent\": \"echo\", \"tags\": [\"travel\"]}"},
 {.method = "GET", .path = V1 "/sessions", .name = "listSessions", .group = "Sessions", .flags = ROUTE_PAGE,
  .summary = "Lists the sessions that the caller may see", .success = 200, .answer = "SessionList", .run = api_sessions_list,
  .about = "Newest `created_at` first. Pages are stable: a session made or removed meanwhile neither repeats nor skips another.",
  .query = FIELDS(PAGE, F("owner", TEXT, "a user"), F("agent", TEXT, "name of an agent"), F("tag", TEXT, "a tag"),
-                 F("tree", TEXT, "a tree id"), F("title", TEXT, "part of the title, any case"),
+                 F("tree", TEXT, "a tree id"), F("title", TEXT, "part of the title, any case"), F("sandbox", TEXT, "one of the caller's"),
                  F("archived", ENUM, "`exclude` when not given", .words = "exclude|include|only")),
- .statuses = "BAD_CURSOR BAD_TAG", .example = "limit=10&tag=travel"},
+ .statuses = "SANDBOX_NOT_FOUND BAD_CURSOR BAD_TAG", .example = "limit=10&tag=travel"},
 {.method = "GET", .path = S1, .name = "getSession", .group = "Sessions", .flags = ROUTE_PAGE,
  .summary = "One session", .success = 200, .answer = "Session", .run = api_session_get, .statuses = E_SEE,
  .about = "Its `ETag` begins with the `prefix_hash` of the head: sent back as `If-Match`, it makes a write conditional."},
@@ -95,6 +96,16 @@ static const face_route routes[] = {
 {.method = "POST", .path = S1 "/promote", .name = "promoteSession", .group = "Sessions", .flags = ROUTE_WRITE,
  .summary = "Makes an ephemeral session a lasting one", .success = 200, .answer = "Session", .run = api_session_promote,
  .body = FIELDS(EXPECT), .statuses = E_HEAD},
+
+/* ------------------------------------------------------------------ sandboxes */
+{.method = "POST", .path = V1 "/sandboxes", .name = "createSandbox", .group = "Sandboxes", .flags = ROUTE_WRITE,
+ .summary = "Makes a sandbox", .success = 201, .answer = "Sandbox", .run = api_sandbox_post,
+ .about = "A sandbox holds trees that belong together, and is there for its owner alone: `sandbox` in `POST /ramet/v1/sessions` puts a new tree into it. The face of AgentPod works on one.",
+ .body = FIELDS(R("id", TEXT, "1-255 bytes, unique in the store")), .statuses = "BAD_ID SANDBOX_EXISTS", .example = "{\"id\": \"work\"}"},
+{.method = "GET", .path = V1 "/sandboxes", .name = "listSandboxes", .group = "Sandboxes",
+ .summary = "The caller's sandboxes", .success = 200, .answer = "SandboxList", .run = api_sandboxes_list},
+{.method = "DELETE", .path = V1 "/sandboxes/{sandbox}", .name = "deleteSandbox", .group = "Sandboxes", .flags = ROUTE_WRITE,
+ .summary = "Removes a sandbox; its sessions stay, in none", .success = 200, .answer = "SandboxRemoved", .run = api_sandbox_delete, .statuses = "SANDBOX_NOT_FOUND"},
 
 /* ------------------------------------------------------------------ entries */
 {.method = "POST", .path = S1 "/entries", .name = "appendEntries", .group = "Entries", .flags = ROUTE_WRITE,
@@ -403,6 +414,7 @@ static const face_param params[] = {
     {"share", "id of a share link", "SHARE"},
     {"token", "id of an API key", "TOKEN"},
     {"turn", "id of a turn", "TURN"},
+    {"sandbox", "a sandbox, percent-encoded", "work"},
     {NULL, NULL, NULL},
 };
 

@@ -114,6 +114,10 @@ static void field_write(json_writer *w, const face_field *f, bool told)
         type_write(w, "string", f->nullable);
         jw_kstr(w, "format", "date-time");
         break;
+    case FIELD_UUID:
+        type_write(w, "string", f->nullable);
+        jw_kstr(w, "format", "uuid");
+        break;
     case FIELD_ENUM:
         type_write(w, "string", f->nullable);
         words_write(w, f->words, f->nullable);

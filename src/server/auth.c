@@ -80,6 +80,10 @@ static bool refuse_id(face_req *q, const char *field)
 static const char *bearer_text(face_req *q)
 {
     const char *s = q->header(q, "Authorization");
+    /* AgentPod's clients may put it into the query where they cannot send headers. */
+    const char *asked = q->face->who == WHO_AGENTPOD ? face_query(q, "token") : NULL;
+    if (!s && asked && *asked)
+        return asked;
     if (!s || strncasecmp(s, "Bearer", 6) != 0 || s[6] != ' ')
         return NULL;
     s += 6 + strspn(s + 6, " ");
@@ -216,6 +220,12 @@ static bool local_identify(auth *a, face_req *q)
 {
     const char *bearer = bearer_text(q), *key = key_text(q), *header = q->header(q, "X-User-Id");
     const char *query = NULL, *otherwise = a->cfg->default_user;
+    /* There a key names the application, and a user that it is trusted to name may be any. */
+    const char *client = q->face->who == WHO_MEMORY ? key : NULL;
+    if (client && !auth_id_valid(client))
+        return refuse_id(q, "X-API-Key");
+    if (client && header && list_has(a->cfg->trusted_clients, client))
+        bearer = header;
     if (!query_user(q, &query))
         return false;
     const char *name = agent_header(q);
@@ -232,18 +242,19 @@ static bool local_identify(auth *a, face_req *q)
         order[1].value = header, order[1].field = "X-User-Id";
         order[2].value = bearer, order[2].field = "Authorization";
     } else if (q->face->who == WHO_MEMORY) {
-        order[1].value = key, order[1].field = "X-API-Key";
-        order[2].value = order[3].value = NULL;
+        order[1].value = order[2].value = order[3].value = NULL;
     }
     for (int i = 0; i < 4; i++)
         if (order[i].value) {
             if (!auth_id_valid(order[i].value))
                 return refuse_id(q, order[i].field ? order[i].field : "default-user");
-            return who_fill(a, q, &(identity){.user = order[i].value});
+            return who_fill(a, q, &(identity){.user = order[i].value, .client = client});
         }
-    return refuse_missing(q, q->face->who == WHO_MEMORY
-                                 ? "a bearer token or an API key is needed: its text is the user"
-                                 : "the request does not say who asks");
+    if (q->face->who == WHO_MEMORY)
+        return refuse_missing(q, key && !q->header(q, "Authorization")
+                                     ? "user authentication required"
+                                     : "missing credentials");
+    return refuse_missing(q, "the request does not say who asks");
 }
 
 /* ------------------------------------------------------------------ tokens and oidc */
@@ -279,6 +290,8 @@ static auth_verdict secret_identify(auth *a, face_req *q, const char *secret, id
 static bool user_agrees(face_req *q, const identity *id)
 {
     const char *query = NULL, *header = q->header(q, "X-User-Id");
+    if (q->face->who == WHO_MEMORY)
+        return true;
     if (!query_user(q, &query))
         return false;
     if ((!query || strcmp(query, id->user) == 0) && (!header || strcmp(header, id->user) == 0))
@@ -316,6 +329,14 @@ static bool secret_check(auth *a, face_req *q)
     }
     q->who.agent = name;
     q->who.named = true;
+    user = q->header(q, "X-User-Id");
+    if (q->face->who == WHO_MEMORY && user && *user && id.client &&
+        list_has(a->cfg->trusted_clients, id.client)) {
+        if (!auth_id_valid(user))
+            return refuse_id(q, "X-User-ID");
+        id.user = user;
+        id.roles = NULL;
+    }
     return user_agrees(q, &id) && who_fill(a, q, &id);
 }
 
@@ -332,7 +353,7 @@ void auth_port(auth *a, int port)
     __atomic_store_n(&a->port, port, __ATOMIC_RELAXED);
 }
 
-static bool listen_read(auth *a, const char *listen)
+static bool host_read(const char *listen, char *host, size_t size)
 {
     const char *colon = strrchr(listen, ':');
     size_t n = colon ? (size_t)(colon - listen) : 0;
@@ -340,11 +361,10 @@ static bool listen_read(auth *a, const char *listen)
         listen++;
         n -= 2;
     }
-    if (!n || n >= sizeof a->host)
+    if (!n || n >= size)
         return false;
-    memcpy(a->host, listen, n);
-    a->host[n] = 0;
-    a->port = (int)strtol(colon + 1, NULL, 10);
+    memcpy(host, listen, n);
+    host[n] = 0;
     return true;
 }
 
@@ -354,16 +374,21 @@ static bool auth_begin(auth *a, char *message)
     for (size_t i = 0; i < sizeof mode_names / sizeof *mode_names; i++)
         if (strcmp(cfg->auth, mode_names[i]) == 0)
             a->mode = (auth_mode)i;
-    if (!listen_read(a, cfg->listen)) {
-        snprintf(message, AUTH_MESSAGE, "listen is '%.80s'; it must be ADDR:PORT", cfg->listen);
+    char grpc[sizeof a->host] = "";
+    bool own = cfg->grpc && *cfg->grpc, fine = host_read(cfg->listen, a->host, sizeof a->host);
+    if (!fine || (own && !host_read(cfg->grpc, grpc, sizeof grpc))) {
+        snprintf(message, AUTH_MESSAGE, "%s is '%.80s'; it must be ADDR:PORT",
+                 fine ? "grpc" : "listen", fine ? cfg->grpc : cfg->listen);
         return false;
     }
+    a->port = (int)strtol(strrchr(cfg->listen, ':') + 1, NULL, 10);
     if (a->mode == MODE_LOCAL) {
-        if (!auth_is_loopback(a->host)) {
+        bool loop = auth_is_loopback(a->host);
+        if (!loop || (own && !auth_is_loopback(grpc))) {
             snprintf(message, AUTH_MESSAGE,
                      "auth local takes everyone for who he says he is, so it listens on loopback "
                      "only, not on %.63s; use auth tokens or oidc",
-                     a->host);
+                     loop ? grpc : a->host);
             return false;
         }
         if (cfg->default_user && *cfg->default_user && !auth_id_valid(cfg->default_user)) {

@@ -37,6 +37,35 @@ static void buf_again(buf *b, size_t max)
     b->max = max;
 }
 
+/* The rest of an upload, then the request itself. */
+static void exchange_run(exchange *x)
+{
+    face_req *q = &x->q;
+    bool wanted = true;
+    if (x->to.sink) {
+        wanted = !q->body.n || x->to.sink(q, q->body.p, q->body.n);
+        buf_clear(&q->body);
+        x->paused_us += time_mono_us() - x->handed_us;
+        if (wanted && !x->ended) {
+            atomic_store(&x->at, AT_BODY);
+            return;
+        }
+    }
+    if (wanted)
+        x->to.run(q, x->to.arg);
+    answer_prepare(x);
+    /* An upload that is not wanted any more is answered in mid-body. */
+    atomic_store(&x->at, x->ended ? AT_ANSWER : AT_REFUSED);
+}
+
+static void exchange_job(pool_job *job)
+{
+    exchange *x = (exchange *)((char *)job - offsetof(exchange, job));
+    struct MHD_Connection *conn = x->conn;
+    exchange_run(x);
+    MHD_resume_connection(conn);
+}
+
 /* The memory of the last request of this connection is used again. */
 static exchange *exchange_begin(http *h, peer *p, struct MHD_Connection *conn)
 {
@@ -67,6 +96,8 @@ static exchange *exchange_begin(http *h, peer *p, struct MHD_Connection *conn)
     q->file = -1;
     q->inner = x;
     q->header = request_header;
+    q->stream_new = http_stream_new;
+    x->job.run = exchange_job;
     q->start_us = time_mono_us();
     jw_init(&q->w, &q->out, 0);
     return x;
@@ -183,12 +214,13 @@ static enum MHD_Result header_refused(exchange *x)
 
 static enum MHD_Result to_pool(exchange *x)
 {
-    if (!pool_enter(x->h))
+    if (!pool_enter(x->h->cfg.pool))
         return MHD_NO;
     x->handed_us = time_mono_us();
     peer_unlimit(x->p);
     MHD_suspend_connection(x->conn);
-    pool_put(x->h, x);
+    atomic_store(&x->at, AT_POOL);
+    pool_put(x->h->cfg.pool, &x->job);
     return MHD_YES;
 }
 
@@ -348,21 +380,24 @@ http *http_start(const http_config *cfg, char *message)
         http_free(h);
         return NULL;
     }
-    bool threads = pool_start(h);
     watch_start(h);
-    if (threads && daemons_start(h) && listen_start(h))
+    if (daemons_start(h) && listen_start(h))
         return h;
     snprintf(message, 256, "the HTTP server could not be started: %s", strerror(errno));
     listen_close(h);
     watch_stop(h);
-    pool_stop(h);
     http_free(h);
     return NULL;
 }
 
 int http_port(const http *h)
 {
-    return h->port;
+    return h->doors[0].port;
+}
+
+int http_h2_port(const http *h)
+{
+    return h->doors[1].port;
 }
 
 /* Waits until nothing is arriving, running or being answered; false when time is over. */
@@ -370,7 +405,7 @@ static bool drain(http *h, int64_t until, bool all)
 {
     for (;;) {
         streams_end(h);
-        if (!peers_end(h, all) && !atomic_load(&h->pool.busy))
+        if (!peers_end(h, all) && !pool_busy(h->cfg.pool))
             return true;
         if (time_mono_us() > until)
             return false;
@@ -383,11 +418,10 @@ bool http_stop(http *h, int seconds)
     atomic_store(&h->stopping, true);
     listen_stop(h);
     bool fine = drain(h, time_mono_us() + (int64_t)seconds * 1000000, false);
-    atomic_store(&h->pool.closed, true);
-    if (!fine && !drain(h, time_mono_us() + 1000000, true) && atomic_load(&h->pool.busy))
+    pool_close(h->cfg.pool);
+    if (!fine && !drain(h, time_mono_us() + 1000000, true) && pool_busy(h->cfg.pool))
         return false;
     watch_stop(h);
-    pool_stop(h);
     http_free(h);
     return true;
 }
@@ -410,5 +444,5 @@ size_t http_open_streams(http *h)
 
 size_t http_queued(http *h)
 {
-    return atomic_load(&h->pool.busy);
+    return pool_busy(h->cfg.pool);
 }

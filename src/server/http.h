@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * http.h: HTTP/1.1 for the faces. Knows nothing of conversations.
+ * http.h: HTTP/1.1 for the faces. Knows nothing of conversations. What turns out to be HTTP/2 by its
+ * first bytes is handed on; its connections count, and are limited, like all others.
  *
  * A worker (one a core, epoll) reads a request. When it is whole, it is run: short ones at once, on
  * the worker; all others on a thread of a pool, while the connection is suspended, so that a write
@@ -18,6 +19,7 @@
 #define SERVER_HTTP_H
 
 #include "face/face.h"
+#include "server/pool.h"
 
 typedef struct http http;
 
@@ -37,7 +39,13 @@ typedef struct http_config {
     size_t header_max, body_max;
     int connections, connections_per_address;
     int idle_s, request_s;
-    int workers, threads;
+    int workers;
+    pool *pool; /* runs requests; outlives the server */
+    /* Takes a connection that begins as HTTP/2 does: the socket is its own from then on, and
+     * nothing was read of it. False: it was not taken. NULL: there is nobody who does. */
+    bool (*h2)(int fd, void *arg);
+    const char *h2_address; /* a second address, for HTTP/2 alone; NULL: none */
+    int h2_port;            /* of it; 0 picks a free one */
     /* Finds what runs a request, when its header is there. False: the answer is filled already
      * (404, 405, 401 …) and the body is not read. */
     bool (*route)(face_req *q, void *arg, http_target *to);
@@ -51,6 +59,7 @@ typedef struct http_config {
 /* NULL and *message (256 bytes) on failure. */
 http *http_start(const http_config *cfg, char *message);
 int http_port(const http *h);
+int http_h2_port(const http *h); /* of the second address */
 /* No new connections and requests; those that run finish, at most within `seconds`; streams end.
  * False: some still run on threads of the pool; nothing was freed, and what they use (the store)
  * must not be either: the process can only exit. */

@@ -159,7 +159,8 @@ static void add_own(exchange *x, struct MHD_Response *r, bool packed)
 static struct MHD_Response *response_file(exchange *x)
 {
     face_req *q = &x->q;
-    struct MHD_Response *r = MHD_create_response_from_fd64((uint64_t)q->file_size, q->file);
+    struct MHD_Response *r = MHD_create_response_from_fd_at_offset64(
+        (uint64_t)q->file_size, q->file, (uint64_t)q->file_from);
     if (r) {
         q->file = -1; /* the response closes it */
         x->sent = q->file_size;

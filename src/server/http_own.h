@@ -6,18 +6,19 @@
  *   http_listen.c  the socket that listens
  *   http_target.c  the request target and the header: taken apart and checked
  *   http_answer.c  the answer: headers, compression, conditions
- *   http_pool.c    the threads that run requests
  *   http_peer.c    connections: how many, from where, and for how long
  *   http_stream.c  bodies that go on
  *
  * An exchange is owned by one thread at a time: by the worker of its connection, or, while that is
- * suspended, by a thread of the pool. `at` says by whom; it is handed over by http_pool_put() and
- * by MHD_resume_connection().
+ * suspended, by a thread of the pool. `at` says by whom; it is handed over by pool_put() and by
+ * MHD_resume_connection().
  */
 #ifndef SERVER_HTTP_OWN_H
 #define SERVER_HTTP_OWN_H
 
 #include "server/http.h"
+#include "server/pool.h"
+#include "server/stream.h"
 
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -33,6 +34,7 @@
 #define RATE_SHIFT 14 /* a client must take or give 16 KiB a second, after its request_s */
 
 typedef struct exchange exchange;
+typedef struct http_stream http_stream;
 
 /* One connection. `until` and `busy` are read by the watcher at any time. */
 typedef struct peer {
@@ -45,6 +47,9 @@ typedef struct peer {
     struct address *from;
     char remote[INET6_ADDRSTRLEN];
     exchange *x; /* kept from one request to the next, for its memory */
+    bool mine;   /* of the acceptor: not a worker's, or not yet */
+    bool h2;     /* it was handed on; `fd` is a second descriptor of the socket */
+    bool door;   /* it came by the second address */
 } peer;
 
 typedef enum {
@@ -81,19 +86,8 @@ struct exchange {
     const char *if_none_match;
     struct MHD_Response *response;
     buf packed;
-    exchange *next; /* in the queue of the pool */
+    pool_job job;
 };
-
-typedef struct pool {
-    pthread_mutex_t lock;
-    exchange *first, *last;
-    struct pool_thread *idle; /* the one that became idle last is first: its caches are warm */
-    struct pool_thread *threads;
-    int n_threads;
-    atomic_size_t busy; /* waiting or running */
-    atomic_bool closed; /* takes nothing more */
-    bool stop;
-} pool;
 
 #define ADDRESS_BUCKETS 256
 
@@ -102,19 +96,21 @@ struct http {
     struct MHD_Daemon **daemons; /* one a worker */
     size_t n_daemons, next_daemon;
     size_t most; /* connections, with those past the limit that are told so */
-    int port, listen_fd;
+    struct door {
+        int fd, port;
+    } doors[2];      /* what it listens on; the second one for HTTP/2 alone, fd -1: not there */
     int listen_wake; /* readable: the acceptor ends */
+    int listen_poll; /* epoll of the acceptor */
     pthread_t listener;
     atomic_bool stopping; /* requests that come now are refused */
     uint64_t id_salt;
     _Atomic uint64_t id_next;
-    pool pool;
 
     pthread_mutex_t lock; /* of what follows */
     peer *peers;
     size_t n_peers;
     struct address *addresses[ADDRESS_BUCKETS];
-    face_stream *streams;
+    http_stream *streams;
     size_t n_streams;
     bool watch_stop;
     pthread_cond_t watch_wake;
@@ -140,15 +136,10 @@ void answer_on_wire(exchange *x);
 /* A whole answer without a request; returns its length. */
 size_t answer_plain(char *out, size_t size, const char *status, const char *code, const char *text);
 
-/* http_pool.c */
-bool pool_start(http *h); /* false: not one thread could be made */
-/* False: it is closed. Else the connection is to be suspended, and pool_put() to follow. */
-bool pool_enter(http *h);
-void pool_put(http *h, exchange *x);
-void pool_stop(http *h);
-
 /* http_peer.c */
 peer *peer_of(struct MHD_Connection *conn);
+peer *peer_add(http *h, int fd, const struct sockaddr *from);
+void peer_free(http *h, peer *p); /* the socket stays open */
 void peer_changed(void *cls, struct MHD_Connection *conn, void **context,
                   enum MHD_ConnectionNotificationCode what);
 /* It is closed in `us` microseconds, and what `bytes` take at the least rate. False: it is closed
@@ -161,6 +152,7 @@ void watch_stop(http *h);
 size_t peers_end(http *h, bool all);
 
 /* http_stream.c */
+face_stream *http_stream_new(face_req *q, size_t most);
 struct MHD_Response *stream_response(face_stream *s);
 void stream_abandon(face_stream *s); /* no response was made of it */
 void streams_end(http *h);

@@ -122,14 +122,12 @@ bool peer_unlimit(peer *p)
     return peer_set(p, 0);
 }
 
-static peer *peer_new(http *h, struct MHD_Connection *conn)
+peer *peer_add(http *h, int fd, const struct sockaddr *from)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
     peer *p = xcalloc(1, sizeof *p);
     uint8_t key[16];
-    p->fd = info ? info->connect_fd : -1;
-    address_key(sockaddr_of(conn), key, p->remote);
+    p->fd = fd;
+    address_key(from, key, p->remote);
     pthread_mutex_lock(&h->lock);
     p->from = address_take(h, key);
     size_t most = (size_t)h->cfg.connections_per_address;
@@ -145,7 +143,14 @@ static peer *peer_new(http *h, struct MHD_Connection *conn)
     return p;
 }
 
-static void peer_free(http *h, peer *p)
+static peer *peer_new(http *h, struct MHD_Connection *conn)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return peer_add(h, info ? info->connect_fd : -1, sockaddr_of(conn));
+}
+
+void peer_free(http *h, peer *p)
 {
     pthread_mutex_lock(&h->lock);
     if (p->prev)

@@ -36,7 +36,7 @@ enum {
     FEW = 16,          /* so many events of a page are read one by one */
     TICK_MS = 1000,
     STALL_S = 30,
-    TOLD_MAX = 16 << 20, /* bytes that wait to be told */
+    TOLD_MAX = 16 << 20, /* bytes of words that wait to be told; twice that with the rest */
     LOOKS = 16           /* a power of two */
 };
 
@@ -61,6 +61,7 @@ typedef struct reader {
     int64_t told_us;      /* when something was written last */
     int page;             /* replay: events to read at once, fewer when they are large */
     size_t wants;         /* replay: bytes of the event that there was no room for */
+    face_feed feed;       /* its own words; event NULL: those of the native API */
 } reader;
 
 /* A line for those who listen now. */
@@ -69,6 +70,7 @@ typedef struct told {
     int64_t after; /* L3 */
     const char *session, *tree, *event, *json;
     size_t n, size; /* of the data, and of all */
+    bool words;     /* they come again, in the entry */
     char bytes[];
 } told;
 
@@ -144,6 +146,8 @@ static void reader_free(live *l, reader *r)
     viewer_put(l, r->who);
     pthread_mutex_unlock(&l->lock);
     atomic_fetch_sub(&l->open, 1);
+    if (r->feed.release)
+        r->feed.release(r->feed.arg);
     free(r->session);
     free(r->tree);
     free(r);
@@ -175,7 +179,9 @@ void live_open(live *l, face_req *q, const ramet_events_in *in, bool from_now)
     buf hello;
     if (atomic_fetch_add(&l->open, 1) >= l->cfg->stream_max) {
         atomic_fetch_sub(&l->open, 1);
-        face_fail(q, 503, "too_many_streams", NULL,
+        if (q->feed && q->feed->release)
+            q->feed->release(q->feed->arg);
+        face_fail(q, q->feed ? 429 : 503, "too_many_streams", NULL,
                   "%lld streams are open, which is the most this server has",
                   (long long)l->cfg->stream_max);
         return;
@@ -184,6 +190,8 @@ void live_open(live *l, face_req *q, const ramet_events_in *in, bool from_now)
     r->session = xstrdup(in->session);
     r->tree = xstrdup(in->tree);
     r->page = REPLAY_PAGE;
+    if (q->feed)
+        r->feed = *q->feed;
     r->after = from_now ? ramet_event_last(l->store) : in->after;
     pthread_mutex_lock(&l->lock);
     r->who = viewer_get(l, q->who.user, q->who.share);
@@ -194,7 +202,7 @@ void live_open(live *l, face_req *q, const ramet_events_in *in, bool from_now)
     face_add(q, "X-Accel-Buffering", "no");
     r->out = face_stream_new(q, (size_t)l->cfg->stream_bytes);
     buf_init(&hello, 256);
-    live_text_hello(&hello, from_now ? r->after : -1);
+    live_text_hello(&hello, &r->feed, from_now ? r->after : -1);
     bool taken = reader_add(l, r, &hello);
     buf_release(&hello);
     if (taken && !stop)
@@ -217,11 +225,13 @@ typedef struct follow {
     ramet_call *c;
     reader *readers;
     int64_t last;
-    buf text;         /* the event that is being handed out */
-    ramet_call *full; /* for its entries */
-    told *told;       /* taken, not handed out yet */
-    told *past;       /* handed out, but looks may still point to them */
-    bool failed;      /* the store could not be read; said once */
+    buf text;                 /* the event that is being handed out */
+    buf own;                  /* the same in the words of one stream */
+    const ramet_event *whole; /* it, with its entries; NULL: not looked up yet */
+    ramet_call *full;         /* for its entries */
+    told *told;               /* taken, not handed out yet */
+    told *past;               /* handed out, but looks may still point to them */
+    bool failed;              /* the store could not be read; said once */
 } follow;
 
 static bool reader_wants(const reader *r, const ramet_event *e)
@@ -278,10 +288,17 @@ static void readers_sift(follow *f, bool (*keep)(follow *f, reader *r, void *arg
     }
 }
 
-static bool give_text(follow *f, reader *r, void *arg)
+/* What only this stream is told. */
+static bool give_own(live *l, reader *r, const buf *text)
 {
-    (void)arg;
-    return reader_add(f->l, r, &f->text);
+    return !text->n || reader_add(l, r, text);
+}
+
+static bool give_lost(follow *f, reader *r, void *arg)
+{
+    buf_clear(&f->text);
+    live_text_reset(&f->text, &r->feed, *(int64_t *)arg);
+    return give_own(f->l, r, &f->text);
 }
 
 /* The event with its entries, which were left out of the page. NULL: it cannot be had. */
@@ -303,17 +320,19 @@ static bool give_event(follow *f, reader *r, void *arg)
     const ramet_event *e = arg;
     if (!reader_wants(r, e) || !viewer_sees(f->l, r->who, e))
         return true;
-    if (!f->text.n) {
-        const ramet_event *full =
-            e->kind == RAMET_EVENT_APPENDED && !e->entries ? event_full(f, e) : e;
-        /* Gone meanwhile (its session was removed for good): there is nothing to tell. */
-        if (!full)
-            return true;
-        live_text_event(&f->text, full);
-    }
+    if (!f->whole)
+        f->whole = e->kind == RAMET_EVENT_APPENDED && !e->entries ? event_full(f, e) : e;
+    /* Gone meanwhile (its session was removed for good): there is nothing to tell. */
+    if (!f->whole)
+        return true;
     r->after = e->number;
     atomic_fetch_add_explicit(&f->l->sent, 1, memory_order_relaxed);
-    return reader_add(f->l, r, &f->text);
+    buf *text = r->feed.event ? &f->own : &f->text;
+    if (r->feed.event)
+        buf_clear(text);
+    if (!text->n)
+        live_text_event(text, &r->feed, f->whole);
+    return give_own(f->l, r, text);
 }
 
 static size_t events_wanted(const follow *f, const ramet_events_out *out)
@@ -359,9 +378,11 @@ void live_tell(live *l, int64_t after, const char *session, const char *tree, co
     t->json = told_put(&at, json, n);
     t->n = n;
     t->size = size;
+    t->words = strcmp(event, "turn.delta") == 0 || strcmp(event, "turn.thinking") == 0;
     t->next = NULL;
     pthread_mutex_lock(&l->told_lock);
-    bool room = l->told_bytes + size <= TOLD_MAX, first = !l->told_first;
+    bool room = l->told_bytes + size <= (t->words ? TOLD_MAX : 2 * TOLD_MAX);
+    bool first = !l->told_first;
     if (room) {
         /* What this process has committed; it does not look into the file. */
         t->after = after >= 0 ? after : ramet_event_wait(l->store, -1, 1);
@@ -399,17 +420,18 @@ static void told_free(told **list)
     }
 }
 
-/* Who is far behind goes without; he has the text in the entry that follows. */
+/* Who is far behind goes without words: he has them in the entry that follows. Everything else that
+ * is told is told once, so he gets it or is dropped (L4). */
 static bool give_told(follow *f, reader *r, void *arg)
 {
     const told *t = arg;
     const ramet_event as = {.kind = RAMET_EVENT_APPENDED, .session = t->session, .tree = t->tree};
-    if ((r->session && strcmp(r->session, t->session) != 0) ||
+    if (r->feed.event || (r->session && strcmp(r->session, t->session) != 0) ||
         (r->tree && strcmp(r->tree, t->tree) != 0) || !viewer_sees(f->l, r->who, &as))
         return true;
     if (!f->text.n)
         live_text_line(&f->text, t->event, t->json, t->n);
-    if (face_stream_behind(r->out) + f->text.n > (size_t)f->l->cfg->stream_bytes / 2)
+    if (t->words && face_stream_behind(r->out) + f->text.n > (size_t)f->l->cfg->stream_bytes / 2)
         return true;
     return reader_add(f->l, r, &f->text);
 }
@@ -475,14 +497,13 @@ static void page_give(follow *f)
     last_set(f, out.next, false);
     told_take(f);
     if (out.lost) {
-        buf_clear(&f->text);
-        live_text_reset(&f->text, out.next);
         atomic_fetch_add(&f->l->resets, 1);
-        readers_sift(f, give_text, NULL);
+        readers_sift(f, give_lost, &out.next);
     }
     for (size_t i = 0; i < out.n; i++) {
         told_give(f, out.items[i].number);
         buf_clear(&f->text);
+        f->whole = NULL;
         readers_sift(f, give_event, &out.items[i]);
     }
     told_give(f, f->last + 1);
@@ -513,8 +534,11 @@ static bool give_pulse(follow *f, reader *r, void *arg)
     int64_t now = *(int64_t *)arg;
     if (face_stream_gone(r->out))
         return false;
-    return now - r->told_us < f->l->cfg->heartbeat_s * INT64_C(1000000) ||
-           reader_add(f->l, r, &f->text);
+    if (now - r->told_us < f->l->cfg->heartbeat_s * INT64_C(1000000))
+        return true;
+    buf_clear(&f->text);
+    live_text_pulse(&f->text, &r->feed, f->last);
+    return reader_add(f->l, r, &f->text);
 }
 
 static void pulse(follow *f, int64_t *due)
@@ -523,8 +547,6 @@ static void pulse(follow *f, int64_t *due)
     if (now < *due)
         return;
     *due = now + TICK_MS * 1000;
-    buf_clear(&f->text);
-    live_text_pulse(&f->text, f->last);
     readers_sift(f, give_pulse, &now);
 }
 
@@ -537,6 +559,7 @@ static void *follower_main(void *arg)
                 .last = l->last};
     int64_t due = 0;
     buf_init(&f.text, LIVE_EVENT_MAX);
+    buf_init(&f.own, LIVE_EVENT_MAX);
     for (bool stop = false; !stop;) {
         int64_t newest = ramet_event_wait(l->store, f.last, TICK_MS);
         last_set(&f, newest, true);
@@ -557,6 +580,7 @@ static void *follower_main(void *arg)
     told_take(&f);
     told_free(&f.told);
     buf_release(&f.text);
+    buf_release(&f.own);
     ramet_call_free(f.full);
     ramet_call_free(f.c);
     return NULL;
@@ -576,14 +600,14 @@ static bool replay_room(const live *l, const reader *r, size_t n)
 static turn replay_event(live *l, reader *r, const ramet_event *e, buf *text)
 {
     buf_clear(text);
-    live_text_event(text, e);
+    live_text_event(text, &r->feed, e);
     if (!replay_room(l, r, text->n)) {
         r->wants = text->n;
         return TURN_WAIT;
     }
     r->after = e->number;
     atomic_fetch_add_explicit(&l->sent, 1, memory_order_relaxed);
-    return reader_add(l, r, text) ? TURN_AGAIN : TURN_OVER;
+    return give_own(l, r, text) ? TURN_AGAIN : TURN_OVER;
 }
 
 /* Gives a page as far as there is room; the rest is read again, and less of it. */
@@ -595,7 +619,7 @@ static turn replay_give(live *l, reader *r, const ramet_events_out *out)
     buf_init(&text, LIVE_EVENT_MAX);
     r->wants = 0;
     if (out->lost) {
-        live_text_reset(&text, out->next);
+        live_text_reset(&text, &r->feed, out->next);
         atomic_fetch_add(&l->resets, 1);
         t = reader_add(l, r, &text) ? t : TURN_OVER;
     }

@@ -12,21 +12,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-void live_text_hello(buf *out, int64_t number)
+void live_text_hello(buf *out, const face_feed *feed, int64_t number)
 {
+    if (feed->event) {
+        buf_puts(out, feed->hello);
+        return;
+    }
     buf_puts(out, ": ramet\nretry: 1000\n");
     if (number >= 0)
         buf_printf(out, "id: %lld\n", (long long)number);
     buf_putc(out, '\n');
 }
 
-void live_text_pulse(buf *out, int64_t number)
+void live_text_pulse(buf *out, const face_feed *feed, int64_t number)
 {
+    if (feed->event) {
+        buf_puts(out, feed->pulse);
+        return;
+    }
     buf_printf(out, ": %lld\nid: %lld\n\n", (long long)number, (long long)number);
 }
 
-void live_text_reset(buf *out, int64_t number)
+void live_text_reset(buf *out, const face_feed *feed, int64_t number)
 {
+    if (feed->event) {
+        feed->lost(feed->arg, number, out);
+        return;
+    }
     buf_printf(out, "id: %lld\nevent: reset\ndata: {\"type\":\"reset\",\"number\":%lld}\n\n",
                (long long)number, (long long)number);
 }
@@ -88,9 +100,13 @@ void live_text_line(buf *out, const char *event, const char *json, size_t n)
     buf_puts(out, "\n\n");
 }
 
-void live_text_event(buf *out, const ramet_event *e)
+void live_text_event(buf *out, const face_feed *feed, const ramet_event *e)
 {
     json_writer w;
+    if (feed->event) {
+        feed->event(feed->arg, e, out);
+        return;
+    }
     if (!e->n) {
         size_t start = event_begin(out, &w, e, true);
         if (e->more)

@@ -10,14 +10,16 @@
 #define LIVE_EVENT_MAX ((size_t)256 << 20) /* one event; a page of the store ends at 32 MiB */
 #define LIVE_KEEP ((size_t)1 << 20)        /* memory that is kept from one event to the next */
 
-/* The first lines: when to come back, and from which number (-1: not known yet). */
-void live_text_hello(buf *out, int64_t number);
+/* `feed` has words of its own, or (event NULL) those are the native API's.
+ *
+ * The first lines: when to come back, and from which number (-1: not known yet). */
+void live_text_hello(buf *out, const face_feed *feed, int64_t number);
 /* One event a session's change; one an entry that was appended, of which the last has the number.
  */
-void live_text_event(buf *out, const ramet_event *e);
-void live_text_reset(buf *out, int64_t number);
+void live_text_event(buf *out, const face_feed *feed, const ramet_event *e);
+void live_text_reset(buf *out, const face_feed *feed, int64_t number);
 /* An event without a number. */
 void live_text_line(buf *out, const char *event, const char *json, size_t n);
-void live_text_pulse(buf *out, int64_t number);
+void live_text_pulse(buf *out, const face_feed *feed, int64_t number);
 
 #endif

@@ -306,7 +306,7 @@ static void store_write(metrics *m, ramet *store, buf *out)
         s.unindexed);
 }
 
-static void live_write(live *l, http *h, buf *out)
+static void live_write(live *l, http *h, rpc_server *r, buf *out)
 {
     live_numbers n;
     live_count(l, &n);
@@ -314,6 +314,8 @@ static void live_write(live *l, http *h, buf *out)
         (int64_t)http_open_connections(h));
     one(out, "ramet_http_queue", "gauge", "Requests that wait for a thread, or run on one.",
         (int64_t)http_queued(h));
+    one(out, "ramet_grpc_calls", "gauge", "Open calls of gRPC, streams included.",
+        r ? (int64_t)rpc_open_calls(r) : 0);
     one(out, "ramet_http_streams", "gauge", "Open streams of events.",
         (int64_t)http_open_streams(h));
     one(out, "ramet_live_streams", "gauge", "Streams that are up to date.", n.streams);
@@ -375,7 +377,7 @@ static void process_write(const metrics *m, buf *out)
     buf_printf(out, "process_start_time_seconds %.3f\n", (double)m->started_us / 1e6);
 }
 
-void metrics_write(metrics *m, http *h, live *l, turns *t, ramet *store, buf *out)
+void metrics_write(metrics *m, http *h, rpc_server *r, live *l, turns *t, ramet *store, buf *out)
 {
     head(out, "ramet_build_info", "gauge", "The version.");
     buf_printf(out, "ramet_build_info{version=\"%s\"} 1\n", RAMET_VERSION);
@@ -383,7 +385,7 @@ void metrics_write(metrics *m, http *h, live *l, turns *t, ramet *store, buf *ou
     latencies_write(m, out);
     moves_write(m, out);
     store_write(m, store, out);
-    live_write(l, h, out);
+    live_write(l, h, r, out);
     turns_write(t, out);
     process_write(m, out);
 }

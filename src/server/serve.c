@@ -10,6 +10,7 @@
 #include "server/server.h"
 
 #include "base/util.h"
+#include "face/memory_grpc.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +23,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { READERS_LEAST = 8, TICK_S = 1 };
+enum { READERS_LEAST = 8, TICK_S = 1, MESSAGE_MAX = 20 << 20 /* of gRPC: as large as by REST */ };
 
 typedef struct server {
     const server_config *cfg;
@@ -32,10 +33,16 @@ typedef struct server {
     live *live;
     turns *turns;
     metrics *metrics;
+    pool *pool;
     http *http;
+    rpc_server *rpc;
+    bring *bring;
+    uint8_t link_key[32];
     face_host host;
     char address[64]; /* of cfg->listen */
     int port;
+    char rpc_address[64]; /* of cfg->grpc */
+    int rpc_port;
     atomic_bool stopping; /* set once, by the main thread */
     sem_t stop;           /* posted by the first signal */
 
@@ -45,15 +52,21 @@ typedef struct server {
     bool timer_stop;
 } server;
 
-static const face *const faces[] = {&face_native, &face_kagent, &face_a2a, &face_a2a_kagent,
-                                    &face_about,  &face_login,  &face_page};
-enum { N_FACES = sizeof faces / sizeof *faces };
+/* The last one is not served by HTTP, but counted. */
+static const face *const faces[] = {&face_native,     &face_kagent,     &face_memory,
+                                    &face_a2a,        &face_a2a_kagent, &face_agentpod,
+                                    &face_about,      &face_login,      &face_page,
+                                    &face_memory_grpc};
+enum { N_COUNTED = sizeof faces / sizeof *faces, N_FACES = N_COUNTED - 1 };
 
 const face *const *server_faces(size_t *n)
 {
     *n = N_FACES;
     return faces;
 }
+
+static ramet_status start_fail(ramet_error *err, ramet_status st, const char *field,
+                               const char *message);
 
 /* ------------------------------------------------------------------ what faces ask for */
 
@@ -107,6 +120,11 @@ static const char *host_agent_name(void *arg, size_t i)
     return i < n ? list[i]->name : NULL;
 }
 
+static const char *host_agent_default(void *arg)
+{
+    return agents_find(((server *)arg)->agents, NULL)->name;
+}
+
 static void host_turn_run(void *arg, face_req *q, const face_turn_in *in, size_t n, bool many)
 {
     turns_run(((server *)arg)->turns, q, in, n, many);
@@ -136,6 +154,25 @@ static void host_turn_moved(void *arg, const char *session, bool keep)
 static void host_turn_running(void *arg, const ramet_session *s, json_writer *w)
 {
     turns_running(((server *)arg)->turns, s, w);
+}
+
+static void host_fetch(void *arg, const ramet_fetch *f)
+{
+    bring_file(((server *)arg)->bring, f);
+}
+
+/* Links that were signed by one node are good at all; with a file, until the server ends. */
+static ramet_status link_key_make(server *s, ramet_error *err)
+{
+    ramet_call *c = ramet_call_new(s->store, NULL, NULL);
+    bool kept;
+    ramet_status st = ramet_secret(c, "memory links", s->link_key, &kept);
+    if (st == RAMET_OK && !kept && getentropy(s->link_key, sizeof s->link_key) != 0)
+        st = start_fail(err, RAMET_INTERNAL, "", "no random bytes can be had");
+    else if (st != RAMET_OK)
+        *err = *ramet_call_error(c);
+    ramet_call_free(c);
+    return st;
 }
 
 static void host_events(void *arg, face_req *q, const ramet_events_in *filter, bool from_now)
@@ -193,25 +230,28 @@ static void cors_headers(const server *s, face_req *q, const char *methods)
 
 /* Who asks, and whether what he asks has the right shape. On a thread of the pool: it may read the
  * store. */
-static bool request_admit(server *s, face_req *q)
+static bool request_admit(face_req *q, void *arg)
 {
+    server *s = arg;
+    bool first = q->face->who == WHO_MEMORY; /* what is malformed is told to anybody there */
+    if (first && !face_check_query(q))
+        return false;
     if (!(q->route->flags & ROUTE_OPEN) && !auth_identify(s->auth, q))
         return false;
-    return face_check_query(q);
+    return first || face_check_query(q);
 }
 
 static void request_run(face_req *q, void *arg)
 {
-    bool admitted = q->route->sink && q->who.mode;
-    if ((admitted || request_admit(arg, q)) && face_check_body(q))
+    if ((q->who.mode || request_admit(q, arg)) && face_check_body(q))
         face_run(q);
 }
 
-/* The first piece of an upload comes before request_run(). */
+/* The first piece of an upload comes before request_run(), and calls of gRPC are admitted first. */
 static bool request_sink(face_req *q, const void *bytes, size_t n)
 {
     server *s = q->host->arg;
-    if (!q->who.mode && !request_admit(s, q))
+    if (!q->who.mode && !request_admit(q, s))
         return false;
     return q->route->sink(q, bytes, n);
 }
@@ -531,6 +571,36 @@ static ramet_status store_open(server *s, ramet_error *err)
     return ramet_open(store_where(s), &options, &s->store, err);
 }
 
+static bool take_h2(int fd, void *arg)
+{
+    return rpc_take(((server *)arg)->rpc, fd);
+}
+
+static bool rpc_serving(void *arg)
+{
+    return ramet_health(((server *)arg)->store) == RAMET_OK;
+}
+
+static void rpc_open(server *s)
+{
+    const server_config *cfg = s->cfg;
+    s->rpc = rpc_start(&(rpc_config){
+        .pool = s->pool,
+        .host = &s->host,
+        .message_max = cfg->body_max < MESSAGE_MAX ? (size_t)cfg->body_max : MESSAGE_MAX,
+        .header_max = (size_t)cfg->header_max,
+        .calls = (int)cfg->connections,
+        .idle_s = (int)cfg->idle_s,
+        .threads = cfg->workers ? (int)cfg->workers : cores(),
+        .admit = request_admit,
+        .run = request_run,
+        .sink = request_sink,
+        .done = done,
+        .serving = rpc_serving,
+        .arg = s,
+    });
+}
+
 static ramet_status http_open(server *s, ramet_error *err)
 {
     const server_config *cfg = s->cfg;
@@ -545,7 +615,10 @@ static ramet_status http_open(server *s, ramet_error *err)
         .idle_s = (int)cfg->idle_s,
         .request_s = (int)cfg->request_s,
         .workers = cfg->workers ? (int)cfg->workers : cores(),
-        .threads = (int)cfg->threads,
+        .pool = s->pool,
+        .h2 = take_h2,
+        .h2_address = *cfg->grpc ? s->rpc_address : NULL,
+        .h2_port = s->rpc_port,
         .route = route,
         .done = done,
         .arg = s,
@@ -570,17 +643,23 @@ static void ready_tell(const server *s)
            "  store: %s\n"
            "  Ctrl-C stops it\n",
            base, base, base, ramet_where(store_where(s)));
+    if (*s->cfg->grpc) {
+        colon = strrchr(s->cfg->grpc, ':');
+        printf("  gRPC: %.*s:%d\n", (int)(colon - s->cfg->grpc), s->cfg->grpc,
+               http_h2_port(s->http));
+    }
     fflush(stdout);
 }
 
 static ramet_status listen_check(server *s, ramet_error *err)
 {
     char message[256];
-    if (listen_read(s->cfg->listen, s->address, &s->port))
+    bool own = *s->cfg->grpc != 0, fine = listen_read(s->cfg->listen, s->address, &s->port);
+    if (fine && (!own || listen_read(s->cfg->grpc, s->rpc_address, &s->rpc_port)))
         return RAMET_OK;
-    snprintf(message, sizeof message, "listen is '%.100s'; it must be like 127.0.0.1:7077",
-             s->cfg->listen);
-    return start_fail(err, RAMET_INVALID, "listen", message);
+    snprintf(message, sizeof message, "%s is '%.100s'; it must be like 127.0.0.1:7077",
+             fine ? "grpc" : "listen", fine ? s->cfg->grpc : s->cfg->listen);
+    return start_fail(err, RAMET_INVALID, fine ? "grpc" : "listen", message);
 }
 
 static ramet_status agents_start(server *s, ramet_error *err)
@@ -606,17 +685,22 @@ static ramet_status parts_start(server *s, ramet_error *err)
     if (!s->auth)
         return start_fail(err, RAMET_INVALID, "auth", message);
     auth_bind(s->auth);
-    s->metrics = metrics_new(faces, N_FACES);
+    s->metrics = metrics_new(faces, N_COUNTED);
     s->live = live_new(s->cfg, s->store);
     s->turns = turns_new(s->cfg, s->store, s->agents, s->live, err);
     if (!s->turns)
         return err->status;
+    st = link_key_make(s, err);
+    if (st != RAMET_OK)
+        return st;
+    s->bring = bring_new(s->cfg, s->store);
     s->host = (face_host){.store = s->store,
                           .version = RAMET_VERSION,
                           .agents = host_agents,
                           .nearby = host_nearby,
                           .nearby_use = host_nearby_use,
                           .agent_name = host_agent_name,
+                          .agent_default = host_agent_default,
                           .agents_listed = strcmp(s->cfg->kagent_agents, "listed") == 0,
                           .events = host_events,
                           .count = host_count,
@@ -628,15 +712,24 @@ static ramet_status parts_start(server *s, ramet_error *err)
                           .turn_answer = host_turn_answer,
                           .turn_moved = host_turn_moved,
                           .turn_running = host_turn_running,
+                          .link_key = s->link_key,
+                          .attachment_max = s->cfg->attachment_max,
+                          .private_urls = s->cfg->private_urls,
+                          .fetch = host_fetch,
                           .arg = s};
     about_bind(&(about_parts){.metrics = s->metrics,
                               .http = &s->http,
+                              .rpc = &s->rpc,
                               .live = s->live,
                               .turns = s->turns,
                               .store = s->store,
                               .stopping = &s->stopping,
                               .faces = faces,
                               .n_faces = N_FACES});
+    s->pool = pool_new((int)s->cfg->threads);
+    if (!s->pool)
+        return start_fail(err, RAMET_INTERNAL, "threads", "not one thread can be made");
+    rpc_open(s);
     return http_open(s, err);
 }
 
@@ -645,8 +738,11 @@ static void parts_end(server *s)
     bool stopped = !s->turns || turns_stop(s->turns, (int)s->cfg->turn_stop_s);
     if (s->live)
         live_stop(s->live);
+    int64_t began = time_mono_us();
+    bool quiet = rpc_stop(s->rpc, (int)s->cfg->stop_s);
+    int left = (int)(s->cfg->stop_s - (time_mono_us() - began) / 1000000);
     /* What still runs uses all of this: then the process can only end. */
-    if (s->http && !http_stop(s->http, (int)s->cfg->stop_s)) {
+    if ((s->http && !http_stop(s->http, left > 0 ? left : 0)) || !quiet) {
         log_line(LOG_ERROR, "requests still ran after stop-seconds", NULL);
         _exit(EXIT_FAILURE);
     }
@@ -654,6 +750,8 @@ static void parts_end(server *s)
         log_line(LOG_ERROR, "an agent did not stop", NULL);
         _exit(EXIT_FAILURE);
     }
+    pool_free(s->pool);
+    bring_free(s->bring);
     turns_free(s->turns);
     agents_free(s->agents);
     if (s->live) {

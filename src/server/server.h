@@ -8,6 +8,7 @@
 #include "agent/agent.h"
 #include "face/face.h"
 #include "server/http.h"
+#include "server/rpc.h"
 
 #include <stdatomic.h>
 
@@ -21,6 +22,7 @@ typedef struct setting_list {
 
 typedef struct server_config {
     const char *listen; /* ADDR:PORT; [v6]:PORT */
+    const char *grpc;   /* the same, for gRPC alone; "": none */
     const char *public_url;
     const char *kagent_agents; /* any, listed */
     const char *db;
@@ -30,6 +32,8 @@ typedef struct server_config {
     int64_t db_pool;
     const char *auth; /* local, tokens, oidc */
     const char *default_user;
+    const char *trusted_clients; /* the same */
+    bool private_urls;
     const char *admins, *auditors, *indexers; /* parted by commas; a * at the end: a prefix */
     const char *cors;                         /* origins, parted by commas; * = any; "" = none */
     const char *cookie_key;                   /* "": see cookie.c */
@@ -141,6 +145,14 @@ typedef struct turns_numbers {
 } turns_numbers;
 void turns_count(turns *t, turns_numbers *out);
 
+/* ---- files from elsewhere (server/bring.c) */
+
+typedef struct bring bring;
+bring *bring_new(const server_config *cfg, ramet *store);
+void bring_free(bring *b); /* ends what still runs; NULL is fine */
+/* Begins to bring one; it is an attachment, or has failed, when it is over. */
+void bring_file(bring *b, const ramet_fetch *f);
+
 /* ---- metrics (server/metrics.c) and log (server/log.c) */
 
 typedef struct metrics metrics;
@@ -149,7 +161,7 @@ void metrics_free(metrics *m);
 void metrics_request(metrics *m, const face_req *q, int64_t us);
 void metrics_count(metrics *m, const char *what, const char *type, const char *face);
 /* Prometheus text. `http`, `live`, `turns`, `store` give the gauges. */
-void metrics_write(metrics *m, http *h, live *l, turns *t, ramet *store, buf *out);
+void metrics_write(metrics *m, http *h, rpc_server *r, live *l, turns *t, ramet *store, buf *out);
 /* Counts what is in the store, when it is time to: counting reads rows. For the timer. */
 void metrics_refresh(metrics *m, ramet *store);
 
@@ -168,6 +180,7 @@ extern const face face_about;
 typedef struct about_parts {
     metrics *metrics;
     http **http; /* it is started after the routes are there */
+    rpc_server **rpc;
     live *live;
     turns *turns;
     ramet *store;

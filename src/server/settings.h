@@ -19,6 +19,8 @@
     PART("Where")                                                                                   \
     TEXT(listen, "listen", "ADDR:PORT", "127.0.0.1:7077",                                           \
          "the address; port 0 picks a free one; [::1]:7077 for IPv6")                               \
+    TEXT(grpc, "grpc", "ADDR:PORT", "",                                                             \
+         "a second address, for gRPC alone; it is served on the first one, too")                    \
     TEXT(db, "db", "PATH", "",                                                                      \
          "the store's file; empty: RAMET_DB, else ~/.local/share/ramet/ramet.db")                   \
     TEXT(attachments, "attachments", "DIR", "",                                                     \
@@ -39,6 +41,8 @@
          "users with the role admin, parted by commas; a * at the end stands for the rest. Empty with auth local: the default user")  \
     TEXT(auditors, "auditors", "USERS", "", "users with the role auditor, in the same form")        \
     TEXT(indexers, "indexers", "USERS", "", "users with the role indexer, in the same form")        \
+    TEXT(trusted_clients, "trusted-clients", "CLIENTS", "",                                         \
+         "memory-service: clients whose X-User-ID is believed, in the same form")                   \
     TEXT(cookie_key, "cookie-key", "TEXT", "",                                                      \
          "what sign-ins of browsers are sealed by, the same on all nodes, at least 32 characters; empty: a key in the database, with a file one that ends with the process") \
     TEXT(cors, "cors-origins", "ORIGINS", "",                                                       \
@@ -63,6 +67,8 @@
     PART("Log")                                                                                     \
     WORD(log_format, "log-format", "logfmt|json", "logfmt", "the form of the lines on standard error") \
     WORD(log_level, "log-level", "error|warn|info|debug", "info", "how much is logged")             \
+    SWITCH(private_urls, "private-source-urls", "off",                                              \
+           "files may be fetched from private and loopback addresses, too (memory-service: sourceUrl)")\
     SWITCH(access_log, "access-log", "off", "a line for each request")                              \
     NUMBER(slow_ms, "slow-ms", 0, 3600000, "1000",                                                  \
            "a request that took longer is logged as slow; 0: none")                                 \

@@ -35,7 +35,9 @@ struct listener {
 static bool wants_events(face_req *q)
 {
     const char *accept = q->header ? q->header(q, "Accept") : NULL;
-    return accept && strstr(accept, "text/event-stream");
+    /* A route that always streams there is asked for nothing else. */
+    return (q->face->who == WHO_MEMORY && (q->route->flags & ROUTE_STREAM)) ||
+           (accept && strstr(accept, "text/event-stream"));
 }
 
 listener *listener_new(turns *t, face_req *q, size_t n, const char *group)

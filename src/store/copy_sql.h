@@ -49,9 +49,10 @@
 #define COPY_COLS_tag(F, C)                                                                        \
     F(1, tree, 'i') C(2, session, 'i') C(3, tag, 't')
 #define COPY_COLS_member(F, C)                                                                     \
-    F(1, tree, 'i') C(2, user_id, 't') C(3, level, 'i')
+    F(1, tree, 'i') C(2, user_id, 't') C(3, level, 'i') C(4, created, 'i')
 #define COPY_COLS_tree(F, C)                                                                       \
-    F(1, tree, 'i') C(2, id, 't') C(3, root, 'i') C(4, created, 'i') C(5, stamp, 'i')
+    F(1, tree, 'i') C(2, id, 't') C(3, root, 'i') C(4, created, 'i') C(5, stamp, 'i')              \
+    C(6, sandbox, 't')
 #define COPY_COLS_session(F, C)                                                                    \
     F(1, no, 'i') C(2, tree, 'i') C(3, id, 't') C(4, parent, 'i') C(5, depth, 'i')                 \
     C(6, owner, 't') C(7, visibility, 'i') C(8, title, 't') C(9, title_key, 'i')                   \
@@ -85,15 +86,28 @@
     F(1, tree, 'i') C(2, name, 't') C(3, log, 'i') C(4, k, 'i')
 #define COPY_COLS_task(F, C)                                                                       \
     F(1, id, 't') C(2, tree, 'i') C(3, session, 'i') C(4, data, 't') C(5, created, 'i')            \
-    C(6, updated, 'i') C(7, deleted, 'i')
+    C(6, updated, 'i') C(7, deleted, 'i') C(8, at, 'i')
 #define COPY_COLS_remark(F, C)                                                                     \
     F(1, no, 'i') C(2, user_id, 't') C(3, message, 'i') C(4, positive, 'i') C(5, text, 't')        \
     C(6, issue, 't') C(7, at, 'i')
+#define COPY_COLS_origin(F, C)                                                                     \
+    F(1, tree, 'i') C(2, session, 'i') C(3, client, 't') C(4, started_tree, 'i')                 \
+    C(5, started, 'i') C(6, started_entry, 't')
+#define COPY_COLS_transfer(F, C)                                                                   \
+    F(1, id, 't') C(2, tree, 'i') C(3, session, 'i') C(4, giver, 't') C(5, taker, 't')           \
+    C(6, created, 'i')
+#define COPY_COLS_indexed(F, C)                                                                    \
+    F(1, tree, 'i') C(2, k, 'i') C(3, text, 't') C(4, at, 'i')
+#define COPY_COLS_errand(F, C)                                                                     \
+    F(1, id, 't') C(2, url, 't') C(3, name, 't') C(4, media_type, 't') C(5, owner, 't')          \
+    C(6, created, 'i') C(7, expires, 'i') C(8, failed, 'i')
 #define COPY_COLS_visit(F, C)                                                                      \
     F(1, user_id, 't') C(2, share, 't') C(3, at, 'i')
+#define COPY_COLS_sandbox(F, C)                                                                    \
+    F(1, id, 't') C(2, owner, 't') C(3, created, 'i')
 #define COPY_COLS_event(F, C)                                                                      \
     F(1, no, 'i') C(2, tree, 'i') C(3, session, 'i') C(4, kind, 'i') C(5, k, 'i') C(6, n, 'i')     \
-    C(7, at, 'i')
+    C(7, at, 'i') C(8, who, 't')
 
 /* Every table, in the order in which rows are written: what a row refers to comes before it. How it
  * is read: RANGE by a tree and from one key to another, TREE from one tree to another, WHOLE all of
@@ -107,6 +121,7 @@
     T(attached, TREE, FIXED, 1, 2, 3, 0, 0)                                                        \
     T(feedback, TREE, FIXED, 1, 2, 3, 0, 0)                                                        \
     T(place, TREE, FIXED, 1, 2, 3, 4, 0)                                                           \
+    T(indexed, TREE, FIXED, 1, 2, 0, 0, 0)                                                         \
     T(branch, TREE, MOVES, 2, 5, 6, 3, 1)                                                          \
     T(run, TREE, FIXED, 1, 2, 3, 4, 0)                                                             \
     T(move, TREE, FIXED, 1, 2, 3, 0, 0)                                                            \
@@ -114,15 +129,19 @@
     T(member, TREE, FIXED, 1, 2, 0, 0, 0)                                                          \
     T(tree, TREE, FIXED, 1, 0, 0, 0, 0)                                                            \
     T(session, TREE, MOVES, 2, 4, 1, 0, 0)                                                         \
+    T(origin, TREE, FIXED, 1, 2, 0, 0, 0)                                                          \
+    T(transfer, TREE, MOVES, 2, 3, 1, 0, 0)                                                        \
     T(turn, TREE, MOVES, 2, 3, 12, 1, 0)                                                           \
     T(task, TREE, MOVES, 2, 3, 5, 1, 0)                                                            \
     T(share, TREE, MOVES, 2, 3, 1, 0, 0)                                                           \
     T(verdict, TREE, FIXED, 2, 1, 0, 0, 0)                                                         \
     T(attachment, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                     \
+    T(errand, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                         \
     T(token, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                          \
     T(remark, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                         \
     T(once, WHOLE, FIXED, 1, 2, 3, 0, 0)                                                           \
     T(visit, WHOLE, FIXED, 1, 2, 0, 0, 0)                                                          \
+    T(sandbox, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                        \
     T(event, SPAN, FIXED, 1, 0, 0, 0, 0)
 
 #define COPY_NAME_F(n, name, type) #name
@@ -207,6 +226,22 @@
     X(copy_task_add, COPY_ADD(task))                                                               \
     X(copy_task_cut, "DELETE FROM task WHERE tree=$1 AND session=$2 AND created=$3 AND id=$4")     \
     X(copy_task_drop, "DELETE FROM task WHERE tree=$1 AND id=$2")                                  \
+    X(copy_indexed_read, COPY_READ(indexed)                                                        \
+      "(tree,k)>($1,$2) AND tree<=$3 ORDER BY tree,k LIMIT $4")                                    \
+    X(copy_indexed_add, COPY_ADD(indexed))                                                         \
+    X(copy_indexed_cut, "DELETE FROM indexed WHERE tree=$1 AND k=$2")                              \
+    X(copy_origin_read, COPY_READ(origin)                                                          \
+      "(tree,session)>($1,$2) AND tree<=$3 ORDER BY tree,session LIMIT $4")                        \
+    X(copy_origin_add, COPY_ADD(origin))                                                           \
+    X(copy_origin_cut, "DELETE FROM origin WHERE tree=$1 AND session=$2")                          \
+    X(copy_transfer_read, COPY_READ(transfer)                                                      \
+      "(tree,session,id)>($1,$2,$3) AND tree<=$4 ORDER BY tree,session,id LIMIT $5")               \
+    X(copy_transfer_add, COPY_ADD(transfer))                                                       \
+    X(copy_transfer_cut, "DELETE FROM transfer WHERE tree=$1 AND session=$2 AND id=$3")            \
+    X(copy_transfer_drop, "DELETE FROM transfer WHERE tree=$1 AND id=$2")                          \
+    X(copy_errand_read, COPY_READ(errand) "id>$1 ORDER BY id LIMIT $2")                            \
+    X(copy_errand_add, COPY_ADD(errand))                                                           \
+    X(copy_errand_cut, "DELETE FROM errand WHERE id=$1")                                           \
     X(copy_remark_read, COPY_READ(remark) "no>$1 ORDER BY no LIMIT $2")                            \
     X(copy_remark_add, COPY_ADD(remark))                                                           \
     X(copy_remark_cut, "DELETE FROM remark WHERE no=$1")                                           \
@@ -236,6 +271,10 @@
       "(user_id,share)>($1,$2) ORDER BY user_id,share LIMIT $3")                                   \
     X(copy_visit_add, COPY_ADD(visit))                                                             \
     X(copy_visit_cut, "DELETE FROM visit WHERE user_id=$1 AND share=$2")                           \
+    X(copy_sandbox_read, COPY_READ(sandbox)                                                        \
+      "id>$1 ORDER BY id LIMIT $2")                                                                \
+    X(copy_sandbox_add, COPY_ADD(sandbox))                                                         \
+    X(copy_sandbox_cut, "DELETE FROM sandbox WHERE id=$1")                                         \
     X(copy_event_read, COPY_READ(event)                                                            \
       "no>$1 AND no<=$2 ORDER BY no LIMIT $3")                                                     \
     X(copy_event_add, COPY_ADD(event))                                                             \

@@ -133,6 +133,8 @@ typedef struct pg_batch pg_batch;
 typedef struct pg_replica pg_replica;
 typedef struct replicas replicas;
 
+enum { PG_OWN = 4 };
+
 struct pg {
     db base;
     db_site *site;
@@ -165,6 +167,10 @@ struct pg {
     int64_t epoch;    /* db_epoch(): no two transactions of this process have the same */
     pg_stmt none;     /* answers when a statement cannot be used */
     PGresult *answer; /* of a FOR_READ without a statement */
+    struct {
+        const char *sql; /* NULL: free */
+        pg_stmt q;       /* whether it is prepared */
+    } own[PG_OWN];       /* texts of link_ints() */
 };
 
 ramet_status pg_connect(db_site *site, pg **out, char *message);
@@ -211,6 +217,7 @@ bool link_alive(pg *d);
 /* Sending; nothing is waited for. A failure is sticky. */
 int64_t link_int(int64_t v); /* in network order */
 void link_text(pg *d, const char *sql, pg_purpose what);
+/* A constant text with up to four numbers; the first PG_OWN of a connection are prepared. */
 void link_ints(pg *d, const char *sql, const int64_t *args, int n, pg_purpose what);
 void link_stmt(pg *d, pg_stmt *q, pg_purpose what);
 void link_ahead(pg *d, pg_stmt *q, pg_ahead *a);
@@ -239,13 +246,17 @@ const void *value_bytes(const PGresult *r, int row, int col, size_t *len);
 
 /* The end of a table that is spread by tree. */
 #define SCHEMA_SPREAD " PARTITION BY HASH(tree)"
-/* Parts of a table when the URL does not say, and the most. */
-#define PARTITIONS 8
+/* Parts of a table when the URL does not say, and the most. 1: tables are whole. */
+#define PARTITIONS 1
 #define PARTITIONS_MOST 1024
 char *schema_plain(const char *sql);
 char *schema_version_text(int64_t v);
 /* The end of a table, or of one part of it, that leaves room on its pages; or "". */
 const char *schema_room(const char *table);
+/* The name of the table that a statement makes; false: it makes none. */
+bool schema_table(const char *sql, char *out, size_t size);
+/* The statement for a table that is not spread; the caller's. */
+char *schema_whole(const char *sql);
 /* The statement that makes one part of a table. */
 void schema_part(const char *table, int part, int parts, char *out, size_t size);
 ramet_status schema_script(db *d, const char *sql);

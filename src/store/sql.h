@@ -63,8 +63,8 @@
     X(guard_source, "SELECT 1 FROM session WHERE tree=$1 AND no=$2 AND purging=0 AND deleted=0")   \
     X(tree_del, "DELETE FROM tree WHERE tree=$1")                                                  \
     X(member_level, "SELECT level FROM member WHERE tree=$1 AND user_id=$2")                       \
-    X(member_all, "SELECT user_id,level FROM member WHERE tree=$1 ORDER BY level DESC,user_id")    \
-    X(member_set, "INSERT INTO member(tree,user_id,level) VALUES($1,$2,$3) "                       \
+    X(member_all, "SELECT user_id,level,created FROM member WHERE tree=$1 ORDER BY level DESC,user_id")    \
+    X(member_set, "INSERT INTO member(tree,user_id,level,created) VALUES($1,$2,$3,$4) "            \
                   "ON CONFLICT(tree,user_id) DO UPDATE SET level=excluded.level")                  \
     X(member_del, "DELETE FROM member WHERE tree=$1 AND user_id=$2")                               \
     X(member_clear, "DELETE FROM member WHERE tree=$1")                                            \
@@ -110,9 +110,11 @@
     X(session_of_tree, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 "                   \
                        "ORDER BY s.created,s.no")                                                  \
     /* Not sorted: a sorter over all these columns takes as long as the rest together. */          \
-    X(session_heads, "SELECT " SESSION_COLS ",b.len,b.tip,b.touched,a.len,a.tip,a.touched "        \
-                     "FROM session s LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head "         \
-                     "LEFT JOIN branch a ON a.tree=s.tree AND a.id=s.adk WHERE s.tree=$1")         \
+    X(session_heads, "SELECT " SESSION_COLS                                                        \
+                     ",b.len,b.tip,b.touched,a.len,a.tip,a.touched,f.base FROM session s "         \
+                     "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head "                        \
+                     "LEFT JOIN branch a ON a.tree=s.tree AND a.id=s.adk "                         \
+                     "LEFT JOIN branch f ON f.tree=s.tree AND f.id=s.first WHERE s.tree=$1")       \
     X(session_children, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 AND s.parent=$2 "  \
                         "ORDER BY s.created,s.no")                                                 \
     X(session_has_children,                                                                        \
@@ -262,20 +264,26 @@
     X(verdict_del_tree, "DELETE FROM verdict WHERE tree=$1")                                       \
     /* -- events: what happened, in commit order */                                                \
     X(event_add, "INSERT INTO event(no,tree,session,kind,k,n,at) VALUES($1,$2,$3,$4,$5,$6,$7)")    \
-    X(event_after, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no>$1 ORDER BY no LIMIT $2") \
+    X(event_member, "INSERT INTO event(no,tree,session,kind,k,n,at,who) "                          \
+                    "VALUES($1,$2,$3,$4,$5,$6,$7,$8)")                                             \
+    X(event_after, "SELECT no,tree,session,kind,k,n,at,who FROM event WHERE no>$1 "                \
+                   "ORDER BY no LIMIT $2")                                                         \
     /* -- for the search index */                                                                  \
     /* What an entry is found by, and where it is; then the owner of its tree as far as the index    \
      * is in the same database: the number that is known, or the name of a new one. */             \
     X(event_texts,                                                                                 \
-      "SELECT e.k,v.tree,e.role,e.text,e.flags,e.created,b.log,b.session,NULL,NULL,"               \
+      "SELECT e.k,v.tree,e.role,e.text,e.flags,e.created,b.log,b.session,NULL,NULL,i.text,"        \
       "v.no,v.tree,v.session,v.kind,v.k,v.n,v.at FROM "                                            \
       "(SELECT no,tree,session,kind,k,n,at FROM event WHERE no>$1 ORDER BY no LIMIT $2) v "        \
-      "LEFT JOIN branch b ON v.kind=$3 AND b.tree=v.tree AND b.id=v.k/16777216 "                   \
-      "LEFT JOIN entry e ON v.kind=$3 AND e.tree=v.tree AND e.k>=v.k AND e.k<v.k+v.n")             \
-    X(entry_scan, "SELECT e.k,e.tree,e.role,e.text,e.flags,e.created,b.log,b.session,NULL,NULL "   \
-                  "FROM entry e LEFT JOIN branch b ON b.tree=e.tree AND b.id=e.k/16777216 "        \
-                  "WHERE e.k>$2 ORDER BY e.k LIMIT $3")                                  \
-    X(entry_found, "SELECT e.id,e.text,e.flags FROM entry e WHERE e.tree=$1 AND e.k=$2")           \
+      "LEFT JOIN branch b ON v.kind>=$3 AND b.tree=v.tree AND b.id=v.k/16777216 "                  \
+      "LEFT JOIN entry e ON v.kind>=$3 AND e.tree=v.tree AND e.k>=v.k AND e.k<v.k+v.n "            \
+      "LEFT JOIN indexed i ON i.tree=e.tree AND i.k=e.k")                                          \
+    X(entry_scan, "SELECT e.k,e.tree,e.role,e.text,e.flags,e.created,b.log,b.session,NULL,NULL,"   \
+                  "i.text FROM entry e LEFT JOIN branch b ON b.tree=e.tree AND b.id=e.k/16777216 " \
+                  "LEFT JOIN indexed i ON i.tree=e.tree AND i.k=e.k "                              \
+                  "WHERE e.k>$2 ORDER BY e.k LIMIT $3")                                            \
+    X(entry_found, "SELECT e.id,e.text,e.flags,i.text FROM entry e LEFT JOIN indexed i "           \
+                   "ON i.tree=e.tree AND i.k=e.k WHERE e.tree=$1 AND e.k=$2")                      \
     ATTACH_STATEMENTS(X)                                                                           \
     EVENT_STATEMENTS(X)                                                                            \
     UPKEEP_STATEMENTS(X)                                                                           \
@@ -283,6 +291,8 @@
     TURN_STATEMENTS(X)                                                                             \
     COPY_STATEMENTS(X)                                                                             \
     TASK_STATEMENTS(X)                                                                             \
+    SANDBOX_STATEMENTS(X)                                                                          \
+    ORIGIN_STATEMENTS(X)                                                                           \
     X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
                   "UNION SELECT tree FROM session WHERE owner=$1 ORDER BY 1")                      \
@@ -303,6 +313,8 @@
 #include "store/copy_sql.h"
 #include "store/event_sql.h"
 #include "store/fts_sql.h"
+#include "store/sandbox_sql.h"
+#include "store/origin_sql.h"
 #include "store/share_sql.h"
 #include "store/task_sql.h"
 #include "store/turn_sql.h"

@@ -21,6 +21,7 @@ typedef struct via_call {
 typedef struct via_store {
     ramet *store, *remote;
     http *server;
+    pool *pool;
     face_host host;
 } via_store;
 
@@ -102,6 +103,7 @@ ramet_status via_open(const char *where, const ramet_options *opt, ramet **out, 
         return st;
     }
     v->host = (face_host){.store = v->store, .version = RAMET_VERSION, .count = count};
+    v->pool = pool_new(2);
     http_config cfg = {.address = "127.0.0.1",
                        .header_max = 65536,
                        .body_max = (size_t)64 << 20,
@@ -110,7 +112,7 @@ ramet_status via_open(const char *where, const ramet_options *opt, ramet **out, 
                        .idle_s = 60,
                        .request_s = 60,
                        .workers = 1,
-                       .threads = 2,
+                       .pool = v->pool,
                        .route = route,
                        .done = done,
                        .arg = v};
@@ -130,6 +132,7 @@ void via_close(ramet *r)
     via_store *v = (via_store *)(void *)r;
     client_http.ramet_close(v->remote);
     http_stop(v->server, 5);
+    pool_free(v->pool);
     ramet_close(v->store);
     free(v);
 }

@@ -991,7 +991,7 @@ test('routes, OpenAPI, /docs and docs/api agree', async () => {
   await load(s);
   assert.deepEqual(JSON.parse((await ramet(['help', '--openapi'])).out), doc);
   let markdown = '';
-  for (const name of ['native', 'kagent', 'a2a', 'a2a-kagent', 'server', 'login', 'page']) {
+  for (const name of ['native', 'kagent', 'memory', 'a2a', 'a2a-kagent', 'server', 'login', 'page']) {
     const kept = readFileSync(join(here, '..', '..', 'docs', 'api', `${name}.md`), 'utf8');
     assert.ok((await ramet(['help', '--api', name])).out === kept, `docs/api/${name}.md is what \`ramet help --api ${name}\` writes; run make docs`);
     markdown += kept;

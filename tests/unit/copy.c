@@ -144,6 +144,9 @@ static void plant(void)
     ok(ramet_feedback_set(T.call, "f", "x", 1, "good"));
     ramet_task *task;
     ok(ramet_task_put(T.call, "f", &(ramet_task_in){.id = "t1", .data = "{}"}, &task));
+    ramet_session *boxed;
+    ok(ramet_sandbox_add(T.call, "box", NULL));
+    ok(ramet_session_create(T.call, &(ramet_session_in){.id = "boxed", .sandbox = "box"}, &boxed));
     ok(ramet_remark_add(T.call, &(ramet_remark){.positive = true, .text = "fine"}));
     ok(ramet_remark_add(T.call, &(ramet_remark){.text = "no", .has_message = true, .message = 7}));
     ramet_share *share;
@@ -158,6 +161,15 @@ static void plant(void)
     ok(ramet_verdict_add(T.call, sides, 2, 0, "shorter", &verdict));
     ramet_turn *t = turn_start("f", &(ramet_turn_in){MESSAGE("m")});
     turn_stop(t->id, RAMET_TURN_DONE);
+    ramet_entry_in first = {.role = RAMET_USER, .text = "x", .key = "k", .indexed = "found"};
+    ok(ramet_append(
+        T.call, "started",
+        &(ramet_append_in){.entries = &first, .n = 1, .make = &(ramet_make){.started_by = "s"}},
+        &out));
+    ramet_transfer *offer;
+    ok_for(as("ann"), ramet_transfer_add(as("ann"), "s", "user-1", &offer));
+    ramet_fetch *fetch;
+    ok(ramet_fetch_add(T.call, "http://example.org/a", "a", "text/plain", 0, &fetch));
     ramet_once once = {.scope = "x", .key = "k", .answer = answer_kept};
     ramet_call_once(T.call, &once);
     ok(ramet_tags_add(T.call, "s", tags, 1, NULL));
@@ -206,7 +218,7 @@ Test(copy, has_everything)
 {
     plant();
     copied();
-    cr_assert_eq(last.trees, 21);
+    cr_assert_eq(last.trees, 22);
     cr_assert_eq(last.attachments, 2);
     cr_assert_str_eq(last.source_digest, last.target_digest);
     same_rows(true);
@@ -539,7 +551,7 @@ Test(copy, a_difference_is_named)
     } cases[] = {
         {"UPDATE session SET title='other' WHERE id='f'", "session", "parent=", "title differs"},
         {"DELETE FROM tag WHERE tag='travel'", "tag", "tag=travel", "missing in the target"},
-        {"INSERT INTO member VALUES(1,'eve',4)", "member", "user_id=eve", "in the target alone"},
+        {"INSERT INTO member VALUES(1,'eve',4,0)", "member", "user_id=eve", "in the target alone"},
         {"UPDATE token SET roles='admin'", "token", "id=", "roles differs"},
         {"DELETE FROM event WHERE no=3", "event", "no=3", "missing"},
         {"UPDATE attachment SET owner='eve'", "attachment", "id=", "owner differs"},

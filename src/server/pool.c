@@ -5,50 +5,41 @@
  * Each idle thread sleeps on a condition of its own, so that one request wakes one thread. The one
  * that became idle last is woken first.
  */
-#include "server/http_own.h"
+#include "server/pool.h"
 
 #include "base/util.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct pool_thread {
-    http *h;
+    pool *p;
     pthread_t id;
     pthread_cond_t wake;
-    exchange *job;
+    pool_job *job;
     struct pool_thread *next; /* idle below it */
 } pool_thread;
 
-/* The rest of an upload, then the request itself. */
-static void exchange_run(exchange *x)
-{
-    face_req *q = &x->q;
-    bool wanted = true;
-    if (x->to.sink) {
-        wanted = !q->body.n || x->to.sink(q, q->body.p, q->body.n);
-        buf_clear(&q->body);
-        x->paused_us += time_mono_us() - x->handed_us;
-        if (wanted && !x->ended) {
-            atomic_store(&x->at, AT_BODY);
-            return;
-        }
-    }
-    if (wanted)
-        x->to.run(q, x->to.arg);
-    answer_prepare(x);
-    /* An upload that is not wanted any more is answered in mid-body. */
-    atomic_store(&x->at, x->ended ? AT_ANSWER : AT_REFUSED);
-}
+struct pool {
+    pthread_mutex_t lock;
+    pool_job *first, *last;
+    pool_thread *idle; /* the one that became idle last is first: its caches are warm */
+    pool_thread *threads;
+    int n_threads;
+    atomic_size_t busy; /* waiting or running */
+    atomic_bool closed; /* takes nothing more */
+    bool stop;
+};
 
-static exchange *job_next(pool *p, pool_thread *t)
+static pool_job *job_next(pool *p, pool_thread *t)
 {
-    exchange *x = p->first;
-    if (x) {
-        p->first = x->next;
+    pool_job *job = p->first;
+    if (job) {
+        p->first = job->next;
         if (!p->first)
             p->last = NULL;
-        return x;
+        return job;
     }
     t->job = NULL;
     t->next = p->idle;
@@ -61,13 +52,11 @@ static exchange *job_next(pool *p, pool_thread *t)
 static void *pool_main(void *arg)
 {
     pool_thread *t = arg;
-    pool *p = &t->h->pool;
+    pool *p = t->p;
     pthread_mutex_lock(&p->lock);
-    for (exchange *x; (x = job_next(p, t));) {
+    for (pool_job *job; (job = job_next(p, t));) {
         pthread_mutex_unlock(&p->lock);
-        struct MHD_Connection *conn = x->conn;
-        exchange_run(x);
-        MHD_resume_connection(conn);
+        job->run(job);
         atomic_fetch_sub(&p->busy, 1);
         pthread_mutex_lock(&p->lock);
     }
@@ -75,53 +64,65 @@ static void *pool_main(void *arg)
     return NULL;
 }
 
-bool pool_enter(http *h)
+bool pool_enter(pool *p)
 {
-    atomic_fetch_add(&h->pool.busy, 1);
-    if (!atomic_load(&h->pool.closed))
+    atomic_fetch_add(&p->busy, 1);
+    if (!atomic_load(&p->closed))
         return true;
-    atomic_fetch_sub(&h->pool.busy, 1);
+    atomic_fetch_sub(&p->busy, 1);
     return false;
 }
 
-void pool_put(http *h, exchange *x)
+void pool_put(pool *p, pool_job *job)
 {
-    pool *p = &h->pool;
-    atomic_store(&x->at, AT_POOL);
-    x->next = NULL;
+    job->next = NULL;
     pthread_mutex_lock(&p->lock);
     pool_thread *t = p->idle;
     if (t) {
         p->idle = t->next;
-        t->job = x;
+        t->job = job;
         pthread_cond_signal(&t->wake);
     } else if (p->last) {
-        p->last = p->last->next = x;
+        p->last = p->last->next = job;
     } else {
-        p->first = p->last = x;
+        p->first = p->last = job;
     }
     pthread_mutex_unlock(&p->lock);
 }
 
-bool pool_start(http *h)
+pool *pool_new(int threads)
 {
-    pool *p = &h->pool;
+    pool *p = xcalloc(1, sizeof *p);
     pthread_mutex_init(&p->lock, NULL);
-    int n = h->cfg.threads > 0 ? h->cfg.threads : 1;
+    int n = threads > 0 ? threads : 1;
     p->threads = xcalloc((size_t)n, sizeof *p->threads);
     for (; p->n_threads < n; p->n_threads++) {
         pool_thread *t = &p->threads[p->n_threads];
-        t->h = h;
+        t->p = p;
         pthread_cond_init(&t->wake, NULL);
         if (pthread_create(&t->id, NULL, pool_main, t) != 0)
             break;
     }
-    return p->n_threads > 0;
+    if (p->n_threads)
+        return p;
+    pool_free(p);
+    return NULL;
 }
 
-void pool_stop(http *h)
+void pool_close(pool *p)
 {
-    pool *p = &h->pool;
+    atomic_store(&p->closed, true);
+}
+
+size_t pool_busy(const pool *p)
+{
+    return atomic_load(&p->busy);
+}
+
+void pool_free(pool *p)
+{
+    if (!p)
+        return;
     pthread_mutex_lock(&p->lock);
     p->stop = true;
     for (pool_thread *t = p->idle; t; t = t->next)
@@ -133,4 +134,5 @@ void pool_stop(http *h)
     }
     pthread_mutex_destroy(&p->lock);
     free(p->threads);
+    free(p);
 }

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Handing a tree over: its owner offers it, a member accepts. At most one offer a tree; it goes
+ * when it was accepted, when either of the two takes it back, or when who was offered it leaves.
+ */
+#include "core/core.h"
+
+#include <stdlib.h>
+
+typedef struct transfer_row {
+    int64_t tree, session; /* numbers */
+    ramet_transfer shown;
+} transfer_row;
+
+/* TRANSFER_COLS; the session's id is filled by who has ended the statement. */
+static void transfer_from(db_stmt *q, arena *a, transfer_row *t)
+{
+    *t = (transfer_row){.tree = q_col_int(q, 1),
+                        .session = q_col_int(q, 2),
+                        .shown = {.id = q_keep_text(q, 0, a),
+                                  .from = q_keep_text(q, 3, a),
+                                  .to = q_keep_text(q, 4, a),
+                                  .created = q_col_int(q, 5)}};
+}
+
+static const char *session_id_of(cx *x, int64_t tree, int64_t no)
+{
+    session_row s;
+    return session_by_no(x, tree, no, &s) && s.id ? s.id : "";
+}
+
+static bool transfer_load(cx *x, sql_id what, const char *id, int64_t tree, transfer_row *t)
+{
+    db_stmt *q = db_query(x->d, what);
+    if (id)
+        q_text(q, 1, id);
+    else
+        q_int(q, 1, tree);
+    bool found = q_row(q);
+    if (found)
+        transfer_from(q, x->a, t);
+    q_end(q);
+    if (found)
+        t->shown.session = session_id_of(x, t->tree, t->session);
+    return found;
+}
+
+static ramet_transfer *transfer_show(cx *x, const transfer_row *t)
+{
+    ramet_transfer *out = arena_alloc(x->a, sizeof *out);
+    *out = t->shown;
+    return out;
+}
+
+static ramet_status missing(ramet_call *c, const char *id)
+{
+    return call_fail(c, RAMET_TRANSFER_NOT_FOUND, "transfer", "there is no transfer %s", id);
+}
+
+static bool is(const cx *x, const char *user)
+{
+    return !x->c->user || strcmp(x->c->user, user) == 0;
+}
+
+/* ---------------------------------------------------------------------- add */
+
+typedef struct offer_job {
+    const char *session, *to;
+    ramet_transfer **out;
+} offer_job;
+
+static ramet_status offer_run(cx *x, void *arg)
+{
+    offer_job *j = arg;
+    session_row s;
+    ramet_level level;
+    transfer_row t;
+    char uuid[UUID_TEXT];
+    ANSWER(x, j->out);
+    TRY(member_open(x, j->session, RAMET_OWNER, &s, &level));
+    if (s.archived)
+        return call_fail(x->c, RAMET_SESSION_NOT_FOUND, "session", "session %s is archived", s.id);
+    level = level_of(x, s.tree, j->to);
+    if (level == RAMET_OWNER)
+        return call_fail(x->c, RAMET_INVALID, "to", "a tree is not handed over to its owner");
+    if (level == RAMET_NO_LEVEL) {
+        TRY(cx_status(x));
+        return call_fail(x->c, RAMET_INVALID, "to", "%s is not a member of the tree", j->to);
+    }
+    if (transfer_load(x, Q_transfer_of_tree, NULL, s.tree, &t)) {
+        *j->out = transfer_show(x, &t);
+        return call_fail(x->c, RAMET_TRANSFER_PENDING, "session",
+                         "the tree of session %s is being handed over already", s.id);
+    }
+    t = (transfer_row){.tree = s.tree,
+                       .shown = {.id = arena_strdup(x->a, uuid7(x->now, uuid)),
+                                 .session = s.id,
+                                 .from = x->c->user ? arena_strdup(x->a, x->c->user) : s.owner,
+                                 .to = arena_strdup(x->a, j->to),
+                                 .created = x->now}};
+    db_stmt *q = db_query(x->d, Q_transfer_add);
+    q_text(q, 1, t.shown.id);
+    q_int(q, 2, s.tree);
+    q_int(q, 3, s.no);
+    q_text(q, 4, t.shown.from);
+    q_text(q, 5, t.shown.to);
+    q_int(q, 6, x->now);
+    q_run(q);
+    *j->out = transfer_show(x, &t);
+    return cx_status(x);
+}
+
+ramet_status ramet_transfer_add(ramet_call *c, const char *session, const char *to,
+                                ramet_transfer **out)
+{
+    offer_job j = {session, to, out};
+    *out = NULL;
+    TRY(check_id(c, "to", to));
+    return cx_write(c, offer_run, &j);
+}
+
+/* --------------------------------------------------------------------- read */
+
+typedef VEC(transfer_row) transfer_list;
+
+static int by_age(const void *a, const void *b)
+{
+    const ramet_transfer *x = a, *y = b;
+    if (x->created != y->created)
+        return x->created < y->created ? -1 : 1;
+    return strcmp(x->id, y->id);
+}
+
+static void transfers_of(cx *x, sql_id what, transfer_list *v)
+{
+    size_t first = v->n;
+    db_stmt *q = db_query(x->d, what);
+    q_text(q, 1, x->c->user);
+    while (q_row(q)) {
+        transfer_row t;
+        transfer_from(q, x->a, &t);
+        VEC_PUSH(x->a, v, t);
+    }
+    for (size_t i = first; i < v->n; i++)
+        v->items[i].shown.session = session_id_of(x, v->items[i].tree, v->items[i].session);
+}
+
+ramet_status ramet_transfers(ramet_call *c, bool given, bool taken, ramet_transfer **out, size_t *n)
+{
+    cx x;
+    transfer_list v = {0};
+    *out = NULL;
+    *n = 0;
+    if (!cx_read(&x, c))
+        return c->err.status;
+    if (given)
+        transfers_of(&x, Q_transfer_given, &v);
+    if (taken)
+        transfers_of(&x, Q_transfer_taken, &v);
+    ramet_transfer *list = arena_array(x.a, v.n + 1, sizeof *list);
+    for (size_t i = 0; i < v.n; i++)
+        list[i] = v.items[i].shown;
+    if (v.n)
+        qsort(list, v.n, sizeof *list, by_age);
+    ramet_status st = cx_done(&x, RAMET_OK);
+    if (st != RAMET_OK)
+        return st;
+    *out = list;
+    *n = v.n;
+    return RAMET_OK;
+}
+
+ramet_status ramet_transfer_get(ramet_call *c, const char *id, ramet_transfer **out)
+{
+    cx x;
+    transfer_row t;
+    *out = NULL;
+    TRY(check_id(c, "transfer", id));
+    if (!cx_read(&x, c))
+        return c->err.status;
+    ramet_status st = RAMET_OK;
+    if (transfer_load(&x, Q_transfer_get, id, 0, &t) &&
+        (is(&x, t.shown.from) || is(&x, t.shown.to)))
+        *out = transfer_show(&x, &t);
+    else if ((st = cx_status(&x)) == RAMET_OK)
+        st = missing(c, id);
+    return cx_done(&x, st);
+}
+
+/* ---------------------------------------------------------------------- end */
+
+static ramet_status end_run(cx *x, const char *id, bool accept)
+{
+    transfer_row t;
+    if (!transfer_load(x, Q_transfer_get, id, 0, &t)) {
+        TRY(cx_status(x));
+        return missing(x->c, id);
+    }
+    if (!is(x, t.shown.to) && (accept || !is(x, t.shown.from)))
+        return call_fail(x->c, RAMET_FORBIDDEN, "transfer", "transfer %s is not %s's", id,
+                         x->c->user);
+    db_stmt *q = db_query(x->d, Q_transfer_del);
+    q_text(q, 1, id);
+    q_run(q);
+    if (!accept)
+        return cx_status(x);
+    session_row s;
+    if (!session_by_no(x, t.tree, t.session, &s))
+        s = (session_row){.tree = t.tree, .no = t.session}; /* gone; the tree is there */
+    tree_hand_over(x, &s, t.shown.to);
+    event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
+    return cx_status(x);
+}
+
+static ramet_status delete_run(cx *x, void *arg)
+{
+    return end_run(x, arg, false);
+}
+
+static ramet_status accept_run(cx *x, void *arg)
+{
+    return end_run(x, arg, true);
+}
+
+ramet_status ramet_transfer_delete(ramet_call *c, const char *id)
+{
+    TRY(check_id(c, "transfer", id));
+    return cx_write(c, delete_run, (void *)id);
+}
+
+ramet_status ramet_transfer_accept(ramet_call *c, const char *id)
+{
+    TRY(check_id(c, "transfer", id));
+    return cx_write(c, accept_run, (void *)id);
+}

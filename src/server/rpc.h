@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rpc.h: gRPC for the memory-service face, over the gRPC C core; health checks and reflection for
+ * the tools that ordinarily come with it.
+ *
+ * Connections are accepted elsewhere and handed over. The core reads and writes them, keeps
+ * deadlines and refuses messages that are too large; a few threads take what it has to tell. Calls
+ * run on the pool, like requests of HTTP.
+ */
+#ifndef SERVER_RPC_H
+#define SERVER_RPC_H
+
+#include "face/face.h"
+#include "server/pool.h"
+
+typedef struct rpc_server rpc_server;
+
+typedef struct rpc_config {
+    pool *pool;
+    const face_host *host;
+    size_t message_max, header_max;
+    int calls;   /* open at once, over all connections */
+    int idle_s;  /* how long a connection may have no call */
+    int threads; /* that take what the core has to tell */
+    /* What a request goes through, see server/serve.c. */
+    bool (*admit)(face_req *q, void *arg); /* false: the answer is filled */
+    void (*run)(face_req *q, void *arg);
+    bool (*sink)(face_req *q, const void *bytes, size_t n);
+    void (*done)(face_req *q, int64_t sent, void *arg);
+    bool (*serving)(void *arg); /* for health checks */
+    void *arg;
+} rpc_config;
+
+rpc_server *rpc_start(const rpc_config *cfg);
+/* Takes a socket on which nothing was read yet. False: not any more; it stays the caller's. */
+bool rpc_take(rpc_server *s, int fd);
+/* No new calls; those that run finish, at most within `seconds`, then they are cancelled. False:
+ * some still run on threads of the pool; nothing was freed. NULL is fine. */
+bool rpc_stop(rpc_server *s, int seconds);
+size_t rpc_open_calls(rpc_server *s);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rpc_own.h: what the files of rpc share. Nobody else includes it.
+ *
+ *   rpc.c          start, stop, the threads, and the way of a call
+ *   rpc_memory.c   calls of the memory-service face
+ *   rpc_tools.c    health and reflection
+ *   rpc_reflect.c  the descriptors that reflection tells
+ *
+ * A call does one thing at a time: it waits for a message, is on the pool, or waits until something
+ * was sent; `next` says what comes then. It ends by call_finish(), once. Beside that the core tells
+ * when it is over (`closed`): the client has cancelled it, its time is up, its connection is gone,
+ * or its status was sent. It is freed when both have come.
+ */
+#ifndef SERVER_RPC_OWN_H
+#define SERVER_RPC_OWN_H
+
+#include "face/memory_grpc.h"
+#include "server/rpc.h"
+#include "server/stream.h"
+
+#include <grpc/byte_buffer.h>
+#include <grpc/grpc.h>
+#include <stdatomic.h>
+
+typedef struct rpc rpc;
+typedef void rpc_step(rpc *r);
+
+typedef struct rpc_tag {
+    rpc *r;
+    void (*fired)(rpc *r, bool fine);
+} rpc_tag;
+
+struct rpc {
+    rpc_server *s;
+    grpc_call *call;
+    grpc_call_details details;
+    grpc_metadata_array metadata;
+    rpc_tag arrived, closed, received, sent;
+    atomic_int owners; /* what was begun, and `closed` */
+    atomic_bool cancelled;
+    int was_cancelled; /* written by the core */
+    bool greeted;      /* the initial metadata went out */
+    bool counted;
+    const memory_rpc *m; /* NULL: one of the tools */
+    face_req q;
+    grpc_byte_buffer *in, *out; /* the message that came (NULL: the client sends no more), or goes */
+    grpc_metadata about[1];     /* x-request-id */
+    grpc_slice words;           /* of the status */
+    rpc_step *next;
+    pool_job job;
+    arena *scratch; /* of one message */
+    buf packed;     /* the message that goes */
+    int64_t bytes;  /* sent */
+
+    _Atomic(face_stream *) stream; /* of events; its taker is this call */
+    buf pending;                   /* bytes taken out of it */
+    size_t taken;                  /* of them */
+
+    rpc *watch_prev, *watch_next; /* health: under the lock of the server */
+    bool watching, busy;
+    int told;
+    const char *service;
+};
+
+struct rpc_server {
+    rpc_config cfg;
+    grpc_server *server;
+    grpc_server_credentials *insecure;
+    grpc_completion_queue *queue;
+    pthread_t *threads;
+    int n_threads;
+    rpc_tag stopped_tag;
+    atomic_size_t open; /* calls */
+    atomic_bool stopping;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    bool stopped; /* no call is open any more */
+    rpc *watchers;
+    _Atomic int64_t ticked; /* when watchers were looked after last */
+};
+
+/* ---- rpc.c */
+
+/* Waits for the next message; `next` runs on the pool when it is there. */
+void call_receive(rpc *r, rpc_step *next);
+/* The same on the thread that hears of it: for what is quick. */
+void call_receive_here(rpc *r, rpc_step *next);
+/* Runs `next` on the pool. */
+void call_pool(rpc *r, rpc_step *next);
+/* Sends r->packed as a message (`message` false: the initial metadata alone), then `next`, on the
+ * thread that hears of it; when that failed, the call is finished. */
+void call_send(rpc *r, bool message, rpc_step *next);
+/* The end of it; with `message` r->packed goes before the status. */
+void call_finish(rpc *r, int code, const char *text, bool message);
+/* The bytes of r->in, as long as the slice lives. */
+grpc_slice call_bytes(rpc *r);
+
+/* ---- rpc_memory.c */
+void memory_call_begin(rpc *r);
+void memory_call_closed(rpc *r); /* it is over: nothing that sleeps may go on sleeping */
+bool memory_call_late(const rpc *r); /* what it did is to be undone, on the pool */
+void memory_call_free(rpc *r);
+
+/* ---- rpc_tools.c */
+/* False: it is none of theirs. */
+bool tool_call_begin(rpc *r, const char *path);
+void tool_call_closed(rpc *r);
+/* Tells those that watch when whether it serves has changed. */
+void watchers_tick(rpc_server *s);
+void watchers_end(rpc_server *s);
+
+/* ---- rpc_reflect.c: answers in the messages of reflection, packed into `out` */
+void reflect_answer(arena *a, const void *bytes, size_t n, buf *out);
+
+#endif
