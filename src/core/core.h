@@ -268,7 +268,8 @@ ramet_status session_id_free(cx *x, const char *id);
 /* Inserts a session row with its tags. */
 void session_insert(cx *x, const session_row *s, const char *const *tags, size_t n_tags);
 /* A root with an empty branch in a new tree, whose number s->tree is; members are the caller's. */
-void session_plant(cx *x, session_row *s, const char *const *tags, size_t n_tags, struct branch_row *b);
+void session_plant(cx *x, session_row *s, const char *const *tags, size_t n_tags,
+                   struct branch_row *b);
 
 /* ---- members (core/member.c) */
 

@@ -164,7 +164,7 @@ typedef struct face_hear {
 /* How a request is told of events, when it wants other words than the native API's. Called on a
  * thread of the server, with locks held: it does not use the library. */
 typedef struct face_feed {
-    const char *hello, *pulse; /* first bytes; signs of life */
+    const char *hello, *pulse;                                /* first bytes; signs of life */
     void (*event)(void *arg, const ramet_event *e, buf *out); /* nothing is added: it is not told */
     void (*lost)(void *arg, int64_t number, buf *out);
     void (*release)(void *arg);
@@ -255,7 +255,7 @@ struct face_req {
     int file;            /* >= 0: the body is this file, `file_size` bytes; closed by the server */
     int64_t file_size;
     int64_t file_from; /* first byte of it that is sent */
-    bool cacheable; /* else Cache-Control: no-store */
+    bool cacheable;    /* else Cache-Control: no-store */
 
     json_writer w;   /* on `out`, ready */
     ramet_call *c;   /* of `who`; face_call() makes it; freed with the request */

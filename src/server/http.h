@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * http.h: HTTP/1.1 for the faces. Knows nothing of conversations. What turns out to be HTTP/2 by its
- * first bytes is handed on; its connections count, and are limited, like all others.
+ * http.h: HTTP/1.1 for the faces. Knows nothing of conversations. What turns out to be HTTP/2 by
+ * its first bytes is handed on; its connections count, and are limited, like all others.
  *
  * A worker (one a core, epoll) reads a request. When it is whole, it is run: short ones at once, on
  * the worker; all others on a thread of a pool, while the connection is suspended, so that a write

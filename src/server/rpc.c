@@ -22,9 +22,9 @@
 #include <unistd.h>
 
 #define ANSWER_MAX ((size_t)1 << 30)
-#define STREAMS_MOST 256     /* calls at once of one connection */
+#define STREAMS_MOST 256 /* calls at once of one connection */
 #define TICK_US 500000
-#define PING_MS 10000        /* a client may ask so often whether the server is there */
+#define PING_MS 10000 /* a client may ask so often whether the server is there */
 
 static void arrive(rpc_server *s);
 
@@ -360,8 +360,8 @@ static void *thread_main(void *arg)
 {
     rpc_server *s = arg;
     for (;;) {
-        gpr_timespec until = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
-                                          gpr_time_from_micros(TICK_US, GPR_TIMESPAN));
+        gpr_timespec until =
+            gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_micros(TICK_US, GPR_TIMESPAN));
         grpc_event e = grpc_completion_queue_next(s->queue, until, NULL);
         if (e.type == GRPC_QUEUE_SHUTDOWN)
             return NULL;

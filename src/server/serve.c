@@ -53,8 +53,9 @@ typedef struct server {
 } server;
 
 /* The last one is not served by HTTP, but counted. */
-static const face *const faces[] = {&face_native,     &face_kagent, &face_memory, &face_a2a,
-                                    &face_a2a_kagent, &face_about,  &face_login,  &face_page, &face_memory_grpc};
+static const face *const faces[] = {&face_native, &face_kagent,     &face_memory,
+                                    &face_a2a,    &face_a2a_kagent, &face_about,
+                                    &face_login,  &face_page,       &face_memory_grpc};
 enum { N_COUNTED = sizeof faces / sizeof *faces, N_FACES = N_COUNTED - 1 };
 
 const face *const *server_faces(size_t *n)

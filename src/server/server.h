@@ -32,7 +32,7 @@ typedef struct server_config {
     int64_t db_pool;
     const char *auth; /* local, tokens, oidc */
     const char *default_user;
-    const char *trusted_clients;              /* the same */
+    const char *trusted_clients; /* the same */
     bool private_urls;
     const char *admins, *auditors, *indexers; /* parted by commas; a * at the end: a prefix */
     const char *cors;                         /* origins, parted by commas; * = any; "" = none */
