@@ -63,7 +63,7 @@ CFLAGS := $(filter-out -D_FORTIFY_SOURCE=2,$(CFLAGS))
 endif
 
 LIB_SRC := $(wildcard src/base/*.c src/store/*.c src/core/*.c)
-BIN_SRC := $(wildcard src/face/*.c src/agent/*.c src/server/*.c src/client/*.c src/bench/*.c src/cli/*.c)
+BIN_SRC := $(wildcard src/face/*.c src/agent/*.c src/server/*.c src/client/*.c src/acp/*.c src/bench/*.c src/cli/*.c)
 WEB_SRC := $(shell find web \( -name node_modules -o -name tests \) -prune -o -type f -print)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
 # The messages of gRPC: made from proto/, and from the files of protobuf that those use.
@@ -75,7 +75,7 @@ GEN := $(GEN_SRC) $(B)/gen/descriptors.inc
 PROTO_STD := $(shell pkg-config --variable=includedir protobuf)
 BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(GEN_SRC:%.c=%.o) $(B)/obj/page_data.o
 
-.PHONY: all run tour test setup-test test-model test-crash test-fault-all bench lint format docs install clean
+.PHONY: all run tour test setup-test test-model test-crash test-fault-all test-scale bench lint format docs install clean
 
 all: $(B)/ramet $(B)/libramet.so
 
@@ -192,6 +192,9 @@ test-crash: $(B)/tests/fault
 	$(B)/tests/fault crash --rounds $(N)
 test-fault-all: $(B)/tests/fault
 	$(B)/tests/fault vfs --all
+# memory-service with 1,000 members, 10,000 forks of one root and a chain of 1,000.
+test-scale: setup-test all
+	SCALE=full B=$(CURDIR)/$(B) RAMET=$(CURDIR)/$(B)/ramet node tests/server/memory_contract.mjs 'many members'
 
 # ---- speed
 

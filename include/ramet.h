@@ -211,7 +211,7 @@ RAMET_API const char *ramet_where(const char *where);
 typedef enum { RAMET_SQLITE, RAMET_POSTGRES, RAMET_CITUS } ramet_engine;
 typedef struct ramet_schema_in {
     ramet_engine engine;
-    int partitions; /* of each table of a tree, on PostgreSQL; 0 = 8 */
+    int partitions; /* of each table of a tree, on PostgreSQL; 0 or 1: none */
     int64_t after;  /* only what a store of that schema version lacks; 0 = all */
 } ramet_schema_in;
 RAMET_API ramet_status ramet_schema(const ramet_schema_in *in,
@@ -698,6 +698,31 @@ typedef struct ramet_page {
 RAMET_API ramet_status ramet_read(ramet_call *c, const char *session, const ramet_read_in *in,
                                   ramet_page *out);
 
+/* What several sessions of a tree have appended themselves, in one order. */
+typedef struct ramet_across_in {
+    bool tree; /* every session of it that the caller may see; else those that the path is of */
+    /* By key: entries that have one (ramet_entry_in.key) from this to that, both of one length;
+     * needed without `tree`. NULL: by time. */
+    const char *key_from, *key_to;
+    /* Entries of ramet_across_entry() that the page is behind, or before; by key: and theirs. */
+    const ramet_entry *after, *before;
+    const char *after_key, *before_key;
+    bool tail;                                     /* the last ones */
+    const ramet_entry *upto;                       /* by time: nothing behind this one */
+    int64_t end;                                   /* only positions below this; 0 = all */
+    int limit;                                     /* 1-1000; 0 = 50 */
+    bool (*want)(void *arg, const ramet_entry *e); /* as in ramet_read_in */
+    void *want_arg;
+} ramet_across_in;
+/* Only the flag of the direction that was read in is set; no head. O(limit log s), s sessions, and
+ * what `want` refuses. */
+RAMET_API ramet_status ramet_across(ramet_call *c, const char *session, const ramet_across_in *in,
+                                    ramet_page *out);
+/* An entry that is on the present path of the session that appended it, by its id or (NULL) by
+ * where it stands. */
+RAMET_API ramet_status ramet_across_entry(ramet_call *c, const char *session, const char *id,
+                                          int64_t branch, int64_t position, ramet_entry **out);
+
 /* One entry on a path. O(log d). */
 RAMET_API ramet_status ramet_entry_get(ramet_call *c, const char *session, int64_t branch,
                                        const char *entry_id, ramet_entry **out);
@@ -1181,6 +1206,11 @@ typedef struct ramet_event {
     size_t n;
     bool more; /* there were more entries than that: read them */
     int64_t at;
+    /* UPDATED, when that is what changed: a member of the tree (else NULL) and his levels before
+     * and after it; and whether the tree was archived (1) or brought back (-1). */
+    const char *member;
+    ramet_level before, after;
+    int archived;
 } ramet_event;
 
 typedef struct ramet_events_in {

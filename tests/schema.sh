@@ -89,6 +89,15 @@ ok "the same tables" cmp "$tmp/hand.txt" "$tmp/itself.txt"
 ok "they are many" test "$(wc -l <"$tmp/hand.txt")" -gt 1000
 ok "it is a store" works "$hand"
 
+# Without a word about them there are none, by hand and by itself.
+made+=("hand1_$$" "itself1_$$")
+hand1=$(database "hand1_$$") itself1=$(database "itself1_$$")
+ramet schema --engine postgres >"$tmp/hand1.sql"
+ok "PostgreSQL takes the tables as they are" psql -q -1 -v ON_ERROR_STOP=1 "$hand1" -f "$tmp/hand1.sql"
+ramet --db "$itself1" new -q >/dev/null
+ok "a new store is made of the same" cmp <(catalogue "$hand1") <(catalogue "$itself1")
+is "tables are whole" "$(ask "$itself1" "SELECT count(*) FROM pg_class WHERE relkind='p'")" 0
+
 # What Citus is told, against the catalogue.
 ramet schema --citus >"$tmp/citus.sql"
 of_a_tree=$(ask "$itself" "SELECT relname FROM pg_class WHERE relkind='p' AND relnamespace='public'::regnamespace ORDER BY 1")

@@ -18,7 +18,8 @@
 #define AGENT_KINDS(X)                                                                             \
     X(echo)                                                                                        \
     X(openai)                                                                                      \
-    X(a2a)
+    X(a2a)                                                                                         \
+    X(acp)
 
 #define X(name) extern const agent_kind agent_##name;
 AGENT_KINDS(X)
@@ -348,6 +349,26 @@ size_t agents_list(const agents *set, agent *const **out)
     return set->all.n;
 }
 
+/* What a session may choose, and how much the agent can take in. */
+static void models_write(const agent *it, json_writer *w)
+{
+    const char *model = agent_get(it, "model"), *others = agent_get(it, "models");
+    const char *context = agent_get(it, "context");
+    if (model)
+        jw_kstr(w, "model", model);
+    if (others) {
+        jw_key(w, "models");
+        jw_array(w);
+        for (size_t n; *(others += strspn(others, " \t")); others += n) {
+            n = strcspn(others, " \t");
+            jw_strn(w, others, n);
+        }
+        jw_end_array(w);
+    }
+    if (context && strcmp(context, "0") != 0)
+        jw_kint(w, "context", strtoll(context, NULL, 10));
+}
+
 void agents_write(const agents *set, json_writer *w)
 {
     jw_array(w);
@@ -358,6 +379,7 @@ void agents_write(const agents *set, json_writer *w)
         jw_kstr(w, "kind", it->kind->name);
         jw_kstr(w, "about", it->kind->about);
         jw_kbool(w, "default", it == set->deflt);
+        models_write(it, w);
         jw_end_object(w);
     }
     jw_end_array(w);

@@ -109,7 +109,7 @@ const char *agent_get(const agent *a, const char *setting);
 
 /* ---- for kinds */
 
-enum { AGENT_MESSAGE = 256, AGENT_CALL_ID = 32 };
+enum { AGENT_MESSAGE = 256, AGENT_CALL_ID = 32, AGENT_CONTEXT_MOST = 1000000000 };
 
 /* An id for a tool call or a question: "call_" and 24 random digits. */
 const char *agent_call_id(char out[AGENT_CALL_ID]);
@@ -137,7 +137,8 @@ agents *agents_new(const char *const *texts, size_t n, const char *deflt, char *
 void agents_free(agents *a);
 agent *agents_find(const agents *a, const char *name); /* NULL or "": the default; unknown: NULL */
 size_t agents_list(const agents *a, agent *const **out);
-/* [{name, kind, about, default}], for GET /agents. */
+/* [{name, kind, about, default, model?, models?, context?}], for GET /agents; the last three are
+ * settings of those names, where a kind has them. */
 void agents_write(const agents *a, json_writer *w);
 
 #endif

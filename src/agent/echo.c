@@ -21,6 +21,7 @@ static const agent_setting settings[] = {
     {"think", "", "a thought before each answer", false},
     {"tool", "", "a pretend tool that is called before each answer", false},
     {"fail_after", "", "fail after that many words", false},
+    {"context", "0", "tokens that it says its context has; 0: it is not told", false},
     {NULL, NULL, NULL, false}};
 
 typedef struct echo {
@@ -369,7 +370,8 @@ static bool echo_open(agent *a, char *message)
 {
     echo *own = xcalloc(1, sizeof *own);
     own->fail_after = -1;
-    if (agent_number(a, "delay_ms", 0, DELAY_MOST_MS, &own->delay_ms, message) &&
+    if (agent_number(a, "context", 0, AGENT_CONTEXT_MOST, &(int64_t){0}, message) &&
+        agent_number(a, "delay_ms", 0, DELAY_MOST_MS, &own->delay_ms, message) &&
         (!*agent_get(a, "fail_after") ||
          agent_number(a, "fail_after", 0, COUNT_MOST, &own->fail_after, message))) {
         a->own = own;

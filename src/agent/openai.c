@@ -21,6 +21,8 @@
 static const agent_setting settings[] = {
     {"url", NULL, "base of the API, up to /v1", false},
     {"model", NULL, "the model, as the endpoint names it", false},
+    {"models", "", "other models that a session may choose, parted by blanks", false},
+    {"context", "0", "tokens that the model's context has; 0: it is not told", false},
     {"key", "", "the API key; $NAME takes it from the environment", true},
     {"ca_file", "", "certificates to trust (PEM), in place of the system's", false},
     {"system", "", "the system prompt, before everything else", false},
@@ -161,7 +163,8 @@ static bool settings_read(const agent *a, openai *own, char *message)
            span_read(a, own->a, "timeout_s", &o->total_ms, message) &&
            span_read(a, own->a, "retry_after_s", &o->retry_after_ms, message) &&
            agent_number(a, "retries", 0, 10, &o->retries, message) &&
-           agent_number(a, "backoff_ms", 1, 10000, &o->backoff_ms, message);
+           agent_number(a, "backoff_ms", 1, 10000, &o->backoff_ms, message) &&
+           agent_number(a, "context", 0, AGENT_CONTEXT_MOST, &(int64_t){0}, message);
 }
 
 static bool openai_open(agent *a, char *message)

@@ -40,6 +40,7 @@ static const bench_case cases[] = {
      "PostgreSQL: appends and forks against pgbench, long and deep histories, two nodes",
      case_postgres, false},
     {"kagent", "forks of kagent sessions, and tasks that grow", case_kagent, false},
+    {"memory", "forks and pages of memory-service conversations", case_memory, false},
     {"grpc", "memory-service by gRPC against REST", case_grpc, false},
     {"bodies", "where large bodies are kept best (not run by default)", case_bodies, true},
 };

@@ -5,9 +5,9 @@
  */
 #include "bench/suite.h"
 
+#include "bench/ask.h"
 #include "bench/child.h"
 
-#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,52 +16,6 @@
 #define LONG 100000
 #define TURNS 1000
 #define TEXT_BYTES 1024
-
-/* ------------------------------------------------------------------ requests */
-
-typedef struct client {
-    CURL *curl;
-    struct curl_slist *headers;
-    buf answer;
-} client;
-
-static size_t on_bytes(char *p, size_t size, size_t n, void *arg)
-{
-    buf_add(arg, p, size * n);
-    return size * n;
-}
-
-static client client_new(void)
-{
-    client c = {.curl = curl_easy_init()};
-    c.headers = curl_slist_append(NULL, "Content-Type: application/json");
-    c.headers = curl_slist_append(c.headers, "X-User-Id: ann");
-    c.headers = curl_slist_append(c.headers, "Expect:"); /* large bodies go at once */
-    buf_init(&c.answer, (size_t)1 << 30);
-    return c;
-}
-
-static void client_free(client *c)
-{
-    curl_slist_free_all(c->headers);
-    curl_easy_cleanup(c->curl);
-    buf_release(&c->answer);
-}
-
-static void post(client *c, const char *url, const char *body, size_t n)
-{
-    long status = 0;
-    buf_clear(&c->answer);
-    curl_easy_setopt(c->curl, CURLOPT_URL, url);
-    curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, c->headers);
-    curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, body);
-    curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE, (long)n);
-    curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, on_bytes);
-    curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, &c->answer);
-    if (curl_easy_perform(c->curl) != CURLE_OK ||
-        curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK || status != 201)
-        bench_die("POST %s: %ld %.200s", url, status, c->answer.p);
-}
 
 /* ----------------------------------------------------------------------- fork */
 
@@ -94,13 +48,13 @@ static void session_load(ramet_call *c, const char *id, int n, words *w)
     }
 }
 
-static void fork_once(client *c, const child *server, const char *session, int messages, sample *s)
+static void fork_once(asker *c, const child *server, const char *session, int messages, sample *s)
 {
     char path[128], body[128];
     snprintf(path, sizeof path, "/api/sessions/%s/fork", session);
     snprintf(body, sizeof body, "{\"rewind_before_invocation_id\":\"i%d\"}", messages / 4);
     double start = now_us();
-    post(c, child_url(server, path), body, strlen(body));
+    bench_ask(c, child_url(server, path), body, strlen(body), 201);
     sample_add(s, now_us() - start);
 }
 
@@ -117,7 +71,7 @@ static void fork_row(bench *b)
     ramet_call_free(c);
     ramet_close(store);
     child server = child_serve(b, "kagent.db", NULL);
-    client http = client_new();
+    asker http = ask_new("X-User-Id: ann");
     for (int i = 0; i < (b->quick ? 30 : 400); i++) {
         fork_once(&http, &server, "short", SHORT, &few);
         fork_once(&http, &server, "long", length, &many);
@@ -127,7 +81,7 @@ static void fork_row(bench *b)
                sample_at(&many, 0.5) / sample_at(&few, 0.5), "x", BAR_MOST, 1.2,
                "%.0f µs against %.0f µs; p99 %.0f and %.0f", sample_at(&many, 0.5),
                sample_at(&few, 0.5), sample_at(&many, 0.99), sample_at(&few, 0.99));
-    client_free(&http);
+    ask_free(&http);
     child_end(&server);
     file_remove(scratch_path(b, "kagent.db"));
     sample_free(&few);
@@ -174,7 +128,7 @@ static void grow_rows(bench *b)
     double fresh = 0, whole = 0;
     int turns = b->quick ? 100 : TURNS;
     child server = child_serve(b, "grow.db", NULL);
-    client http = client_new();
+    asker http = ask_new("X-User-Id: ann");
     child_end(&server);
     int64_t empty = store_bytes(b, "grow.db");
     server = child_serve(b, "grow.db", NULL);
@@ -191,7 +145,7 @@ static void grow_rows(bench *b)
                    "{\"state\":\"completed\",\"timestamp\":\"2026-01-01T00:00:00.%06dZ\"},"
                    "\"history\":[%s]}",
                    i, history.p);
-        post(&http, child_url(&server, "/api/tasks"), body.p, body.n);
+        bench_ask(&http, child_url(&server, "/api/tasks"), body.p, body.n, 201);
         whole += (double)body.n;
     }
     double took = (now_us() - start) / 1e6;
@@ -203,7 +157,7 @@ static void grow_rows(bench *b)
                stored / 1e6, took);
     report_row(b, "kagent_tasks_whole", "the same against storing each upsert whole",
                whole / stored, "x less", BAR_NONE, 0, "%.0f MB were sent", whole / 1e6);
-    client_free(&http);
+    ask_free(&http);
     buf_release(&history);
     buf_release(&body);
     file_remove(scratch_path(b, "grow.db"));

@@ -50,6 +50,7 @@ void case_http(bench *b);
 void case_turns(bench *b);
 void case_postgres(bench *b);
 void case_kagent(bench *b);
+void case_memory(bench *b);
 void case_grpc(bench *b);
 void case_bodies(bench *b);
 

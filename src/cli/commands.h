@@ -41,6 +41,7 @@ int cmd_rm(cli *c);
 int cmd_restore(cli *c);
 int cmd_serve(cli *c);
 int cmd_chat(cli *c);
+int cmd_acp(cli *c);
 int cmd_fsck(cli *c);
 int cmd_gc(cli *c);
 int cmd_backup(cli *c);

@@ -201,6 +201,21 @@ const command_def cli_commands[] = {
                          {"chat @ 'And by bus?'", "one message to the newest session"}),
 },
 {
+    .name = "acp", .group = GROUP_SERVE, .flags = CMD_MAKES, .synopsis = "-- AGENT [ARGS...] | --agent NAME", .run = cmd_acp,
+    .summary = "Stand between an editor and an ACP agent, and record",
+    .about = "An editor that speaks the Agent Client Protocol starts this instead of the agent. Every session is "
+             "recorded, and can be forked, rewound, listed and loaded, also where the agent cannot do that itself. "
+             "On a terminal the agent is just run, so that one can log in. Without AGENT it is a link of a chain that an "
+             "ACP conductor makes.",
+    .args = ARGS(MANY("AGENT", "the agent's command line, after --", WORD_ANY)),
+    .options = OPTIONS(VALUE("name", 0, OPT_TEXT, "NAME", "the agent's name in the record (default: its program's)"),
+                       VALUE("agent", 0, OPT_TEXT, "NAME", "be an agent oneself: this one of the server answers"),
+                       WORD("config", 0, "FILE", "with --agent: settings of the server that is started, its agents too", WORD_FILE)),
+    .examples = EXAMPLES({"acp -- opencode acp", "what an editor is told to start for opencode"},
+                         {"acp --server http://127.0.0.1:7077 -- gemini --acp", "recorded by a server"},
+                         {"acp --agent echo", "Ramet itself as an agent for an editor"}),
+},
+{
     .name = "list", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "", .run = cmd_list,
     .summary = "List sessions, newest first",
     .options = OPTIONS(VALUE("limit", 'n', OPT_COUNT, "N", "at most N (default: 50)"),
@@ -514,7 +529,7 @@ const command_def cli_commands[] = {
     .about = "Ramet makes its tables itself; this is for those who make them by hand, or who look what it would do. "
              "docs/scaling.md tells how the tables are distributed.",
     .options = OPTIONS(CHOICE("engine", 0, "ENGINE", "for which one (default: postgres)", "sqlite|postgres"),
-                       VALUE("partitions", 0, OPT_COUNT, "N", "parts of each table of a tree (default: 8)"),
+                       VALUE("partitions", 0, OPT_COUNT, "N", "parts of each table of a tree (default: 1, none)"),
                        FLAG("citus", 0, "without partitions, and with the calls that distribute the tables by tree"),
                        VALUE("after", 0, OPT_COUNT, "VERSION", "only what a store of that schema version lacks")),
     .examples = EXAMPLES({"schema --partitions 32 | psql -1 -v ON_ERROR_STOP=1 \"$URL\"", "a store with 32 parts a table"},

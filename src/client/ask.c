@@ -373,3 +373,56 @@ ramet_status ask_file(target *t, const char *method, const char *path)
     return rc == CURLE_OK ? client_fail(c, RAMET_FULL, "path", "%s cannot be written", path)
                           : unreachable(c, rc);
 }
+
+/* ------------------------------------------------------------------- files */
+
+ramet_status ask_upload(target *t, const char *media_type, const void *bytes, size_t n,
+                        json_doc *out)
+{
+    client_call *c = t->c;
+    buf text, type;
+    memset(&c->err, 0, sizeof c->err);
+    buf_init(&text, ANSWER_MAX);
+    buf_init(&type, 1024);
+    buf_printf(&type, "Content-Type: %s", media_type);
+    struct curl_slist *list = curl_slist_append(ask_headers(c, false), type.p);
+    CURL *h = c->curl;
+    curl_easy_reset(h);
+    curl_easy_setopt(h, CURLOPT_URL, t->text.p);
+    curl_easy_setopt(h, CURLOPT_HTTPHEADER, list);
+    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+    curl_easy_setopt(h, CURLOPT_POSTFIELDS, bytes);
+    curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n);
+    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, into_buf);
+    curl_easy_setopt(h, CURLOPT_WRITEDATA, &text);
+    CURLcode rc = curl_easy_perform(h);
+    long status = 0;
+    position_hear(c);
+    curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
+    c->status = (int)status;
+    curl_slist_free_all(list);
+    free_both(t, NULL);
+    ramet_status st = RAMET_OK;
+    if (rc != CURLE_OK)
+        st = unreachable(c, rc);
+    else if (status < 200 || status > 299)
+        st = answer_error(c, &text);
+    else if (!json_parse(c->a, arena_memdup(c->a, text.p, text.n), text.n, SIZE_MAX, out, NULL))
+        st = client_fail(c, RAMET_INTERNAL, "server", "%s answered what is not JSON", c->r->base);
+    buf_release(&text);
+    buf_release(&type);
+    return st;
+}
+
+ramet_status ask_download(target *t, buf *out)
+{
+    client_call *c = t->c;
+    memset(&c->err, 0, sizeof c->err);
+    CURLcode rc = perform(c, t, "GET", NULL, into_buf, out);
+    free_both(t, NULL);
+    if (rc != CURLE_OK)
+        return unreachable(c, rc);
+    return c->status == 200 ? RAMET_OK : answer_error(c, out);
+}

@@ -92,6 +92,14 @@ extern const ramet_calls client_http;
  * `token` may be NULL. Nothing is sent yet. The answer is closed with client_http.ramet_close(). */
 ramet_status client_open(const char *url, const char *token, ramet **out, ramet_error *err);
 
+/* ---- attachments, whole; for a call of either table */
+
+/* Keeps bytes; their id lives in the call. */
+ramet_status client_attach(const ramet_calls *lib, ramet_call *c, const char *media_type,
+                           const void *bytes, size_t n, const char **id);
+/* Adds its bytes to *out. */
+ramet_status client_attached(const ramet_calls *lib, ramet_call *c, const char *id, buf *out);
+
 /* ---- turns: a server alone runs them */
 
 /* Who hears a turn. Both are called while client_message() runs. */
@@ -106,6 +114,15 @@ typedef struct client_heard {
  * end. Over HTTP only. */
 ramet_status client_message(ramet_call *c, const char *session, const char *route, const char *json,
                             const client_heard *heard);
+/* The agents that a server has. */
+typedef struct client_agent {
+    const char *name, *about;
+    const char *model; /* NULL: it has none to choose */
+    const char *const *models;
+    size_t n_models;
+    int64_t context; /* tokens; 0: not known */
+} client_agent;
+ramet_status client_agents(ramet_call *c, const client_agent **out, size_t *n);
 /* Posts to a route of a session whose answer does not matter. `route` is put in as it is. */
 ramet_status client_post(ramet_call *c, const char *session, const char *route, const char *json);
 

@@ -80,6 +80,11 @@ ramet_status answer_error(client_call *c, const buf *text);
 /* The same with the answer into a file. */
 ramet_status ask_file(target *t, const char *method, const char *path);
 
+/* A body that is not JSON; an answer that is not. Both free the target. */
+ramet_status ask_upload(target *t, const char *media_type, const void *bytes, size_t n,
+                        json_doc *out);
+ramet_status ask_download(target *t, buf *out);
+
 /* ---- reading answers: table-driven, see read.c. `v` NULL or null leaves zeros. */
 void read_head(client_call *c, const json_doc *d, const json_node *v, ramet_head *out);
 void read_session(client_call *c, const json_doc *d, const json_node *v, ramet_session *out);

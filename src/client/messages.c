@@ -143,3 +143,31 @@ ramet_status client_post(ramet_call *call, const char *session, const char *rout
     buf_puts(&b.text, json);
     return ask_raw(&t, "POST", &b, &d);
 }
+
+ramet_status client_agents(ramet_call *call, const client_agent **out, size_t *n)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    target_init(&t, c, "/agents");
+    TRY(ask(&t, "GET", NULL, &d));
+    TRY(answer_has(c, &d, "agents"));
+    const json_node *all = json_get(&d, d.nodes, "agents");
+    client_agent *list = arena_array(c->a, all->count + 1, sizeof *list);
+    *n = 0;
+    for (const json_node *v = json_first(&d, all); v; v = json_next(&d, all, v)) {
+        const json_node *models = json_get(&d, v, "models");
+        const char **names = arena_array(c->a, models ? models->count + 1 : 1, sizeof *names);
+        client_agent *it = &list[(*n)++];
+        *it = (client_agent){.name = get_text(c, &d, v, "name"),
+                             .about = get_text(c, &d, v, "about"),
+                             .model = get_text(c, &d, v, "model"),
+                             .models = names};
+        json_int(&d, json_get(&d, v, "context"), &it->context);
+        for (const json_node *m = json_is(models, JSON_ARRAY) ? json_first(&d, models) : NULL; m;
+             m = json_next(&d, models, m))
+            names[it->n_models++] = json_text(c->a, &d, m);
+    }
+    *out = list;
+    return RAMET_OK;
+}

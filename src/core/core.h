@@ -153,8 +153,11 @@ void cx_rehearse(cx *x, cx_make make, void *arg, size_t n);
 /* ---- events (core/event.c) */
 
 /* k and n: for RAMET_EVENT_APPENDED the first entry and how many; else the branch moved to, and for
- * a move its kind. */
+ * a move its kind; for RAMET_EVENT_UPDATED n is EVENT_ARCHIVED or EVENT_BACK when it was that. */
 void event_add(cx *x, int64_t tree, int64_t session, ramet_event_kind kind, int64_t k, int64_t n);
+/* Another text that an entry is found by was given: for the search index alone. */
+#define EVENT_INDEXED ((ramet_event_kind)(RAMET_EVENT_APPENDED + 1))
+enum { EVENT_ARCHIVED = 1, EVENT_BACK = 2, EVENT_LEVELS = 16 };
 struct watch *watch_new(void);
 /* Its connection, which must go before the store; it is told of events until that is closed. */
 void watch_close(struct watch *w);
@@ -280,7 +283,10 @@ ramet_level level_of(cx *x, int64_t tree, const char *user);
 ramet_status member_open(cx *x, const char *session, ramet_level least, session_row *s,
                          ramet_level *level);
 /* The tree and all its sessions but private ones get another owner. */
-void tree_hand_over(cx *x, int64_t tree, const char *to);
+void tree_hand_over(cx *x, const session_row *s, const char *to);
+/* RAMET_EVENT_UPDATED: a member came, left or has another level (core/event.c). */
+void event_add_member(cx *x, const session_row *s, const char *user, ramet_level before,
+                      ramet_level after);
 
 /* ---- share links (core/share.c) */
 
@@ -446,6 +452,10 @@ void entry_digest(sha *h, const ramet_entry *e, const entry_cols *cols, uint8_t 
 bool entry_from(cx *x, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[HASH_LEN],
                 entry_cols *cols);
 /* Entry by key; unverified. */
+/* A copy that shares nothing with it (core/read.c). */
+ramet_entry entry_keep(arena *a, const ramet_entry *e);
+/* Where the tree has an entry of that id; 0: nowhere (core/make.c). */
+int64_t key_in_tree(cx *x, int64_t tree, const char *id);
 bool entry_load(cx *x, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN]);
 /* Whether a stored entry has the content that the caller gave (I5). */
 bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have);

@@ -9,7 +9,8 @@
  *       forgotten from the oldest on, so that those which are left have no gap.
  *   V3  An event is shown to who may see its session now (I10). Of a session that is gone only its
  *       end is shown.
- *   V4  Entries of the adk log may hold credentials: their events are for the search index alone.
+ *   V4  Entries of the adk log may hold credentials: their events are for the search index alone,
+ *       as are those of texts that entries are found by.
  */
 #include "core/core.h"
 
@@ -56,6 +57,22 @@ void event_add(cx *x, int64_t tree, int64_t session, ramet_event_kind kind, int6
     q_int(q, 5, k);
     q_int(q, 6, n);
     q_int(q, 7, x->now);
+    q_run(q);
+}
+
+void event_add_member(cx *x, const session_row *s, const char *user, ramet_level before,
+                      ramet_level after)
+{
+    x->event = db_number(x->d, DB_EVENT, NULL);
+    db_stmt *q = db_query(x->d, Q_event_member);
+    q_int(q, 1, x->event);
+    q_int(q, 2, s->tree);
+    q_int(q, 3, s->no);
+    q_int(q, 4, RAMET_EVENT_UPDATED);
+    q_int(q, 5, s->head);
+    q_int(q, 6, (int64_t)before * EVENT_LEVELS + (int64_t)after);
+    q_int(q, 7, x->now);
+    q_text(q, 8, user);
     q_run(q);
 }
 
@@ -154,6 +171,7 @@ typedef struct walk {
 typedef struct row {
     int64_t no, tree, session, k, n, at;
     ramet_event_kind kind;
+    const char *who; /* until the next row */
 } row;
 
 typedef struct taken {
@@ -166,7 +184,7 @@ static bool walk_room(const walk *w)
     return arena_used(w->x->a) - w->begin < PAGE_BYTES;
 }
 
-static bool entry_keep(void *arg, ramet_entry *e)
+static bool entry_add(void *arg, ramet_entry *e)
 {
     taken *t = arg;
     VEC_PUSH(t->w->x->a, &t->v, *e);
@@ -181,7 +199,7 @@ static void entries_take(walk *w, const row *r, ramet_event *e)
     taken t = {.w = w};
     int64_t from = KEY_POS(r->k), n = r->n < ENTRIES_MAX ? r->n : ENTRIES_MAX;
     if (branch_load(x, r->tree, e->branch, &b))
-        path_read(x, &b, from, from + n, x->a, entry_keep, &t);
+        path_read(x, &b, from, from + n, x->a, entry_add, &t);
     if (db_status(x->d) == RAMET_DAMAGED && !db_engine_failed(x->d)) {
         db_clear(x->d);
         t.v.n = 0;
@@ -191,10 +209,23 @@ static void entries_take(walk *w, const row *r, ramet_event *e)
     e->more = (int64_t)t.v.n < r->n;
 }
 
+static void change_take(cx *x, const row *r, ramet_event *e)
+{
+    if (r->who) {
+        e->member = arena_strdup(x->a, r->who);
+        e->before = (ramet_level)(r->n / EVENT_LEVELS);
+        e->after = (ramet_level)(r->n % EVENT_LEVELS);
+    } else {
+        e->archived = r->n == EVENT_ARCHIVED ? 1 : r->n == EVENT_BACK ? -1 : 0;
+    }
+}
+
 static void event_take(walk *w, const row *r)
 {
     cx *x = w->x;
     look *l = &w->looks[r->session & (LOOKS - 1)];
+    if (r->kind == EVENT_INDEXED)
+        return;
     if (l->session != r->session)
         *l = look_at(x, r->tree, r->session, x->a);
     if (!look_shows(l, r->kind))
@@ -209,6 +240,8 @@ static void event_take(walk *w, const row *r)
             return;
         if (!w->bare)
             entries_take(w, r, &e);
+    } else if (r->kind == RAMET_EVENT_UPDATED) {
+        change_take(x, r, &e);
     }
     VEC_PUSH(x->a, &w->found, e);
 }
@@ -240,7 +273,8 @@ static bool chunk_walk(walk *w, size_t limit, ramet_events_out *out)
                  .kind = (ramet_event_kind)q_col_int(q, 3),
                  .k = q_col_int(q, 4),
                  .n = q_col_int(q, 5),
-                 .at = q_col_int(q, 6)};
+                 .at = q_col_int(q, 6),
+                 .who = q_col_text(q, 7)};
         out->next = r.no;
         if ((!w->tree || w->tree == r.tree) && (!w->session || w->session == r.session))
             event_take(w, &r);

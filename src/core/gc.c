@@ -426,7 +426,7 @@ static int64_t texts_collect(cx *x, take_job *j, const branch_row *b, int64_t ke
             continue;
         const char *text = large ? body_text(x, b->m.tree, k) : q_keep_text(q, 10, x->a);
         if (!text)
-            continue;
+            text = "";
         VEC_PUSH(x->a, &j->keys, k);
         VEC_PUSH(x->a, &j->texts, text);
         j->bytes += strlen(text);

@@ -45,7 +45,7 @@ static ramet_status source_open(cx *x, const char *field, const char *id, need w
     return st;
 }
 
-static int64_t key_in_tree(cx *x, int64_t tree, const char *id)
+int64_t key_in_tree(cx *x, int64_t tree, const char *id)
 {
     db_stmt *q = db_query(x->d, Q_entry_by_id);
     q_int(q, 1, tree);
@@ -467,7 +467,8 @@ static ramet_status archive_run(cx *x, void *arg)
         q_run(q);
         access_changed(x, trees[i]);
     }
-    event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
+    event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head,
+              j->archived ? EVENT_ARCHIVED : EVENT_BACK);
     s.archived = j->archived;
     ANSWER(x, j->out);
     *j->out = session_show(x, &s);
@@ -517,6 +518,7 @@ static ramet_status indexed_run(cx *x, void *arg)
                          j->entry);
     }
     indexed_write(x, s.tree, k, j->text);
+    event_add(x, s.tree, s.no, EVENT_INDEXED, k, 1);
     return cx_status(x);
 }
 

@@ -55,14 +55,16 @@ static void member_write(cx *x, int64_t tree, const char *user, ramet_level leve
     access_changed(x, tree);
 }
 
-static void owner_lower(cx *x, int64_t tree);
+static void owner_lower(cx *x, const session_row *s);
 
-void tree_hand_over(cx *x, int64_t tree, const char *to)
+void tree_hand_over(cx *x, const session_row *s, const char *to)
 {
-    owner_lower(x, tree);
-    member_write(x, tree, to, RAMET_OWNER);
+    ramet_level before = level_of(x, s->tree, to);
+    owner_lower(x, s);
+    member_write(x, s->tree, to, RAMET_OWNER);
+    event_add_member(x, s, to, before, RAMET_OWNER);
     db_stmt *q = db_query(x->d, Q_session_owner);
-    q_int(q, 1, tree);
+    q_int(q, 1, s->tree);
     q_text(q, 2, to);
     q_run(q);
 }
@@ -115,17 +117,22 @@ typedef struct member_job {
     bool fresh, there; /* he must not be a member yet; he must be one */
 } member_job;
 
-/* M1: whoever was owner becomes manager. */
-static void owner_lower(cx *x, int64_t tree)
+/* M1: whoever was owner becomes manager; what he has offered is not his to give any more. */
+static void owner_lower(cx *x, const session_row *s)
 {
     VEC(const char *) owners = {0};
     db_stmt *q = db_query(x->d, Q_member_all);
-    q_int(q, 1, tree);
+    q_int(q, 1, s->tree);
     while (q_row(q))
         if (q_col_int(q, 1) == RAMET_OWNER)
             VEC_PUSH(x->a, &owners, q_keep_text(q, 0, x->a));
-    for (size_t i = 0; i < owners.n; i++)
-        member_write(x, tree, owners.items[i], RAMET_MANAGER);
+    for (size_t i = 0; i < owners.n; i++) {
+        member_write(x, s->tree, owners.items[i], RAMET_MANAGER);
+        event_add_member(x, s, owners.items[i], RAMET_OWNER, RAMET_MANAGER);
+    }
+    q = db_query(x->d, Q_transfer_clear);
+    q_int(q, 1, s->tree);
+    q_run(q);
 }
 
 static ramet_status set_run(cx *x, void *arg)
@@ -150,10 +157,10 @@ static ramet_status set_run(cx *x, void *arg)
     if (j->level == RAMET_OWNER) {
         if (mine != RAMET_OWNER)
             return call_fail(x->c, RAMET_FORBIDDEN, "level", "only the owner hands the tree over");
-        owner_lower(x, s.tree);
+        owner_lower(x, &s);
     }
     member_write(x, s.tree, j->user, j->level);
-    event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
+    event_add_member(x, &s, j->user, have, j->level);
     return cx_status(x);
 }
 
@@ -211,7 +218,7 @@ static ramet_status remove_run(cx *x, void *arg)
     q_run(q);
     x->level_tree = 0;
     access_changed(x, s.tree);
-    event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
+    event_add_member(x, &s, j->user, have, RAMET_NO_LEVEL);
     return cx_status(x);
 }
 

@@ -80,7 +80,7 @@ typedef struct collect {
     VEC(ramet_entry) v;
 } collect;
 
-static ramet_entry entry_copy(arena *a, const ramet_entry *e)
+ramet_entry entry_keep(arena *a, const ramet_entry *e)
 {
     ramet_entry out = *e;
     const char **text[] = {&out.id,      &out.text,    &out.parts,  &out.format, &out.body,
@@ -104,7 +104,7 @@ static bool collect_take(void *arg, ramet_entry *e)
     c->seen = e->position;
     if (!sieve_takes(&c->of, e))
         return room;
-    ramet_entry kept = c->scratch && c->scratch != c->a ? entry_copy(c->a, e) : *e;
+    ramet_entry kept = c->scratch && c->scratch != c->a ? entry_keep(c->a, e) : *e;
     VEC_PUSH(c->a, &c->v, kept);
     return room && c->v.n < c->most && arena_used(c->a) - c->start_bytes < PAGE_BYTES;
 }

@@ -57,33 +57,38 @@ static void window_read(finder *f, fts_want *want, window *w)
 
 /* --------------------------------------------------------------------- hits */
 
-/* Id and text of an entry; the text lives until f->tmp is emptied. */
-static const char *entry_found(finder *f, const fts_doc *d, const char **text)
+/* Id and texts of an entry; these live until f->tmp is emptied. */
+static const char *entry_found(finder *f, const fts_doc *d, const char **text, const char **given)
 {
     db_stmt *q = db_query(f->x.d, Q_entry_found);
     q_int(q, 1, d->tree);
     q_int(q, 2, d->k);
     const char *id = NULL;
-    *text = NULL;
+    *text = *given = NULL;
     f->x.a = f->tmp;
     if (q_row(q)) {
         id = q_keep_text(q, 0, f->c->a);
         *text = q_col_int(q, 2) & FLAG_LARGE ? body_text(&f->x, d->tree, d->k)
                                              : q_keep_text(q, 1, f->tmp);
+        *given = q_keep_text(q, 3, f->tmp);
     }
     q_end(q);
     f->x.a = f->c->a;
     *text = *text ? search_text(f->tmp, *text) : "";
+    *given = *given ? search_text(f->tmp, *given) : NULL;
     return id;
 }
 
 /* False: there is nothing to show, the entry or its sessions are gone, or it is no match. */
 static bool hit_text(finder *f, const fts_doc *d, ramet_hit *h)
 {
-    const char *text, *id = entry_found(f, d, &text);
-    if (!id || (d->unsure && !fts_text_fits(f->f, text, f->q->terms, f->q->n)))
+    const char *text, *given, *id = entry_found(f, d, &text, &given);
+    if (!id ||
+        (d->unsure && !fts_text_fits(f->f, fts_whole(f->tmp, text, given), f->q->terms, f->q->n)))
         return false;
     fts_snippet s = fts_snippet_make(f->f, f->c->a, text, f->q->terms, f->q->n_find);
+    if (!s.n_marks && given)
+        s = fts_snippet_make(f->f, f->c->a, given, f->q->terms, f->q->n_find);
     h->entry_id = id;
     h->snippet = s.text;
     h->marks = s.marks;

@@ -24,8 +24,8 @@
 #define SCAN_ENTRIES 1000 /* the same */
 
 /* Columns of event_texts and entry_scan; the former has the event behind them. */
-enum { K, TREE, ROLE, TEXT, FLAGS, CREATED, LOG, SESSION, OWNER, OWNER_NAME, EVENT };
-enum { EVENT_NO = EVENT, EVENT_K = EVENT + 4 };
+enum { K, TREE, ROLE, TEXT, FLAGS, CREATED, LOG, SESSION, OWNER, OWNER_NAME, GIVEN, EVENT };
+enum { EVENT_NO = EVENT, EVENT_KIND = EVENT + 3, EVENT_K = EVENT + 4 };
 #define EVENT_COLS 7
 
 /* An entry that was read and is to be indexed. */
@@ -33,6 +33,8 @@ typedef struct item {
     fts_doc doc;
     int64_t owner;
     const char *text;
+    const char *given; /* one more that it is found by; may be NULL */
+    bool again;        /* that is why: it may have been indexed without */
 } item;
 
 typedef enum { PLAIN, ONE, BARE } step_care; /* one entry a step; and that without its words */
@@ -134,8 +136,11 @@ static void span_note(step *w, int64_t no, int64_t created)
 
 static void doc_add(step *w, item *i)
 {
+    bool bare = w->care == BARE;
     i->doc.no = w->s.top + 1;
-    if (fts_add(w->f, w->tmp, &i->doc, i->owner, w->care == BARE ? "" : i->text)) {
+    if (i->again)
+        fts_forget(w->f, w->tmp, i->doc.tree, i->doc.k, i->text);
+    if (fts_add(w->f, w->tmp, &i->doc, i->owner, bare ? "" : i->text, bare ? NULL : i->given)) {
         w->s.top++;
         w->s.bytes += (int64_t)strlen(i->text);
         w->indexed++;
@@ -144,9 +149,10 @@ static void doc_add(step *w, item *i)
     arena_reset(w->tmp);
 }
 
-static void entry_take(step *w, db_stmt *q)
+static void entry_take(step *w, db_stmt *q, bool again)
 {
-    item i = {.doc = {.k = q_col_int(q, K),
+    item i = {.again = again,
+              .doc = {.k = q_col_int(q, K),
                       .tree = q_col_int(q, TREE),
                       .session = q_col_int(q, SESSION),
                       .role = (int)q_col_int(q, ROLE),
@@ -156,11 +162,13 @@ static void entry_take(step *w, db_stmt *q)
         return;
     const char *text = q_col_int(q, FLAGS) & FLAG_LARGE ? body_text(&w->x, i.doc.tree, i.doc.k)
                                                         : q_col_text(q, TEXT);
-    if (text && *text) {
-        i.text = arena_strdup(w->keep, search_text(w->tmp, text));
+    if ((text && *text) || !q_col_null(q, GIVEN)) {
+        i.text = arena_strdup(w->keep, search_text(w->tmp, text ? text : ""));
+        if (!q_col_null(q, GIVEN))
+            i.given = arena_strdup(w->keep, search_text(w->tmp, q_col_text(q, GIVEN)));
         i.owner = owner_of(w, q, i.doc.tree);
         VEC_PUSH(w->keep, &w->items, i);
-        w->bytes += (int64_t)strlen(i.text);
+        w->bytes += (int64_t)(strlen(i.text) + (i.given ? strlen(i.given) : 0));
     }
     arena_reset(w->tmp);
 }
@@ -208,7 +216,7 @@ static bool event_row(step *w, db_stmt *q, event_open *e)
         e->no = 0;
         return false;
     }
-    entry_take(w, q);
+    entry_take(w, q, q_col_int(q, EVENT_KIND) == EVENT_INDEXED);
     return true;
 }
 
@@ -257,7 +265,7 @@ static void scan_some(step *w)
         while (!step_full(w) && q_row(q)) {
             w->s.scan_tree = q_col_int(q, TREE);
             w->s.scan = q_col_int(q, K);
-            entry_take(w, q);
+            entry_take(w, q, false);
             count++;
         }
         q_end(q);
@@ -418,8 +426,7 @@ void follow_forget(fts *f, int64_t tree, const int64_t *keys, const char *const 
         return;
     arena *a = arena_new();
     for (size_t i = 0; i < n; i++) {
-        if (texts[i] && *texts[i])
-            fts_forget(f, a, tree, keys[i], search_text(a, texts[i]));
+        fts_forget(f, a, tree, keys[i], search_text(a, texts[i]));
         arena_reset(a);
     }
     db_commit(fts_db(f));

@@ -8,19 +8,19 @@
 #include <stdlib.h>
 
 typedef struct transfer_row {
-    int64_t tree;
+    int64_t tree, session; /* numbers */
     ramet_transfer shown;
 } transfer_row;
 
 /* TRANSFER_COLS; the session's id is filled by who has ended the statement. */
-static int64_t transfer_from(db_stmt *q, arena *a, transfer_row *t)
+static void transfer_from(db_stmt *q, arena *a, transfer_row *t)
 {
     *t = (transfer_row){.tree = q_col_int(q, 1),
+                        .session = q_col_int(q, 2),
                         .shown = {.id = q_keep_text(q, 0, a),
                                   .from = q_keep_text(q, 3, a),
                                   .to = q_keep_text(q, 4, a),
                                   .created = q_col_int(q, 5)}};
-    return q_col_int(q, 2);
 }
 
 static const char *session_id_of(cx *x, int64_t tree, int64_t no)
@@ -32,17 +32,16 @@ static const char *session_id_of(cx *x, int64_t tree, int64_t no)
 static bool transfer_load(cx *x, sql_id what, const char *id, int64_t tree, transfer_row *t)
 {
     db_stmt *q = db_query(x->d, what);
-    int64_t no = 0;
     if (id)
         q_text(q, 1, id);
     else
         q_int(q, 1, tree);
     bool found = q_row(q);
     if (found)
-        no = transfer_from(q, x->a, t);
+        transfer_from(q, x->a, t);
     q_end(q);
     if (found)
-        t->shown.session = session_id_of(x, t->tree, no);
+        t->shown.session = session_id_of(x, t->tree, t->session);
     return found;
 }
 
@@ -81,9 +80,10 @@ static ramet_status offer_run(cx *x, void *arg)
     TRY(member_open(x, j->session, RAMET_OWNER, &s, &level));
     if (s.archived)
         return call_fail(x->c, RAMET_SESSION_NOT_FOUND, "session", "session %s is archived", s.id);
-    if (x->c->user && strcmp(x->c->user, j->to) == 0)
+    level = level_of(x, s.tree, j->to);
+    if (level == RAMET_OWNER)
         return call_fail(x->c, RAMET_INVALID, "to", "a tree is not handed over to its owner");
-    if (!level_of(x, s.tree, j->to)) {
+    if (level == RAMET_NO_LEVEL) {
         TRY(cx_status(x));
         return call_fail(x->c, RAMET_INVALID, "to", "%s is not a member of the tree", j->to);
     }
@@ -133,17 +133,16 @@ static int by_age(const void *a, const void *b)
 
 static void transfers_of(cx *x, sql_id what, transfer_list *v)
 {
-    VEC(int64_t) no = {0};
     size_t first = v->n;
     db_stmt *q = db_query(x->d, what);
     q_text(q, 1, x->c->user);
     while (q_row(q)) {
         transfer_row t;
-        VEC_PUSH(x->a, &no, transfer_from(q, x->a, &t));
+        transfer_from(q, x->a, &t);
         VEC_PUSH(x->a, v, t);
     }
-    for (size_t i = 0; i < no.n; i++)
-        v->items[first + i].shown.session = session_id_of(x, v->items[first + i].tree, no.items[i]);
+    for (size_t i = first; i < v->n; i++)
+        v->items[i].shown.session = session_id_of(x, v->items[i].tree, v->items[i].session);
 }
 
 ramet_status ramet_transfers(ramet_call *c, bool given, bool taken, ramet_transfer **out, size_t *n)
@@ -205,10 +204,11 @@ static ramet_status end_run(cx *x, const char *id, bool accept)
     q_run(q);
     if (!accept)
         return cx_status(x);
-    tree_hand_over(x, t.tree, t.shown.to);
     session_row s;
-    if (session_load(x, t.shown.session, &s) && s.tree == t.tree)
-        event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
+    if (!session_by_no(x, t.tree, t.session, &s))
+        s = (session_row){.tree = t.tree, .no = t.session}; /* gone; the tree is there */
+    tree_hand_over(x, &s, t.shown.to);
+    event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
     return cx_status(x);
 }
 

@@ -189,21 +189,45 @@ const char *memory_entry_id(arena *a, const ramet_entry *e)
     return is_plain_uuid(e->id) ? e->id : derived_id(a, e);
 }
 
+/* Where the entry of such an id stands; false: it is none. */
+static bool derived_place(const char *id, int64_t *branch, int64_t *position)
+{
+    unsigned long long hi, mid, lo;
+    char low4[2] = {id[20], 0};
+    if (id[14] != '8' || sscanf(id, "%8llx-%4llx-8%3llx", &hi, &mid, &lo) != 3)
+        return false;
+    uint64_t k = hi << 32 | mid << 16 | lo << 4 | strtoull(low4, NULL, 16);
+    *branch = (int64_t)(k >> 24);
+    *position = (int64_t)(k & 0xffffff);
+    return true;
+}
+
+const ramet_entry *memory_entry_across(ramet_call *c, arena *a, const char *session, const char *id)
+{
+    ramet_entry *e;
+    int64_t branch, position;
+    id = memory_lower(a, id);
+    if (ramet_across_entry(c, session, id, 0, 0, &e) == RAMET_OK)
+        return e;
+    if (ramet_call_error(c)->status != RAMET_ENTRY_NOT_FOUND ||
+        !derived_place(id, &branch, &position) ||
+        ramet_across_entry(c, session, NULL, branch, position, &e) != RAMET_OK)
+        return NULL;
+    return strcmp(memory_entry_id(a, e), id) == 0 ? e : NULL;
+}
+
 const ramet_entry *memory_entry_find(ramet_call *c, arena *a, const char *session, const char *id)
 {
     ramet_entry *e;
     ramet_page page;
+    int64_t branch;
+    ramet_read_in in = {.by_position = true, .limit = 1};
     id = memory_lower(a, id);
     if (ramet_entry_get(c, session, 0, id, &e) == RAMET_OK)
         return e;
-    if (ramet_call_error(c)->status != RAMET_ENTRY_NOT_FOUND || id[14] != '8')
+    if (ramet_call_error(c)->status != RAMET_ENTRY_NOT_FOUND ||
+        !derived_place(id, &branch, &in.position))
         return NULL;
-    unsigned long long hi, mid, lo;
-    char low4[2] = {id[20], 0};
-    if (sscanf(id, "%8llx-%4llx-8%3llx", &hi, &mid, &lo) != 3)
-        return NULL;
-    uint64_t k = hi << 32 | mid << 16 | lo << 4 | strtoull(low4, NULL, 16);
-    ramet_read_in in = {.by_position = true, .position = (int64_t)(k & 0xffffff), .limit = 1};
     if (ramet_read(c, session, &in, &page) != RAMET_OK || !page.n)
         return NULL;
     return strcmp(memory_entry_id(a, &page.entries[0]), id) == 0 ? &page.entries[0] : NULL;

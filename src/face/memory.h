@@ -36,6 +36,9 @@ const char *memory_detail(face_req *q, const char *key, const char *value);
 const char *memory_entry_id(arena *a, const ramet_entry *e);
 /* The entry of that id on the path of a session; NULL: there is none (or the call has failed). */
 const ramet_entry *memory_entry_find(ramet_call *c, arena *a, const char *session, const char *id);
+/* The same on the present path of any session of its tree. */
+const ramet_entry *memory_entry_across(ramet_call *c, arena *a, const char *session,
+                                       const char *id);
 const char *memory_lower(arena *a, const char *uuid);
 /* The body of an entry of this face, read; false when it is another's. */
 typedef struct memory_body {
@@ -66,7 +69,6 @@ typedef struct memory_sieve {
     bool everybody;   /* channels of all clients */
     int64_t epoch;    /* of context entries; -1: any */
     int64_t from_seq; /* -1: any */
-    int64_t owner;    /* number of the session that appended it; 0: any */
     arena *scratch;
     int64_t highest; /* epoch that was seen */
 } memory_sieve;

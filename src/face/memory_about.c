@@ -100,7 +100,8 @@ static void frame_begin(buf *out, json_writer *w, const char *event, const char 
     jw_kstr(w, "kind", kind);
     jw_key(w, "data");
     jw_object(w);
-    jw_kstr(w, "conversation", e->session);
+    if (!e->member)
+        jw_kstr(w, "conversation", e->session);
     jw_kstr(w, "conversation_group", e->tree);
 }
 
@@ -131,12 +132,29 @@ static bool entry_told(const feed *f, const ramet_entry *e, const memory_body *b
            (!f->roles || (history && listed(f->roles, role_word(e->role))));
 }
 
+/* Line ends between the tokens of what was kept would end the line of the frame. */
+static const char *one_line(arena *a, const char *json)
+{
+    char *s = arena_strdup(a, json);
+    for (char *p = s; (p = strpbrk(p, "\r\n"));)
+        *p = ' ';
+    return s;
+}
+
 static void entries_tell(const feed *f, const ramet_event *e, buf *out)
 {
     arena *a = arena_new();
-    for (size_t i = 0; i < e->n; i++) {
+    memory_body b;
+    size_t last = e->n; /* that is told: it has the cursor */
+    do {
+        if (!last) {
+            arena_free(a);
+            return;
+        }
+        memory_body_read(a, &e->entries[--last], &b);
+    } while (!entry_told(f, &e->entries[last], &b));
+    for (size_t i = 0; i <= last; i++) {
         json_writer w;
-        memory_body b;
         const ramet_entry *n = &e->entries[i];
         memory_body_read(a, n, &b);
         if (!entry_told(f, n, &b))
@@ -147,12 +165,27 @@ static void entries_tell(const feed *f, const ramet_event *e, buf *out)
         jw_kstr(&w, "entry_content_type", b.content_type ? b.content_type : "history");
         if (strcmp(n->channel, "history") == 0)
             jw_kstr(&w, "entry_role", role_word(n->role));
-        /* A line end in what was kept would end the line of the frame. */
-        if (f->full && b.content && !strpbrk(b.content, "\r\n"))
-            jw_kraw(&w, "content", b.content);
-        frame_end(out, &w, e->number, i + 1 == e->n);
+        if (f->full && b.content)
+            jw_kraw(&w, "content", one_line(a, b.content));
+        else if (f->full)
+            jw_kstr(&w, "text", n->text);
+        frame_end(out, &w, e->number, i == last);
     }
     arena_free(a);
+}
+
+static void member_tell(const ramet_event *e, buf *out)
+{
+    json_writer w;
+    frame_begin(out, &w,
+                !e->before  ? "created"
+                : !e->after ? "deleted"
+                            : "updated",
+                "membership", e);
+    jw_kstr(&w, "user", e->member);
+    if (e->after)
+        jw_kstr(&w, "role", ramet_level_name(e->after));
+    frame_end(out, &w, e->number, true);
 }
 
 static void feed_event(void *arg, const ramet_event *e, buf *out)
@@ -164,12 +197,16 @@ static void feed_event(void *arg, const ramet_event *e, buf *out)
             entries_tell(f, e, out);
         return;
     }
-    if (!listed(f->kinds, "conversation"))
+    if (e->member && listed(f->kinds, "membership"))
+        member_tell(e, out);
+    if (e->member || !listed(f->kinds, "conversation"))
         return;
     const char *event = e->kind == RAMET_EVENT_CREATED || e->kind == RAMET_EVENT_FORKED ? "created"
                         : e->kind == RAMET_EVENT_DELETED                                ? "deleted"
                                                                                         : "updated";
     frame_begin(out, &w, event, "conversation", e);
+    if (e->archived)
+        jw_kbool(&w, "archived", e->archived > 0);
     frame_end(out, &w, e->number, true);
 }
 

@@ -72,7 +72,7 @@ static const face_route routes[] = {
 {.method = "GET", .path = "/v1/events", .name = "memoryEvents", .group = "Server", .flags = READ | ROUTE_STREAM,
  .summary = "What happens, as it happens", .success = 200, .run = memory_events,
  .about = "Frames `data: {\"event\", \"kind\", \"data\", \"cursor\"}`; `after` replays what came behind a cursor.",
- .query = FIELDS(F("after", TEXT, "a cursor; `start`: from the oldest that is kept"), F("kinds", ARRAY, "`conversation`, `entry`"),
+ .query = FIELDS(F("after", TEXT, "a cursor; `start`: from the oldest that is kept"), F("kinds", ARRAY, "`conversation`, `entry`, `membership`"),
                  F("detail", ENUM, "with `full` the content of entries", .words = "summary|full"), F("entry_channels", ARRAY, "`history` unless given"),
                  F("entry_content_types", ARRAY, "only these"), F("entry_roles", ARRAY, "`USER`, `AI`, `SYSTEM`"))},
 
@@ -214,7 +214,7 @@ static const face_param params[] = {
 };
 
 const face face_memory = {
-    .name = "memory", .title = "memory-service", .prefix = "/v1", .who = WHO_MEMORY, .fail = memory_fail,
+    .name = "memory", .title = "memory-service", .prefix = "/v1", .who = WHO_MEMORY, .fail = memory_fail, .referrer = "strict-origin-when-cross-origin",
     .about = "For clients of memory-service, as they are. A conversation is a session; its forks are the tree. Errors are "
              "`{\"code\", \"error\", \"requestId\", \"details\"?}`. Unknown parameters and members are not looked at.\n"
              "Who asks: `Authorization: Bearer`; `X-API-Key` or `X-Client-ID` names the client, which the channels `context` and `journal` belong to.",

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { CONTENT_MOST = 1000, TITLE_BYTES = 40 };
+enum { CONTENT_MOST = 1000, TITLE_BYTES = 40, TYPE_MOST = 127 };
 
 static bool refuse_message(face_req *q, const char *message)
 {
@@ -121,7 +121,9 @@ bool memory_new_read(face_req *q, const json_doc *d, const json_node *o, memory_
         return refuse_message(q, "content has more than 1000 elements");
     n->content = json_raw(q->a, d, content);
     return channel_read(q, channel, n) && rights_check(q, user, n) &&
-           (!is_blank(n->content_type) || refuse_message(q, "contentType must not be blank"));
+           (!is_blank(n->content_type) || refuse_message(q, "contentType must not be blank")) &&
+           (strlen(n->content_type) <= TYPE_MOST ||
+            refuse_message(q, "contentType has more than 127 characters"));
 }
 
 /* ---- the rules of the channel history, when it was named */
@@ -284,12 +286,6 @@ static bool content_read(face_req *q, memory_new *n, const json_doc *d, memory_a
          v = json_next(d, &d->nodes[0], v))
         fine = item_write(&p, v);
     jw_end_array(&p.w);
-    if (fine && parts.n == 1 && n->indexed) { /* nothing else to be found by */
-        jw_object(&p.parts);
-        jw_kstr(&p.parts, "type", "text");
-        jw_kstr(&p.parts, "text", n->indexed);
-        jw_end_object(&p.parts);
-    }
     jw_end_array(&p.parts);
     if (fine && p.changed)
         n->content = arena_memdup(q->a, out.p, out.n);
@@ -375,7 +371,7 @@ bool memory_prepare(face_req *q, memory_new *n, const char *session, memory_agai
         n->epoch = 1;
     n->in.body = body_make(q, n);
     if (n->seq >= 0)
-        n->in.key = arena_printf(q->a, "seq %lld", (long long)n->seq);
+        n->in.key = arena_printf(q->a, "seq %010lld", (long long)n->seq);
     return true;
 }
 

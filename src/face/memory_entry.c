@@ -3,8 +3,8 @@
  * memory_entry.c: lists of entries: which a caller sees, pages in three directions, all forks, and
  * by sequence number.
  *
- * A page along the path is read as it is, newest or oldest end first. What is ordered otherwise (by
- * sequence number, or over all forks) is gathered first: where each entry stands, not its content.
+ * A page along the path is read as it is, newest or oldest end first; what is ordered otherwise (by
+ * sequence number, or over all forks) with ramet_across().
  */
 #include "face/memory.h"
 
@@ -32,7 +32,7 @@ bool memory_sieve_takes(void *arg, const ramet_entry *e)
 {
     memory_sieve *s = arg;
     memory_body b;
-    if ((s->owner && e->owner_no != s->owner) || !channel_seen(s, e))
+    if (!channel_seen(s, e))
         return false;
     if (s->epoch < 0 && s->from_seq < 0)
         return true;
@@ -77,6 +77,7 @@ bool memory_epoch(ramet_call *c, const char *session, const memory_sieve *s, int
 typedef struct asked {
     const char *id; /* the conversation */
     const char *after, *before, *up_to;
+    const ramet_entry *up_to_entry; /* over all forks */
     bool tail, forks, latest;
     size_t limit;
     int64_t end; /* positions below it; 0: all */
@@ -232,160 +233,96 @@ static bool path_pick(face_req *q, asked *a, picked *out)
     return true;
 }
 
-/* ------------------------------------------------------------------- gathering */
+/* ------------------------------------------------------- over forks, by sequence number */
 
-typedef struct spot {
-    const char *session, *id, *shown;
-    int64_t created, position, seq;
-} spot;
-
-typedef struct gather {
-    face_req *q;
-    memory_sieve *of;
-    const char *session;
-    VEC(spot) v;
-} gather;
-
-static bool gather_take(void *arg, const ramet_entry *e)
+static const char *seq_key(face_req *q, int64_t seq)
 {
-    gather *g = arg;
+    return arena_printf(q->a, "seq %010lld", (long long)seq);
+}
+
+/* The entry of a cursor, which has to be one of those that are listed; its key by number. */
+static bool cursor_find(face_req *q, asked *a, const ramet_entry **out, const char **key)
+{
+    const char *id = a->after ? a->after : a->before;
     memory_body b;
-    if (!memory_sieve_takes(g->of, e))
-        return false;
-    arena_reset(g->of->scratch);
-    memory_body_read(g->of->scratch, e, &b);
-    spot s = {g->session,
-              arena_strdup(g->q->a, e->id),
-              arena_strdup(g->q->a, memory_entry_id(g->q->a, e)),
-              e->created,
-              e->position,
-              b.seq};
-    VEC_PUSH(g->q->a, &g->v, s);
-    return false;
-}
-
-static int by_seq(const void *x, const void *y)
-{
-    const spot *a = x, *b = y;
-    return a->seq != b->seq ? (a->seq < b->seq ? -1 : 1) : strcmp(a->shown, b->shown);
-}
-
-static int by_time(const void *x, const void *y)
-{
-    const spot *a = x, *b = y;
-    if (a->created != b->created)
-        return a->created < b->created ? -1 : 1;
-    if (a->session != b->session)
-        return strcmp(a->session, b->session);
-    return a->position < b->position ? -1 : a->position > b->position;
-}
-
-static bool gather_path(gather *g, const char *session, int64_t from, int64_t end)
-{
-    ramet_page page;
-    ramet_read_in in = {
-        .by_position = true, .position = from, .end = end, .want = gather_take, .want_arg = g};
-    g->session = session;
-    if (ramet_read(g->q->c, session, &in, &page) == RAMET_OK)
+    if (!id)
         return true;
-    memory_error(g->q, session);
-    return false;
+    const ramet_entry *e = a->forks ? memory_entry_across(q->c, q->a, a->id, id)
+                                    : memory_entry_find(q->c, q->a, a->id, id);
+    if (!e || (a->end && e->position >= a->end) || !memory_sieve_takes(&a->of, e))
+        return cursor_missing(q, a, a->after ? "afterCursor" : "beforeCursor", id);
+    memory_body_read(q->a, e, &b);
+    *key = seq_key(q, b.seq);
+    *out = e;
+    return true;
 }
 
-/* What each session of the tree has appended itself. */
-static bool gather_tree(face_req *q, const asked *a, gather *g)
+static bool across_pick(face_req *q, asked *a, picked *out)
 {
-    ramet_session *list;
-    size_t n;
-    if (ramet_tree(q->c, a->id, true, &list, &n) != RAMET_OK) {
+    const ramet_entry *cursor = NULL;
+    const char *key = NULL;
+    ramet_page page;
+    if (!cursor_find(q, a, &cursor, &key))
+        return false;
+    ramet_across_in in = {.tree = a->forks,
+                          .after = a->after ? cursor : NULL,
+                          .after_key = key,
+                          .before = a->before ? cursor : NULL,
+                          .before_key = key,
+                          .tail = a->tail,
+                          .upto = a->up_to_entry,
+                          .end = a->end,
+                          .limit = (int)a->limit,
+                          .want = memory_sieve_takes,
+                          .want_arg = &a->of};
+    if (a->of.from_seq >= 0) {
+        in.key_from = seq_key(q, a->of.from_seq);
+        in.key_to = seq_key(q, UINT32_MAX);
+    }
+    if (ramet_across(q->c, a->id, &in, &page) != RAMET_OK) {
         memory_error(q, a->id);
         return false;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (list[i].deleted)
-            continue;
-        g->of->owner = list[i].number;
-        if (!gather_path(g, list[i].id, list[i].base, 0))
-            return false;
-    }
-    g->of->owner = 0;
+    *out = (picked){page.entries, page.n, page.more_before, page.more_after};
     return true;
-}
-
-/* In a tree the bound is in the order of the list. */
-static bool up_to_cut(face_req *q, const asked *a, gather *g)
-{
-    const char *id = a->up_to && a->forks ? memory_lower(q->a, a->up_to) : NULL;
-    for (size_t i = 0; id && i < g->v.n; i++)
-        if (strcmp(g->v.items[i].shown, id) == 0) {
-            g->v.n = i + 1;
-            return true;
-        }
-    if (id)
-        memory_refuse(q, 404, "not_found", arena_printf(q->a, "entry not found: %s", a->up_to),
-                      NULL);
-    return !id;
-}
-
-static bool spots_load(face_req *q, const gather *g, size_t from, size_t to, picked *out)
-{
-    out->entries = arena_array(q->a, to - from + 1, sizeof *out->entries);
-    for (size_t i = from; i < to; i++) {
-        ramet_entry *e;
-        if (ramet_entry_get(q->c, g->v.items[i].session, 0, g->v.items[i].id, &e) != RAMET_OK) {
-            memory_error(q, g->v.items[i].session);
-            return false;
-        }
-        out->entries[out->n++] = *e;
-    }
-    return true;
-}
-
-static bool gather_pick(face_req *q, asked *a, picked *out)
-{
-    gather g = {.q = q, .of = &a->of};
-    const char *cursor = a->after ? a->after : a->before;
-    if (!(a->forks ? gather_tree(q, a, &g) : gather_path(&g, a->id, 0, a->end)))
-        return false;
-    if (g.v.n)
-        qsort(g.v.items, g.v.n, sizeof *g.v.items, a->of.from_seq >= 0 ? by_seq : by_time);
-    if (!up_to_cut(q, a, &g))
-        return false;
-    size_t lo = 0, hi = g.v.n, at = 0;
-    if (cursor) {
-        const char *id = memory_lower(q->a, cursor);
-        while (at < g.v.n && strcmp(g.v.items[at].shown, id) != 0)
-            at++;
-        if (at == g.v.n)
-            return cursor_missing(q, a, a->after ? "afterCursor" : "beforeCursor", cursor);
-        lo = a->after ? at + 1 : 0;
-        hi = a->after ? g.v.n : at;
-    }
-    size_t n = hi - lo > a->limit ? a->limit : hi - lo;
-    size_t from = a->before || a->tail ? hi - n : lo;
-    *out = (picked){.older = (a->before || a->tail) && from > 0,
-                    .newer = !a->before && !a->tail && from + n < g.v.n};
-    return spots_load(q, &g, from, from + n, out);
 }
 
 /* ---------------------------------------------------------------------- handler */
 
+/* The highest epoch that any fork has. */
+static bool epoch_of_tree(ramet_call *c, asked *a)
+{
+    memory_sieve look = a->of;
+    ramet_page page;
+    ramet_across_in in = {
+        .tree = true, .upto = a->up_to_entry, .want = epoch_look, .want_arg = &look};
+    look.channel = "context";
+    look.highest = -1;
+    bool fine = ramet_across(c, a->id, &in, &page) == RAMET_OK;
+    a->of.epoch = look.highest;
+    return fine;
+}
+
 static bool bounds_find(face_req *q, asked *a)
 {
-    if (a->up_to && !a->forks) {
-        const ramet_entry *e = memory_entry_find(q->c, q->a, a->id, a->up_to);
+    if (a->up_to) {
+        const ramet_entry *e = a->forks ? memory_entry_across(q->c, q->a, a->id, a->up_to)
+                                        : memory_entry_find(q->c, q->a, a->id, a->up_to);
         if (!e) {
             memory_refuse(q, 404, "not_found", arena_printf(q->a, "entry not found: %s", a->up_to),
                           NULL);
             return false;
         }
-        a->end = e->position + 1;
+        if (a->forks)
+            a->up_to_entry = e;
+        else
+            a->end = e->position + 1;
     }
-    if (a->latest && !memory_epoch(q->c, a->id, &a->of, a->end, &a->of.epoch)) {
+    bool known = !a->latest || (a->forks ? epoch_of_tree(q->c, a)
+                                         : memory_epoch(q->c, a->id, &a->of, a->end, &a->of.epoch));
+    if (!known)
         memory_error(q, a->id);
-        return false;
-    }
-    return true;
+    return known;
 }
 
 void memory_entries_list(face_req *q)
@@ -399,7 +336,7 @@ void memory_entries_list(face_req *q)
     a.of.scratch = arena_new();
     if (bounds_find(q, &a)) {
         bool ordered = a.forks || a.of.from_seq >= 0;
-        if (ordered ? gather_pick(q, &a, &page) : path_pick(q, &a, &page))
+        if (ordered ? across_pick(q, &a, &page) : path_pick(q, &a, &page))
             page_write(q, &a, &page);
     }
     arena_free(a.of.scratch);

@@ -91,7 +91,7 @@ static const ramet_entry *first_own(nav *v, const ramet_session *s, int64_t end)
     v->of.highest = s->number;
     if (ramet_read(v->q->c, s->id, &in, &page) != RAMET_OK || !page.n)
         return NULL;
-    return &page.entries[0];
+    return page.entries;
 }
 
 static const char *preview_of(face_req *q, const ramet_entry *e)

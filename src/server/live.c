@@ -36,7 +36,7 @@ enum {
     FEW = 16,          /* so many events of a page are read one by one */
     TICK_MS = 1000,
     STALL_S = 30,
-    TOLD_MAX = 16 << 20, /* bytes that wait to be told */
+    TOLD_MAX = 16 << 20, /* bytes of words that wait to be told; twice that with the rest */
     LOOKS = 16           /* a power of two */
 };
 
@@ -70,6 +70,7 @@ typedef struct told {
     int64_t after; /* L3 */
     const char *session, *tree, *event, *json;
     size_t n, size; /* of the data, and of all */
+    bool words;     /* they come again, in the entry */
     char bytes[];
 } told;
 
@@ -377,9 +378,11 @@ void live_tell(live *l, int64_t after, const char *session, const char *tree, co
     t->json = told_put(&at, json, n);
     t->n = n;
     t->size = size;
+    t->words = strcmp(event, "turn.delta") == 0 || strcmp(event, "turn.thinking") == 0;
     t->next = NULL;
     pthread_mutex_lock(&l->told_lock);
-    bool room = l->told_bytes + size <= TOLD_MAX, first = !l->told_first;
+    bool room = l->told_bytes + size <= (t->words ? TOLD_MAX : 2 * TOLD_MAX);
+    bool first = !l->told_first;
     if (room) {
         /* What this process has committed; it does not look into the file. */
         t->after = after >= 0 ? after : ramet_event_wait(l->store, -1, 1);
@@ -417,7 +420,8 @@ static void told_free(told **list)
     }
 }
 
-/* Who is far behind goes without; he has the text in the entry that follows. */
+/* Who is far behind goes without words: he has them in the entry that follows. Everything else that
+ * is told is told once, so he gets it or is dropped (L4). */
 static bool give_told(follow *f, reader *r, void *arg)
 {
     const told *t = arg;
@@ -427,7 +431,7 @@ static bool give_told(follow *f, reader *r, void *arg)
         return true;
     if (!f->text.n)
         live_text_line(&f->text, t->event, t->json, t->n);
-    if (face_stream_behind(r->out) + f->text.n > (size_t)f->l->cfg->stream_bytes / 2)
+    if (t->words && face_stream_behind(r->out) + f->text.n > (size_t)f->l->cfg->stream_bytes / 2)
         return true;
     return reader_add(f->l, r, &f->text);
 }

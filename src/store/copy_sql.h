@@ -104,7 +104,7 @@
     F(1, user_id, 't') C(2, share, 't') C(3, at, 'i')
 #define COPY_COLS_event(F, C)                                                                      \
     F(1, no, 'i') C(2, tree, 'i') C(3, session, 'i') C(4, kind, 'i') C(5, k, 'i') C(6, n, 'i')     \
-    C(7, at, 'i')
+    C(7, at, 'i') C(8, who, 't')
 
 /* Every table, in the order in which rows are written: what a row refers to comes before it. How it
  * is read: RANGE by a tree and from one key to another, TREE from one tree to another, WHOLE all of

@@ -70,9 +70,15 @@ void fts_clear(fts *f)
     fts_state_set(f, &(fts_state){0});
 }
 
-bool fts_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text)
+const char *fts_whole(arena *a, const char *text, const char *given)
 {
-    return f->kind->add(f, tmp, d, owner, text);
+    return given ? arena_printf(a, "%s\n%s", text, given) : text;
+}
+
+bool fts_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text,
+             const char *given)
+{
+    return f->kind->add(f, tmp, d, owner, text, given);
 }
 
 void fts_forget(fts *f, arena *tmp, int64_t tree, int64_t k, const char *text)

@@ -64,9 +64,12 @@ typedef struct fts_doc {
     bool unsure; /* only the text tells whether it matches: fts_text_fits() */
 } fts_doc;
 
-/* False when it was there already. */
-bool fts_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text);
-/* `text` is what was added. */
+/* `given` is one more text that it is found by (may be NULL). False when it was there already. */
+bool fts_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text,
+             const char *given);
+/* Both texts of a document in one. */
+const char *fts_whole(arena *a, const char *text, const char *given);
+/* `text` is what was added; what was given with it is known. */
 void fts_forget(fts *f, arena *tmp, int64_t tree, int64_t k, const char *text);
 /* When the documents of a block were created. */
 void fts_span_add(fts *f, int64_t block, int64_t lo, int64_t hi);

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #define INDEX_MARK 0x52414d53 /* "RAMS": application_id of an index */
-#define INDEX_VERSION 2
+#define INDEX_VERSION 3
 #define SAMPLE 20000      /* rows read to estimate how common the words of a query are */
 #define SAMPLE_LEAST 500  /* ... for each of them at least */
 #define SAMPLE_ENOUGH 100 /* these suffice, when they came from ... */
@@ -38,6 +38,8 @@ static const char schema[] =
     " session BIGINT NOT NULL,role INT NOT NULL,created BIGINT NOT NULL,"
     " bytes INT NOT NULL);"
     "CREATE UNIQUE INDEX doc_by_key ON doc(k);"
+    /* What a document has besides the text of its entry: needed to take it out again. */
+    "CREATE TABLE given(no INTEGER PRIMARY KEY,text TEXT NOT NULL);"
     "CREATE TABLE span(block INTEGER PRIMARY KEY,lo BIGINT NOT NULL,hi BIGINT NOT NULL);"
     "CREATE TABLE owner(no INTEGER PRIMARY KEY,name TEXT NOT NULL UNIQUE);"
     "CREATE TABLE tree(tree INTEGER PRIMARY KEY,owner BIGINT NOT NULL);"
@@ -215,6 +217,7 @@ static void file_clear(fts *f)
 {
     q_run(db_query(f->d, Q_fts_clear));
     q_run(db_query(f->d, Q_fts_clear_doc));
+    q_run(db_query(f->d, Q_fts_clear_given));
     q_run(db_query(f->d, Q_fts_clear_owner));
 }
 
@@ -233,10 +236,36 @@ static int64_t doc_number(fts *f, int64_t k)
     return no;
 }
 
-static bool file_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text)
+static void given_add(fts *f, int64_t no, const char *given)
+{
+    db_stmt *q = db_query(f->d, Q_fts_given_add);
+    q_int(q, 1, no);
+    q_text(q, 2, given);
+    q_run(q);
+}
+
+static const char *given_take(fts *f, arena *tmp, int64_t no)
+{
+    db_stmt *q = db_query(f->d, Q_fts_given_get);
+    q_int(q, 1, no);
+    const char *given = q_row(q) ? q_keep_text(q, 0, tmp) : NULL;
+    q_end(q);
+    if (!given)
+        return NULL;
+    q = db_query(f->d, Q_fts_given_del);
+    q_int(q, 1, no);
+    q_run(q);
+    return given;
+}
+
+static bool file_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text,
+                     const char *given)
 {
     if (doc_number(f, d->k))
         return false;
+    text = fts_whole(tmp, text, given);
+    if (given)
+        given_add(f, d->no, given);
     db_stmt *q = db_query(f->d, Q_fts_add);
     q_int(q, 1, d->no);
     q_text(q, 2, text);
@@ -265,6 +294,7 @@ static void file_forget(fts *f, arena *tmp, int64_t tree, int64_t k, const char 
     q_end(q);
     /* Must be the very words that were added. */
     const char *scope = scope_words(tmp, tree, session, role, fts_tree_owner(f, tree));
+    text = fts_whole(tmp, text, given_take(f, tmp, no));
     q = db_query(f->d, Q_fts_del);
     q_int(q, 1, no);
     q_text(q, 2, text);

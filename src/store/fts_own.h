@@ -17,7 +17,8 @@ typedef struct fts_kind {
     ramet_status (*begin_write)(fts *f);
     ramet_status (*reset)(fts *f);
     void (*clear)(fts *f); /* all but the state */
-    bool (*add)(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text);
+    bool (*add)(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text,
+                const char *given);
     void (*forget)(fts *f, arena *tmp, int64_t tree, int64_t k, const char *text);
     int64_t (*owner)(fts *f, const char *name, bool make);
     void (*tidy)(fts *f, int64_t from, int64_t upto); /* NULL: nothing */

@@ -15,11 +15,15 @@
     X(fts_doc_add, "INSERT INTO doc(no,tree,k,session,role,created,bytes) "                        \
                    "VALUES($1,$2,$3,$4,$5,$6,$7)")                                                 \
     X(fts_doc_del, "DELETE FROM doc WHERE no=$1")                                                  \
+    X(fts_given_add, "INSERT INTO given(no,text) VALUES($1,$2)")                                   \
+    X(fts_given_get, "SELECT text FROM given WHERE no=$1")                                         \
+    X(fts_given_del, "DELETE FROM given WHERE no=$1")                                              \
     X(fts_add, "INSERT INTO fts(rowid,text,scope) VALUES($1,$2,$3)")                               \
     X(fts_del, "INSERT INTO fts(fts,rowid,text,scope) VALUES('delete',$1,$2,$3)")                  \
     /* -- everything out */                                                                        \
     X(fts_clear, "INSERT INTO fts(fts) VALUES('delete-all')")                                      \
     X(fts_clear_doc, "DELETE FROM doc")                                                            \
+    X(fts_clear_given, "DELETE FROM given")                                                        \
     X(fts_clear_span, "DELETE FROM span")                                                          \
     X(fts_clear_tree, "DELETE FROM tree")                                                          \
     X(fts_clear_owner, "DELETE FROM owner")                                                        \

@@ -32,6 +32,13 @@
                       "WHERE s.tree=$1")                                                           \
     X(member_copy, "INSERT INTO member(tree,user_id,level,created) SELECT CAST($1 AS BIGINT),"     \
                    "m.user_id,m.level,CAST($3 AS BIGINT) FROM member m WHERE m.tree=$2")           \
+    /* What each session of a tree has appended: where, and from when until when. */               \
+    X(across_runs, "SELECT s.no,s.owner,s.visibility,s.expires,s.deleted,s.purging,s.head,b.len,"  \
+                   "f.base,e.created,CASE WHEN l.created IS NULL THEN b.touched ELSE l.created "   \
+                   "END FROM session s JOIN branch b ON b.tree=s.tree AND b.id=s.head "            \
+                   "JOIN branch f ON f.tree=s.tree AND f.id=s.first LEFT JOIN entry e "            \
+                   "ON e.tree=s.tree AND e.k=f.id*16777216+f.base LEFT JOIN entry l "              \
+                   "ON l.tree=s.tree AND l.k=b.id*16777216+b.len-1 WHERE s.tree=$1")               \
     X(transfer_add, "INSERT INTO transfer(id,tree,session,giver,taker,created) "                   \
                     "VALUES($1,$2,$3,$4,$5,$6)")                                                   \
     X(transfer_get, "SELECT " TRANSFER_COLS " FROM transfer t WHERE t.id=$1")                      \

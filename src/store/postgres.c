@@ -379,7 +379,7 @@ static void engine_run(db_stmt *base)
     pg *d = q->d;
     if (q == &d->none || d->base.status != RAMET_OK)
         return;
-    d->told |= q->id == Q_event_add;
+    d->told |= q->id == Q_event_add || q->id == Q_event_member;
     if (d->base.guarded) {
         batch_keep(d->batch, q);
         return;

@@ -239,13 +239,17 @@ const void *value_bytes(const PGresult *r, int row, int col, size_t *len);
 
 /* The end of a table that is spread by tree. */
 #define SCHEMA_SPREAD " PARTITION BY HASH(tree)"
-/* Parts of a table when the URL does not say, and the most. */
-#define PARTITIONS 8
+/* Parts of a table when the URL does not say, and the most. 1: tables are whole. */
+#define PARTITIONS 1
 #define PARTITIONS_MOST 1024
 char *schema_plain(const char *sql);
 char *schema_version_text(int64_t v);
 /* The end of a table, or of one part of it, that leaves room on its pages; or "". */
 const char *schema_room(const char *table);
+/* The name of the table that a statement makes; false: it makes none. */
+bool schema_table(const char *sql, char *out, size_t size);
+/* The statement for a table that is not spread; the caller's. */
+char *schema_whole(const char *sql);
 /* The statement that makes one part of a table. */
 void schema_part(const char *table, int part, int parts, char *out, size_t size);
 ramet_status schema_script(db *d, const char *sql);

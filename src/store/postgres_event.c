@@ -26,10 +26,10 @@ static const char lock_sql[] =
 /* How many were moved, and the newest number, which may have been given by another process. */
 static const char move_sql[] =
     "WITH gone AS (DELETE FROM outbox WHERE no IN "
-    "(SELECT no FROM outbox ORDER BY no LIMIT $1) RETURNING no,tree,session,kind,k,n,at),"
+    "(SELECT no FROM outbox ORDER BY no LIMIT $1) RETURNING no,tree,session,kind,k,n,at,who),"
     "last AS (SELECT coalesce(max(no),0) AS no FROM event),"
-    "moved AS (INSERT INTO event(no,tree,session,kind,k,n,at) "
-    "SELECT l.no+row_number() OVER (ORDER BY g.no),g.tree,g.session,g.kind,g.k,g.n,g.at "
+    "moved AS (INSERT INTO event(no,tree,session,kind,k,n,at,who) "
+    "SELECT l.no+row_number() OVER (ORDER BY g.no),g.tree,g.session,g.kind,g.k,g.n,g.at,g.who "
     "FROM gone g CROSS JOIN last l RETURNING no) "
     "SELECT count(*),coalesce(max(m.no),(SELECT l.no FROM last l)) FROM moved m";
 /* Behind the commit: every process that listens wakes up who waits there. */

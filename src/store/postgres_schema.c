@@ -68,8 +68,20 @@ void schema_part(const char *table, int part, int parts, char *out, size_t size)
              table, part, table, parts, part, schema_room(table));
 }
 
+/* Of the store's tables, as they were made; of a new store, as the URL says. 1: none. */
+static int parts_of(pg *d)
+{
+    PGresult *r = run(d, "SELECT c.relkind,(SELECT count(*) FROM pg_inherits i WHERE "
+                         "i.inhparent=c.oid) FROM pg_class c WHERE c.oid=to_regclass('tree')");
+    int n = d->site->partitions;
+    if (r && PQntuples(r))
+        n = *PQgetvalue(r, 0, 0) == 'p' ? (int)strtol(PQgetvalue(r, 0, 1), NULL, 10) : 1;
+    PQclear(r);
+    return n > 0 ? n : 1;
+}
+
 /* Every table that is to be spread and has no parts yet gets them. */
-static void parts_make(pg *d)
+static void parts_make(pg *d, int parts)
 {
     char sql[512];
     PGresult *r =
@@ -78,8 +90,8 @@ static void parts_make(pg *d)
                "(SELECT 1 FROM pg_inherits i WHERE i.inhparent=c.oid) ORDER BY c.relname");
     for (int i = 0; r && i < PQntuples(r); i++) {
         const char *name = PQgetvalue(r, i, 0);
-        for (int k = 0; k < d->site->partitions; k++) {
-            schema_part(name, k, d->site->partitions, sql, sizeof sql);
+        for (int k = 0; k < parts; k++) {
+            schema_part(name, k, parts, sql, sizeof sql);
             run_only(d, sql);
         }
     }
@@ -99,12 +111,47 @@ char *schema_plain(const char *sql)
     return text;
 }
 
+bool schema_table(const char *sql, char *out, size_t size)
+{
+    static const char make[] = "CREATE TABLE ";
+    if (strncmp(sql, make, sizeof make - 1) != 0)
+        return false;
+    sql += sizeof make - 1;
+    size_t n = strcspn(sql, "( ");
+    if (n >= size)
+        return false;
+    memcpy(out, sql, n);
+    out[n] = 0;
+    return true;
+}
+
+char *schema_whole(const char *sql)
+{
+    char name[64] = "", *whole = xmalloc(strlen(sql) + 64);
+    const char *spread = strstr(sql, SCHEMA_SPREAD);
+    if (!spread || !schema_table(sql, name, sizeof name))
+        return strcpy(whole, sql);
+    *stpcpy(stpcpy(mempcpy(whole, sql, (size_t)(spread - sql)), schema_room(name)),
+            spread + strlen(SCHEMA_SPREAD)) = 0;
+    return whole;
+}
+
 ramet_status schema_script(db *base, const char *sql)
 {
     pg *d = pg_of(base);
+    int parts = parts_of(d);
     char *text = schema_plain(sql);
-    if (run_only(d, text))
-        parts_make(d);
+    bool ok = true;
+    for (char *at = text, *end; *at && ok; at = end) {
+        end = at + strcspn(at, ";");
+        if (*end)
+            *end++ = 0;
+        char *whole = parts == 1 ? schema_whole(at) : NULL;
+        ok = run_only(d, whole ? whole : at);
+        free(whole);
+    }
+    if (ok && parts > 1)
+        parts_make(d, parts);
     free(text);
     return base->status;
 }

@@ -96,19 +96,23 @@
       "ORDER BY x.k LIMIT 16777216) e ORDER BY r.column1,e.k")                                     \
     /* -- events: $1 is the number that SQLite gives */                                            \
     X(event_add, "INSERT INTO outbox(tree,session,kind,k,n,at) VALUES($2,$3,$4,$5,$6,$7)")         \
+    X(event_member, "INSERT INTO outbox(tree,session,kind,k,n,at,who) "                            \
+                    "VALUES($2,$3,$4,$5,$6,$7,$8)")                                                \
     X(event_waiting, "SELECT 1 FROM outbox LIMIT 1")                                               \
     /* -- the search index, in the same database (postgres_words.c) */                             \
     X(event_texts,                                                                                 \
       "SELECT e.k,v.tree,e.role,e.text,e.flags,e.created,b.log,b.session," WORD_OWNER("v")         \
-      ",v.no,v.tree,v.session,v.kind,v.k,v.n,v.at FROM "                                           \
+      ",i.text,v.no,v.tree,v.session,v.kind,v.k,v.n,v.at FROM "                                           \
       "(SELECT no,tree,session,kind,k,n,at FROM event WHERE no>$1 ORDER BY no LIMIT $2) v "        \
-      "LEFT JOIN branch b ON v.kind=$3 AND b.tree=v.tree AND b.id=v.k/16777216 "                   \
-      "LEFT JOIN entry e ON v.kind=$3 AND e.tree=v.tree AND e.k>=v.k AND e.k<v.k+v.n "             \
+      "LEFT JOIN branch b ON v.kind>=$3 AND b.tree=v.tree AND b.id=v.k/16777216 "                  \
+      "LEFT JOIN entry e ON v.kind>=$3 AND e.tree=v.tree AND e.k>=v.k AND e.k<v.k+v.n "            \
+      "LEFT JOIN indexed i ON i.tree=e.tree AND i.k=e.k "                                          \
       "LEFT JOIN word_tree t ON t.tree=v.tree ORDER BY v.no,e.k")                                  \
     X(entry_scan, "SELECT e.k,e.tree,e.role,e.text,e.flags,e.created,b.log,b.session,"             \
-                  WORD_OWNER("e") " FROM (SELECT tree,k,role,text,flags,created FROM entry "       \
+                  WORD_OWNER("e") ",i.text FROM (SELECT tree,k,role,text,flags,created FROM entry "       \
                   "WHERE (tree,k)>($1,$2) ORDER BY tree,k LIMIT $3) e "                            \
                   "LEFT JOIN branch b ON b.tree=e.tree AND b.id=e.k/16777216 "                     \
+                  "LEFT JOIN indexed i ON i.tree=e.tree AND i.k=e.k "                              \
                   "LEFT JOIN word_tree t ON t.tree=e.tree ORDER BY e.tree,e.k")                    \
     X(fts_state_get,                                                                               \
       "SELECT mark,done,scan_tree,scan,bytes,top,print FROM word_state WHERE one=1")               \

@@ -214,9 +214,11 @@ static void vector_make(const lexemes *x, buf *out)
         out->p[i] = (char)(n >> 8 * (3 - i));
 }
 
-static bool words_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text)
+static bool words_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text,
+                      const char *given)
 {
     lexemes x = {.a = tmp};
+    text = fts_whole(tmp, text, given);
     size_t len = strlen(text);
     buf vector;
     buf_init(&vector, VECTOR_BYTES);

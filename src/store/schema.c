@@ -191,7 +191,8 @@ static const char step_6[] =
     " PRIMARY KEY(user_id,share))@CLUSTERED;";
 
 /* What a session was made by beside forking, since when somebody is a member, trees that are being
- * handed over, texts that entries are found by, files that are fetched from elsewhere. */
+ * handed over, texts that entries are found by, files that are fetched from elsewhere, and of
+ * events whose level has changed. */
 static const char step_7[] =
     "ALTER TABLE member ADD COLUMN created BIGINT NOT NULL DEFAULT 0;"
     "UPDATE member SET created=(SELECT t.created FROM tree t WHERE t.tree=member.tree)"
@@ -210,7 +211,9 @@ static const char step_7[] =
     "CREATE TABLE errand(id TEXT PRIMARY KEY, url TEXT NOT NULL, name TEXT NOT NULL,"
     " media_type TEXT NOT NULL, owner TEXT NOT NULL, created BIGINT NOT NULL,"
     " expires BIGINT NOT NULL, failed INT NOT NULL)@CLUSTERED;"
-    "CREATE INDEX errand_by_time ON errand(expires);";
+    "CREATE INDEX errand_by_time ON errand(expires);"
+    "ALTER TABLE event ADD COLUMN who TEXT;"
+    "@POSTGRES{ALTER TABLE outbox ADD COLUMN who TEXT;}";
 
 const schema_step schema_steps[] = {{1, step_1}, {2, step_2}, {3, step_3}, {4, step_4},
                                     {5, step_5}, {6, step_6}, {7, step_7}};

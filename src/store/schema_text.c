@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The tables as text, for who makes them by hand: the scripts of schema.c, as the engines run them,
- * statement by statement. What is spread over partitions is what Citus distributes; so nothing here
- * names a table of a tree.
+ * statement by statement. What may be spread over partitions is what Citus distributes; so nothing
+ * here names a table of a tree.
  */
 #include "store/postgres.h"
 #include "store/schema.h"
@@ -24,43 +24,28 @@ typedef struct teller {
     buf spread, others; /* names of tables, each with a NUL */
 } teller;
 
-/* The name of the table that a statement makes; false: it makes none. */
-static bool table_made(const char *sql, char *out, size_t size)
+/* How many a table has; 1: it is whole. */
+static int parts_of(const teller *t)
 {
-    static const char make[] = "CREATE TABLE ";
-    if (strncmp(sql, make, sizeof make - 1) != 0)
-        return false;
-    sql += sizeof make - 1;
-    size_t n = strcspn(sql, "( ");
-    if (n >= size)
-        return false;
-    memcpy(out, sql, n);
-    out[n] = 0;
-    return true;
+    return t->in->engine == RAMET_CITUS ? 1 : t->in->partitions ? t->in->partitions : PARTITIONS;
 }
 
-static void statement_tell(teller *t, char *sql)
+static void statement_tell(teller *t, const char *sql)
 {
     char name[64] = "";
-    char *spread = strstr(sql, SCHEMA_SPREAD);
-    if (t->in->engine != RAMET_SQLITE && table_made(sql, name, sizeof name))
+    bool spread = strstr(sql, SCHEMA_SPREAD) != NULL;
+    if (t->in->engine != RAMET_SQLITE && schema_table(sql, name, sizeof name))
         buf_add(spread ? &t->spread : &t->others, name, strlen(name) + 1);
-    if (!spread || t->in->engine != RAMET_CITUS) {
-        t->statement(t->arg, sql);
-        return;
-    }
-    char *whole = xmalloc(strlen(sql) + 64);
-    *stpcpy(stpcpy(mempcpy(whole, sql, (size_t)(spread - sql)), schema_room(name)),
-            spread + strlen(SCHEMA_SPREAD)) = 0;
-    t->statement(t->arg, whole);
+    char *whole = spread && parts_of(t) == 1 ? schema_whole(sql) : NULL;
+    t->statement(t->arg, whole ? whole : sql);
     free(whole);
 }
 
 static void parts_tell(teller *t)
 {
     char sql[512];
-    int parts = t->in->partitions ? t->in->partitions : PARTITIONS;
-    for (size_t at = 0; at < t->spread.n; at += strlen(t->spread.p + at) + 1)
+    int parts = parts_of(t);
+    for (size_t at = 0; parts > 1 && at < t->spread.n; at += strlen(t->spread.p + at) + 1)
         for (int i = 0; i < parts; i++) {
             schema_part(t->spread.p + at, i, parts, sql, sizeof sql);
             t->statement(t->arg, sql);

@@ -264,20 +264,26 @@
     X(verdict_del_tree, "DELETE FROM verdict WHERE tree=$1")                                       \
     /* -- events: what happened, in commit order */                                                \
     X(event_add, "INSERT INTO event(no,tree,session,kind,k,n,at) VALUES($1,$2,$3,$4,$5,$6,$7)")    \
-    X(event_after, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no>$1 ORDER BY no LIMIT $2") \
+    X(event_member, "INSERT INTO event(no,tree,session,kind,k,n,at,who) "                          \
+                    "VALUES($1,$2,$3,$4,$5,$6,$7,$8)")                                             \
+    X(event_after, "SELECT no,tree,session,kind,k,n,at,who FROM event WHERE no>$1 "                \
+                   "ORDER BY no LIMIT $2")                                                         \
     /* -- for the search index */                                                                  \
     /* What an entry is found by, and where it is; then the owner of its tree as far as the index    \
      * is in the same database: the number that is known, or the name of a new one. */             \
     X(event_texts,                                                                                 \
-      "SELECT e.k,v.tree,e.role,e.text,e.flags,e.created,b.log,b.session,NULL,NULL,"               \
+      "SELECT e.k,v.tree,e.role,e.text,e.flags,e.created,b.log,b.session,NULL,NULL,i.text,"        \
       "v.no,v.tree,v.session,v.kind,v.k,v.n,v.at FROM "                                            \
       "(SELECT no,tree,session,kind,k,n,at FROM event WHERE no>$1 ORDER BY no LIMIT $2) v "        \
-      "LEFT JOIN branch b ON v.kind=$3 AND b.tree=v.tree AND b.id=v.k/16777216 "                   \
-      "LEFT JOIN entry e ON v.kind=$3 AND e.tree=v.tree AND e.k>=v.k AND e.k<v.k+v.n")             \
-    X(entry_scan, "SELECT e.k,e.tree,e.role,e.text,e.flags,e.created,b.log,b.session,NULL,NULL "   \
-                  "FROM entry e LEFT JOIN branch b ON b.tree=e.tree AND b.id=e.k/16777216 "        \
-                  "WHERE e.k>$2 ORDER BY e.k LIMIT $3")                                  \
-    X(entry_found, "SELECT e.id,e.text,e.flags FROM entry e WHERE e.tree=$1 AND e.k=$2")           \
+      "LEFT JOIN branch b ON v.kind>=$3 AND b.tree=v.tree AND b.id=v.k/16777216 "                  \
+      "LEFT JOIN entry e ON v.kind>=$3 AND e.tree=v.tree AND e.k>=v.k AND e.k<v.k+v.n "            \
+      "LEFT JOIN indexed i ON i.tree=e.tree AND i.k=e.k")                                          \
+    X(entry_scan, "SELECT e.k,e.tree,e.role,e.text,e.flags,e.created,b.log,b.session,NULL,NULL,"   \
+                  "i.text FROM entry e LEFT JOIN branch b ON b.tree=e.tree AND b.id=e.k/16777216 " \
+                  "LEFT JOIN indexed i ON i.tree=e.tree AND i.k=e.k "                              \
+                  "WHERE e.k>$2 ORDER BY e.k LIMIT $3")                                            \
+    X(entry_found, "SELECT e.id,e.text,e.flags,i.text FROM entry e LEFT JOIN indexed i "           \
+                   "ON i.tree=e.tree AND i.k=e.k WHERE e.tree=$1 AND e.k=$2")                      \
     ATTACH_STATEMENTS(X)                                                                           \
     EVENT_STATEMENTS(X)                                                                            \
     UPKEEP_STATEMENTS(X)                                                                           \

@@ -12,6 +12,10 @@
     X(place_add, "INSERT INTO place(tree,name,log,k) VALUES($1,$2,$3,$4) "                         \
                  "ON CONFLICT(tree,name,log,k) DO NOTHING")                                        \
     X(place_of, "SELECT k FROM place WHERE tree=$1 AND name=$2 AND log=$3 ORDER BY k")             \
+    X(place_up, "SELECT name,k FROM place WHERE tree=$1 AND log=0 AND name>=$2 AND name<=$3 "      \
+                "ORDER BY name LIMIT $4")                                                          \
+    X(place_down, "SELECT name,k FROM place WHERE tree=$1 AND log=0 AND name>=$2 AND name<=$3 "    \
+                  "ORDER BY name DESC LIMIT $4")                                                   \
     X(place_prune, "DELETE FROM place WHERE tree=$1 AND NOT EXISTS (SELECT 1 FROM entry e "        \
                    "WHERE e.tree=place.tree AND e.k=place.k)")                                     \
     X(place_clear, "DELETE FROM place WHERE tree=$1")                                              \

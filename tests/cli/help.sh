@@ -52,6 +52,7 @@ Organise
   restore      Bring a deleted session back
 
 Serve
+  acp          Stand between an editor and an ACP agent, and record
   serve        Serve the store over HTTP
 
 Take care of the store

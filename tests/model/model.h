@@ -103,6 +103,7 @@ struct m_session {
     m_list moves;      /* m_move */
     m_list undo, redo; /* m_move: the two stacks */
     m_session *merged_into;
+    m_session *started; /* it was started by that one */
     bool archived, deleted, purged;
     int64_t deleted_at, expires, created;
     int delete_group; /* which delete took it */
@@ -115,9 +116,11 @@ typedef struct m_member {
 } m_member;
 
 struct m_tree {
-    const char *id;  /* NULL until learned */
-    m_list members;  /* m_member, the owner too */
-    m_list sessions; /* m_session in order of creation, purged ones too */
+    const char *id;                    /* NULL until learned */
+    m_list members;                    /* m_member, the owner too */
+    m_list sessions;                   /* m_session in order of creation, purged ones too */
+    const char *offer, *giver, *taker; /* that it is being handed over; NULL: it is not */
+    unsigned mark;
 };
 
 typedef struct m_verdict {
@@ -200,6 +203,17 @@ m_set model_delete(model *m, const char *user, const char *id, bool tree, bool d
                    int64_t *entries);
 m_set model_restore(model *m, const char *user, const char *id, bool tree, m_answer *out);
 void model_gc(model *m, bool dry, int64_t *sessions, int64_t *expired, int64_t *entries);
+
+/* ---- model_make.c: made by the first entry, archived, handed over */
+
+/* An append with `make`. */
+m_set model_make(model *m, const char *user, const char *client, const char *id,
+                 const ramet_append_in *in, m_answer *out);
+m_set model_archive(model *m, const char *user, const char *id, bool archived, m_answer *out);
+/* *of is the session when its tree is offered now; the caller sets the id of that. */
+m_set model_offer(model *m, const char *user, const char *id, const char *to, m_session **of);
+m_set model_offer_end(model *m, const char *user, m_tree *t, bool accept);
+bool m_offered(const m_tree *t, const char *user);
 
 /* ---- model_moves.c: appends, forks and moves */
 

@@ -108,6 +108,8 @@ m_set model_member_set(model *m, const char *user, const char *id, const char *w
     if (bad || m->got != RAMET_OK)
         return bad ? bad : M(OK);
     if (level == RAMET_OWNER)
+        t->offer = NULL; /* it was the old owner's */
+    if (level == RAMET_OWNER)
         for (size_t i = 0; i < t->members.n; i++)
             if (((m_member *)t->members.items[i])->level == RAMET_OWNER)
                 ((m_member *)t->members.items[i])->level = RAMET_MANAGER;
@@ -140,6 +142,8 @@ m_set model_member_remove(model *m, const char *user, const char *id, const char
             t->members.items[i] = t->members.items[--t->members.n];
             break;
         }
+    if (t->offer && m_same(t->taker, who))
+        t->offer = NULL;
     return M(OK);
 }
 

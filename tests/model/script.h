@@ -99,6 +99,11 @@ typedef enum {
     X(tags_remove, 6, 0, 0, 0, 0, A_S, A_TAGS)                                                     \
     X(member_set, 40, 3, 15, 1, 1, A_S, A_MEMBER, A_LEVEL)                                         \
     X(member_remove, 5, 1, 1, 0, 0, A_S, A_MEMBER)                                                 \
+    X(make, 30, 2, 20, 10, 5, A_S, A_TO, A_S1, A_AT, A_TITLE, A_META, A_K)                         \
+    X(archive, 8, 0, 3, 1, 0, A_S, A_ARCH)                                                         \
+    X(offer, 14, 0, 6, 1, 0, A_S, A_MEMBER)                                                        \
+    X(offer_end, 20, 0, 6, 1, 0, A_S, A_K)                                                         \
+    X(offers, 4, 0, 1, 0, 0, A_K)                                                                  \
     X(verdict, 5, 2, 0, 0, 0, A_S, A_BR, A_S1, A_B1, A_S2, A_WIN, A_REASON)                        \
     X(gc, 3, 1, 3, 2, 1, A_DRY)                                                                    \
     X(get, 25, 15, 20, 20, 10, A_S)                                                                \

@@ -13,6 +13,7 @@
 
 #ifndef OVER_HTTP
 enum { OVER_WIRE = 0 };
+#define append_at_home ramet_append
 #else
 enum { OVER_WIRE = 1 };
 
@@ -104,6 +105,13 @@ via_call *via_home(ramet_call *c); /* for one that stays at home */
 #define ramet_gc(c, ...) HOME(c, ramet_gc, __VA_ARGS__)
 #define ramet_backup(c, ...) HOME(c, ramet_backup, __VA_ARGS__)
 #define ramet_copy(c, ...) (ramet_copy)(via_home(c)->local, __VA_ARGS__)
+/* What the client has no call for. */
+#define append_at_home(c, ...) (ramet_append)(via_home(c)->local, __VA_ARGS__)
+#define ramet_archive(c, ...) (ramet_archive)(via_home(c)->local, __VA_ARGS__)
+#define ramet_transfer_add(c, ...) (ramet_transfer_add)(via_home(c)->local, __VA_ARGS__)
+#define ramet_transfer_accept(c, id) (ramet_transfer_accept)(via_home(c)->local, id)
+#define ramet_transfer_delete(c, id) (ramet_transfer_delete)(via_home(c)->local, id)
+#define ramet_transfers(c, ...) (ramet_transfers)(via_home(c)->local, __VA_ARGS__)
 #define ramet_stat(c, ...) HOME(c, ramet_stat, __VA_ARGS__)
 
 #endif

@@ -303,6 +303,19 @@ test('an event larger than the limit reaches a reader that takes it', async () =
   assert.equal(texts(replayed)[0].length, text.length);
 });
 
+test('what is told only once reaches a reader that is behind', async () => {
+  const s = await start({ args: ['--stream-bytes', '32768'] });
+  await newSession(s, { id: 'a' });
+  const live = await sse(s, '?session=a'), turns = 40;
+  const of = (name) => live.events.filter((e) => e.event === name).length;
+  for (let i = 0; i < turns; i++) {
+    const r = await call(s, 'POST', 'sessions/a/messages', { json: { text: 'w'.repeat(4500) } });
+    assert.equal(r.status, 200, r.text);
+    await live.until(() => of('turn.done') > i);
+  }
+  assert.deepEqual([of('turn.started'), of('turn.done')], [turns, turns]);
+});
+
 test('a long replay to a slow reader waits for it', async () => {
   const s = await start({ args: ['--stream-bytes', '65536'] });
   await newSession(s, { id: 'a' });
@@ -362,7 +375,7 @@ test('under load, a reader that keeps coming back sees every entry once and in o
   }
   await work;
   await steady.until(() => texts(steady).length === want, 20000 * slow);
-  assert.ok(rounds > 5, `${rounds} rounds`);
+  assert.ok(rounds > 2, `${rounds} rounds`);
   const name = (e) => `${e.json.number} ${e.json.session_id} ${e.json.entry.position}`;
   assert.deepEqual(seen.map(name), steady.events.filter((e) => e.event === 'entry.appended').map(name));
   assert.equal(new Set(seen.map(name)).size, want);

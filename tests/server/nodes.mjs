@@ -177,7 +177,7 @@ check('large words, beyond what one notification holds, in every script', async 
   const id = await fresh();
   const alphabet = ['ä', '中', '😀', 'a"b', '\\n\\', "'x'", 'é', '{}', 'ℵ'];
   const word = (size, k) => Array.from({ length: size }, (_, i) => alphabet[(i * 7 + k) % alphabet.length]).join('');
-  const text = [word(3000, 1), word(20000, 2), 'kurz', word(9000, 3), word(30000, 4), 'ende'].join(' ');
+  const text = [word(3000, 1), word(20000, 2), 'kurz', word(9000, 3), word(120000, 4), 'ende'].join(' ');
   const window = await sse(n[2], `?session=${id}`);
   const w = await say(n[0], id, text);
   assert.equal((await w.end()).status, 'done');

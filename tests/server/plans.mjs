@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What PostgreSQL really does: a server of its own that writes down the plan of every statement,
-// and a node that is used in every way. No statement of a request walks a table; rows are spread
-// over all partitions.
+// and nodes that are used in every way, on whole tables and on partitions. No statement of a request
+// walks a table; rows are spread over all partitions.
 import { chmodSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
@@ -19,15 +19,17 @@ async function postgres(...args) {
   assert.equal(r.code, 0, r.err);
   return r.out.trim();
 }
-const sql = async (text) => (await postgres('psql', folder, '-At', '-F', ' ', '-c', text)).split('\n');
+const sql = async (...texts) =>
+  (await postgres('psql', folder, '-qAt', '-F', ' ', ...texts.flatMap((text) => ['-c', text]))).split('\n');
+const parted = (text) => sql('\\c parted', text);
 
 const SESSIONS = 64, PARTS = 8;
-let node;
+let node, whole;
 const ids = Array.from({ length: SESSIONS }, (_, i) => `s${i}`);
 const all = (work) => Promise.all(ids.map(work));
 
-test('a load of every kind', async () => {
-  node = await start({ db: await postgres('start', folder), keep: true, args: ['--admins', 'local'] });
+async function load(db) {
+  node = await start({ db, keep: true, args: ['--admins', 'local'] });
   await all((id) => newSession(node, { id, title: `Title ${id}`, tags: ['all', id] }));
   for (let i = 0; i < 5; i++) await all((id) => append(node, id, [`a${i} of ${id}`, `b${i} of ${id}`]));
   await all((id) => append(node, id, { id: `${id}-e`, role: 'assistant', text: `the end of ${id}` }));
@@ -50,16 +52,28 @@ test('a load of every kind', async () => {
   await must(node, 'POST', `sessions/s1/messages`, { json: { text: 'hello' } });
   await eventually(async () => assert.ok((await must(node, 'GET', 'search?q=end')).hits.length > 0));
   for (const id of ids.slice(0, 8)) await must(node, 'DELETE', `sessions/${id}`);
+}
+
+test('a load of every kind, on whole tables', async () => {
+  whole = await postgres('start', folder);
+  await load(whole);
+  const parts = await sql("SELECT count(*) FROM pg_class WHERE relkind='p'");
+  assert.deepEqual(parts, ['0']);
+  await node.stop();
+}, { seconds: 120 });
+
+test('a load of every kind, on partitions', async () => {
+  await load(`${await postgres('database', whole, 'parted')}&partitions=${PARTS}`);
 }, { seconds: 120 });
 
 test('rows are spread over all partitions', async () => {
   for (const [table, most] of [['tree', 0.35], ['session', 0.35], ['branch', 0.35], ['entry', 0.35]]) {
-    const rows = await sql(`SELECT tableoid::regclass,count(*) FROM ${table} GROUP BY 1`);
+    const rows = await parted(`SELECT tableoid::regclass,count(*) FROM ${table} GROUP BY 1`);
     const counts = rows.map((r) => Number(r.split(' ')[1])), total = counts.reduce((a, b) => a + b);
     assert.equal(counts.length, PARTS, `${table}: ${rows}`);
     assert.ok(Math.max(...counts) < total * most, `${table}: ${rows}`);
   }
-  const plain = await sql("SELECT count(*) FROM pg_inherits WHERE inhparent='dir'::regclass");
+  const plain = await parted("SELECT count(*) FROM pg_inherits WHERE inhparent='dir'::regclass");
   assert.deepEqual(plain, ['0'], 'ids are looked up in one table');
 });
 

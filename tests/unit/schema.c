@@ -76,9 +76,15 @@ Test(schema, every_version_is_upgraded, .init = setup, .fini = teardown)
         db *d = open_db(true);
         cr_assert_eq(schema_migrate(d, schema_steps, n, true, message), RAMET_OK, "%s", message);
         cr_expect_eq(db_one(d, "SELECT count(*) FROM sqlite_master WHERE name='turn'"), n > 2);
+        db_script(d, "INSERT INTO tree(tree,id,root,created) VALUES(1,'t',1,77)");
+        db_script(d, "INSERT INTO member(tree,user_id,level) VALUES(1,'ann',4),(2,'bob',4)");
         cr_assert_eq(schema_migrate(d, schema_steps, schema_n_steps, false, message), RAMET_OK,
                      "%s", message);
         cr_expect_eq(db_one(d, "SELECT count(*) FROM sqlite_master WHERE name='turn'"), 1);
+        /* Members have been there as long as their tree. */
+        cr_expect_eq(db_one(d, "SELECT created FROM member WHERE user_id='ann'"), 77);
+        cr_expect_eq(db_one(d, "SELECT created FROM member WHERE user_id='bob'"), 0);
+        cr_expect_eq(db_one(d, "SELECT count(*) FROM member"), 2);
         db_close(d);
         unlink(path);
     }

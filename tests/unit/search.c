@@ -316,6 +316,38 @@ Test(search, what_gc_took_is_not_found)
     cr_assert_str_eq(found("quick"), "e1");
 }
 
+Test(search, texts_that_are_given_later_are_found)
+{
+    fruit();
+    ramet_hits hits;
+    cr_assert_str_eq(found("brown"), "e1 e2 e4");
+    ok(ramet_indexed_set(T.call, "s", "e1", "an animal of the forest"));
+    cr_assert_str_eq(found("forest"), "e1");
+    cr_assert_str_eq(found("forest apples"), "e1", "together with its own");
+    cr_assert_str_eq(found("brown"), "e1 e2 e4", "and by its own as before");
+    ok(ramet_search(T.call, &(ramet_search_in){.query = "forest"}, &hits));
+    cr_assert_str_eq(hits.items[0].snippet, "an animal of the forest");
+    cr_assert_eq(hits.items[0].n_marks, 1);
+    /* Another one takes its place. */
+    ok(ramet_indexed_set(T.call, "s", "e1", "lives in a burrow"));
+    cr_assert_str_eq(found("forest"), "");
+    cr_assert_str_eq(found("burrow"), "e1");
+    cr_assert_str_eq(found("brown"), "e1 e2 e4");
+    /* Nobody hears of it, and the index can be made anew. */
+    ramet_events_out events;
+    int64_t last = ramet_event_last(T.store), indexed;
+    ok(ramet_events(T.call, &(ramet_events_in){.after = last - 1}, &events));
+    cr_assert_eq(events.n, 0);
+    ok(ramet_search_update(T.call, true, &indexed));
+    cr_assert_str_eq(found("burrow"), "e1");
+    drop("s");
+    tick(8 * DAY);
+    ramet_gc_out out;
+    ok(ramet_gc(T.call, false, NULL, NULL, &out));
+    cr_assert_str_eq(found("burrow"), "");
+    cr_assert_str_eq(found("brown"), "e4");
+}
+
 static void search_file(char *out, size_t n)
 {
     snprintf(out, n, "%s-search", T.path);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// packages.mjs: npm packages for tests, pinned by package-lock.json, installed once into the build
+// packages.mjs: npm packages for tests, pinned by package-lock.json (the agents, whose locks would be
+// of one platform, by package.json), installed once into the build
 // folder. Two suites may ask at the same time: a process of this file installs, under a lock that
 // goes with it, and the other waits.
 import { execFile, execFileSync } from 'node:child_process';
@@ -11,35 +12,45 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
 const self = fileURLToPath(import.meta.url);
-const here = join(dirname(self), '..'); // of package.json
-const home = join(process.env.B ?? join(here, '..', '..', 'build'), 'node-server');
+const tests = join(dirname(self), '..');
+const build = process.env.B ?? join(tests, '..', '..', 'build');
+// Where a package.json stands, and where its packages go. The agents are large: only those who run them wait for that.
+const sets = { server: [tests, join(build, 'node-server')], agents: [join(tests, 'agents'), join(build, 'node-agents')],
+  agents22: [join(tests, 'agents22'), join(build, 'node-agents22')] };
 
-function installed() {
-  const [want, have] = [here, home].map((d) => join(d, 'package-lock.json'));
-  return existsSync(have) && readFileSync(have, 'utf8') === readFileSync(want, 'utf8');
+const files = (here) => ['package.json', 'package-lock.json'].filter((f) => existsSync(join(here, f)));
+
+function installed([here, home]) {
+  return files(here).every((f) => existsSync(join(home, f)) &&
+    readFileSync(join(home, f), 'utf8') === readFileSync(join(here, f), 'utf8'));
 }
 
-function install() {
+function install([here, home]) {
   const fresh = `${home}.new`;
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(fresh, { recursive: true });
-  for (const f of ['package.json', 'package-lock.json']) copyFileSync(join(here, f), join(fresh, f));
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'],
+  for (const f of files(here)) copyFileSync(join(here, f), join(fresh, f));
+  const how = files(here).length > 1 ? ['ci'] : ['install', '--no-package-lock'];
+  execFileSync('npm', [...how, '--no-audit', '--no-fund', '--ignore-scripts'],
                { cwd: fresh, stdio: 'pipe', env: { ...process.env, npm_config_update_notifier: 'false' } });
   rmSync(home, { recursive: true, force: true });
   renameSync(fresh, home);
 }
 
-async function ready() {
-  if (installed()) return;
+async function ready(set) {
+  const home = sets[set][1];
+  if (installed(sets[set])) return home;
   mkdirSync(dirname(home), { recursive: true });
-  await promisify(execFile)('flock', [`${home}.flock`, process.execPath, self], { maxBuffer: 1 << 26 });
+  await promisify(execFile)('flock', [`${home}.flock`, process.execPath, self, set], { maxBuffer: 1 << 26 });
+  return home;
 }
 
 /** The module of a package of package.json. */
-export async function load(name) {
-  await ready();
-  return import(pathToFileURL(createRequire(join(home, 'package.json')).resolve(name)));
+export async function load(name, set = 'server') {
+  return import(pathToFileURL(createRequire(join(await ready(set), 'package.json')).resolve(name)));
 }
 
-if (process.argv[1] === self && !installed()) install();
+/** A file of a package, or (`.bin/NAME`) a program. */
+export const file = async (path, set = 'agents') => join(await ready(set), 'node_modules', path);
+
+if (process.argv[1] === self && !installed(sets[process.argv[2]])) install(sets[process.argv[2]]);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * conduct.c: a conductor on both sides. It starts the proxy, speaks as the editor, and takes what
+ * is for the agent (and brings what the agent says) inside of messages `proxy/successor`.
+ *
+ * The two directions share one connection, so a request to the agent goes out under another id: the
+ * old one behind a prefix. Nothing has to be remembered for that.
+ */
+#include "acp/own.h"
+
+#include <string.h>
+
+#define AWAY_ID OWN_ID "away:"
+static const char *const words[][2] = {{"proxy/initialize", "proxy/successor"},
+                                       {"_proxy/initialize", "_proxy/successor"}};
+
+static const char *away_id(proxy *p, const char *raw)
+{
+    return json_quote(p->mem, arena_printf(p->mem, AWAY_ID "%s", raw));
+}
+
+/* ------------------------------------------------------------------ to the agent */
+
+void conduct_put(proxy *p, const char *line, size_t n)
+{
+    message m;
+    if (message_read(&m, p->mem, line, n) != MESSAGE_FINE)
+        return;
+    if (!m.method) { /* an answer to what came inside: under the id that it came with */
+        editor_put(p, line, n);
+        return;
+    }
+    /* A cancellation names a request of the connection that it travels on. */
+    const json_node *named = message_at(&m, m.params, "requestId");
+    if (strcmp(m.method, "$/cancel_request") == 0 && named) {
+        const char *raw = json_raw(p->mem, &m.d, named);
+        bool away = ask_find(p, raw) != NULL;
+        splices changes = {0};
+        if (away)
+            splice_node(&changes, named, away_id(p, raw));
+        const char *out = splice_text(&m, &changes, 0, n, &n);
+        editor_put(p, out, n);
+        return;
+    }
+    member inside[] = {{"method", json_quote(p->mem, m.method)},
+                       {"params", m.params ? json_raw(p->mem, &m.d, m.params) : NULL}};
+    member all[] = {{"jsonrpc", "\"2.0\""},
+                    {"id", m.id_raw ? away_id(p, m.id_raw) : NULL},
+                    {"method", json_quote(p->mem, p->successor)},
+                    {"params", json_with(p->mem, NULL, inside, 2)}};
+    const char *out = json_with(p->mem, NULL, all, 4);
+    editor_put(p, out, strlen(out));
+}
+
+/* ------------------------------------------------------------------ from the conductor */
+
+/* What the agent says, taken out. */
+static void inside_hear(proxy *p, const message *m)
+{
+    member all[] = {{"jsonrpc", "\"2.0\""},
+                    {"id", m->id_raw},
+                    {"method", message_raw(m, m->params, "method")},
+                    {"params", message_raw(m, m->params, "params")}};
+    char *line = arena_strdup(p->mem, json_with(p->mem, NULL, all, 4));
+    agent_hear(p, line, strlen(line));
+}
+
+static bool answer_away(proxy *p, const message *m)
+{
+    const char *id = json_text(p->mem, &m->d, m->id);
+    splices changes = {0};
+    size_t n;
+    if (!id || strncmp(id, AWAY_ID, sizeof AWAY_ID - 1) != 0)
+        return false;
+    splice_node(&changes, m->id, id + sizeof AWAY_ID - 1);
+    char *line = arena_strdup(p->mem, splice_text(m, &changes, 0, m->n, &n));
+    agent_hear(p, line, n);
+    return true;
+}
+
+/* It tells by the first request what it is. False: nobody has an agent. */
+static bool began(proxy *p, const message *m)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (strcmp(m->method, words[i][0]) == 0)
+            p->successor = words[i][1];
+    if (!p->successor && m->id_raw)
+        editor_error(p, m->id_raw, RPC_INVALID,
+                     "there is no agent: start 'ramet acp -- AGENT', or let a conductor send "
+                     "proxy/initialize first",
+                     NULL);
+    return p->successor != NULL;
+}
+
+void conduct_hear(proxy *p, char *line, size_t n)
+{
+    message m;
+    splices changes = {0};
+    if (message_read(&m, p->mem, line, n) != MESSAGE_FINE) {
+        editor_hear(p, line, n);
+        return;
+    }
+    if (!m.method) {
+        if (!answer_away(p, &m))
+            editor_hear(p, line, n);
+        return;
+    }
+    if (!p->successor && !began(p, &m))
+        return;
+    if (strcmp(m.method, words[0][0]) == 0 || strcmp(m.method, words[1][0]) == 0) {
+        splice_node(&changes, message_at(&m, m.d.nodes, "method"), "\"initialize\"");
+        line = arena_strdup(p->mem, splice_text(&m, &changes, 0, n, &n));
+        editor_hear(p, line, n);
+    } else if (strcmp(m.method, words[0][1]) == 0 || strcmp(m.method, words[1][1]) == 0) {
+        inside_hear(p, &m);
+    } else {
+        editor_hear(p, line, n);
+    }
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * acp.c: an agent that is a program which speaks the Agent Client Protocol: Claude Code, Codex,
+ * OpenCode, Gemini, Qwen … Its sessions are made anew, with the conversation so far as a text, when
+ * what it holds is not exactly the history that it is asked about.
+ */
+#include "agent/acp.h"
+
+#include "base/util.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { WAIT_MS = 100, CANCEL_MS = 5000, FILE_BYTES = 8 << 20, SEED_BYTES = 1 << 20, WORDS = 64 };
+
+static const agent_setting settings[] = {
+    {"command", NULL, "the program and its arguments, parted by blanks", false},
+    {"folder", "", "the working folder of sessions that have none", false},
+    {"files", "off", "what it may do with files in the folder through Ramet: off, read, write",
+     false},
+    {NULL, NULL, NULL, false}};
+
+/* One turn. */
+typedef struct talk {
+    acp *own;
+    program *p;
+    listener l;
+    arena *a; /* emptied after each line */
+    const agent_turn *t;
+    const agent_sink *s;
+    agent_result *out;
+    const char *folder;
+    bool stop;     /* the sink has said so */
+    int64_t since; /* when the agent was told to stop; 0: it was not */
+} talk;
+
+/* ------------------------------------------------------------------ opening */
+
+static bool acp_open(agent *a, char *why)
+{
+    acp *own = xcalloc(1, sizeof *own);
+    const char *files = agent_get(a, "files");
+    own->a = arena_new();
+    own->argv = arena_array(own->a, WORDS + 1, sizeof *own->argv);
+    char *words = arena_strdup(own->a, agent_get(a, "command"));
+    size_t n = 0;
+    for (char *w; n < WORDS && (w = strsep(&words, " \t"));)
+        if (*w)
+            own->argv[n++] = w;
+    own->writes = strcmp(files, "write") == 0;
+    own->reads = own->writes || strcmp(files, "read") == 0;
+    if (!n || (!own->reads && strcmp(files, "off") != 0)) {
+        snprintf(why, AGENT_MESSAGE, "%s",
+                 n ? "files must be off, read or write" : "command must name a program");
+        arena_free(own->a);
+        free(own);
+        return false;
+    }
+    pthread_mutex_init(&own->lock, NULL);
+    pthread_cond_init(&own->some, NULL);
+    a->own = own;
+    return true;
+}
+
+static void acp_close(agent *a)
+{
+    acp *own = a->own;
+    programs_stop(own);
+    pthread_mutex_destroy(&own->lock);
+    pthread_cond_destroy(&own->some);
+    arena_free(own->a);
+    free(own);
+}
+
+/* ------------------------------------------------------------------ files */
+
+/* Opens a file that lies in the folder, whatever links are on the way; -1: it does not. */
+static int file_open(const talk *k, const char *path, int flags)
+{
+    size_t n = strlen(k->folder);
+    while (n > 1 && k->folder[n - 1] == '/')
+        n--;
+    if (!path || strncmp(path, k->folder, n) != 0 || path[n] != '/')
+        return -1;
+    int folder = open(k->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC | O_NONBLOCK),
+                           .mode = flags & O_CREAT ? 0644 : 0,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    int fd = folder < 0 ? -1 : (int)syscall(SYS_openat2, folder, path + n + 1, &how, sizeof how);
+    struct stat st;
+    if (folder >= 0)
+        close(folder);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* The text from line `line` on, at most `limit` lines; NULL: it is none. */
+static const char *file_read(talk *k, const message *m)
+{
+    int64_t line = 1, limit = INT64_MAX;
+    int fd = k->own->reads ? file_open(k, message_text(m, m->params, "path"), O_RDONLY) : -1;
+    if (fd < 0)
+        return NULL;
+    buf b;
+    char part[1 << 14];
+    ssize_t got;
+    buf_init(&b, FILE_BYTES);
+    while ((got = read(fd, part, sizeof part)) > 0)
+        buf_add(&b, part, (size_t)got);
+    close(fd);
+    json_int(&m->d, message_at(m, m->params, "line"), &line);
+    json_int(&m->d, message_at(m, m->params, "limit"), &limit);
+    char *from = arena_memdup(k->a, b.p, b.n);
+    bool fine = !b.over && got == 0 && utf8_valid(from, b.n) && strlen(from) == b.n;
+    buf_release(&b);
+    if (!fine)
+        return NULL;
+    for (; line > 1 && *from; line--)
+        from += strcspn(from, "\n") + (strchr(from, '\n') != NULL);
+    char *to = from;
+    for (; limit > 0 && *to; limit--)
+        to += strcspn(to, "\n") + (strchr(to, '\n') != NULL);
+    *to = 0;
+    return from;
+}
+
+static bool file_write(talk *k, const message *m)
+{
+    const char *text = message_text(m, m->params, "content");
+    int fd = k->own->writes && text
+                 ? file_open(k, message_text(m, m->params, "path"), O_WRONLY | O_CREAT | O_TRUNC)
+                 : -1;
+    size_t n = fd < 0 ? 0 : strlen(text), at = 0;
+    for (ssize_t put; at < n && (put = write(fd, text + at, n - at)) > 0;)
+        at += (size_t)put;
+    return fd >= 0 && close(fd) == 0 && at == n;
+}
+
+/* ------------------------------------------------------------------ what it asks */
+
+static void reply(talk *k, const message *m, const char *result)
+{
+    program_say(k->p, arena_printf(k->a, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}", m->id_raw,
+                                   result));
+}
+
+static void refuse(talk *k, const message *m, int code, const char *text)
+{
+    program_say(
+        k->p,
+        arena_printf(k->a, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":%s}}",
+                     m->id_raw, code, json_quote(k->a, text)));
+}
+
+static void permission(talk *k, const message *m)
+{
+    const json_node *all = message_at(m, m->params, "options");
+    const char *title = message_text(m, m->params, "toolCall.title"), *answer = NULL;
+    char id[AGENT_CALL_ID];
+    buf b;
+    buf_init(&b, 1 << 20);
+    buf_putc(&b, '[');
+    for (const json_node *v = json_is(all, JSON_ARRAY) ? json_first(&m->d, all) : NULL; v;
+         v = json_next(&m->d, all, v)) {
+        const char *own = message_raw(m, v, "optionId"), *name = message_raw(m, v, "name");
+        if (own)
+            buf_printf(&b, "%s{\"id\":%s,\"name\":%s}", b.n > 1 ? "," : "", own, name ? name : own);
+    }
+    buf_putc(&b, ']');
+    agent_question q = {agent_call_id(id), "permission", title ? title : "May I?", b.p};
+    k->stop |= !k->s->ask(k->s->arg, &q, &answer);
+    buf_release(&b);
+    reply(k, m,
+          k->stop || !answer
+              ? "{\"outcome\":{\"outcome\":\"cancelled\"}}"
+              : arena_printf(k->a, "{\"outcome\":{\"outcome\":\"selected\",\"optionId\":%s}}",
+                             json_quote(k->a, answer)));
+}
+
+static void request(talk *k, const message *m)
+{
+    if (strcmp(m->method, "session/request_permission") == 0) {
+        permission(k, m);
+    } else if (strcmp(m->method, "fs/read_text_file") == 0) {
+        const char *text = file_read(k, m);
+        if (text)
+            reply(k, m, arena_printf(k->a, "{\"content\":%s}", json_quote(k->a, text)));
+        else
+            refuse(k, m, RPC_NOT_FOUND, "there is no such text in the session's folder");
+    } else if (strcmp(m->method, "fs/write_text_file") == 0) {
+        if (file_write(k, m))
+            reply(k, m, "{}");
+        else
+            refuse(k, m, RPC_PARAMS, "this cannot be written in the session's folder");
+    } else {
+        refuse(k, m, RPC_NO_METHOD, "Method not found");
+    }
+}
+
+/* ------------------------------------------------------------------ what it tells */
+
+/* A call is told once it has ended, with its result: what it was asked came before. */
+static void tool(talk *k, const message *m, const json_node *u)
+{
+    const char *id = message_text(m, u, "toolCallId"), *status = message_text(m, u, "status");
+    const char *name = message_text(m, u, "name"), *input = message_raw(m, u, "rawInput");
+    const char *output = message_raw(m, u, "rawOutput");
+    bool failed = status && strcmp(status, "failed") == 0;
+    if (!name)
+        name = message_text(m, u, "title");
+    if (strcmp(message_text(m, u, "sessionUpdate"), "tool_call") == 0)
+        k->stop |=
+            !k->s->tool_call(k->s->arg, id, name && *name ? name : "tool", input ? input : "{}");
+    if (!output)
+        output = message_raw(m, u, "content");
+    if (failed || (status && strcmp(status, "completed") == 0))
+        k->stop |= !k->s->tool_result(k->s->arg, id, output ? output : "null", failed);
+}
+
+static void update(talk *k, const message *m)
+{
+    const json_node *u = message_at(m, m->params, "update");
+    const char *kind = message_text(m, u, "sessionUpdate");
+    const char *text = message_text(m, u, "content.text");
+    if (!kind)
+        return;
+    if (strcmp(kind, "agent_message_chunk") == 0 && text)
+        k->stop |= !k->s->delta(k->s->arg, text, strlen(text));
+    else if (strcmp(kind, "agent_thought_chunk") == 0 && text)
+        k->stop |= !k->s->thinking(k->s->arg, text, strlen(text));
+    else if (strncmp(kind, "tool_call", 9) == 0 && message_text(m, u, "toolCallId"))
+        tool(k, m, u);
+    else if (strcmp(kind, "plan") == 0 && message_raw(m, u, "entries"))
+        k->stop |= !k->s->plan(k->s->arg, arena_printf(k->a, "{\"type\":\"plan\",\"entries\":%s}",
+                                                       message_raw(m, u, "entries")));
+}
+
+static void usage(talk *k, const message *m)
+{
+    ramet_usage u = {0};
+    const json_node *all = message_at(m, m->result, "usage");
+    json_int(&m->d, message_at(m, all, "inputTokens"), &u.input);
+    json_int(&m->d, message_at(m, all, "outputTokens"), &u.output);
+    json_int(&m->d, message_at(m, all, "cachedReadTokens"), &u.cached);
+    if (json_is(all, JSON_OBJECT) && u.input >= 0 && u.output >= 0 && u.cached >= 0)
+        k->s->usage(k->s->arg, &u);
+}
+
+/* ------------------------------------------------------------------ talking */
+
+/* Told once; a program that does not care is left after a while. False: enough waited. */
+static bool stop_told(talk *k)
+{
+    if (!k->stop && !k->s->cancelled(k->s->arg))
+        return true;
+    if (k->since)
+        return time_mono_us() - k->since < (int64_t)CANCEL_MS * 1000;
+    k->since = time_mono_us();
+    if (k->l.inner)
+        program_say(k->p,
+                    arena_printf(k->a,
+                                 "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{"
+                                 "\"sessionId\":%s}}",
+                                 json_quote(k->a, k->l.inner)));
+    return k->l.inner != NULL;
+}
+
+/* Hears until the answer to what was asked is there: *m, whose line is *line. */
+static bool answer_wait(talk *k, message *m, char **line)
+{
+    size_t n;
+    for (;;) {
+        if (!stop_told(k)) {
+            k->out->end = AGENT_CANCELLED;
+            return false;
+        }
+        *line = listener_next(k->own, k->p, &k->l, WAIT_MS, &n);
+        if (!*line && k->p->gone) {
+            agent_fail(k->out, "the agent's program has ended");
+            return false;
+        }
+        if (!*line)
+            continue;
+        if (message_read(m, k->a, *line, n) == MESSAGE_FINE) {
+            if (!m->method)
+                return true;
+            if (m->id_raw)
+                request(k, m);
+            else if (strcmp(m->method, "session/update") == 0)
+                update(k, m);
+        }
+        free(*line);
+        arena_reset(k->a);
+    }
+}
+
+static bool refused(talk *k, const message *m)
+{
+    if (!m->error)
+        return false;
+    const char *text = message_text(m, m->error, "message");
+    agent_fail(k->out, "the agent refused: %s", text ? text : "it did not say why");
+    return true;
+}
+
+/* ------------------------------------------------------------------ what it holds */
+
+/* Where the new message begins: the last entries of the user. */
+static size_t message_at_end(const agent_turn *t)
+{
+    size_t n = t->n;
+    while (n && t->history[n - 1].role == RAMET_USER)
+        n--;
+    return n;
+}
+
+/* Whether an inner session holds all before `n`: up to a hash it was told, and what follows is the
+ * answer that it gave itself. */
+static bool holds(const held *h, const agent_turn *t, size_t n)
+{
+    while (n && t->history[n - 1].turn_id && strcmp(t->history[n - 1].turn_id, h->turn) == 0 &&
+           strcmp(t->history[n - 1].hash, h->hash) != 0)
+        n--;
+    return n && strcmp(t->history[n - 1].hash, h->hash) == 0;
+}
+
+static bool inner_find(talk *k, size_t n)
+{
+    pthread_mutex_lock(&k->own->lock);
+    for (held **at = &k->own->held; *at; at = &(*at)->next) {
+        held *h = *at;
+        if (h->in != k->p || !k->t->session_id || strcmp(h->session, k->t->session_id) != 0 ||
+            !holds(h, k->t, n))
+            continue;
+        *at = h->next;
+        k->l.inner = h->inner;
+        free(h->session);
+        free(h->turn);
+        free(h);
+        break;
+    }
+    pthread_mutex_unlock(&k->own->lock);
+    return k->l.inner != NULL;
+}
+
+static void inner_keep(talk *k)
+{
+    if (!k->t->session_id || !k->t->n)
+        return;
+    held *h = xcalloc(1, sizeof *h);
+    h->session = xstrdup(k->t->session_id);
+    h->inner = xstrdup(k->l.inner);
+    h->turn = xstrdup(k->t->turn_id);
+    h->in = k->p;
+    memcpy(h->hash, k->t->history[k->t->n - 1].hash, sizeof h->hash);
+    pthread_mutex_lock(&k->own->lock);
+    h->next = k->own->held;
+    k->own->held = h;
+    pthread_mutex_unlock(&k->own->lock);
+}
+
+static bool inner_make(talk *k)
+{
+    message m;
+    char *line;
+    program_ask(k->own, k->p, &k->l, "session/new",
+                arena_printf(k->a, "{\"cwd\":%s,\"mcpServers\":[]}", json_quote(k->a, k->folder)));
+    if (!answer_wait(k, &m, &line))
+        return false;
+    const char *id = message_text(&m, m.result, "sessionId");
+    bool fine = !refused(k, &m) && id;
+    if (fine) {
+        pthread_mutex_lock(&k->own->lock);
+        k->l.inner = xstrdup(id);
+        pthread_mutex_unlock(&k->own->lock);
+    } else if (!m.error)
+        agent_fail(k->out, "the agent did not name its new session");
+    free(line);
+    arena_reset(k->a);
+    return fine;
+}
+
+/* The conversation before the message, its newest part when it is long. */
+static void seed_put(buf *b, const agent_turn *t, size_t n)
+{
+    size_t bytes = 0, from = n;
+    while (from && bytes + strlen(t->history[from - 1].text) < SEED_BYTES)
+        bytes += strlen(t->history[--from].text) + 16;
+    buf_puts(b, "The conversation so far, which you are part of; go on from its end. Do not answer "
+                "it again and do not mention this note.\n<conversation>\n");
+    for (size_t i = from; i < n; i++)
+        if (*t->history[i].text && t->history[i].role != RAMET_SYSTEM)
+            buf_printf(b, "%s:\n%s\n\n", t->history[i].role == RAMET_USER ? "User" : "Assistant",
+                       t->history[i].text);
+    buf_puts(b, "</conversation>\n");
+}
+
+static void prompt_ask(talk *k, size_t n, bool seed)
+{
+    buf text, params;
+    buf_init(&text, ACP_LINE_MAX);
+    buf_init(&params, 2 * ACP_LINE_MAX);
+    buf_printf(&params, "{\"sessionId\":%s,\"prompt\":[", json_quote(k->a, k->l.inner));
+    if (seed) {
+        seed_put(&text, k->t, n);
+        buf_printf(&params, "{\"type\":\"text\",\"text\":%s},", json_quote(k->a, text.p));
+    }
+    for (size_t i = n; i < k->t->n; i++)
+        buf_printf(&params, "%s{\"type\":\"text\",\"text\":%s}", i > n ? "," : "",
+                   json_quote(k->a, k->t->history[i].text));
+    buf_puts(&params, "]}");
+    program_ask(k->own, k->p, &k->l, "session/prompt", params.p);
+    buf_release(&text);
+    buf_release(&params);
+}
+
+static void talk_run(talk *k)
+{
+    message m;
+    char *line;
+    size_t n = message_at_end(k->t);
+    bool there = inner_find(k, n);
+    if (!there && !inner_make(k))
+        return;
+    prompt_ask(k, n, !there && n > 0);
+    if (!answer_wait(k, &m, &line))
+        return;
+    if (!refused(k, &m)) {
+        const char *why = message_text(&m, m.result, "stopReason");
+        k->out->end = why && strcmp(why, "cancelled") == 0 ? AGENT_CANCELLED : AGENT_DONE;
+        usage(k, &m);
+        if (k->out->end == AGENT_DONE)
+            inner_keep(k);
+    }
+    free(line);
+}
+
+static void acp_run(agent *a, const agent_turn *t, const agent_sink *s, agent_result *out)
+{
+    talk k = {.own = a->own, .t = t, .s = s, .out = out};
+    char why[400];
+    k.folder = t->session.folder && *t->session.folder ? t->session.folder : agent_get(a, "folder");
+    if (k.folder[0] != '/') {
+        agent_fail(out, "the session has no working folder, and the agent none for such sessions");
+        return;
+    }
+    k.p = program_enter(k.own, k.folder, s, why, sizeof why);
+    if (!k.p) {
+        agent_fail(out, "%s", why);
+        return;
+    }
+    k.a = arena_new();
+    listener_add(k.own, k.p, &k.l);
+    talk_run(&k);
+    listener_remove(k.own, k.p, &k.l);
+    program_leave(k.own, k.p);
+    arena_free(k.a);
+}
+
+const agent_kind agent_acp = {
+    .name = "acp",
+    .about = "a program that speaks the Agent Client Protocol",
+    .settings = settings,
+    .open = acp_open,
+    .close = acp_close,
+    .run = acp_run,
+};

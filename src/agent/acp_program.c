@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * acp_program.c: programs that speak ACP: started, heard, ended.
+ */
+#include "agent/acp.h"
+
+#include "base/util.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HELLO_MS = 60000, EOF_MS = 2000, TERM_MS = 3000 };
+
+/* ------------------------------------------------------------------ lines */
+
+static void line_give(acp *own, listener *l, const char *text, size_t n)
+{
+    heard_line *h = xcalloc(1, sizeof *h);
+    h->text = xmalloc(n + 1);
+    memcpy(h->text, text, n);
+    h->text[n] = 0;
+    h->n = n;
+    *l->last = h;
+    l->last = &h->next;
+    pthread_cond_broadcast(&own->some);
+}
+
+/* For whom a line is. With the lock. */
+static listener *line_for(program *p, const message *m)
+{
+    for (listener *l = p->listeners; l; l = l->next) {
+        if (!m->method && m->id_raw && strcmp(l->asked, m->id_raw) == 0)
+            return l;
+        if (m->method && m->session && l->inner && strcmp(l->inner, m->session) == 0)
+            return l;
+    }
+    return NULL;
+}
+
+static void line_hear(acp *own, program *p, arena *a, char *line, size_t n)
+{
+    message m;
+    if (message_read(&m, a, line, n) != MESSAGE_FINE)
+        return;
+    pthread_mutex_lock(&own->lock);
+    listener *l = line_for(p, &m);
+    if (l)
+        line_give(own, l, line, n);
+    pthread_mutex_unlock(&own->lock);
+    if (!l && m.method && m.id_raw) /* it would wait for ever */
+        program_say(p, arena_printf(a,
+                                    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,"
+                                    "\"message\":\"nobody is there to answer\"}}",
+                                    m.id_raw, RPC_INTERNAL));
+}
+
+typedef struct reading {
+    acp *own;
+    program *p;
+} reading;
+
+static void *reader_main(void *arg)
+{
+    reading r = *(reading *)arg;
+    lines_in in;
+    arena *a = arena_new();
+    char *line;
+    size_t n;
+    line_kind kind;
+    free(arg);
+    lines_in_init(&in, r.p->child.out, ACP_LINE_MAX);
+    while (!in.ended) {
+        struct pollfd f = {.fd = in.fd, .events = POLLIN};
+        if (poll(&f, 1, -1) <= 0)
+            continue;
+        lines_read(&in);
+        while ((kind = lines_next(&in, &line, &n)) != LINE_NONE) {
+            if (kind == LINE_WHOLE)
+                line_hear(r.own, r.p, a, line, n);
+            arena_reset(a);
+        }
+    }
+    pthread_mutex_lock(&r.own->lock);
+    r.p->gone = true;
+    pthread_cond_broadcast(&r.own->some);
+    pthread_mutex_unlock(&r.own->lock);
+    lines_in_release(&in);
+    arena_free(a);
+    return NULL;
+}
+
+void listener_add(acp *own, program *p, listener *l)
+{
+    *l = (listener){0};
+    l->last = &l->first;
+    pthread_mutex_lock(&own->lock);
+    l->next = p->listeners;
+    p->listeners = l;
+    pthread_mutex_unlock(&own->lock);
+}
+
+void listener_remove(acp *own, program *p, listener *l)
+{
+    pthread_mutex_lock(&own->lock);
+    listener **at = &p->listeners;
+    while (*at != l)
+        at = &(*at)->next;
+    *at = l->next;
+    pthread_mutex_unlock(&own->lock);
+    while (l->first) {
+        heard_line *h = l->first;
+        l->first = h->next;
+        free(h->text);
+        free(h);
+    }
+    free(l->inner);
+}
+
+char *listener_next(acp *own, program *p, listener *l, int ms, size_t *n)
+{
+    struct timespec until;
+    char *text = NULL;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (long)ms * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&own->lock);
+    while (!l->first && !p->gone &&
+           pthread_cond_timedwait(&own->some, &own->lock, &until) != ETIMEDOUT)
+        ;
+    heard_line *h = l->first;
+    if (h) {
+        l->first = h->next;
+        if (!h->next)
+            l->last = &l->first;
+        text = h->text;
+        *n = h->n;
+    }
+    pthread_mutex_unlock(&own->lock);
+    free(h);
+    return text;
+}
+
+/* A program that does not read is waited for: with it, all turns in its folder. */
+void program_say(program *p, const char *line)
+{
+    size_t n = strlen(line);
+    char *whole = xmalloc(n + 1);
+    memcpy(whole, line, n);
+    whole[n] = '\n';
+    pthread_mutex_lock(&p->saying);
+    for (size_t at = 0; !p->gone && at <= n;) {
+        ssize_t put = write(p->child.in, whole + at, n + 1 - at);
+        if (put > 0)
+            at += (size_t)put;
+        else if (errno != EINTR)
+            break;
+    }
+    pthread_mutex_unlock(&p->saying);
+    free(whole);
+}
+
+void program_ask(acp *own, program *p, listener *l, const char *method, const char *params)
+{
+    buf b;
+    pthread_mutex_lock(&own->lock);
+    snprintf(l->asked, sizeof l->asked, "%llu", ++p->last_id);
+    pthread_mutex_unlock(&own->lock);
+    buf_init(&b, 2 * ACP_LINE_MAX);
+    buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":", l->asked,
+               method);
+    buf_puts(&b, params);
+    buf_putc(&b, '}');
+    program_say(p, b.p);
+    buf_release(&b);
+}
+
+/* ------------------------------------------------------------------ programs */
+
+static bool program_start(acp *own, program *p)
+{
+    reading *r = xmalloc(sizeof *r);
+    *r = (reading){own, p};
+    if (!child_start(&p->child, own->argv, p->folder)) {
+        free(r);
+        return false;
+    }
+    if (pthread_create(&p->reader, NULL, reader_main, r) != 0)
+        abort();
+    return true;
+}
+
+static void program_free(program *p)
+{
+    child_stop(&p->child, EOF_MS, TERM_MS);
+    pthread_join(p->reader, NULL);
+    pthread_mutex_destroy(&p->saying);
+    free(p->folder);
+    free(p);
+}
+
+static bool program_hello(acp *own, program *p, const agent_sink *s)
+{
+    listener l;
+    char params[256];
+    char *line = NULL;
+    size_t n;
+    snprintf(params, sizeof params,
+             "{\"protocolVersion\":1,\"clientCapabilities\":{\"fs\":{\"readTextFile\":%s,"
+             "\"writeTextFile\":%s},\"terminal\":false},\"clientInfo\":{\"name\":\"ramet\","
+             "\"version\":\"" RAMET_VERSION "\"}}",
+             own->reads ? "true" : "false", own->writes ? "true" : "false");
+    listener_add(own, p, &l);
+    program_ask(own, p, &l, "initialize", params);
+    for (int ms = 0; !line && !p->gone && ms < HELLO_MS && !s->cancelled(s->arg); ms += 100)
+        line = listener_next(own, p, &l, 100, &n);
+    listener_remove(own, p, &l);
+    bool fine = line && strstr(line, "\"result\"");
+    free(line);
+    return fine;
+}
+
+/* Programs that are gone and that nobody uses any more. With the lock; gives those to be freed. */
+static program *programs_sweep(acp *own)
+{
+    program *old = NULL;
+    for (program **at = &own->programs; *at;) {
+        program *p = *at;
+        if (!p->gone || p->users) {
+            at = &p->next;
+            continue;
+        }
+        *at = p->next;
+        p->next = old;
+        old = p;
+    }
+    for (held **at = &own->held; *at;) {
+        held *h = *at;
+        if (!h->in->gone) {
+            at = &h->next;
+            continue;
+        }
+        *at = h->next;
+        free(h->session);
+        free(h->inner);
+        free(h->turn);
+        free(h);
+    }
+    return old;
+}
+
+program *program_enter(acp *own, const char *folder, const agent_sink *s, char *why, size_t n)
+{
+    pthread_mutex_lock(&own->lock);
+    program *old = programs_sweep(own), *p = own->programs;
+    while (p && (p->gone || strcmp(p->folder, folder) != 0))
+        p = p->next;
+    bool fresh = !p;
+    if (fresh) {
+        p = xcalloc(1, sizeof *p);
+        p->folder = xstrdup(folder);
+        pthread_mutex_init(&p->saying, NULL);
+        if (!program_start(own, p)) {
+            snprintf(why, n, "'%.100s' cannot be started in %.200s: %s", own->argv[0], folder,
+                     strerror(errno));
+            free(p->folder);
+            free(p);
+            p = NULL;
+        } else {
+            p->next = own->programs;
+            own->programs = p;
+        }
+    }
+    if (p)
+        p->users++;
+    pthread_mutex_unlock(&own->lock);
+    while (old) {
+        program *next = old->next;
+        program_free(old);
+        old = next;
+    }
+    if (p && fresh)
+        p->ready = program_hello(own, p, s);
+    while (p && !fresh && !p->ready && !p->gone && agent_sleep(s, 20)) /* another turn does that */
+        ;
+    if (p && !p->ready) {
+        snprintf(why, n, "'%.100s' does not speak ACP, or was given up", own->argv[0]);
+        p->gone = true;
+        program_leave(own, p);
+        p = NULL;
+    }
+    return p;
+}
+
+void program_leave(acp *own, program *p)
+{
+    pthread_mutex_lock(&own->lock);
+    p->users--;
+    pthread_mutex_unlock(&own->lock);
+}
+
+void programs_stop(acp *own)
+{
+    pthread_mutex_lock(&own->lock);
+    for (program *p = own->programs; p; p = p->next)
+        p->gone = true;
+    program *old = programs_sweep(own);
+    pthread_mutex_unlock(&own->lock);
+    while (old) {
+        program *next = old->next;
+        program_free(old);
+        old = next;
+    }
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * lines.c: whole lines from one descriptor and to another.
+ */
+#include "base/lines.h"
+
+#include "base/arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { READ_BYTES = 1 << 16, KEEP_BYTES = 1 << 20 };
+
+static void unblock(int fd)
+{
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+/* ------------------------------------------------------------------ in */
+
+void lines_in_init(lines_in *l, int fd, size_t max)
+{
+    *l = (lines_in){.fd = fd, .max = max};
+    unblock(fd);
+}
+
+void lines_in_release(lines_in *l)
+{
+    free(l->p);
+    *l = (lines_in){.fd = -1, .ended = true};
+}
+
+/* Room for one more read, and a NUL. A buffer that one long line has blown up is given back. */
+static void make_room(lines_in *l)
+{
+    if (l->at == l->n) {
+        l->at = l->seen = l->n = 0;
+        if (l->cap > KEEP_BYTES) {
+            free(l->p);
+            l->p = NULL;
+            l->cap = 0;
+        }
+    } else if (l->at && l->cap - l->n <= READ_BYTES) {
+        memmove(l->p, l->p + l->at, l->n - l->at);
+        l->n -= l->at;
+        l->seen -= l->at;
+        l->at = 0;
+    }
+    if (l->cap - l->n <= READ_BYTES) {
+        l->cap = (l->cap < READ_BYTES ? READ_BYTES : l->cap) * 2;
+        l->p = xrealloc(l->p, l->cap);
+    }
+}
+
+void lines_read(lines_in *l)
+{
+    if (l->ended)
+        return;
+    make_room(l);
+    ssize_t got = read(l->fd, l->p + l->n, READ_BYTES);
+    if (got > 0)
+        l->n += (size_t)got;
+    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+        l->ended = true;
+}
+
+/* Throws away what belongs to a line that is too long; true when that was told for the first
+ * time. */
+static bool too_long(lines_in *l)
+{
+    bool first = !l->skips;
+    l->skips = true;
+    l->at = l->seen = l->n;
+    return first;
+}
+
+line_kind lines_next(lines_in *l, char **text, size_t *n)
+{
+    for (;;) {
+        if (l->at == l->n)
+            return LINE_NONE;
+        char *end = memchr(l->p + l->seen, '\n', l->n - l->seen);
+        if (!end && !l->ended) {
+            l->seen = l->n;
+            if (l->skips || l->n - l->at > l->max)
+                return too_long(l) ? LINE_TOO_LONG : LINE_NONE;
+            return LINE_NONE;
+        }
+        char *line = l->p + l->at, *stop = end ? end : l->p + l->n;
+        l->at = l->seen = (size_t)(stop - l->p) + (end ? 1 : 0);
+        if (l->skips) {
+            l->skips = false;
+            continue;
+        }
+        if ((size_t)(stop - line) > l->max)
+            return LINE_TOO_LONG;
+        if (stop > line && stop[-1] == '\r')
+            stop--;
+        *stop = 0;
+        *text = line;
+        *n = (size_t)(stop - line);
+        return LINE_WHOLE;
+    }
+}
+
+/* ------------------------------------------------------------------ out */
+
+void lines_out_init(lines_out *l, int fd)
+{
+    *l = (lines_out){.fd = fd};
+    unblock(fd);
+}
+
+void lines_out_release(lines_out *l)
+{
+    free(l->p);
+    *l = (lines_out){.fd = -1, .broken = true};
+}
+
+void lines_add(lines_out *l, const char *text, size_t n)
+{
+    if (l->broken)
+        return;
+    if (l->n + n > l->cap) {
+        if (l->at) {
+            memmove(l->p, l->p + l->at, l->n - l->at);
+            l->n -= l->at;
+            l->at = 0;
+        }
+        while (l->n + n > l->cap)
+            l->cap = l->cap ? l->cap * 2 : READ_BYTES;
+        l->p = xrealloc(l->p, l->cap);
+    }
+    memcpy(l->p + l->n, text, n);
+    l->n += n;
+}
+
+void lines_end(lines_out *l)
+{
+    lines_add(l, "\n", 1);
+    lines_write(l);
+}
+
+void lines_write(lines_out *l)
+{
+    while (!l->broken && l->at < l->n) {
+        ssize_t put = write(l->fd, l->p + l->at, l->n - l->at);
+        if (put > 0)
+            l->at += (size_t)put;
+        else if (put < 0 && errno == EINTR)
+            continue;
+        else if (put < 0 && errno == EAGAIN)
+            return;
+        else
+            l->broken = true;
+    }
+    l->at = l->n = 0;
+    if (l->cap > KEEP_BYTES) {
+        free(l->p);
+        l->p = NULL;
+        l->cap = 0;
+    }
+}
+
+size_t lines_left(const lines_out *l)
+{
+    return l->n - l->at;
+}

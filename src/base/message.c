@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * message.c: one line of JSON-RPC, taken apart and put together again.
+ */
+#include "base/message.h"
+
+#include <assert.h>
+#include <string.h>
+
+static int hex_at(const char *p)
+{
+    unsigned v = 0;
+    for (int i = 0; i < 4; i++) {
+        const char *digits = "0123456789abcdef", c = p[i];
+        const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + 32 : c) : NULL;
+        if (!at)
+            return -1;
+        v = v * 16 + (unsigned)(at - digits);
+    }
+    return (int)v;
+}
+
+/* The line with U+FFFD for each half of a pair of surrogates that stands alone, as programs send it
+ * that cut a text in the middle of a sign. Every byte keeps its place. */
+static const char *halves_mended(arena *a, const char *line, size_t n)
+{
+    char *out = arena_memdup(a, line, n);
+    for (char *p = out; (p = memchr(p, '\\', n - (size_t)(p - out))); p += 2) {
+        size_t left = n - (size_t)(p - out);
+        int first = left >= 6 && p[1] == 'u' ? hex_at(p + 2) : -1;
+        bool low = first >= 0xdc00 && first < 0xe000, high = first >= 0xd800 && first < 0xdc00;
+        int second = high && left >= 12 && p[6] == '\\' && p[7] == 'u' ? hex_at(p + 8) : -1;
+        if (second >= 0xdc00 && second < 0xe000)
+            p += 6;
+        else if (low || high)
+            memcpy(p, "\\ufffd", 6);
+        if (left < 2)
+            break;
+    }
+    return out;
+}
+
+message_state message_read(message *m, arena *a, const char *line, size_t n)
+{
+    *m = (message){.a = a, .line = line, .n = n};
+    if (!json_parse(a, line, n, 0, &m->d, NULL) &&
+        !json_parse(a, halves_mended(a, line, n), n, 0, &m->d, NULL))
+        return MESSAGE_NOT_JSON;
+    const json_node *root = m->d.nodes;
+    if (json_is(root, JSON_ARRAY))
+        return MESSAGE_BATCH;
+    const char *version = message_text(m, root, "jsonrpc");
+    if (!json_is(root, JSON_OBJECT) || !version || strcmp(version, "2.0") != 0)
+        return MESSAGE_NO_RPC;
+    m->id = json_get(&m->d, root, "id");
+    m->id_raw = m->id ? json_raw(a, &m->d, m->id) : NULL;
+    m->params = json_get(&m->d, root, "params");
+    m->result = json_get(&m->d, root, "result");
+    m->error = json_get(&m->d, root, "error");
+    m->method = message_text(m, root, "method");
+    m->session = message_text(m, m->params, "sessionId");
+    if (!m->method && !(m->id && (m->result || m->error)))
+        return MESSAGE_NO_RPC;
+    return MESSAGE_FINE;
+}
+
+const json_node *message_at(const message *m, const json_node *from, const char *path)
+{
+    char key[64];
+    while (from && *path) {
+        size_t n = strcspn(path, ".");
+        assert(n < sizeof key);
+        memcpy(key, path, n);
+        key[n] = 0;
+        from = json_get(&m->d, from, key);
+        path += n + (path[n] == '.');
+    }
+    return from;
+}
+
+const char *message_text(const message *m, const json_node *from, const char *path)
+{
+    const json_node *v = message_at(m, from, path);
+    return v ? json_text(m->a, &m->d, v) : NULL;
+}
+
+const char *message_raw(const message *m, const json_node *from, const char *path)
+{
+    const json_node *v = message_at(m, from, path);
+    return v && !json_is(v, JSON_NULL) ? json_raw(m->a, &m->d, v) : NULL;
+}
+
+const char *json_quote(arena *a, const char *text)
+{
+    buf b;
+    json_writer w;
+    buf_init(&b, strlen(text) * 6 + 16);
+    jw_init(&w, &b, 0);
+    jw_str(&w, text);
+    const char *out = arena_memdup(a, b.p, b.n);
+    buf_release(&b);
+    return out;
+}
+
+const char *json_without_nul(arena *a, const char *json)
+{
+    char *out = arena_strdup(a, json);
+    for (char *p = out; *p; p++) {
+        if (*p != '\\')
+            continue;
+        if (strncmp(p, "\\u0000", 6) == 0)
+            memcpy(p, "\\ufffd", 6);
+        p++;
+    }
+    return out;
+}
+
+static const member *member_find(const member *list, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(list[i].key, key) == 0)
+            return &list[i];
+    return NULL;
+}
+
+const char *json_with(arena *a, const char *json, const member *changes, size_t n)
+{
+    json_doc d = {0};
+    buf b;
+    size_t most = 16 + (json ? strlen(json) : 0);
+    for (size_t i = 0; i < n; i++)
+        most += strlen(changes[i].key) * 6 + 8 + (changes[i].value ? strlen(changes[i].value) : 0);
+    buf_init(&b, most + 64);
+    buf_putc(&b, '{');
+    bool fine =
+        json && json_parse(a, json, strlen(json), 0, &d, NULL) && json_is(d.nodes, JSON_OBJECT);
+    for (const json_node *k = fine ? json_first(&d, d.nodes) : NULL; k;) {
+        const json_node *v = json_next(&d, d.nodes, k);
+        const member *c = member_find(changes, n, json_text(a, &d, k));
+        const char *value = c ? c->value : json_raw(a, &d, v);
+        if (value)
+            buf_printf(&b, "%s%s:%s", b.n > 1 ? "," : "", json_raw(a, &d, k), value);
+        k = json_next(&d, d.nodes, v);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (changes[i].value && !(fine && json_get(&d, d.nodes, changes[i].key)))
+            buf_printf(&b, "%s%s:%s", b.n > 1 ? "," : "", json_quote(a, changes[i].key),
+                       changes[i].value);
+    buf_putc(&b, '}');
+    const char *out = arena_memdup(a, b.p, b.n);
+    buf_release(&b);
+    return out;
+}
+
+/* ------------------------------------------------------------------ splices */
+
+static void add(splices *s, size_t start, size_t end, const char *text)
+{
+    assert(s->n < sizeof s->items / sizeof *s->items);
+    s->items[s->n++] = (text_change){start, end, text};
+}
+
+void splice_node(splices *s, const json_node *v, const char *text)
+{
+    add(s, v->start, v->end, text);
+}
+
+void splice_member(splices *s, const message *m, const json_node *object, const char *key,
+                   const char *value)
+{
+    const json_node *v = json_get(&m->d, object, key);
+    if (v) {
+        splice_node(s, v, value);
+        return;
+    }
+    const char *text =
+        arena_printf(m->a, "%s:%s%s", json_quote(m->a, key), value, object->count ? "," : "");
+    add(s, object->start + 1, object->start + 1, text);
+}
+
+void splice_first(splices *s, const message *m, const json_node *array, const char *items)
+{
+    const char *text = arena_printf(m->a, "%s%s", items, array->count ? "," : "");
+    add(s, array->start + 1, array->start + 1, text);
+}
+
+/* Several at one place stay in the order in which they were added: the sort is by hand. */
+static void sort(text_change *list, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = i; j > 0 && list[j].start < list[j - 1].start; j--) {
+            text_change t = list[j];
+            list[j] = list[j - 1];
+            list[j - 1] = t;
+        }
+}
+
+const char *splice_text(const message *m, const splices *s, size_t start, size_t end, size_t *n)
+{
+    splices sorted = *s;
+    size_t most = end - start + 1, at = start, len = 0;
+    sort(sorted.items, sorted.n);
+    for (size_t i = 0; i < sorted.n; i++)
+        most += strlen(sorted.items[i].text);
+    char *out = arena_alloc(m->a, most);
+    for (size_t i = 0; i < sorted.n; i++) {
+        const text_change *it = &sorted.items[i];
+        if (it->start < start || it->end > end)
+            continue;
+        memcpy(out + len, m->line + at, it->start - at);
+        len += it->start - at;
+        memcpy(out + len, it->text, strlen(it->text));
+        len += strlen(it->text);
+        at = it->end;
+    }
+    memcpy(out + len, m->line + at, end - at);
+    len += end - at;
+    out[len] = 0;
+    *n = len;
+    return out;
+}
