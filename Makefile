@@ -6,6 +6,7 @@
 #   make test       every test, on SQLite and PostgreSQL; ends with "N passed, M failed, K skipped"
 #                   (ENGINE=sqlite or ENGINE=postgres: on one; SUITE='cli/*': those suites)
 #   make bench      the table of docs/performance.md, and build/bench.json
+#   make web-bench  the rows of the page there, in a browser
 #   make lint       clang-format, cppcheck and the house rules
 #   make docs       writes docs/api anew, from the tables of routes
 #   make install    into PREFIX (default /usr/local), DESTDIR honoured
@@ -75,7 +76,7 @@ GEN := $(GEN_SRC) $(B)/gen/descriptors.inc
 PROTO_STD := $(shell pkg-config --variable=includedir protobuf)
 BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(GEN_SRC:%.c=%.o) $(B)/obj/page_data.o
 
-.PHONY: all run tour test setup-test test-model test-crash test-fault-all test-scale bench lint format docs install clean
+.PHONY: all run tour test setup-test test-model test-crash test-fault-all test-scale bench web-bench lint format docs install clean
 
 all: $(B)/ramet $(B)/libramet.so
 
@@ -201,6 +202,10 @@ test-scale: setup-test all
 bench: $(B)/ramet
 	@tools/setup bench
 	$(B)/ramet bench --json $(B)/bench.json
+# The page in a browser: first load, versions of a message in a long chat, the timeline of a great tree.
+web-bench: $(B)/ramet
+	@tools/setup test
+	@RAMET=$(B)/ramet tools/web run node tools/bench.mjs
 
 # ---- house rules
 
@@ -217,7 +222,7 @@ format:
 
 # What the code tells about itself, written anew.
 docs: $(B)/ramet
-	for name in native kagent memory a2a a2a-kagent server login page; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
+	for name in native kagent agentpod memory a2a a2a-kagent server login page; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
 	$(B)/ramet help --markdown > docs/cli.md
 	$(B)/ramet help --settings > $(B)/settings.md
 	sed -i -e '/^<!-- settings -->/r $(B)/settings.md' -e '/^<!-- settings -->/,/^<!-- .settings -->/{/^<!-- /!d}' docs/server.md

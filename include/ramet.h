@@ -83,6 +83,7 @@ extern "C" {
     X(TREE_NOT_FOUND, "tree_not_found", 404, 3, "no such tree")                                    \
     X(ATTACHMENT_NOT_FOUND, "attachment_not_found", 404, 3, "no such attachment")                  \
     X(SHARE_NOT_FOUND, "share_not_found", 404, 3, "no such share link, or it was revoked")         \
+    X(SANDBOX_NOT_FOUND, "sandbox_not_found", 404, 3, "no such sandbox")                           \
     X(TOKEN_NOT_FOUND, "token_not_found", 404, 3, "no such token")                                 \
     X(UNAUTHENTICATED, "unauthenticated", 401, 4, "the token is unknown, expired or revoked")      \
     X(ATTACHMENT_IN_USE, "attachment_in_use", 409, 5, "an entry refers to the attachment")         \
@@ -101,6 +102,7 @@ extern "C" {
     X(HEAD_MOVED, "head_moved", 409, 5, "the history is not what expected_head says")              \
     X(ENTRY_EXISTS, "entry_exists", 409, 5, "that entry id is on the path with other content")     \
     X(SESSION_EXISTS, "session_exists", 409, 5, "that session id is taken")                        \
+    X(SANDBOX_EXISTS, "sandbox_exists", 409, 5, "that name of a sandbox is taken")                 \
     X(SESSION_DELETED, "session_deleted", 409, 5, "that session is deleted, and can be restored")  \
     X(NOTHING_TO_UNDO, "nothing_to_undo", 409, 5, "no move is left to undo")                       \
     X(NOTHING_TO_REDO, "nothing_to_redo", 409, 5, "no undone move is left to redo")                \
@@ -368,6 +370,7 @@ typedef struct ramet_session {
     const char *reason; /* "" when none */
     ramet_actor by_kind;
     const char *by_id;
+    const char *from_title;    /* what its parent was called when it was forked; "" when none */
     const char *merged_into;   /* session id or NULL */
     const char *cache_root;    /* session whose provider cache holds the start of this history */
     int64_t cache_root_shared; /* entries shared with it */
@@ -396,6 +399,7 @@ typedef struct ramet_session_in {
     const char *metadata; /* JSON object */
     ramet_visibility visibility;
     const char *owner;    /* NULL: the caller; only the embedding program may name another */
+    const char *sandbox;  /* one of the owner's; NULL, "default": none */
     int64_t ephemeral_us; /* > 0: expires that long after now */
     bool anew;            /* a deleted session of the owner that has the id gives it up (it can be
                              restored as ID~NUMBER); else RAMET_SESSION_DELETED */
@@ -421,9 +425,10 @@ typedef struct ramet_list_in {
     const char *tree;  /* a tree id */
     const char *title; /* part of the shown or stored title, any case */
     ramet_archived archived;
-    const char *after; /* instead of a cursor: the session that the page begins behind; nothing
-                          comes behind one that is not there */
-    bool stored_title; /* `title` is looked for in stored titles alone */
+    const char *sandbox; /* RAMET_SANDBOX_NOT_FOUND */
+    const char *after;   /* instead of a cursor: the session that the page begins behind; nothing
+                            comes behind one that is not there */
+    bool stored_title;   /* `title` is looked for in stored titles alone */
     enum {
         RAMET_ALL_FORKS,
         RAMET_NO_FORKS,
@@ -505,6 +510,45 @@ typedef struct ramet_tag_count {
 /* Every tag on a session that the caller may see, with how many; by name. */
 RAMET_API ramet_status ramet_tags_all(ramet_call *c, ramet_tag_count **out, size_t *n);
 
+/* ---------------------------------------------------------------- sandboxes
+ * A tree is in one sandbox, or in none: "default" stands for that, and is everybody's own. A
+ * sandbox is for its owner; to others, members of its trees too, it is not there. In a user's
+ * default are the sessions that he may see of trees in no sandbox. */
+
+#define RAMET_SANDBOX_DEFAULT "default"
+
+typedef struct ramet_sandbox {
+    const char *id;
+    const char *owner;
+    int64_t created; /* 0: the default one */
+} ramet_sandbox;
+/* Ids are unique in the store (RAMET_SANDBOX_EXISTS). `out` may be NULL. */
+RAMET_API ramet_status ramet_sandbox_add(ramet_call *c, const char *id, ramet_sandbox **out);
+/* The caller's, by name, behind the default one; of the embedding program: all. */
+RAMET_API ramet_status ramet_sandboxes(ramet_call *c, ramet_sandbox **out, size_t *n);
+/* Its sessions stay, in no sandbox; *trees gets how many trees they are of. One commit. */
+RAMET_API ramet_status ramet_sandbox_remove(ramet_call *c, const char *id, int64_t *trees);
+/* Whether it is there for the caller (else RAMET_SANDBOX_NOT_FOUND), and in it a session that he
+ * may see (else RAMET_SESSION_NOT_FOUND, RAMET_HIDDEN); session NULL is not looked for. */
+RAMET_API ramet_status ramet_sandbox_check(ramet_call *c, const char *id, const char *session);
+/* The sandbox of a session. */
+RAMET_API ramet_status ramet_sandbox_of(ramet_call *c, const char *session, const char **id);
+/* Its sessions that the caller may see, newest first. Of each: id, owner, visibility, tags, where
+ * it was forked from and by whom, from_title, merged_into, metadata, created, depth; the rest is
+ * empty. One query. O(sessions of its trees). */
+RAMET_API ramet_status ramet_sandbox_sessions(ramet_call *c, const char *id, ramet_session **out,
+                                              size_t *n);
+typedef struct ramet_sandbox_counts {
+    int64_t sessions, roots, forks;
+    int64_t by_type[3]; /* forks, by ramet_fork_type */
+    int64_t max_depth;
+    ramet_tag_count *tags; /* the most used first, then by name */
+    size_t n_tags;
+} ramet_sandbox_counts;
+/* The same counted. */
+RAMET_API ramet_status ramet_sandbox_count(ramet_call *c, const char *id,
+                                           ramet_sandbox_counts *out);
+
 /* ------------------------------------------------------------------ entries */
 
 typedef struct ramet_entry {
@@ -559,7 +603,25 @@ typedef struct ramet_task {
 typedef struct ramet_task_in {
     const char *id;
     const char *data;
+    int64_t at; /* when it came to its status; 0: it is not told */
 } ramet_task_in;
+
+/* A session as a list by time sees it. */
+typedef struct ramet_active {
+    const char *session, *agent; /* its id; the name of its agent, NULL: none */
+    int64_t first, last;         /* nothing in it came to its status before, or after */
+} ramet_active;
+typedef struct ramet_active_in {
+    int64_t last, number; /* where the list before it ended (0, 0: from the start) */
+    int64_t until;        /* only those in which something is as old as this; 0: any */
+    int limit;            /* 1 … 1000; 0: 100 */
+} ramet_active_in;
+typedef struct ramet_active_list {
+    ramet_active *items;
+    size_t n;
+    bool more;            /* there may be more behind: */
+    int64_t last, number; /* their `last` is not above this one */
+} ramet_active_list;
 
 typedef struct ramet_append_in {
     const ramet_entry_in *entries;
@@ -763,6 +825,10 @@ RAMET_API ramet_status ramet_task_get(ramet_call *c, const char *id, ramet_task 
 RAMET_API ramet_status ramet_task_delete(ramet_call *c, const char *session, const char *id);
 /* Of a session, oldest first, deleted ones too. */
 RAMET_API ramet_status ramet_tasks(ramet_call *c, const char *session, ramet_task **out, size_t *n);
+/* The sessions that the caller may see, by when something happened in them last, newest first: for
+ * who lists what is in them by time. Costs a look at each of them, without what is in it. */
+RAMET_API ramet_status ramet_active_find(ramet_call *c, const ramet_active_in *in,
+                                         ramet_active_list *out);
 /* The session that a turn of the server belongs to; NULL when the caller may not see one. */
 RAMET_API ramet_status ramet_turn_session(ramet_call *c, const char *turn, const char **session);
 
@@ -786,7 +852,9 @@ typedef struct ramet_fork_in {
     int64_t ephemeral_us;        /* > 0: expires */
     const char *expected_head;
     const char *before_turn; /* instead of `at` and `adk_at`: see below */
-    bool blank;              /* instead of them: it inherits nothing */
+    bool by_role; /* the side of `at` is that of its entry's role: before what a user said, after
+                     all else */
+    bool blank;   /* instead of them: it inherits nothing */
 } ramet_fork_in;
 
 /* A new session in the same tree that shares the history up to the cut. O(log d),
@@ -895,6 +963,26 @@ typedef struct ramet_version {
 RAMET_API ramet_status ramet_versions(ramet_call *c, const char *session, int64_t branch,
                                       const char *entry_id, ramet_version **out, size_t *n);
 
+/* One of several versions of a message. The message is known by the id of its oldest version, as
+ * the others may have ids of their own. */
+typedef struct ramet_pick {
+    const char *message_id;
+    int number, count; /* among all with that message_id, by time */
+    const char *entry_id;
+    int64_t position;
+    int64_t branch;       /* the branch a switch would go to */
+    ramet_fork_type type; /* of the branch that owns the entry */
+    bool current;         /* on the present path */
+    int within;           /* index of the version, further up, that it comes behind; -1: none */
+    int64_t created;
+} ramet_pick;
+/* Every version of every message of a session that has more than one, on any of its branches: those
+ * further up first, then by message and number. *now gets the index of the current one that is
+ * furthest down; -1: none. O(branches of the session), and for each message that has versions those
+ * that are further up. */
+RAMET_API ramet_status ramet_picks(ramet_call *c, const char *session, ramet_pick **out, size_t *n,
+                                   int *now);
+
 typedef struct ramet_branch {
     int64_t id;
     int64_t parent; /* 0 = root */
@@ -904,6 +992,7 @@ typedef struct ramet_branch {
     int64_t created;
     const char *tip_id;  /* last entry of its path, NULL when empty */
     const char *preview; /* of its first own entry, "" when it has none */
+    const char *session; /* whose it is; ramet_tree_branches() alone */
 } ramet_branch;
 
 /* Every branch of a session's main log, oldest first. */
@@ -924,6 +1013,12 @@ RAMET_API ramet_status ramet_children(ramet_call *c, const char *session, ramet_
  * ids, and is then one query. */
 RAMET_API ramet_status ramet_tree(ramet_call *c, const char *session, bool light,
                                   ramet_session **out, size_t *n);
+/* The branches of the main logs of all sessions of the tree that the caller sees, without `tip_id`
+ * and `preview`, by id: a branch comes after those that it left. `after` (0: from the first) and
+ * `limit` make pages; *more tells whether there is another. O(sessions and branches of the tree).
+ */
+RAMET_API ramet_status ramet_tree_branches(ramet_call *c, const char *session, int64_t after,
+                                           int limit, ramet_branch **out, size_t *n, bool *more);
 
 typedef struct ramet_fork_point {
     int64_t position;     /* entries kept */
@@ -1201,6 +1296,7 @@ typedef struct ramet_event {
     int64_t number;
     ramet_event_kind kind;
     const char *session, *tree; /* ids */
+    const char *sandbox;        /* that the tree is in now */
     int64_t branch;             /* the head after it; for APPENDED: the branch written to */
     ramet_entry *entries;       /* APPENDED: what was added (at most 1,000: see `more`) */
     size_t n;

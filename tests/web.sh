@@ -51,7 +51,7 @@ schema_check() {
 
 ok "the packages are there" "$web" install
 if [ $# -eq 0 ]; then
-    ok "the types are right" "$web" run node_modules/.bin/tsc --noEmit
+    ok "the types are right" "$web" run node_modules/typescript7/bin/tsc --noEmit
     ok "the types of the API are those of the server" schema_check
     "$web" run node_modules/.bin/vitest run --reporter=tap-flat >"$tmp/tap" 2>"$tmp/err"
     tap_take "$tmp/tap" $? "the unit tests run"

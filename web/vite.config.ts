@@ -25,7 +25,8 @@ export default defineConfig({
     proxy: Object.fromEntries(proxied.map((path) => [path, hand])),
   },
   test: {
-    environment: "jsdom",
+    // What needs a document says so at its top.
+    environment: "node",
     include: ["src/**/*.test.{ts,tsx}"],
   },
 });

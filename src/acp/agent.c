@@ -279,7 +279,7 @@ static void session_hear(proxy *p, const message *m)
         update_hear(p, s, m);
     else if (s)
         request_pass(p, s, m);
-    else if (session_left(p, m->session))
+    else if (session_left(p, m->session) || (!f && ids_has(&p->closed, m->session)))
         request_of_left(p, m);
     else if (update && opening(p))
         waiting_add(p, m->session, m->line, m->n);

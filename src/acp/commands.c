@@ -175,7 +175,6 @@ static void run_fork(proxy *p, flow *f, session *s, const char *words)
         f->side = RAMET_BEFORE;
         f->keep = e->position;
     }
-    session_put_text(&f->dirs, s->dirs);
     ramet_status rc = p->lib->ramet_session_get(p->call, s->outer, &r);
     if (rc == RAMET_OK)
         fork_recorded(p, f, r);

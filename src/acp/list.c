@@ -259,7 +259,7 @@ static void delete_own(proxy *p, flow *f)
     if (p->has.list && (rc == RAMET_OK || !p->has.del))
         grave_add(p, inner);
     if (s)
-        session_drop(p, s);
+        session_close(p, s);
     flow_answer(p, f, "{}");
 }
 
@@ -296,7 +296,7 @@ static void close_own(proxy *p, const char *outer)
         return;
     if (!turn_end(p, s, turn_asked(s->turn) ? "cancelled" : NULL, NULL))
         complain("the last turn of %s could not be recorded: %s", outer, store_error(p));
-    session_drop(p, s);
+    session_close(p, s);
 }
 
 void list_close(proxy *p, const message *m)

@@ -12,7 +12,8 @@
  *       to an inner session only if the head in the store has that hash, or with the transcript
  *       before it (`seed`).
  *   P3  A turn is in the store before its response leaves.
- *   P4  What is said by an inner session that was left (`left`) goes nowhere.
+ *   P4  What is said by an inner session that was left (`left`), or whose session was closed
+ *       (`closed`), goes nowhere.
  *
  * One thread, one loop: a line is taken apart in p->mem, which is emptied after it. What lives
  * longer is of xmalloc.
@@ -68,6 +69,8 @@ session *session_inner(proxy *p, const char *inner);
 session *session_left(proxy *p, const char *inner);
 session *session_add(proxy *p, const char *outer, const char *inner);
 void session_drop(proxy *p, session *s);
+/* The same for one that the editor has closed: P4. */
+void session_close(proxy *p, session *s);
 /* The session goes on with another inner one, which holds that history. */
 void session_move(session *s, const char *inner, const char *held);
 /* An inner session that is not come back to. */
@@ -95,6 +98,7 @@ typedef struct ids {
 } ids;
 ids *ids_of(proxy *p, const char *tree);
 bool ids_add(ids *set, const char *id); /* false: it was there */
+bool ids_has(const ids *set, const char *id);
 /* Looks at all entries of the tree that the session is in. */
 void ids_learn(proxy *p, session *s);
 
@@ -195,7 +199,7 @@ struct proxy {
     waiting *waiting, **waiting_end;
     size_t waiting_bytes;
     ids *trees;
-    char *list_cursor;
+    ids closed; /* inner ids; one that is opened again is found among the sessions first */
     unsigned long long last_id;
     struct {
         bool load, fork, list, resume, close, del, system;

@@ -274,7 +274,7 @@ static void proxy_free(proxy *p)
         free(t);
         t = next;
     }
-    free(p->list_cursor);
+    free(p->closed.slots);
     lines_in_release(&p->from_agent);
     lines_in_release(&p->from_editor);
     lines_out_release(&p->to_agent);

@@ -445,6 +445,7 @@ static void serve_end(serve *v)
     }
     while (p->sessions)
         session_drop(p, p->sessions);
+    free(p->closed.slots);
     lines_in_release(&p->from_editor);
     lines_out_release(&p->to_editor);
     p->lib->ramet_call_free(p->call);

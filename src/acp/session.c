@@ -77,6 +77,16 @@ void session_drop(proxy *p, session *s)
     session_free(s);
 }
 
+void session_close(proxy *p, session *s)
+{
+    ids_add(&p->closed, s->inner);
+    if (s->aside)
+        ids_add(&p->closed, s->aside);
+    for (const left *l = s->left; l; l = l->next)
+        ids_add(&p->closed, l->inner);
+    session_drop(p, s);
+}
+
 void session_leave(session *s, const char *inner, const char *held)
 {
     left *l = xcalloc(1, sizeof *l);
@@ -253,6 +263,15 @@ bool ids_add(ids *set, const char *id)
     bool added = slot_add(set->slots, set->cap, id_hash(id));
     set->n += added;
     return added;
+}
+
+bool ids_has(const ids *set, const char *id)
+{
+    uint64_t h = id_hash(id);
+    for (size_t i = h & (set->cap - 1); set->cap && set->slots[i]; i = (i + 1) & (set->cap - 1))
+        if (set->slots[i] == h)
+            return true;
+    return false;
 }
 
 ids *ids_of(proxy *p, const char *tree)

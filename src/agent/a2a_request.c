@@ -279,23 +279,42 @@ static void parts_write(composer *c, const a2a_settings *o, const agent_turn *t,
     jw_end_array(&c->w);
 }
 
+/* Who wrote it, where the server has named him because the session is another's. */
+static void initiator_write(composer *c, const ramet_entry *e)
+{
+    json_doc d;
+    if (!e->format || strcmp(e->format, "a2a") != 0 || !e->body ||
+        !json_parse(c->a, e->body, strlen(e->body), 0, &d, NULL))
+        return;
+    const char *who =
+        json_text(c->a, &d, json_get(&d, json_get(&d, &d.nodes[0], "metadata"), "initiated_by"));
+    if (!who)
+        return;
+    jw_key(&c->w, "metadata");
+    jw_object(&c->w);
+    jw_kstr(&c->w, "initiated_by", who);
+    jw_end_object(&c->w);
+}
+
 const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn *t, bool v1,
                               const a2a_place *at)
 {
     buf out;
     char id[UUID_TEXT];
-    const char *last = at->message < t->n ? t->history[t->n - 1].id : NULL;
+    const ramet_entry *last = at->message < t->n ? &t->history[t->n - 1] : NULL;
     composer c = {.a = a, .v1 = v1};
     buf_init(&out, A2A_REQUEST_BYTES);
     jw_init(&c.w, &out, 0);
     jw_object(&c.w);
     if (!v1)
         jw_kstr(&c.w, "kind", "message");
-    jw_kstr(&c.w, "messageId", last ? last : uuid7(time_now_us(), id));
+    jw_kstr(&c.w, "messageId", last ? last->id : uuid7(time_now_us(), id));
     jw_kstr(&c.w, "role", v1 ? "ROLE_USER" : "user");
     if (at->context)
         jw_kstr(&c.w, "contextId", at->context);
     parts_write(&c, o, t, at);
+    if (last)
+        initiator_write(&c, last);
     jw_end_object(&c.w);
     const char *text = out.over ? NULL : arena_memdup(a, out.p, out.n);
     buf_release(&out);

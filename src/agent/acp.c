@@ -22,7 +22,12 @@ enum { WAIT_MS = 100, CANCEL_MS = 5000, FILE_BYTES = 8 << 20, SEED_BYTES = 1 << 
 static const agent_setting settings[] = {
     {"command", NULL, "the program and its arguments, parted by blanks", false},
     {"folder", "", "the working folder of sessions that have none", false},
+    {"roots", "", "folders that a session's folder must lie in, parted by colons; none: any",
+     false},
     {"files", "off", "what it may do with files in the folder through Ramet: off, read, write",
+     false},
+    {"terminal", "off", "whether it may have commands run by Ramet: off, on", false},
+    {"mode", "", "the mode that its sessions begin in; a session's options may name another",
      false},
     {NULL, NULL, NULL, false}};
 
@@ -36,8 +41,11 @@ typedef struct talk {
     const agent_sink *s;
     agent_result *out;
     const char *folder;
-    bool stop;     /* the sink has said so */
-    int64_t since; /* when the agent was told to stop; 0: it was not */
+    const char *mode;   /* wanted; "": the program's own choice */
+    const char *setup;  /* all that is wanted, as one text */
+    char *model_option; /* of the inner session; "": session/set_model; NULL: it has none */
+    bool stop;          /* the sink has said so */
+    int64_t since;      /* when the agent was told to stop; 0: it was not */
 } talk;
 
 /* ------------------------------------------------------------------ opening */
@@ -45,7 +53,7 @@ typedef struct talk {
 static bool acp_open(agent *a, char *why)
 {
     acp *own = xcalloc(1, sizeof *own);
-    const char *files = agent_get(a, "files");
+    const char *files = agent_get(a, "files"), *runs = agent_get(a, "terminal");
     own->a = arena_new();
     own->argv = arena_array(own->a, WORDS + 1, sizeof *own->argv);
     char *words = arena_strdup(own->a, agent_get(a, "command"));
@@ -55,9 +63,16 @@ static bool acp_open(agent *a, char *why)
             own->argv[n++] = w;
     own->writes = strcmp(files, "write") == 0;
     own->reads = own->writes || strcmp(files, "read") == 0;
-    if (!n || (!own->reads && strcmp(files, "off") != 0)) {
-        snprintf(why, AGENT_MESSAGE, "%s",
-                 n ? "files must be off, read or write" : "command must name a program");
+    own->terminals = strcmp(runs, "on") == 0;
+    own->roots = agent_get(a, "roots");
+    const char *wrong = !n ? "command must name a program"
+                        : !own->reads && strcmp(files, "off") != 0
+                            ? "files must be off, read or write"
+                        : !own->terminals && strcmp(runs, "off") != 0 ? "terminal must be off or on"
+                        : *own->roots && own->roots[0] != '/' ? "roots must be absolute paths"
+                                                              : NULL;
+    if (wrong) {
+        snprintf(why, AGENT_MESSAGE, "%s", wrong);
         arena_free(own->a);
         free(own);
         return false;
@@ -75,7 +90,21 @@ static void acp_close(agent *a)
     pthread_mutex_destroy(&own->lock);
     pthread_cond_destroy(&own->some);
     arena_free(own->a);
+    free(own->modes);
+    free(own->options);
     free(own);
+}
+
+/* What the program has told that a session can choose. */
+static void acp_describe(agent *a, json_writer *w)
+{
+    acp *own = a->own;
+    pthread_mutex_lock(&own->lock);
+    if (own->modes)
+        jw_kraw(w, "modes", own->modes);
+    if (own->options)
+        jw_kraw(w, "config_options", own->options);
+    pthread_mutex_unlock(&own->lock);
 }
 
 /* ------------------------------------------------------------------ files */
@@ -201,6 +230,8 @@ static void request(talk *k, const message *m)
             reply(k, m, "{}");
         else
             refuse(k, m, RPC_PARAMS, "this cannot be written in the session's folder");
+    } else if (strncmp(m->method, "terminal/", 9) == 0) {
+        terminal_request(k->p, k->a, m, k->folder);
     } else {
         refuse(k, m, RPC_NO_METHOD, "Method not found");
     }
@@ -333,7 +364,8 @@ static bool holds(const held *h, const agent_turn *t, size_t n)
     return n && strcmp(t->history[n - 1].hash, h->hash) == 0;
 }
 
-static bool inner_find(talk *k, size_t n)
+/* *as: what is wanted is set in it. */
+static bool inner_find(talk *k, size_t n, bool *as)
 {
     pthread_mutex_lock(&k->own->lock);
     for (held **at = &k->own->held; *at; at = &(*at)->next) {
@@ -343,9 +375,10 @@ static bool inner_find(talk *k, size_t n)
             continue;
         *at = h->next;
         k->l.inner = h->inner;
-        free(h->session);
-        free(h->turn);
-        free(h);
+        k->model_option = h->model_option;
+        *as = strcmp(h->setup, k->setup) == 0;
+        h->inner = h->model_option = NULL;
+        held_free(h);
         break;
     }
     pthread_mutex_unlock(&k->own->lock);
@@ -360,11 +393,34 @@ static void inner_keep(talk *k)
     h->session = xstrdup(k->t->session_id);
     h->inner = xstrdup(k->l.inner);
     h->turn = xstrdup(k->t->turn_id);
+    h->setup = xstrdup(k->setup);
+    h->model_option = xstrdup(k->model_option);
     h->in = k->p;
     memcpy(h->hash, k->t->history[k->t->n - 1].hash, sizeof h->hash);
     pthread_mutex_lock(&k->own->lock);
     h->next = k->own->held;
     k->own->held = h;
+    pthread_mutex_unlock(&k->own->lock);
+}
+
+/* The program's answer to session/new: what there is to choose. */
+static void setup_hear(talk *k, const message *m)
+{
+    const char *modes = message_raw(m, m->result, "modes");
+    const json_node *all = message_at(m, m->result, "configOptions");
+    for (const json_node *v = json_is(all, JSON_ARRAY) ? json_first(&m->d, all) : NULL; v;
+         v = json_next(&m->d, all, v)) {
+        const char *kind = message_text(m, v, "category"), *id = message_text(m, v, "id");
+        if (kind && id && strcmp(kind, "model") == 0 && !k->model_option)
+            k->model_option = xstrdup(id);
+    }
+    if (!k->model_option && message_at(m, m->result, "models.availableModels"))
+        k->model_option = xstrdup("");
+    pthread_mutex_lock(&k->own->lock);
+    free(k->own->modes);
+    free(k->own->options);
+    k->own->modes = xstrdup(modes);
+    k->own->options = xstrdup(json_is(all, JSON_ARRAY) ? json_raw(k->a, &m->d, all) : NULL);
     pthread_mutex_unlock(&k->own->lock);
 }
 
@@ -382,10 +438,69 @@ static bool inner_make(talk *k)
         pthread_mutex_lock(&k->own->lock);
         k->l.inner = xstrdup(id);
         pthread_mutex_unlock(&k->own->lock);
+        setup_hear(k, &m);
     } else if (!m.error)
         agent_fail(k->out, "the agent did not name its new session");
     free(line);
     arena_reset(k->a);
+    return fine;
+}
+
+/* ------------------------------------------------------------------ mode and options */
+
+static bool setup_ask(talk *k, const char *method, const char *params)
+{
+    message m;
+    char *line;
+    program_ask(k->own, k->p, &k->l, method, params);
+    if (!answer_wait(k, &m, &line))
+        return false;
+    bool fine = !refused(k, &m);
+    free(line);
+    arena_reset(k->a);
+    return fine;
+}
+
+static bool option_set(talk *k, const char *id, const char *value)
+{
+    bool flag = value[0] == 't' || value[0] == 'f';
+    return setup_ask(k, "session/set_config_option",
+                     arena_printf(k->a, "{\"sessionId\":%s,\"configId\":%s,%s\"value\":%s}",
+                                  json_quote(k->a, k->l.inner), json_quote(k->a, id),
+                                  flag ? "\"type\":\"boolean\"," : "", value));
+}
+
+/* Sets what the session wants; false: the program refused, and the turn has failed. */
+static bool setup_do(talk *k)
+{
+    const char *model = k->t->session.model, *options = k->t->session.options;
+    arena *mem = arena_new();
+    message m = {.a = mem};
+    bool fine = true;
+    if (*k->mode)
+        fine = setup_ask(k, "session/set_mode",
+                         arena_printf(k->a, "{\"sessionId\":%s,\"modeId\":%s}",
+                                      json_quote(k->a, k->l.inner), json_quote(k->a, k->mode)));
+    if (fine && model && *model && !k->model_option) {
+        agent_fail(k->out, "the agent has no models to choose from");
+        fine = false;
+    } else if (fine && model && *model) {
+        fine = *k->model_option
+                   ? option_set(k, k->model_option, json_quote(mem, model))
+                   : setup_ask(k, "session/set_model",
+                               arena_printf(k->a, "{\"sessionId\":%s,\"modelId\":%s}",
+                                            json_quote(k->a, k->l.inner), json_quote(k->a, model)));
+    }
+    if (fine && options && json_parse(mem, options, strlen(options), 0, &m.d, NULL)) {
+        const json_node *all = message_at(&m, m.d.nodes, "config");
+        for (const json_node *id = json_is(all, JSON_OBJECT) ? json_first(&m.d, all) : NULL;
+             fine && id;) {
+            const json_node *value = json_next(&m.d, all, id);
+            fine = option_set(k, json_text(mem, &m.d, id), json_raw(mem, &m.d, value));
+            id = json_next(&m.d, all, value);
+        }
+    }
+    arena_free(mem);
     return fine;
 }
 
@@ -428,8 +543,8 @@ static void talk_run(talk *k)
     message m;
     char *line;
     size_t n = message_at_end(k->t);
-    bool there = inner_find(k, n);
-    if (!there && !inner_make(k))
+    bool as = false, there = inner_find(k, n, &as);
+    if ((!there && !inner_make(k)) || (!as && !setup_do(k)))
         return;
     prompt_ask(k, n, !there && n > 0);
     if (!answer_wait(k, &m, &line))
@@ -444,6 +559,30 @@ static void talk_run(talk *k)
     free(line);
 }
 
+/* What the session wants of the program, from its options and the agent's settings. */
+static void setup_want(talk *k, arena *mem, const char *mode)
+{
+    const ramet_agent *s = &k->t->session;
+    message m = {.a = mem};
+    if (s->options && json_parse(mem, s->options, strlen(s->options), 0, &m.d, NULL)) {
+        const char *own = message_text(&m, m.d.nodes, "mode");
+        mode = own ? own : mode;
+    }
+    k->mode = mode;
+    k->setup = arena_printf(mem, "%s\n%s\n%s", mode, s->model ? s->model : "",
+                            s->options ? s->options : "");
+}
+
+static bool folder_allowed(const acp *own, const char *folder)
+{
+    bool in = !*own->roots;
+    char *all = xstrdup(own->roots), *rest = all;
+    for (char *root; !in && (root = strsep(&rest, ":"));)
+        in = *root && path_within(folder, root);
+    free(all);
+    return in;
+}
+
 static void acp_run(agent *a, const agent_turn *t, const agent_sink *s, agent_result *out)
 {
     talk k = {.own = a->own, .t = t, .s = s, .out = out};
@@ -453,17 +592,25 @@ static void acp_run(agent *a, const agent_turn *t, const agent_sink *s, agent_re
         agent_fail(out, "the session has no working folder, and the agent none for such sessions");
         return;
     }
+    if (!folder_allowed(k.own, k.folder)) {
+        agent_fail(out, "the folder %.200s is not in one that this agent may work in", k.folder);
+        return;
+    }
     k.p = program_enter(k.own, k.folder, s, why, sizeof why);
     if (!k.p) {
         agent_fail(out, "%s", why);
         return;
     }
+    arena *mem = arena_new();
     k.a = arena_new();
+    setup_want(&k, mem, agent_get(a, "mode"));
     listener_add(k.own, k.p, &k.l);
     talk_run(&k);
     listener_remove(k.own, k.p, &k.l);
     program_leave(k.own, k.p);
+    free(k.model_option);
     arena_free(k.a);
+    arena_free(mem);
 }
 
 const agent_kind agent_acp = {
@@ -472,5 +619,6 @@ const agent_kind agent_acp = {
     .settings = settings,
     .open = acp_open,
     .close = acp_close,
+    .describe = acp_describe,
     .run = acp_run,
 };

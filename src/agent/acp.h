@@ -3,8 +3,9 @@
  * acp.h: programs that speak the Agent Client Protocol, one a working folder, and the turns that
  * hear them.
  *
- * A thread a program reads what it says and hands each line to the turn that it is for. Everything
- * is under the one lock of the agent, but writing to a program: that may wait for it.
+ * A thread a program reads what it says and hands each line to the turn that it is for, and writes
+ * what it has not yet taken: nobody waits for a program that does not read. Everything is under the
+ * one lock of the agent, but what is said to a program, which has its own.
  */
 #ifndef AGENT_ACP_H
 #define AGENT_ACP_H
@@ -30,49 +31,73 @@ typedef struct listener {
     heard_line *first, **last;
 } listener;
 
-typedef struct program {
-    struct program *next;
+typedef struct acp acp;
+typedef struct program program;
+typedef struct terminal terminal;
+
+struct program {
+    program *next;
+    acp *own;
     char *folder;
     child child;
     pthread_t reader;
     bool gone;  /* it has ended: the next turn starts another */
     bool ready; /* it has said hello */
     int users;
-    pthread_mutex_t saying; /* one line at a time; never taken with the agent's lock */
+    pthread_mutex_t saying; /* of `to` and `wake`; the agent's lock is never taken within */
+    lines_out to;
+    int wake[2]; /* a pipe: something is left to be written */
     listener *listeners;
+    terminal *terminals;
     unsigned long long last_id;
-} program;
+};
 
 /* What an inner session of a program holds: the history up to a message, and its answer. */
 typedef struct held {
     struct held *next;
     char *session, *inner, *turn;
-    int64_t branch;
+    char *setup; /* what was set in it */
+    char *model_option;
     char hash[65];
     program *in;
 } held;
 
-typedef struct acp {
+struct acp {
     pthread_mutex_t lock;
     pthread_cond_t some; /* a line has come, or a program is gone */
     program *programs;
     held *held;
     char **argv;
+    const char *roots;     /* folders that a session's must lie in, parted by colons; "": any */
+    char *modes, *options; /* JSON: what the program told last that it has; NULL: nothing yet */
     arena *a;
-    bool reads, writes;
-} acp;
+    bool reads, writes, terminals;
+};
 
 /* The program of a folder, started when there is none; given back with program_leave(). NULL: *why
  * tells. */
 program *program_enter(acp *own, const char *folder, const agent_sink *s, char *why, size_t n);
 void program_leave(acp *own, program *p);
 void programs_stop(acp *own);
+void held_free(held *h);
 
 void listener_add(acp *own, program *p, listener *l);
 void listener_remove(acp *own, program *p, listener *l);
 void program_say(program *p, const char *line);
 /* Asks, and remembers in *l that an answer is waited for. `params` is JSON. */
 void program_ask(acp *own, program *p, listener *l, const char *method, const char *params);
+
+/* Whether a folder is another one or lies in it, whatever links are on the way. */
+bool path_within(const char *path, const char *folder);
+
+/* ---- terminals (acp_terminal.c) */
+
+/* Answers a request terminal/…, at once or (wait_for_exit) when it has ended. `folder` is that of
+ * the session. */
+void terminal_request(program *p, arena *a, const message *m, const char *folder);
+/* Ends all of them. Without the lock. */
+void terminals_stop(program *p);
+
 /* The next line for it, of xmalloc; NULL: none within the time, or (p->gone) there will be none. */
 char *listener_next(acp *own, program *p, listener *l, int ms, size_t *n);
 

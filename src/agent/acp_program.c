@@ -7,6 +7,7 @@
 #include "base/util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HELLO_MS = 60000, EOF_MS = 2000, TERM_MS = 3000 };
+enum {
+    HELLO_MS = 60000,
+    EOF_MS = 2000,
+    TERM_MS = 3000,
+    QUEUE_MAX = 256 << 20 /* so much may wait for a program that does not read */
+};
 
 /* ------------------------------------------------------------------ lines */
 
@@ -64,6 +70,19 @@ typedef struct reading {
     program *p;
 } reading;
 
+/* Writes what it takes of what it was told; whether something is left. */
+static bool said_some(program *p)
+{
+    char waste[64];
+    pthread_mutex_lock(&p->saying);
+    while (read(p->wake[0], waste, sizeof waste) > 0)
+        ;
+    lines_write(&p->to);
+    bool left = lines_left(&p->to) > 0;
+    pthread_mutex_unlock(&p->saying);
+    return left;
+}
+
 static void *reader_main(void *arg)
 {
     reading r = *(reading *)arg;
@@ -75,8 +94,10 @@ static void *reader_main(void *arg)
     free(arg);
     lines_in_init(&in, r.p->child.out, ACP_LINE_MAX);
     while (!in.ended) {
-        struct pollfd f = {.fd = in.fd, .events = POLLIN};
-        if (poll(&f, 1, -1) <= 0)
+        struct pollfd f[3] = {{.fd = in.fd, .events = POLLIN},
+                              {.fd = r.p->wake[0], .events = POLLIN},
+                              {.fd = said_some(r.p) ? r.p->child.in : -1, .events = POLLOUT}};
+        if (poll(f, 3, -1) <= 0 || !f[0].revents)
             continue;
         lines_read(&in);
         while ((kind = lines_next(&in, &line, &n)) != LINE_NONE) {
@@ -146,23 +167,26 @@ char *listener_next(acp *own, program *p, listener *l, int ms, size_t *n)
     return text;
 }
 
-/* A program that does not read is waited for: with it, all turns in its folder. */
+/* It has not taken what it was told for too long: it is given up. */
+static void program_stuck(program *p)
+{
+    pthread_mutex_lock(&p->own->lock);
+    p->gone = true;
+    pthread_cond_broadcast(&p->own->some);
+    pthread_mutex_unlock(&p->own->lock);
+}
+
 void program_say(program *p, const char *line)
 {
-    size_t n = strlen(line);
-    char *whole = xmalloc(n + 1);
-    memcpy(whole, line, n);
-    whole[n] = '\n';
     pthread_mutex_lock(&p->saying);
-    for (size_t at = 0; !p->gone && at <= n;) {
-        ssize_t put = write(p->child.in, whole + at, n + 1 - at);
-        if (put > 0)
-            at += (size_t)put;
-        else if (errno != EINTR)
-            break;
-    }
+    lines_add(&p->to, line, strlen(line));
+    lines_end(&p->to);
+    size_t left = lines_left(&p->to);
+    ssize_t put = left ? write(p->wake[1], "", 1) : 0;
+    (void)put; /* a full pipe wakes as well */
     pthread_mutex_unlock(&p->saying);
-    free(whole);
+    if (left > QUEUE_MAX)
+        program_stuck(p);
 }
 
 void program_ask(acp *own, program *p, listener *l, const char *method, const char *params)
@@ -182,14 +206,38 @@ void program_ask(acp *own, program *p, listener *l, const char *method, const ch
 
 /* ------------------------------------------------------------------ programs */
 
+bool path_within(const char *path, const char *folder)
+{
+    char *one = realpath(path, NULL), *other = realpath(folder, NULL);
+    size_t n = other ? strlen(other) : 0;
+    bool in = one && other &&
+              (strcmp(other, "/") == 0 ||
+               (strncmp(one, other, n) == 0 && (one[n] == '/' || one[n] == 0)));
+    free(one);
+    free(other);
+    return in;
+}
+
+static void pipe_close(const program *p)
+{
+    for (int i = 0; i < 2; i++)
+        if (p->wake[i] >= 0)
+            close(p->wake[i]);
+}
+
 static bool program_start(acp *own, program *p)
 {
     reading *r = xmalloc(sizeof *r);
     *r = (reading){own, p};
-    if (!child_start(&p->child, own->argv, p->folder)) {
+    if (pipe2(p->wake, O_CLOEXEC | O_NONBLOCK) != 0 ||
+        !child_start(&p->child, own->argv, p->folder)) {
+        int why = errno;
+        pipe_close(p);
         free(r);
+        errno = why;
         return false;
     }
+    lines_out_init(&p->to, p->child.in);
     if (pthread_create(&p->reader, NULL, reader_main, r) != 0)
         abort();
     return true;
@@ -197,9 +245,15 @@ static bool program_start(acp *own, program *p)
 
 static void program_free(program *p)
 {
+    terminals_stop(p);
+    pthread_mutex_lock(&p->saying);
+    p->to.broken = true; /* its end of the pipe is being closed */
+    pthread_mutex_unlock(&p->saying);
     child_stop(&p->child, EOF_MS, TERM_MS);
     pthread_join(p->reader, NULL);
     pthread_mutex_destroy(&p->saying);
+    lines_out_release(&p->to);
+    pipe_close(p);
     free(p->folder);
     free(p);
 }
@@ -212,9 +266,10 @@ static bool program_hello(acp *own, program *p, const agent_sink *s)
     size_t n;
     snprintf(params, sizeof params,
              "{\"protocolVersion\":1,\"clientCapabilities\":{\"fs\":{\"readTextFile\":%s,"
-             "\"writeTextFile\":%s},\"terminal\":false},\"clientInfo\":{\"name\":\"ramet\","
+             "\"writeTextFile\":%s},\"terminal\":%s},\"clientInfo\":{\"name\":\"ramet\","
              "\"version\":\"" RAMET_VERSION "\"}}",
-             own->reads ? "true" : "false", own->writes ? "true" : "false");
+             own->reads ? "true" : "false", own->writes ? "true" : "false",
+             own->terminals ? "true" : "false");
     listener_add(own, p, &l);
     program_ask(own, p, &l, "initialize", params);
     for (int ms = 0; !line && !p->gone && ms < HELLO_MS && !s->cancelled(s->arg); ms += 100)
@@ -223,6 +278,16 @@ static bool program_hello(acp *own, program *p, const agent_sink *s)
     bool fine = line && strstr(line, "\"result\"");
     free(line);
     return fine;
+}
+
+void held_free(held *h)
+{
+    free(h->session);
+    free(h->inner);
+    free(h->turn);
+    free(h->setup);
+    free(h->model_option);
+    free(h);
 }
 
 /* Programs that are gone and that nobody uses any more. With the lock; gives those to be freed. */
@@ -246,10 +311,7 @@ static program *programs_sweep(acp *own)
             continue;
         }
         *at = h->next;
-        free(h->session);
-        free(h->inner);
-        free(h->turn);
-        free(h);
+        held_free(h);
     }
     return old;
 }
@@ -263,6 +325,8 @@ program *program_enter(acp *own, const char *folder, const agent_sink *s, char *
     bool fresh = !p;
     if (fresh) {
         p = xcalloc(1, sizeof *p);
+        p->own = own;
+        p->wake[0] = p->wake[1] = -1;
         p->folder = xstrdup(folder);
         pthread_mutex_init(&p->saying, NULL);
         if (!program_start(own, p)) {

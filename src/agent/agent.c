@@ -2,13 +2,16 @@
  *
  * agent.c: the table of kinds, and the agents that are configured.
  *
- * The set never changes once it is made, so any thread may look into it without a lock.
+ * What is in the set stays there and never moves, so any thread may look into it without a lock;
+ * who adds to it while the server runs (agents_join()) takes one.
  */
 #include "agent/agent.h"
 
 #include "base/util.h"
 
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +36,10 @@ enum { TEXT_MAX = 256 << 10, NAME_MAX_BYTES = 64, AGENTS_MAX = 256, SLICE_MS = 2
 
 struct agents {
     arena *a;
-    VEC(agent *) all; /* opened ones */
-    const agent *deflt;
+    pthread_mutex_t lock;   /* of joining, and of the arena then */
+    agent *all[AGENTS_MAX]; /* opened ones */
+    _Atomic size_t n;       /* grows when the one before is whole */
+    _Atomic(agent *) deflt;
 };
 
 /* ------------------------------------------------------------------ for kinds */
@@ -266,9 +271,10 @@ static bool agent_read(reader *r, agent *out)
 
 static agent *find(const agents *set, const char *name)
 {
-    for (size_t i = 0; i < set->all.n; i++)
-        if (strcmp(set->all.items[i]->name, name) == 0)
-            return set->all.items[i];
+    size_t n = set->n;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(set->all[i]->name, name) == 0)
+            return set->all[i];
     return NULL;
 }
 
@@ -276,7 +282,7 @@ static bool agents_add(agents *set, const char *text, char *message)
 {
     char why[AGENT_MESSAGE] = "";
     reader r = {.set = set, .at = text, .message = why};
-    if (strlen(text) > TEXT_MAX || !utf8_valid(text, strlen(text)) || set->all.n >= AGENTS_MAX) {
+    if (strlen(text) > TEXT_MAX || !utf8_valid(text, strlen(text)) || set->n >= AGENTS_MAX) {
         snprintf(message, AGENT_MESSAGE,
                  "agent '%.40s': its text is over %d bytes or not UTF-8, or there are over %d",
                  text, TEXT_MAX, AGENTS_MAX);
@@ -300,7 +306,8 @@ static bool agents_add(agents *set, const char *text, char *message)
         snprintf(message, AGENT_MESSAGE, "agent %s: %s", out->name, why);
         return false;
     }
-    VEC_PUSH(set->a, &set->all, out);
+    set->all[set->n] = out;
+    set->n++;
     return true;
 }
 
@@ -309,13 +316,14 @@ agents *agents_new(const char *const *texts, size_t n, const char *deflt, char *
     arena *a = arena_new();
     agents *set = arena_alloc(a, sizeof *set);
     set->a = a;
+    pthread_mutex_init(&set->lock, NULL);
     bool fine = true;
     for (size_t i = 0; fine && i < n; i++)
         fine = agents_add(set, texts[i], message);
     if (fine && !find(set, "echo"))
         fine = agents_add(set, "echo=echo", message);
     if (fine) {
-        set->deflt = deflt && *deflt ? find(set, deflt) : set->all.items[0];
+        set->deflt = deflt && *deflt ? find(set, deflt) : set->all[0];
         fine = set->deflt != NULL;
         if (!fine)
             snprintf(message, AGENT_MESSAGE,
@@ -333,20 +341,41 @@ void agents_free(agents *set)
 {
     if (!set)
         return;
-    for (size_t i = 0; i < set->all.n; i++)
-        set->all.items[i]->kind->close(set->all.items[i]);
+    for (size_t i = 0; i < set->n; i++)
+        set->all[i]->kind->close(set->all[i]);
+    pthread_mutex_destroy(&set->lock);
     arena_free(set->a);
+}
+
+agent *agents_join(agents *set, const char *base, const char *rest, char *message)
+{
+    char text[NAME_MAX_BYTES + 16 + 4096], name[NAME_MAX_BYTES + 16];
+    agent *out = NULL;
+    pthread_mutex_lock(&set->lock);
+    snprintf(name, sizeof name, "%s", base);
+    for (int i = 2; i <= AGENTS_MAX && find(set, name); i++)
+        snprintf(name, sizeof name, "%.*s-%d", NAME_MAX_BYTES, base, i);
+    int len = snprintf(text, sizeof text, "%s=%s", name, rest);
+    if (len >= (int)sizeof text)
+        snprintf(message, AGENT_MESSAGE, "agent %s: its settings are too long", name);
+    else if (agents_add(set, text, message))
+        out = set->all[set->n - 1];
+    /* As if it had been configured: echo answers only where there is nobody else. */
+    if (out && strcmp(set->deflt->kind->name, "echo") == 0 && set->n == 2)
+        set->deflt = out;
+    pthread_mutex_unlock(&set->lock);
+    return out;
 }
 
 agent *agents_find(const agents *set, const char *name)
 {
-    return find(set, name && *name ? name : set->deflt->name);
+    return name && *name ? find(set, name) : set->deflt;
 }
 
 size_t agents_list(const agents *set, agent *const **out)
 {
-    *out = set->all.items;
-    return set->all.n;
+    *out = set->all;
+    return set->n;
 }
 
 /* What a session may choose, and how much the agent can take in. */
@@ -372,14 +401,17 @@ static void models_write(const agent *it, json_writer *w)
 void agents_write(const agents *set, json_writer *w)
 {
     jw_array(w);
-    for (size_t i = 0; i < set->all.n; i++) {
-        const agent *it = set->all.items[i];
+    size_t n = set->n;
+    for (size_t i = 0; i < n; i++) {
+        agent *it = set->all[i];
         jw_object(w);
         jw_kstr(w, "name", it->name);
         jw_kstr(w, "kind", it->kind->name);
         jw_kstr(w, "about", it->kind->about);
         jw_kbool(w, "default", it == set->deflt);
         models_write(it, w);
+        if (it->kind->describe)
+            it->kind->describe(it, w);
         jw_end_object(w);
     }
     jw_end_array(w);

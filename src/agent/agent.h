@@ -93,6 +93,8 @@ typedef struct agent_kind {
      * do: close() is not called then. */
     bool (*open)(agent *a, char *message);
     void (*close)(agent *a);
+    /* Members that GET /agents has more for it; may be NULL. */
+    void (*describe)(agent *a, json_writer *w);
     void (*run)(agent *a, const agent_turn *t, const agent_sink *s, agent_result *out);
 } agent_kind;
 
@@ -135,6 +137,10 @@ typedef struct agents agents;
  */
 agents *agents_new(const char *const *texts, size_t n, const char *deflt, char *message);
 void agents_free(agents *a);
+/* Adds NAME=`rest` while others use the set, where NAME is `base`, or `base`-2, … when that is
+ * taken. It is the default from then on where echo alone was there. NULL and *message when it does
+ * not do. */
+agent *agents_join(agents *a, const char *base, const char *rest, char *message);
 agent *agents_find(const agents *a, const char *name); /* NULL or "": the default; unknown: NULL */
 size_t agents_list(const agents *a, agent *const **out);
 /* [{name, kind, about, default, model?, models?, context?}], for GET /agents; the last three are

@@ -15,8 +15,7 @@
 #include <unistd.h>
 
 /* Never comes back; why it could not be started goes into `told`. */
-static void child_run(const int in[2], const int out[2], int told, char *const *argv,
-                      const char *folder)
+static void child_run(const int in[2], const int out[2], int told, const child_how *how)
 {
     sigset_t none;
     setpgid(0, 0);
@@ -25,8 +24,10 @@ static void child_run(const int in[2], const int out[2], int told, char *const *
     signal(SIGPIPE, SIG_DFL);
     dup2(in[0], STDIN_FILENO);
     dup2(out[1], STDOUT_FILENO);
-    if (!folder || chdir(folder) == 0)
-        execvp(argv[0], argv);
+    if (how->merges)
+        dup2(out[1], STDERR_FILENO);
+    if (!how->folder || chdir(how->folder) == 0)
+        execvpe(how->argv[0], how->argv, how->env ? how->env : environ);
     int why = errno;
     ssize_t put = write(told, &why, sizeof why);
     _exit(put > 0 ? 127 : 126);
@@ -39,6 +40,11 @@ static void close_both(const int ends[2])
 }
 
 bool child_start(child *c, char *const *argv, const char *folder)
+{
+    return child_start_as(c, &(child_how){.argv = argv, .folder = folder});
+}
+
+bool child_start_as(child *c, const child_how *how)
 {
     int in[2], out[2], told[2], why = 0;
     *c = (child){.in = -1, .out = -1};
@@ -56,7 +62,7 @@ bool child_start(child *c, char *const *argv, const char *folder)
     fflush(NULL);
     c->pid = fork();
     if (c->pid == 0)
-        child_run(in, out, told[1], argv, folder);
+        child_run(in, out, told[1], how);
     why = c->pid < 0 ? errno : 0;
     close(in[0]);
     close(out[1]);

@@ -18,8 +18,15 @@ typedef struct child {
     bool ended;
 } child;
 
-/* argv ends with NULL; the program is looked for in PATH. `folder` NULL: this one. False: errno
- * tells why, also when there is no such program. */
+typedef struct child_how {
+    char *const *argv;  /* ends with NULL; the program is looked for in PATH */
+    const char *folder; /* NULL: this one */
+    char *const *env;   /* NULL: this process's */
+    bool merges;        /* what it says on standard error is with the rest */
+} child_how;
+
+/* False: errno tells why, also when there is no such program. */
+bool child_start_as(child *c, const child_how *how);
 bool child_start(child *c, char *const *argv, const char *folder);
 /* Whether it has ended by now. */
 bool child_over(child *c);

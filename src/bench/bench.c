@@ -39,9 +39,12 @@ static const bench_case cases[] = {
     {"postgres",
      "PostgreSQL: appends and forks against pgbench, long and deep histories, two nodes",
      case_postgres, false},
+    {"sandbox", "AgentPod's list and statistics of a sandbox with 10,000 forks", case_sandbox,
+     false},
     {"kagent", "forks of kagent sessions, and tasks that grow", case_kagent, false},
     {"memory", "forks and pages of memory-service conversations", case_memory, false},
     {"grpc", "memory-service by gRPC against REST", case_grpc, false},
+    {"acp", "what ramet acp adds to a message", case_acp, false},
     {"bodies", "where large bodies are kept best (not run by default)", case_bodies, true},
 };
 #define N_CASES (sizeof cases / sizeof cases[0])

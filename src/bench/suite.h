@@ -52,6 +52,8 @@ void case_postgres(bench *b);
 void case_kagent(bench *b);
 void case_memory(bench *b);
 void case_grpc(bench *b);
+void case_acp(bench *b);
+void case_sandbox(bench *b);
 void case_bodies(bench *b);
 
 /* Says why on standard error and ends the process. */

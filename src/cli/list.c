@@ -67,6 +67,7 @@ int cmd_list(cli *c)
     in.agent = opt_text(c, "agent");
     in.tag = opt_text(c, "tag");
     in.title = opt_text(c, "title");
+    in.sandbox = opt_text(c, "sandbox");
     in.cursor = opt_text(c, "cursor");
     in.archived = archived_option(c);
     if (c->json)

@@ -16,6 +16,7 @@ int cmd_new(cli *c)
                          "give the title once: as TITLE or with --title");
     agent_options(c, &in.agent);
     in.tags = opt_list(c, "tag", &in.n_tags);
+    in.sandbox = opt_text(c, "sandbox");
     in.metadata = opt_text(c, "metadata");
     in.visibility = opt_flag(c, "private") ? RAMET_PRIVATE : RAMET_TREE_VISIBLE;
     in.ephemeral_us = opt_span(c, "ephemeral");

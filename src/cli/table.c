@@ -141,7 +141,8 @@ const command_def cli_commands[] = {
     .summary = "Start a session",
     .about = "Without a title, the first line of its first message is shown.",
     .args = ARGS(MAYBE("TITLE", "its title", WORD_ANY)),
-    .options = OPTIONS(VALUE("title", 0, OPT_TEXT, "TEXT", "the same as TITLE"), SESSION_OPTIONS, BIRTH_OPTIONS),
+    .options = OPTIONS(VALUE("title", 0, OPT_TEXT, "TEXT", "the same as TITLE"), SESSION_OPTIONS, BIRTH_OPTIONS,
+                       VALUE("sandbox", 0, OPT_TEXT, "NAME", "put it into this sandbox")),
     .examples = EXAMPLES({"new 'Trip to Lisbon' --agent claude --tag travel", "a session with an agent and a tag"},
                          {"new -q", "in a script: prints the new id alone"}),
 },
@@ -225,6 +226,7 @@ const command_def cli_commands[] = {
                        WORD("tag", 't', "TAG", "with this tag", WORD_TAG),
                        WORD("tree", 0, "SESSION", "of the tree that SESSION is in", WORD_SESSION),
                        VALUE("title", 0, OPT_TEXT, "TEXT", "with TEXT in the title, in any case"),
+                       VALUE("sandbox", 0, OPT_TEXT, "NAME", "in this sandbox"),
                        CHOICE("archived", 0, "HOW", "what to do with archived ones", "exclude|include|only"),
                        VALUE("cursor", 0, OPT_TEXT, "CURSOR", "go on from next_cursor of an earlier list")),
     .examples = EXAMPLES({"list --tag travel", "sessions tagged travel"},
@@ -412,6 +414,15 @@ const command_def cli_commands[] = {
                  MAYBE("USER", "who", WORD_ANY),
                  {.name = "LEVEL", .text = "reader, writer, manager or owner", .optional = true, .choices = "reader|writer|manager|owner"}),
     .examples = EXAMPLES({"members @ set ann writer", "ann may write from now on"}),
+},
+{
+    .name = "sandbox", .group = GROUP_KEEP, .flags = CMD_MAKES, .synopsis = "add NAME | list | rm NAME", .run = cmd_sandbox,
+    .summary = "Make, list and remove sandboxes",
+    .about = "A sandbox holds trees that belong together, and is there for its owner alone. The sandbox default is always "
+             "there: the sessions in no other. A fork stays in its parent's. Removing one keeps its sessions.",
+    .args = ARGS({.name = "ACTION", .text = "add, list or rm", .choices = "add|list|rm"}, MAYBE("NAME", "the sandbox", WORD_ANY)),
+    .examples = EXAMPLES({"sandbox add work", "another one"}, {"new 'Trip to Lisbon' --sandbox work", "a session in it"},
+                         {"list --sandbox work", "what is in it"}),
 },
 {
     .name = "share", .group = GROUP_KEEP, .synopsis = "SESSION", .run = cmd_share,

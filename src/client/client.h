@@ -57,6 +57,7 @@
     X(ancestry)                                                                                    \
     X(children)                                                                                    \
     X(tree)                                                                                        \
+    X(tree_branches)                                                                               \
     X(fork_points)                                                                                 \
     X(compare)                                                                                     \
     X(verdict_add)                                                                                 \
@@ -68,6 +69,9 @@
     X(members)                                                                                     \
     X(member_set)                                                                                  \
     X(member_remove)                                                                               \
+    X(sandbox_add)                                                                                 \
+    X(sandboxes)                                                                                   \
+    X(sandbox_remove)                                                                              \
     X(share_add)                                                                                   \
     X(shares)                                                                                      \
     X(share_revoke)                                                                                \

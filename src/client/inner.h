@@ -103,6 +103,7 @@ void read_verdict(client_call *c, const json_doc *d, const json_node *v, ramet_v
 void read_hit(client_call *c, const json_doc *d, const json_node *v, ramet_hit *out);
 void read_compare(client_call *c, const json_doc *d, const json_node *v, ramet_compare_out *out);
 void read_share(client_call *c, const json_doc *d, const json_node *v, ramet_share *out);
+void read_sandbox(client_call *c, const json_doc *d, const json_node *v, ramet_sandbox *out);
 void read_token(client_call *c, const json_doc *d, const json_node *v, ramet_token *out);
 void read_fork_point(client_call *c, const json_doc *d, const json_node *v, ramet_fork_point *out);
 void read_fault(client_call *c, const json_doc *d, const json_node *v, ramet_fault *out);

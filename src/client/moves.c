@@ -256,6 +256,19 @@ ramet_status http_tree(ramet_call *c, const char *session, bool light, ramet_ses
     return relatives(c, session, "tree", out, n);
 }
 
+ramet_status http_tree_branches(ramet_call *call, const char *session, int64_t after, int limit,
+                                ramet_branch **out, size_t *n, bool *more)
+{
+    client_call *c = CALL(call);
+    target t;
+    target_init(&t, c, "/sessions/%s/tree/branches", session);
+    if (after)
+        target_add(&t, "cursor", arena_printf(c->a, "%lld", (long long)after));
+    if (limit > 0)
+        target_add(&t, "limit", arena_printf(c->a, "%d", limit));
+    return ASK_LIST(&t, "branches", read_branch, out, n, more);
+}
+
 ramet_status http_fork_points(ramet_call *call, const char *session, ramet_fork_point **out,
                               size_t *n)
 {

@@ -400,6 +400,7 @@ void read_branch(client_call *c, const json_doc *d, const json_node *v, ramet_br
         AT(ramet_branch, "current", IS_BOOL, current),
         AT(ramet_branch, "created_at", IS_TIME, created),
         AT(ramet_branch, "preview", IS_WORDS, preview),
+        AT(ramet_branch, "session_id", IS_TEXT, session),
         END,
     };
     read_members(c, d, v, branch, out);
@@ -538,6 +539,18 @@ void read_share(client_call *c, const json_doc *d, const json_node *v, ramet_sha
     };
     memset(out, 0, sizeof *out);
     read_members(c, d, v, share, out);
+}
+
+void read_sandbox(client_call *c, const json_doc *d, const json_node *v, ramet_sandbox *out)
+{
+    static const member sandbox[] = {
+        AT(ramet_sandbox, "id", IS_TEXT, id),
+        AT(ramet_sandbox, "owner", IS_TEXT, owner),
+        AT(ramet_sandbox, "created_at", IS_TIME, created),
+        END,
+    };
+    memset(out, 0, sizeof *out);
+    read_members(c, d, v, sandbox, out);
 }
 
 void read_token(client_call *c, const json_doc *d, const json_node *v, ramet_token *out)

@@ -43,6 +43,7 @@ ramet_status http_session_create(ramet_call *call, const ramet_session_in *in, r
     if (in->visibility != RAMET_TREE_VISIBLE)
         jw_kstr(&b.w, "visibility", ramet_visibility_name(in->visibility));
     add_life(&b.w, in->ephemeral_us);
+    body_add(&b, "sandbox", in->sandbox);
     TRY(ask(&t, "POST", &b, &d));
     return answer_session(c, &d, out);
 }
@@ -73,6 +74,7 @@ ramet_status http_session_find(ramet_call *call, const ramet_list_in *in, ramet_
     target_add(&t, "tag", in->tag);
     target_add(&t, "tree", in->tree);
     target_add(&t, "title", in->title);
+    target_add(&t, "sandbox", in->sandbox);
     target_add(&t, "archived", archived[in->archived]);
     TRY(ask(&t, "GET", NULL, &d));
     TRY(answer_has(c, &d, "sessions"));
@@ -285,4 +287,41 @@ ramet_status http_share_revoke(ramet_call *call, const char *session, const char
     json_doc d;
     target_init(&t, CALL(call), "/sessions/%s/shares/%s", session, id);
     return ask(&t, "DELETE", NULL, &d);
+}
+
+/* ---------------------------------------------------------------- sandboxes */
+
+ramet_status http_sandbox_add(ramet_call *call, const char *id, ramet_sandbox **out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    ramet_sandbox *made = arena_array(c->a, 1, sizeof *made);
+    target_init(&t, c, "/sandboxes");
+    body_init(&b);
+    body_add(&b, "id", id);
+    TRY(ask(&t, "POST", &b, &d));
+    read_sandbox(c, &d, d.nodes, made);
+    if (out)
+        *out = made;
+    return RAMET_OK;
+}
+
+ramet_status http_sandboxes(ramet_call *call, ramet_sandbox **out, size_t *n)
+{
+    target t;
+    target_init(&t, CALL(call), "/sandboxes");
+    return ASK_LIST(&t, "sandboxes", read_sandbox, out, n, NULL);
+}
+
+ramet_status http_sandbox_remove(ramet_call *call, const char *id, int64_t *trees)
+{
+    target t;
+    json_doc d;
+    target_init(&t, CALL(call), "/sandboxes/%s", id);
+    TRY(ask(&t, "DELETE", NULL, &d));
+    if (trees)
+        *trees = get_int(&d, d.nodes, "trees");
+    return RAMET_OK;
 }

@@ -506,10 +506,11 @@ void branch_create(cx *x, const branch_row *from, int64_t base, const session_ro
                    ramet_fork_type type, bool same_session, branch_row *out)
 {
     /* The branches of a session are ordered by when they were made, then by their numbers. A clock
-     * of another process may be ahead. */
+     * of another process may be ahead. The first one is as old as its session. */
     bool tie = same_session && s->updated >= x->now;
     int64_t id = tie ? db_number_above(x->d, DB_BRANCH) : db_number(x->d, DB_BRANCH, NULL);
-    int64_t created = tie ? s->updated : x->now;
+    int64_t least = same_session ? s->updated : s->created;
+    int64_t created = least > x->now ? least : x->now;
     *out = (branch_row){.m = {.id = id,
                               .tree = s->tree,
                               .session = s->no,

@@ -288,6 +288,16 @@ void tree_hand_over(cx *x, const session_row *s, const char *to);
 void event_add_member(cx *x, const session_row *s, const char *user, ramet_level before,
                       ramet_level after);
 
+/* ---- sandboxes (core/sandbox.c) */
+
+/* What a new tree of that owner notes as its sandbox: "" for none. RAMET_SANDBOX_NOT_FOUND. */
+ramet_status sandbox_for_new(cx *x, const char *id, const char *owner, const char **mark);
+void sandbox_put(cx *x, int64_t tree, const char *mark);
+/* RAMET_SANDBOX_NOT_FOUND when it is not there for the caller. */
+ramet_status sandbox_open(cx *x, const char *id);
+/* The one that a tree is in. */
+const char *sandbox_name(cx *x, int64_t tree);
+
 /* ---- share links (core/share.c) */
 
 /* Whether the call's link gives this, now: it is looked up anew in every piece of work, so that a

@@ -141,6 +141,15 @@ static void sync_match(cx *x, const branch_row *head, sync_job *j)
     arena_free(j->scratch);
 }
 
+/* What the caller did, as far as the list tells: another message of the user is an edit, another
+ * answer was made anew; one that only ends earlier is a rewind. */
+static ramet_fork_type sync_type(const entry_new *list, size_t n)
+{
+    if (!n)
+        return RAMET_EXPLICIT;
+    return list[0].e.role == RAMET_USER ? RAMET_AUTO_EDIT : RAMET_AUTO_REGENERATE;
+}
+
 static ramet_status sync_write(cx *x, sync_job *j, session_row *s, branch_row *head)
 {
     size_t fresh, rest = j->n - j->matched;
@@ -163,7 +172,7 @@ static ramet_status sync_write(cx *x, sync_job *j, session_row *s, branch_row *h
         cut_result cut = {0};
         ramet_at at = {path_entry_id(x, head, j->cut), RAMET_BEFORE}, adk_at = {0};
         TRY(cut_both(x, s, head, &at, &adk_at, RAMET_CUT_EXACT, &cut));
-        move_to_cut(x, s, head, &cut, RAMET_EXPLICIT, RAMET_MOVE_SYNC, "", &to);
+        move_to_cut(x, s, head, &cut, sync_type(list, rest), RAMET_MOVE_SYNC, "", &to);
     }
     entries_write(x, s, &to, list, rest);
     return cx_status(x);

@@ -82,7 +82,7 @@ void event_add_member(cx *x, const session_row *s, const char *user, ramet_level
 typedef struct look {
     int64_t session; /* 0: a free slot */
     bool seen, gone; /* by the caller; deleted, expired or purged */
-    const char *id, *tree;
+    const char *id, *tree, *sandbox;
 } look;
 
 /* `keep` gets the names of one that is seen; NULL: they are not wanted. */
@@ -106,6 +106,7 @@ static look look_at(cx *x, int64_t tree, int64_t no, arena *keep)
         if (l.seen && keep) {
             l.id = q_keep_text(q, 0, keep);
             l.tree = q_keep_text(q, 6, keep);
+            l.sandbox = q_keep_text(q, 7, keep);
         }
     }
     q_end(q);
@@ -230,8 +231,12 @@ static void event_take(walk *w, const row *r)
         *l = look_at(x, r->tree, r->session, x->a);
     if (!look_shows(l, r->kind))
         return;
-    ramet_event e = {
-        .number = r->no, .kind = r->kind, .session = l->id, .tree = l->tree, .at = r->at};
+    ramet_event e = {.number = r->no,
+                     .kind = r->kind,
+                     .session = l->id,
+                     .tree = l->tree,
+                     .at = r->at,
+                     .sandbox = l->sandbox && *l->sandbox ? l->sandbox : RAMET_SANDBOX_DEFAULT};
     e.branch = r->k;
     if (r->kind == RAMET_EVENT_APPENDED) {
         branch_meta m;

@@ -25,6 +25,22 @@ static bool adk_read(cx *x, const session_row *s)
     return s->visibility == RAMET_PRIVATE || level_in(x, s->tree) >= RAMET_WRITER;
 }
 
+static ramet_status side_by_role(cx *x, const branch_row *from, ramet_at *at)
+{
+    int64_t k;
+    TRY(check_id(x->c, "at.entry_id", at->entry_id));
+    at->side = RAMET_AFTER;
+    if (path_find(x, from, at->entry_id, &k) < 0)
+        return cx_status(x); /* the cut tells that it is not there */
+    db_stmt *q = db_query(x->d, Q_entry_kind);
+    q_int(q, 1, from->m.tree);
+    q_int(q, 2, k);
+    if (q_row(q) && q_col_int(q, 0) == RAMET_USER)
+        at->side = RAMET_BEFORE;
+    q_end(q);
+    return cx_status(x);
+}
+
 /* The cut on the path of the branch asked for (*from is the head), with the adk log as it was on
  * that branch. */
 static ramet_status fork_cut(cx *x, session_row *s, const ramet_fork_in *in, branch_row *from,
@@ -46,7 +62,10 @@ static ramet_status fork_cut(cx *x, session_row *s, const ramet_fork_in *in, bra
         *cut = at.at;
         return RAMET_OK;
     }
-    return cut_both(x, s, from, &in->at, &in->adk_at, in->cut, cut);
+    ramet_at at = in->at;
+    if (in->by_role && at.entry_id)
+        TRY(side_by_role(x, from, &at));
+    return cut_both(x, s, from, &at, &in->adk_at, in->cut, cut);
 }
 
 /* What a link does not show does not come with a fork, either. */

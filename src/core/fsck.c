@@ -274,20 +274,22 @@ static void session_check(fsck *f, const fsck_session *s, int64_t root)
 /* ---------------------------------------------------------------------- moves */
 
 typedef struct move_row {
-    int64_t kind, from, to, undo_under, redo_under;
+    int64_t kind, from, to, undo_under, redo_under, at;
 } move_row;
 
 /* The moves so far, and what the tops of both stacks must be after them (M2). */
 typedef struct move_log {
     VEC(move_row) rows;
     int64_t undo, redo;
+    int64_t first;             /* where the session began */
+    const fsck_branch *newest; /* of main */
 } move_log;
 
 /* Whether the row can follow the moves before it; the tops move on. */
 static bool move_follows(move_log *l, const move_row *m)
 {
     int64_t top = m->kind == RAMET_MOVE_UNDO ? l->undo : l->redo, seq = (int64_t)l->rows.n + 1;
-    bool fits = l->rows.n == 0 || m->from == l->rows.items[l->rows.n - 1].to;
+    bool fits = m->from == (l->rows.n ? l->rows.items[l->rows.n - 1].to : l->first);
     if (m->kind != RAMET_MOVE_UNDO && m->kind != RAMET_MOVE_REDO) {
         fits = fits && m->undo_under == l->undo && m->redo_under == 0;
         l->undo = seq;
@@ -310,11 +312,59 @@ static bool move_follows(move_log *l, const move_row *m)
     return fits && l->undo >= 0 && l->undo <= seq && l->redo >= 0 && l->redo <= seq;
 }
 
+static void branch_name(const fsck *f, int64_t id)
+{
+    fsck_branch *b = branch_at(f, id);
+    if (b)
+        b->named = true;
+}
+
+/* The kind of a move tells of what type the branch is that it made. */
+static bool type_fits(int64_t kind, int type)
+{
+    return type == (kind == RAMET_MOVE_EDIT         ? RAMET_AUTO_EDIT
+                    : kind == RAMET_MOVE_REGENERATE ? RAMET_AUTO_REGENERATE
+                                                    : RAMET_EXPLICIT);
+}
+
+/* A branch is made by the first move that leads to it; so branches stand in that order. */
+static const char *made_fault(move_log *l, const move_row *m, const fsck_branch *b)
+{
+    const fsck_branch *before = l->newest;
+    if (m->kind == RAMET_MOVE_UNDO || m->kind == RAMET_MOVE_REDO || m->kind == RAMET_MOVE_SWITCH)
+        return "leads to a branch that it cannot have made";
+    if (!type_fits(m->kind, b->b.m.type))
+        return "made a branch of another type";
+    if (b->b.created != m->at)
+        return "made a branch of another time";
+    if (b->b.m.log != RAMET_LOG_MAIN)
+        return NULL;
+    l->newest = b;
+    if (before && (b->b.created < before->b.created ||
+                   (b->b.created == before->b.created && b->b.m.id < before->b.m.id)))
+        return "made a branch that is older than the one before it";
+    return NULL;
+}
+
+/* What a move leads to, in each log. An adk log begins without a move. */
+static void made_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l, const move_row *m)
+{
+    branch_name(f, q_col_int(q, 2));
+    branch_name(f, q_col_int(q, 4));
+    for (int i = 3; i < 6; i += 2) {
+        const fsck_branch *to = branch_at(f, q_col_int(q, i));
+        const char *fault = to && !to->named ? made_fault(l, m, to) : NULL;
+        if (fault)
+            fsck_fault(f, at_session(s), "move %lld %s", (long long)q_col_int(q, 0), fault);
+        branch_name(f, q_col_int(q, i));
+    }
+}
+
 static bool move_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l)
 {
     int64_t seq = q_col_int(q, 0);
-    move_row m = {q_col_int(q, 1), q_col_int(q, 2), q_col_int(q, 3), q_col_int(q, 6),
-                  q_col_int(q, 7)};
+    move_row m = {q_col_int(q, 1), q_col_int(q, 2), q_col_int(q, 3),
+                  q_col_int(q, 6), q_col_int(q, 7), q_col_int(q, 8)};
     if (seq != (int64_t)l->rows.n + 1) {
         fsck_fault(f, at_session(s), "move %lld of its head log is missing",
                    (long long)l->rows.n + 1);
@@ -331,6 +381,7 @@ static bool move_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l)
             fsck_fault(f, at_session(s), "move %lld names branch b%lld, which is missing",
                        (long long)seq, (long long)id);
     }
+    made_check(f, s, q, l, &m);
     if (!move_follows(l, &m)) {
         fsck_fault(f, at_session(s), "move %lld does not follow from the moves before it",
                    (long long)seq);
@@ -342,7 +393,11 @@ static bool move_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l)
 
 static void moves_check(fsck *f, const fsck_session *s)
 {
-    move_log l = {0};
+    move_log l = {.first = s->s.first, .newest = branch_at(f, s->s.first)};
+    if (l.newest && (l.newest->b.m.type != s->s.type || l.newest->b.created != s->s.created))
+        fsck_fault(f, fsck_in(l.newest, -1, NULL), "it was not made with its session");
+    branch_name(f, s->s.first);
+    branch_name(f, s->s.first_adk);
     db_stmt *q = db_query(f->x.d, Q_move_all);
     q_int(q, 1, f->tree);
     q_int(q, 2, s->s.no);
@@ -353,6 +408,8 @@ static void moves_check(fsck *f, const fsck_session *s)
         }
     if (!fsck_read_ok(f, at_session(s), "reading its head log"))
         return;
+    branch_name(f, s->s.head);
+    branch_name(f, s->s.adk);
     size_t n = l.rows.n;
     if ((int64_t)n != s->s.moves)
         fsck_fault(f, at_session(s), "its head log has %lld moves and should have %lld",
@@ -438,6 +495,8 @@ static void recorded_check(fsck *f, const fsck_branch *b)
         fsck_fault(f, fsck_in(b, b->recorded, NULL), "the record of its session ends here");
     else if (b->b.run != b->last)
         fsck_fault(f, fsck_in(b, -1, NULL), "it is not marked rightly as where the record goes on");
+    if (!b->named)
+        fsck_fault(f, fsck_in(b, -1, NULL), "the head log of its session does not name it");
 }
 
 /* ------------------------------------------------------------------- verdicts */

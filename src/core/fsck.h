@@ -25,6 +25,7 @@ typedef struct fsck_branch {
     bool linked;                 /* its lineage is right */
     int64_t recorded;            /* the record covers its entries up to here */
     bool last;                   /* the record goes on here */
+    bool named;                  /* it is, or was, a head of its session */
 } fsck_branch;
 
 typedef struct fsck {

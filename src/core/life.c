@@ -91,7 +91,8 @@ static void set_deleted(cx *x, const session_row *s, int64_t deleted, int64_t op
     q_int(q, 3, deleted);
     q_int(q, 4, op);
     q_int(q, 5, expires);
-    q_int(q, 6, x->now);
+    /* Not before the branches that it has: see branch_create(). */
+    q_int(q, 6, x->now > s->updated ? x->now : s->updated);
     q_run(q);
     event_add(x, s->tree, s->no, deleted ? RAMET_EVENT_DELETED : RAMET_EVENT_RESTORED, s->head, 0);
 }

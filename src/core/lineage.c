@@ -23,6 +23,7 @@ static void holder_fill(const session_row *s, ramet_session *out)
                            .shown_title = "",
                            .owner = "",
                            .reason = "",
+                           .from_title = "",
                            .metadata = "{}",
                            .is_fork = s->parent != 0,
                            .deleted = true,
@@ -298,6 +299,7 @@ static void node_fill(cx *x, const forest *f, const node *d, ramet_session *out)
         .reason = s->reason,
         .by_kind = (ramet_actor)s->by_kind,
         .by_id = s->by_id,
+        .from_title = s->from_title,
         .merged_into = node_id(node_at(f, s->merged_into)),
         .metadata = s->metadata ? s->metadata : "{}",
         .archived = s->archived,
@@ -359,4 +361,53 @@ ramet_status ramet_tree(ramet_call *c, const char *session, bool light, ramet_se
     if (!cx_read(&x, c))
         return c->err.status;
     return cx_done(&x, tree(&x, session, light, out, n));
+}
+
+static ramet_status tree_branches(cx *x, const char *session, int64_t after, int limit,
+                                  ramet_branch **out, size_t *n, bool *more)
+{
+    session_row s;
+    forest f = {0};
+    VEC(ramet_branch) v = {0};
+    TRY(session_open(x, session, NEED_TREE, &s));
+    nodes_load(x, s.tree, level_in(x, s.tree), &f);
+    db_stmt *q = db_query(x->d, Q_branch_of_tree);
+    q_int(q, 1, s.tree);
+    while (q_row(q)) {
+        branch_row b;
+        branch_from(q, 0, &b);
+        const node *d =
+            b.m.id > after && b.m.log == RAMET_LOG_MAIN ? node_at(&f, b.m.session) : NULL;
+        if (!d || !d->seen || d->gone)
+            continue;
+        *more = limit > 0 && v.n == (size_t)limit;
+        if (*more)
+            break;
+        VEC_PUSH(x->a, &v,
+                 ((ramet_branch){.id = b.m.id,
+                                 .parent = b.m.parent,
+                                 .base = b.m.base,
+                                 .length = b.len,
+                                 .type = (ramet_fork_type)b.m.type,
+                                 .current = b.m.id == d->s.head,
+                                 .created = b.created,
+                                 .preview = "",
+                                 .session = d->s.id}));
+    }
+    q_end(q);
+    *out = v.items;
+    *n = v.n;
+    return cx_status(x);
+}
+
+ramet_status ramet_tree_branches(ramet_call *c, const char *session, int64_t after, int limit,
+                                 ramet_branch **out, size_t *n, bool *more)
+{
+    cx x;
+    *out = NULL;
+    *n = 0;
+    *more = false;
+    if (!cx_read(&x, c))
+        return c->err.status;
+    return cx_done(&x, tree_branches(&x, session, after, limit, out, n, more));
 }

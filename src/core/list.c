@@ -223,6 +223,8 @@ static bool wanted(lister *l, const session_row *s)
         return false;
     if (in->tree && s->tree != l->tree)
         return false;
+    if (in->sandbox && strcmp(sandbox_name(l->x, s->tree), in->sandbox) != 0)
+        return false;
     if (l->tag && !has_tag(l->x, s, l->tag))
         return false;
     return (!l->title || title_matches(l, s)) && lineage_fits(l, s);
@@ -362,8 +364,11 @@ ramet_status ramet_session_find(ramet_call *c, const ramet_list_in *in, ramet_se
     l.tree = in->tree ? tree_number(&x, in->tree) : 0;
     pick_source(&l);
     l.keep = arena_new();
+    ramet_status st = in->sandbox ? sandbox_open(&x, in->sandbox) : RAMET_OK;
     bool any = !in->after || behind(&x, in->after, &at);
-    ramet_status st = cx_done(&x, any ? find_run(&l, limit, at, out) : cx_status(&x));
+    if (st == RAMET_OK)
+        st = any ? find_run(&l, limit, at, out) : cx_status(&x);
+    st = cx_done(&x, st);
     arena_free(l.keep);
     if (st != RAMET_OK)
         *out = (ramet_session_list){0};

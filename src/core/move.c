@@ -231,6 +231,8 @@ void head_move(cx *x, session_row *s, const head_to *at, ramet_move_kind kind, c
                int64_t undo_under, int64_t redo_under, int64_t undo, int64_t redo)
 {
     int64_t seq = s->moves + 1, to = at->main, to_adk = at->adk;
+    /* Not before the branches that it has, and that of those that it made: see branch_create(). */
+    int64_t updated = x->now > s->updated ? x->now : s->updated;
     adk_mark(x, s, at, seq); /* K1 */
     db_stmt *q = db_query(x->d, Q_move_add);
     q_int(q, 1, s->tree);
@@ -243,7 +245,7 @@ void head_move(cx *x, session_row *s, const head_to *at, ramet_move_kind kind, c
     q_int(q, 8, to_adk);
     q_int(q, 9, undo_under);
     q_int(q, 10, redo_under);
-    q_int(q, 11, x->now);
+    q_int(q, 11, updated);
     q_text(q, 12, x->c->user);
     q_text(q, 13, why ? why : "");
     q_run(q);
@@ -257,8 +259,6 @@ void head_move(cx *x, session_row *s, const head_to *at, ramet_move_kind kind, c
         if (to_adk)
             set_live(x, s->tree, to_adk, true);
     }
-    /* Not before the branches that it has: see branch_create(). */
-    int64_t updated = x->now > s->updated ? x->now : s->updated;
     q = db_query(x->d, Q_session_move);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);

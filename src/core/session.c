@@ -460,6 +460,7 @@ static void fill(cx *x, const session_row *s, const session_known *known, ramet_
         .reason = s->reason,
         .by_kind = (ramet_actor)s->by_kind,
         .by_id = s->by_id,
+        .from_title = s->from_title ? s->from_title : "",
         .merged_into = visible_id(x, s->tree, s->merged_into),
         .metadata = s->metadata ? s->metadata : "{}",
         .archived = s->archived,
@@ -601,6 +602,8 @@ static ramet_status create_run(cx *x, void *arg)
 {
     create_job *j = arg;
     const ramet_session_in *in = j->in;
+    const char *mark;
+    TRY(sandbox_for_new(x, in->sandbox, j->owner, &mark));
     if (in->anew)
         id_give_up(x, j->id, j->owner);
     TRY(session_id_free(x, j->id));
@@ -624,6 +627,7 @@ static ramet_status create_run(cx *x, void *arg)
     branch_row b;
     session_plant(x, &s, (const char *const *)j->tags, j->n_tags, &b);
     member_insert(x, s.tree, j->owner, RAMET_OWNER);
+    sandbox_put(x, s.tree, mark);
     event_add(x, s.tree, s.no, RAMET_EVENT_CREATED, b.m.id, 0);
     TRY(cx_status(x));
     session_row fresh;
@@ -742,7 +746,8 @@ static ramet_status update_run(cx *x, void *arg)
         TRY(patch_apply(x, j->in, &s));
     if (j->promote)
         s.expires = 0;
-    s.updated = x->now;
+    /* Not before the branches that it has: see branch_create(). */
+    s.updated = x->now > s.updated ? x->now : s.updated;
     db_stmt *q = db_query(x->d, Q_session_set);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);

@@ -96,6 +96,7 @@ void share_trim(ramet_session *out)
     out->by_kind = RAMET_BY_USER;
     out->by_id = NULL;
     out->merged_into = NULL;
+    out->from_title = "";
     out->cache_root = out->id;
     out->cache_root_shared = out->head.length;
     out->metadata = "{}";

@@ -84,6 +84,7 @@ void task_write(cx *x, const session_row *s, const ramet_task_in *in)
     q_int(q, 3, s->no);
     q_text(q, 4, in->data);
     q_int(q, 5, x->now);
+    q_int(q, 6, in->at);
     q_run(q);
 }
 
@@ -162,7 +163,7 @@ static ramet_status delete_run(cx *x, void *arg)
     TRY(session_open(x, j->session, NEED_WRITE, &s));
     TRY(task_check(x, &s, j->id));
     if (!task_load(x, j->id, &t))
-        task_write(x, &s, &(ramet_task_in){j->id, "{}"});
+        task_write(x, &s, &(ramet_task_in){.id = j->id, .data = "{}"});
     db_stmt *q = db_query(x->d, Q_task_deleted);
     q_text(q, 1, j->id);
     q_int(q, 2, x->now);

@@ -5,7 +5,8 @@
  *
  *   K1  A secret is 32 random bytes: nobody guesses one, so a plain hash without salt will do.
  *   K2  What was found is remembered for FRESH_US, so that a busy server does not ask the store for
- *       each request. A revocation by this process counts at once, one by another within that time.
+ *       each request. A revocation by this process counts at once, one by another within that time;
+ *       what was found before a fail-over does not count behind it.
  *   K3  When a token was last used is written at most once in USED_US, and never refuses anybody.
  */
 #include "core/core.h"
@@ -90,6 +91,7 @@ typedef struct token_slot {
     arena *a; /* of its texts; NULL: never used */
     uint8_t secret[HASH_LEN];
     int64_t seen; /* time_mono_us() of the look-up; 0: empty */
+    int64_t past; /* db_past() of where it was found */
     ramet_token t;
 } token_slot;
 
@@ -118,12 +120,12 @@ static token_slot *slot_of(struct token_cache *c, const uint8_t secret[HASH_LEN]
     return &c->slots[((size_t)secret[0] << 8 | secret[1]) % SLOTS];
 }
 
-static bool cache_get(struct token_cache *c, const uint8_t secret[HASH_LEN], arena *a,
-                      ramet_token *out)
+static bool cache_get(const ramet *r, const uint8_t secret[HASH_LEN], arena *a, ramet_token *out)
 {
+    struct token_cache *c = r->tokens;
     pthread_mutex_lock(&c->lock);
     const token_slot *s = slot_of(c, secret);
-    bool hit = s->seen && time_mono_us() - s->seen < FRESH_US &&
+    bool hit = s->seen && time_mono_us() - s->seen < FRESH_US && s->past == r->past &&
                CRYPTO_memcmp(s->secret, secret, HASH_LEN) == 0;
     if (hit)
         *out = token_copy(a, &s->t);
@@ -131,8 +133,10 @@ static bool cache_get(struct token_cache *c, const uint8_t secret[HASH_LEN], are
     return hit;
 }
 
-static void cache_put(struct token_cache *c, const uint8_t secret[HASH_LEN], const ramet_token *t)
+static void cache_put(const ramet *r, const uint8_t secret[HASH_LEN], const ramet_token *t,
+                      int64_t past)
 {
+    struct token_cache *c = r->tokens;
     pthread_mutex_lock(&c->lock);
     token_slot *s = slot_of(c, secret);
     if (!s->a)
@@ -141,6 +145,7 @@ static void cache_put(struct token_cache *c, const uint8_t secret[HASH_LEN], con
     memcpy(s->secret, secret, HASH_LEN);
     s->t = token_copy(s->a, t);
     s->seen = time_mono_us();
+    s->past = past;
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -302,11 +307,12 @@ static ramet_status used_run(db *d, void *arg)
 static void used_note(ramet *r, const uint8_t secret[HASH_LEN], ramet_token *t, int64_t now)
 {
     char message[512];
+    int64_t past = r->past;
     used_job j = {t->id, now};
     if (now - t->used < USED_US)
         return;
     t->used = now;
-    cache_put(r->tokens, secret, t); /* before the write: others need not do it, too */
+    cache_put(r, secret, t, past); /* before the write: others need not do it, too */
     if (store_health(r->st) == RAMET_OK)
         store_write(r->st, used_run, &j, message);
 }
@@ -314,7 +320,7 @@ static void used_note(ramet *r, const uint8_t secret[HASH_LEN], ramet_token *t, 
 static ramet_status token_find(ramet_call *c, const uint8_t secret[HASH_LEN], ramet_token *t)
 {
     cx x;
-    if (cache_get(c->r->tokens, secret, c->a, t))
+    if (cache_get(c->r, secret, c->a, t))
         return RAMET_OK;
     if (!cx_read(&x, c))
         return c->err.status;
@@ -324,10 +330,11 @@ static ramet_status token_find(ramet_call *c, const uint8_t secret[HASH_LEN], ra
     if (found)
         *t = token_from(q, c->a);
     q_end(q);
+    int64_t past = db_past(x.d);
     TRY(cx_done(&x, RAMET_OK));
     if (!found || !t->id || !t->user)
         return call_fail(c, RAMET_UNAUTHENTICATED, NULL, "the token is not known");
-    cache_put(c->r->tokens, secret, t);
+    cache_put(c->r, secret, t, past);
     return RAMET_OK;
 }
 

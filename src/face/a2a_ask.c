@@ -3,13 +3,17 @@
  * a2a_ask.c: tasks over A2A: get, list, cancel, subscribe.
  */
 #include "face/a2a_rpc.h"
+#include "face/kagent.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Sessions of a part of a list; parts that one call looks through for a first task. */
-enum { LIST_SESSIONS = 500, LIST_PARTS = 8, PAGE_DEFAULT = 50, PAGE_MOST = 100 };
+/* Of a list: sessions that are looked through in any case, at most, and found at once. */
+enum { LIST_SESSIONS = 500, LIST_MOST = 10000, LIST_CHUNK = 250 };
+enum { PAGE_DEFAULT = 50, PAGE_MOST = 100 };
+/* How far the clocks of two servers may be apart. */
+enum { SKEW_US = 60000000 };
 
 /* The answer of a turn that was run here is kept as messages: its artifact is made of them. */
 static void task_complete(arena *a, a2a_task *t)
@@ -77,9 +81,10 @@ void rpc_subscribe(rpc *r)
 
 /* ------------------------------------------------------------------ lists
  *
- * Tasks are not sorted in the store: a list without a context reads the tasks of LIST_SESSIONS
- * sessions at a time, the newest sessions first, and sorts those. So a call has a bound, and the
- * token of a page says with which session its part begins and which task was the last one. */
+ * Tasks have no rows that could be sorted. A list goes through the sessions by when something
+ * happened in them last, and gathers their tasks, until none of those that are left can have one as
+ * new as the page needs. The token of a page names the last task shown, so pages neither repeat nor
+ * skip one, and sessions in which nothing is older are not looked at again. */
 
 /* What a list is sorted by; the rest of a task is read when it is shown. */
 typedef struct listed {
@@ -93,96 +98,11 @@ typedef struct listing {
     int state; /* -1: any */
     bool artifacts;
     const char *context; /* NULL: any */
-    const char *cursor;  /* of the sessions of this part; NULL: the first part */
-    const char *rest;    /* of the sessions behind it; NULL: none */
-    listed last;         /* the last one shown; id NULL: none of this part */
-    int64_t earlier;     /* tasks of the parts before it */
+    listed last;         /* the last one shown; id NULL: none */
+    int64_t earlier;     /* tasks on the pages before */
+    size_t looked;       /* sessions */
     VEC(listed) all;
 } listing;
-
-static bool list_fits(const listing *l, const a2a_task *t)
-{
-    return (l->state < 0 || (int)t->state == l->state) && t->status_at > l->after;
-}
-
-/* The histories of many sessions would not fit into one call: each is read in its own. */
-static bool session_add(listing *l, const ramet_session *s)
-{
-    face_req *q = l->r->q;
-    a2a_task *tasks;
-    size_t n;
-    if (!rpc_agent_fits(l->r, s))
-        return true;
-    ramet_call *own = q->who.share ? NULL : ramet_call_new(q->host->store, q->who.user, NULL);
-    ramet_status st = a2a_tasks(own ? own : q->c, s->id, &tasks, &n);
-    for (size_t i = 0; st == RAMET_OK && i < n; i++) {
-        a2a_task_live(q, s, &tasks[i]);
-        if (!list_fits(l, &tasks[i]))
-            continue;
-        listed one = {arena_strdup(q->a, tasks[i].id), arena_strdup(q->a, s->id),
-                      tasks[i].status_at};
-        VEC_PUSH(q->a, &l->all, one);
-    }
-    ramet_call_free(own);
-    if (st != RAMET_OK && ramet_status_http(st) != 404) {
-        rpc_fail(l->r, RPC_INTERNAL, "the tasks of a session cannot be read: %s",
-                 ramet_status_text(st));
-        return false;
-    }
-    return true;
-}
-
-static bool context_gather(listing *l)
-{
-    ramet_session *s;
-    ramet_status st = ramet_session_get(l->r->q->c, l->context, &s);
-    if (st != RAMET_OK && ramet_status_http(st) == 404)
-        return true;
-    if (st != RAMET_OK)
-        rpc_refuse(l->r);
-    return st == RAMET_OK && session_add(l, s);
-}
-
-/* The tasks of one part. False: the answer is filled. */
-static bool part_gather(listing *l)
-{
-    ramet_session_list page = {0};
-    ramet_list_in in = {.limit = 100, .archived = RAMET_ARCHIVED_INCLUDE, .cursor = l->cursor};
-    l->all.n = 0;
-    l->rest = NULL;
-    for (size_t seen = 0; seen < LIST_SESSIONS; seen += page.n) {
-        ramet_status st = ramet_session_find(l->r->q->c, &in, &page);
-        if (st != RAMET_OK) {
-            if (l->cursor && ramet_status_http(st) == 400)
-                rpc_fail(l->r, RPC_INVALID_PARAMS, "pageToken was not made by this list");
-            else
-                rpc_refuse(l->r);
-            return false;
-        }
-        for (size_t i = 0; i < page.n; i++)
-            if (!session_add(l, &page.items[i]))
-                return false;
-        in.cursor = l->rest = page.next_cursor;
-        if (!in.cursor)
-            break;
-    }
-    return true;
-}
-
-/* Parts that hold nothing are passed over, up to a bound. */
-static bool list_gather(listing *l)
-{
-    if (l->context)
-        return context_gather(l);
-    for (int parts = 1;; parts++) {
-        if (!part_gather(l))
-            return false;
-        if (l->all.n || !l->rest || parts == LIST_PARTS)
-            return true;
-        l->cursor = l->rest;
-        l->last.id = NULL;
-    }
-}
 
 static int newest_first(const void *a, const void *b)
 {
@@ -190,27 +110,110 @@ static int newest_first(const void *a, const void *b)
     return x->at != y->at ? x->at < y->at ? 1 : -1 : strcmp(y->id, x->id);
 }
 
-/* ---- pages: "p EARLIER AT ID LENGTH ID CURSOR" */
-
-static const char *token_make(arena *a, const char *cursor, int64_t earlier, const listed *last)
+static bool list_fits(const listing *l, const a2a_task *t)
 {
-    const char *id = last ? last->id : "";
-    return arena_printf(a, "p%lld.%lld.%zu.%s%s", (long long)earlier,
-                        (long long)(last ? last->at : 0), strlen(id), id, cursor ? cursor : "");
+    listed one = {.id = t->id, .at = t->status_at};
+    return (l->state < 0 || (int)t->state == l->state) && t->status_at > l->after &&
+           (!l->last.id || newest_first(&l->last, &one) < 0);
+}
+
+static bool session_failed(listing *l, ramet_status st)
+{
+    if (st == RAMET_OK || ramet_status_http(st) == 404)
+        return false;
+    rpc_fail(l->r, RPC_INTERNAL, "the tasks of a session cannot be read: %s",
+             ramet_status_text(st));
+    return true;
+}
+
+/* The histories of many sessions would not fit into one call: each is read in its own. False: the
+ * answer is filled. */
+static bool session_add(listing *l, const char *id)
+{
+    face_req *q = l->r->q;
+    ramet_session *s;
+    a2a_task *tasks;
+    size_t n = 0;
+    ramet_call *own = q->who.share ? NULL : ramet_call_new(q->host->store, q->who.user, NULL);
+    ramet_call *c = own ? own : q->c;
+    ramet_status st = ramet_session_get(c, id, &s);
+    if (st == RAMET_OK && rpc_agent_fits(l->r, s))
+        st = a2a_tasks(c, id, &tasks, &n);
+    for (size_t i = 0; st == RAMET_OK && i < n; i++) {
+        a2a_task_live(q, s, &tasks[i]);
+        if (!list_fits(l, &tasks[i]))
+            continue;
+        listed one = {arena_strdup(q->a, tasks[i].id), arena_strdup(q->a, id), tasks[i].status_at};
+        VEC_PUSH(q->a, &l->all, one);
+    }
+    ramet_call_free(own);
+    l->looked++;
+    return !session_failed(l, st);
+}
+
+/* Whether the page is full of tasks that are newer than `last`. */
+static bool page_full(const listing *l, int64_t last)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < l->all.n; i++)
+        n += l->all.items[i].at > last;
+    return n > l->page;
+}
+
+/* Past so many sessions nothing is looked at just to be counted, and in the end not for the order
+ * either: then so much has happened at the same time that a page cannot wait for it. */
+static bool list_over(const listing *l, int64_t last)
+{
+    return l->looked >= LIST_SESSIONS && (l->looked >= LIST_MOST || page_full(l, last));
+}
+
+static bool agent_may_fit(const listing *l, const char *agent)
+{
+    const ramet_session s = {.agent.name = agent};
+    return !agent || kagent_is_agents(l->r->q, &s, l->r->agent);
+}
+
+/* False: the answer is filled. */
+static bool list_gather(listing *l)
+{
+    ramet_active_list some;
+    ramet_active_in in = {.limit = LIST_CHUNK, .until = l->last.id ? l->last.at + SKEW_US : 0};
+    if (l->context)
+        return session_add(l, l->context);
+    do {
+        if (ramet_active_find(l->r->q->c, &in, &some) != RAMET_OK) {
+            rpc_refuse(l->r);
+            return false;
+        }
+        for (size_t i = 0; i < some.n; i++) {
+            const ramet_active *s = &some.items[i];
+            if (s->last <= l->after || list_over(l, s->last))
+                return true;
+            if (agent_may_fit(l, s->agent) && !session_add(l, s->session))
+                return false;
+        }
+        in.last = some.last;
+        in.number = some.number;
+    } while (some.more);
+    return true;
+}
+
+/* ---- pages: "p EARLIER AT ID" */
+
+static const char *token_make(arena *a, int64_t earlier, const listed *last)
+{
+    return arena_printf(a, "p%lld.%lld.%s", (long long)earlier, (long long)last->at, last->id);
 }
 
 static bool token_read(listing *l, const char *token)
 {
-    arena *a = l->r->q->a;
     long long earlier, at;
-    size_t id;
     int n = 0;
-    if (sscanf(token, "p%18lld.%18lld.%5zu.%n", &earlier, &at, &id, &n) != 3 || !n || earlier < 0 ||
-        strlen(token + n) < id)
+    if (sscanf(token, "p%18lld.%18lld.%n", &earlier, &at, &n) != 2 || !n || earlier < 0 ||
+        !token[n])
         return false;
     l->earlier = earlier;
-    l->last = (listed){.id = id ? arena_printf(a, "%.*s", (int)id, token + n) : NULL, .at = at};
-    l->cursor = token[(size_t)n + id] ? arena_strdup(a, token + n + id) : NULL;
+    l->last = (listed){.id = arena_strdup(l->r->q->a, token + n), .at = at};
     return true;
 }
 
@@ -259,32 +262,21 @@ static void listed_write(const listing *l, json_writer *w, const listed *one)
     a2a_task_write(q->a, w, &view, t, l->history);
 }
 
-/* The token of the page behind the one that ends before `to`. */
-static const char *list_next(const listing *l, size_t to)
-{
-    arena *a = l->r->q->a;
-    if (to < l->all.n)
-        return token_make(a, l->cursor, l->earlier, &l->all.items[to - 1]);
-    return l->rest ? token_make(a, l->rest, l->earlier + (int64_t)l->all.n, NULL) : "";
-}
-
 void rpc_list(rpc *r)
 {
     listing l = {.r = r, .page = PAGE_DEFAULT, .history = -1, .after = INT64_MIN, .state = -1};
-    size_t from = 0;
     if (!list_filters(&l) || !list_gather(&l))
         return;
     if (l.all.n)
         qsort(l.all.items, l.all.n, sizeof *l.all.items, newest_first);
-    while (l.last.id && from < l.all.n && newest_first(&l.all.items[from], &l.last) <= 0)
-        from++;
-    size_t to = l.all.n - from > (size_t)l.page ? from + (size_t)l.page : l.all.n;
-    const char *next = list_next(&l, to);
+    size_t to = l.all.n > (size_t)l.page ? (size_t)l.page : l.all.n;
+    const char *next =
+        to < l.all.n ? token_make(r->q->a, l.earlier + (int64_t)to, &l.all.items[to - 1]) : "";
     json_writer *w = rpc_result(r);
     jw_object(w);
     jw_key(w, "tasks");
     jw_array(w);
-    for (size_t i = from; i < to; i++)
+    for (size_t i = 0; i < to; i++)
         listed_write(&l, w, &l.all.items[i]);
     jw_end_array(w);
     jw_kstr(w, "nextPageToken", next);

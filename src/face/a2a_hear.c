@@ -18,6 +18,8 @@
 #include <string.h>
 
 enum { EVENT_BYTES = 256 << 20 };
+/* Of text in one event: also when each byte of it is escaped, that is what readers take. */
+enum { PIECE = A2A_EVENT_ROOM / 6 };
 
 typedef struct hear {
     face_hear face;
@@ -202,10 +204,12 @@ static void task_fill(hear *h)
 static void send_task(hear *h)
 {
     a2a_version v = h->view.version;
+    a2a_view view = h->view;
     json_writer w = event_open(h);
     task_fill(h);
+    view.room = A2A_EVENT_ROOM;
     rpc_event_begin(&w, v, h->id, RPC_EVENT_TASK);
-    a2a_task_write(h->scratch, &w, &h->view, &h->task, h->history);
+    a2a_task_write(h->scratch, &w, &view, &h->task, h->history);
     rpc_event_end(&w, v);
     event_close(h);
 }
@@ -226,7 +230,7 @@ static void send_message(hear *h, const char *json)
                 false);
 }
 
-static void send_artifact(hear *h, const char *text, bool append, bool last)
+static void send_piece(hear *h, const char *text, bool append, bool last)
 {
     a2a_version v = h->view.version;
     json_writer w = event_open(h);
@@ -239,6 +243,37 @@ static void send_artifact(hear *h, const char *text, bool append, bool last)
     jw_end_object(&w);
     rpc_event_end(&w, v);
     event_close(h);
+}
+
+/* Bytes of a text that go into one event; a letter is not cut. */
+static size_t piece_of(const char *text)
+{
+    size_t n = strnlen(text, PIECE);
+    while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+        n--;
+    return n;
+}
+
+/* A long one in pieces. */
+static void send_artifact(hear *h, const char *text, bool append, bool last)
+{
+    for (bool more = true; more; append = true) {
+        size_t n = piece_of(text);
+        more = text[n] != 0;
+        send_piece(h, more ? arena_printf(h->scratch, "%.*s", (int)n, text) : text, append,
+                   last && !more);
+        text += n;
+    }
+}
+
+/* Words for kagent's page. */
+static void send_words(hear *h, const char *text)
+{
+    for (size_t n; *text; text += n) {
+        n = piece_of(text);
+        send_message(h, message_json(h->scratch, arena_printf(h->scratch, "%.*s", (int)n, text),
+                                     h->task.id));
+    }
 }
 
 /* The one answer of a call that is no stream. */
@@ -272,8 +307,7 @@ static bool heard_words(hear *h, const json_doc *d)
     if (!h->joined || !h->stream)
         return true;
     if (h->kagent)
-        send_message(h,
-                     message_json(h->scratch, h->text.over ? text : h->text.p + from, h->task.id));
+        send_words(h, h->text.over ? text : h->text.p + from);
     else
         send_artifact(h, h->text.over ? text : h->text.p + from, from > 0, false);
     return true;
@@ -344,7 +378,10 @@ static bool heard_entry(hear *h, const json_doc *d)
     buf_init(&b, EVENT_BYTES);
     jw_init(&w, &b, 0);
     a2a_message_write(&w, &h->view, &e, h->task.id);
-    send_message(h, json_kept(h->scratch, &b));
+    if (b.n <= A2A_EVENT_ROOM) /* else the task has it */
+        send_message(h, json_kept(h->scratch, &b));
+    else
+        buf_release(&b);
     return true;
 }
 
@@ -377,7 +414,7 @@ static bool heard_joined(hear *h)
     }
     send_task(h);
     if (h->kagent && h->text.n > h->told && !h->text.over)
-        send_message(h, message_json(h->scratch, h->text.p + h->told, h->task.id));
+        send_words(h, h->text.p + h->told);
     if (h->asks)
         send_status(h, &h->task, true);
     return !h->asks;
@@ -406,8 +443,10 @@ static bool heard_done(hear *h, const json_doc *d)
     }
     if (!h->joined)
         send_task(h);
+    /* Once more as a whole; what would take several events is not said twice. */
+    bool long_one = !h->kagent && h->joined && h->text.n > PIECE;
     if (h->text.n && !h->text.over)
-        send_artifact(h, h->text.p, false, true);
+        send_artifact(h, long_one ? "" : h->text.p, long_one, true);
     send_status(h, &h->task, true);
     return false;
 }

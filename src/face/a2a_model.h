@@ -77,7 +77,14 @@ typedef struct a2a_view {
     const char *task;      /* taskId */
     bool stamp;            /* give messages without one the invocation id kagent_invocation_id */
     const char *stamp_key; /* another key for it; NULL: kagent_invocation_id */
+    size_t room;           /* for the artifacts and messages of a task, in bytes; 0: no limit */
 } a2a_view;
+/* Where a task lacks what there was no room for, its metadata tells how many of its messages, the
+ * oldest, and whether its artifacts are left out. */
+#define A2A_HISTORY_OMITTED "urn:ramet:ext:session-rewind:v1/historyOmitted"
+#define A2A_ARTIFACTS_OMITTED "urn:ramet:ext:session-rewind:v1/artifactsOmitted"
+/* The room of an event: readers of streams (JS SDK 1.3) take 4 MiB. */
+#define A2A_EVENT_ROOM ((size_t)3 << 20)
 
 /* An entry as a message. `invocation`: what it is stamped with (NULL: its own, as a2a_invocation()
  * has it). */

@@ -304,7 +304,7 @@ static const char *tip_of(const put *p)
 
 static ramet_status put_append(put *p, size_t from)
 {
-    ramet_task_in row = {p->in->id, a2a_row_data(p->a, p->in, tip_of(p), false)};
+    ramet_task_in row = {p->in->id, a2a_row_data(p->a, p->in, tip_of(p), false), p->in->status_at};
     ramet_append_out done = {.head = {.branch = 0}};
     const char *head = p->head;
     do {
@@ -364,7 +364,7 @@ static ramet_status put_sync(put *p, size_t matched, size_t differs)
     ramet_status st = ramet_sync(p->c, p->session, all.items, all.n, p->head, &out);
     if (st != RAMET_OK)
         return st;
-    ramet_task_in row = {p->in->id, a2a_row_data(p->a, p->in, tip_of(p), false)};
+    ramet_task_in row = {p->in->id, a2a_row_data(p->a, p->in, tip_of(p), false), p->in->status_at};
     return ramet_task_put(p->c, p->session, &row, NULL);
 }
 
@@ -409,7 +409,8 @@ ramet_status a2a_task_put(ramet_call *c, const char *session, const a2a_task_in 
     bool turned = false;
     *out = NULL;
     if (st == RAMET_OK && row && row->deleted)
-        return ramet_task_put(c, session, &(ramet_task_in){in->id, "{}"}, &row); /* tells it */
+        return ramet_task_put(c, session, &(ramet_task_in){.id = in->id, .data = "{}"},
+                              &row); /* tells it */
     for (int i = 0; i < TRIES; i++) {
         turned = false;
         st = put_once(&p, &turned);
@@ -478,7 +479,7 @@ ramet_status a2a_history_put(ramet_call *c, const char *session, const a2a_messa
 
 ramet_status a2a_task_state_put(ramet_call *c, const char *session, const a2a_task_in *in)
 {
-    ramet_task_in row = {in->id, a2a_row_data(ramet_call_arena(c), in, NULL, true)};
+    ramet_task_in row = {in->id, a2a_row_data(ramet_call_arena(c), in, NULL, true), in->status_at};
     return ramet_task_put(c, session, &row, NULL);
 }
 

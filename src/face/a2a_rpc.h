@@ -19,6 +19,7 @@
 
 #define A2A_REWIND_URI "urn:ramet:ext:session-rewind:v1"
 #define A2A_REWIND_KEY "kagent_rewind_before_invocation_id"
+#define A2A_INITIATED_KEY "initiated_by"
 
 enum {
     RPC_PARSE = -32700,

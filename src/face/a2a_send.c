@@ -213,8 +213,10 @@ static void rewind_done(sending *s, const a2a_task *t)
 {
     rpc *r = s->r;
     a2a_view view = rpc_view(r, t->session, t->id);
-    if (r->method->stream)
+    if (r->method->stream) {
+        view.room = A2A_EVENT_ROOM;
         answer_events(r);
+    }
     task_event(s, &view, t, r->method->stream);
     if (r->method->stream)
         status_event(r, &view, t);
@@ -321,9 +323,48 @@ static void question_answer(sending *s, const a2a_task *t)
 
 /* ------------------------------------------------------------------ new turns */
 
+/* The members of an object but one. */
+static void members_write(arena *a, json_writer *w, const json_doc *d, const json_node *of,
+                          const char *without)
+{
+    const json_node *v;
+    for (const json_node *k = json_first(d, of); k; k = json_next(d, of, v)) {
+        const char *name = json_text(a, d, k);
+        v = json_next(d, of, k);
+        if (strcmp(name, without) != 0)
+            jw_kraw(w, name, json_raw(a, d, v));
+    }
+}
+
+/* Who comes by a share link is named in the message, for the agent and for all who read it,
+ * whatever he says himself: as kagent's controller does. */
+static const char *body_signed(rpc *r)
+{
+    arena *a = r->q->a;
+    const json_doc *d = &r->doc;
+    const json_node *message = json_get(d, r->params, "message");
+    buf b;
+    json_writer w;
+    buf_init(&b, SIZE_MAX / 4);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    members_write(a, &w, d, message, "metadata");
+    jw_key(&w, "metadata");
+    jw_object(&w);
+    const json_node *metadata = json_get(d, message, "metadata");
+    if (json_is(metadata, JSON_OBJECT))
+        members_write(a, &w, d, metadata, A2A_INITIATED_KEY);
+    jw_kstr(&w, A2A_INITIATED_KEY, r->q->who.user);
+    jw_end_object(&w);
+    jw_end_object(&w);
+    return buf_keep(&b, a);
+}
+
 static void turn_begin(sending *s)
 {
     face_req *q = s->r->q;
+    if (s->r->kagent && q->who.share)
+        s->m.body = body_signed(s->r);
     ramet_entry_in entry = a2a_entry_in(&s->m, NULL);
     ramet_agent agent = {.name = s->r->agent};
     face_turn_in in = {

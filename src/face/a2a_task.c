@@ -268,7 +268,7 @@ static void turn_apply(loader *l, const ramet_turn *t)
     g->t.created = t->started;
 }
 
-static void group_finish(group *g)
+static void group_finish(const loader *l, group *g)
 {
     a2a_task *t = &g->t;
     t->history = g->list.items;
@@ -281,6 +281,9 @@ static void group_finish(group *g)
         t->updated = last;
     if (!t->status_at)
         t->status_at = t->updated;
+    /* What was inherited is there since the session is. */
+    if (t->inherited && t->status_at < l->s->created)
+        t->status_at = l->s->created;
 }
 
 static ramet_status load_known(loader *l)
@@ -326,7 +329,7 @@ ramet_status a2a_tasks(ramet_call *c, const char *session, a2a_task **out, size_
         group *g = l.groups.items[i];
         if (g->hidden)
             continue;
-        group_finish(g);
+        group_finish(&l, g);
         (*out)[(*n)++] = g->t;
     }
     return RAMET_OK;
@@ -416,7 +419,7 @@ ramet_status a2a_task_get(ramet_call *c, const char *session, const char *id, a2
     group *g = at ? group_find(&l, id) : NULL;
     if (!g || g->hidden)
         return RAMET_TURN_NOT_FOUND;
-    group_finish(g);
+    group_finish(&l, g);
     *out = &g->t;
     return RAMET_OK;
 }
@@ -494,14 +497,57 @@ static const char *stamp_of(arena *a, const a2a_task *t, size_t i)
     return t->history[i].turn_id;
 }
 
-static void history_write(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t,
-                          int64_t most)
+/* What there is room for in a task. */
+typedef struct fitting {
+    size_t room;       /* that is left */
+    size_t omitted;    /* messages */
+    bool less;         /* the artifacts are not there */
+    const char **kept; /* messages, written; the newest first */
+    size_t n;
+} fitting;
+
+static const char *message_json(arena *a, const a2a_view *view, const a2a_task *t, size_t i)
 {
-    size_t from = most >= 0 && (uint64_t)most < t->n ? t->n - (size_t)most : 0;
+    buf b;
+    json_writer w;
+    buf_init(&b, SIZE_MAX / 4);
+    jw_init(&w, &b, 0);
+    a2a_message_write(&w, view, &t->history[i], view->stamp ? stamp_of(a, t, i) : NULL);
+    return buf_keep(&b, a);
+}
+
+static size_t history_from(const a2a_task *t, int64_t most)
+{
+    return most >= 0 && (uint64_t)most < t->n ? t->n - (size_t)most : 0;
+}
+
+/* The newest messages that there is room for. */
+static void history_fit(arena *a, const a2a_view *view, const a2a_task *t, int64_t most, fitting *f)
+{
+    size_t from = history_from(t, most), i = t->n;
+    f->kept = arena_array(a, t->n - from + 1, sizeof *f->kept);
+    for (; i > from; i--) {
+        const char *json = message_json(a, view, t, i - 1);
+        size_t n = strlen(json) + 1;
+        if (n > f->room)
+            break;
+        f->room -= n;
+        f->kept[f->n++] = json;
+    }
+    f->omitted = i - from;
+}
+
+static void history_write(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t,
+                          int64_t most, const fitting *f)
+{
     jw_key(w, "history");
     jw_array(w);
-    for (size_t i = from; i < t->n; i++)
-        a2a_message_write(w, view, &t->history[i], view->stamp ? stamp_of(a, t, i) : NULL);
+    if (view->room)
+        for (size_t i = f->n; i-- > 0;)
+            jw_raw(w, f->kept[i]);
+    else
+        for (size_t i = history_from(t, most); i < t->n; i++)
+            a2a_message_write(w, view, &t->history[i], view->stamp ? stamp_of(a, t, i) : NULL);
     jw_end_array(w);
 }
 
@@ -517,12 +563,42 @@ static void artifacts_write(arena *a, json_writer *w, const a2a_view *view, cons
     jw_end_array(w);
 }
 
+static void metadata_write(arena *a, json_writer *w, const char *json, const fitting *f)
+{
+    json_doc d;
+    const json_node *v;
+    if (!f->omitted && !f->less) {
+        if (json)
+            jw_kraw(w, "metadata", json);
+        return;
+    }
+    jw_key(w, "metadata");
+    jw_object(w);
+    if (json && json_parse(a, json, strlen(json), SIZE_MAX, &d, NULL))
+        for (const json_node *k = json_first(&d, &d.nodes[0]); k;
+             k = json_next(&d, &d.nodes[0], v)) {
+            v = json_next(&d, &d.nodes[0], k);
+            jw_kraw(w, json_text(a, &d, k), json_raw(a, &d, v));
+        }
+    if (f->omitted)
+        jw_kint(w, A2A_HISTORY_OMITTED, (int64_t)f->omitted);
+    if (f->less)
+        jw_kbool(w, A2A_ARTIFACTS_OMITTED, true);
+    jw_end_object(w);
+}
+
 void a2a_task_write(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t,
                     int64_t history)
 {
     a2a_view at = *view;
     at.session = t->session;
     at.task = t->id;
+    size_t artifacts = t->artifacts ? strlen(t->artifacts) : 0;
+    fitting f = {.room = view->room, .less = view->room && artifacts > view->room};
+    if (!f.less)
+        f.room -= view->room ? artifacts : 0;
+    if (view->room && history != 0)
+        history_fit(a, &at, t, history, &f);
     jw_object(w);
     if (view->version == A2A_03)
         jw_kstr(w, "kind", "task");
@@ -531,9 +607,9 @@ void a2a_task_write(arena *a, json_writer *w, const a2a_view *view, const a2a_ta
     jw_key(w, "status");
     a2a_status_write(a, w, &at, t);
     if (history != 0)
-        history_write(a, w, &at, t, history);
-    artifacts_write(a, w, &at, t->artifacts);
-    if (t->metadata)
-        jw_kraw(w, "metadata", t->metadata);
+        history_write(a, w, &at, t, history, &f);
+    if (!f.less)
+        artifacts_write(a, w, &at, t->artifacts);
+    metadata_write(a, w, t->metadata, &f);
     jw_end_object(w);
 }

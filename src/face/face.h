@@ -107,7 +107,7 @@ typedef struct face_route {
 } face_route;
 
 /* Which order identities are looked for in (local mode), and how a stranger is refused. */
-typedef enum { WHO_NATIVE, WHO_KAGENT, WHO_MEMORY } face_who_kind;
+typedef enum { WHO_NATIVE, WHO_KAGENT, WHO_MEMORY, WHO_AGENTPOD } face_who_kind;
 
 typedef struct face {
     const char *name;   /* "native": in metrics (face="native") */
@@ -128,6 +128,7 @@ typedef struct face {
 extern const face face_native;     /* face/native_api.c */
 extern const face face_kagent;     /* face/kagent_api.c */
 extern const face face_a2a;        /* face/a2a_api.c: /a2a/{agent} */
+extern const face face_agentpod;   /* face/agentpod_api.c: /api/v2/sandboxes */
 extern const face face_memory;     /* face/memory_api.c: /v1 */
 extern const face face_a2a_kagent; /* the same at /api/a2a/{namespace}/{name} */
 
@@ -148,7 +149,7 @@ typedef struct face_who {
     bool named; /* the user was named by the request, or is its token's */
 } face_who;
 
-enum { FACE_TURNS_MOST = 16 /* of one request */ };
+enum { FACE_TURNS_MOST = 16 /* of one request */, FACE_MESSAGE = 256, MODEL_MAX_BYTES = 255 };
 
 /* How a request hears a turn, when it wants other words than the events of the native API. Called
  * with locks held: it does not use the library. */
@@ -163,7 +164,8 @@ typedef struct face_hear {
 } face_hear;
 
 /* How a request is told of events, when it wants other words than the native API's. Called on a
- * thread of the server, with locks held: it does not use the library. */
+ * thread of the server, which it holds up for all others; with locks held: of the library it uses
+ * reads alone, through calls of its own. */
 typedef struct face_feed {
     const char *hello, *pulse;                                /* first bytes; signs of life */
     void (*event)(void *arg, const ramet_event *e, buf *out); /* nothing is added: it is not told */
@@ -191,8 +193,14 @@ typedef struct face_host {
     /* Model servers that run on this machine and are no agents yet; writes a JSON array. NULL where
      * that is nobody's business. */
     void (*nearby)(void *arg, arena *a, json_writer *w);
+    /* Makes an agent of a model of one of them, until the server ends; gives its name, also when
+     * there is one already. NULL and *message (FACE_MESSAGE bytes) when it is none of them. */
+    const char *(*nearby_use)(void *arg, arena *a, const char *url, const char *model,
+                              char *message);
     /* The name of one of them, from 0 on; NULL past the last. */
     const char *(*agent_name)(void *arg, size_t i);
+    /* That of who answers where none is named. NULL where nobody does. */
+    const char *(*agent_default)(void *arg);
     bool agents_listed; /* sessions of kagent may have no other agents */
     /* Opens a live stream of events for the request: it answers by itself. */
     void (*events)(void *arg, face_req *q, const ramet_events_in *filter, bool from_now);

@@ -322,6 +322,8 @@ void native_branch(json_writer *w, const ramet_branch *b)
     jw_kbool(w, "current", b->current);
     native_ktime(w, "created_at", b->created);
     jw_kstr(w, "preview", b->preview ? b->preview : "");
+    if (b->session)
+        jw_kstr(w, "session_id", b->session);
     jw_end_object(w);
 }
 
@@ -351,6 +353,18 @@ void native_share(json_writer *w, const ramet_share *s)
     native_ktime(w, "expires_at", s->expires);
     if (s->token)
         jw_kstr(w, "token", s->token);
+    jw_end_object(w);
+}
+
+void native_sandbox(json_writer *w, const ramet_sandbox *b)
+{
+    jw_object(w);
+    jw_kstr(w, "id", b->id);
+    jw_kstr(w, "owner", b->owner);
+    if (b->created)
+        native_ktime(w, "created_at", b->created);
+    else
+        jw_kstr(w, "created_at", NULL);
     jw_end_object(w);
 }
 

@@ -48,6 +48,7 @@ void native_deleted(json_writer *w, const ramet_delete_out *d);
 /* `token` only when it was just made; the same for the `secret` of a token. */
 void native_share(json_writer *w, const ramet_share *s);
 void native_token(json_writer *w, const ramet_token *t);
+void native_sandbox(json_writer *w, const ramet_sandbox *b);
 /* Beside the counts the shares of the active users who forked, and who switched, from 0 to 1. */
 void native_activity(json_writer *w, const ramet_activity *a);
 void native_compare(json_writer *w, const ramet_compare_out *c);

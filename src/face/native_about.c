@@ -78,10 +78,38 @@ void api_agents_nearby(face_req *q)
     face_answer(q, RAMET_OK);
 }
 
+static void show_used(face_req *q, const void *answer)
+{
+    jw_object(&q->w);
+    jw_kstr(&q->w, "name", answer);
+    jw_end_object(&q->w);
+}
+
+/* Who may reach a server without a token is taken for its owner; others configure it. */
+void api_agents_use(face_req *q)
+{
+    char message[FACE_MESSAGE] = "";
+    const char *url = face_text(q, "url"), *model = face_text(q, "model");
+    if (!q->host->nearby_use || q->host->secured) {
+        face_fail(q, 403, "forbidden", NULL, "agents are configured where the server is started");
+        return;
+    }
+    if (!*model || strlen(model) > MODEL_MAX_BYTES) {
+        face_fail(q, 400, "invalid_request", "model", "model has 1 to %d bytes", MODEL_MAX_BYTES);
+        return;
+    }
+    const char *name = q->host->nearby_use(q->host->arg, q->a, url, model, message);
+    if (!name) {
+        face_fail(q, 400, "invalid_request", "url", "%s", message);
+        return;
+    }
+    face_render(q, show_used, name);
+    face_answer(q, RAMET_OK);
+}
+
 /* -------------------------------------------------------------------- events */
 
-/* The last number that the caller has; false: the answer is filled. */
-static bool last_seen(face_req *q, int64_t *after, bool *given)
+bool api_last_seen(face_req *q, int64_t *after, bool *given)
 {
     const char *last = q->header ? q->header(q, "Last-Event-ID") : NULL;
     char *end;
@@ -126,7 +154,7 @@ void api_events_open(face_req *q)
     ramet_call *c = face_call(q);
     bool given = false;
     ramet_events_in in = {.session = face_query(q, "session"), .tree = face_query(q, "tree")};
-    if (!c || !last_seen(q, &in.after, &given) || !events_visible(q, c, &in))
+    if (!c || !api_last_seen(q, &in.after, &given) || !events_visible(q, c, &in))
         return;
     q->host->events(q->host->arg, q, &in, !given);
 }

@@ -27,6 +27,8 @@ bool api_life(face_req *q, const char *name, int64_t *us);
 /* The number in a cursor of lists that are numbered; not given: 0. */
 bool api_cursor(face_req *q, int64_t *out);
 int api_limit(const face_req *q); /* 0: not given */
+/* The last number that the caller of a stream of events has, by Last-Event-ID or `after`. */
+bool api_last_seen(face_req *q, int64_t *after, bool *given);
 ramet_log api_log(const char *word);
 /* SESSION or SESSION@BRANCH: split at the last @, and only if a branch of that session follows. */
 void api_side(face_req *q, const char *text, ramet_side_in *out);
@@ -60,14 +62,16 @@ api_handler api_entries_list, api_entries_append, api_entry_get, api_entry_edit,
     api_entry_regenerate, api_record_get, api_feedback_put, api_feedback_list;
 api_handler api_fork_create, api_rewind_to, api_move_undo, api_move_redo, api_move_switch,
     api_move_sync, api_moves_list, api_branches_list;
-api_handler api_ancestry_list, api_children_list, api_tree_list, api_fork_points_list,
-    api_state_get, api_usage_get;
+api_handler api_ancestry_list, api_children_list, api_tree_list, api_tree_branches_list,
+    api_fork_points_list, api_state_get, api_usage_get;
 api_handler api_tags_put, api_tags_post, api_tag_delete, api_tags_list, api_members_list,
     api_member_put, api_member_delete;
 api_handler api_compare_get, api_verdict_add, api_verdicts_list, api_search_get;
 api_handler api_attachment_post, api_attachment_get, api_attachment_info, api_attachment_delete;
+api_handler api_sandbox_post, api_sandboxes_list, api_sandbox_delete;
 api_handler api_share_post, api_shares_list, api_share_delete, api_share_open;
-api_handler api_events_open, api_me_get, api_agents_list, api_agents_nearby, api_statistics_get;
+api_handler api_events_open, api_me_get, api_agents_list, api_agents_nearby, api_agents_use,
+    api_statistics_get;
 api_handler api_store_stats, api_store_gc, api_store_fsck, api_store_index, api_store_backup,
     api_token_post, api_tokens_list, api_token_delete;
 api_handler api_message_post, api_turn_cancel, api_turns_list, api_turn_get, api_turn_answer,

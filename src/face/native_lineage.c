@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * native_lineage.c: over HTTP, where a session stands in its tree, and what was summed along its
- * path: ancestry, children, tree, fork points, usage, state.
+ * path: ancestry, children, tree and its branches, fork points, usage, state.
  */
 #include "face/native_api.h"
 
@@ -73,6 +73,34 @@ void api_tree_list(face_req *q)
     lineage_list list = {0};
     if (c)
         lineage_answer(q, &list, ramet_tree(c, face_path(q, "id"), false, &list.items, &list.n));
+}
+
+typedef struct branch_page {
+    ramet_branch *items;
+    size_t n;
+    bool more;
+} branch_page;
+
+static void show_tree_branches(face_req *q, const void *answer)
+{
+    const branch_page *list = answer;
+    list_begin(q, "branches");
+    for (size_t i = 0; i < list->n; i++)
+        native_branch(&q->w, &list->items[i]);
+    list_end_number(q, list->n ? list->items[list->n - 1].id : 0, list->more);
+}
+
+void api_tree_branches_list(face_req *q)
+{
+    ramet_call *c = face_call(q);
+    branch_page list = {0};
+    int64_t after;
+    if (!c || !api_cursor(q, &after))
+        return;
+    int most = api_limit(q) ? (int)api_limit(q) : WHOLE_MOST;
+    face_render(q, show_tree_branches, &list);
+    face_answer(q, ramet_tree_branches(c, face_path(q, "id"), after, most, &list.items, &list.n,
+                                       &list.more));
 }
 
 typedef struct point_list {

@@ -13,6 +13,7 @@ void api_session_create(face_req *q)
     const ramet_agent *agent;
     ramet_session_in in = {.id = face_text(q, "id"),
                            .title = face_text(q, "title"),
+                           .sandbox = face_text(q, "sandbox"),
                            .metadata = face_raw(q, "metadata")};
     const char *visibility = face_text(q, "visibility");
     in.tags = face_texts(q, "tags", &in.n_tags);
@@ -54,6 +55,7 @@ void api_sessions_list(face_req *q)
                         .tag = face_query(q, "tag"),
                         .tree = face_query(q, "tree"),
                         .title = face_query(q, "title"),
+                        .sandbox = face_query(q, "sandbox"),
                         .archived = archived_of(face_query(q, "archived"))};
     if (!c)
         return;

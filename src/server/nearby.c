@@ -111,3 +111,11 @@ void nearby_write(arena *a, json_writer *w)
     curl_multi_cleanup(all);
     jw_end_array(w);
 }
+
+bool nearby_is(const char *url)
+{
+    for (size_t i = 0; i < N_PLACES; i++)
+        if (strcmp(places[i].url, url) == 0)
+            return true;
+    return false;
+}

@@ -53,9 +53,9 @@ typedef struct server {
 } server;
 
 /* The last one is not served by HTTP, but counted. */
-static const face *const faces[] = {&face_native, &face_kagent,     &face_memory,
-                                    &face_a2a,    &face_a2a_kagent, &face_about,
-                                    &face_login,  &face_page,       &face_memory_grpc};
+static const face *const faces[] = {&face_native,     &face_kagent,     &face_memory, &face_a2a,
+                                    &face_a2a_kagent, &face_agentpod,   &face_about,  &face_login,
+                                    &face_page,       &face_memory_grpc};
 enum { N_COUNTED = sizeof faces / sizeof *faces, N_FACES = N_COUNTED - 1 };
 
 const face *const *server_faces(size_t *n)
@@ -80,11 +80,48 @@ static void host_nearby(void *arg, arena *a, json_writer *w)
     nearby_write(a, w);
 }
 
+_Static_assert((int)FACE_MESSAGE >= (int)AGENT_MESSAGE, "an agent says why it does not do");
+
+static const char *host_nearby_use(void *arg, arena *a, const char *url, const char *model,
+                                   char *message)
+{
+    server *s = arg;
+    agent *const *list;
+    size_t n = agents_list(s->agents, &list);
+    buf quoted;
+    if (!nearby_is(url)) {
+        snprintf(message, FACE_MESSAGE, "url is '%.80s'; it is one of those that listNearby tells",
+                 url);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(list[i]->kind->name, "openai") == 0 &&
+            strcmp(agent_get(list[i], "url"), url) == 0 &&
+            strcmp(agent_get(list[i], "model"), model) == 0)
+            return list[i]->name;
+    buf_init(&quoted, 4 * MODEL_MAX_BYTES);
+    for (const char *p = model; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            buf_add(&quoted, "\\", 1);
+        buf_add(&quoted, p, 1);
+    }
+    const char *rest =
+        arena_printf(a, "openai,url=%s,model=\"%.*s\"", url, (int)quoted.n, quoted.p);
+    buf_release(&quoted);
+    agent *who = agents_join(s->agents, "local", rest, message);
+    return who ? who->name : NULL;
+}
+
 static const char *host_agent_name(void *arg, size_t i)
 {
     agent *const *list;
     size_t n = agents_list(((server *)arg)->agents, &list);
     return i < n ? list[i]->name : NULL;
+}
+
+static const char *host_agent_default(void *arg)
+{
+    return agents_find(((server *)arg)->agents, NULL)->name;
 }
 
 static void host_turn_run(void *arg, face_req *q, const face_turn_in *in, size_t n, bool many)
@@ -660,7 +697,9 @@ static ramet_status parts_start(server *s, ramet_error *err)
                           .version = RAMET_VERSION,
                           .agents = host_agents,
                           .nearby = host_nearby,
+                          .nearby_use = host_nearby_use,
                           .agent_name = host_agent_name,
+                          .agent_default = host_agent_default,
                           .agents_listed = strcmp(s->cfg->kagent_agents, "listed") == 0,
                           .events = host_events,
                           .count = host_count,

@@ -194,6 +194,8 @@ void about_release(void);
 /* ---- model servers on this machine (server/nearby.c): writes [{name, url, models}]. Takes up to a
  * second. */
 void nearby_write(arena *a, json_writer *w);
+/* Whether a URL is one of those places. */
+bool nearby_is(const char *url);
 
 /* ---- the web page (server/page.c) */
 extern const face face_page;

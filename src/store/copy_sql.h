@@ -51,7 +51,8 @@
 #define COPY_COLS_member(F, C)                                                                     \
     F(1, tree, 'i') C(2, user_id, 't') C(3, level, 'i') C(4, created, 'i')
 #define COPY_COLS_tree(F, C)                                                                       \
-    F(1, tree, 'i') C(2, id, 't') C(3, root, 'i') C(4, created, 'i') C(5, stamp, 'i')
+    F(1, tree, 'i') C(2, id, 't') C(3, root, 'i') C(4, created, 'i') C(5, stamp, 'i')              \
+    C(6, sandbox, 't')
 #define COPY_COLS_session(F, C)                                                                    \
     F(1, no, 'i') C(2, tree, 'i') C(3, id, 't') C(4, parent, 'i') C(5, depth, 'i')                 \
     C(6, owner, 't') C(7, visibility, 'i') C(8, title, 't') C(9, title_key, 'i')                   \
@@ -85,7 +86,7 @@
     F(1, tree, 'i') C(2, name, 't') C(3, log, 'i') C(4, k, 'i')
 #define COPY_COLS_task(F, C)                                                                       \
     F(1, id, 't') C(2, tree, 'i') C(3, session, 'i') C(4, data, 't') C(5, created, 'i')            \
-    C(6, updated, 'i') C(7, deleted, 'i')
+    C(6, updated, 'i') C(7, deleted, 'i') C(8, at, 'i')
 #define COPY_COLS_remark(F, C)                                                                     \
     F(1, no, 'i') C(2, user_id, 't') C(3, message, 'i') C(4, positive, 'i') C(5, text, 't')        \
     C(6, issue, 't') C(7, at, 'i')
@@ -102,6 +103,8 @@
     C(6, created, 'i') C(7, expires, 'i') C(8, failed, 'i')
 #define COPY_COLS_visit(F, C)                                                                      \
     F(1, user_id, 't') C(2, share, 't') C(3, at, 'i')
+#define COPY_COLS_sandbox(F, C)                                                                    \
+    F(1, id, 't') C(2, owner, 't') C(3, created, 'i')
 #define COPY_COLS_event(F, C)                                                                      \
     F(1, no, 'i') C(2, tree, 'i') C(3, session, 'i') C(4, kind, 'i') C(5, k, 'i') C(6, n, 'i')     \
     C(7, at, 'i') C(8, who, 't')
@@ -138,6 +141,7 @@
     T(remark, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                         \
     T(once, WHOLE, FIXED, 1, 2, 3, 0, 0)                                                           \
     T(visit, WHOLE, FIXED, 1, 2, 0, 0, 0)                                                          \
+    T(sandbox, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                        \
     T(event, SPAN, FIXED, 1, 0, 0, 0, 0)
 
 #define COPY_NAME_F(n, name, type) #name
@@ -267,6 +271,10 @@
       "(user_id,share)>($1,$2) ORDER BY user_id,share LIMIT $3")                                   \
     X(copy_visit_add, COPY_ADD(visit))                                                             \
     X(copy_visit_cut, "DELETE FROM visit WHERE user_id=$1 AND share=$2")                           \
+    X(copy_sandbox_read, COPY_READ(sandbox)                                                        \
+      "id>$1 ORDER BY id LIMIT $2")                                                                \
+    X(copy_sandbox_add, COPY_ADD(sandbox))                                                         \
+    X(copy_sandbox_cut, "DELETE FROM sandbox WHERE id=$1")                                         \
     X(copy_event_read, COPY_READ(event)                                                            \
       "no>$1 AND no<=$2 ORDER BY no LIMIT $3")                                                     \
     X(copy_event_add, COPY_ADD(event))                                                             \

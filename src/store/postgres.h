@@ -133,6 +133,8 @@ typedef struct pg_batch pg_batch;
 typedef struct pg_replica pg_replica;
 typedef struct replicas replicas;
 
+enum { PG_OWN = 4 };
+
 struct pg {
     db base;
     db_site *site;
@@ -165,6 +167,10 @@ struct pg {
     int64_t epoch;    /* db_epoch(): no two transactions of this process have the same */
     pg_stmt none;     /* answers when a statement cannot be used */
     PGresult *answer; /* of a FOR_READ without a statement */
+    struct {
+        const char *sql; /* NULL: free */
+        pg_stmt q;       /* whether it is prepared */
+    } own[PG_OWN];       /* texts of link_ints() */
 };
 
 ramet_status pg_connect(db_site *site, pg **out, char *message);
@@ -211,6 +217,7 @@ bool link_alive(pg *d);
 /* Sending; nothing is waited for. A failure is sticky. */
 int64_t link_int(int64_t v); /* in network order */
 void link_text(pg *d, const char *sql, pg_purpose what);
+/* A constant text with up to four numbers; the first PG_OWN of a connection are prepared. */
 void link_ints(pg *d, const char *sql, const int64_t *args, int n, pg_purpose what);
 void link_stmt(pg *d, pg_stmt *q, pg_purpose what);
 void link_ahead(pg *d, pg_stmt *q, pg_ahead *a);

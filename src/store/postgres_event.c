@@ -21,6 +21,9 @@
 #define REST_US 30000   /* between two passes: a commit each would cost as much as the writes */
 #define LOOK_US 1000000 /* how often the outbox is looked at for what others have left */
 
+/* All of a pass is sent at once. Where only some of it arrives, and no word that the rest will not,
+ * nobody else gets a number until the server ends it. */
+static const char idle_sql[] = "SET LOCAL idle_in_transaction_session_timeout=5000";
 static const char lock_sql[] =
     "SELECT pg_advisory_xact_lock(hashtext('ramet events'),hashtext(current_schema()))";
 /* How many were moved, and the newest number, which may have been given by another process. */
@@ -61,6 +64,7 @@ static int64_t move_some(sequencer *s, int64_t *newest)
     if (d->site->bouncer)
         link_text(d, d->site->settings, FOR_NOTHING);
     d->begun = true;
+    link_text(d, idle_sql, FOR_NOTHING);
     link_text(d, lock_sql, FOR_NOTHING);
     link_ints(d, move_sql, &most, 1, FOR_READ);
     if (db_commit(&d->base) != RAMET_OK || !d->answer || !PQntuples(d->answer))

@@ -109,6 +109,8 @@ static void forget(pg *d)
     for (int i = 0; i < Q_COUNT; i++)
         if (d->stmts[i])
             d->stmts[i]->prepared = PG_NEW;
+    for (int i = 0; i < PG_OWN; i++)
+        d->own[i].q.prepared = PG_NEW;
     batch_forget(d->batch);
     ahead_forget(&d->base);
     d->n_sent = d->n_done = 0;
@@ -197,8 +199,23 @@ int64_t link_int(int64_t v)
     return (int64_t)out;
 }
 
+/* The place of a text; -1: it is sent as it is. */
+static int own_of(pg *d, const char *sql)
+{
+    int i = 0;
+    while (i < PG_OWN && d->own[i].sql && d->own[i].sql != sql)
+        i++;
+    if (i == PG_OWN || d->site->bouncer)
+        return -1;
+    d->own[i].sql = sql;
+    return i;
+}
+
 void link_ints(pg *d, const char *sql, const int64_t *args, int n, pg_purpose what)
 {
+    char name[16];
+    int own = own_of(d, sql);
+    pg_stmt *q = own < 0 ? NULL : &d->own[own].q;
     Oid types[4];
     int64_t ints[4];
     const char *values[4];
@@ -210,9 +227,15 @@ void link_ints(pg *d, const char *sql, const int64_t *args, int n, pg_purpose wh
         lengths[i] = 8;
         formats[i] = 1;
     }
-    if (!d->lost)
-        sent_ok(d, PQsendQueryParams(d->conn, sql, n, types, values, lengths, formats, 1), what,
-                NULL);
+    snprintf(name, sizeof name, "own%d", own);
+    if (!d->lost && q && q->prepared == PG_NEW &&
+        sent_ok(d, PQsendPrepare(d->conn, name, sql, n, types), FOR_PREPARE, q))
+        q->prepared = PG_SENT;
+    if (d->lost)
+        return;
+    int ok = q ? PQsendQueryPrepared(d->conn, name, n, values, lengths, formats, 1)
+               : PQsendQueryParams(d->conn, sql, n, types, values, lengths, formats, 1);
+    sent_ok(d, ok, what, NULL);
 }
 
 void link_stmt(pg *d, pg_stmt *q, pg_purpose what)

@@ -127,12 +127,13 @@ bool schema_table(const char *sql, char *out, size_t size)
 
 char *schema_whole(const char *sql)
 {
-    char name[64] = "", *whole = xmalloc(strlen(sql) + 64);
+    char name[64];
     const char *spread = strstr(sql, SCHEMA_SPREAD);
     if (!spread || !schema_table(sql, name, sizeof name))
-        return strcpy(whole, sql);
-    *stpcpy(stpcpy(mempcpy(whole, sql, (size_t)(spread - sql)), schema_room(name)),
-            spread + strlen(SCHEMA_SPREAD)) = 0;
+        return xstrdup(sql);
+    char *whole = xmalloc(strlen(sql) + 64);
+    stpcpy(stpcpy(mempcpy(whole, sql, (size_t)(spread - sql)), schema_room(name)),
+           spread + strlen(SCHEMA_SPREAD));
     return whole;
 }
 

@@ -26,7 +26,7 @@
 
 #define STATEMENT_MS 30000
 #define LOCK_MS 5000
-#define IDLE_MS 300000 /* in a transaction: a client that died must not hold its locks */
+#define IDLE_MS 30000 /* in a transaction: who went without a word holds its locks so long */
 
 static const struct {
     const char *name, *value;

@@ -23,6 +23,12 @@
 #define DIR_DROP(kind_)                                                                            \
     "DELETE FROM dir USING g WHERE dir.id=g.id AND dir.kind=" #kind_ " AND dir.tree=g.tree"
 
+/* The tag $3 of the session ($1, $2). */
+#define TAGS_WITH                                                                                  \
+    "UPDATE session SET tags=array_append(array_remove(tags,$3),$3) WHERE tree=$1 AND no=$2"
+#define TAGS_WITHOUT                                                                               \
+    "UPDATE session SET tags=array_remove(tags,$3) WHERE tree=$1 AND no=$2"
+
 #define POSTGRES_STATEMENTS(X)                                                                     \
     /* -- ids */                                                                                   \
     X(session_by_id, "SELECT " SESSION_COLS " " BY_DIR WHERE_DIR)                                  \
@@ -88,6 +94,28 @@
     X(statistics_all, "SELECT " STATISTICS_COLS STATISTICS_FROM                                    \
                       "WHERE (s.created,s.no)<($1,$2) "                                            \
                       "ORDER BY s.created DESC,s.no DESC LIMIT $3")                                \
+    X(active_of_member, ACTIVE("greatest", "least", "member m CROSS JOIN ",                        \
+                               "WHERE s.tree=m.tree AND m.user_id=$5 AND "))                       \
+    X(active_owned, ACTIVE("greatest", "least", "", "WHERE s.owner=$5 AND "))                      \
+    X(active_all, ACTIVE("greatest", "least", "", "WHERE "))                                       \
+    /* -- tags stand in their session, too, where a GIN index finds them */                        \
+    X(tag_add, "WITH t AS (INSERT INTO tag(tree,session,tag) VALUES($1,$2,$3) "                    \
+               "ON CONFLICT(tree,session,tag) DO NOTHING) " TAGS_WITH)                             \
+    X(tag_del, "WITH t AS (DELETE FROM tag WHERE tree=$1 AND session=$2 AND tag=$3) "              \
+               TAGS_WITHOUT)                                                                       \
+    X(tag_clear, "WITH t AS (DELETE FROM tag WHERE tree=$1 AND session=$2) UPDATE session "        \
+                 "SET tags='{}' WHERE tree=$1 AND no=$2 AND tags<>'{}'")                           \
+    /* OFFSET 0: else the LIMIT makes the planner walk all sessions by time until enough have it. */ \
+    X(session_tagged, "SELECT " SESSION_COLS " FROM (SELECT * FROM session x WHERE "               \
+                      "x.tags@>ARRAY[$1] AND x.tags<>'{}' OFFSET 0) s "                            \
+                      "WHERE s.created<$2 OR (s.created=$2 AND s.no<$3) "                          \
+                      "ORDER BY s.created DESC,s.no DESC LIMIT $4")                                \
+    X(orphan_tag, "SELECT o.tree,o.session,o.tag FROM tag o WHERE NOT EXISTS (SELECT 1 FROM "      \
+                  "session s WHERE s.tree=o.tree AND s.no=o.session AND s.tags@>ARRAY[o.tag]) "    \
+                  "LIMIT $1")                                                                      \
+    X(copy_tag_add, "WITH t AS (" COPY_ADD(tag) ") " TAGS_WITH)                                    \
+    X(copy_tag_cut, "WITH t AS (DELETE FROM tag WHERE tree=$1 AND session=$2 AND tag=$3) "         \
+                    TAGS_WITHOUT)                                                                  \
     /* -- LATERAL with a LIMIT is looked up range by range; a plain join would walk the tree */    \
     X(entry_segments,                                                                              \
       "SELECT " ENTRY_COLS " FROM (VALUES(1,$2,$3),(2,$4,$5),(3,$6,$7),(4,$8,$9),(5,$10,$11),"     \
@@ -141,7 +169,10 @@
                  "AND relname LIKE 'word%'")                                                       \
     /* -- copies: what is in dir goes with its row */                                              \
     X(copy_session_add, "WITH d AS (INSERT INTO dir(id,kind,tree,no) SELECT $3,1,$2,$1 "           \
-                        "WHERE $3 IS NOT NULL " DIR_TAKE ") " COPY_ADD(session))                   \
+                        "WHERE $3 IS NOT NULL " DIR_TAKE ") INSERT INTO session("                  \
+                        COPY_COLS_session(COPY_NAME_F, COPY_NAME_C) ",tags) VALUES("               \
+                        COPY_COLS_session(COPY_MARK_F, COPY_MARK_C) ",ARRAY(SELECT t.tag FROM "    \
+                        "tag t WHERE t.tree=$2 AND t.session=$1 ORDER BY t.tag))")                 \
     X(copy_session_cut, "WITH g AS (DELETE FROM session WHERE tree=$1 AND parent=$2 AND no=$3 "    \
                         "RETURNING id,tree,no) " DIR_DROP(1) " AND dir.no=g.no")                   \
     X(copy_session_drop, "WITH g AS (DELETE FROM session WHERE tree=$1 AND no=$2 "                 \

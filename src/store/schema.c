@@ -215,8 +215,105 @@ static const char step_7[] =
     "ALTER TABLE event ADD COLUMN who TEXT;"
     "@POSTGRES{ALTER TABLE outbox ADD COLUMN who TEXT;}";
 
+/* The instant in microseconds, and a time as the views show it. */
+#define NOW_US                                                                                     \
+    "@SQLITE{CAST(strftime('%s','now') AS INT)*1000000}"                                           \
+    "@POSTGRES{CAST(extract(epoch FROM now())*1000000 AS bigint)}"
+#define SHOWN(us)                                                                                  \
+    "@SQLITE{strftime('%Y-%m-%d %H:%M:%f'," us "/1000000.0,'unixepoch')}"                          \
+    "@POSTGRES{to_timestamp(" us "/1000000.0) AT TIME ZONE 'UTC'}"
+#define LIVING                                                                                     \
+    "s.id IS NOT NULL AND s.deleted=0 AND s.purging=0 AND (s.expires=0 OR s.expires>" NOW_US ")"
+
+/* Sandboxes, a tree each in one of them (''; no other), and AgentPod's two tables as views. */
+static const char step_8[] =
+    "CREATE TABLE sandbox(id TEXT PRIMARY KEY, owner TEXT NOT NULL, created BIGINT NOT NULL)"
+    "@CLUSTERED;"
+    "CREATE INDEX sandbox_by_owner ON sandbox(owner,id);"
+    "ALTER TABLE tree ADD COLUMN sandbox TEXT NOT NULL DEFAULT '';"
+    "CREATE INDEX tree_by_sandbox ON tree(sandbox) WHERE sandbox<>'';"
+
+    "CREATE VIEW session_forks AS SELECT s.id AS id,p.id AS parent_session_id,"
+    "s.fork_entry AS forked_at_message_id,CASE s.type WHEN 1 THEN 'auto-edit' "
+    "WHEN 2 THEN 'auto-regenerate' ELSE 'explicit' END AS fork_type," SHOWN("s.created") " AS "
+    "created_at,CASE s.by_kind WHEN 1 THEN 'system' ELSE 'user' END AS created_by,"
+    "@SQLITE{(SELECT json_group_array(g.tag) FROM (SELECT i.tag AS tag FROM tag i "
+    "WHERE i.tree=s.tree AND i.session=s.no ORDER BY i.tag) g)}"
+    "@POSTGRES{ARRAY(SELECT g.tag FROM tag g WHERE g.tree=s.tree AND g.session=s.no "
+    "ORDER BY g.tag)} AS tags,nullif(s.reason,'') AS reason,"
+    /* PostgreSQL's jsonb takes no U+0000. */
+    "CASE WHEN s.metadata LIKE '%agentConfig%' THEN "
+    "@SQLITE{json_extract(s.metadata,'$.agentConfig')}"
+    "@POSTGRES{CASE WHEN strpos(s.metadata,'\\u0000')=0 THEN "
+    "CAST(CAST(s.metadata AS json)->'agentConfig' AS jsonb) END} END AS agent_config,"
+    "j.id AS merged_into,CASE WHEN t.sandbox='' THEN 'default' ELSE t.sandbox END AS sandbox_id,"
+    "CASE WHEN s.parent<>0 AND s.from_title<>'' THEN 'Fork of '||s.from_title END "
+    "AS original_title FROM session s JOIN tree t ON t.tree=s.tree "
+    "LEFT JOIN session p ON p.tree=s.tree AND p.no=s.parent "
+    "LEFT JOIN session j ON j.tree=s.tree AND j.no=s.merged_into WHERE " LIVING ";"
+
+    /* core/picker.c does the same for one session, and has the words for it. `own`: a branch of the
+     * group itself; the entry that was there before it has no branch of its own in the group. */
+    "CREATE VIEW message_branches AS WITH RECURSIVE "
+    "v(tree,session,g,p,owner,own) AS ("
+    "SELECT b.tree,b.session,b.parent,b.base,b.id,1 FROM branch b WHERE b.log=0 AND b.len>b.base "
+    "UNION SELECT b.tree,b.session,b.parent,b.base,b.over,0 FROM branch b "
+    "WHERE b.log=0 AND b.over<>0 "
+    "UNION SELECT b.tree,b.session,b.parent,b.base,g.id,0 FROM branch b "
+    "JOIN branch g ON g.tree=b.tree AND g.id=b.parent "
+    "WHERE b.log=0 AND g.session=b.session AND g.len>b.base),"
+    "w AS (SELECT v.tree,v.session,v.g,v.p,v.owner,v.own,e.k,e.created,"
+    "count(*) OVER (PARTITION BY v.tree,v.session,v.g,v.p) AS n,"
+    "min(CASE WHEN v.own=1 THEN v.owner END) OVER (PARTITION BY v.tree,v.session,v.g,v.p) AS lead_,"
+    "first_value(e.id) OVER (PARTITION BY v.tree,v.session,v.g,v.p ORDER BY e.created,e.k) "
+    "AS message FROM v JOIN entry e ON e.tree=v.tree AND e.k=v.owner*16777216+v.p),"
+    "x AS (SELECT w.tree,w.session,w.g,w.p,w.owner,w.own,w.lead_,w.created,w.message,"
+    "row_number() OVER (PARTITION BY w.tree,w.session,w.message ORDER BY w.created,w.k) AS number "
+    "FROM w WHERE w.n>1),"
+    "up(tree,session,g,p,branch,reach) AS ("
+    "SELECT DISTINCT x.tree,x.session,x.g,x.p,x.g,x.p FROM x WHERE x.g<>0 "
+    "UNION ALL SELECT u.tree,u.session,u.g,u.p,b.parent,b.base FROM up u "
+    "JOIN branch b ON b.tree=u.tree AND b.id=u.branch WHERE b.parent<>0),"
+    "path(tree,session,branch,reach) AS ("
+    "SELECT s.tree,s.no,b.id,b.len FROM session s "
+    "JOIN branch b ON b.tree=s.tree AND b.id=s.head WHERE s.moves>0 "
+    "UNION ALL SELECT h.tree,h.session,b.parent,b.base FROM path h "
+    "JOIN branch b ON b.tree=h.tree AND b.id=h.branch WHERE b.parent<>0) "
+    "SELECT CASE WHEN x.own=1 THEN 2*x.owner ELSE 2*x.lead_+1 END AS id,s.id AS session_id,"
+    "x.message||'-branch-'||x.number AS branch_id,x.message AS message_id,"
+    "x.number AS branch_number,"
+    "(SELECT y.message||'-branch-'||y.number FROM up u JOIN x y ON y.tree=u.tree "
+    "AND y.session=u.session AND y.owner=u.branch AND y.p<u.reach WHERE u.tree=x.tree "
+    "AND u.session=x.session AND u.g=x.g AND u.p=x.p ORDER BY y.p DESC LIMIT 1) "
+    "AS parent_branch_id,h.branch IS NOT NULL AS is_current," SHOWN("x.created") " AS created_at,"
+    "CASE WHEN t.sandbox='' THEN 'default' ELSE t.sandbox END AS sandbox_id "
+    "FROM x JOIN session s ON s.tree=x.tree AND s.no=x.session JOIN tree t ON t.tree=x.tree "
+    "LEFT JOIN path h ON h.tree=x.tree AND h.session=x.session AND h.branch=x.owner "
+    "AND x.p<h.reach WHERE " LIVING ";";
+
+/* at: when a task came to its status, as its maker says; 0: he does not. tags: those of the rows in
+ * `tag`, so that a list by tag finds sessions by one look. Most have none, and are not in the
+ * index.
+ */
+static const char step_9[] =
+    "ALTER TABLE task ADD COLUMN at BIGINT NOT NULL DEFAULT 0;"
+    "@SQLITE{UPDATE task SET at=coalesce(json_extract(data,'$.at'),0);}"
+    "@POSTGRES{UPDATE task SET at=coalesce(CAST(CAST(data AS jsonb)->>'at' AS bigint),0);}"
+    "CREATE INDEX task_by_time ON task(tree,session,at);"
+    /* The first branch of a session is as old as the session. */
+    "UPDATE branch SET created=(SELECT s.created FROM session s WHERE s.tree=branch.tree AND "
+    "s.no=branch.session) WHERE EXISTS (SELECT 1 FROM session s WHERE s.tree=branch.tree AND "
+    "s.no=branch.session AND s.first=branch.id AND s.created<>branch.created);"
+    "@POSTGRES{ALTER TABLE session ADD COLUMN tags text[] COLLATE \"C\" NOT NULL DEFAULT "
+    "ARRAY[]::text[];"
+    "UPDATE session s SET tags=ARRAY(SELECT t.tag FROM tag t WHERE t.tree=s.tree AND "
+    "t.session=s.no "
+    "ORDER BY t.tag) WHERE EXISTS (SELECT 1 FROM tag t WHERE t.tree=s.tree AND t.session=s.no);"
+    "CREATE INDEX session_by_tags ON session USING gin(tags) WHERE tags<>ARRAY[]::text[];}";
+
 const schema_step schema_steps[] = {{1, step_1}, {2, step_2}, {3, step_3}, {4, step_4},
-                                    {5, step_5}, {6, step_6}, {7, step_7}};
+                                    {5, step_5}, {6, step_6}, {7, step_7}, {8, step_8},
+                                    {9, step_9}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)

@@ -291,6 +291,7 @@
     TURN_STATEMENTS(X)                                                                             \
     COPY_STATEMENTS(X)                                                                             \
     TASK_STATEMENTS(X)                                                                             \
+    SANDBOX_STATEMENTS(X)                                                                          \
     ORIGIN_STATEMENTS(X)                                                                           \
     X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
@@ -312,6 +313,7 @@
 #include "store/copy_sql.h"
 #include "store/event_sql.h"
 #include "store/fts_sql.h"
+#include "store/sandbox_sql.h"
 #include "store/origin_sql.h"
 #include "store/share_sql.h"
 #include "store/task_sql.h"

@@ -8,6 +8,18 @@
 /* clang-format off */
 #define TASK_COLS "t.id,t.tree,t.session,t.data,t.created,t.updated,t.deleted"
 
+/* `most` and `least`: the functions of several values. A session runs one turn at a time, so the one
+ * that began last ended last. */
+#define ACTIVE(most, least, from, where)                                                           \
+    "SELECT x.tree,x.no,x.last,x.first FROM (SELECT s.tree AS tree,s.no AS no," most               \
+    "(s.updated,coalesce(b.touched,0),coalesce((SELECT " most "(t.started,t.ended) FROM turn t "   \
+    "WHERE t.tree=s.tree AND t.session=s.no ORDER BY t.started DESC LIMIT 1),0),coalesce((SELECT " \
+    "max(k.at) FROM task k WHERE k.tree=s.tree AND k.session=s.no),0)) AS last," least             \
+    "(s.created,coalesce((SELECT min(k.at) FROM task k WHERE k.tree=s.tree AND k.session=s.no "    \
+    "AND k.at>0),s.created)) AS first FROM " from "session s LEFT JOIN branch b ON "               \
+    "b.tree=s.tree AND b.id=s.head " where "s.purging=0 AND s.deleted=0) x "                       \
+    "WHERE (x.last,x.no)<($1,$2) AND x.first<=$3 ORDER BY x.last DESC,x.no DESC LIMIT $4"
+
 #define TASK_STATEMENTS(X)                                                                         \
     X(place_add, "INSERT INTO place(tree,name,log,k) VALUES($1,$2,$3,$4) "                         \
                  "ON CONFLICT(tree,name,log,k) DO NOTHING")                                        \
@@ -29,9 +41,10 @@
     /* -- tasks; with the session's id: NULL when it is gone for good */                           \
     X(task_get, "SELECT " TASK_COLS ",s.id FROM task t "                                           \
                 "LEFT JOIN session s ON s.tree=t.tree AND s.no=t.session WHERE t.id=$1")           \
-    X(task_put, "INSERT INTO task(id,tree,session,data,created,updated,deleted) "                  \
-                "VALUES($1,$2,$3,$4,$5,$5,0) ON CONFLICT(id) DO UPDATE SET tree=excluded.tree,"    \
-                "session=excluded.session,data=excluded.data,updated=excluded.updated")            \
+    X(task_put, "INSERT INTO task(id,tree,session,data,created,updated,deleted,at) "               \
+                "VALUES($1,$2,$3,$4,$5,$5,0,$6) ON CONFLICT(id) DO UPDATE SET tree=excluded.tree," \
+                "session=excluded.session,data=excluded.data,updated=excluded.updated,"            \
+                "at=excluded.at")                                                                  \
     X(task_deleted, "UPDATE task SET deleted=$2 WHERE id=$1")                                      \
     X(task_take, "DELETE FROM task WHERE id=$1")                                                   \
     X(task_of_session, "SELECT " TASK_COLS " FROM task t WHERE t.tree=$1 AND t.session=$2 "        \
@@ -39,6 +52,11 @@
     X(task_clear, "DELETE FROM task WHERE tree=$1 AND session=$2")                                 \
     X(orphan_task, "SELECT o.tree,o.session,o.id FROM task o WHERE NOT EXISTS (SELECT 1 FROM "     \
                    "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                   \
+    /* -- sessions by when something happened in them last (core/active.c) */                      \
+    X(active_of_member, ACTIVE("max", "min", "member m CROSS JOIN ",                               \
+                               "WHERE s.tree=m.tree AND m.user_id=$5 AND "))                       \
+    X(active_owned, ACTIVE("max", "min", "", "WHERE s.owner=$5 AND "))                             \
+    X(active_all, ACTIVE("max", "min", "", "WHERE "))                                              \
     X(max_remark, "SELECT coalesce(max(no),0) FROM remark")                                        \
     X(remark_add, "INSERT INTO remark(no,user_id,message,positive,text,issue,at) "                 \
                   "VALUES($1,$2,$3,$4,$5,$6,$7)")                                                  \

@@ -20,7 +20,7 @@
                      "delta=0,len=0,tip=$3,live=0,run=0 WHERE tree=$1 AND id=$2")                  \
     /* -- fsck */                                                                                  \
     X(tree_root, "SELECT root FROM tree WHERE tree=$1")                                            \
-    X(move_all, "SELECT seq,kind,f,t,fa,ta,undo_under,redo_under FROM move "                       \
+    X(move_all, "SELECT seq,kind,f,t,fa,ta,undo_under,redo_under,at FROM move "                    \
                 "WHERE tree=$1 AND session=$2 ORDER BY seq")                                       \
     X(usage_range, "SELECT k,input,output,cached,cost,currency,n,cum_input,cum_output,cum_cached," \
                    "cum_cost,cum_currency,mixed FROM usage "                                       \

@@ -125,7 +125,8 @@ static void label_tell(telling *t, const char *id)
     tell_end(t, STORY_DERIVED, st, "tip %s", id);
 }
 
-static void moves_tell(telling *t, const char *id)
+/* Who moved the head, why, and by which command, is written there alone. */
+static void moves_tell(telling *t, const char *id, bool labels)
 {
     ramet_move *m;
     size_t n;
@@ -135,14 +136,17 @@ static void moves_tell(telling *t, const char *id)
     tell_begin(t);
     while (more && !(s = ramet_head_log(t->c, id, before, 100, &m, &n, &more))) {
         for (size_t i = 0; i < n; i++)
-            fprintf(t->f, "%lld %s %lld %lld %s %s\n", (long long)m[i].number,
-                    shown(ramet_move_name(m[i].kind)), (long long)m[i].from_length,
-                    (long long)m[i].to_length, shown(m[i].who), shown(m[i].reason));
+            if (labels)
+                fprintf(t->f, "%lld %s %s %s\n", (long long)m[i].number,
+                        shown(ramet_move_name(m[i].kind)), shown(m[i].who), shown(m[i].reason));
+            else
+                fprintf(t->f, "%lld %lld %lld\n", (long long)m[i].number,
+                        (long long)m[i].from_length, (long long)m[i].to_length);
         if (!n)
             break;
         before = m[n - 1].number;
     }
-    tell_end(t, STORY_DERIVED, s, "moves %s", id);
+    tell_end(t, labels ? STORY_LABEL : STORY_DERIVED, s, "%s %s", labels ? "reasons" : "moves", id);
 }
 
 static void pages_tell(telling *t, const story_ask *a)
@@ -363,7 +367,8 @@ story *story_take(ramet *r, const story *like, bool full)
         path_tell(&t, a->session, 0, 0);
         for (size_t k = 0; k < a->n_branches; k++)
             path_tell(&t, a->session, a->branches[k], k);
-        moves_tell(&t, a->session);
+        moves_tell(&t, a->session, false);
+        moves_tell(&t, a->session, true);
         if (!full)
             continue;
         pages_tell(&t, a);

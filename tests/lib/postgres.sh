@@ -17,6 +17,8 @@
 #   tests/lib/postgres.sh bouncer DIR OF
 #                                       makes and starts a pgbouncer, in transaction mode, before the
 #                                       server in OF, prints its URL; stop and remove serve too
+#   tests/lib/postgres.sh repoint DIR OF
+#                                       the pgbouncer in DIR leads to the server in OF from now on
 #   tests/lib/postgres.sh database URL NAME [TEMPLATE]
 #                                       makes a database beside the one of the URL, prints its URL
 #   tests/lib/postgres.sh drop URL NAME
@@ -148,9 +150,15 @@ pool_mode = transaction
 default_pool_size = 20
 max_client_conn = 500
 server_idle_timeout = 5
+server_login_retry = 1
 logfile = $dir/s/log
 pidfile = $dir/s/pid
 END
+}
+
+bouncer_repoint() {
+    sed -i "s#^\* = .*#* = host=$2/s port=$(cat "$2/port") user=ramet#" "$1/pgbouncer.ini"
+    kill -HUP "$(cat "$1/s/pid")"
 }
 
 bouncer_start() {
@@ -189,7 +197,7 @@ server_stop() {
     fi
 }
 
-[ $# -ge 2 ] || { sed -n '3,28p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '3,30p' "$0" >&2; exit 2; }
 what=$1 dir=$(realpath -m "$2")
 bin=$(bin_dir)
 case $what in
@@ -223,6 +231,10 @@ bouncer)
     bouncer_start "$dir"
     echo "$(url "$dir")&pgbouncer=1"
     ;;
+repoint)
+    [ $# -ge 3 ] || { say "repoint DIR OF"; exit 2; }
+    bouncer_repoint "$dir" "$(realpath -m "$3")"
+    ;;
 database)
     [ $# -ge 3 ] || { say "database URL NAME [TEMPLATE]"; exit 2; }
     admin "$2" "CREATE DATABASE \"$3\"${4:+ TEMPLATE \"$4\"}"
@@ -233,5 +245,5 @@ psql)
     shift 2
     exec "$bin/psql" "$(url "$dir")" "$@"
     ;;
-*) sed -n '3,28p' "$0" >&2; exit 2 ;;
+*) sed -n '3,30p' "$0" >&2; exit 2 ;;
 esac

@@ -606,7 +606,11 @@ m_set model_sync(model *m, const char *user, const char *client, const char *id,
     if (out->moved) {
         size_t adk_cut;
         adk_find(s->adk, NULL, s->head, cut, &adk_cut);
-        move_cut(m, s, RAMET_MOVE_SYNC, cut, adk_cut, RAMET_EXPLICIT, user, NULL);
+        move_cut(m, s, RAMET_MOVE_SYNC, cut, adk_cut,
+                 matched == n                     ? RAMET_EXPLICIT
+                 : in[matched].role == RAMET_USER ? RAMET_AUTO_EDIT
+                                                  : RAMET_AUTO_REGENERATE,
+                 user, NULL);
     }
     batch_write(m, user, client, s->head, in + matched, n - matched, out);
     return M(OK);

@@ -439,6 +439,66 @@ test('two clients rewind one session at once: one order, and both see it', async
   }
 });
 
+// ------------------------------------------------------------------ long ones
+
+for (const version of generations)
+  test(`${version}: a stream stays within what readers take: the newest messages, and how many there are before them`, async () => {
+    const s = await start();
+    await newSession(s, { id: 'long', agent: 'echo' });
+    const big = 'x'.repeat(480_000), n = 9; // more than the 4 MiB that the SDK takes
+    for (let i = 0; i < n; i++) await must(s, 'POST', at1('long'), { json: { entries: [{ id: `b${i}`, role: 'user', text: `${i} ${big}`, turn_id: `t${i}` }] } });
+    for (const path of version === '1.0' ? Object.values(paths) : [paths.kagent]) {
+      const c = await client(version, s.url + path);
+      const cut = (await c.send(message('cut', { contextId: 'long' }))).id;
+      const events = await all(c.stream(message('', { contextId: 'long', metadata: { [KEY]: cut } })));
+      assert.deepEqual(events.map((e) => e.kind), ['task', 'status-update']);
+      assert.equal(events[1].status.state, 'completed');
+      const [task] = events, shown = task.history.map((m) => m.messageId), omitted = task.metadata[`${URI}/historyOmitted`];
+      assert.ok(shown.length >= 3 && omitted >= 3, `${shown.length} shown`);
+      assert.deepEqual(shown, Array.from({ length: n }, (_, i) => `b${i}`).slice(omitted), 'the newest of them, in order');
+      const whole = await c.send(message('', { contextId: 'long', metadata: { [KEY]: (await c.send(message('again', { contextId: 'long' }))).id } }));
+      assert.deepEqual([whole.history.length, whole.metadata], [n, undefined], 'an answer that is no stream has all');
+      const few = await all(c.stream(message('', { contextId: 'long', metadata: { [KEY]: (await c.send(message('and', { contextId: 'long' }))).id } }), { historyLength: 2 }));
+      assert.deepEqual([few[0].history.map((m) => m.messageId), few[0].metadata], [[`b${n - 2}`, `b${n - 1}`], undefined], 'as few as were asked for');
+      if (version !== '1.0') continue;
+      // A long answer comes in pieces.
+      const words = `w ${'\u0001'.repeat(720_000)}`;
+      const told = await all(c.stream(message(words, { contextId: `words ${path}` })));
+      let text = '';
+      for (const e of told) if (e.kind === 'artifact-update') text = (e.append ? text : '') + textOf(e.artifact);
+      assert.ok(text === words, `${text.length} of ${words.length}`);
+      assert.equal(told.at(-1).status.state, 'completed');
+      assert.equal(told.filter((e) => e.lastChunk).length, 1);
+      assert.ok(textOf((await c.get(told[0].id)).artifacts) === words);
+    }
+  });
+
+test('who writes through a link is named in the message, whatever he says himself', async () => {
+  const s = await start();
+  const kagent = (path, json, headers) => must(s, 'POST', path, { json, headers: { 'X-User-Id': 'ann', ...headers } }).then((r) => r.data);
+  for (const id of ['open', 'closed']) await kagent('/api/sessions', { id, agent_ref: 'kagent/echo' });
+  const link = await kagent('/api/sessions/open/shares', { read_only: false });
+  const reading = await kagent('/api/sessions/open/shares', { read_only: true });
+  for (const version of generations) {
+    const by = (user, token) => client(version, s.url + paths.kagent, { headers: { 'X-User-Id': user, ...(token ? { 'X-Share-Token': token } : {}) } });
+    const own = await (await by('ann')).send(message('mine', { contextId: 'open' }));
+    assert.equal(own.history[0].metadata.initiated_by, undefined);
+    const guest = await by('guest', link.token);
+    const task = await guest.send(message('theirs', { contextId: 'open', metadata: { initiated_by: 'boss', kept: [1.50, 'x'] } }));
+    assert.equal(task.status.state, 'completed');
+    const { kagent_invocation_id: invocation, ...rest } = task.history[0].metadata;
+    assert.deepEqual([invocation, rest], [task.id, { kept: [1.5, 'x'], initiated_by: 'guest' }]);
+    const stored = (await entries(s, 'open', { user: 'ann' })).find((e) => e.id === task.history[0].messageId);
+    assert.deepEqual([stored.author, stored.body.metadata.initiated_by, stored.text], ['guest', 'guest', 'theirs']);
+    const shown = await must(s, 'GET', '/api/sessions/open/tasks', { user: 'ann' });
+    assert.equal(shown.data.find((t) => t.id === task.id).history[0].metadata.initiated_by, 'guest');
+    await fails((await by('guest', reading.token)).send(message('no', { contextId: 'open' })), /./);
+    await fails(guest.send(message('no', { contextId: 'closed' })), /./);
+  }
+  assert.deepEqual(await texts(s, 'open', { user: 'ann' }), ['mine', 'mine', 'theirs', 'theirs', 'mine', 'mine', 'theirs', 'theirs']);
+  assert.deepEqual(await texts(s, 'closed', { user: 'ann' }), []);
+});
+
 // ------------------------------------------------------------------ lists
 
 test('1.0: tasks are listed by context, state and time, in pages, the newest first', async () => {
@@ -469,27 +529,40 @@ test('1.0: tasks are listed by context, state and time, in pages, the newest fir
     assert.equal((await rpc(s, 'ListTasks', bad, { version: '1.0' })).body.error.code, -32602, JSON.stringify(bad));
 });
 
-test('1.0: a list of all goes through every session, in parts', async () => {
+test('1.0: a list of all is in order over every session, page by page', async () => {
   const s = await start();
-  const n = 620, ids = Array.from({ length: n }, (_, i) => `many${i}`);
-  for (let at = 0; at < n; at += 20)
-    await Promise.all(ids.slice(at, at + 20).map(async (id, i) => {
-      await newSession(s, { id, agent: (at + i) % 10 ? 'other' : 'echo' });
-      await must(s, 'POST', at1(id), { json: { entries: [{ role: 'user', text: id }] } });
-    }));
+  const n = 620, ids = Array.from({ length: n }, (_, i) => `many${i}`), mine = ids.filter((_, i) => i % 10);
+  const some = async (list, work) => { for (let at = 0; at < list.length; at += 20) await Promise.all(list.slice(at, at + 20).map(work)); };
+  const say = (id, text) => must(s, 'POST', at1(id), { json: { entries: [{ role: 'user', text }] } });
+  await some(ids, async (id, i) => {
+    await newSession(s, { id, agent: mine.includes(id) ? 'echo' : 'other' });
+    await say(id, id);
+  });
+  // The oldest sessions speak again last; tasks come from elsewhere with times of their own.
+  await some(mine.filter((_, i) => i % 7 === 0).reverse(), (id) => say(id, 'again'));
+  const dated = mine.filter((_, i) => i % 31 === 0);
+  await some(dated, (id, i) => must(s, 'POST', '/api/tasks?user_id=local', { json: { kind: 'task', id: `${id}-dated`, contextId: id, history: [],
+    status: { state: 'completed', timestamp: `${i % 2 ? 2019 : 2040}-01-01T00:00:${String(dated.indexOf(id)).padStart(2, '0')}Z` } } }));
+  const fork = (await must(s, 'POST', at(mine[3], '/fork'), { json: {} })).id;
   const seen = [], sizes = [];
   for (let pageToken, more = true; more;) {
-    const { tasks, nextPageToken, totalSize } = (await rpc(s, 'ListTasks', { pageSize: 30, pageToken }, { version: '1.0' })).body.result;
-    seen.push(...tasks.map((t) => t.contextId));
+    const { tasks, nextPageToken, totalSize } = (await rpc(s, 'ListTasks', { pageSize: 100, pageToken }, { version: '1.0' })).body.result;
+    seen.push(...tasks);
     sizes.push(totalSize);
     // What comes meanwhile neither repeats nor hides another.
-    if (seen.length === 30) await must(s, 'POST', at1((await newSession(s, { agent: 'echo' })).id), { json: { entries: [{ role: 'user', text: 'late' }] } });
+    if (seen.length === 100) await say((await newSession(s, { agent: 'echo' })).id, 'late');
     pageToken = nextPageToken;
     more = pageToken !== '';
   }
-  assert.deepEqual([...new Set(seen)].length, seen.length, 'none twice');
-  assert.deepEqual(seen.filter((id) => id.startsWith('many')).sort(), ids.filter((_, i) => i % 10 === 0).sort());
-  assert.ok(sizes.at(-1) >= 62, `${sizes}`);
+  const times = seen.map((t) => t.status.timestamp);
+  assert.deepEqual(times, [...times].sort().reverse(), 'the newest first, over all pages');
+  assert.deepEqual([...new Set(seen.map((t) => t.id))].length, seen.length, 'none twice');
+  assert.deepEqual([...new Set(seen.map((t) => t.contextId))].sort(), [...mine, fork].sort(), 'none left out');
+  assert.equal(seen.length, mine.length + mine.filter((_, i) => i % 7 === 0).length + dated.length + 1);
+  assert.equal(sizes.at(-1), seen.length);
+  assert.ok(times[0].startsWith('2040') && times.at(-1).startsWith('2019'));
+  const after = (await rpc(s, 'ListTasks', { pageSize: 100, statusTimestampAfter: '2039-01-01T00:00:00Z' }, { version: '1.0' })).body.result;
+  assert.deepEqual(after.tasks.map((t) => t.id), seen.filter((t) => t.status.timestamp > '2039').map((t) => t.id));
 }, { seconds: 120 });
 
 // ------------------------------------------------------------------ the wire

@@ -93,6 +93,18 @@ for (const version of generations) {
       assert.doesNotMatch(e.text, /conversation so far/);
   }));
 
+  test(`${version}: the agent is told who writes through a link`, () => withAgent(version, async (s, remote) => {
+    const kagent = (path, json, headers) => must(s, 'POST', path, { json, headers: { 'X-User-Id': 'ann', ...headers } }).then((r) => r.data ?? r.result);
+    await kagent('/api/sessions', { id: 'a', agent_ref: 'kagent/far' });
+    const { token } = await kagent('/api/sessions/a/shares', { read_only: false });
+    const send = (text, headers) => kagent('/api/a2a/kagent/far', { jsonrpc: '2.0', id: 1, method: 'message/send',
+      params: { message: { kind: 'message', messageId: text, role: 'user', contextId: 'a', parts: [{ kind: 'text', text }] } } }, headers);
+    await send('mine');
+    assert.equal(remote.log.at(-1).message.metadata?.initiated_by, undefined);
+    await send('theirs', { 'X-User-Id': 'guest', 'X-Share-Token': token });
+    assert.equal(remote.log.at(-1).message.metadata.initiated_by, 'guest');
+  }));
+
   test(`${version}: what others said between two answers is told in a new context`, () => withAgent(version, async (s) => {
     await newSession(s, { id: 'a' });
     await answer(s, 'a', 'one');

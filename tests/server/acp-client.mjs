@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // acp-client.mjs: an ACP agent (a program) as the agent of sessions on a server.
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test, finish, assert, eventually, start, call, scratch } from './lib.mjs';
+import { test, finish, assert, eventually, start, call, scratch, slow } from './lib.mjs';
 import { TOLD } from './help/acp.mjs';
 
 const user = 'ada';
 /** A server with the told agent, and a folder for its sessions. */
-async function serve({ files = 'off', env = {} } = {}) {
+async function serve({ files = 'off', settings = '', env = {} } = {}) {
   const folder = scratch('folder');
   const log = scratch('agent.log');
   mkdirSync(folder);
-  const server = await start({ args: ['--agent', `told=acp,command=${process.execPath} ${TOLD},files=${files}`],
+  const server = await start({ args: ['--agent', `told=acp,command=${process.execPath} ${TOLD},files=${files}${settings}`],
     env: { ACP_LOG: log, ...env } });
   const got = (method) => readFileSync(log, 'utf8').trim().split('\n').map((l) => JSON.parse(l)).filter((m) => m.method === method);
-  const open = async (at = folder) => (await call(server, 'POST', 'sessions', { user, json: { agent: { name: 'told', folder: at } } })).body.id;
+  const open = async (at = folder, more = {}) => (await call(server, 'POST', 'sessions', { user, json: { agent: { name: 'told', folder: at, ...more } } })).body.id;
   const say = async (id, text, more = {}) => {
     const r = await call(server, 'POST', `sessions/${id}/messages`, { user, json: { text, ...more } });
     assert.equal(r.status, 200, r.text);
@@ -111,6 +112,108 @@ test('files: off by default, and never outside of the folder', async () => {
     await on.say(t, `read ${path}`);
     assert.match(await on.last(t), /code/, path);
   }
+});
+
+test('files: written in the folder alone', async () => {
+  const { folder, open, say, last } = await serve({ files: 'write' });
+  const s = await open();
+  await say(s, `write ${join(folder, 'new')} some words`);
+  assert.equal(await last(s), '{}');
+  assert.equal(readFileSync(join(folder, 'new'), 'utf8'), 'some words');
+  await say(s, `write ${folder}/../out x`);
+  assert.match(await last(s), /code/);
+});
+
+test('a folder outside of the roots is refused, also through a link', async () => {
+  const root = scratch('root');
+  mkdirSync(join(root, 'in'), { recursive: true });
+  symlinkSync('/usr', join(root, 'link'));
+  const { got, open, say, last } = await serve({ settings: `,roots=/nowhere:${root}` });
+  for (const at of ['/usr', `${root}x`, join(root, 'link'), `${root}/../..`, join(root, 'none')]) {
+    const r = await say(await open(at), 'hello');
+    assert.equal(r.status, 'failed', at);
+    assert.match(r.error, /may work in/);
+  }
+  const s = await open(join(root, 'in'));
+  assert.equal((await say(s, 'hello')).status, 'done');
+  assert.equal(await last(s), '[hello]');
+  assert.equal(got('initialize').length, 1);
+});
+
+test('terminals: off by default; on, they run in the folder and end with it', async () => {
+  const off = await serve();
+  const s = await off.open();
+  await off.say(s, 'term create {"command":"true"}');
+  assert.match(await off.last(s), /-32601/);
+  assert.equal(off.got('initialize')[0].params.clientCapabilities.terminal, false);
+  const { folder, got, open, say, last, server } = await serve({ settings: ',terminal=on' });
+  const t = await open();
+  const lines = async (text) => { await say(t, text); return (await last(t)).trim().split('\n').map((l) => JSON.parse(l)); };
+  const [made, ended, out, released, gone] = await lines(`term create ${JSON.stringify({ command: 'sh', args: ['-c', 'pwd && echo $K >&2 && exit 3'], env: [{ name: 'K', value: 'v' }] })}; term wait_for_exit; term output; term release; term output`);
+  assert.ok(made.terminalId);
+  assert.deepEqual(ended, { exitCode: 3, signal: null });
+  assert.deepEqual(out, { output: `${folder}\nv\n`, truncated: false, exitStatus: { exitCode: 3, signal: null } });
+  assert.deepEqual(released, {});
+  assert.equal(gone.code, -32002);
+  assert.equal(got('initialize')[0].params.clientCapabilities.terminal, true);
+  const [, , tail] = await lines('term create {"command":"printf","args":["aé%s","xyz"],"outputByteLimit":4}; term wait_for_exit; term output');
+  assert.deepEqual([tail.output, tail.truncated], ['xyz', true]);
+  const [, , killed] = await lines('term create {"command":"sleep","args":["1000"]}; term kill; term wait_for_exit');
+  assert.deepEqual(killed, { exitCode: null, signal: 'SIGKILL' });
+  const [refused] = await lines('term create {"command":"true","cwd":"/usr"}');
+  assert.equal(refused.code, -32602);
+  const [missing] = await lines('term create {"command":"/no/such/thing"}');
+  assert.equal(missing.code, -32603);
+  await say(t, 'term create {"command":"sleep","args":["1000.25"]}');
+  await server.stop();
+  assert.equal(execFileSync('sh', ['-c', 'pgrep -fx "sleep 1000.25" || true'], { encoding: 'utf8' }), '', 'nothing is left behind');
+});
+
+const setup = { modes: { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }, { id: 'code', name: 'Code' }] },
+  configOptions: [{ id: 'llm', name: 'Model', category: 'model', type: 'select', currentValue: 'a', options: [{ value: 'a', name: 'A' }, { value: 'b', name: 'B' }] },
+    { id: 'deep', name: 'Deep', type: 'boolean', currentValue: false }] };
+
+test('modes and options: of the agent, of the session; what there is to choose', async () => {
+  const { server, folder, got, open, say } = await serve({ settings: ',mode=ask', env: { ACP_SETUP: JSON.stringify(setup) } });
+  const s = await open();
+  await say(s, 'one');
+  await say(s, 'two');
+  assert.deepEqual(got('session/set_mode').map((m) => m.params.modeId), ['ask'], 'set once');
+  const told = (await call(server, 'GET', 'agents', { user })).body.agents.find((a) => a.name === 'told');
+  assert.deepEqual(told.modes, setup.modes);
+  assert.deepEqual(told.config_options, setup.configOptions);
+  await call(server, 'PATCH', `sessions/${s}`, { user, json: { agent: { name: 'told', folder, model: 'b', options: { mode: 'code', config: { deep: true } } } } });
+  await say(s, 'three');
+  assert.deepEqual(got('session/set_mode').map((m) => m.params.modeId), ['ask', 'code']);
+  assert.deepEqual(got('session/set_config_option').map((m) => [m.params.configId, m.params.type, m.params.value]), [['llm', undefined, 'b'], ['deep', 'boolean', true]]);
+  assert.equal(got('session/new').length, 1, 'the same inner session');
+  const wrong = await say(await open(folder, { options: { mode: 'none' } }), 'x');
+  assert.equal(wrong.status, 'failed');
+  assert.match(wrong.error, /no such mode/);
+});
+
+test('a model where the program knows session/set_model alone, and none where it has none', async () => {
+  const { got, open, say, folder } = await serve({ env: { ACP_SETUP: '{"models":{"currentModelId":"a","availableModels":[{"modelId":"a"},{"modelId":"b"}]}}' } });
+  await say(await open(folder, { model: 'b' }), 'x');
+  assert.equal(got('session/set_model')[0].params.modelId, 'b');
+  const none = await serve();
+  assert.match((await none.say(await none.open(none.folder, { model: 'b' }), 'x')).error, /no models/);
+});
+
+test('a program that does not read holds nobody up', async () => {
+  const { server, open, say, last } = await serve();
+  const s = await open(), t = await open();
+  await say(s, 'deaf 3000; say now');
+  const began = Date.now();
+  const long = say(s, `x ${'y'.repeat(4 << 20)}`);
+  const other = call(server, 'POST', `sessions/${t}/messages`, { user, json: { text: 'hello' } });
+  await eventually(async () => assert.ok((await call(server, 'GET', `sessions/${t}`, { user })).body.running));
+  await call(server, 'POST', `sessions/${t}/cancel`, { user, json: {} });
+  assert.equal((await call(server, 'GET', `sessions/${t}`, { user })).status, 200);
+  assert.ok(Date.now() - began < 2500 * slow, 'the server goes on');
+  assert.equal((await long).status, 'done');
+  assert.match(await last(s), /y\]$/);
+  assert.equal((await other).body.status, 'cancelled');
 });
 
 await finish();

@@ -496,6 +496,13 @@ test('ancestry, children, tree and fork points', async () => {
   }
   assert.deepEqual(seen, ids(tree));
   await bad(s, 'GET', 'sessions/r/tree?cursor=none', {}, 400, 'invalid_cursor');
+  const branches = await good(s, 'GET', 'sessions/r2/tree/branches');
+  assert.deepEqual(branches.branches.map((b) => b.session_id).sort(), ['r', 'r1', 'r1a', 'r1aa', 'r2']);
+  assert.deepEqual(branches.branches.map((b) => [b.base, b.length, b.current]), [[0, 2, true], ...Array(4).fill([2, 2, true])]);
+  const first = await good(s, 'GET', 'sessions/r2/tree/branches?limit=4');
+  assert.equal(first.branches.length, 4);
+  assert.deepEqual((await good(s, 'GET', `sessions/r2/tree/branches?cursor=${first.next_cursor}`)).branches, branches.branches.slice(4));
+  await bad(s, 'GET', 'sessions/r/tree/branches?cursor=none', {}, 400, 'invalid_cursor');
   const points = await good(s, 'GET', 'sessions/r/fork-points');
   assert.deepEqual(points.fork_points.map((p) => [p.position, p.entry_id, p.session_id]), ['r1', 'r1a', 'r2', 'r1aa'].map((id) => [2, 'e2', id]));
   await good(s, 'DELETE', 'sessions/r1');
@@ -882,6 +889,26 @@ test('model servers of this machine are found, and nothing else is taken for one
   }
   const secured = await start({ args: ['--auth', 'tokens'] });
   assert.equal((await call(secured, 'GET', 'agents/nearby')).status, 401);
+  assert.equal((await call(secured, 'POST', 'agents/nearby', { json: { url: 'http://127.0.0.1:1234/v1', model: 'x' } })).status, 401);
+});
+
+test('a model server of this machine is used when it is asked for, and no other', async () => {
+  const own = await start();
+  const url = 'http://127.0.0.1:1234/v1', use = (json) => call(own, 'POST', 'agents/nearby', { json });
+  const names = async () => (await must(own, 'GET', 'agents')).agents.map((a) => [a.name, a.default]);
+  assert.deepEqual(await names(), [['echo', true]]);
+  for (const [json, field] of [[{ url: 'http://127.0.0.1:1235/v1', model: 'x' }, 'url'], [{ url: 'http://example.com/v1', model: 'x' }, 'url'],
+                               [{ url, model: '' }, 'model'], [{ url, model: 'x'.repeat(256) }, 'model'], [{ url }, 'model']]) {
+    const r = await use(json);
+    assert.deepEqual([r.status, r.json?.field], [400, field], JSON.stringify(json).slice(0, 80));
+  }
+  assert.deepEqual(await names(), [['echo', true]]);
+  const odd = 'a "b", \\ c';
+  assert.deepEqual((await use({ url, model: 'x' })).json, { name: 'local' });
+  assert.deepEqual((await use({ url, model: 'x' })).json, { name: 'local' }, 'it is there already');
+  assert.deepEqual((await use({ url, model: odd })).json, { name: 'local-2' });
+  assert.deepEqual((await use({ url, model: odd })).json, { name: 'local-2' });
+  assert.deepEqual(await names(), [['echo', false], ['local', true], ['local-2', false]]);
 });
 
 test('upkeep is for administrators', async () => {

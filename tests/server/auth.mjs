@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import crypto from 'node:crypto';
 import { test, finish, start, call, must, ramet, raw, scratch, sleep, assert, newSession, append, onPostgres } from './lib.mjs';
 import { Issuer, makeKey, sign, signature } from './help/issuer.mjs';
+import { freePort, realIssuer } from './help/provider.mjs';
 
 /** Who the server takes the caller for. */
 const me = (s, options = {}, query = '') => must(s, 'GET', `me${query}`, options);
@@ -620,39 +621,6 @@ class Browser {
     this.cookies.set(at.host, own);
     return { status: r.status, text: await r.text(), headers: r.headers, url, location: r.headers.get('location') && new URL(r.headers.get('location'), url).href };
   }
-}
-
-/** A real issuer (oidc-provider): {url, clients…, stop()}; whoever signs in is the login name. */
-async function realIssuer(redirects, { secret } = {}) {
-  const { load } = await import('./help/packages.mjs');
-  const { default: Provider } = await load('oidc-provider');
-  const http = await import('node:http');
-  const server = http.createServer();
-  await new Promise((done) => server.listen(0, '127.0.0.1', done));
-  const url = `http://127.0.0.1:${server.address().port}`;
-  const signing = makeKey('sig', 'RS256');
-  const provider = new Provider(url, {
-    clients: [{ client_id: 'ramet-page', redirect_uris: redirects, grant_types: ['authorization_code'], response_types: ['code'],
-                ...(secret ? { client_secret: secret } : { token_endpoint_auth_method: 'none' }) }],
-    jwks: { keys: [{ ...signing.private.export({ format: 'jwk' }), kid: 'sig', use: 'sig', alg: 'RS256' }] },
-    cookies: { keys: ['test'] },
-    pkce: { required: () => true },
-    claims: { openid: ['sub', 'roles'] },
-    conformIdTokenClaims: false,
-    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, roles: id === 'root' ? ['admin'] : ['auditor'] }) }),
-  });
-  server.on('request', provider.callback());
-  return { url, signing, stop: () => { server.closeAllConnections(); return new Promise((done) => server.close(done)); } };
-}
-
-/** A port that is free now, so that a redirect URI can be registered before the server starts. */
-async function freePort() {
-  const net = await import('node:net');
-  const socket = net.createServer();
-  await new Promise((done) => socket.listen(0, '127.0.0.1', done));
-  const { port } = socket.address();
-  await new Promise((done) => socket.close(done));
-  return port;
 }
 
 /** Signs in at the issuer's own pages, up to its redirect back to us (not followed). */

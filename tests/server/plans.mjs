@@ -114,6 +114,18 @@ test('appends, forks and pages go by the key, in one partition', async () => {
       assert.match(plan, /Index Cond: .*tree = |never executed|Subplans Removed/, `${query}\n${plan}`);
 });
 
+test('a list by tag goes by the GIN index alone', async () => {
+  const mine = plans().filter(({ query }) => query.includes('x.tags@>'));
+  assert.ok(mine.length > 0);
+  for (const { plan } of mine) {
+    assert.match(plan, /Bitmap Index Scan on session_(by_tags|\d+_tags_idx)/);
+    assert.doesNotMatch(plan, / on tag|Index Scan using/);
+  }
+  // What stands in the sessions is what stands in the rows.
+  assert.deepEqual(await sql("SELECT count(*) FROM session s WHERE ARRAY(SELECT unnest(s.tags) ORDER BY 1)<>ARRAY(SELECT t.tag FROM tag t WHERE t.tree=s.tree AND t.session=s.no ORDER BY t.tag)"), ['0']);
+  assert.ok(Number((await sql('SELECT count(*) FROM tag'))[0]) > 64);
+});
+
 test('the server is put away', async () => {
   await node.stop();
   await postgres('remove', folder);

@@ -144,6 +144,9 @@ static void plant(void)
     ok(ramet_feedback_set(T.call, "f", "x", 1, "good"));
     ramet_task *task;
     ok(ramet_task_put(T.call, "f", &(ramet_task_in){.id = "t1", .data = "{}"}, &task));
+    ramet_session *boxed;
+    ok(ramet_sandbox_add(T.call, "box", NULL));
+    ok(ramet_session_create(T.call, &(ramet_session_in){.id = "boxed", .sandbox = "box"}, &boxed));
     ok(ramet_remark_add(T.call, &(ramet_remark){.positive = true, .text = "fine"}));
     ok(ramet_remark_add(T.call, &(ramet_remark){.text = "no", .has_message = true, .message = 7}));
     ramet_share *share;

@@ -166,6 +166,42 @@ Test(fsck, a_head_of_another_session)
     cr_assert(!f.session || strcmp(f.session, "f") == 0 || strcmp(f.session, "t") == 0);
 }
 
+/* What tells which branches a session has, and in which order. */
+Test(fsck, a_branch_that_no_move_names)
+{
+    damaged("UPDATE session SET adk = 0, first_adk = 0 WHERE id = 's'", NULL);
+}
+
+Test(fsck, a_first_move_from_elsewhere)
+{
+    damaged("UPDATE move SET f = t", NULL);
+}
+
+Test(fsck, a_branch_older_than_the_one_before_it)
+{
+    damaged("UPDATE branch SET created = 1 WHERE id = (SELECT head FROM session WHERE id = 's')",
+            NULL);
+}
+
+Test(fsck, a_branch_of_another_type)
+{
+    damaged("UPDATE branch SET type = 1 WHERE id = (SELECT head FROM session WHERE id = 's')",
+            NULL);
+}
+
+Test(fsck, a_first_branch_of_another_type)
+{
+    damaged("UPDATE branch SET type = 2 WHERE id = (SELECT first FROM session WHERE id = 's')",
+            NULL);
+}
+
+Test(fsck, a_first_branch_of_another_time)
+{
+    damaged("UPDATE branch SET created = created + 1 WHERE id = (SELECT first FROM session "
+            "WHERE id = 'f')",
+            NULL);
+}
+
 Test(fsck, a_missing_branch)
 {
     damaged("DELETE FROM branch WHERE parent = 0 AND log = 0 AND session ="

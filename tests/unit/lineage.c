@@ -238,3 +238,44 @@ Test(lineage, fork_points_that_the_caller_may_see)
     cr_assert_str_eq(p[0].session, "p");
     cr_assert_eq(p[0].position, 2);
 }
+
+/* "SESSION:base-length …", with a star where a head is. */
+static const char *tree_branches(ramet_call *c, const char *session, int64_t after, int limit,
+                                 int64_t *last)
+{
+    static char text[512];
+    ramet_branch *b;
+    size_t n, have = 0;
+    bool more;
+    ok_for(c, ramet_tree_branches(c, session, after, limit, &b, &n, &more));
+    text[0] = '\0';
+    for (size_t i = 0; i < n; i++, have = strlen(text))
+        snprintf(text + have, sizeof text - have, "%s%s:%d-%d%s", have ? " " : "", b[i].session,
+                 (int)b[i].base, (int)b[i].length, b[i].current ? "*" : "");
+    *last = more ? b[n - 1].id : 0;
+    return text;
+}
+
+Test(lineage, branches_of_a_tree_that_the_caller_may_see)
+{
+    make("s");
+    say("s", "a b c d");
+    fork_at("s", "c", "f");
+    say("f", "x");
+    rewind_to("s", "b");
+    say("s", "y");
+    join("s", "bob", RAMET_READER);
+    ramet_call *bob = as("bob"), *ann = as("ann");
+    ramet_session *s;
+    ok_for(bob, ramet_fork(bob, "f", &(ramet_fork_in){.id = "p", .visibility = RAMET_PRIVATE}, &s,
+                           NULL));
+    int64_t last;
+    cr_assert_str_eq(tree_branches(ann, "f", 0, 0, &last), "s:0-4 f:3-4* s:2-3*");
+    cr_assert_eq(last, 0);
+    cr_assert_str_eq(tree_branches(bob, "s", 0, 0, &last), "s:0-4 f:3-4* s:2-3* p:4-4*");
+    cr_assert_str_eq(tree_branches(bob, "s", 0, 2, &last), "s:0-4 f:3-4*");
+    cr_assert_str_eq(tree_branches(bob, "s", last, 2, &last), "s:2-3* p:4-4*");
+    cr_assert_eq(last, 0);
+    drop("f");
+    cr_assert_str_eq(tree_branches(ann, "s", 0, 0, &last), "s:0-4 s:2-3*");
+}

@@ -95,6 +95,13 @@ static ramet_status do_tree(ramet_call *c, const char *s)
     size_t n;
     return ramet_tree(c, s, false, &s_out, &n);
 }
+static ramet_status do_tree_branches(ramet_call *c, const char *s)
+{
+    ramet_branch *b;
+    size_t n;
+    bool more;
+    return ramet_tree_branches(c, s, 0, 0, &b, &n, &more);
+}
 static ramet_status do_fork_points(ramet_call *c, const char *s)
 {
     ramet_fork_point *p;
@@ -257,6 +264,7 @@ static const struct {
     {"ancestry", RAMET_READER, do_ancestry},
     {"children", RAMET_READER, do_children},
     {"tree", RAMET_READER, do_tree},
+    {"branches of the tree", RAMET_READER, do_tree_branches},
     {"fork points", RAMET_READER, do_fork_points},
     {"compare", RAMET_READER, do_compare},
     {"verdicts", RAMET_READER, do_verdicts},

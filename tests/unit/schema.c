@@ -127,7 +127,10 @@ static const char *const walkers[] = {"max_*",
                                       "session_by_time",
                                       "statistics_by_time",
                                       "copy_unordered",
-                                      "visit_prune"};
+                                      "visit_prune",
+                                      "sandbox_all",
+                                      "sandbox_none*",
+                                      "active_all"};
 /* Statements that may sort, or walk what they just made: one caller's, one tree's or one tag's. */
 static const char *const sorters[] = {
     "session_of_tree",   "session_children", "session_in_tree",   "session_tagged",
@@ -136,7 +139,7 @@ static const char *const sorters[] = {
     "usage_by_currency", "member_all",       "user_trees",        "attached_homes",
     "attached_heirs",    "feedback_of",      "entry_segments",    "copy_branches",
     "copy_trees_since",  "event_texts",      "session_by_time",   "statistics_by_time",
-    "copy_unordered"};
+    "copy_unordered",    "sandbox_user*",    "active_*"};
 
 static bool named(const char *const *list, size_t n, const char *name)
 {

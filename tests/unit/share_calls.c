@@ -188,6 +188,13 @@ static ramet_status do_tree_light(ramet_call *c)
     size_t n;
     return ramet_tree(c, "s", true, &s_out, &n);
 }
+static ramet_status do_tree_branches(ramet_call *c)
+{
+    ramet_branch *b;
+    size_t n;
+    bool more;
+    return ramet_tree_branches(c, "s", 0, 0, &b, &n, &more);
+}
 static ramet_status do_members(ramet_call *c)
 {
     ramet_member *m;
@@ -395,6 +402,7 @@ static const struct {
     {"children", NOBODY, do_children},
     {"tree", NOBODY, do_tree},
     {"tree, light", NOBODY, do_tree_light},
+    {"branches of the tree", NOBODY, do_tree_branches},
     {"members", NOBODY, do_members},
     {"verdicts", NOBODY, do_verdicts},
     {"feedback", NOBODY, do_feedback_get},

@@ -154,6 +154,15 @@ test('usage stands under an answer, and for the branch: own and path', async ({ 
   await expect(row('Own')).toContainText('7');
   await expect(row('Own')).not.toContainText('120');
   await expect(row('Path')).toContainText('127');
+
+  // What it cost, of an answer and of the branch.
+  await api.post(`sessions/${fork.id}/entries`, {
+    entries: [{ role: 'assistant', text: 'dear', usage: { input: 10, output: 20, cost: 0.5, currency: 'EUR' } }],
+  });
+  await expect(messages(page).last().getByRole('img', { name: '10 tokens in, 20 out, €0.50' })).toBeVisible();
+  await page.reload();
+  await page.getByRole('button', { name: /Usage: .*€0.50/ }).click();
+  await expect(row('Own')).toContainText('€0.50');
 });
 
 test('a chat that is not there says so', async ({ page, allow }) => {

@@ -10,12 +10,9 @@ async function pair(api: Api) {
   const root = await api.chat('Root', ['q0', 'a1', 'q2', 'a3']);
   const side = async (title: string, answer: string, usage?: object) => {
     const fork = await api.post(`sessions/${root}/fork`, { title });
-    await api.post(`sessions/${fork.id}/entries`, {
-      entries: [
-        { role: 'user', text: 'How do I get there?' },
-        { role: 'assistant', text: answer, usage },
-      ],
-    });
+    await api.post(`sessions/${fork.id}/entries`, { entries: [{ role: 'user', text: 'How do I get there?' }] });
+    await new Promise((done) => setTimeout(done, 5)); // it takes its time
+    await api.post(`sessions/${fork.id}/entries`, { entries: [{ role: 'assistant', text: answer, usage }] });
     return fork.id as string;
   };
   const slow = await side('Slow', SLOW, { input: 1200, output: 34, cost: 0.5, currency: 'EUR' });
@@ -42,6 +39,7 @@ test('what is shared is folded, what all say is shown once, the rest beside each
   await expect(heads.first()).toContainText('1.2k in · 34 out');
   await expect(heads.first()).toContainText('€0.50');
   await expect(heads.last()).not.toContainText(' in · ');
+  await expect(heads.first()).toContainText(/\d ms|\d s|\d min/);
 });
 
 test('differences word by word, on demand', async ({ page, api }) => {

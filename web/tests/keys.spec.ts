@@ -155,3 +155,52 @@ test('bindings are taken away, added, taken over, undone, reset, and kept', asyn
   await page.keyboard.press('f');
   await expect(dialog(page, 'Fork chat')).toBeVisible();
 });
+
+test('every other key of the table does what it says', async ({ page, api, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const id = await versions(api);
+  await page.goto(`/chat/${id}`);
+  const last = messages(page).last();
+  await expect(messages(page)).toHaveCount(4);
+  const press = async (...keys: string[]) => {
+    await leave(page);
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  const close = async (name: string) => {
+    await expect(dialog(page, name)).toBeVisible();
+    await page.keyboard.press('Escape');
+    await expect(dialog(page, name)).toHaveCount(0);
+  };
+  await press('c');
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('a3 anew');
+  await press('t');
+  await close('Tags');
+  await press('s');
+  await close('Share');
+  await press('g', 'h');
+  await close('Moves');
+  await press('g', 'a');
+  await close('Ask several agents');
+  await press('k', 'k', 'j');
+  await expect(last).toBeFocused();
+  await press('i');
+  await expect(composer(page)).toBeFocused();
+  await press('u');
+  await expect(last).not.toContainText('anew');
+  await press('Shift+U');
+  await expect(last).toContainText('a3 anew');
+  await press('r');
+  await expect(last).toContainText('3/3');
+  await expect(last).toContainText('q2');
+  await composer(page).fill('/slow 50\n/count 500');
+  await page.keyboard.press('Enter');
+  await expect(last).toContainText('1 2 3');
+  await page.keyboard.press('Control+.');
+  await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0);
+  for (const keys of ['n', 'Control+Shift+O']) {
+    const before = page.url();
+    await press(keys);
+    await expect(page).not.toHaveURL(before);
+    await expect(composer(page)).toBeFocused();
+  }
+});

@@ -16,7 +16,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { test as base, expect, type BrowserContext, type Locator, type Page } from '@playwright/test';
+import { test as base, expect, type BrowserContext, type BrowserContextOptions, type Locator, type Page } from '@playwright/test';
 
 export { expect };
 export type { BrowserContext, Locator, Page };
@@ -135,6 +135,28 @@ export class Api {
 
 let users = 0;
 
+/** Notes every console error, exception and failed request of the windows of a context. */
+function watch(context: BrowserContext, note: (problem: string) => void): void {
+  context.on('page', (page) => {
+    page.on('console', (line) => {
+      if (line.type() === 'error') note(`console: ${line.text()} (${line.location().url})`);
+    });
+    page.on('pageerror', (error) => note(`exception: ${error.stack ?? error.message}`));
+    page.on('requestfailed', (request) => {
+      // A page that is left gives up what it still waits for.
+      const why = request.failure()?.errorText ?? '';
+      if (why !== 'net::ERR_ABORTED') note(`request: ${request.method()} ${request.url()}: ${why}`);
+    });
+    page.on('response', (answer) => {
+      if (answer.status() >= 400) note(`answer: ${answer.request().method()} ${answer.url()}: ${answer.status()}`);
+    });
+  });
+}
+
+/** Was here before: the page does not make its sample. about:blank has no storage. */
+const visited = () =>
+  location.protocol === 'about:' || localStorage.getItem('ramet.sample') || localStorage.setItem('ramet.sample', 'none');
+
 interface Each {
   user: string;
   api: Api;
@@ -142,15 +164,42 @@ interface Each {
   allow(what: RegExp): void;
   /** A second window, of the same user. */
   window(): Promise<Page>;
+  /** A browser of its own, watched like the first: another user, a phone, another server. */
+  another(options?: BrowserContextOptions & { firstVisit?: boolean }): Promise<BrowserContext>;
 }
 
-interface Wish {
-  /** Whether the browser has never been here: then the page makes its sample conversation. */
-  firstVisit: boolean;
+interface Inner {
+  problems: { all: string[]; allowed: RegExp[] };
+  guard: void;
 }
 
-export const test = base.extend<Each & Wish & { guard: void; allowed: RegExp[] }, { server: Server }>({
-  firstVisit: [false, { option: true }],
+/** What all tests of a worker share: one server, and one window of one browser, so that the files of
+ * the page are fetched and compiled once. */
+interface Shared {
+  server: Server;
+  shared: {
+    context: BrowserContext;
+    /** The window, with nothing of an earlier test in it. */
+    page(): Promise<Page>;
+    /** Who is told of problems. */
+    listen(note: (problem: string) => void): void;
+  };
+}
+
+/** Leaves nothing of a test behind: windows, what they keep, and what was said about them. */
+async function tidy(context: BrowserContext, kept: Page, blank: string): Promise<void> {
+  for (const page of context.pages()) if (page !== kept) await page.close();
+  await Promise.all([context.setOffline(false), context.clearCookies(), context.clearPermissions(), kept.unrouteAll()]);
+  await kept.emulateMedia({ colorScheme: null });
+  // A document of the same origin that does nothing: the page has stopped when its storage is emptied.
+  await kept.goto(blank);
+  await kept.evaluate(() => {
+    localStorage.clear();
+    sessionStorage.clear();
+  });
+}
+
+export const test = base.extend<Each & Inner, Shared>({
   server: [
     // eslint-disable-next-line no-empty-pattern
     async ({}, use) => {
@@ -164,39 +213,68 @@ export const test = base.extend<Each & Wish & { guard: void; allowed: RegExp[] }
     },
     { scope: 'worker' },
   ],
+  shared: [
+    async ({ browser, server }, use) => {
+      const context = await browser.newContext({
+        baseURL: server.url,
+        viewport: { width: 1280, height: 800 },
+        locale: 'en-GB',
+        reducedMotion: 'reduce',
+      });
+      await context.addInitScript(visited);
+      let note: (problem: string) => void = () => undefined;
+      watch(context, (problem) => note(problem));
+      let kept: Page | null = null;
+      const page = async () => {
+        if (kept && !kept.isClosed())
+          try {
+            await tidy(context, kept, `${server.url}/healthz`);
+            return kept;
+          } catch {
+            await kept.close();
+          }
+        return (kept = await context.newPage());
+      };
+      await use({ context, page, listen: (to) => (note = to) });
+      await context.close();
+    },
+    { scope: 'worker' },
+  ],
   baseURL: async ({ server }, use) => use(server.url),
   // eslint-disable-next-line no-empty-pattern
   user: async ({}, use) => use(`ann-${process.pid}-${++users}`),
   api: async ({ server, user }, use) => use(new Api(server.url, user)),
-  extraHTTPHeaders: async ({ user }, use) => use({ 'X-User-Id': user }),
   // eslint-disable-next-line no-empty-pattern
-  allowed: async ({}, use) => use([]),
-  allow: async ({ allowed }, use) => use((what) => void allowed.push(what)),
+  problems: async ({}, use) => use({ all: [], allowed: [] }),
+  allow: async ({ problems }, use) => use((what) => void problems.allowed.push(what)),
+  context: async ({ shared, user, problems, actionTimeout }, use) => {
+    const { context, listen } = shared;
+    await shared.page();
+    listen((problem) => problems.all.push(problem));
+    context.setDefaultTimeout(actionTimeout);
+    await context.setExtraHTTPHeaders({ 'X-User-Id': user });
+    await use(context);
+    listen(() => undefined);
+  },
+  page: async ({ context }, use) => use(context.pages()[0] ?? (await context.newPage())),
   window: async ({ context }, use) => use(() => context.newPage()),
+  another: async ({ browser, server, user, problems, actionTimeout }, use) => {
+    const made: BrowserContext[] = [];
+    await use(async ({ firstVisit, ...options } = {}) => {
+      const context = await browser.newContext({ baseURL: server.url, extraHTTPHeaders: { 'X-User-Id': user }, ...options });
+      context.setDefaultTimeout(actionTimeout);
+      if (!firstVisit) await context.addInitScript(visited);
+      watch(context, (problem) => problems.all.push(problem));
+      made.push(context);
+      return context;
+    });
+    await Promise.all(made.map((each) => each.close()));
+  },
   guard: [
-    async ({ context, allowed, firstVisit }, use) => {
-      // about:blank has no storage.
-      if (!firstVisit)
-        await context.addInitScript(() => location.protocol === 'about:' || localStorage.setItem('ramet.sample', 'none'));
-      const problems: string[] = [];
-      const watch = (page: Page) => {
-        page.on('console', (line) => {
-          if (line.type() === 'error') problems.push(`console: ${line.text()} (${line.location().url})`);
-        });
-        page.on('pageerror', (error) => problems.push(`exception: ${error.stack ?? error.message}`));
-        page.on('requestfailed', (request) => {
-          // A page that is left gives up what it still waits for.
-          const why = request.failure()?.errorText ?? '';
-          if (why !== 'net::ERR_ABORTED') problems.push(`request: ${request.method()} ${request.url()}: ${why}`);
-        });
-        page.on('response', (answer) => {
-          if (answer.status() >= 400) problems.push(`answer: ${answer.request().method()} ${answer.url()}: ${answer.status()}`);
-        });
-      };
-      context.on('page', watch);
+    async ({ problems }, use) => {
       await use();
       expect(
-        problems.filter((each) => !allowed.some((what) => what.test(each))),
+        problems.all.filter((each) => !problems.allowed.some((what) => what.test(each))),
         'console errors and failed requests',
       ).toEqual([]);
     },
@@ -205,6 +283,8 @@ export const test = base.extend<Each & Wish & { guard: void; allowed: RegExp[] }
 });
 
 // ------------------------------------------------------------------ what every part does
+
+export const PHONE = { viewport: { width: 375, height: 700 }, hasTouch: true, isMobile: true };
 
 export const composer = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 export const messages = (page: Page) => page.getByRole('article');

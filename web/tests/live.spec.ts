@@ -52,12 +52,13 @@ test('a window opened in mid-answer goes on from there', async ({ page, window, 
   }
 });
 
-test('what is written while the server is away is sent when it is back', async ({ browser, user }) => {
+test('what is written while the server is away is sent when it is back', async ({ another, user, allow }) => {
+  allow(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/);
   let server = await startServer(['--stop-seconds', '0']);
   const { url, db } = server;
   const api = new Api(url, user);
   const id = await api.chat('Away', ['one', 'two']);
-  const context = await browser.newContext({ baseURL: url });
+  const context = await another({ baseURL: url });
   try {
     const page = await context.newPage();
     await page.goto(`/chat/${id}`);

@@ -4,7 +4,8 @@
 import { execFileSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, type Server, startServer, test as base } from './lib';
+import { freePort, realIssuer } from '../../tests/server/help/provider.mjs';
+import { expect, messages, say, type Server, startServer, test as base } from './lib';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const RAMET = process.env.RAMET ?? join(here, '..', '..', 'build', 'ramet');
@@ -22,7 +23,8 @@ const test = base.extend<{ guarded: Server; token: string }>({
     await server.stop();
   },
   token: async ({ guarded }, use) => use(makeToken(guarded.db, 'ann')),
-  extraHTTPHeaders: {},
+  // Who is there is told by signing in alone.
+  context: async ({ another }, use) => use(await another({ extraHTTPHeaders: {} })),
 });
 
 test('a key opens the page, one that ends is asked for again, signing out closes it', async ({ page, guarded, token, context, allow }) => {
@@ -61,6 +63,40 @@ test('a key opens the page, one that ends is asked for again, signing out closes
 test('without a sign-in no request fails', async ({ page, guarded }) => {
   await page.goto(guarded.url + '/');
   await expect(page.getByLabel('API key')).toBeFocused();
+});
+
+test('one signs in at an issuer of identities, comes back to where one was, and signs out', async ({ page, context }) => {
+  const port = await freePort();
+  const issuer = await realIssuer([`http://127.0.0.1:${port}/login/callback`]);
+  const server = await startServer(['--auth', 'oidc', '--oidc-issuer', issuer.url, '--oidc-client-id', 'ramet-page'], { port });
+  try {
+    // The issuer's own pages ask for a font elsewhere.
+    await context.route(/^https:/, (route) => route.fulfill({ contentType: 'text/css', body: '' }));
+    await page.goto(`${server.url}/compare`);
+    await expect(page.getByText(`At ${issuer.url}`)).toBeVisible();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await expect(page).toHaveURL(new RegExp(`^${issuer.url}/`));
+    await page.locator('input[name=login]').fill('ann');
+    await page.locator('input[name=password]').fill('x');
+    await page.locator('button[type=submit]').click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await expect(page).toHaveURL(`${server.url}/compare`);
+    await expect(page.getByText('ann', { exact: true })).toBeVisible();
+    await page.getByRole('button', { name: 'New chat' }).click();
+    await say(page, 'hello');
+    await page.reload();
+    await expect(messages(page)).toHaveCount(2);
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await expect(page.getByRole('link', { name: 'Sign in' })).toBeVisible();
+    await page.goBack();
+    await expect(page.getByRole('link', { name: 'Sign in' })).toBeVisible();
+    await expect(messages(page)).toHaveCount(0);
+  } finally {
+    await page.close();
+    await server.stop();
+    await issuer.stop();
+  }
 });
 
 base('where nobody signs in, nobody is asked to', async ({ page }) => {

@@ -59,6 +59,7 @@ test('undo says who moved, if somebody did', async ({ page, api, user, allow }) 
   await expect(undo(page)).toBeVisible();
   // The click is under way when Bob's comes before it.
   await page.route('**/undo', async (route) => {
+    expect(route.request().postDataJSON().expected_head).toMatch(/^[0-9a-f]{64}$/);
     await api.as(`bob-${user}`).post(`sessions/${id}/undo`);
     await route.continue();
   });

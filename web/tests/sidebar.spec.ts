@@ -2,7 +2,7 @@
 //
 // The sidebar: list and tree, rename, archive, delete and undo, filters, marks, and that it follows
 // what happens elsewhere.
-import { type Api, expect, type Page, test } from './lib';
+import { type Api, expect, type Page, PHONE, test } from './lib';
 
 const row = (page: Page, title: string) => page.getByRole('navigation').getByRole('link', { name: title, exact: true });
 const leaf = (page: Page, title: string) => page.getByRole('treeitem', { name: title, exact: true });
@@ -56,6 +56,9 @@ test('the tree has levels, counts and folds, is walked by keys, and stays over a
   await expect(leaf(page, 'Below left')).toHaveAttribute('aria-current', 'page');
   await expect(leaf(page, 'Root')).toContainText('2');
   await expect(leaf(page, 'Right')).toContainText('cheaper');
+  await expect(leaf(page, 'Root').locator('.lucide-git-fork')).toHaveCount(0);
+  await expect(leaf(page, 'Left').locator('.lucide-git-fork')).toBeVisible();
+  await expect(leaf(page, 'Root').getByTitle('travel')).toBeVisible();
 
   await leaf(page, 'Root').focus();
   await page.keyboard.press('ArrowDown');
@@ -222,20 +225,12 @@ test('a list longer than a page is drawn in part, and read to its end', async ({
   }).toPass();
 });
 
-test('on a phone a row has its menu in sight', async ({ browser, server, api, user }) => {
+test('on a phone a row has its menu in sight', async ({ another, api }) => {
   await api.chat('Pocket', ['x']);
-  const context = await browser.newContext({
-    baseURL: server.url,
-    viewport: { width: 375, height: 700 },
-    hasTouch: true,
-    isMobile: true,
-    extraHTTPHeaders: { 'X-User-Id': user },
-  });
-  const page = await context.newPage();
+  const page = await (await another(PHONE)).newPage();
   await page.goto('/');
   await page.getByRole('button', { name: 'Show the sidebar' }).tap();
   const line = page.locator('[data-row]').first();
   await expect(line.getByRole('button', { name: 'Chat actions' })).toHaveCSS('opacity', '1');
   expect((await line.boundingBox())!.height).toBeGreaterThanOrEqual(40);
-  await context.close();
 });

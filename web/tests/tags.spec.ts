@@ -39,10 +39,20 @@ test('tags are added, suggested, coloured and removed', async ({ page, api }) =>
   await page.getByRole('menuitemcheckbox', { name: 'Purple' }).click();
   const tag = dialog(page).getByRole('listitem').filter({ hasText: 'travel' }).locator('.ui-tag');
   await expect(tag).toHaveClass(/ui-tag-hue-3/);
+  await dialog(page).getByRole('button', { name: 'Colour of a', exact: true }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Red' }).click();
   await dialog(page).getByRole('button', { name: 'Done' }).click();
   await expect(page.getByRole('button', { name: 'Tags', exact: true })).toBeFocused();
 
+  // The chosen colour is everywhere that the tag is.
+  const head = page.locator('header').locator('.ui-tag', { hasText: 'travel' });
+  await expect(head).toHaveClass(/ui-tag-hue-3/);
+  await page.getByRole('button', { name: 'Timeline', exact: true }).click();
+  await expect(page.getByRole('listitem').filter({ hasText: 'Tagged' }).locator('.ui-tag', { hasText: /^a$/ })).toHaveClass(/ui-tag-hue-4/);
+  await page.getByRole('button', { name: 'Back to the chat' }).click();
+
   await page.reload();
+  await expect(head).toHaveClass(/ui-tag-hue-3/);
   await open(page);
   await expect(dialog(page).getByRole('button', { name: /^Remove tag/ })).toHaveCount(4);
   await expect(tag).toHaveClass(/ui-tag-hue-3/);

@@ -102,6 +102,20 @@ test('one line tells how there come to be more', async ({ page, api }) => {
   await expect(page.getByText('One line so far')).toBeVisible();
 });
 
+test('branches of every chat are shown, however great the tree is', async ({ page, api }) => {
+  const { root } = await family(api);
+  const forks = await Promise.all(Array.from({ length: 45 }, (_, n) => api.post(`sessions/${root}/fork`, { title: `Fork ${n}` })));
+  const far = forks.at(-1)!.id;
+  const { entries } = await api.get(`sessions/${far}/entries`);
+  await api.post(`sessions/${far}/edit`, { entry_id: entries[0].id, text: 'begun in another way' });
+  await page.goto(`/timeline/${root}`);
+  await expect(page.getByText('48 chats')).toBeVisible();
+  await link(page, 'Root').focus();
+  await page.keyboard.press('End');
+  await expect(row(page, 'begun in another way')).toContainText('Edited from the start');
+  await expect(rows(page).last()).toHaveAttribute('aria-setsize', '51');
+});
+
 test('ten thousand chats: few rows in the page, both ends within reach', async ({ page, api }) => {
   // Made by the server they would take longer than all other tests together: it has tests of its own for that.
   const total = 10_000;
@@ -119,6 +133,7 @@ test('ten thousand chats: few rows in the page, both ends within reach', async (
     };
   });
   await page.route('**/tree*', (route) => route.fulfill({ json: { sessions, next_cursor: null } }));
+  await page.route('**/sessions/f*/entries*', (route) => route.fulfill({ json: { entries: [] } })); // previews
   await page.goto(`/timeline/${root.id}`);
   await expect(page.getByText('10,000 chats')).toBeVisible();
   await page.getByRole('radio', { name: 'By branch' }).click();

@@ -21,7 +21,7 @@ const keep = process.env.ACP_KEEP;
 const sessions = new Map(keep && existsSync(keep) ? JSON.parse(readFileSync(keep, 'utf8')) : []);
 const waits = new Map();
 const cancels = new Map();
-let asked = 0;
+let asked = 0, counted = 0;
 let made = sessions.size;
 const put = (line) => process.stdout.write(line + '\n');
 const send = (m) => put(JSON.stringify({ jsonrpc: '2.0', ...m }));
@@ -66,9 +66,24 @@ const steps = {
   'update-of': (s, path) => update(s.id, JSON.parse(readFileSync(path, 'utf8'))),
   line: (s, line) => put(line.replaceAll('SESSION', s.id)),
   many: (s, n) => { for (let i = 0; i < Number(n); i++) steps.say(s, `${i} `); },
+  each: (s, n) => { for (let i = 0; i < Number(n); i++) steps.as(s, `m-${++counted} ${i} `); },
   permit: async (s) => steps.say(s, JSON.stringify(await ask('session/request_permission', { sessionId: s.id,
     toolCall: { toolCallId: 'p' }, options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] }))),
   read: async (s, path) => steps.say(s, JSON.stringify(await ask('fs/read_text_file', { sessionId: s.id, path }))),
+  write: async (s, words) => {
+    const [path, ...rest] = words.split(' ');
+    steps.say(s, JSON.stringify(await ask('fs/write_text_file', { sessionId: s.id, path, content: rest.join(' ') })));
+  },
+  /** A terminal request; what it has answered goes on the next line. TERM is the last terminal. */
+  term: async (s, words) => {
+    const at = words.indexOf(' ');
+    const params = JSON.parse(at < 0 ? '{}' : words.slice(at + 1));
+    const r = await ask(`terminal/${at < 0 ? words : words.slice(0, at)}`, { sessionId: s.id, ...(s.terminal ? { terminalId: s.terminal } : {}), ...params });
+    s.terminal = r.terminalId ?? s.terminal;
+    steps.say(s, `${JSON.stringify(r)}\n`);
+  },
+  /** Reads nothing for so long. */
+  deaf: (s, ms) => { process.stdin.pause(); setTimeout(() => process.stdin.resume(), Number(ms)); },
   sleep: (s, ms) => sleep(Number(ms)),
   wait: (s) => new Promise((done) => cancels.set(s.id, done)),
   die: () => process.exit(3),
@@ -123,7 +138,8 @@ const methods = {
   'session/close': (p) => { known(p.sessionId); return {}; },
   'session/delete': (p) => { sessions.delete(p.sessionId); save(); return {}; },
   'session/prompt': prompt,
-  'session/set_mode': () => ({}),
+  'session/set_mode': (p) => { if (p.modeId === 'none') throw new Refusal(-32602, 'no such mode'); return {}; },
+  'session/set_model': () => ({}),
   'session/set_config_option': (p) => ({ configOptions: setup.configOptions.map((o) => (o.id === p.configId ? { ...o, currentValue: p.value } : o)) }),
   '_agent/odd': (p) => ({ got: p }),
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// @vitest-environment jsdom
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ApiError, get, onUnauthenticated, path, post, urlOf } from "./client";
 import { Live } from "./events";
@@ -110,7 +111,7 @@ test("the connection goes on after the last event, and says when it stands again
   expect(hub.state()).toBe("offline");
   expect(header(0, "Last-Event-ID")).toBeUndefined();
   expect(header(2, "Last-Event-ID")).toBe("7");
-  open!(new Response(new ReadableStream({ start: (out) => out.enqueue(new TextEncoder().encode("id: 9\n\n")) })));
+  open!(new Response(new ReadableStream({ start: (out) => out.enqueue(new TextEncoder().encode(": ramet\nretry: 1000\n")) })));
   await vi.waitFor(() => expect(hub.state()).toBe("live"));
   expect(opened).toBe(2);
   hub.stop();

@@ -133,18 +133,21 @@ export class Live {
       timer = setTimeout(() => abort.abort(), SILENCE_MS);
     };
     let opened = false;
+    /** Something came, if only that the server is there: who missed nothing is told nothing else. */
+    const heard = () => {
+      alive();
+      if (opened) return;
+      opened = true;
+      this.setState("live");
+      for (const listener of this.opens) listener();
+    };
     try {
       alive();
       const headers = headersOf({ Accept: "text/event-stream" });
       if (this.last !== null) headers["Last-Event-ID"] = this.last;
       const answer = await fetch(urlOf("/events", this.query), { headers, signal: abort.signal });
       if (!answer.ok) throw await errorOf(answer);
-      for await (const message of messages(answer, alive)) {
-        if (!opened) {
-          opened = true;
-          this.setState("live");
-          for (const listener of this.opens) listener();
-        }
+      for await (const message of messages(answer, heard)) {
         if (message.id !== null) this.last = message.id;
         if (message.data) this.tell(JSON.parse(message.data) as LiveEvent);
       }

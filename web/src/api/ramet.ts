@@ -86,6 +86,9 @@ export const getTree = (
   query: { limit?: number; cursor?: string | null } = {},
   signal?: AbortSignal,
 ) => get<Page<"sessions", Session>>(at(id, "tree"), query, signal);
+/** The branches of all its sessions, without their words. */
+export const listTreeBranches = (id: string, query: { cursor?: string | null } = {}, signal?: AbortSignal) =>
+  get<Page<"branches", Branch>>(at(id, "tree", "branches"), query, signal);
 export const listForkPoints = (id: string) => get<Page<"fork_points", ForkPoint>>(at(id, "fork-points"));
 export const getUsage = (id: string) => get<UsageReport>(at(id, "usage"));
 

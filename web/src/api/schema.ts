@@ -688,8 +688,10 @@ export interface components {
             created_at: string;
             /** @description first line */
             preview: string;
+            /** @description whose it is, among the branches of a tree */
+            session_id?: string;
         };
-        /** @description Versions of a message, or branches of a session, oldest first. */
+        /** @description Versions of a message, or branches of a session or a tree, oldest first. */
         BranchList: {
             branches: components["schemas"]["Branch"][];
             /** @description `cursor` of the next page; null at the end */
@@ -718,13 +720,11 @@ export interface components {
             /** @description sorted */
             tags: string[];
         };
+        /** @description A tag and how many sessions have it. */
         TagCount: {
             tag: string;
-            /**
-             * Format: int64
-             * @description how many have it
-             */
-            sessions: number;
+            /** Format: int64 */
+            count: number;
         };
         /** @description By name. */
         TagList: {
@@ -902,6 +902,31 @@ export interface components {
             /** @description only in the answer that made it */
             token?: string;
         };
+        /** @description A set of trees that belong together, for its owner. */
+        Sandbox: {
+            /** @description `default`: those in no other */
+            id: string;
+            owner: string;
+            /**
+             * Format: date-time
+             * @description null of `default`
+             */
+            created_at: string | null;
+        };
+        /** @description The caller's, `default` first. */
+        SandboxList: {
+            sandboxes: components["schemas"]["Sandbox"][];
+            /** @description `cursor` of the next page; null at the end */
+            next_cursor: string | null;
+        };
+        SandboxRemoved: {
+            id: string;
+            /**
+             * Format: int64
+             * @description trees that were in it and are in none now
+             */
+            trees: number;
+        };
         /** @description Without their tokens. */
         ShareList: {
             shares: components["schemas"]["Share"][];
@@ -935,12 +960,30 @@ export interface components {
             about: string;
             /** @description answers where no agent is named */
             default: boolean;
+            /** @description that it asks where a session names none */
+            model?: string;
+            /** @description others that a session may name */
+            models?: string[];
+            /**
+             * Format: int64
+             * @description tokens that its context has
+             */
+            context?: number;
+            /** @description of a program that speaks ACP, as it told them last: a session's `options.mode` names one */
+            modes?: Record<string, never>;
+            /** @description likewise; `options.config` has values by id */
+            config_options?: string[];
         };
         /** @description Who can answer here. */
         AgentList: {
             agents: components["schemas"]["AgentInfo"][];
             /** @description `cursor` of the next page; null at the end */
             next_cursor: string | null;
+        };
+        /** @description An agent. */
+        AgentName: {
+            /** @description that sessions refer to it by */
+            name: string;
         };
         /** @description A model server that answers. */
         Nearby: {

@@ -9,11 +9,12 @@ import { shareToken } from "../api/client";
 import { openCompare } from "../compare/open";
 import { openShare, openTags } from "../dialogs/dialogs";
 import { EphemeralBar } from "../dialogs/EphemeralBar";
-import { ChatTag } from "../dialogs/TagInput";
+import { ChatTag } from "../dialogs/ChatTag";
 import { mayWrite, roomOf, type Room } from "../state/session";
 import { allowed, canRedo, lastMove } from "../state/thread";
 import {
   Button,
+  cx,
   EmptyState,
   IconButton,
   IconCompare,
@@ -43,14 +44,15 @@ function Moves() {
 function Head() {
   const room = useRoom();
   const session = room.store((s) => s.session);
-  const title = session?.title || "New chat";
+  const fresh = room.store((s) => s.status === "fresh");
+  const title = session ? session.title || "New chat" : fresh ? "A new chat" : "";
   useEffect(() => {
-    document.title = `${title} – Ramet`;
+    document.title = title ? `${title} – Ramet` : "Ramet";
   }, [title]);
   return (
     <header className="chat-head">
-      <h1 className="truncate" title={title}>
-        {session ? title : <span className="chat-head-new">A new chat</span>}
+      <h1 className={cx("truncate", !session && "chat-head-new")} title={title}>
+        {title}
       </h1>
       {session && session.tags.length > 0 && (
         <div className="chat-head-tags">
@@ -227,6 +229,7 @@ export function Chat({ id, empty = hint }: { id: string; empty?: ReactNode }) {
   const target = route.query.get("entry");
   const branch = route.query.get("branch");
   const focus = route.query.get("focus") === "message";
+  const gone = room.store((s) => s.status === "gone");
 
   useEffect(() => room.enter(target, branch), [room, target, branch]);
   useEffect(() => resetChatUi, [id]);
@@ -241,7 +244,7 @@ export function Chat({ id, empty = hint }: { id: string; empty?: ReactNode }) {
       <div className="chat">
         <Head />
         <Shown room={room} place={route.key} empty={empty} />
-        <Composer fresh={agent} setFresh={setAgent} focus={focus} />
+        {!gone && <Composer fresh={agent} setFresh={setAgent} focus={focus} />}
       </div>
       <Moves />
       <ChatCommands />

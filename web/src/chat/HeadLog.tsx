@@ -8,7 +8,7 @@ import { canRedo, lastMove } from "../state/thread";
 import { Ago, Button, cx, Dialog, IconRedo, IconUndo } from "../ui";
 import { attempt } from "./actions";
 import { useRoom } from "./runtime";
-import { useChatUi } from "./ui";
+import { stepThrough, useChatUi } from "./ui";
 
 const kinds: Record<Move["kind"], string> = {
   rewind: "Rewound",
@@ -21,15 +21,6 @@ const kinds: Record<Move["kind"], string> = {
 };
 
 const messages = (n: number) => (n === 1 ? "1 message" : `${n} messages`);
-
-const step = (event: React.KeyboardEvent<HTMLOListElement>) => {
-  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!by) return;
-  event.preventDefault();
-  const all = [...event.currentTarget.querySelectorAll("button")];
-  const next = all.indexOf(document.activeElement as HTMLButtonElement) + by;
-  all[Math.max(0, Math.min(all.length - 1, next))]?.focus();
-};
 
 function Moves() {
   const room = useRoom();
@@ -76,7 +67,7 @@ function Moves() {
           </Button>
         </div>
       )}
-      <ol className="chat-moves" onKeyDown={step}>
+      <ol className="chat-moves" onKeyDown={stepThrough}>
         {all.map((move) => (
           <li key={move.number}>
             <button

@@ -20,7 +20,7 @@ import {
 } from "../ui";
 import { attempt } from "./actions";
 import { useRoom } from "./runtime";
-import { useChatUi } from "./ui";
+import { stepThrough, useChatUi } from "./ui";
 
 const kinds: Record<string, string> = { "auto-edit": "edited", "auto-regenerate": "regenerated" };
 
@@ -41,17 +41,9 @@ function VersionList({ entry }: { entry: Entry }) {
     const near = list.slice(-COMPARED_MAX).map((one) => `${room.id}@${one.branch_id}`);
     navigate(comparePath(near));
   };
-  const step = (event: React.KeyboardEvent<HTMLOListElement>) => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!by) return;
-    event.preventDefault();
-    const all = [...event.currentTarget.querySelectorAll("button")];
-    const next = all.indexOf(document.activeElement as HTMLButtonElement) + by;
-    all[Math.max(0, Math.min(all.length - 1, next))]?.focus();
-  };
   return (
     <>
-      <ol className="chat-versions" onKeyDown={step}>
+      <ol className="chat-versions" onKeyDown={stepThrough}>
         {list.map((one) => (
           <li key={one.branch_id}>
             <button

@@ -20,7 +20,7 @@ export function QuestionCard({ question }: { question: Question }) {
   const options = question.kind === "permission" ? (question.options ?? []) : [];
   return (
     <section className="chat-card chat-question" aria-label="Question">
-      <h4 className="chat-card-head">{question.kind === "permission" ? "May it?" : "It asks"}</h4>
+      <h4 className="chat-card-head">{question.kind === "permission" ? "Asks for permission" : "Asks you"}</h4>
       <p>{question.text}</p>
       {options.length > 0 ? (
         <div className="chat-question-options">

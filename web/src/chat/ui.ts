@@ -57,3 +57,13 @@ export const focusComposer = (): void => {
   field.focus();
   field.setSelectionRange(field.value.length, field.value.length);
 };
+
+/** Up and Down walk through the buttons of a list. */
+export const stepThrough = (event: React.KeyboardEvent<HTMLElement>): void => {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!by) return;
+  event.preventDefault();
+  const all = [...event.currentTarget.querySelectorAll("button")];
+  const next = all.indexOf(document.activeElement as HTMLButtonElement) + by;
+  all[Math.max(0, Math.min(all.length - 1, next))]?.focus();
+};

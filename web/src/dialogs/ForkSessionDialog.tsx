@@ -11,8 +11,9 @@ import { setDraft } from "../state/drafts";
 import { forkSession, loadAgents, loadTags, needSession, useSessions } from "../state/sessions";
 import { tagsOf } from "../state/tags";
 import { Button, Checkbox, Dialog, IconClose, IconFork, Note, Select, TextField, toast } from "../ui";
+import { ChatTag } from "./ChatTag";
 import { closeDialog, type ForkPlace, giveFocusBack } from "./dialogs";
-import { ChatTag, TagInput } from "./TagInput";
+import { TagInput } from "./TagInput";
 import { useLoaded } from "./useLoaded";
 
 const EPHEMERAL_SECONDS = 24 * 60 * 60;

@@ -3,12 +3,13 @@
 // The dialog "Tags" of a chat: add, remove, choose colours. Each change is made at once.
 
 import { useEffect, useState } from "react";
-import { errorText } from "../api/client";
 import { addTags, loadTags, needSession, removeTag, useSessions } from "../state/sessions";
 import { HUE_NAMES, useTagHue, useTagHues } from "../state/tags";
 import { Button, Dialog, hueOf, IconButton, IconClose, Menu, Note } from "../ui";
+import { ChatTag } from "./ChatTag";
 import { closeDialog, giveFocusBack } from "./dialogs";
-import { ChatTag, TagInput } from "./TagInput";
+import { TagInput } from "./TagInput";
+import { useChange } from "./useChange";
 import { useLoaded } from "./useLoaded";
 
 function HueButton({ tag }: { tag: string }) {
@@ -39,24 +40,9 @@ export function SessionTagsManager({ sessionId }: { sessionId: string }) {
   const loaded = useLoaded(sessionId, () => needSession(sessionId));
   const session = useSessions((s) => s.byId.get(sessionId)) ?? loaded.value;
   const [text, setText] = useState("");
-  const [busy, setBusy] = useState<string | null>(null);
-  const [error, setError] = useState<string | null>(null);
+  const { busy, error, change } = useChange();
   useEffect(() => void loadTags(), []);
 
-  const change = async (what: string, run: () => Promise<unknown>) => {
-    if (busy !== null) return false;
-    setBusy(what);
-    setError(null);
-    try {
-      await run();
-      return true;
-    } catch (e) {
-      setError(errorText(e));
-      return false;
-    } finally {
-      setBusy(null);
-    }
-  };
   const add = async (tags: string[]) => {
     // What could not be added stands in the field again.
     if (!(await change("", () => addTags(sessionId, tags)))) setText(tags.join(", "));

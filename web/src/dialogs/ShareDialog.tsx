@@ -4,7 +4,6 @@
 // tree of it and its forks.
 
 import { useState } from "react";
-import { errorText } from "../api/client";
 import * as ramet from "../api/ramet";
 import type { Level, Member, Session, Share } from "../api/types";
 import { chatPath } from "../app/router";
@@ -26,6 +25,7 @@ import {
   toast,
 } from "../ui";
 import { closeDialog, giveFocusBack } from "./dialogs";
+import { useChange } from "./useChange";
 import { useLoaded } from "./useLoaded";
 
 const DAY = 24 * 60 * 60;
@@ -41,27 +41,6 @@ const LEVELS: { level: Level; text: string }[] = [
   { level: "manager", text: "Manager" },
   { level: "owner", text: "Owner" },
 ];
-
-/** One thing at a time; what went wrong stands in the dialog. */
-function useChange() {
-  const [busy, setBusy] = useState<string | null>(null);
-  const [error, setError] = useState<string | null>(null);
-  const change = async (what: string, run: () => Promise<unknown>): Promise<boolean> => {
-    if (busy !== null) return false;
-    setBusy(what);
-    setError(null);
-    try {
-      await run();
-      return true;
-    } catch (e) {
-      setError(errorText(e));
-      return false;
-    } finally {
-      setBusy(null);
-    }
-  };
-  return { busy, error, change };
-}
 
 export const shareUrl = (sessionId: string, token: string) =>
   location.origin + chatPath(sessionId, { share: token });

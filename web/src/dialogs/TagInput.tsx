@@ -4,17 +4,8 @@
 
 import { type KeyboardEvent, useId, useState } from "react";
 import { useSessions } from "../state/sessions";
-import { suggestTags, tagFault, tagsOf, useTagHue } from "../state/tags";
-import { Tag } from "../ui";
-
-/** A tag in the colour that somebody chose for it. */
-export function ChatTag({ name, children }: { name: string; children?: React.ReactNode }) {
-  return (
-    <Tag name={name} hue={useTagHue(name)}>
-      {children}
-    </Tag>
-  );
-}
+import { suggestTags, tagFault, tagsOf } from "../state/tags";
+import { ChatTag } from "./ChatTag";
 
 interface TagInputProps {
   label: string;

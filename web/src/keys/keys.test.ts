@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { provideCommands } from "../app/commands";
 import { bindingsOf, boundTo, keysClash, setBindings, withKeys } from "../state/settings";

@@ -6,7 +6,7 @@
 import { filterIsOn, NO_FILTER } from "../state/forest";
 import { setFilter, useSessions } from "../state/sessions";
 import { Button, IconButton, IconClose, IconFilter, Menu, type MenuEntry } from "../ui";
-import { ChatTag } from "../dialogs/TagInput";
+import { ChatTag } from "../dialogs/ChatTag";
 
 const TAGS_SHOWN = 40;
 

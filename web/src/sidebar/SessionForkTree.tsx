@@ -3,11 +3,11 @@
 // The tree: chats with their forks below them. A tree of the accessibility kind, kept flat, so that
 // only the rows in sight are drawn; levels are told by aria-level.
 
-import { type CSSProperties, type KeyboardEvent, useCallback, useEffect, useMemo } from "react";
+import { type CSSProperties, type KeyboardEvent, useEffect, useMemo } from "react";
 import { chatPath, follow, navigate } from "../app/router";
 import { openDelete, openRename } from "../dialogs/dialogs";
 import { buildForest, type TreeRow, treeRows } from "../state/forest";
-import { loadSessions, reveal, setFolded, toggleMarked, useSessions } from "../state/sessions";
+import { reveal, setFolded, toggleMarked, useSessions } from "../state/sessions";
 import {
   ContextMenu,
   cx,
@@ -18,6 +18,7 @@ import {
   IconFork,
 } from "../ui";
 import {
+  Places,
   rowClass,
   rowHeight,
   RowMenu,
@@ -25,15 +26,14 @@ import {
   RunningSign,
   saidOf,
   TagDots,
-  useRowWindow,
-  useWalk,
+  useSideRows,
   walkKey,
 } from "./rows";
 import { placeItems, sessionItems, titleOf } from "./SessionMenu";
 
 /** Deeper levels are not indented further: titles need the room. */
 const INDENT_LEVELS = 9;
-const onEnd = () => void loadSessions();
+const takesFocus = () => true;
 
 function Sign({ row }: { row: TreeRow }) {
   if (!row.session) return <IconDelete size={14} />;
@@ -137,25 +137,10 @@ export function SessionForkTree({ currentId, onNavigate }: { currentId: string; 
   const marked = useSessions((s) => s.marked);
   const forest = useMemo(() => buildForest(byId, places, filter), [byId, places, filter]);
   const rows = useMemo(() => treeRows(forest, folded), [forest, folded]);
-  const keys = useMemo(() => rows.map((r) => r.key), [rows]);
-  const { scroller, virtual, items } = useRowWindow({
-    count: rows.length,
-    keyOf: (i) => rows[i]!.key,
-    heightOf: rowHeight,
-    onEnd,
-  });
-  const scrollTo = useCallback((i: number) => virtual.scrollToIndex(i, { align: "auto" }), [virtual]);
-  const walk = useWalk(keys, currentId || null, scroller, scrollTo);
-
+  const { scroller, size, items, walk } = useSideRows({ rows, heightOf: rowHeight, takesFocus, currentId });
   useEffect(() => {
     if (currentId) reveal(currentId);
   }, [currentId]);
-  const here = keys.indexOf(currentId);
-  useEffect(() => {
-    if (here >= 0) scrollTo(here);
-    // Only when another chat is opened: a tree that changes does not scroll by itself.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [currentId, here >= 0]);
 
   const parentIndex = (at: number) => {
     const level = rows[at]!.level;
@@ -195,30 +180,24 @@ export function SessionForkTree({ currentId, onNavigate }: { currentId: string; 
         className="side-window"
         role="tree"
         aria-label="Chats and their forks"
-        style={{ height: virtual.getTotalSize() }}
+        style={{ height: size }}
       >
-        {items.map((item) => {
-          const row = rows[item.index]!;
-          return (
-            <div
-              key={item.key}
-              role="none"
-              className="side-place"
-              style={{ height: item.size, transform: `translateY(${item.start}px)` }}
-            >
-              <Row
-                row={row}
-                current={row.id === currentId}
-                active={walk.active === row.key}
-                marking={marked.length > 0}
-                marked={marked.includes(row.id)}
-                onFocus={() => walk.setActive(row.key)}
-                onKeyDown={(e) => onKeyDown(e, item.index)}
-                onNavigate={onNavigate}
-              />
-            </div>
-          );
-        })}
+        <Places
+          rows={rows}
+          items={items}
+          draw={(row, at) => (
+            <Row
+              row={row}
+              current={row.id === currentId}
+              active={walk.active === row.key}
+              marking={marked.length > 0}
+              marked={marked.includes(row.id)}
+              onFocus={() => walk.setActive(row.key)}
+              onKeyDown={(e) => onKeyDown(e, at)}
+              onNavigate={onNavigate}
+            />
+          )}
+        />
       </div>
     </div>
   );

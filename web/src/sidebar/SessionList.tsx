@@ -2,13 +2,14 @@
 //
 // The list: chats by their last change, under headings of age.
 
-import { type KeyboardEvent, useCallback, useEffect, useMemo } from "react";
+import { type KeyboardEvent, useMemo } from "react";
 import { chatPath, follow } from "../app/router";
 import { openDelete, openRename } from "../dialogs/dialogs";
 import { type ListRow, listRows } from "../state/forest";
-import { loadSessions, toggleMarked, useSessions } from "../state/sessions";
+import { toggleMarked, useSessions } from "../state/sessions";
 import { ContextMenu, IconEphemeral, IconFork } from "../ui";
 import {
+  Places,
   rowClass,
   rowHeight,
   RowMenu,
@@ -16,14 +17,14 @@ import {
   RunningSign,
   saidOf,
   TagDots,
-  useRowWindow,
-  useWalk,
+  useSideRows,
   walkKey,
 } from "./rows";
 import { sessionItems, titleOf } from "./SessionMenu";
 
 const HEADING = 28;
-const onEnd = () => void loadSessions();
+const heightOf = (row: ListRow) => (row.kind === "heading" ? HEADING : rowHeight());
+const takesFocus = (row: ListRow) => row.kind === "session";
 
 export function SessionList({ currentId, onNavigate }: { currentId: string; onNavigate: () => void }) {
   const byId = useSessions((s) => s.byId);
@@ -33,23 +34,7 @@ export function SessionList({ currentId, onNavigate }: { currentId: string; onNa
     () => listRows(byId.values(), filter, new Date(), currentId),
     [byId, filter, currentId],
   );
-  const { scroller, virtual, items } = useRowWindow({
-    count: rows.length,
-    keyOf: (i) => rows[i]!.key,
-    heightOf: (i) => (rows[i]!.kind === "heading" ? HEADING : rowHeight()),
-    onEnd,
-  });
-  const scrollTo = useCallback((i: number) => virtual.scrollToIndex(i, { align: "auto" }), [virtual]);
-  const chats = useMemo(() => rows.flatMap((r) => (r.kind === "session" ? [r.key] : [])), [rows]);
-  const indexOf = (key: string) => rows.findIndex((r) => r.key === key);
-  const walk = useWalk(chats, currentId || null, scroller, (i) => scrollTo(indexOf(chats[i]!)));
-
-  const here = rows.findIndex((r) => r.key === currentId);
-  useEffect(() => {
-    if (here >= 0) scrollTo(here);
-    // Only when another chat is opened: a list that changes does not scroll by itself.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [currentId, here >= 0]);
+  const { scroller, size, items, keys: chats, walk } = useSideRows({ rows, heightOf, takesFocus, currentId });
 
   const onKeyDown = (e: KeyboardEvent, id: string) => {
     if (walkKey(e, chats.indexOf(id), chats.length, walk.focusRow)) return;
@@ -104,16 +89,8 @@ export function SessionList({ currentId, onNavigate }: { currentId: string; onNa
 
   return (
     <div className="side-scroll" ref={scroller} role="navigation" aria-label="Chats by age">
-      <div className="side-window" style={{ height: virtual.getTotalSize() }}>
-        {items.map((item) => (
-          <div
-            key={item.key}
-            className="side-place"
-            style={{ height: item.size, transform: `translateY(${item.start}px)` }}
-          >
-            {row(rows[item.index]!)}
-          </div>
-        ))}
+      <div className="side-window" style={{ height: size }}>
+        <Places rows={rows} items={items} draw={row} />
       </div>
     </div>
   );

@@ -3,11 +3,20 @@
 // What rows of the list and of the tree have in common: their window, the focus that walks through
 // them, and the small signs beside a title.
 
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type RefObject, useCallback, useEffect, useRef, useState } from "react";
+import { useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import type { Session } from "../api/types";
 import { useTagHue } from "../state/tags";
-import { useSessions } from "../state/sessions";
+import { loadSessions, useSessions } from "../state/sessions";
 import { cx, hueOf, IconButton, IconDots, Menu, type MenuEntry } from "../ui";
 
 const DOTS = 3;
@@ -90,29 +99,62 @@ export function RowMenu({ items, active }: { items: () => MenuEntry[]; active: b
 
 // ------------------------------------------------------------------ window
 
-interface WindowProps {
-  count: number;
-  keyOf: (index: number) => string;
-  heightOf: (index: number) => number;
-  /** asked when the end comes near */
-  onEnd: () => void;
+interface RowsProps<R extends { key: string }> {
+  rows: readonly R[];
+  heightOf: (row: R) => number;
+  /** whether the focus comes to it */
+  takesFocus: (row: R) => boolean;
+  currentId: string;
 }
 
-export function useRowWindow({ count, keyOf, heightOf, onEnd }: WindowProps) {
+/** The rows in sight, and the focus in them. The chat that is opened comes into view. */
+export function useSideRows<R extends { key: string }>({ rows, heightOf, takesFocus, currentId }: RowsProps<R>) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
-    count,
+    count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: heightOf,
-    getItemKey: keyOf,
+    estimateSize: (i) => heightOf(rows[i]!),
+    getItemKey: (i) => rows[i]!.key,
     overscan: 12,
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? -1;
   useEffect(() => {
-    if (last >= count - AHEAD) onEnd();
-  }, [last, count, onEnd]);
-  return { scroller, virtual, items };
+    if (last >= rows.length - AHEAD) void loadSessions();
+  }, [last, rows.length]);
+
+  const keys = useMemo(() => rows.filter(takesFocus).map((r) => r.key), [rows, takesFocus]);
+  const scrollTo = useCallback(
+    (key: string) => virtual.scrollToIndex(rows.findIndex((r) => r.key === key), { align: "auto" }),
+    [virtual, rows],
+  );
+  const walk = useWalk(keys, currentId || null, scroller, scrollTo);
+  const here = keys.includes(currentId);
+  useEffect(() => {
+    if (here) scrollTo(currentId);
+    // Only when another chat is opened: rows that change do not scroll by themselves.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [currentId, here]);
+  return { scroller, size: virtual.getTotalSize(), items, keys, walk };
+}
+
+interface PlacesProps<R> {
+  rows: readonly R[];
+  items: readonly VirtualItem[];
+  draw: (row: R, index: number) => ReactNode;
+}
+
+export function Places<R>({ rows, items, draw }: PlacesProps<R>) {
+  return items.map((item) => (
+    <div
+      key={item.key}
+      role="none"
+      className="side-place"
+      style={{ height: item.size, transform: `translateY(${item.start}px)` }}
+    >
+      {draw(rows[item.index]!, item.index)}
+    </div>
+  ));
 }
 
 // ------------------------------------------------------------------ focus
@@ -127,11 +169,11 @@ interface Walk {
 
 /** One row is in the order of Tab, arrows go on from there. Rows carry `data-row={key}`; what takes
  * the focus in them, `data-focus`. */
-export function useWalk(
+function useWalk(
   keys: readonly string[],
   current: string | null,
   scroller: RefObject<HTMLDivElement | null>,
-  scrollTo: (index: number) => void,
+  scrollTo: (key: string) => void,
 ): Walk {
   const [chosen, setActive] = useState<string | null>(null);
   const wanted = useRef<string | null>(null);
@@ -147,7 +189,7 @@ export function useWalk(
       if (key === undefined) return;
       setActive(key);
       wanted.current = key;
-      scrollTo(index);
+      scrollTo(key);
     },
     [keys, scrollTo],
   );

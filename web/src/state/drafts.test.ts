@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// @vitest-environment jsdom
 import { beforeEach, expect, test } from "vitest";
 import { addDraft, getDraft, keepDraft, onDraft, setDraft } from "./drafts";
 import { readOutbox, writeOutbox } from "./outbox";

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// @vitest-environment jsdom
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ApiError } from "../api/client";
 import type { Branch, Entry, LiveEvent } from "../api/types";
+import { entryAt as entry } from "./testing";
 
 const api = vi.hoisted(() => ({
   getSession: vi.fn(),
@@ -34,19 +36,6 @@ vi.mock("../api/events", () => ({ live: () => hub }));
 
 const { Room } = await import("./session");
 
-const entry = (position: number, some: Partial<Entry> = {}): Entry =>
-  ({
-    id: "e" + position,
-    position,
-    branch_id: "b1",
-    role: position % 2 ? "assistant" : "user",
-    text: "text " + position,
-    parts: [],
-    turn_id: null,
-    author: "ann",
-    prefix_hash: "h" + position,
-    ...some,
-  }) as Entry;
 const head = (length: number, branch = "b1") => ({
   branch_id: branch,
   length,

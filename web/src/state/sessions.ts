@@ -212,8 +212,9 @@ export async function loadTags(): Promise<void> {
   }
 }
 
-export async function loadAgents(): Promise<void> {
-  if (get().agents.length > 0) return;
+/** anew: also when they are known. */
+export async function loadAgents(anew = false): Promise<void> {
+  if (get().agents.length > 0 && !anew) return;
   set({ agents: (await ramet.listAgents()).agents });
 }
 

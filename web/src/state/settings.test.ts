@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// @vitest-environment jsdom
 import { beforeEach, describe, expect, it } from "vitest";
 import {
   readSettings,

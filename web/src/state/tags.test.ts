@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// @vitest-environment jsdom
 import { describe, expect, it } from "vitest";
 import { suggestTags, tagFault, tagsOf, useTagHues } from "./tags";
 

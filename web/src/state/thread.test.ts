@@ -20,20 +20,7 @@ import {
   WINDOW,
   type Thread,
 } from "./thread";
-
-const entry = (position: number, some: Partial<Entry> = {}): Entry =>
-  ({
-    id: "e" + position,
-    position,
-    branch_id: "b1",
-    role: position % 2 ? "assistant" : "user",
-    text: "text " + position,
-    parts: [{ type: "text", text: "text " + position }],
-    turn_id: null,
-    prefix_hash: "h" + position,
-    versions: { number: 1, count: 1 },
-    ...some,
-  }) as Entry;
+import { entryAt as entry } from "./testing";
 
 const page = (from: number, to: number, length = to, branch = "b1"): EntryPage => ({
   entries: Array.from({ length: to - from }, (_, i) => entry(from + i)),

@@ -24,23 +24,32 @@ interface LanesProps {
   currentId: string;
 }
 
+/** Those that cross what is in sight; of many on the last lane the eye sees one. */
+function railsIn(rows: LanesProps["rows"], from: number, to: number): Placed<TimelineNode>[] {
+  const found: Placed<TimelineNode>[] = [];
+  let last = false;
+  for (const r of rows) {
+    if (r.row > to) break;
+    if (r.railTo <= r.row || r.railTo < from) continue;
+    const crowded = r.lane >= MAX_LANES - 1 && r.row < from && r.railTo > to;
+    if (!(crowded && last)) found.push(r);
+    last ||= crowded;
+  }
+  return found;
+}
+
 function Rails({ rows, from, to, height }: LanesProps) {
   const y = (row: number) => (row - from + 0.5) * height;
-  return rows.map(
-    (r) =>
-      r.railTo > r.row &&
-      r.row <= to &&
-      r.railTo >= from && (
-        <line
-          key={r.node.id}
-          x1={laneX(r.lane)}
-          x2={laneX(r.lane)}
-          y1={y(Math.max(r.row, from - 1))}
-          y2={y(Math.min(r.railTo, to + 1))}
-          stroke={hue(r.lane)}
-        />
-      ),
-  );
+  return railsIn(rows, from, to).map((r) => (
+    <line
+      key={r.node.id}
+      x1={laneX(r.lane)}
+      x2={laneX(r.lane)}
+      y1={y(Math.max(r.row, from - 1))}
+      y2={y(Math.min(r.railTo, to + 1))}
+      stroke={hue(r.lane)}
+    />
+  ));
 }
 
 /** From the parent's lane, half a row above, round into the lane of the child. */

@@ -4,7 +4,8 @@ import { type CSSProperties, useEffect, useState } from "react";
 import { errorText } from "../api/client";
 import { listEntries } from "../api/ramet";
 import type { Entry } from "../api/types";
-import { Ago, Spinner, Tag } from "../ui";
+import { ChatTag } from "../dialogs/ChatTag";
+import { Ago, Spinner } from "../ui";
 import { branchWords, nodeTitle, type TimelineNode } from "./graph";
 
 const LAST = 2;
@@ -69,7 +70,7 @@ export function Preview({
       {session && session.tags.length > 0 && (
         <div className="timeline-preview-facts">
           {session.tags.map((tag) => (
-            <Tag key={tag} name={tag} />
+            <ChatTag key={tag} name={tag} />
           ))}
         </div>
       )}

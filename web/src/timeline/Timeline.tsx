@@ -3,14 +3,16 @@
 // Only the rows in sight are in the page, so that ten thousand are as quick as ten.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
-  type CSSProperties,
   type KeyboardEvent,
+  memo,
+  useCallback,
   useEffect,
   useMemo,
   useRef,
   useState,
 } from "react";
 import { chatPath, comparePath, follow, navigate } from "../app/router";
+import { ChatTag } from "../dialogs/ChatTag";
 import {
   Ago,
   Button,
@@ -23,7 +25,6 @@ import {
   Note,
   Segments,
   Spinner,
-  Tag,
 } from "../ui";
 import { branchWords, buildGraph, nodeTitle, sideOf, type TimelineNode } from "./graph";
 import { graphWidth, Lanes, MAX_LANES } from "./Lanes";
@@ -34,6 +35,8 @@ import "./timeline.css";
 
 const MAX_SIDES = 4;
 const OVERSCAN = 12;
+/** Who scrolls past asks for nothing. */
+const REST_MS = 60;
 const rowHeight = () => (matchMedia("(pointer: coarse)").matches ? 48 : 34);
 
 const pathOf = (node: TimelineNode): string =>
@@ -47,7 +50,8 @@ const pathOf = (node: TimelineNode): string =>
 interface RowProps {
   placed: Placed<TimelineNode>;
   of: number;
-  style: CSSProperties;
+  /** Of a row, in pixels. */
+  height: number;
   left: number;
   current: boolean;
   active: boolean;
@@ -59,7 +63,6 @@ interface RowProps {
   onMark: (node: TimelineNode) => void;
   onActive: (row: number) => void;
   onRest: (row: number | null) => void;
-  onExpand: (() => void) | null;
 }
 
 function Facts({ node, several }: { node: TimelineNode; several: boolean }) {
@@ -72,7 +75,7 @@ function Facts({ node, several }: { node: TimelineNode; several: boolean }) {
       {node.kind === "session" && session && session.tags.length > 0 && (
         <span className="timeline-tags">
           {session.tags.slice(0, 3).map((tag) => (
-            <Tag key={tag} name={tag} />
+            <ChatTag key={tag} name={tag} />
           ))}
           {session.tags.length > 3 && <span className="muted">+{session.tags.length - 3}</span>}
         </span>
@@ -96,8 +99,9 @@ function Facts({ node, several }: { node: TimelineNode; several: boolean }) {
   );
 }
 
-function Row(props: RowProps) {
-  const { placed, of, style, left, current, active, marked, markable, described } = props;
+/** Drawn once: while one scrolls, rows come and go, and those that stay are left alone. */
+const Row = memo(function Row(props: RowProps) {
+  const { placed, of, height, left, current, active, marked, markable, described } = props;
   const { node, row } = placed;
   const title = nodeTitle(node);
   return (
@@ -112,7 +116,7 @@ function Row(props: RowProps) {
         marked && "timeline-marked",
         node.session?.expires_at != null && "timeline-faint",
       )}
-      style={{ ...style, paddingLeft: left }}
+      style={{ top: row * height, height, paddingLeft: left }}
       onPointerEnter={(e) => e.pointerType === "mouse" && props.onRest(row)}
       onPointerLeave={() => props.onRest(null)}
     >
@@ -144,15 +148,6 @@ function Row(props: RowProps) {
         </span>
       )}
       <Facts node={node} several={props.several} />
-      {props.onExpand && (
-        <IconButton
-          small
-          label={`Branches of ${title}`}
-          icon={<IconBranch size={14} />}
-          tabIndex={active ? 0 : -1}
-          onClick={props.onExpand}
-        />
-      )}
       {node.session && (
         <input
           type="checkbox"
@@ -167,7 +162,7 @@ function Row(props: RowProps) {
       )}
     </div>
   );
-}
+});
 
 /** The row that a key leads to from this one; null: the key is none of ours. */
 function rowFor(
@@ -207,11 +202,10 @@ interface GraphProps {
   currentId: string;
   marks: readonly string[];
   onMark: (node: TimelineNode) => void;
-  more: ReadonlySet<string>;
-  onExpand: (id: string) => void;
+  inSight: (sessionIds: readonly string[]) => void;
 }
 
-function Graph({ placed, currentId, marks, onMark, more, onExpand }: GraphProps) {
+function Graph({ placed, currentId, marks, onMark, inSight }: GraphProps) {
   const { rows, lanes } = placed;
   const scroller = useRef<HTMLDivElement>(null);
   const [height] = useState(rowHeight);
@@ -237,6 +231,11 @@ function Graph({ placed, currentId, marks, onMark, more, onExpand }: GraphProps)
   const [from, to] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1];
   const left = graphWidth(Math.min(lanes, MAX_LANES)) + 8;
 
+  useEffect(() => {
+    const shown = rows.slice(from, to + 1).filter((r) => r.node.kind === "branch");
+    const timer = setTimeout(() => inSight([...new Set(shown.map((r) => r.node.sessionId))]), REST_MS);
+    return () => clearTimeout(timer);
+  }, [rows, from, to, inSight]);
   useEffect(() => {
     if (wanted.current === null) return;
     const link = scroller.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"]`);
@@ -286,7 +285,7 @@ function Graph({ placed, currentId, marks, onMark, more, onExpand }: GraphProps)
               key={one.node.id}
               placed={one}
               of={rows.length}
-              style={{ top: index * height, height }}
+              height={height}
               left={left}
               current={one.node.kind === "session" && one.node.id === currentId}
               active={index === at}
@@ -297,11 +296,6 @@ function Graph({ placed, currentId, marks, onMark, more, onExpand }: GraphProps)
               onMark={onMark}
               onActive={setActive}
               onRest={setRest}
-              onExpand={
-                one.node.kind === "session" && more.has(one.node.id)
-                  ? () => onExpand(one.node.id)
-                  : null
-              }
             />
           );
         })}
@@ -322,7 +316,7 @@ function Graph({ placed, currentId, marks, onMark, more, onExpand }: GraphProps)
 }
 
 export default function Timeline({ sessionId }: { sessionId: string }) {
-  const { tree, error, retry, more, expand } = useTree(sessionId);
+  const { tree, error, retry, inSight } = useTree(sessionId);
   const [wish, setWish] = useState<Order | null>(null);
   const [marks, setMarks] = useState<string[]>([]);
   const nodes = useMemo(() => (tree ? buildGraph(tree.sessions, tree.branches) : null), [tree]);
@@ -334,10 +328,13 @@ export default function Timeline({ sessionId }: { sessionId: string }) {
     [nodes, order, byTime],
   );
   const marked = (nodes ?? []).filter((n) => marks.includes(n.id));
-  const mark = (node: TimelineNode) =>
-    setMarks((was) =>
-      was.includes(node.id) ? was.filter((id) => id !== node.id) : [...was, node.id],
-    );
+  const mark = useCallback(
+    (node: TimelineNode) =>
+      setMarks((was) =>
+        was.includes(node.id) ? was.filter((id) => id !== node.id) : [...was, node.id],
+      ),
+    [],
+  );
   const chats = tree?.sessions.length ?? 0;
   const root = tree?.sessions[0];
   return (
@@ -398,8 +395,7 @@ export default function Timeline({ sessionId }: { sessionId: string }) {
           currentId={sessionId}
           marks={marks}
           onMark={mark}
-          more={more}
-          onExpand={expand}
+          inSight={inSight}
         />
       )}
       {placed && placed.rows.length === 1 && (

@@ -96,7 +96,10 @@ export function branchWords(node: TimelineNode): string {
 
 export function nodeTitle(node: TimelineNode): string {
   if (!node.session) return "Deleted chat";
-  if (node.kind === "branch") return node.branch?.preview || "No messages yet";
+  if (node.kind === "branch") {
+    const own = (node.length ?? 0) > (node.base ?? 0);
+    return node.branch?.preview || (own ? "…" : "No messages yet");
+  }
   return node.session.title || "New chat";
 }
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a tree and the branches in it, and again when something happens there.
 //
-// The branches of a session are a request of their own. A small tree gets all of them before it is
-// drawn, so that nothing moves afterwards; in a great one they come with the current session, and
-// where they are asked for.
+// Two requests tell where everything stands, however great the tree is. What a branch says first is
+// asked for by session: of a small tree before it is drawn, else as its rows come into sight.
 import { useCallback, useEffect, useRef, useState } from "react";
 import { errorText } from "../api/client";
 import { live } from "../api/events";
-import { getTree, listBranches } from "../api/ramet";
+import { getTree, listBranches, listTreeBranches } from "../api/ramet";
 import type { Branch, LiveEvent, Session } from "../api/types";
 
-/** A tree of at most so many sessions is read with all its branches. */
+/** A tree of at most so many sessions is drawn with all its words. */
 const SMALL = 40;
 const AT_ONCE = 4;
 const GREAT = 1000;
@@ -19,6 +18,7 @@ const REFRESH_GREAT_MS = 5000;
 
 export interface Tree {
   sessions: Session[];
+  /** By session, oldest first. */
   branches: ReadonlyMap<string, readonly Branch[]>;
 }
 
@@ -26,51 +26,83 @@ interface Loaded {
   tree: Tree | null;
   error: string | null;
   retry: () => void;
-  /** Sessions whose branches are not known. */
-  more: ReadonlySet<string>;
-  expand: (sessionId: string) => Promise<void>;
+  /** The rows of these sessions' branches are in sight. */
+  inSight: (sessionIds: readonly string[]) => void;
 }
 
-async function readSessions(id: string, signal: AbortSignal): Promise<Session[]> {
-  const sessions: Session[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof getTree>> = await getTree(id, { cursor }, signal);
-    sessions.push(...page.sessions);
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return sessions;
+async function readAll<T>(read: (cursor: string | null) => Promise<{ list: T[]; next: string | null }>): Promise<T[]> {
+  const all: T[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const { list, next } = await read(cursor);
+    for (const one of list) all.push(one);
+    if (next === null) return all;
+    cursor = next;
+  }
 }
 
-/** What changes whenever the branches of a session may have. */
-const stamp = (session: Session) =>
-  `${session.updated_at} ${session.head?.prefix_hash} ${session.head?.branch_id}`;
+async function readTree(id: string, signal: AbortSignal): Promise<Tree> {
+  const [sessions, all] = await Promise.all([
+    readAll((cursor) =>
+      getTree(id, { cursor }, signal).then((page) => ({ list: page.sessions, next: page.next_cursor })),
+    ),
+    readAll((cursor) =>
+      listTreeBranches(id, { cursor }, signal).then((page) => ({ list: page.branches, next: page.next_cursor })),
+    ),
+  ]);
+  const branches = new Map<string, Branch[]>();
+  for (const one of all) {
+    const list = branches.get(one.session_id!);
+    if (list) list.push(one);
+    else branches.set(one.session_id!, [one]);
+  }
+  return { sessions, branches };
+}
 
-class Branches {
+/** What the branches of a session say, as long as they are as many and as long. */
+class Words {
   private known = new Map<string, { stamp: string; branches: readonly Branch[] }>();
-  private wanted = new Set<string>();
+  private asked = new Set<string>();
 
-  async read(
-    sessions: readonly Session[],
-    current: string,
-  ): Promise<ReadonlyMap<string, readonly Branch[]>> {
-    const small = sessions.length <= SMALL;
-    const asked = sessions.filter(
-      (s) => !s.deleted && (small || s.id === current || this.wanted.has(s.id)),
-    );
-    const stale = asked.filter((s) => this.known.get(s.id)?.stamp !== stamp(s));
+  private stamp = (branches: readonly Branch[]) => branches.map((b) => `${b.branch_id}:${b.length}`).join(" ");
+
+  /** Whether something new came. Sessions of one branch say everything in their titles. */
+  async read(ids: readonly string[], tree: Tree): Promise<boolean> {
+    const wanted = ids.filter((id) => {
+      const list = tree.branches.get(id) ?? [];
+      return list.length > 1 && !this.asked.has(id) && this.known.get(id)?.stamp !== this.stamp(list);
+    });
+    for (const id of wanted) this.asked.add(id);
+    const left = [...wanted];
     const work = async () => {
-      for (let s = stale.pop(); s; s = stale.pop())
-        this.known.set(s.id, {
-          stamp: stamp(s),
-          branches: (await listBranches(s.id)).branches,
-        });
+      for (let id = left.pop(); id !== undefined; id = left.pop()) {
+        try {
+          const { branches } = await listBranches(id);
+          this.known.set(id, { stamp: this.stamp(tree.branches.get(id)!), branches });
+        } finally {
+          this.asked.delete(id);
+        }
+      }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
-    return new Map(asked.map((s) => [s.id, this.known.get(s.id)!.branches]));
+    return wanted.length > 0;
   }
-  want(id: string): void {
-    this.wanted.add(id);
+
+  /** The tree with all the words that are known. */
+  in(tree: Tree): Tree {
+    const branches = new Map(tree.branches);
+    for (const [id, { branches: said }] of this.known) {
+      const words = new Map(said.map((one) => [one.branch_id, one]));
+      const list = branches.get(id);
+      if (list)
+        branches.set(
+          id,
+          list.map((one) => {
+            const { preview, entry_id } = words.get(one.branch_id) ?? one;
+            return { ...one, preview, entry_id };
+          }),
+        );
+    }
+    return { sessions: tree.sessions, branches };
   }
 }
 
@@ -83,24 +115,24 @@ const touches = (event: LiveEvent, tree: string): boolean =>
 export function useTree(sessionId: string): Loaded {
   const [tree, setTree] = useState<Tree | null>(null);
   const [error, setError] = useState<string | null>(null);
-  const cache = useRef(new Branches());
+  const words = useRef(new Words());
   const [turn, setTurn] = useState(0);
   const retry = useCallback(() => setTurn((t) => t + 1), []);
 
   useEffect(() => {
     const abort = new AbortController();
-    const read = async () => {
+    const load = async () => {
       try {
-        const sessions = await readSessions(sessionId, abort.signal);
-        const branches = await cache.current.read(sessions, sessionId);
+        const read = await readTree(sessionId, abort.signal);
+        if (read.sessions.length <= SMALL) await words.current.read([...read.branches.keys()], read);
         if (abort.signal.aborted) return;
-        setTree({ sessions, branches });
+        setTree(words.current.in(read));
         setError(null);
       } catch (e) {
         if (!abort.signal.aborted) setError(errorText(e));
       }
     };
-    void read();
+    void load();
     return () => abort.abort();
   }, [sessionId, turn]);
 
@@ -127,17 +159,15 @@ export function useTree(sessionId: string): Loaded {
     };
   }, [treeId, great, sessionId, retry]);
 
-  const expand = useCallback(
-    async (id: string) => {
+  const inSight = useCallback(
+    (ids: readonly string[]) => {
       if (!tree) return;
-      cache.current.want(id);
-      const branches = await cache.current.read(tree.sessions, sessionId);
-      setTree({ sessions: tree.sessions, branches });
+      words.current.read(ids, tree).then(
+        (more) => more && setTree((now) => now && words.current.in(now)),
+        () => undefined, // asked again when they come into sight the next time
+      );
     },
-    [tree, sessionId],
+    [tree],
   );
-  const more = new Set(
-    tree?.sessions.filter((s) => !s.deleted && !tree.branches.has(s.id)).map((s) => s.id),
-  );
-  return { tree, error, retry, more, expand };
+  return { tree, error, retry, inSight };
 }

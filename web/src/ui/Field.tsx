@@ -39,74 +39,36 @@ function Frame({
   );
 }
 
-const said = (id: string, { hint, error }: FieldProps) => ({
-  "aria-describedby": hint || error ? `${id}-said` : undefined,
-  "aria-invalid": error ? true : undefined,
-});
-
-export function TextField({
-  label,
-  hideLabel,
-  hint,
-  error,
-  className,
-  ...rest
-}: FieldProps & ComponentProps<"input">) {
+/** What a field's frame needs, and what its control does. */
+function useField<P extends FieldProps & { className?: string }>(props: P) {
+  const { label, hideLabel, hint, error, className, ...rest } = props;
   const id = useId();
-  const field = { label, hideLabel, hint, error };
+  return {
+    frame: { id, label, hideLabel, hint, error },
+    control: {
+      ...rest,
+      id,
+      className: cx("ui-input", className),
+      "aria-describedby": hint || error ? `${id}-said` : undefined,
+      "aria-invalid": error ? true : undefined,
+    },
+  };
+}
+
+export function TextField(props: FieldProps & ComponentProps<"input">) {
+  const { frame, control } = useField(props);
   return (
-    <Frame id={id} {...field}>
-      <input
-        type="text"
-        autoComplete="off"
-        {...rest}
-        id={id}
-        {...said(id, field)}
-        className={cx("ui-input", className)}
-      />
+    <Frame {...frame}>
+      <input type="text" autoComplete="off" {...control} />
     </Frame>
   );
 }
 
-export function TextArea({
-  label,
-  hideLabel,
-  hint,
-  error,
-  className,
-  ...rest
-}: FieldProps & ComponentProps<"textarea">) {
-  const id = useId();
-  const field = { label, hideLabel, hint, error };
+export function Select(props: FieldProps & ComponentProps<"select">) {
+  const { frame, control } = useField(props);
   return (
-    <Frame id={id} {...field}>
-      <textarea
-        rows={3}
-        {...rest}
-        id={id}
-        {...said(id, field)}
-        className={cx("ui-input", className)}
-      />
-    </Frame>
-  );
-}
-
-export function Select({
-  label,
-  hideLabel,
-  hint,
-  error,
-  className,
-  children,
-  ...rest
-}: FieldProps & ComponentProps<"select">) {
-  const id = useId();
-  const field = { label, hideLabel, hint, error };
-  return (
-    <Frame id={id} {...field}>
-      <select {...rest} id={id} {...said(id, field)} className={cx("ui-input", className)}>
-        {children}
-      </select>
+    <Frame {...frame}>
+      <select {...control} />
     </Frame>
   );
 }

@@ -3,33 +3,17 @@
 
 const apple = typeof navigator !== "undefined" && /Mac|iPhone|iPad/.test(navigator.platform);
 
-const NAMES: Record<string, string> = apple
-  ? {
-      mod: "⌘",
-      shift: "⇧",
-      alt: "⌥",
-      ctrl: "⌃",
-      enter: "↵",
-      escape: "Esc",
-      arrowup: "↑",
-      arrowdown: "↓",
-      arrowleft: "←",
-      arrowright: "→",
-      " ": "Space",
-    }
-  : {
-      mod: "Ctrl",
-      shift: "Shift",
-      alt: "Alt",
-      ctrl: "Ctrl",
-      enter: "Enter",
-      escape: "Esc",
-      arrowup: "↑",
-      arrowdown: "↓",
-      arrowleft: "←",
-      arrowright: "→",
-      " ": "Space",
-    };
+const NAMES: Record<string, string> = {
+  escape: "Esc",
+  arrowup: "↑",
+  arrowdown: "↓",
+  arrowleft: "←",
+  arrowright: "→",
+  " ": "Space",
+  ...(apple
+    ? { mod: "⌘", shift: "⇧", alt: "⌥", ctrl: "⌃", enter: "↵" }
+    : { mod: "Ctrl", ctrl: "Ctrl" }),
+};
 
 /** "mod+shift+b" -> ["Ctrl", "Shift", "B"]; a space parts the steps of a sequence ("g t"). */
 export function keyNames(keys: string): string[] {

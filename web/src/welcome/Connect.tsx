@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Says that echo answers as long as no model is connected, and how one is: with the lines for the
-// configuration, filled in when a model server runs on this machine. Offered, never taken unasked.
+// configuration, filled in when a model server runs on this machine. Such a one is offered: it answers
+// when somebody has pressed the button, never unasked.
 import { useEffect, useState } from "react";
-import { get } from "../api/client";
+import { get, post } from "../api/client";
 import { listAgents } from "../api/ramet";
 import { copyText } from "../chat/copy";
-import { Button, toast, toastError } from "../ui";
+import { loadAgents } from "../state/sessions";
+import { Button, Select, toast, toastError } from "../ui";
 import { fileLines, flagLine, type Nearby } from "./lines";
 import "./connect.css";
 
@@ -30,10 +32,67 @@ function Lines({ label, text }: { label: string; text: string }) {
   );
 }
 
+/** What runs here and could be used. */
+function Offer({ servers, onUsed }: { servers: Nearby[]; onUsed: (agent: string, what: Nearby) => void }) {
+  const [model, setModel] = useState(() => servers.map((each) => each.models[0]!));
+  const [busy, setBusy] = useState<string | null>(null);
+  const use = async (what: Nearby, chosen: string) => {
+    setBusy(what.url);
+    try {
+      const { name } = await post<{ name: string }>("/agents/nearby", { url: what.url, model: chosen });
+      onUsed(name, { ...what, models: [chosen] });
+    } catch (error) {
+      toastError(error, { label: "Try again", run: () => use(what, chosen) });
+    } finally {
+      setBusy(null);
+    }
+  };
+  return (
+    <ul className="connect-offer" aria-label="Model servers on this machine">
+      {servers.map((each, i) => (
+        <li key={each.url}>
+          <span className="connect-name">{each.name}</span>
+          <Select
+            label={`Model of ${each.name}`}
+            hideLabel
+            value={model[i]}
+            onChange={(e) => setModel(model.map((was, k) => (k === i ? e.target.value : was)))}
+          >
+            {each.models.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </Select>
+          <Button
+            variant="primary"
+            busy={busy === each.url}
+            disabled={busy !== null}
+            aria-label={`Use ${each.name}`}
+            onClick={() => void use(each, model[i]!)}
+          >
+            Use it
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function HowTo({ server, summary }: { server: Nearby; summary: string }) {
+  const model = server.models[0] ?? "";
+  return (
+    <details>
+      <summary>{summary}</summary>
+      <Lines label="Start the server with" text={flagLine(server.url, model)} />
+      <Lines label="or put into the file that --config names" text={fileLines(server.url, model)} />
+      <p>Any OpenAI-compatible endpoint will do. Then choose the agent beside the message.</p>
+    </details>
+  );
+}
+
 export function Connect() {
   const [echo, setEcho] = useState(false);
   const [servers, setServers] = useState<Nearby[]>([]);
-  const [chosen, setChosen] = useState(0);
+  const [used, setUsed] = useState<{ agent: string; server: Nearby } | null>(null);
 
   useEffect(() => {
     let here = true;
@@ -50,27 +109,32 @@ export function Connect() {
   }, []);
 
   if (!echo) return null;
-  const server = servers[chosen] ?? EXAMPLE;
-  const model = server.models[0] ?? "";
+  if (used)
+    return (
+      <section className="connect" aria-label="Connect a model">
+        <p className="connect-head" role="status">
+          {used.server.models[0]} of {used.server.name} answers new chats now, as the agent {used.agent}.
+        </p>
+        <HowTo server={used.server} summary="How to keep it when the server is started again" />
+      </section>
+    );
+  const [first] = servers;
   return (
     <section className="connect" aria-label="Connect a model">
       <p className="connect-head">Echo answers until you connect a model.</p>
-      {servers.length > 0 && (
-        <p>
-          {servers.length > 1 ? "These model servers run" : "A model server runs"} on this machine:{" "}
-          {servers.map((each, i) => (
-            <Button key={each.url} small aria-pressed={i === chosen} onClick={() => setChosen(i)}>
-              {each.name} · {each.models[0]}
-            </Button>
-          ))}
-        </p>
+      {first && (
+        <>
+          <p>{servers.length > 1 ? "These model servers run on this machine:" : "A model server runs on this machine:"}</p>
+          <Offer
+            servers={servers}
+            onUsed={(agent, server) => {
+              setUsed({ agent, server });
+              loadAgents(true).catch(() => undefined);
+            }}
+          />
+        </>
       )}
-      <details>
-        <summary>How to connect {server.name || "one"}</summary>
-        <Lines label="Start the server with" text={flagLine(server.url, model)} />
-        <Lines label="or put into the file that --config names" text={fileLines(server.url, model)} />
-        <p>Any OpenAI-compatible endpoint will do. Then choose the agent beside the message.</p>
-      </details>
+      <HowTo server={first ?? EXAMPLE} summary={first ? "Or configure it" : "How to connect one"} />
     </section>
   );
 }
