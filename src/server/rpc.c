@@ -226,12 +226,15 @@ grpc_slice call_bytes(rpc *r)
 
 /* ------------------------------------------------------------------------- requests */
 
-/* Metadata that is heard; what else HTTP knows would change what a route answers. */
+/* Metadata that is heard; what else HTTP knows would change what a route answers. Of one that is
+ * given more than once all values count, a line each: no id has two lines, so that a user that is
+ * named twice is refused. */
 static const char *call_header(face_req *q, const char *name)
 {
     static const char *const heard[] = {"authorization", "x-api-key", "x-user-id", "x-client-id",
                                         "x-request-id"};
     rpc *r = q->inner;
+    const char *found = NULL;
     if (strcasecmp(name, "Content-Type") == 0)
         return "application/json";
     for (size_t i = 0; i < sizeof heard / sizeof *heard; i++) {
@@ -240,11 +243,13 @@ static const char *call_header(face_req *q, const char *name)
         for (size_t k = 0; k < r->metadata.count; k++) {
             const grpc_metadata *m = &r->metadata.metadata[k];
             size_t n = GRPC_SLICE_LENGTH(m->value);
-            if (n && grpc_slice_str_cmp(m->key, heard[i]) == 0)
-                return arena_memdup(q->a, GRPC_SLICE_START_PTR(m->value), n);
+            if (!n || grpc_slice_str_cmp(m->key, heard[i]) != 0)
+                continue;
+            const char *value = arena_memdup(q->a, GRPC_SLICE_START_PTR(m->value), n);
+            found = found ? arena_printf(q->a, "%s\n%s", found, value) : value;
         }
     }
-    return NULL;
+    return found;
 }
 
 static void request_id(face_req *q)

@@ -508,6 +508,8 @@ test('who asks: metadata, request ids, credentials', async () => {
   await ok(append(c, 'a', say('for carol'), { 'x-api-key': 'app-1', 'x-user-id': 'carol' }));
   assert.equal((await ok(c.call(ConversationsService, 'getConversation', { conversationId: 'a' }, { authorization: 'Bearer carol' }))).ownerUserId, 'carol');
   await refused(c.call(ConversationsService, 'getConversation', { conversationId: 'a' }, { ...alice, 'x-user-id': 'carol' }), 'PERMISSION_DENIED');
+  await refused(list({ 'x-api-key': 'app-1', 'x-user-id': ['carol', 'dave'] }), 'INVALID_ARGUMENT');
+  await ok(list({ ...alice, 'x-user-id': ['carol', 'dave'] })); // not trusted: not looked at
   const named = await c.call(ConversationsService, 'getConversation', { conversationId: 'none' }, { ...alice, 'x-request-id': 'my.id-1_' });
   assert.deepEqual([named.code, named.headers.get('x-request-id'), named.trailers.get('x-request-id')], ['NOT_FOUND', ['my.id-1_'], ['my.id-1_']]);
   const made = await c.call(SystemService, 'getHealth', {}, { 'x-request-id': 'not fine' });
