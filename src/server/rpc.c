@@ -6,11 +6,13 @@
 #include "server/rpc_own.h"
 
 #include "base/util.h"
+#include "server/server.h"
 
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/grpc_posix.h>
 #include <grpc/grpc_security.h>
 #include <grpc/support/alloc.h>
+#include <grpc/support/log.h>
 #include <grpc/support/time.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -400,8 +402,16 @@ static grpc_server *server_make(const rpc_config *cfg)
     return grpc_server_create(&all, NULL);
 }
 
+/* What the core has to say goes where all else goes. */
+static void core_says(gpr_log_func_args *a)
+{
+    log_line(a->severity == GPR_LOG_SEVERITY_ERROR ? LOG_WARN : LOG_DEBUG, "gRPC", "text",
+             a->message, NULL);
+}
+
 rpc_server *rpc_start(const rpc_config *cfg)
 {
+    gpr_set_log_function(core_says);
     grpc_init();
     rpc_server *s = xcalloc(1, sizeof *s);
     s->cfg = *cfg;
