@@ -196,14 +196,14 @@ static void on_received_here(rpc *r, bool fine)
 
 static void receive(rpc *r, rpc_step *next, void (*fired)(rpc *, bool))
 {
-    grpc_op op = {.op = GRPC_OP_RECV_MESSAGE};
+    grpc_op want = {.op = GRPC_OP_RECV_MESSAGE};
     if (r->in)
         grpc_byte_buffer_destroy(r->in);
     r->in = NULL;
-    op.data.recv_message.recv_message = &r->in;
+    want.data.recv_message.recv_message = &r->in;
     r->next = next;
     r->received.fired = fired;
-    begin(r, &op, 1, &r->received);
+    begin(r, &want, 1, &r->received);
 }
 
 void call_receive(rpc *r, rpc_step *next)
@@ -319,10 +319,10 @@ static void on_arrived(rpc *r, bool fine)
     size_t open = atomic_fetch_add(&s->open, 1);
     r->m = memory_rpc_find(path);
     atomic_fetch_add(&r->owners, 1);
-    grpc_op op = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
-    op.data.recv_close_on_server.cancelled = &r->was_cancelled;
+    grpc_op want = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
+    want.data.recv_close_on_server.cancelled = &r->was_cancelled;
     r->closed.fired = on_closed;
-    begin(r, &op, 1, &r->closed);
+    begin(r, &want, 1, &r->closed);
     if (open >= (size_t)s->cfg.calls)
         call_finish(r, RPC_RESOURCE_EXHAUSTED, "too many calls are open", false);
     else if (r->m)
