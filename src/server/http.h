@@ -60,6 +60,8 @@ typedef struct http_config {
 http *http_start(const http_config *cfg, char *message);
 int http_port(const http *h);
 int http_h2_port(const http *h); /* of the second address */
+/* Lets nobody in any more, and hands nothing on. NULL is fine; http_stop() does it, too. */
+void http_shut(http *h);
 /* No new connections and requests; those that run finish, at most within `seconds`; streams end.
  * False: some still run on threads of the pool; nothing was freed, and what they use (the store)
  * must not be either: the process can only exit. */

@@ -738,6 +738,7 @@ static void parts_end(server *s)
     if (s->live)
         live_stop(s->live);
     int64_t began = time_mono_us();
+    http_shut(s->http);
     bool quiet = rpc_stop(s->rpc, (int)s->cfg->stop_s);
     int left = (int)(s->cfg->stop_s - (time_mono_us() - began) / 1000000);
     /* What still runs uses all of this: then the process can only end. */
