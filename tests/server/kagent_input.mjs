@@ -227,7 +227,7 @@ test('A2A: every parameter of every method of another type', async () => {
     [{ message: m, configuration: { blocking: 'x', returnImmediately: 'x' } }, /blocking|returnImmediately/],
   ];
   const ids = [[{}, /id/], ...[7, '', {}, [], null].map((v) => [{ id: v }, /id/])];
-  const lists = [...[0, 101, 'x', 1.5].map((v) => [{ pageSize: v }, /pageSize/]), ...[7, {}, 'x', 'p1', 'p1.2.9999.x', 'p-1.1.0.'].map((v) => [{ pageToken: v }, /pageToken/]),
+  const lists = [...[0, 101, 'x', 1.5].map((v) => [{ pageSize: v }, /pageSize/]), ...[7, {}, 'x', 'p1', 'p1.2', 'p1.2.', 'p1.x.y', 'p-1.1.x'].map((v) => [{ pageToken: v }, /pageToken/]),
     ...[7, 'odd'].map((v) => [{ status: v }, /status/]), ...[7, 'now'].map((v) => [{ statusTimestampAfter: v }, /statusTimestampAfter/]),
     ...['x', 1].map((v) => [{ includeArtifacts: v }, /includeArtifacts/]), [{ contextId: 7 }, /contextId/], [{ historyLength: -1 }, /historyLength/]];
   const calls = [['message/send', sends(message)], ['message/stream', sends(message)], ['tasks/get', [...ids, [{ id: 'x', historyLength: 'x' }, /historyLength/]]], ['tasks/cancel', ids], ['tasks/resubscribe', ids],
