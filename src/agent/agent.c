@@ -385,7 +385,7 @@ static void models_write(const agent *it, json_writer *w)
     const char *context = agent_get(it, "context");
     if (model)
         jw_kstr(w, "model", model);
-    if (others) {
+    if (others && *others) {
         jw_key(w, "models");
         jw_array(w);
         for (size_t n; *(others += strspn(others, " \t")); others += n) {

@@ -859,7 +859,7 @@ test('without an agent and without a conductor there is nobody', async () => {
 });
 
 test('it adds less than a millisecond a message, and its memory stays flat', async () => {
-  const e = await editor({});
+  const e = await editor({ env: { ASAN_OPTIONS: [process.env.ASAN_OPTIONS, 'quarantine_size_mb=1'].filter(Boolean).join(':') } });
   const s = await e.open();
   const memory = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${e.pid}/status`, 'utf8'))[1]);
   await e.prompt(s, 'each 1000');

@@ -59,8 +59,8 @@ Test(agent, the_first_configured_is_the_default)
         b.p,
         "[{\"name\":\"gpt\",\"kind\":\"openai\",\"about\":\"a model behind an OpenAI-compatible "
         "chat "
-        "endpoint\",\"default\":true,\"model\":\"m\",\"models\":[]},{\"name\":\"slow\",\"kind\":"
-        "\"echo\",\"about\":\"says "
+        "endpoint\",\"default\":true,\"model\":\"m\"},{\"name\":\"slow\",\"kind\":\"echo\","
+        "\"about\":\"says "
         "what it is told, word by word; needs nothing\",\"default\":false},{\"name\":\"echo\","
         "\"kind\":\"echo\",\"about\":\"says what it is told, word by word; needs nothing\","
         "\"default\":false}]");
