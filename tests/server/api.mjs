@@ -908,20 +908,18 @@ test('model servers of this machine are found, and nothing else is taken for one
 
 test('a model server of this machine is used when it is asked for, and no other', async () => {
   const own = await start();
-  const url = 'http://127.0.0.1:1234/v1', use = (json) => call(own, 'POST', 'agents/nearby', { json });
-  const names = async () => (await must(own, 'GET', 'agents')).agents.map((a) => [a.name, a.default]);
+  const url = 'http://127.0.0.1:1234/v1', use = (json) => good(own, 'POST', 'agents/nearby', post(json));
+  const names = async () => (await good(own, 'GET', 'agents')).agents.map((a) => [a.name, a.default]);
   assert.deepEqual(await names(), [['echo', true]]);
   for (const [json, field] of [[{ url: 'http://127.0.0.1:1235/v1', model: 'x' }, 'url'], [{ url: 'http://example.com/v1', model: 'x' }, 'url'],
-                               [{ url, model: '' }, 'model'], [{ url, model: 'x'.repeat(256) }, 'model'], [{ url }, 'model']]) {
-    const r = await use(json);
-    assert.deepEqual([r.status, r.json?.field], [400, field], JSON.stringify(json).slice(0, 80));
-  }
+                               [{ url, model: '' }, 'model'], [{ url, model: 'x'.repeat(256) }, 'model'], [{ url }, 'model']])
+    await bad(own, 'POST', 'agents/nearby', post(json), 400, 'invalid_request', field);
   assert.deepEqual(await names(), [['echo', true]]);
   const odd = 'a "b", \\ c';
-  assert.deepEqual((await use({ url, model: 'x' })).json, { name: 'local' });
-  assert.deepEqual((await use({ url, model: 'x' })).json, { name: 'local' }, 'it is there already');
-  assert.deepEqual((await use({ url, model: odd })).json, { name: 'local-2' });
-  assert.deepEqual((await use({ url, model: odd })).json, { name: 'local-2' });
+  assert.deepEqual(await use({ url, model: 'x' }), { name: 'local' });
+  assert.deepEqual(await use({ url, model: 'x' }), { name: 'local' }, 'it is there already');
+  assert.deepEqual(await use({ url, model: odd }), { name: 'local-2' });
+  assert.deepEqual(await use({ url, model: odd }), { name: 'local-2' });
   assert.deepEqual(await names(), [['echo', false], ['local', true], ['local-2', false]]);
 });
 
