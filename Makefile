@@ -180,7 +180,7 @@ $(B)/tests/%: $(B)/libramet.a
 
 TESTS := $(B)/tests/unit $(B)/tests/agent $(B)/tests/model $(B)/tests/model_http $(B)/tests/fault
 
-$(UNIT_SRC:%.c=$(B)/obj/%.o): | setup-test
+$(UNIT_SRC:%.c=$(B)/obj/%.o): | setup-test $(GEN)
 
 test: setup-test all $(TESTS)
 	@ENGINE='$(ENGINE)' SUITE='$(SUITE)' tests/run $(B)

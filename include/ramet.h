@@ -769,10 +769,10 @@ typedef struct ramet_across_in {
     /* Entries of ramet_across_entry() that the page is behind, or before; by key: and theirs. */
     const ramet_entry *after, *before;
     const char *after_key, *before_key;
-    bool tail;               /* the last ones */
-    const ramet_entry *upto; /* by time: nothing behind this one */
-    int64_t end;             /* only positions below this; 0 = all */
-    int limit;               /* 1-1000; 0 = 50 */
+    bool tail;                                     /* the last ones */
+    const ramet_entry *upto;                       /* by time: nothing behind this one */
+    int64_t end;                                   /* only positions below this; 0 = all */
+    int limit;                                     /* 1-1000; 0 = 50 */
     bool (*want)(void *arg, const ramet_entry *e); /* as in ramet_read_in */
     void *want_arg;
 } ramet_across_in;

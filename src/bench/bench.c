@@ -43,6 +43,7 @@ static const bench_case cases[] = {
      false},
     {"kagent", "forks of kagent sessions, and tasks that grow", case_kagent, false},
     {"memory", "forks and pages of memory-service conversations", case_memory, false},
+    {"grpc", "memory-service by gRPC against REST", case_grpc, false},
     {"acp", "what ramet acp adds to a message", case_acp, false},
     {"bodies", "where large bodies are kept best (not run by default)", case_bodies, true},
 };

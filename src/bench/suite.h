@@ -51,6 +51,7 @@ void case_turns(bench *b);
 void case_postgres(bench *b);
 void case_kagent(bench *b);
 void case_memory(bench *b);
+void case_grpc(bench *b);
 void case_acp(bench *b);
 void case_sandbox(bench *b);
 void case_bodies(bench *b);

@@ -122,6 +122,7 @@ typedef struct face {
     /* Writes an error in the shape of the protocol; q->out is empty and q->status set. NULL: the
      * shape of the native API. `code` is stable, `field` may be NULL. */
     void (*fail)(face_req *q, const char *code, const char *field, const char *message);
+    const char *referrer; /* Referrer-Policy of its answers; NULL: no-referrer */
 } face;
 
 extern const face face_native;     /* face/native_api.c */

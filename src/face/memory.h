@@ -114,7 +114,8 @@ void memory_file_error(face_req *q, const char *id);
 memory_handler memory_file_post, memory_file_get, memory_file_delete, memory_file_url,
     memory_file_signed;
 bool memory_file_sink(face_req *q, const void *bytes, size_t n);
-/* An upload that is no form: all that the sink is given is the file. False: the answer is filled. */
+/* An upload that is no form: all that the sink is given is the file. False: the answer is filled.
+ */
 bool memory_file_begin(face_req *q, const char *name, const char *type);
 memory_handler memory_file_about;
 /* The error of an attachment that is still being brought. */

@@ -214,7 +214,7 @@ static const face_param params[] = {
 };
 
 const face face_memory = {
-    .name = "memory", .title = "memory-service", .prefix = "/v1", .who = WHO_MEMORY, .fail = memory_fail,
+    .name = "memory", .title = "memory-service", .prefix = "/v1", .who = WHO_MEMORY, .fail = memory_fail, .referrer = "strict-origin-when-cross-origin",
     .about = "For clients of memory-service, as they are. A conversation is a session; its forks are the tree. Errors are "
              "`{\"code\", \"error\", \"requestId\", \"details\"?}`. Unknown parameters and members are not looked at.\n"
              "Who asks: `Authorization: Bearer`; `X-API-Key` or `X-Client-ID` names the client, which the channels `context` and `journal` belong to.",

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { CONTENT_MOST = 1000, TITLE_BYTES = 40 };
+enum { CONTENT_MOST = 1000, TITLE_BYTES = 40, TYPE_MOST = 127 };
 
 static bool refuse_message(face_req *q, const char *message)
 {
@@ -121,7 +121,9 @@ bool memory_new_read(face_req *q, const json_doc *d, const json_node *o, memory_
         return refuse_message(q, "content has more than 1000 elements");
     n->content = json_raw(q->a, d, content);
     return channel_read(q, channel, n) && rights_check(q, user, n) &&
-           (!is_blank(n->content_type) || refuse_message(q, "contentType must not be blank"));
+           (!is_blank(n->content_type) || refuse_message(q, "contentType must not be blank")) &&
+           (strlen(n->content_type) <= TYPE_MOST ||
+            refuse_message(q, "contentType has more than 127 characters"));
 }
 
 /* ---- the rules of the channel history, when it was named */

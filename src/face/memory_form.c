@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { HEADERS_MOST = 8192, JSON_MOST = 65536, BOUNDARY_MOST = 70 };
+enum { HEADERS_MOST = 8192, JSON_MOST = 65536, BOUNDARY_MOST = 70, FILE_MOST = 10 << 20 };
 
 typedef struct file_shown {
     const char *id, *type, *name, *sha, *url, *status;
@@ -57,6 +57,7 @@ typedef struct form {
     buf held;                     /* bytes that are not understood yet */
     char mark[BOUNDARY_MOST + 8]; /* "\r\n--BOUNDARY" */
     size_t n_mark;
+    size_t size; /* of the file so far */
     form_state state;
     bool in_file;
     ramet_upload *to;
@@ -187,6 +188,11 @@ static bool part_add(form *f, const void *bytes, size_t n)
 {
     if (!n || !f->in_file)
         return true;
+    f->size += n;
+    if (f->size > FILE_MOST) {
+        memory_refuse(f->q, 413, NULL, "a file has at most 10 MiB", NULL);
+        return false;
+    }
     if (ramet_upload_add(f->to, bytes, n) == RAMET_OK)
         return true;
     memory_file_error(f->q, "");

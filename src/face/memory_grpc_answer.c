@@ -66,7 +66,8 @@ bool memory_rpc_write(face_req *q, const memory_rpc *m, buf *out)
         }
         ProtobufCMessage *answer =
             answer_make(q, m, &d, download ? &memory__v1__attachment_info__descriptor : kind);
-        Memory__V1__DownloadAttachmentResponse first = MEMORY__V1__DOWNLOAD_ATTACHMENT_RESPONSE__INIT;
+        Memory__V1__DownloadAttachmentResponse first =
+            MEMORY__V1__DOWNLOAD_ATTACHMENT_RESPONSE__INIT;
         if (download) {
             first.payload_case = MEMORY__V1__DOWNLOAD_ATTACHMENT_RESPONSE__PAYLOAD_METADATA;
             first.metadata = (Memory__V1__AttachmentInfo *)answer;
@@ -94,13 +95,20 @@ static int code_of(int status, const char *error)
 {
     static const struct {
         int status, code;
-    } codes[] = {{307, RPC_FAILED_PRECONDITION}, {400, RPC_INVALID_ARGUMENT},
-                 {401, RPC_UNAUTHENTICATED},     {403, RPC_PERMISSION_DENIED},
-                 {404, RPC_NOT_FOUND},           {405, RPC_UNIMPLEMENTED},
-                 {409, RPC_ABORTED},             {413, RPC_RESOURCE_EXHAUSTED},
-                 {415, RPC_INVALID_ARGUMENT},    {416, RPC_INVALID_ARGUMENT},
-                 {422, RPC_FAILED_PRECONDITION}, {429, RPC_RESOURCE_EXHAUSTED},
-                 {501, RPC_UNIMPLEMENTED},       {503, RPC_UNAVAILABLE},
+    } codes[] = {{307, RPC_FAILED_PRECONDITION},
+                 {400, RPC_INVALID_ARGUMENT},
+                 {401, RPC_UNAUTHENTICATED},
+                 {403, RPC_PERMISSION_DENIED},
+                 {404, RPC_NOT_FOUND},
+                 {405, RPC_UNIMPLEMENTED},
+                 {409, RPC_ABORTED},
+                 {413, RPC_RESOURCE_EXHAUSTED},
+                 {415, RPC_INVALID_ARGUMENT},
+                 {416, RPC_INVALID_ARGUMENT},
+                 {422, RPC_FAILED_PRECONDITION},
+                 {429, RPC_RESOURCE_EXHAUSTED},
+                 {501, RPC_UNIMPLEMENTED},
+                 {503, RPC_UNAVAILABLE},
                  {504, RPC_DEADLINE_EXCEEDED}};
     if (status == 409 && strcmp(error, MEMORY_NOT_READY) == 0)
         return RPC_FAILED_PRECONDITION;
@@ -119,8 +127,7 @@ int memory_rpc_status(face_req *q, const char **message)
     if (q->out.n && json_parse(q->a, q->out.p, q->out.n, 0, &d, NULL)) {
         const json_node *o = &d.nodes[0];
         const char *error = json_text(q->a, &d, json_get(&d, o, "error"));
-        const char *more =
-            json_text(q->a, &d, json_get(&d, json_get(&d, o, "details"), "message"));
+        const char *more = json_text(q->a, &d, json_get(&d, json_get(&d, o, "details"), "message"));
         *message = more ? more : error ? error : "";
     }
     int code = code_of(q->status, *message);

@@ -11,7 +11,8 @@
 
 /* A field of the request goes to the part of the path, the parameter or the member of its name in
  * JSON; `names` says otherwise: "a=b" it is called b there, "a=." its own fields go there, "a=-" it
- * goes nowhere. `answer` says the same of members and the fields of the answer ("a=.": all of it). */
+ * goes nowhere. `answer` says the same of members and the fields of the answer ("a=.": all of it).
+ */
 struct memory_rpc {
     const ProtobufCServiceDescriptor *service;
     const char *method, *route;

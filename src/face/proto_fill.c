@@ -30,8 +30,8 @@ static Google__Protobuf__Struct *struct_make(arena *a, const json_doc *d, const 
         (Google__Protobuf__Struct *)proto_new(a, &google__protobuf__struct__descriptor);
     s->fields = arena_array(a, o->count + 1, sizeof *s->fields);
     for (const json_node *k = json_first(d, o), *v; k; k = json_next(d, o, v)) {
-        Google__Protobuf__Struct__FieldsEntry *e = (void *)proto_new(
-            a, &google__protobuf__struct__fields_entry__descriptor);
+        Google__Protobuf__Struct__FieldsEntry *e =
+            (void *)proto_new(a, &google__protobuf__struct__fields_entry__descriptor);
         v = json_next(d, o, k);
         e->key = text_bytes(a, d, k);
         e->value = any_make(a, d, v);

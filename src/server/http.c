@@ -413,10 +413,18 @@ static bool drain(http *h, int64_t until, bool all)
     }
 }
 
+void http_shut(http *h)
+{
+    if (h && !h->shut)
+        listen_stop(h);
+    if (h)
+        h->shut = true;
+}
+
 bool http_stop(http *h, int seconds)
 {
     atomic_store(&h->stopping, true);
-    listen_stop(h);
+    http_shut(h);
     bool fine = drain(h, time_mono_us() + (int64_t)seconds * 1000000, false);
     pool_close(h->cfg.pool);
     if (!fine && !drain(h, time_mono_us() + 1000000, true) && pool_busy(h->cfg.pool))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * http.h: HTTP/1.1 for the faces. Knows nothing of conversations. What turns out to be HTTP/2 by its
- * first bytes is handed on; its connections count, and are limited, like all others.
+ * http.h: HTTP/1.1 for the faces. Knows nothing of conversations. What turns out to be HTTP/2 by
+ * its first bytes is handed on; its connections count, and are limited, like all others.
  *
  * A worker (one a core, epoll) reads a request. When it is whole, it is run: short ones at once, on
  * the worker; all others on a thread of a pool, while the connection is suspended, so that a write
@@ -60,6 +60,8 @@ typedef struct http_config {
 http *http_start(const http_config *cfg, char *message);
 int http_port(const http *h);
 int http_h2_port(const http *h); /* of the second address */
+/* Lets nobody in any more, and hands nothing on. NULL is fine; http_stop() does it, too. */
+void http_shut(http *h);
 /* No new connections and requests; those that run finish, at most within `seconds`; streams end.
  * False: some still run on threads of the pool; nothing was freed, and what they use (the store)
  * must not be either: the process can only exit. */

@@ -120,7 +120,7 @@ static void add_common(exchange *x, struct MHD_Response *r, bool body)
     add(r, "X-Request-ID", q->id);
     add(r, "X-Content-Type-Options", "nosniff");
     if (!added(q, "Referrer-Policy"))
-        add(r, "Referrer-Policy", "no-referrer");
+        add(r, "Referrer-Policy", q->face && q->face->referrer ? q->face->referrer : "no-referrer");
     if (body && strncmp(type, "text/html", 9) == 0) {
         add(r, "X-Frame-Options", "DENY");
         if (!added(q, "Content-Security-Policy"))

@@ -119,9 +119,11 @@ static void to_worker(http *h, int fd)
     h->next_daemon = (h->next_daemon + 1) % h->n_daemons;
 }
 
+/* Closing a descriptor does not take it out of epoll while the socket has another one. */
 static void connection_end(http *h, peer *p)
 {
     int fd = p->fd;
+    watch_fd(h, EPOLL_CTL_DEL, fd, 0, NULL);
     peer_free(h, p);
     close(fd);
 }
@@ -139,9 +141,10 @@ static void hand_on(http *h, peer *p)
     if (second >= 0 && peer_unlimit(p) && watch_fd(h, EPOLL_CTL_ADD, second, EPOLLET, p) &&
         h->cfg.h2(fd, h->cfg.arg))
         return;
-    peer_free(h, p);
     if (second >= 0)
-        close(second);
+        connection_end(h, p);
+    else
+        peer_free(h, p);
     close(fd);
 }
 

@@ -102,6 +102,7 @@ struct http {
     int listen_wake; /* readable: the acceptor ends */
     int listen_poll; /* epoll of the acceptor */
     pthread_t listener;
+    bool shut;            /* nobody listens any more; of who stops it */
     atomic_bool stopping; /* requests that come now are refused */
     uint64_t id_salt;
     _Atomic uint64_t id_next;

@@ -6,11 +6,13 @@
 #include "server/rpc_own.h"
 
 #include "base/util.h"
+#include "server/server.h"
 
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/grpc_posix.h>
 #include <grpc/grpc_security.h>
 #include <grpc/support/alloc.h>
+#include <grpc/support/log.h>
 #include <grpc/support/time.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -22,9 +24,9 @@
 #include <unistd.h>
 
 #define ANSWER_MAX ((size_t)1 << 30)
-#define STREAMS_MOST 256     /* calls at once of one connection */
+#define STREAMS_MOST 256 /* calls at once of one connection */
 #define TICK_US 500000
-#define PING_MS 10000        /* a client may ask so often whether the server is there */
+#define PING_MS 10000 /* a client may ask so often whether the server is there */
 
 static void arrive(rpc_server *s);
 
@@ -194,14 +196,14 @@ static void on_received_here(rpc *r, bool fine)
 
 static void receive(rpc *r, rpc_step *next, void (*fired)(rpc *, bool))
 {
-    grpc_op op = {.op = GRPC_OP_RECV_MESSAGE};
+    grpc_op want = {.op = GRPC_OP_RECV_MESSAGE};
     if (r->in)
         grpc_byte_buffer_destroy(r->in);
     r->in = NULL;
-    op.data.recv_message.recv_message = &r->in;
+    want.data.recv_message.recv_message = &r->in;
     r->next = next;
     r->received.fired = fired;
-    begin(r, &op, 1, &r->received);
+    begin(r, &want, 1, &r->received);
 }
 
 void call_receive(rpc *r, rpc_step *next)
@@ -226,12 +228,15 @@ grpc_slice call_bytes(rpc *r)
 
 /* ------------------------------------------------------------------------- requests */
 
-/* Metadata that is heard; what else HTTP knows would change what a route answers. */
+/* Metadata that is heard; what else HTTP knows would change what a route answers. Of one that is
+ * given more than once all values count, a line each: no id has two lines, so that a user that is
+ * named twice is refused. */
 static const char *call_header(face_req *q, const char *name)
 {
     static const char *const heard[] = {"authorization", "x-api-key", "x-user-id", "x-client-id",
                                         "x-request-id"};
     rpc *r = q->inner;
+    const char *found = NULL;
     if (strcasecmp(name, "Content-Type") == 0)
         return "application/json";
     for (size_t i = 0; i < sizeof heard / sizeof *heard; i++) {
@@ -240,11 +245,13 @@ static const char *call_header(face_req *q, const char *name)
         for (size_t k = 0; k < r->metadata.count; k++) {
             const grpc_metadata *m = &r->metadata.metadata[k];
             size_t n = GRPC_SLICE_LENGTH(m->value);
-            if (n && grpc_slice_str_cmp(m->key, heard[i]) == 0)
-                return arena_memdup(q->a, GRPC_SLICE_START_PTR(m->value), n);
+            if (!n || grpc_slice_str_cmp(m->key, heard[i]) != 0)
+                continue;
+            const char *value = arena_memdup(q->a, GRPC_SLICE_START_PTR(m->value), n);
+            found = found ? arena_printf(q->a, "%s\n%s", found, value) : value;
         }
     }
-    return NULL;
+    return found;
 }
 
 static void request_id(face_req *q)
@@ -312,10 +319,10 @@ static void on_arrived(rpc *r, bool fine)
     size_t open = atomic_fetch_add(&s->open, 1);
     r->m = memory_rpc_find(path);
     atomic_fetch_add(&r->owners, 1);
-    grpc_op op = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
-    op.data.recv_close_on_server.cancelled = &r->was_cancelled;
+    grpc_op want = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
+    want.data.recv_close_on_server.cancelled = &r->was_cancelled;
     r->closed.fired = on_closed;
-    begin(r, &op, 1, &r->closed);
+    begin(r, &want, 1, &r->closed);
     if (open >= (size_t)s->cfg.calls)
         call_finish(r, RPC_RESOURCE_EXHAUSTED, "too many calls are open", false);
     else if (r->m)
@@ -360,8 +367,8 @@ static void *thread_main(void *arg)
 {
     rpc_server *s = arg;
     for (;;) {
-        gpr_timespec until = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
-                                          gpr_time_from_micros(TICK_US, GPR_TIMESPAN));
+        gpr_timespec until =
+            gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_micros(TICK_US, GPR_TIMESPAN));
         grpc_event e = grpc_completion_queue_next(s->queue, until, NULL);
         if (e.type == GRPC_QUEUE_SHUTDOWN)
             return NULL;
@@ -395,8 +402,16 @@ static grpc_server *server_make(const rpc_config *cfg)
     return grpc_server_create(&all, NULL);
 }
 
+/* What the core has to say goes where all else goes. */
+static void core_says(gpr_log_func_args *a)
+{
+    log_line(a->severity == GPR_LOG_SEVERITY_ERROR ? LOG_WARN : LOG_DEBUG, "gRPC", "text",
+             a->message, NULL);
+}
+
 rpc_server *rpc_start(const rpc_config *cfg)
 {
+    gpr_set_log_function(core_says);
     grpc_init();
     rpc_server *s = xcalloc(1, sizeof *s);
     s->cfg = *cfg;

@@ -223,8 +223,8 @@ static void step_events(rpc *r)
         if (events_take(r, &over))
             continue;
         if (over)
-            call_finish(r, RPC_UNAVAILABLE, "the stream has ended; begin again behind its last cursor",
-                        false);
+            call_finish(r, RPC_UNAVAILABLE,
+                        "the stream has ended; begin again behind its last cursor", false);
         return;
     }
     call_send(r, true, events_sent);

@@ -44,9 +44,10 @@ struct rpc {
     bool counted;
     const memory_rpc *m; /* NULL: one of the tools */
     face_req q;
-    grpc_byte_buffer *in, *out; /* the message that came (NULL: the client sends no more), or goes */
-    grpc_metadata about[1];     /* x-request-id */
-    grpc_slice words;           /* of the status */
+    grpc_byte_buffer *in,
+        *out;               /* the message that came (NULL: the client sends no more), or goes */
+    grpc_metadata about[1]; /* x-request-id */
+    grpc_slice words;       /* of the status */
     rpc_step *next;
     pool_job job;
     arena *scratch; /* of one message */
@@ -98,7 +99,7 @@ grpc_slice call_bytes(rpc *r);
 
 /* ---- rpc_memory.c */
 void memory_call_begin(rpc *r);
-void memory_call_closed(rpc *r); /* it is over: nothing that sleeps may go on sleeping */
+void memory_call_closed(rpc *r);     /* it is over: nothing that sleeps may go on sleeping */
 bool memory_call_late(const rpc *r); /* what it did is to be undone, on the pool */
 void memory_call_free(rpc *r);
 

@@ -33,8 +33,7 @@ static struct {
 static void set_make(void)
 {
     const uint8_t *p = descriptors, *end = p + sizeof descriptors;
-    set.all =
-        google__protobuf__file_descriptor_set__unpack(NULL, sizeof descriptors, descriptors);
+    set.all = google__protobuf__file_descriptor_set__unpack(NULL, sizeof descriptors, descriptors);
     for (size_t i = 0; p < end && i < FILES_MOST; i++) {
         size_t n = 0;
         unsigned shift = 0;
@@ -152,8 +151,7 @@ static void answer_files(arena *a, reflect_response *out, int i)
     }
     Grpc__Reflection__V1__FileDescriptorResponse *files =
         (void *)proto_new(a, &grpc__reflection__v1__file_descriptor_response__descriptor);
-    files->file_descriptor_proto =
-        arena_array(a, FILES_MOST, sizeof *files->file_descriptor_proto);
+    files->file_descriptor_proto = arena_array(a, FILES_MOST, sizeof *files->file_descriptor_proto);
     files_add(files, seen, i);
     out->message_response_case =
         GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_FILE_DESCRIPTOR_RESPONSE;

@@ -53,10 +53,9 @@ typedef struct server {
 } server;
 
 /* The last one is not served by HTTP, but counted. */
-static const face *const faces[] = {&face_native,     &face_kagent,     &face_memory,
-                                    &face_a2a,        &face_a2a_kagent, &face_agentpod,
-                                    &face_about,      &face_login,      &face_page,
-                                    &face_memory_grpc};
+static const face *const faces[] = {&face_native,     &face_kagent,     &face_memory, &face_a2a,
+                                    &face_a2a_kagent, &face_agentpod,   &face_about,  &face_login,
+                                    &face_page,       &face_memory_grpc};
 enum { N_COUNTED = sizeof faces / sizeof *faces, N_FACES = N_COUNTED - 1 };
 
 const face *const *server_faces(size_t *n)
@@ -739,6 +738,7 @@ static void parts_end(server *s)
     if (s->live)
         live_stop(s->live);
     int64_t began = time_mono_us();
+    http_shut(s->http);
     bool quiet = rpc_stop(s->rpc, (int)s->cfg->stop_s);
     int left = (int)(s->cfg->stop_s - (time_mono_us() - began) / 1000000);
     /* What still runs uses all of this: then the process can only end. */

@@ -247,6 +247,125 @@ test('point 15: ids: conversations are texts, all else UUIDs', async () => {
   assert.deepEqual(words(await alice.listEntries('f', { forks: 'all', afterCursor: id })), ['B']);
 });
 
+test('rows of the contract: requests', async () => {
+  const { s, alice, agent } = await begin();
+  await alice.appendEntry('c', say('A'));
+  const ask = async (method, path, { headers = alice.headers, body } = {}) => {
+    const r = await fetch(s.url + path, { method, headers: { 'Content-Type': 'application/json', ...headers }, body });
+    const text = await r.text();
+    return { status: r.status, headers: r.headers, code: text && JSON.parse(text).code };
+  };
+  const is = async (status, code, ...rest) => {
+    const r = await ask(...rest);
+    assert.deepEqual([r.status, r.code], [status, code], rest.join(' '));
+    return r;
+  };
+  const found = await ask('GET', '/v1/conversations');
+  assert.deepEqual([found.headers.get('x-content-type-options'), found.headers.get('referrer-policy')], ['nosniff', 'strict-origin-when-cross-origin']);
+  const long = await ask('GET', '/v1/conversations', { headers: { ...alice.headers, 'X-Request-ID': 'x'.repeat(129) } });
+  assert.match(long.headers.get('x-request-id'), /^[A-Za-z0-9._-]{1,128}$/);
+  assert.notEqual(long.headers.get('x-request-id'), 'x'.repeat(129));
+  await is(404, 'not_found', 'GET', '/v1/nowhere', { headers: {} });
+  await is(400, 'invalid_request', 'POST', '/v1/conversations', { body: '{"title":' });
+  await is(400, 'invalid_request', 'POST', '/v1/conversations/c/entries', { body: '[]' });
+  await is(413, 'payload_too_large', 'POST', '/v1/conversations/c/entries', { body: `{"content":["${'x'.repeat(21 << 20)}"]}` });
+  for (const q of ['limit=1001', 'limit=x', 'limit=-1']) await is(400, 'invalid_request', 'GET', `/v1/conversations?${q}`, { headers: {} });
+  for (const q of ['fromSeq=-1', 'fromSeq=4294967296', 'fromSeq=x', 'upToEntryId=x', 'beforeCursor=x', 'tail=2'])
+    await is(400, 'invalid_request', 'GET', `/v1/conversations/c/entries?${q}`, { headers: {} });
+  await refused(agent.listEntries('c', { channel: 'context', epoch: 'odd' }), 400, 'bad_request');
+  assert.equal((await alice.listEntries('c', { epoch: 'odd', agentId: 'x', forks: 'odd' })).data.length, 1); // not looked at
+  for (const body of [{ archived: 'x' }, { metadata: [] }, { title: {} }]) await refused(alice.updateConversation('c', body), 400, 'invalid_request');
+  await refused(alice.updateConversation('c', { title: 'x'.repeat(501) }), 400, 'validation_error');
+  assert.deepEqual((await alice.listConversations({ mode: 'odd', ancestry: 'odd' })).data.map((x) => x.id), ['c']);
+  for (const call of [(c) => c.listEntries('c'), (c) => c.listForks('c'), (c) => c.listChildren('c'), (c) => c.listMemberships('c'), (c) => c.updateConversation('c', {})])
+    await refused(call(new MemoryClient(s.url, { user: 'eve' })), 403, 'forbidden');
+  for (const call of [() => alice.listEntries('no'), () => alice.listForks('no'), () => alice.listChildren('no'), () => alice.listMemberships('no'), () => alice.updateConversation('no', { title: 'x' })])
+    assert.equal((await refused(call(), 404, 'not_found')).error, 'conversation not found: no');
+  await is(401, 'unauthenticated', 'GET', '/v1/conversations', { headers: { 'X-Client-ID': 'agent-1' } });
+});
+
+test('rows of the contract: appends', async () => {
+  const { alice, agent, bob } = await begin();
+  const one = await alice.appendEntry('c', { entries: [say('only')] }); // a bare object
+  assert.equal(one.content[0].text, 'only');
+  const no = async (body, code = 'validation_error', who = alice) => (await refused(who.appendEntry('c', body), 400, code)).details;
+  await no({ content: [{}] });
+  await no({ contentType: 'x' }, 'invalid_request');
+  await no(say('x', { channel: 'odd' }));
+  await no(say('x', { seq: 4294967296 }), 'invalid_request');
+  await no(say('x', { agentId: 'x'.repeat(256) }), 'validation_error', agent);
+  await no(say('x', { contentType: `history/${'x'.repeat(120)}` }));
+  await no(say('x', { indexedContent: 'x'.repeat(100001) }));
+  await no({ channel: 'journal', contentType: 'x', content: [1], indexedContent: 'x' }, 'validation_error', agent);
+  // who and what an entry keeps; a conversation keeps the agent that it was made with
+  const e = await agent.appendEntry('c', say('y', { agentId: 'helper', userId: 'alice' }));
+  assert.deepEqual([e.userId, e.clientId, e.agentId], ['alice', 'agent-1', 'helper']);
+  assert.ok(!('agentId' in await alice.getConversation('c')));
+  // a title that is missing comes from the first history entry of an append
+  await alice.createConversation({ id: 'untitled' });
+  await agent.appendEntry('untitled', { channel: 'journal', contentType: 'x', content: [{ text: 'no title' }] });
+  assert.equal((await alice.getConversation('untitled')).title, '');
+  await alice.appendEntry('untitled', say('t'.repeat(50)));
+  assert.equal((await alice.getConversation('untitled')).title, 't'.repeat(40));
+  const before = await alice.getConversation('untitled');
+  await alice.appendEntry('untitled', say('later'));
+  const after = await alice.getConversation('untitled');
+  assert.deepEqual([after.title, after.updatedAt > before.updatedAt], [before.title, true]);
+  // children: a tree of their own with the members and the owner of the parent, and nothing of its entries
+  await alice.share('c', 'bob', 'writer');
+  const kid = await bob.appendEntry('kid', say('k', { startedByConversationId: 'c', startedByEntryId: one.id }));
+  const k = await alice.getConversation('kid');
+  assert.deepEqual([k.ownerUserId, k.startedByConversationId, k.startedByEntryId, k.accessLevel], ['alice', 'c', one.id, 'owner']);
+  assert.deepEqual(words(await bob.listEntries('kid')), ['k']);
+  assert.ok(kid.id);
+  await refused(bob.appendEntry('kid2', say('x', { startedByConversationId: 'c', startedByEntryId: randomUUID() })), 400, 'validation_error');
+  await refused(bob.appendEntry('kid2', say('x', { startedByConversationId: 'no' })), 404, 'not_found');
+  await alice.updateMembership('c', 'bob', 'reader');
+  await refused(bob.appendEntry('kid2', say('x', { startedByConversationId: 'c' })), 403, 'forbidden');
+  await refused(bob.appendEntry('c', say('x')), 403, 'forbidden');
+  await bob.appendEntry('kid', say('he is a writer there still'));
+  // a reader's fork by hand is his own
+  const own = await bob.createConversation(at('c', one));
+  await refused(alice.getConversation(own.id), 403, 'forbidden');
+  await bob.appendEntry(own.id, say('mine'));
+  await refused(alice.share('c', 'x'.repeat(256), 'reader'), 400, 'validation_error');
+});
+
+test('rows of the contract: attachments', async () => {
+  const { s, alice, bob } = await begin();
+  const form = (fill) => {
+    const f = new FormData();
+    fill(f);
+    return fetch(`${s.url}/v1/attachments`, { method: 'POST', headers: alice.headers, body: f });
+  };
+  const none = await form((f) => f.append('other', 'x'));
+  assert.deepEqual([none.status, (await none.json()).code], [400, 'invalid_request']);
+  const big = await form((f) => f.append('file', new Blob([Buffer.alloc((10 << 20) + 1)]), 'big'));
+  assert.ok([400, 413].includes(big.status), `${big.status}`);
+  assert.equal((await alice.upload(Buffer.alloc(10 << 20), { name: 'just' })).size, 10 << 20);
+  for (const expiresIn of ['PT0H', 'PT25H', 'PT1441M', '1h', 'PT1S', '']) await refused(alice.upload('x', { expiresIn }), 400, 'invalid_request');
+  const a = await alice.upload('x', { expiresIn: 'PT90M', type: 'Text/Plain; charset=utf-8' });
+  const life = (Date.parse(a.expiresAt) - Date.now()) / 60000;
+  assert.ok(life > 85 && life < 91, `${life}`);
+  const r = await fetch(`${s.url}/v1/attachments/${a.id}`, { headers: alice.headers });
+  assert.equal(r.headers.get('content-type'), 'text/plain');
+  assert.equal((await fetch(`${s.url}/v1/attachments/${a.id}`, { headers: bob.headers })).status, 403);
+  await refused(bob.deleteAttachment(a.id), 403, 'permission_denied');
+  const link = await alice.downloadUrl(a.id, { disposition: 'inline' });
+  assert.match(link.url, /^\/v1\/attachments\/download\/[^/]+\/a\.txt\?disposition=inline$/);
+  assert.equal(link.expiresIn, 300);
+  const bare = await fetch(s.url + link.url);
+  assert.deepEqual([bare.status, bare.headers.get('etag'), bare.headers.get('content-disposition')?.split(';')[0]], [200, `"${a.sha256}"`, 'inline']);
+  assert.equal((await fetch(s.url + link.url, { headers: { 'If-None-Match': `"${a.sha256}"` } })).status, 304);
+  assert.equal((await fetch(s.url + link.url.replace('inline', 'odd'))).status, 400);
+  assert.equal((await fetch(`${s.url}/v1/attachments/download/odd/a.txt`)).status, 403);
+  // what is no id of an attachment is left alone; what an attachment knows of itself is filled in
+  const e = await alice.appendEntry('c', say('x', { content: [{ text: 'x', attachments: [{ attachmentId: 'odd' }, { attachmentId: a.id, name: 'mine' }, { href: 'http://x', contentType: 'a/b' }] }] }));
+  assert.deepEqual(e.content[0].attachments, [{ attachmentId: 'odd' }, { attachmentId: a.id, contentType: a.contentType, name: 'mine' }, { href: 'http://x', contentType: 'a/b' }]);
+  await refused(bob.appendEntry('his', say('x', { content: [{ text: 'x', attachments: [{ attachmentId: a.id }] }] })), 403, 'forbidden');
+  await refused(alice.appendEntry('c', say('x', { content: [{ text: 'x', attachments: [{ attachmentId: randomUUID() }] }] })), 404, 'not_found');
+});
+
 test('pages over all forks and by sequence number are the list in pieces', async () => {
   const { alice, agent } = await begin();
   let random = 12345;

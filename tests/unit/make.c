@@ -81,6 +81,74 @@ Test(make, keys_are_once_a_session)
     sound();
 }
 
+/* The texts of a page, in a row. */
+static const char *across(ramet_call *c, const char *session, ramet_across_in in)
+{
+    static char text[128];
+    ramet_page page;
+    text[0] = 0;
+    cr_assert_eq(ramet_across(c, session, &in, &page), RAMET_OK);
+    for (size_t i = 0; i < page.n; i++)
+        strncat(text, page.entries[i].text, sizeof text - strlen(text) - 1);
+    if (page.more_before || page.more_after)
+        strncat(text, page.more_before ? "<" : ">", sizeof text - strlen(text) - 1);
+    return text;
+}
+
+static ramet_entry *tell(ramet_call *c, const char *session, const char *text, const char *key,
+                         const ramet_make *how)
+{
+    ramet_entry_in e = {.role = RAMET_USER, .text = text, .key = key};
+    ramet_append_in in = {.entries = &e, .n = 1, .make = how};
+    cr_assert_eq(ramet_append(c, session, &in, &out), RAMET_OK);
+    tick(1000);
+    return &out.entries[0];
+}
+
+Test(make, pages_over_all_forks_by_time_and_by_key)
+{
+    ramet_call *ann = as("ann"), *bob = as("bob");
+    ramet_make root = {0};
+    ramet_session *s;
+    ramet_entry *e, *cursor;
+    tell(ann, "r", "a", "k3", &root);
+    e = tell(ann, "r", "b", NULL, &root);
+    ramet_make fork = {.fork_of = "r", .fork_at = e->id};
+    tell(ann, "f", "c", "k1", &fork);
+    tell(ann, "r", "d", "k1", &root);
+    tell(ann, "f", "e", "k2", &root);
+    cr_assert_eq(ramet_member_add(ann, "r", "bob", RAMET_READER), RAMET_OK);
+    cr_assert_eq(ramet_session_make(bob, "his", &fork, &s), RAMET_OK);
+    tell(bob, "his", "x", "k1", &root);
+
+    ramet_across_in all = {.tree = true};
+    cr_expect_str_eq(across(ann, "f", all), "abcde", "not what is private of another");
+    cr_expect_str_eq(across(bob, "f", all), "abcdex");
+    cr_assert_eq(ramet_across_entry(ann, "f", e->id, 0, 0, &cursor), RAMET_OK);
+    cr_expect_str_eq(across(ann, "f", (ramet_across_in){.tree = true, .limit = 2}), "ab>");
+    cr_expect_str_eq(across(ann, "f", (ramet_across_in){.tree = true, .limit = 2, .after = cursor}),
+                     "cd>");
+    cr_expect_str_eq(across(ann, "f", (ramet_across_in){.tree = true, .limit = 2, .tail = true}),
+                     "de<");
+    cr_expect_str_eq(across(ann, "f", (ramet_across_in){.tree = true, .before = cursor}), "a");
+    cr_expect_str_eq(across(ann, "f", (ramet_across_in){.tree = true, .upto = cursor}), "ab");
+
+    ramet_across_in keys = {.key_from = "k1", .key_to = "k9"};
+    cr_expect_str_eq(across(ann, "f", keys), "cea", "its path: c, e, and a of the parent");
+    cr_expect_str_eq(across(ann, "r", keys), "da");
+    keys.limit = 1;
+    keys.tail = true;
+    cr_expect_str_eq(across(ann, "f", keys), "a<");
+    keys.tail = false;
+    keys.key_from = "k2";
+    cr_expect_str_eq(across(ann, "f", keys), "e>");
+    keys.limit = 0;
+    keys.tree = true;
+    cr_expect_str_eq(across(ann, "f", keys), "ea");
+    cr_expect_eq(ramet_across_entry(ann, "f", NULL, 1 << 20, 5, &cursor), RAMET_ENTRY_NOT_FOUND);
+    sound();
+}
+
 Test(make, a_tree_is_archived_with_what_it_started)
 {
     ramet_call *ann = as("ann");
