@@ -77,6 +77,25 @@ test('files are attached by the button, by paste and by drop, previewed and remo
   await expect(messages(page).first().getByRole('img', { name: 'dot.png' })).toBeVisible();
 });
 
+test('a file that is taken away while it is uploaded stays away', async ({ page }) => {
+  await page.goto('/');
+  let go = () => {};
+  const held = new Promise<void>((done) => (go = done));
+  await page.route('**/attachments*', async (route) => {
+    if (route.request().method() === 'POST') await held;
+    await route.fallback();
+  });
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Attach files' }).click();
+  await (await chooser).setFiles([{ name: 'slow.txt', mimeType: 'text/plain', buffer: Buffer.from('not this') }]);
+  await page.getByRole('button', { name: 'Remove slow.txt' }).click();
+  await expect(page.getByText('slow.txt')).toHaveCount(0);
+  const forgotten = page.waitForResponse((answer) => answer.request().method() === 'DELETE');
+  go();
+  await forgotten;
+  await expect(page.getByText('slow.txt')).toHaveCount(0);
+});
+
 test('the agent is chosen for a new chat, and changed in one that is', async ({ page, api }) => {
   await page.goto('/');
   await page.getByRole('button', { name: 'Agent: echo' }).click();

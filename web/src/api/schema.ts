@@ -720,11 +720,13 @@ export interface components {
             /** @description sorted */
             tags: string[];
         };
-        /** @description A tag and how many sessions have it. */
         TagCount: {
             tag: string;
-            /** Format: int64 */
-            count: number;
+            /**
+             * Format: int64
+             * @description how many have it
+             */
+            sessions: number;
         };
         /** @description By name. */
         TagList: {

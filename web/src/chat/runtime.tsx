@@ -37,6 +37,9 @@ const kindOf = (type: string) => (type.startsWith("image/") ? "image" : "file");
 
 /** Attachment of the composer -> attachment of the server. */
 const uploaded = new Map<string, string>();
+/** Those that were taken away before they were uploaded. */
+const unwanted = new Set<string>();
+const forget = (id: string) => deleteAttachment(id).catch(() => {}); // it expires by itself
 
 /** Those of the composer that are uploaded. */
 export const storedFiles = (list: readonly { id: string; name: string; contentType?: string }[]): FileRef[] =>
@@ -59,9 +62,11 @@ const attachments: AttachmentAdapter = {
     yield { ...base, status: { type: "running", reason: "uploading", progress: 0 } };
     try {
       const stored = await uploadAttachment(file);
+      if (unwanted.delete(base.id)) return void forget(stored.id);
       uploaded.set(base.id, stored.id);
       yield { ...base, status: { type: "requires-action", reason: "composer-send" } };
     } catch (error) {
+      if (unwanted.delete(base.id)) return;
       toastError(error);
       yield { ...base, status: { type: "incomplete", reason: "error" } };
     }
@@ -69,7 +74,8 @@ const attachments: AttachmentAdapter = {
   async remove(attachment) {
     const id = uploaded.get(attachment.id);
     uploaded.delete(attachment.id);
-    if (id) await deleteAttachment(id).catch(() => {}); // it expires by itself
+    if (id) await forget(id);
+    else if (attachment.status.type === "running") unwanted.add(attachment.id);
   },
   async send(attachment) {
     const id = uploaded.get(attachment.id);
