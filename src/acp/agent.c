@@ -208,6 +208,13 @@ static void answer_hear(proxy *p, const message *m)
     case ASK_PROMPT:
         prompt_done(p, a, m);
         break;
+    case ASK_STRANGER:
+        if (a->outer && refused_as_unknown(m, a->outer))
+            editor_error(p, a->id, RPC_NOT_FOUND, "no such session is open",
+                         data_session(p, a->outer));
+        else
+            answer_pass(p, m);
+        break;
     case ASK_CLOSE:
         list_close_done(p, a, m);
         break;

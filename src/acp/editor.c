@@ -59,6 +59,8 @@ static void initialize(proxy *p, const message *m)
 static void cancel_turn(proxy *p, const message *m)
 {
     session *s = session_outer(p, m->session);
+    for (asked *a = m->session ? p->asked : NULL; a; a = a->next)
+        a->cancelled |= a->kind == ASK_PROMPT && strcmp(a->outer, m->session) == 0;
     forward(p, m, s && s->aside ? s->aside : s ? s->inner : NULL);
 }
 
@@ -73,6 +75,9 @@ static void cancel_request(proxy *p, const message *m)
                              arena_printf(p->mem, "{\"requestId\":%s}", f->step_id));
             return;
         }
+    asked *a = id ? ask_find(p, id) : NULL;
+    if (a)
+        a->cancelled = true;
     agent_put(p, m->line, m->n);
 }
 

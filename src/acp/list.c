@@ -93,7 +93,7 @@ static void hidden_learn(proxy *p, ids *set)
 
 /* ------------------------------------------------------------------ session/list */
 
-static void lineage_write(json_writer *w, const ramet_session *r)
+void lineage_write(json_writer *w, const ramet_session *r)
 {
     char branch[24];
     jw_key(w, "_meta");

@@ -36,15 +36,20 @@ const ramet_entry *turn_back(proxy *p, const char *outer, int64_t n)
 
 /* ------------------------------------------------------------------ the move */
 
-static void info_tell(proxy *p, const ramet_session *r)
+void info_tell(proxy *p, const ramet_session *r)
 {
-    char branch[24];
-    editor_update(p, r->id,
-                  arena_printf(p->mem,
-                               "{\"sessionUpdate\":\"session_info_update\",\"_meta\":{\"ramet\":{"
-                               "\"branch\":\"%s\",\"messages\":%lld}}}",
-                               ramet_branch_text(r->head.branch, branch),
-                               (long long)r->head.length));
+    char when[TIME_TEXT];
+    buf b;
+    json_writer w;
+    buf_init(&b, 1 << 20);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    jw_kstr(&w, "sessionUpdate", "session_info_update");
+    jw_kstr(&w, "updatedAt", time_text(r->updated, when));
+    lineage_write(&w, r);
+    jw_end_object(&w);
+    editor_update(p, r->id, b.p);
+    buf_release(&b);
 }
 
 const ramet_session *move_do(proxy *p, flow *f, ramet_move_kind kind)
@@ -74,6 +79,7 @@ const ramet_session *move_do(proxy *p, flow *f, ramet_move_kind kind)
         flow_store_fail(p, f, rc);
         return NULL;
     }
+    info_tell(p, out);
     return out;
 }
 
@@ -83,7 +89,6 @@ static void move_answer(proxy *p, flow *f, ramet_move_kind kind)
     const ramet_session *r = move_do(p, f, kind);
     if (!r)
         return;
-    info_tell(p, r);
     flow_answer(p, f,
                 arena_printf(p->mem,
                              "{\"sessionId\":%s,\"messageId\":%s,\"messages\":%lld,\"branch\":\"%s"

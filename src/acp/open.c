@@ -260,12 +260,12 @@ static void load_recorded(proxy *p, flow *f, const ramet_session *r)
 /* ---- a session that only the agent knows */
 
 /* Puts what the agent has replayed into the store. */
-static ramet_status adopted_store(proxy *p, flow *f, const message *m)
+static ramet_status adopted_store(proxy *p, flow *f)
 {
     session *s = f->own;
     ids *heard = ids_of(p, s->tree);
     options_keep(s, f);
-    session_hear_setup(s, m, m->result);
+    setup_hear(p, s, f->result);
     ramet_status rc = record_new(p, s);
     if (rc == RAMET_OK && s->turn && !turn_end(p, s, NULL, NULL))
         rc = p->lib->ramet_call_error(p->call)->status;
@@ -293,20 +293,46 @@ static void adopt_refused(proxy *p, flow *f, const message *m)
         flow_refused(p, f, m);
 }
 
-static void adopted(proxy *p, flow *f, const message *m)
+/* Some agents open whatever they are asked for: one that has no history, and that the agent does
+ * not list, is none. */
+static void adopt_listed(proxy *p, flow *f, const message *m)
+{
+    const json_node *all = message_at(m, m->result, "sessions");
+    bool known = m->error || message_text(m, m->result, "nextCursor");
+    for (const json_node *v = json_is(all, JSON_ARRAY) ? json_first(&m->d, all) : NULL; v;
+         v = json_next(&m->d, all, v)) {
+        const char *id = message_text(m, v, "sessionId");
+        known |= id && strcmp(id, f->outer) == 0;
+    }
+    if (known)
+        f->made(p, f);
+    else
+        flow_fail(p, f, RPC_NOT_FOUND, "no such session", data_session(p, f->outer));
+}
+
+static void adopt_heard(proxy *p, flow *f, const message *m)
 {
     if (m->error) {
         adopt_refused(p, f, m);
         return;
     }
+    session_put_text(&f->result, json_raw(p->mem, &m->d, m->result));
+    if (!f->own->turn && p->has.list)
+        flow_ask(p, f, "session/list", "{}", adopt_listed);
+    else
+        f->made(p, f);
+}
+
+static void adopted(proxy *p, flow *f)
+{
     session *s = f->own;
-    ramet_status rc = adopted_store(p, f, m);
+    ramet_status rc = adopted_store(p, f);
     if (rc != RAMET_OK) {
         flow_store_fail(p, f, rc);
         return;
     }
     if (f->id)
-        editor_answer(p, f->id, json_raw(p->mem, &m->d, m->result));
+        editor_answer(p, f->id, f->result);
     session_told(p, s, false);
     flow_end(p, f);
 }
@@ -320,11 +346,12 @@ static void own_make(flow *f)
     session_put_text(&f->inner, f->outer);
 }
 
-static void adopt(proxy *p, flow *f, flow_step done)
+static void adopt(proxy *p, flow *f, void (*done)(proxy *p, flow *f))
 {
     f->swallow = true;
+    f->made = done;
     own_make(f);
-    flow_ask(p, f, "session/load", params_of(p, f, f->outer), done);
+    flow_ask(p, f, "session/load", params_of(p, f, f->outer), adopt_heard);
 }
 
 static void load_unrecorded(proxy *p, flow *f)
@@ -333,7 +360,8 @@ static void load_unrecorded(proxy *p, flow *f)
         adopt(p, f, adopted);
     else if (p->has.resume && !f->loads) {
         own_make(f);
-        flow_ask(p, f, "session/resume", params_same(p, f, f->outer), adopted);
+        f->made = adopted;
+        flow_ask(p, f, "session/resume", params_same(p, f, f->outer), adopt_heard);
     } else
         flow_fail(p, f, RPC_NOT_FOUND, "no such session", data_session(p, f->outer));
 }
@@ -402,6 +430,7 @@ static void fork_made(proxy *p, flow *f)
     }
     if (f->id)
         editor_answer(p, f->id, result_with(p, f->result, s->outer));
+    info_tell(p, out);
     session_told(p, s, false);
     flow_end(p, f);
 }
@@ -433,8 +462,15 @@ static const char *fork_params(proxy *p, const flow *f, const session *s)
 {
     message m;
     flow_message(p, f, &m);
-    member out[] = {{"ramet", NULL}, {"jetbrains", NULL}};
     const char *meta = message_raw(&m, m.params, "_meta");
+    const char *jetbrains = message_raw(&m, m.params, "_meta.jetbrains");
+    member anchor = {"fork", NULL};
+    member air = {
+        "air", message_at(&m, m.params, "_meta.jetbrains.air.fork")
+                   ? json_with(p->mem, message_raw(&m, m.params, "_meta.jetbrains.air"), &anchor, 1)
+                   : message_raw(&m, m.params, "_meta.jetbrains.air")};
+    member out[] = {{"ramet", NULL},
+                    {"jetbrains", jetbrains ? json_with(p->mem, jetbrains, &air, 1) : NULL}};
     member all[] = {{"sessionId", json_quote(p->mem, s->inner)},
                     {"cwd", json_quote(p->mem, f->cwd ? f->cwd : "/")},
                     {"mcpServers", f->mcp ? f->mcp : "[]"},
@@ -544,15 +580,11 @@ void fork_recorded(proxy *p, flow *f, const ramet_session *r)
 }
 
 /* The source has come into the record: now it is forked like any other. */
-static void fork_adopted(proxy *p, flow *f, const message *m)
+static void fork_adopted(proxy *p, flow *f)
 {
     message again;
-    if (m->error) {
-        adopt_refused(p, f, m);
-        return;
-    }
     session *s = f->own;
-    ramet_status rc = adopted_store(p, f, m);
+    ramet_status rc = adopted_store(p, f);
     if (rc != RAMET_OK) {
         flow_store_fail(p, f, rc);
         return;

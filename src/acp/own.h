@@ -158,6 +158,7 @@ typedef enum {
     ASK_INITIALIZE,
     ASK_NEW,
     ASK_PROMPT,
+    ASK_STRANGER, /* a prompt to a session that the proxy does not know */
     ASK_SET_MODE,
     ASK_SET_CONFIG,
     ASK_CLOSE,
@@ -169,9 +170,10 @@ typedef struct asked {
     struct asked *next;
     char *id; /* raw */
     ask_kind kind;
-    flow *flow;  /* that made it; NULL: the editor's own */
-    char *outer; /* session; NULL: none */
-    char *line;  /* the editor's request, where its answer needs it */
+    bool cancelled; /* the editor does not want it any more */
+    flow *flow;     /* that made it; NULL: the editor's own */
+    char *outer;    /* session; NULL: none */
+    char *line;     /* the editor's request, where its answer needs it */
     size_t n;
 } asked;
 
@@ -259,6 +261,7 @@ void fork_recorded(proxy *p, flow *f, const ramet_session *r);
 bool refused_as_unknown(const message *m, const char *inner);
 
 /* list.c */
+void lineage_write(json_writer *w, const ramet_session *r); /* the member _meta */
 void list_ask(proxy *p, const message *m);
 void list_delete(proxy *p, const message *m);
 void list_close(proxy *p, const message *m);
@@ -274,6 +277,8 @@ bool move_take(proxy *p, const message *m);
 /* Moves the head; the next prompt finds that the inner session does not hold it (P2). What f->entry
  * and f->side name is where a rewind goes. NULL: it failed, and was answered. */
 const ramet_session *move_do(proxy *p, flow *f, ramet_move_kind kind);
+/* Where the session stands in its tree, as an update. */
+void info_tell(proxy *p, const ramet_session *r);
 /* Where the n-th turn from the end begins, in the call's memory. NULL: there are not so many. */
 const ramet_entry *turn_back(proxy *p, const char *outer, int64_t n);
 /* tree.c: the forks of a session and its branches, for programs and for people. */

@@ -77,7 +77,7 @@ void prompt_take(proxy *p, const message *m)
     session *s = session_outer(p, m->session);
     ramet_session *r;
     if (!s || !json_is(message_at(m, m->params, "prompt"), JSON_ARRAY)) {
-        ask_note(p, m->id_raw, ASK_OTHER, m->session);
+        ask_note(p, m->id_raw, s ? ASK_OTHER : ASK_STRANGER, m->session);
         agent_put(p, m->line, m->n);
         return;
     }

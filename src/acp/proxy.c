@@ -152,7 +152,8 @@ static void agent_gone(proxy *p, const char *why)
     }
     while (p->asked) {
         if (!p->asked->flow && strncmp(p->asked->id, "\"" OWN_ID, sizeof OWN_ID) != 0)
-            editor_error(p, p->asked->id, RPC_INTERNAL, why, NULL);
+            editor_error(p, p->asked->id, p->asked->cancelled ? RPC_CANCELLED : RPC_INTERNAL, why,
+                         NULL);
         ask_drop(p, p->asked);
     }
 }

@@ -31,6 +31,14 @@ static const agent_setting settings[] = {
      false},
     {NULL, NULL, NULL, false}};
 
+/* A tool call that has not ended. */
+typedef struct call {
+    struct call *next;
+    char *id, *name;
+    char *input, *output; /* JSON; NULL: not told yet */
+    bool told;            /* to the sink */
+} call;
+
 /* One turn. */
 typedef struct talk {
     acp *own;
@@ -41,8 +49,9 @@ typedef struct talk {
     const agent_sink *s;
     agent_result *out;
     const char *folder;
-    const char *mode;   /* wanted; "": the program's own choice */
-    const char *setup;  /* all that is wanted, as one text */
+    const char *mode;  /* wanted; "": the program's own choice */
+    const char *setup; /* all that is wanted, as one text */
+    call *calls;
     char *model_option; /* of the inner session; "": session/set_model; NULL: it has none */
     bool stop;          /* the sink has said so */
     int64_t since;      /* when the agent was told to stop; 0: it was not */
@@ -190,11 +199,89 @@ static void refuse(talk *k, const message *m, int code, const char *text)
                      m->id_raw, code, json_quote(k->a, text)));
 }
 
+/* ---- tool calls: what is known of one comes in pieces */
+
+static call *call_of(talk *k, const char *id)
+{
+    for (call *c = k->calls; c; c = c->next)
+        if (strcmp(c->id, id) == 0)
+            return c;
+    call *c = xcalloc(1, sizeof *c);
+    c->id = xstrdup(id);
+    c->next = k->calls;
+    k->calls = c;
+    return c;
+}
+
+static void call_drop(talk *k, call *c)
+{
+    call **at = &k->calls;
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    free(c->id);
+    free(c->name);
+    free(c->input);
+    free(c->output);
+    free(c);
+}
+
+/* A call is recorded once, so it waits until its input is there or it is carried out. */
+static void call_tell(talk *k, call *c)
+{
+    if (!c->told)
+        k->stop |= !k->s->tool_call(k->s->arg, c->id, c->name && *c->name ? c->name : "tool",
+                                    c->input ? c->input : "{}");
+    c->told = true;
+}
+
+static void field_take(char **place, const char *value)
+{
+    if (!value)
+        return;
+    free(*place);
+    *place = xstrdup(value);
+}
+
+/* A tool_call or tool_call_update, or what a permission is asked for. */
+static call *call_hear(talk *k, const message *m, const json_node *u)
+{
+    const char *id = message_text(m, u, "toolCallId"), *name = message_text(m, u, "name");
+    const char *content = message_raw(m, u, "content"), *output = message_raw(m, u, "rawOutput");
+    if (!id)
+        return NULL;
+    call *c = call_of(k, id);
+    field_take(&c->name, name ? name : message_text(m, u, "title"));
+    field_take(&c->input, message_raw(m, u, "rawInput"));
+    field_take(&c->output, output ? output : content);
+    return c;
+}
+
+static void tool(talk *k, const message *m, const json_node *u)
+{
+    call *c = call_hear(k, m, u);
+    const char *status = message_text(m, u, "status");
+    bool failed = status && strcmp(status, "failed") == 0;
+    bool ended = failed || (status && strcmp(status, "completed") == 0);
+    if (ended || (status && strcmp(status, "in_progress") == 0) ||
+        (c->input && strcmp(c->input, "{}") != 0))
+        call_tell(k, c);
+    if (!ended)
+        return;
+    k->stop |= !k->s->tool_result(k->s->arg, c->id, c->output ? c->output : "null", failed);
+    call_drop(k, c); /* some begin to count anew in every turn, or sooner */
+}
+
 static void permission(talk *k, const message *m)
 {
     const json_node *all = message_at(m, m->params, "options");
     const char *title = message_text(m, m->params, "toolCall.title"), *answer = NULL;
+    call *c = call_hear(k, m, message_at(m, m->params, "toolCall"));
     char id[AGENT_CALL_ID];
+    if (c && c->name && *c->name) {
+        call_tell(k, c);
+        title = title ? title : c->name;
+    }
     buf b;
     buf_init(&b, 1 << 20);
     buf_putc(&b, '[');
@@ -238,24 +325,6 @@ static void request(talk *k, const message *m)
 }
 
 /* ------------------------------------------------------------------ what it tells */
-
-/* A call is told once it has ended, with its result: what it was asked came before. */
-static void tool(talk *k, const message *m, const json_node *u)
-{
-    const char *id = message_text(m, u, "toolCallId"), *status = message_text(m, u, "status");
-    const char *name = message_text(m, u, "name"), *input = message_raw(m, u, "rawInput");
-    const char *output = message_raw(m, u, "rawOutput");
-    bool failed = status && strcmp(status, "failed") == 0;
-    if (!name)
-        name = message_text(m, u, "title");
-    if (strcmp(message_text(m, u, "sessionUpdate"), "tool_call") == 0)
-        k->stop |=
-            !k->s->tool_call(k->s->arg, id, name && *name ? name : "tool", input ? input : "{}");
-    if (!output)
-        output = message_raw(m, u, "content");
-    if (failed || (status && strcmp(status, "completed") == 0))
-        k->stop |= !k->s->tool_result(k->s->arg, id, output ? output : "null", failed);
-}
 
 static void update(talk *k, const message *m)
 {
@@ -519,6 +588,27 @@ static void seed_put(buf *b, const agent_turn *t, size_t n)
     buf_puts(b, "</conversation>\n");
 }
 
+/* A message of the user as content blocks: its text, and files that have an address. */
+static void blocks_put(talk *k, buf *to, const ramet_entry *e)
+{
+    message m = {.a = k->a};
+    const char *first = to->p[to->n - 1] == '[' ? "" : ",";
+    buf_printf(to, "%s{\"type\":\"text\",\"text\":%s}", first, json_quote(k->a, e->text));
+    if (!e->parts || !json_parse(k->a, e->parts, strlen(e->parts), 0, &m.d, NULL))
+        return;
+    for (const json_node *v = json_first(&m.d, m.d.nodes); v; v = json_next(&m.d, m.d.nodes, v)) {
+        const char *type = message_text(&m, v, "type"), *url = message_text(&m, v, "url");
+        const char *name = message_text(&m, v, "name"), *media = message_raw(&m, v, "media_type");
+        if (!type || strcmp(type, "file") != 0 || !url)
+            continue;
+        member all[] = {{"type", "\"resource_link\""},
+                        {"uri", json_quote(k->a, url)},
+                        {"name", json_quote(k->a, name ? name : url)},
+                        {"mimeType", media}};
+        buf_printf(to, ",%s", json_with(k->a, NULL, all, 4));
+    }
+}
+
 static void prompt_ask(talk *k, size_t n, bool seed)
 {
     buf text, params;
@@ -527,11 +617,10 @@ static void prompt_ask(talk *k, size_t n, bool seed)
     buf_printf(&params, "{\"sessionId\":%s,\"prompt\":[", json_quote(k->a, k->l.inner));
     if (seed) {
         seed_put(&text, k->t, n);
-        buf_printf(&params, "{\"type\":\"text\",\"text\":%s},", json_quote(k->a, text.p));
+        buf_printf(&params, "{\"type\":\"text\",\"text\":%s}", json_quote(k->a, text.p));
     }
     for (size_t i = n; i < k->t->n; i++)
-        buf_printf(&params, "%s{\"type\":\"text\",\"text\":%s}", i > n ? "," : "",
-                   json_quote(k->a, k->t->history[i].text));
+        blocks_put(k, &params, &k->t->history[i]);
     buf_puts(&params, "]}");
     program_ask(k->own, k->p, &k->l, "session/prompt", params.p);
     buf_release(&text);
@@ -607,6 +696,11 @@ static void acp_run(agent *a, const agent_turn *t, const agent_sink *s, agent_re
     listener_add(k.own, k.p, &k.l);
     talk_run(&k);
     listener_remove(k.own, k.p, &k.l);
+    while (k.calls) {
+        if (k.calls->name) /* it was begun, and has no result */
+            call_tell(&k, k.calls);
+        call_drop(&k, k.calls);
+    }
     program_leave(k.own, k.p);
     free(k.model_option);
     arena_free(k.a);

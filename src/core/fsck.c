@@ -319,9 +319,11 @@ static void branch_name(const fsck *f, int64_t id)
         b->named = true;
 }
 
-/* The kind of a move tells of what type the branch is that it made. */
+/* The kind of a move tells of what type the branch is that it made; a sync may be any of them. */
 static bool type_fits(int64_t kind, int type)
 {
+    if (kind == RAMET_MOVE_SYNC)
+        return type >= RAMET_EXPLICIT && type <= RAMET_AUTO_REGENERATE;
     return type == (kind == RAMET_MOVE_EDIT         ? RAMET_AUTO_EDIT
                     : kind == RAMET_MOVE_REGENERATE ? RAMET_AUTO_REGENERATE
                                                     : RAMET_EXPLICIT);

@@ -579,7 +579,7 @@ void session_plant(cx *x, session_row *s, const char *const *tags, size_t n_tags
 
 typedef struct create_job {
     const ramet_session_in *in;
-    const char *id, *owner;
+    const char *id, *owner, *mark; /* of its sandbox */
     const char **tags;
     size_t n_tags;
     ramet_session **out;
@@ -602,8 +602,7 @@ static ramet_status create_run(cx *x, void *arg)
 {
     create_job *j = arg;
     const ramet_session_in *in = j->in;
-    const char *mark;
-    TRY(sandbox_for_new(x, in->sandbox, j->owner, &mark));
+    TRY(sandbox_for_new(x, in->sandbox, j->owner, &j->mark));
     if (in->anew)
         id_give_up(x, j->id, j->owner);
     TRY(session_id_free(x, j->id));
@@ -627,7 +626,7 @@ static ramet_status create_run(cx *x, void *arg)
     branch_row b;
     session_plant(x, &s, (const char *const *)j->tags, j->n_tags, &b);
     member_insert(x, s.tree, j->owner, RAMET_OWNER);
-    sandbox_put(x, s.tree, mark);
+    sandbox_put(x, s.tree, j->mark);
     event_add(x, s.tree, s.no, RAMET_EVENT_CREATED, b.m.id, 0);
     TRY(cx_status(x));
     session_row fresh;

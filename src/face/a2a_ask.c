@@ -13,7 +13,7 @@
 enum { LIST_SESSIONS = 500, LIST_MOST = 10000, LIST_CHUNK = 250 };
 enum { PAGE_DEFAULT = 50, PAGE_MOST = 100 };
 /* How far the clocks of two servers may be apart. */
-enum { SKEW_US = 60000000 };
+enum { SKEW_US = 2000000 };
 
 /* The answer of a turn that was run here is kept as messages: its artifact is made of them. */
 static void task_complete(arena *a, a2a_task *t)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * agentpod.h: what the files of the AgentPod face share: agentpod_api.c (the table), agentpod.c (who
- * asks, shapes, errors), agentpod_fork.c, agentpod_branch.c, agentpod_live.c.
+ * agentpod.h: what the files of the AgentPod face share: agentpod_api.c (the table), agentpod.c
+ * (who asks, shapes, errors), agentpod_fork.c, agentpod_branch.c, agentpod_live.c.
  *
  * Errors are {"error": "text", "details"?: "text"}. Every route of a session first looks whether
  * the session is in the sandbox of its path and the caller may see both.

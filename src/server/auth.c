@@ -81,7 +81,7 @@ static const char *bearer_text(face_req *q)
 {
     const char *s = q->header(q, "Authorization");
     /* AgentPod's clients may put it into the query where they cannot send headers. */
-    const char *asked = q->face->who == WHO_AGENTPOD ? face_query(q, "token") : NULL;
+    const char *asked = q->face && q->face->who == WHO_AGENTPOD ? face_query(q, "token") : NULL;
     if (!s && asked && *asked)
         return asked;
     if (!s || strncasecmp(s, "Bearer", 6) != 0 || s[6] != ' ')

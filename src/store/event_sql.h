@@ -8,7 +8,7 @@
 #define EVENT_STATEMENTS(X)                                                                        \
     /* -- events */                                                                                \
     X(event_session, "SELECT s.id,s.owner,s.visibility,s.expires,s.deleted,s.purging,t.id,"        \
-                     "t.sandbox FROM session s CROSS JOIN tree t "                                           \
+                     "t.sandbox FROM session s CROSS JOIN tree t "                                 \
                      "WHERE t.tree=s.tree AND s.tree=$1 AND s.no=$2")                              \
     X(session_place, "SELECT tree,no FROM session WHERE id=$1")                                    \
     /* Whether some wait for their numbers: in a file they have them from the beginning. */        \

@@ -44,6 +44,7 @@ Organise
   set          Change title, agent, metadata, visibility; archive
   tag          Show or change tags
   members      Show or change who may see and write the tree
+  sandbox      Make, list and remove sandboxes
   share        Make a link to one session for people outside its tree
   shares       List the share links of a session
   unshare      End a share link, at once

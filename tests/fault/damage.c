@@ -358,12 +358,11 @@ static bool column_plain(const column *c)
                                         "session.created",   "session.updated",
                                         "session.deleted",   "session.delete_op",
                                         "session.purging",   "session.title_key",
-                                        "branch.type",       "branch.created",
-                                        "branch.touched",    "move.at",
-                                        "move.who",          "move.why",
-                                        "move.kind",         "tree.id",
-                                        "tree.created",      "meta.key",
-                                        "meta.value"};
+                                        "branch.type",       "branch.touched",
+                                        "move.at",           "move.who",
+                                        "move.why",          "move.kind",
+                                        "tree.id",           "tree.created",
+                                        "meta.key",          "meta.value"};
     static const char *const tables[] = {"member", "tag", "verdict", "event", "meta"};
     char name[96];
     snprintf(name, sizeof name, "%s.%s", c->table, c->name);

@@ -15,7 +15,8 @@ async function serve({ files = 'off', settings = '', env = {} } = {}) {
   mkdirSync(folder);
   const server = await start({ args: ['--agent', `told=acp,command=${process.execPath} ${TOLD},files=${files}${settings}`],
     env: { ACP_LOG: log, ...env } });
-  const got = (method) => readFileSync(log, 'utf8').trim().split('\n').map((l) => JSON.parse(l)).filter((m) => m.method === method);
+  const lines = () => readFileSync(log, 'utf8').trim().split('\n').map((l) => JSON.parse(l));
+  const got = (method) => lines().filter((m) => m.method === method);
   const open = async (at = folder, more = {}) => (await call(server, 'POST', 'sessions', { user, json: { agent: { name: 'told', folder: at, ...more } } })).body.id;
   const say = async (id, text, more = {}) => {
     const r = await call(server, 'POST', `sessions/${id}/messages`, { user, json: { text, ...more } });
@@ -23,7 +24,7 @@ async function serve({ files = 'off', settings = '', env = {} } = {}) {
     return r.body;
   };
   const last = async (id) => (await call(server, 'GET', `sessions/${id}/entries`, { user })).body.entries.at(-1).text;
-  return { server, folder, got, open, say, last };
+  return { server, folder, got, log: lines, open, say, last };
 }
 
 test('a conversation, one process a folder, one inner session as long as it holds the history', async () => {
@@ -79,6 +80,45 @@ test('tools, thoughts, plans and usage are recorded; permissions are asked', asy
   await turn;
   const said = (await call(server, 'GET', `sessions/${s}/entries`, { user })).body.entries.at(-1).text;
   assert.match(said, /"optionId":"yes"/);
+});
+
+test('a tool call whose parts come one by one is recorded whole; a permission has its name', async () => {
+  const { server, open, say } = await serve();
+  const s = await open();
+  const put = (u) => `update ${JSON.stringify({ toolCallId: 'c', ...u })}`;
+  const turn = say(s, [put({ sessionUpdate: 'tool_call', title: 'Edit', status: 'pending', rawInput: {} }), put({ sessionUpdate: 'tool_call_update', title: 'Edit a.txt', rawInput: { path: 'a.txt' } }),
+    'permit c', put({ sessionUpdate: 'tool_call_update', content: [{ type: 'content', content: { type: 'text', text: 'done' } }] }), put({ sessionUpdate: 'tool_call_update', status: 'completed' }),
+    put({ sessionUpdate: 'tool_call', toolCallId: 'd', title: 'Never ends', status: 'pending' }), 'say end'].join(';'));
+  const q = await eventually(async () => {
+    const { running } = (await call(server, 'GET', `sessions/${s}`, { user })).body;
+    assert.equal(running?.question?.text, 'Edit a.txt');
+    return running;
+  });
+  await call(server, 'POST', `sessions/${s}/turns/${q.turn_id}/answer`, { user, json: { question_id: q.question.id, answer: 'yes' } });
+  await turn;
+  const parts = (await call(server, 'GET', `sessions/${s}/entries`, { user })).body.entries.flatMap((e) => e.parts).filter((p) => /tool/.test(p.type));
+  assert.deepEqual(parts.map((p) => [p.type, p.name ?? p.output[0].content.text, p.input]),
+    [['tool_call', 'Edit a.txt', { path: 'a.txt' }], ['tool_result', 'done', undefined], ['tool_call', 'Never ends', {}]]);
+});
+
+test('who cancels while a permission is asked has answered it', async () => {
+  const { server, open, got, log } = await serve();
+  const s = await open();
+  const turn = call(server, 'POST', `sessions/${s}/messages`, { user, json: { text: 'permit' } });
+  await eventually(async () => assert.ok((await call(server, 'GET', `sessions/${s}`, { user })).body.running?.question));
+  await call(server, 'POST', `sessions/${s}/cancel`, { user, json: {} });
+  assert.equal((await turn).body.status, 'cancelled');
+  await eventually(() => assert.ok(log().some((m) => m.result?.outcome?.outcome === 'cancelled')));
+  assert.equal(got('session/cancel').length, 1);
+});
+
+test('files of a message that have an address are passed on', async () => {
+  const { server, open, got } = await serve();
+  const s = await open();
+  const parts = [{ type: 'text', text: 'look' }, { type: 'file', url: 'file:///a.txt', name: 'a.txt', media_type: 'text/plain' }];
+  const r = await call(server, 'POST', `sessions/${s}/messages`, { user, json: { parts } });
+  assert.equal(r.status, 200, r.text);
+  assert.deepEqual(got('session/prompt')[0].params.prompt, [{ type: 'text', text: 'look' }, { type: 'resource_link', uri: 'file:///a.txt', name: 'a.txt', mimeType: 'text/plain' }]);
 });
 
 test('cancelled, failed, died and started again', async () => {

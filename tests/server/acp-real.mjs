@@ -11,17 +11,9 @@ import http from 'node:http';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { test, finish, assert, scratch, sleep, RAMET } from './lib.mjs';
+import { test, alongside, finish, assert, scratch, sleep, RAMET } from './lib.mjs';
 import { editor, TOLD } from './help/acp.mjs';
 import { file, load } from './help/packages.mjs';
-
-/** Those that wait more than they do run while the others do. */
-function alongside(name, run, options) {
-  if (process.argv[2] && !name.includes(process.argv[2])) return;
-  const done = Promise.resolve().then(run);
-  done.catch(() => {});
-  test(name, () => done, options);
-}
 
 const patience = 60000; // they are large programs
 
@@ -150,7 +142,7 @@ alongside('the SDK\'s client and its example agent, which has neither fork nor l
   assert.equal(await new Promise((done) => child.on('close', done)), 0);
 });
 
-test('opencode: its own fork where it will do, emulated where not', async () => {
+alongside('opencode: its own fork where it will do, emulated where not', async () => {
   const m = await model(), h = home();
   writeFileSync(join(h.at, 'config/opencode/opencode.json'), JSON.stringify({ model: 'fake/m', small_model: 'fake/m', autoupdate: false, share: 'disabled',
     provider: { fake: { npm: '@ai-sdk/openai-compatible', options: { baseURL: m.url, apiKey: 'none' }, models: { m: {} } } } }));
@@ -216,27 +208,30 @@ test('the client of SDK 2.4 with Ramet as an agent: modes, options, usage, title
   });
 }, { seconds: 120 });
 
-/** Agents that want a newer Node than the one that runs this. */
-const node22 = () => file(`node-linux-${process.arch}/bin/node`, 'agents22');
+/** Agents that want a newer Node than the one that runs this: made where they install. */
+const newer = (run) => async () => {
+  const node = await file(`node-linux-${process.arch}/bin/node`, 'agents22').catch((e) => ({ skip: `not installed: ${e.message.split('\n')[0]}` }));
+  return node.skip ? node : run(node);
+};
 
-test('codex-acp: its own fork, and the transcript as a system prompt', async () => {
+test('codex-acp: its own fork, and the transcript as a system prompt', newer(async (node) => {
   const m = await model(), h = home();
   mkdirSync(join(h.at, '.codex'));
   writeFileSync(join(h.at, '.codex/config.toml'), `model = "m"\nmodel_provider = "fake"\n[model_providers.fake]\nname = "fake"\nbase_url = "${m.url}"\nwire_api = "responses"\nrequires_openai_auth = false\n`);
-  const e = await editor({ patience, agent: [await node22(), await file('@agentclientprotocol/codex-acp/dist/index.js', 'agents22')], env: { ...h.env, CODEX_HOME: join(h.at, '.codex') } });
+  const e = await editor({ patience, agent: [node, await file('@agentclientprotocol/codex-acp/dist/index.js', 'agents22')], env: { ...h.env, CODEX_HOME: join(h.at, '.codex') } });
   await forks(e, h.work, m, true);
   await e.end();
   m.stop();
-}, { seconds: 120 });
+}), { seconds: 120 });
 
-test('claude-agent-acp: its own fork, and the transcript as a system prompt', async () => {
+test('claude-agent-acp: its own fork, and the transcript as a system prompt', newer(async (node) => {
   const m = await model(), h = home();
-  const e = await editor({ patience, agent: [await node22(), await file('@agentclientprotocol/claude-agent-acp/dist/index.js', 'agents22')],
+  const e = await editor({ patience, agent: [node, await file('@agentclientprotocol/claude-agent-acp/dist/index.js', 'agents22')],
     env: { ...h.env, ANTHROPIC_BASE_URL: m.at, ANTHROPIC_API_KEY: 'none', IS_SANDBOX: '1', CLAUDE_CONFIG_DIR: join(h.at, '.claude'), DISABLE_TELEMETRY: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' } });
   await forks(e, h.work, m, true);
   await e.end();
   m.stop();
-}, { seconds: 120 });
+}), { seconds: 120 });
 
 test('qwen-code, which has no fork', async () => {
   const m = await model(), h = home();
@@ -247,9 +242,9 @@ test('qwen-code, which has no fork', async () => {
   m.stop();
 }, { seconds: 120 });
 
-alongside('acpx as a client: one question, a session of several processes', async () => {
+alongside('acpx as a client: one question, a session of several processes', newer(async (node) => {
   const h = home(), db = scratch('store.db');
-  const acpx = await file('acpx/dist/cli.js', 'agents22'), node = await node22();
+  const acpx = await file('acpx/dist/cli.js', 'agents22');
   const run = async (...words) => {
     const child = spawn(node, [acpx, '--cwd', h.work, '--approve-all', '--format', 'json', '--ttl', '1', '--agent', `${RAMET} acp --db ${db} --name told -- ${process.execPath} ${TOLD}`, ...words],
       { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...h.env } });
@@ -267,6 +262,6 @@ alongside('acpx as a client: one question, a session of several processes', asyn
   const two = await run('prompt', 'two');
   assert.ok(two.some((m) => m.method === 'session/resume' || m.method === 'session/load'), JSON.stringify(two).slice(0, 2000));
   assert.match(said(two), /User:\nsay one\n[\s\S]*\[two\]$/);
-}, { seconds: 120 });
+}), { seconds: 120 });
 
 await finish();

@@ -6,7 +6,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { test, finish, assert, scratch, ramet, start, call, storeBytes, slow, eventually, RAMET } from './lib.mjs';
+import { test, alongside, finish, assert, scratch, ramet, start, call, storeBytes, slow, eventually, RAMET } from './lib.mjs';
 import { editor, TOLD } from './help/acp.mjs';
 
 const all = { loadSession: true, sessionCapabilities: { fork: {}, list: {}, resume: {}, close: {}, delete: {} } };
@@ -190,7 +190,7 @@ for (const over of ['a file', 'a server'])
 test('large data in what a tool answers, and very long texts, are attachments, too', async () => {
   const e = await editor({});
   const s = await e.open();
-  const data = randomBytes(300000).toString('base64'), odd = `${'A'.repeat(300 << 10)}=`, long = 'lorem '.repeat(3 << 20);
+  const data = randomBytes(300000).toString('base64'), odd = `${'A'.repeat(300 << 10)}=`, long = 'lorem '.repeat(1 << 20);
   const image = { type: 'content', content: { type: 'image', mimeType: 'image/png', data } };
   const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 't', status: 'completed',
     content: [image, { type: 'diff', path: '/a', oldText: null, newText: long }], rawOutput: { content: [{ type: 'image', data, mimeType: 'image/png', _meta: { mine: 1 } }], odd: { data: odd } } };
@@ -233,6 +233,37 @@ test('no secret of an MCP server gets into the store', async () => {
 
 // ------------------------------------------------------------------ forks
 
+test('options of a fork: servers of the source where none are given, folders never', async () => {
+  for (const caps of [{}, all]) {
+    const e = await editor({ caps });
+    const s = await e.open({ additionalDirectories: ['/x'], mcpServers: [{ name: 'm', command: '/bin/m', args: [], env: [] }] });
+    await e.prompt(s, 'one');
+    const method = caps.loadSession ? 'session/fork' : 'session/new';
+    await e.ask('session/fork', { sessionId: s, cwd: '/elsewhere' });
+    const inherited = e.got(method).at(-1).params;
+    assert.equal(inherited.cwd, '/elsewhere');
+    assert.equal(inherited.mcpServers[0].name, 'm');
+    assert.equal(inherited.additionalDirectories, undefined);
+    const f = (await e.ask('session/fork', { sessionId: s, cwd: '/tmp', mcpServers: [], additionalDirectories: ['/y'] })).sessionId;
+    const given = e.got(method).at(-1).params;
+    assert.deepEqual([given.mcpServers, given.additionalDirectories], [[], ['/y']]);
+    await eventually(() => assert.ok(e.updates(f).some((u) => u.sessionUpdate === 'session_info_update' && u._meta.ramet.forkedFrom === s), 'its lineage is told'));
+    await e.end();
+  }
+});
+
+test('a fork that is closed leaves the source as it was', async () => {
+  const e = await editor({});
+  const s = await e.open();
+  await e.prompt(s, 'say one');
+  const before = await e.load(s), f = (await e.ask('session/fork', { sessionId: s, cwd: '/tmp' })).sessionId;
+  await e.prompt(f, 'say a summary');
+  await e.ask('session/close', { sessionId: f });
+  assert.deepEqual(await e.load(s), before);
+  assert.equal(await e.says(s, 'two'), '[say one][say one][two]', 'the same inner session, without the summary');
+  await e.end();
+});
+
 test('an emulated fork: same context, lazily and once, never shown', async () => {
   const e = await editor({});
   const s = await e.open();
@@ -252,6 +283,7 @@ test('an emulated fork: same context, lazily and once, never shown', async () =>
   assert.deepEqual((await entries(e.db, f)).map((x) => x.text),
     ['say My name is Ada', 'My name is Ada', 'say Two', 'Two', 'say Three', 'Three']);
   assert.ok(texts(await e.load(f)).every((t) => !/conversation/.test(t)));
+  assert.ok(!storeBytes(e.db).includes('<conversation>'), 'it is not in the store, so no export can have it');
   const ff = (await e.ask('session/fork', { sessionId: f, cwd: '/tmp' })).sessionId;
   await e.prompt(ff, 'deeper');
   assert.equal(e.got('session/prompt').at(-1).params.prompt[0].text.split('<conversation>').length, 2);
@@ -407,6 +439,9 @@ test('rewind, undo and redo under the same id', async () => {
   const ids = (await entries(e.db, s)).map((x) => x.id);
   const r = await e.ask('_ramet/session/rewind', { sessionId: s, messageId: ids[1] });
   assert.deepEqual([r.sessionId, r.messageId, r.messages], [s, ids[1], 2]);
+  assert.equal((await e.ask('_ramet/session/undo', { sessionId: s })).messages, 6);
+  assert.equal((await e.ask('_ramet/session/rewind', { sessionId: s, messageId: ids[2], position: 'before' })).messages, 2);
+  assert.ok(e.updates(s).some((u) => u.sessionUpdate === 'session_info_update' && u._meta.ramet.messages === 2));
   const said = await e.says(s, 'other');
   assert.match(said, /User:\nsay one\n/);
   assert.doesNotMatch(said, /two/);
@@ -503,6 +538,42 @@ for (const [how, caps, method] of [['resume', { sessionCapabilities: { resume: {
     assert.match(await g.says(s, 'two'), how === 'the emulation' ? /User:\none\n.*\[two\]$/s : /^\[one\]\[\[one\]\]\[two\]$/);
     await g.end();
   });
+
+test('commands that are told before the session is named wait for its answer', async () => {
+  const e = await editor({ env: { ACP_ODD: 'early-new' } });
+  const from = e.log.length;
+  const s = await e.open();
+  assert.equal(e.log[from].result?.sessionId, s, 'the answer is the first');
+  await eventually(() => assert.ok(e.updates(s).some((u) => u.availableCommands?.some((c) => c.name === 'compact'))));
+  await e.end();
+});
+
+test('odd agents: load answered with null, a resume that replays, servers that resume does not name', async () => {
+  const env = { ACP_KEEP: scratch('agent.json'), ACP_ODD: 'null replay' };
+  for (const caps of [{ loadSession: true }, { sessionCapabilities: { resume: {} } }]) {
+    const e = await editor({ caps, env });
+    const s = await e.open();
+    await e.prompt(s, 'one');
+    await e.end();
+    const g = await editor({ db: e.db, caps, env });
+    assert.deepEqual(await g.ask('session/resume', { sessionId: s, cwd: '/tmp' }), {});
+    assert.deepEqual(g.got(caps.loadSession ? 'session/load' : 'session/resume')[0].params.mcpServers, []);
+    assert.ok(!g.updates(s).some((u) => /chunk/.test(u.sessionUpdate)), 'its replay is kept back');
+    assert.equal(await g.says(s, 'two'), '[one][[one]][two]');
+    assert.equal((await g.load(s)).length, 4);
+    await g.end();
+  }
+});
+
+test('an agent that opens whatever it is asked for: what it does not list is not there', async () => {
+  const e = await editor({ caps: all, env: { ACP_ODD: 'open' } });
+  for (const method of ['session/load', 'session/fork']) {
+    const error = await e.fails(method, { sessionId: 'nobody', cwd: '/tmp', mcpServers: [] });
+    assert.deepEqual([error.code, error.data], [-32002, { sessionId: 'nobody' }], method);
+  }
+  assert.deepEqual((await e.ask('session/list', {})).sessions, []);
+  await e.end();
+});
 
 test('resume does not replay', async () => {
   const e = await editor({});
@@ -606,6 +677,39 @@ test('what a closed session still says goes nowhere, until it is open again', as
   }
 });
 
+test('after a rewind every id on the way is the right one', async () => {
+  const e = await editor({});
+  for (const method of ['fs/read_text_file', 'fs/write_text_file', 'terminal/create', 'terminal/output', 'terminal/wait_for_exit', 'terminal/kill', 'terminal/release', 'elicitation/create', 'session/request_permission'])
+    e.requests[method] = (p) => ({ got: p });
+  const s = await e.open();
+  await e.prompt(s, 'one');
+  await e.ask('_ramet/session/rewind', { sessionId: s });
+  await e.prompt(s, 'two');
+  const inner = e.got('session/prompt').at(-1).params.sessionId;
+  assert.notEqual(inner, s);
+  for (const method of Object.keys(e.requests))
+    assert.deepEqual(JSON.parse(await e.says(s, `ask ${method} {"terminalId":"t","odd":1.50}`)).got, { sessionId: s, terminalId: 't', odd: 1.5 }, method);
+  for (const method of ['_session/steering', 'session/set_title'])
+    assert.deepEqual((await e.ask(method, { x: 1, sessionId: s })).got, { x: 1, sessionId: inner }, method);
+  for (const [method, more] of [['session/set_mode', { modeId: 'm' }], ['session/set_config_option', { configId: 'none', value: 'v' }]]) {
+    await e.call(method, { sessionId: s, ...more });
+    assert.equal(e.got(method).at(-1).params.sessionId, inner);
+  }
+  e.send({ method: 'session/cancel', params: { sessionId: s } });
+  await eventually(() => assert.equal(e.got('session/cancel').at(-1)?.params.sessionId, inner));
+  await e.prompt(s, 'update {"sessionUpdate":"notice","severity":"info","title":"child"}; line {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"a-child-of-the-agent","update":{"sessionUpdate":"notice"}}}');
+  assert.ok(e.log.some((m) => m.params?.sessionId === 'a-child-of-the-agent'), 'sessions that nobody opened pass as they are');
+  assert.ok(!e.lines.some((l) => l.includes(`"sessionId":"${inner}"`) && !l.includes('"got"')));
+  await e.end();
+});
+
+test('a prompt to a session that nobody knows is -32002', async () => {
+  const e = await editor({});
+  const error = await e.fails('session/prompt', { sessionId: 'nobody', prompt: [{ type: 'text', text: 'x' }] });
+  assert.deepEqual([error.code, error.data], [-32002, { sessionId: 'nobody' }]);
+  await e.end();
+});
+
 test('rewound sessions are listed once, and ids in answers are the editor\'s', async () => {
   const e = await editor({ caps: { sessionCapabilities: { list: {} } } });
   const s = await e.open();
@@ -641,7 +745,20 @@ test('the agent dies in mid-turn: every open request is answered, the record is 
   await g.end();
 });
 
-test('the editor goes: the agent and what it started end with it', async () => {
+test('a prompt that was cancelled when the agent died is -32800; what it said on standard error is passed on', async () => {
+  const e = await editor({});
+  const s = await e.open(), t = await e.open();
+  const one = e.call('session/prompt', { sessionId: s, prompt: [{ type: 'text', text: 'err some words of mine; say x; sleep 60000' }] });
+  await eventually(() => assert.ok(e.updates(s).some((u) => u.content?.text === 'x')));
+  assert.match(e.err, /some words of mine/);
+  e.send({ method: 'session/cancel', params: { sessionId: s } });
+  const two = e.call('session/prompt', { sessionId: t, prompt: [{ type: 'text', text: 'sleep 300; die' }] });
+  assert.equal((await one).error.code, -32800);
+  assert.equal((await two).error.code, -32603);
+  await e.closed;
+});
+
+alongside('the editor goes: the agent and what it started end with it', async () => {
   const pid = scratch('pid');
   const stubborn = "process.on('SIGTERM',()=>{});process.stdin.on('data',()=>console.log(JSON.stringify({jsonrpc:'2.0',id:0,result:{protocolVersion:1}})));setInterval(()=>{},1000)";
   const script = `trap '' TERM; sleep 1000 & echo $! > ${pid}; exec ${process.execPath} -e "${stubborn}"`;
@@ -693,10 +810,11 @@ for (const prefix of ['', '_'])
     const agent = spawn(process.execPath, [TOLD], { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ACP_CAPS: '{}' } });
     const link = spawn(RAMET, ['acp', '--db', scratch('store.db'), '--name', 'told'], { stdio: ['pipe', 'pipe', 'inherit'] });
     const put = (to, m) => to.stdin.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\n');
-    const answers = new Map(), updates = [], ids = new Set();
+    const answers = new Map(), updates = [], cancels = [], ids = new Set();
     const lines = (from, hear) => createInterface({ input: from.stdout }).on('line', (l) => hear(JSON.parse(l)));
     lines(link, (m) => {
       if (m.method === `${prefix}proxy/successor`) return put(agent, { id: m.id, ...m.params });
+      if (m.method === '$/cancel_request') return cancels.push(m.params.requestId);
       if (m.method === 'session/request_permission') return put(link, { id: m.id, result: { outcome: { outcome: 'selected', optionId: 'yes' } } });
       if (m.method) return updates.push(m.params.update);
       if (ids.delete(m.id)) return put(agent, { id: m.id - 1000, result: m.result });
@@ -720,6 +838,13 @@ for (const prefix of ['', '_'])
     const { sessionId } = await ask('session/new', { cwd: '/tmp', mcpServers: [] });
     await ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'permit' }] });
     assert.ok(updates.some((u) => /selected/.test(u.content?.text)));
+    const waits = ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'say on it; wait' }] });
+    await eventually(() => assert.ok(updates.some((u) => u.content?.text === 'on it')));
+    put(link, { method: '$/cancel_request', params: { requestId: next - 1 } });
+    await eventually(() => assert.ok(cancels.length), 2000);
+    assert.notEqual(cancels[0], next - 1, 'it has the id that the request has on this way');
+    put(link, { method: 'session/cancel', params: { sessionId } });
+    assert.equal((await waits).stopReason, 'cancelled');
     const fork = await ask('session/fork', { sessionId, cwd: '/tmp' });
     await ask('session/prompt', { sessionId: fork.sessionId, prompt: [{ type: 'text', text: 'two' }] });
     assert.match(updates.at(-1).content.text, /permit[\s\S]*\[two\]$/);

@@ -665,6 +665,8 @@ test('with tokens: 401, and a token in the query', async () => {
   assert.equal((await call(s, 'GET', `${path('default', 'forks')}?token=nonsense`)).status, 401);
   assert.equal((await call(s, 'GET', `${path('default', 'forks')}?token=${secret}`)).status, 200);
   assert.equal((await call(s, 'GET', path('default', 'forks'), { token: secret })).status, 200);
+  assert.equal((await call(s, 'POST', 'sessions', { token: secret, json: { id: 's' } })).status, 201);
+  assert.equal((await call(s, 'POST', `${path('default', 'sessions', 's', 'tags')}?token=${secret}`, { json: { tag: 'x' } })).status, 200);
   assert.equal((await call(s, 'GET', `sessions?token=${secret}`)).status, 401, 'there alone');
   const live = await sse(s, `?token=${secret}`, { path: path('default', 'events') });
   assert.equal(live.status, 200);

@@ -807,6 +807,20 @@ test('upkeep hears the key too, and keeps no secret that can be read', async () 
   await bad(s, 'POST', 'tokens', post({ user: 'ann', note: 'twice' }, key(secretKey, { user: 'ann' })), 403, 'forbidden');
 });
 
+test('sandboxes', async () => {
+  await ready();
+  const box = await twice('sandboxes', { id: 'box' }, 'k', 201, { id: 'other' });
+  assert.deepEqual([box.id, typeof box.created_at], ['box', 'string']);
+  assert.deepEqual((await good(s, 'GET', 'sandboxes')).sandboxes.map((b) => b.id), ['default', 'box']);
+  await good(s, 'POST', 'sessions', post({ id: 'boxed', sandbox: 'box' }));
+  assert.deepEqual((await good(s, 'GET', 'sessions?sandbox=box')).sessions.map((x) => x.id), ['boxed']);
+  await bad(s, 'POST', 'sessions', post({ sandbox: 'nowhere' }), 404, 'sandbox_not_found');
+  await bad(s, 'GET', 'sessions?sandbox=nowhere', {}, 404, 'sandbox_not_found');
+  await bad(s, 'POST', 'sandboxes', post({ id: 'box' }), 409, 'sandbox_exists');
+  assert.deepEqual(await good(s, 'DELETE', 'sandboxes/box'), { id: 'box', trees: 1 });
+  await bad(s, 'DELETE', 'sandboxes/box', {}, 404, 'sandbox_not_found');
+});
+
 test('every POST hears the key', async () => {
   await load(s);
   const turns = ['sendMessage', 'regenerate', 'fanOut', 'cancelTurn', 'answerQuestion']; // have their own rules: turns.mjs
@@ -894,20 +908,18 @@ test('model servers of this machine are found, and nothing else is taken for one
 
 test('a model server of this machine is used when it is asked for, and no other', async () => {
   const own = await start();
-  const url = 'http://127.0.0.1:1234/v1', use = (json) => call(own, 'POST', 'agents/nearby', { json });
-  const names = async () => (await must(own, 'GET', 'agents')).agents.map((a) => [a.name, a.default]);
+  const url = 'http://127.0.0.1:1234/v1', use = (json) => good(own, 'POST', 'agents/nearby', post(json));
+  const names = async () => (await good(own, 'GET', 'agents')).agents.map((a) => [a.name, a.default]);
   assert.deepEqual(await names(), [['echo', true]]);
   for (const [json, field] of [[{ url: 'http://127.0.0.1:1235/v1', model: 'x' }, 'url'], [{ url: 'http://example.com/v1', model: 'x' }, 'url'],
-                               [{ url, model: '' }, 'model'], [{ url, model: 'x'.repeat(256) }, 'model'], [{ url }, 'model']]) {
-    const r = await use(json);
-    assert.deepEqual([r.status, r.json?.field], [400, field], JSON.stringify(json).slice(0, 80));
-  }
+                               [{ url, model: '' }, 'model'], [{ url, model: 'x'.repeat(256) }, 'model'], [{ url }, 'model']])
+    await bad(own, 'POST', 'agents/nearby', post(json), 400, 'invalid_request', field);
   assert.deepEqual(await names(), [['echo', true]]);
   const odd = 'a "b", \\ c';
-  assert.deepEqual((await use({ url, model: 'x' })).json, { name: 'local' });
-  assert.deepEqual((await use({ url, model: 'x' })).json, { name: 'local' }, 'it is there already');
-  assert.deepEqual((await use({ url, model: odd })).json, { name: 'local-2' });
-  assert.deepEqual((await use({ url, model: odd })).json, { name: 'local-2' });
+  assert.deepEqual(await use({ url, model: 'x' }), { name: 'local' });
+  assert.deepEqual(await use({ url, model: 'x' }), { name: 'local' }, 'it is there already');
+  assert.deepEqual(await use({ url, model: odd }), { name: 'local-2' });
+  assert.deepEqual(await use({ url, model: odd }), { name: 'local-2' });
   assert.deepEqual(await names(), [['echo', false], ['local', true], ['local-2', false]]);
 });
 
@@ -993,7 +1005,7 @@ test('routes, OpenAPI, /docs and docs/api agree', async () => {
   await load(s);
   assert.deepEqual(JSON.parse((await ramet(['help', '--openapi'])).out), doc);
   let markdown = '';
-  for (const name of ['native', 'kagent', 'memory', 'a2a', 'a2a-kagent', 'server', 'login', 'page']) {
+  for (const name of ['native', 'kagent', 'agentpod', 'memory', 'a2a', 'a2a-kagent', 'server', 'login', 'page']) {
     const kept = readFileSync(join(here, '..', '..', 'docs', 'api', `${name}.md`), 'utf8');
     assert.ok((await ramet(['help', '--api', name])).out === kept, `docs/api/${name}.md is what \`ramet help --api ${name}\` writes; run make docs`);
     markdown += kept;

@@ -82,8 +82,17 @@ export async function eventually(run, ms = 2000 * slow) {
 const tests = [];
 const running = new Set();
 
+/** A test that gives {skip: why} was not made. */
 export function test(name, run, { seconds = 60 } = {}) {
   tests.push({ name, run, seconds });
+}
+
+/** One that waits more than it does: it runs while the others do. It must not start servers. */
+export function alongside(name, run, options) {
+  if (process.argv[2] && !name.includes(process.argv[2])) return;
+  const done = Promise.resolve().then(run);
+  done.catch(() => {});
+  test(name, () => done, options);
 }
 
 function within(promise, ms, what) {
@@ -100,10 +109,10 @@ export async function finish() {
   const leftOut = (process.env.LEAVE_OUT ?? '').split('\n');
   const chosen = tests.filter((t) => !leftOut.includes(t.name) && (!only || t.name.includes(only)));
   for (const [i, t] of chosen.entries()) {
-    let problem = null;
+    let problem = null, result = null;
     const began = Date.now();
     try {
-      await within(Promise.resolve().then(t.run), t.seconds * 1000 * slow, 'the test');
+      result = await within(Promise.resolve().then(t.run), t.seconds * 1000 * slow, 'the test');
     } catch (e) {
       problem = e;
     }
@@ -114,7 +123,7 @@ export async function finish() {
         if (problem) problem.message += `\n${server.err.slice(-2000)}`;
       }
     if (problem) failed++;
-    console.log(`${problem ? 'not ok' : 'ok'} ${i + 1} - ${t.name}`);
+    console.log(`${problem ? 'not ok' : 'ok'} ${i + 1} - ${t.name}${!problem && result?.skip ? ` # SKIP ${result.skip}` : ''}`);
     if (process.env.TIMES) console.log(`# ${Date.now() - began} ms`);
     if (problem) console.log(String(problem.stack ?? problem).replace(/^/gm, '#   '));
   }

@@ -361,7 +361,7 @@ test('rows of the contract: attachments', async () => {
   assert.equal((await fetch(`${s.url}/v1/attachments/download/odd/a.txt`)).status, 403);
   // what is no id of an attachment is left alone; what an attachment knows of itself is filled in
   const e = await alice.appendEntry('c', say('x', { content: [{ text: 'x', attachments: [{ attachmentId: 'odd' }, { attachmentId: a.id, name: 'mine' }, { href: 'http://x', contentType: 'a/b' }] }] }));
-  assert.deepEqual(e.content[0].attachments, [{ attachmentId: 'odd' }, { attachmentId: a.id, contentType: 'text/plain', name: 'mine' }, { href: 'http://x', contentType: 'a/b' }]);
+  assert.deepEqual(e.content[0].attachments, [{ attachmentId: 'odd' }, { attachmentId: a.id, contentType: a.contentType, name: 'mine' }, { href: 'http://x', contentType: 'a/b' }]);
   await refused(bob.appendEntry('his', say('x', { content: [{ text: 'x', attachments: [{ attachmentId: a.id }] }] })), 403, 'forbidden');
   await refused(alice.appendEntry('c', say('x', { content: [{ text: 'x', attachments: [{ attachmentId: randomUUID() }] }] })), 404, 'not_found');
 });

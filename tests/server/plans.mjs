@@ -50,6 +50,7 @@ async function load(db) {
     assert.ok((await call(node, 'GET', `sessions${query}`)).status < 500);
   for (const user of ['bob', 'eve']) await must(node, 'GET', 'sessions', { user });
   await must(node, 'POST', `sessions/s1/messages`, { json: { text: 'hello' } });
+  await must(node, 'POST', '/a2a/echo', { headers: { 'A2A-Version': '1.0' }, json: { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} } });
   await eventually(async () => assert.ok((await must(node, 'GET', 'search?q=end')).hits.length > 0));
   for (const id of ids.slice(0, 8)) await must(node, 'DELETE', `sessions/${id}`);
 }

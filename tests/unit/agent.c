@@ -58,7 +58,9 @@ Test(agent, the_first_configured_is_the_default)
     cr_assert_str_eq(
         b.p,
         "[{\"name\":\"gpt\",\"kind\":\"openai\",\"about\":\"a model behind an OpenAI-compatible "
-        "chat endpoint\",\"default\":true},{\"name\":\"slow\",\"kind\":\"echo\",\"about\":\"says "
+        "chat "
+        "endpoint\",\"default\":true,\"model\":\"m\",\"models\":[]},{\"name\":\"slow\",\"kind\":"
+        "\"echo\",\"about\":\"says "
         "what it is told, word by word; needs nothing\",\"default\":false},{\"name\":\"echo\","
         "\"kind\":\"echo\",\"about\":\"says what it is told, word by word; needs nothing\","
         "\"default\":false}]");

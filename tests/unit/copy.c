@@ -218,7 +218,7 @@ Test(copy, has_everything)
 {
     plant();
     copied();
-    cr_assert_eq(last.trees, 22);
+    cr_assert_eq(last.trees, 23);
     cr_assert_eq(last.attachments, 2);
     cr_assert_str_eq(last.source_digest, last.target_digest);
     same_rows(true);

@@ -114,8 +114,9 @@ const views = (at) => {
     },
     timeline: async (page) => {
       await page.goto(`/timeline/${at.root}`);
-      await page.getByText('By night bus').first().waitFor();
-      if (page.viewportSize().width > 760 && every) await page.getByText('By night bus').last().hover();
+      const row = page.getByRole('list', { name: 'Chats and branches' }).getByRole('link', { name: 'By night bus' });
+      await row.waitFor();
+      if (page.viewportSize().width > 760 && every) await row.hover();
     },
     palette: async (page) => {
       await open(page, chat);
@@ -141,8 +142,14 @@ const views = (at) => {
       await page.goto('/');
       await page.getByText('Echo answers until').waitFor();
     },
-    'empty-compare': (page) => page.goto('/compare'),
-    gone: (page) => page.goto('/chat/nowhere'),
+    'empty-compare': async (page) => {
+      await page.goto('/compare');
+      await page.getByText('Nothing to compare yet').waitFor();
+    },
+    gone: async (page) => {
+      await page.goto('/chat/nowhere');
+      await page.getByText('This chat is not there').waitFor();
+    },
     toast: async (page) => {
       await open(page, chat);
       await page.route('**/rewind', (route) => route.fulfill({ status: 500, json: { code: 'x', error: 'The disk is full. Nothing was changed.' } }));

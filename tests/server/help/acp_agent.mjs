@@ -8,6 +8,8 @@
 //   ACP_SETUP  JSON: joined to answers of new, load, resume and fork
 //   ACP_EARLY  its own fork replays the history before it answers, under the new id
 //   ACP_FORK   JSON of an error: what its own fork answers
+//   ACP_ODD    words: early-new (commands are told before session/new is answered), null (load is answered
+//              with null), replay (resume replays), open (load of an unknown session opens an empty one)
 //
 // The last text block of a prompt is a list of steps, parted by ';' (see `steps`). What is none of
 // them is answered with all that the model would see: the texts of the session so far, then those of
@@ -18,6 +20,7 @@ import { createInterface } from 'node:readline';
 const caps = JSON.parse(process.env.ACP_CAPS ?? '{}');
 const setup = JSON.parse(process.env.ACP_SETUP ?? '{}');
 const keep = process.env.ACP_KEEP;
+const odd = (process.env.ACP_ODD ?? '').split(' ');
 const sessions = new Map(keep && existsSync(keep) ? JSON.parse(readFileSync(keep, 'utf8')) : []);
 const waits = new Map();
 const cancels = new Map();
@@ -67,8 +70,8 @@ const steps = {
   line: (s, line) => put(line.replaceAll('SESSION', s.id)),
   many: (s, n) => { for (let i = 0; i < Number(n); i++) steps.say(s, `${i} `); },
   each: (s, n) => { for (let i = 0; i < Number(n); i++) steps.as(s, `m-${++counted} ${i} `); },
-  permit: async (s) => steps.say(s, JSON.stringify(await ask('session/request_permission', { sessionId: s.id,
-    toolCall: { toolCallId: 'p' }, options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] }))),
+  permit: async (s, id) => steps.say(s, JSON.stringify(await ask('session/request_permission', { sessionId: s.id,
+    toolCall: { toolCallId: id || 'p' }, options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] }))),
   read: async (s, path) => steps.say(s, JSON.stringify(await ask('fs/read_text_file', { sessionId: s.id, path }))),
   write: async (s, words) => {
     const [path, ...rest] = words.split(' ');
@@ -84,6 +87,11 @@ const steps = {
   },
   /** Reads nothing for so long. */
   deaf: (s, ms) => { process.stdin.pause(); setTimeout(() => process.stdin.resume(), Number(ms)); },
+  ask: async (s, words) => {
+    const at = words.indexOf(' ');
+    steps.say(s, JSON.stringify(await ask(words.slice(0, at), { sessionId: s.id, ...JSON.parse(words.slice(at + 1)) })));
+  },
+  err: (s, words) => { process.stderr.write(`${words}\n`); },
   sleep: (s, ms) => sleep(Number(ms)),
   wait: (s) => new Promise((done) => cancels.set(s.id, done)),
   die: () => process.exit(3),
@@ -121,10 +129,20 @@ const methods = {
   'session/new': (p) => {
     if (!Array.isArray(p.mcpServers)) throw new Refusal(-32602, 'Invalid params');
     if (p.cwd === '/login') throw new Refusal(-32000, 'Authentication required');
-    return { sessionId: open(p), ...setup };
+    const sessionId = open(p);
+    if (odd.includes('early-new')) steps.commands(sessions.get(sessionId), 'compact');
+    return { sessionId, ...setup };
   },
-  'session/load': (p) => { replay(p.sessionId, known(p.sessionId)); return setup; },
-  'session/resume': (p) => { known(p.sessionId); return setup; },
+  'session/load': (p) => {
+    if (odd.includes('open') && !sessions.has(p.sessionId)) return setup;
+    replay(p.sessionId, known(p.sessionId));
+    return odd.includes('null') ? null : setup;
+  },
+  'session/resume': (p) => {
+    const s = known(p.sessionId);
+    if (odd.includes('replay')) replay(p.sessionId, s);
+    return setup;
+  },
   'session/fork': (p) => {
     if (process.env.ACP_FORK) throw Object.assign(new Refusal(), JSON.parse(process.env.ACP_FORK));
     const from = known(p.sessionId);
@@ -142,6 +160,8 @@ const methods = {
   'session/set_model': () => ({}),
   'session/set_config_option': (p) => ({ configOptions: setup.configOptions.map((o) => (o.id === p.configId ? { ...o, currentValue: p.value } : o)) }),
   '_agent/odd': (p) => ({ got: p }),
+  '_session/steering': (p) => ({ got: p }),
+  'session/set_title': (p) => ({ got: p }),
 };
 const needs = { 'session/load': caps.loadSession, 'session/resume': caps.sessionCapabilities?.resume,
   'session/fork': caps.sessionCapabilities?.fork || process.env.ACP_FORK, 'session/list': caps.sessionCapabilities?.list,

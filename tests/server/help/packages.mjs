@@ -31,8 +31,14 @@ function install([here, home]) {
   mkdirSync(fresh, { recursive: true });
   for (const f of files(here)) copyFileSync(join(here, f), join(fresh, f));
   const how = files(here).length > 1 ? ['ci'] : ['install', '--no-package-lock'];
-  execFileSync('npm', [...how, '--no-audit', '--no-fund', '--ignore-scripts'],
-               { cwd: fresh, stdio: 'pipe', env: { ...process.env, npm_config_update_notifier: 'false' } });
+  for (let left = 3; left--;) // a registry may be busy
+    try {
+      execFileSync('npm', [...how, '--no-audit', '--no-fund', '--ignore-scripts'],
+                   { cwd: fresh, stdio: 'pipe', env: { ...process.env, npm_config_update_notifier: 'false' } });
+      break;
+    } catch (e) {
+      if (!left) throw e;
+    }
   rmSync(home, { recursive: true, force: true });
   renameSync(fresh, home);
 }

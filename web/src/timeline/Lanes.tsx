@@ -82,7 +82,7 @@ function Dot({
   const x = laneX(lane);
   const color = node.session ? hue(lane) : "var(--line-strong)";
   const faint = !node.session || node.session.expires_at != null;
-  const solid = node.kind === "session" && node.session !== null;
+  const solid = node.kind === "session" && !faint;
   return (
     <g>
       {current && <circle cx={x} cy={y} r={8.5} className="timeline-here" />}
