@@ -21,7 +21,8 @@
 
 typedef struct stream {
     grpc_call *call;
-    grpc_byte_buffer *ask, *answer;
+    grpc_slice ask;
+    grpc_byte_buffer *sent, *answer; /* the core empties what it has sent */
     grpc_metadata_array head, tail;
     grpc_slice words;
     grpc_status_code status;
@@ -52,7 +53,7 @@ static Google__Protobuf__Value text_value(const char *text)
 }
 
 /* An entry of ENTRY_BYTES for the i-th conversation. */
-static grpc_byte_buffer *ask_make(int i, const char *text)
+static grpc_slice ask_make(int i, const char *text)
 {
     char id[16];
     snprintf(id, sizeof id, "c%d", i);
@@ -79,9 +80,7 @@ static grpc_byte_buffer *ask_make(int i, const char *text)
     m.entry = &entry;
     grpc_slice slice = grpc_slice_malloc(memory__v1__append_entry_request__get_packed_size(&m));
     memory__v1__append_entry_request__pack(&m, GRPC_SLICE_START_PTR(slice));
-    grpc_byte_buffer *out = grpc_raw_byte_buffer_create(&slice, 1);
-    grpc_slice_unref(slice);
-    return out;
+    return slice;
 }
 
 /* --------------------------------------------------------------------------- calls */
@@ -91,6 +90,7 @@ static void stream_begin(load *l, stream *s)
     grpc_slice method = grpc_slice_from_static_string("/memory.v1.EntriesService/AppendEntry");
     s->began = now_us();
     s->answer = NULL;
+    s->sent = grpc_raw_byte_buffer_create(&s->ask, 1);
     s->words = grpc_empty_slice();
     grpc_metadata_array_init(&s->head);
     grpc_metadata_array_init(&s->tail);
@@ -102,7 +102,7 @@ static void stream_begin(load *l, stream *s)
         {.op = GRPC_OP_RECV_MESSAGE},           {.op = GRPC_OP_RECV_STATUS_ON_CLIENT}};
     ops[0].data.send_initial_metadata.count = 1;
     ops[0].data.send_initial_metadata.metadata = &l->who;
-    ops[1].data.send_message.send_message = s->ask;
+    ops[1].data.send_message.send_message = s->sent;
     ops[3].data.recv_initial_metadata.recv_initial_metadata = &s->head;
     ops[4].data.recv_message.recv_message = &s->answer;
     ops[5].data.recv_status_on_client.status = &s->status;
@@ -121,6 +121,7 @@ static void stream_end(load *l, stream *s)
     l->done++;
     if (s->answer)
         grpc_byte_buffer_destroy(s->answer);
+    grpc_byte_buffer_destroy(s->sent);
     grpc_metadata_array_destroy(&s->head);
     grpc_metadata_array_destroy(&s->tail);
     grpc_slice_unref(s->words);
@@ -161,7 +162,7 @@ static double grpc_rate(const bench *b, int port, const char *text, double *p50,
         list[i].ask = ask_make(i, text);
     double rate = load_run(&l, list, b->quick ? 1 : 4);
     for (int i = 0; i < STREAMS; i++)
-        grpc_byte_buffer_destroy(list[i].ask);
+        grpc_slice_unref(list[i].ask);
     grpc_channel_destroy(l.channel);
     grpc_channel_credentials_release(open);
     grpc_completion_queue_shutdown(l.queue);

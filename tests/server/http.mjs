@@ -312,7 +312,7 @@ test('what is no HTTP at all is refused, and the server goes on', async () => {
   for (const [name, bytes, status] of [
     ['a line without colon', `GET /healthz HTTP/1.1${CRLF}${HOST}garbage${CRLF}${CRLF}`, '400'],
     ['no version', `GET /healthz${CRLF}${CRLF}`, '400'],
-    ['HTTP/2', `PRI * HTTP/2.0${CRLF}${CRLF}SM${CRLF}${CRLF}`, '505'],
+    ['HTTP/2, almost (what is, goes to gRPC)', `PRJ * HTTP/2.0${CRLF}${CRLF}SM${CRLF}${CRLF}`, '505'],
     ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', null],
     ['a length that is none', post('/ramet/v1/sessions', '{}').replace(/Length: \d+/, 'Length: abc'), '400'],
     ['a negative length', post('/ramet/v1/sessions', '{}').replace(/Length: \d+/, 'Length: -1'), '400'],
