@@ -105,7 +105,7 @@ static const face_route routes[] = {
  .summary = "Deletes a session and all that descends from it", .success = 200, .answer = "TreeDeleted", .run = agentpod_tree_delete,
  .about = "Never a private session of another. They can be restored until garbage collection (7 days). Needs the session's owner, or manager in the tree.",
  .query = FIELDS(F("dry_run", BOOL, "only tells what would go")), .statuses = E_WRITE, .example = "dry_run=true"},
-{.method = "GET", .path = S1 "/compare/{otherId}", .name = "compareSandboxSessions", .group = "Forks", .flags = READ,
+{.method = "GET", .path = S1 "/compare/{otherId}", .name = "compareForks", .group = "Forks", .flags = READ,
  .summary = "Two sessions of a sandbox beside each other", .success = 200, .answer = "SessionComparison", .run = agentpod_compare, .statuses = E_SEE},
 
 /* ------------------------------------------------------------------ tags */
@@ -121,7 +121,7 @@ static const face_route routes[] = {
 /* ------------------------------------------------------------------ branches */
 {.method = "GET", .path = S1 "/branches", .name = "getSessionBranches", .group = "Branches", .flags = READ,
  .summary = "Every message that has several versions", .success = 200, .answer = "SessionBranches", .run = agentpod_branches_list, .statuses = E_SEE},
-{.method = "POST", .path = S1 "/branches/switch", .name = "switchSessionBranch", .group = "Branches", .flags = MOVE,
+{.method = "POST", .path = S1 "/branches/switch", .name = "switchMessageBranch", .group = "Branches", .flags = MOVE,
  .summary = "Shows another version of a message", .success = 200, .answer = "BranchSwitched", .run = agentpod_branch_switch,
  .about = "The head moves to the newest branch that holds it.",
  .body = FIELDS(R("messageId", TEXT, ""), R("branchNumber", INT, "from 1", .least = 1, .most = 16777215)),
