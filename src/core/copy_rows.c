@@ -406,6 +406,8 @@ static void change_do(cx *x, const copy_change *change)
         row_free(x, Q_copy_tree_free, 't', &row[1], row[0].i);
     if (t == &copy_tables[COPY_T_verdict])
         row_free(x, Q_copy_verdict_free, 'i', &row[0], row[1].i);
+    if (t == &copy_tables[COPY_T_transfer]) /* a tree has one */
+        row_free(x, Q_copy_transfer_free, 't', &row[0], row[1].i);
     db_stmt *q = db_query(x->d, t->add);
     for (size_t i = 0; i < t->n; i++)
         cell_bind(q, (int)i + 1, t->types[i], &row[i]);

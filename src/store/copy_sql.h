@@ -239,6 +239,7 @@
     X(copy_transfer_add, COPY_ADD(transfer))                                                       \
     X(copy_transfer_cut, "DELETE FROM transfer WHERE tree=$1 AND session=$2 AND id=$3")            \
     X(copy_transfer_drop, "DELETE FROM transfer WHERE tree=$1 AND id=$2")                          \
+    X(copy_transfer_free, "DELETE FROM transfer WHERE id<>$1 AND tree=$2")                         \
     X(copy_errand_read, COPY_READ(errand) "id>$1 ORDER BY id LIMIT $2")                            \
     X(copy_errand_add, COPY_ADD(errand))                                                           \
     X(copy_errand_cut, "DELETE FROM errand WHERE id=$1")                                           \

@@ -38,6 +38,11 @@ static m_set anchor_check(const model *m, const m_session *s, const char *id, co
     return strcmp(e->channel, "history") == 0 ? 0 : M(INVALID);
 }
 
+static m_set how_check(model *m, const ramet_make *how)
+{
+    return m_text_check(m, how->title, NULL) | m_metadata_check(how->metadata);
+}
+
 static m_set make_fork(model *m, const char *user, const char *client, const char *id,
                        const ramet_make *how, m_answer *out)
 {
@@ -45,7 +50,7 @@ static m_set make_fork(model *m, const char *user, const char *client, const cha
     ramet_agent agent = {.name = how->agent};
     m_set bad = source_check(m, user, how->fork_of, RAMET_READER, &s);
     if (!s)
-        return bad | m_id_check(m, user, id);
+        return bad | m_id_check(m, user, id) | how_check(m, how);
     bool private = s->visibility == RAMET_PRIVATE;
     bad |= anchor_check(m, s, how->fork_at, client);
     if (!private && m_tree_level(s->tree, user) < RAMET_WRITER)
@@ -73,7 +78,7 @@ static m_set make_root(model *m, const char *user, const char *id, const ramet_m
     m_session *from = NULL;
     m_set bad = how->started_by ? source_check(m, user, how->started_by, RAMET_WRITER, &from) : 0;
     if (bad)
-        return bad | m_id_check(m, user, id);
+        return bad | m_id_check(m, user, id) | how_check(m, how);
     ramet_session_in in = {
         .id = id, .title = how->title, .agent = {.name = how->agent}, .metadata = how->metadata};
     m_set right = model_create(m, user, &in, out);
@@ -99,11 +104,11 @@ m_set model_make(model *m, const char *user, const char *client, const char *id,
 {
     m_session *s;
     const ramet_make *how = in->make;
-    m_set bad = m_open(m, user, id, RAMET_WRITER, &s), text = m_text_check(m, how->title, NULL);
+    m_set bad = m_open(m, user, id, RAMET_WRITER, &s);
     if (s) {
         if (s->archived)
             bad |= M(SESSION_NOT_FOUND);
-        bad |= text | m_metadata_check(how->metadata);
+        bad |= how_check(m, how);
         if (bad)
             return bad;
         if (m->got == RAMET_OK && how->title && *how->title && !*s->title)
@@ -111,7 +116,7 @@ m_set model_make(model *m, const char *user, const char *client, const char *id,
         return model_append(m, user, client, id, in, out);
     }
     if (bad != M(SESSION_NOT_FOUND))
-        return bad | text | m_metadata_check(how->metadata);
+        return bad | how_check(m, how);
     m_set right =
         how->fork_of ? make_fork(m, user, client, id, how, out) : make_root(m, user, id, how, out);
     if (!out->session)

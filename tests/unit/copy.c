@@ -341,6 +341,26 @@ Test(copy, the_number_of_a_verdict_may_move)
     verified(0);
 }
 
+/* A tree has one offer; another took its place, and its id may sort before or behind. */
+Test(copy, an_offer_may_be_another)
+{
+    make("s");
+    say("s", "a");
+    ok_for(as("ann"), ramet_member_set(as("ann"), "s", "bob", RAMET_READER));
+    for (int i = 0; i < 6; i++) {
+        ramet_transfer *offer;
+        ok_for(as("ann"), ramet_transfer_add(as("ann"), "s", "bob", &offer));
+        char *id = xstrdup(offer->id);
+        copied();
+        same_rows(false);
+        ok_for(as("ann"), ramet_transfer_delete(as("ann"), id));
+        free(id);
+    }
+    copied();
+    same_rows(false);
+    verified(0);
+}
+
 /* ---- stopped, failed, killed */
 
 static int steps;

@@ -28,6 +28,7 @@ import {
   type Thread,
 } from "./thread";
 import { readOutbox, writeOutbox } from "./outbox";
+import { isLeaving } from "./sessions";
 
 export type FileRef = { id: string; name: string; media_type: string };
 
@@ -253,6 +254,7 @@ export class Room {
   private countUsage(): void {
     clearTimeout(this.usageTimer);
     this.usageTimer = setTimeout(() => {
+      if (isLeaving(this.id)) return; // nobody will look, and there may be nothing to count
       api.getUsage(this.id).then(
         (usage) => this.set({ usage }),
         () => {},

@@ -357,8 +357,16 @@ export function previewDelete(id: string, tree: boolean): Promise<Deleted> {
   return ramet.deleteSession(id, { dry_run: true, tree });
 }
 
+/** Sessions that this window deletes, or has deleted. */
+const leaving = new Set<string>();
+export const isLeaving = (id: string): boolean => leaving.has(id);
+
 export async function deleteSession(id: string, tree: boolean): Promise<Deleted> {
-  const gone = await ramet.deleteSession(id, tree ? { tree } : {});
+  leaving.add(id);
+  const gone = await ramet.deleteSession(id, tree ? { tree } : {}).catch((error: unknown) => {
+    leaving.delete(id);
+    throw error;
+  });
   dropSessions(gone.sessions);
   void loadTags();
   return gone;
@@ -367,6 +375,7 @@ export async function deleteSession(id: string, tree: boolean): Promise<Deleted>
 /** With `tree`: all that the same delete took. */
 export async function restoreSession(id: string, tree: boolean): Promise<Session> {
   const s = await taken(ramet.restoreSession(id, tree));
+  leaving.delete(id);
   if (tree) takeTree((await ramet.getTree(id)).sessions);
   void loadTags();
   return s;
