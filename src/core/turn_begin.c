@@ -220,6 +220,21 @@ static ramet_status begin_check(ramet_call *c, const ramet_turn_in *in)
     return RAMET_OK;
 }
 
+/* `done`: the same request, under the same key, has replaced the entry meanwhile. */
+static ramet_status role_look(ramet_call *c, const char *session, const char *entry,
+                              ramet_role *role, bool *done)
+{
+    ramet_status st = role_of(c, session, entry, role);
+    ramet_error err = c->err;
+    if (st == RAMET_OK)
+        return st;
+    TRY(once_early(c, done));
+    if (*done)
+        return RAMET_OK;
+    c->err = err;
+    return st;
+}
+
 static ramet_status begin(ramet_call *c, begin_job *j)
 {
     const ramet_turn_in *in = j->in;
@@ -233,7 +248,9 @@ static ramet_status begin(ramet_call *c, begin_job *j)
         TRY(once_early(c, &done));
         if (done)
             return RAMET_OK;
-        TRY(role_of(c, j->session, in->replace, &role));
+        TRY(role_look(c, j->session, in->replace, &role, &done));
+        if (done)
+            return RAMET_OK;
     }
     j->turn = (ramet_turn){.id = arena_strdup(c->a, in->id ? in->id : uuid7(ramet_now(c->r), uuid)),
                            .agent = arena_strdup(c->a, in->agent),

@@ -723,7 +723,7 @@ test('fan-out: kill -9 between the forks: the same request completes it, at the 
     s.child.kill('SIGKILL');
     await lost;
     await s.end;
-    s = await start({ db, args: ['--turns', '8', '--turn-queue', '0'] });
+    s = await start({ db, args: ['--turns', '9', '--turn-queue', '0'] });
     const there = (await forksOf(s, 'a')).map((x) => x.id);
     assert.ok(there.length >= after, `${there.length}`);
     await told(s, 'a', 'meanwhile');
