@@ -229,10 +229,8 @@ static ramet_status role_look(ramet_call *c, const char *session, const char *en
     if (st == RAMET_OK)
         return st;
     TRY(once_early(c, done));
-    if (*done)
-        return RAMET_OK;
-    c->err = err;
-    return st;
+    c->err = *done ? (ramet_error){0} : err;
+    return *done ? RAMET_OK : st;
 }
 
 static ramet_status begin(ramet_call *c, begin_job *j)
