@@ -440,6 +440,11 @@ what was touched last, among those that `archived` lets through */
         RAMET_NOT_STARTED,
         RAMET_STARTED
     } start; /* by another session or not */
+    /* Of the archived ones those that were archived from this time on and before that, to whole
+     * seconds, and none that is not archived. What was archived before times were kept counts as
+     * of the year 2020. */
+    bool archived_when;
+    int64_t archived_from, archived_to;
 } ramet_list_in;
 
 typedef struct ramet_session_list {
@@ -706,6 +711,9 @@ RAMET_API ramet_status ramet_entry_known(ramet_call *c, const char *session, con
 /* The session that appended an entry, by the entry's id alone; for the embedding program. A deleted
  * one does not count. */
 RAMET_API ramet_status ramet_entry_home(ramet_call *c, const char *id, const char **session);
+/* The same of a branch, by its number alone. A shared store has no index for that, and looks at all
+ * branches. */
+RAMET_API ramet_status ramet_branch_home(ramet_call *c, int64_t branch, const char **session);
 
 /* Texts that entries are to be found by, beside them (I2). Setting is for the embedding program. */
 typedef struct ramet_indexed {

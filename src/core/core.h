@@ -209,7 +209,7 @@ typedef struct session_row {
     const char *by_id, *fork_entry;
     int fork_side;
     int64_t merged_into, first, first_adk, head, adk, undo, redo, moves;
-    bool archived;
+    int64_t archived; /* archive_stamp(); 0: it is not */
     int64_t expires, created, updated, deleted, delete_op;
     int purging;
     int64_t seal;           /* session_seal() of what never changes about it */
@@ -217,6 +217,20 @@ typedef struct session_row {
     int64_t stamp;          /* of its tree; only from session_open_head() and _brief() */
 } session_row;
 #define SESSION_N_COLS 34
+
+/* When a session was archived, as it is stored: in seconds since 2020, which 31 bits hold until
+ * 2088, and never 0. 1 is also what was written when the time was not kept. */
+#define ARCHIVE_EPOCH_S INT64_C(1577836800)
+static inline int64_t archive_stamp(int64_t us)
+{
+    int64_t s = us / 1000000 - ARCHIVE_EPOCH_S;
+    return s < 1 ? 1 : s > INT32_MAX ? INT32_MAX : s;
+}
+/* Back, whatever a damaged store says. */
+static inline int64_t archive_time(int64_t stamp)
+{
+    return ((stamp & INT32_MAX) + ARCHIVE_EPOCH_S) * 1000000;
+}
 
 void session_from(db_stmt *q, arena *a, session_row *s);
 /* A short digest of where a session came from, for fsck: its place in the tree is in no hash chain.

@@ -148,8 +148,11 @@ static bool title_matches(lister *l, const session_row *s)
     return strstr(utf8_lower(a, shown, strlen(shown)), l->title) != NULL;
 }
 
-static bool archive_lets(const ramet_list_in *in, bool archived)
+static bool archive_lets(const ramet_list_in *in, int64_t archived)
 {
+    int64_t at = archive_time(archived);
+    if (in->archived_when && (!archived || at < in->archived_from || at >= in->archived_to))
+        return false;
     return in->archived == RAMET_ARCHIVED_EXCLUDE ? !archived
                                                   : in->archived != RAMET_ARCHIVED_ONLY || archived;
 }
@@ -174,7 +177,7 @@ static int64_t latest_in(lister *l, int64_t tree)
                          .purging = (int)q_col_int(q, 5)};
         int64_t at = q_col_int(q, 6);
         if (!session_gone(x, &s) && session_seen(x, level, &s) &&
-            archive_lets(l->in, q_col_int(q, 2) != 0) && at > *known)
+            archive_lets(l->in, q_col_int(q, 2)) && at > *known)
             *known = at;
     }
     map_put(l->keep, &l->latest, tree, known);

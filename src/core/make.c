@@ -456,20 +456,20 @@ static ramet_status archive_run(cx *x, void *arg)
     int64_t *trees;
     size_t n;
     TRY(member_open(x, j->session, RAMET_OWNER, &s, &level));
-    if (s.archived == j->archived)
+    if ((s.archived != 0) == j->archived)
         return call_fail(x->c, RAMET_SESSION_NOT_FOUND, "session", "session %s is %sarchived", s.id,
                          j->archived ? "already " : "not ");
+    s.archived = j->archived ? archive_stamp(x->now) : 0;
     trees_gather(x, s.tree, &trees, &n);
     for (size_t i = 0; i < n; i++) {
         db_stmt *q = db_query(x->d, Q_session_archive);
         q_int(q, 1, trees[i]);
-        q_int(q, 2, j->archived);
+        q_int(q, 2, s.archived);
         q_run(q);
         access_changed(x, trees[i]);
     }
     event_add(x, s.tree, s.no, RAMET_EVENT_UPDATED, s.head,
               j->archived ? EVENT_ARCHIVED : EVENT_BACK);
-    s.archived = j->archived;
     ANSWER(x, j->out);
     *j->out = session_show(x, &s);
     return cx_status(x);

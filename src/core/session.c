@@ -39,7 +39,7 @@ void session_from(db_stmt *q, arena *a, session_row *s)
         .undo = q_col_int(q, 22),
         .redo = q_col_int(q, 23),
         .moves = q_col_int(q, 24),
-        .archived = q_col_int(q, 25) != 0,
+        .archived = q_col_int(q, 25),
         .expires = q_col_int(q, 26),
         .created = q_col_int(q, 27),
         .updated = q_col_int(q, 28),
@@ -717,7 +717,7 @@ static ramet_status patch_apply(cx *x, const ramet_session_patch *in, session_ro
     if (in->metadata)
         s->metadata = in->metadata;
     if (in->archived)
-        s->archived = *in->archived;
+        s->archived = !*in->archived ? 0 : s->archived ? s->archived : archive_stamp(x->now);
     if (in->visibility) {
         if (x->c->user && strcmp(x->c->user, s->owner) != 0)
             return call_fail(x->c, RAMET_FORBIDDEN, "visibility",

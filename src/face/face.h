@@ -172,6 +172,7 @@ typedef struct face_feed {
     void (*lost)(void *arg, int64_t number, buf *out);
     void (*release)(void *arg);
     void *arg;
+    bool everybody; /* of all sessions, whoever may see them */
 } face_feed;
 
 /* One turn that a request asks for. */

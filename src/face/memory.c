@@ -216,6 +216,20 @@ const ramet_entry *memory_entry_across(ramet_call *c, arena *a, const char *sess
     return strcmp(memory_entry_id(a, e), id) == 0 ? e : NULL;
 }
 
+const ramet_entry *memory_entry_anywhere(ramet_call *c, arena *a, const char *id,
+                                         const char **session)
+{
+    ramet_entry *e;
+    int64_t branch, position;
+    id = memory_lower(a, id);
+    if (ramet_entry_home(c, id, session) == RAMET_OK)
+        return ramet_entry_get(c, *session, 0, id, &e) == RAMET_OK ? e : NULL;
+    if (ramet_call_error(c)->status != RAMET_ENTRY_NOT_FOUND ||
+        !derived_place(id, &branch, &position) || ramet_branch_home(c, branch, session) != RAMET_OK)
+        return NULL;
+    return memory_entry_across(c, a, *session, id);
+}
+
 const ramet_entry *memory_entry_find(ramet_call *c, arena *a, const char *session, const char *id)
 {
     ramet_entry *e;

@@ -39,6 +39,9 @@ const ramet_entry *memory_entry_find(ramet_call *c, arena *a, const char *sessio
 /* The same on the present path of any session of its tree. */
 const ramet_entry *memory_entry_across(ramet_call *c, arena *a, const char *session,
                                        const char *id);
+/* The same in the whole store, and the session that appended it; for calls of the program. */
+const ramet_entry *memory_entry_anywhere(ramet_call *c, arena *a, const char *id,
+                                         const char **session);
 const char *memory_lower(arena *a, const char *uuid);
 /* The body of an entry of this face, read; false when it is another's. */
 typedef struct memory_body {
@@ -123,7 +126,7 @@ memory_handler memory_file_about;
 /* Whether the route is one for administrators and auditors. */
 bool memory_is_admin(const face_req *q);
 memory_handler memory_admin_talks, memory_admin_talk_patch, memory_admin_entries,
-    memory_admin_entry, memory_admin_members, memory_admin_children;
+    memory_admin_entry, memory_admin_members, memory_admin_children, memory_admin_events;
 memory_handler memory_search, memory_index, memory_unindexed, memory_events, memory_capabilities,
     memory_health;
 

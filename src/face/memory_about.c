@@ -73,7 +73,7 @@ void memory_capabilities(face_req *q)
 
 typedef struct feed {
     char *kinds, *channels, *types, *roles, *client; /* lists parted by commas; NULL: any */
-    bool full;
+    bool full, everybody;                            /* everybody: channels of all clients */
 } feed;
 
 static bool listed(const char *list, const char *word)
@@ -126,7 +126,8 @@ static bool entry_told(const feed *f, const ramet_entry *e, const memory_body *b
     bool history = strcmp(e->channel, "history") == 0;
     if (!listed(f->channels ? f->channels : "history", e->channel))
         return false;
-    if (!history && !(f->client && e->client && strcmp(f->client, e->client) == 0))
+    bool own = f->client && e->client && strcmp(f->client, e->client) == 0;
+    if (!history && !own && !f->everybody)
         return false;
     return listed(f->types, b->content_type ? b->content_type : "history") &&
            (!f->roles || (history && listed(f->roles, role_word(e->role))));
@@ -256,13 +257,15 @@ void memory_events(face_req *q)
                 .types = list_read(q, "entry_content_types"),
                 .roles = list_read(q, "entry_roles"),
                 .client = xstrdup(q->who.client),
-                .full = detail && strcmp(detail, "full") == 0};
+                .full = detail && strcmp(detail, "full") == 0,
+                .everybody = memory_is_admin(q)};
     face_feed words = {.hello = ": connected\n\n",
                        .pulse = ": keepalive\n\n",
                        .event = feed_event,
                        .lost = feed_lost,
                        .release = feed_free,
-                       .arg = f};
+                       .arg = f,
+                       .everybody = f->everybody};
     q->feed = &words;
     q->host->events(q->host->arg, q, &in, !after);
     q->feed = NULL;

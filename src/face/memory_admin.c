@@ -51,19 +51,26 @@ void memory_admin_children(face_req *q)
 
 void memory_admin_entry(face_req *q)
 {
-    const char *id = memory_lower(q->a, face_path(q, "entryId")), *session;
-    ramet_entry *e;
+    const char *id = face_path(q, "entryId"), *session;
     if (!admin_call(q, false))
         return;
-    ramet_status st = ramet_entry_home(q->c, id, &session);
-    if (st == RAMET_OK)
-        st = ramet_entry_get(q->c, session, 0, id, &e);
-    if (st == RAMET_ENTRY_NOT_FOUND)
-        memory_refuse(q, 404, "not_found", arena_printf(q->a, "entry not found: %s", id), NULL);
-    else if (st != RAMET_OK)
-        memory_error(q, session ? session : "");
-    else if (memory_entries_write(q, session, e, 1, false))
+    const ramet_entry *e = memory_entry_anywhere(q->c, q->a, id, &session);
+    ramet_status st = ramet_call_error(q->c)->status;
+    bool none = st == RAMET_OK || st == RAMET_ENTRY_NOT_FOUND || st == RAMET_BRANCH_NOT_FOUND;
+    if (e && memory_entries_write(q, session, e, 1, false))
         face_done(q);
+    else if (!e && none)
+        memory_refuse(q, 404, "not_found",
+                      arena_printf(q->a, "entry not found: %s", memory_lower(q->a, id)), NULL);
+    else if (!e)
+        memory_error(q, session ? session : "");
+}
+
+/* Of everybody, told in the words of memory_events(). */
+void memory_admin_events(face_req *q)
+{
+    if (admin_call(q, false))
+        memory_events(q);
 }
 
 /* Archiving what is archived is no error to who looks after the whole. */

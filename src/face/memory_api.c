@@ -63,6 +63,11 @@ SHAPE("MemoryError", "An error.", R("code", TEXT, "stable"), R("error", TEXT, ""
     F("upToEntryId", UUID, "as it was then"), LIMIT, F("channel", TEXT, "all that the caller may see; `history` without a client"), F("epoch", TEXT, "of the channel context: `latest` (default), `all` or a number"), \
     F("fromSeq", INT, "by sequence number, from this on", .least = 0, .most = 4294967295), F("forks", TEXT, "`all`: of the whole tree")
 
+#define EVENTS_QUERY \
+    F("after", TEXT, "a cursor; `start`: from the oldest that is kept"), F("kinds", ARRAY, "`conversation`, `entry`, `membership`"), \
+    F("detail", ENUM, "with `full` the content of entries", .words = "summary|full"), F("entry_channels", ARRAY, "`history` unless given"), \
+    F("entry_content_types", ARRAY, "only these"), F("entry_roles", ARRAY, "`USER`, `AI`, `SYSTEM`")
+
 static const face_route routes[] = {
 /* ------------------------------------------------------------------ the server */
 {.method = "GET", .path = "/v1/health", .name = "memoryHealth", .group = "Server", .flags = ROUTE_OPEN | ROUTE_QUICK | ROUTE_LOOSE,
@@ -72,9 +77,7 @@ static const face_route routes[] = {
 {.method = "GET", .path = "/v1/events", .name = "memoryEvents", .group = "Server", .flags = READ | ROUTE_STREAM,
  .summary = "What happens, as it happens", .success = 200, .run = memory_events,
  .about = "Frames `data: {\"event\", \"kind\", \"data\", \"cursor\"}`; `after` replays what came behind a cursor.",
- .query = FIELDS(F("after", TEXT, "a cursor; `start`: from the oldest that is kept"), F("kinds", ARRAY, "`conversation`, `entry`, `membership`"),
-                 F("detail", ENUM, "with `full` the content of entries", .words = "summary|full"), F("entry_channels", ARRAY, "`history` unless given"),
-                 F("entry_content_types", ARRAY, "only these"), F("entry_roles", ARRAY, "`USER`, `AI`, `SYSTEM`"))},
+ .query = FIELDS(EVENTS_QUERY)},
 
 /* ------------------------------------------------------------------ conversations */
 {.method = "GET", .path = "/v1/conversations", .name = "memoryListConversations", .group = "Conversations", .flags = READ,
@@ -185,7 +188,8 @@ static const face_route routes[] = {
  .summary = "Conversations of everybody, newest first", .success = 200, .answer = "ConversationList", .run = memory_admin_talks,
  .query = FIELDS(F("mode", TEXT, "`latest-fork` (default), `roots` or `all`"), F("ancestry", TEXT, "`roots` (default), `children` or `all`"),
                  F("ownerUserId", TEXT, "of this user alone"), F("afterCursor", TEXT, "a conversation"), LIMIT, F("query", TEXT, "part of the title"),
-                 F("archived", ENUM, "`exclude` unless given", .words = "exclude|include|only")), .statuses = "FORBIDDEN"},
+                 F("archived", ENUM, "`exclude` unless given; `only` with one of the times", .words = "exclude|include|only"),
+                 F("archivedAfter", TIME, "archived then or later, to whole seconds"), F("archivedBefore", TIME, "archived before that")), .statuses = "FORBIDDEN"},
 {.method = "PATCH", .path = "/v1/admin/conversations/{conversationId}", .name = "memoryAdminUpdateConversation", .group = "Administrators", .flags = WRITE,
  .summary = "Archives a tree or brings it back; not for auditors", .success = 200, .answer = "Conversation", .run = memory_admin_talk_patch,
  .body = FIELDS(F("archived", BOOL, "")), .statuses = E_SEE, .example = "{\"archived\": true}"},
@@ -199,6 +203,9 @@ static const face_route routes[] = {
  .query = FIELDS(F("afterCursor", TEXT, "a conversation"), LIMIT), .statuses = E_SEE},
 {.method = "GET", .path = "/v1/admin/entries/{entryId}", .name = "memoryAdminGetEntry", .group = "Administrators", .flags = READ,
  .summary = "One entry, by its id alone", .success = 200, .answer = "MemoryEntry", .run = memory_admin_entry, .statuses = "ENTRY_NOT_FOUND FORBIDDEN"},
+{.method = "GET", .path = "/v1/admin/events", .name = "memoryAdminEvents", .group = "Administrators", .flags = READ | ROUTE_STREAM,
+ .summary = "What happens in all conversations, as it happens; channels of all clients, when they are asked for", .success = 200, .run = memory_admin_events,
+ .about = "Frames as of `/v1/events`.", .query = FIELDS(EVENTS_QUERY, F("justification", TEXT, "not needed")), .statuses = "FORBIDDEN"},
 {.method = NULL},
 };
 

@@ -74,22 +74,21 @@ static bool check_sync(face_req *q, ProtobufCMessage *m)
                : refuse(q, "the channel of a sync must be CONTEXT");
 }
 
-static bool check_times(face_req *q, ProtobufCMessage *m)
+static const face_route *route_named(const face *f, const char *name)
 {
-    Memory__V1__AdminListConversationsRequest *in = (Memory__V1__AdminListConversationsRequest *)m;
-    if (!in->opt_archived_after_case && !in->opt_archived_before_case)
-        return true;
-    memory_refuse(q, 501, NULL, "when conversations were archived is not kept", NULL);
-    return false;
+    for (const face_route *r = f->routes; r->method; r++)
+        if (strcmp(r->name, name) == 0)
+            return r;
+    return NULL;
 }
 
+/* Two routes of REST are one method here. */
 static bool check_scope(face_req *q, ProtobufCMessage *m)
 {
     const Memory__V1__SubscribeEventsRequest *in = (Memory__V1__SubscribeEventsRequest *)m;
-    if (!in->opt_scope_case || in->scope != MEMORY__V1__EVENT_SCOPE__EVENT_SCOPE_ADMIN)
-        return true;
-    memory_refuse(q, 501, NULL, "events of everybody are not told here", NULL);
-    return false;
+    if (in->opt_scope_case && in->scope == MEMORY__V1__EVENT_SCOPE__EVENT_SCOPE_ADMIN)
+        q->route = route_named(q->face, "memoryAdminEvents");
+    return true;
 }
 
 /* ------------------------------------------------------------------------ the methods */
@@ -146,7 +145,7 @@ M(admin_entries, "ListEntries", "memoryAdminListEntries", .names = "epoch_filter
  .answer = "entries=data"),
 M(admin_entries, "GetEntry", "memoryAdminGetEntry"),
 M(admin_conversations, "GetConversation", "memoryAdminGet"),
-M(admin_conversations, "ListConversations", "memoryAdminListConversations", .answer = "conversations=data", .check = check_times),
+M(admin_conversations, "ListConversations", "memoryAdminListConversations", .answer = "conversations=data"),
 M(admin_conversations, "UpdateConversation", "memoryAdminUpdateConversation"),
 M(admin_conversations, "ListMemberships", "memoryAdminListMembers", .answer = "memberships=data"),
 M(admin_conversations, "ListForks", "memoryAdminForks"),
@@ -352,14 +351,6 @@ static bool segments_make(request *r)
         q->segments[q->n_segments++] = part;
     }
     return true;
-}
-
-static const face_route *route_named(const face *f, const char *name)
-{
-    for (const face_route *r = f->routes; r->method; r++)
-        if (strcmp(r->name, name) == 0)
-            return r;
-    return NULL;
 }
 
 static void route_set(face_req *q, const memory_rpc *m)

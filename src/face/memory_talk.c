@@ -17,6 +17,22 @@ static bool is(const char *s, const char *word)
 
 /* --------------------------------------------------------------------- list */
 
+/* Only what is archived has a time when it was. */
+static void admin_filters(face_req *q, ramet_list_in *in, const char **archived)
+{
+    const char *after = face_query(q, "archivedAfter"), *before = face_query(q, "archivedBefore");
+    in->owner = face_query(q, "ownerUserId");
+    in->archived_from = INT64_MIN;
+    in->archived_to = INT64_MAX;
+    if (after)
+        time_parse(after, &in->archived_from);
+    if (before)
+        time_parse(before, &in->archived_to);
+    in->archived_when = after || before;
+    if (in->archived_when && !*archived)
+        *archived = "only";
+}
+
 void memory_talks_list(face_req *q)
 {
     ramet_call *c = face_call(q);
@@ -31,7 +47,7 @@ void memory_talks_list(face_req *q)
     if (!c)
         return;
     if (admin)
-        in.owner = face_query(q, "ownerUserId");
+        admin_filters(q, &in, &archived);
     in.forks = !mode || is(mode, "latest-fork") ? RAMET_LATEST_FORK
                : is(mode, "roots")              ? RAMET_NO_FORKS
                                                 : RAMET_ALL_FORKS;

@@ -194,7 +194,8 @@ void live_open(live *l, face_req *q, const ramet_events_in *in, bool from_now)
         r->feed = *q->feed;
     r->after = from_now ? ramet_event_last(l->store) : in->after;
     pthread_mutex_lock(&l->lock);
-    r->who = viewer_get(l, q->who.user, q->who.share);
+    bool everybody = r->feed.everybody;
+    r->who = viewer_get(l, everybody ? NULL : q->who.user, everybody ? NULL : q->who.share);
     bool stop = l->stop;
     pthread_mutex_unlock(&l->lock);
     q->status = 200;

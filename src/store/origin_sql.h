@@ -24,7 +24,8 @@
     X(session_words, "SELECT s.title,s.archived,o.client FROM session s LEFT JOIN origin o "       \
                      "ON o.tree=s.tree AND o.session=s.no WHERE s.tree=$1 AND s.no=$2")            \
     X(session_title, "UPDATE session SET title=$3 WHERE tree=$1 AND no=$2")                        \
-    X(session_archive, "UPDATE session SET archived=$2 WHERE tree=$1 AND archived<>$2")            \
+    X(session_archive, "UPDATE session SET archived=$2 WHERE tree=$1 "                             \
+                       "AND (archived=0)<>($2=0)")                                                 \
     X(session_owner, "UPDATE session SET owner=$2 WHERE tree=$1 AND visibility=0 AND deleted=0")   \
     X(session_latest, "SELECT s.owner,s.visibility,s.archived,s.deleted,s.expires,s.purging,"      \
                       "CASE WHEN b.touched>s.updated THEN b.touched ELSE s.updated END "           \
@@ -66,6 +67,9 @@
     X(entry_home, "SELECT s.id,e.id FROM entry e CROSS JOIN branch b CROSS JOIN session s "        \
                   "WHERE e.id=$1 AND b.tree=e.tree AND b.id=(e.k>>24) AND s.tree=b.tree "          \
                   "AND s.no=b.session AND s.deleted=0 AND s.purging=0 ORDER BY e.k LIMIT 1")       \
+    /* PostgreSQL looks at all branches: an index for this alone would cost every fork. */          \
+    X(branch_home, "SELECT s.id FROM branch b CROSS JOIN session s WHERE b.id=$1 "                 \
+                   "AND s.tree=b.tree AND s.no=b.session AND s.deleted=0 AND s.purging=0")         \
     X(attached_home, "SELECT s.id,e.id FROM attached a CROSS JOIN entry e CROSS JOIN branch b "    \
                      "CROSS JOIN session s WHERE a.attachment=$1 AND e.tree=a.tree AND e.k=a.k "   \
                      "AND b.tree=a.tree AND b.id=(a.k>>24) AND s.tree=b.tree AND s.no=b.session "  \

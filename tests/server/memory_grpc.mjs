@@ -2,7 +2,8 @@
 //
 // memory_grpc.mjs: memory-service by gRPC, with @grpc/grpc-js: every service, what differs from REST,
 // and the same story told through both.
-import { test, finish, start, scratch, assert, eventually, ramet, raw, sleep, call as http, slow } from './lib.mjs';
+import { test, finish, start, scratch, assert, eventually, ramet, raw, sleep, call as http, slow, newSession,
+         append as nativeAppend } from './lib.mjs';
 import { client, closeAll, memory, health, reflection, grpc, loader, options, value, struct, plain, plainStruct,
          bytes, uuid, metadata } from './help/grpc.mjs';
 import { createHash, randomUUID } from 'node:crypto';
@@ -128,6 +129,7 @@ const entryIn = (o) => some({
   ...o, channel: o.channel?.toUpperCase(), content: o.content?.map(value),
   forkedAtEntryId: o.forkedAtEntryId && bytes(o.forkedAtEntryId), startedByEntryId: o.startedByEntryId && bytes(o.startedByEntryId),
 });
+const time = (t) => (t ? { seconds: Date.parse(t) / 1000 } : undefined);
 const listIn = (o) => some({
   page: page(o), query: o.query, mode: ENUM.mode[o.mode], ancestry: o.ancestry && ENUM.ancestry(o.ancestry),
   archived: o.archived && ENUM.archived(o.archived),
@@ -214,7 +216,8 @@ function overGrpc(c) {
       return r;
     },
     adminGet: (id, w) => ask(AdminConversationsService, 'getConversation', { conversationId: id }, w),
-    adminList: (o, w) => list(ask(AdminConversationsService, 'listConversations', some({ ...listIn(o), ownerUserId: o.ownerUserId }), w)),
+    adminList: (o, w) => list(ask(AdminConversationsService, 'listConversations', some({ ...listIn(o), ownerUserId: o.ownerUserId,
+      archivedAfter: time(o.archivedAfter), archivedBefore: time(o.archivedBefore) }), w)),
     adminUpdate: (id, archived, w) => ask(AdminConversationsService, 'updateConversation', { conversationId: id, archived }, w),
     adminForks: (id, w) => ask(AdminConversationsService, 'listForks', { conversationId: id }, w),
     adminMembers: (id, w) => list(ask(AdminConversationsService, 'listMemberships', { conversationId: id }, w)),
@@ -395,6 +398,10 @@ async function story(d) {
   await d.adminEntry('00000000-0000-7000-8000-000000000000', alice);
   await d.adminUpdate('trip', true, agent('charlie'));
   await d.adminUpdate('trip', true, alice);
+  const whole = { mode: 'all', ancestry: 'all' }, early = '2021-01-01T00:00:00Z', late = '2080-01-01T00:00:00Z';
+  for (const times of [{ archivedAfter: early }, { archivedBefore: early }, { archivedBefore: late }, { archivedAfter: late },
+                       { archivedAfter: early, archivedBefore: late, archived: 'include' }, { archivedAfter: early, archived: 'exclude' }])
+    await d.adminList({ ...whole, ...times }, alice);
   // an archived tree
   await d.get('fork', alice);
   await d.entries('fork', {}, alice);
@@ -568,7 +575,7 @@ test('what differs from REST: rules of HISTORY, sync, pages, blank ids, malforme
   await ok(c.call(ConversationsService, 'updateConversation', { conversationId: 'a', archived: true, title: 'not this' }, alice));
   const got = await ok(c.call(ConversationsService, 'getConversation', { conversationId: 'a' }, alice));
   assert.deepEqual([got.archived, got.title], [true, '']);
-  await refused(c.call(AdminConversationsService, 'listConversations', { archivedAfter: { seconds: 1 } }, alice), 'UNIMPLEMENTED');
+  await refused(c.call(AdminConversationsService, 'listConversations', { archivedAfter: { nanos: -1 } }, alice), 'INVALID_ARGUMENT', 'archived_after');
 });
 
 test('numbers, texts and depth in content are as they were', async () => {
@@ -619,7 +626,6 @@ test('malformed messages are refused; what is not there is UNIMPLEMENTED', async
   for (const p of ['/memory.v1.MemoriesService/PutMemory', '/memory.v1.ResponseRecorderService/IsEnabled', '/memory.v1.AdminCheckpointService/GetCheckpoint',
                    '/memory.v1.EntriesService/Nothing', '/nothing', '/memory.v1.EntriesService'])
     await refused(bare(c, p, Buffer.alloc(0)), 'UNIMPLEMENTED');
-  await refused(c.all(EventStreamService, 'subscribeEvents', { scope: 'EVENT_SCOPE_ADMIN' }, alice), 'UNIMPLEMENTED');
 });
 
 test('limits: the size of a message, of metadata, packed messages', async () => {
@@ -790,6 +796,109 @@ test('events: live, replayed, of some conversations, content, and a server that 
   const ends = [all, only, again].map((e) => e.ended);
   await s.stop();
   for (const e of await Promise.all(ends)) assert.equal(e, 'UNAVAILABLE');
+});
+
+test('events of everybody, for administrators and auditors, by both ways', async () => {
+  const { s, c } = await begin();
+  const open = (o, who) => c.listen(EventStreamService, 'subscribeEvents', { scope: 'EVENT_SCOPE_ADMIN', ...o }, who);
+  const live = open({ justification: 'a test' }, agent('charlie', 'agent-9'));
+  await eventually(() => assert.ok(live.headers));
+  await ok(append(c, 'a', say('hers')));
+  await ok(append(c, 'b', say('his'), bob));
+  await ok(append(c, 'b', { channel: 'CONTEXT', contentType: 'x', content: [value(1)] }, agent('bob')));
+  const seen = (list) => list.map((m) => { const d = JSON.parse(m.data); return [m.kind, d.conversation, d.entry_channel]; });
+  const both = [['conversation', 'a', undefined], ['entry', 'a', 'history'], ['conversation', 'b', undefined], ['entry', 'b', 'history']];
+  await eventually(() => assert.deepEqual(seen(live.list), both));
+  const old = open({ afterCursor: 'start' }, alice);
+  await eventually(() => assert.deepEqual(seen(old.list), both));
+  // Channels of other clients, when they are asked for.
+  const context = open({ afterCursor: 'start', kinds: ['entry'], entryChannels: ['context'] }, alice);
+  await eventually(() => assert.deepEqual(seen(context.list), [['entry', 'b', 'context']]));
+  const one = open({ afterCursor: 'start', conversationIds: ['b'], kinds: ['conversation'] }, alice);
+  await eventually(() => assert.deepEqual(seen(one.list), [['conversation', 'b', undefined]]));
+  // Who asks for what he may see gets no more, administrator or not.
+  const own = c.listen(EventStreamService, 'subscribeEvents', { afterCursor: 'start', scope: 'EVENT_SCOPE_AUTHORIZED' }, alice);
+  await eventually(() => assert.deepEqual(seen(own.list), both.slice(0, 2)));
+  assert.equal(await open({}, bob).ended, 'PERMISSION_DENIED');
+  assert.equal(await open({}, {}).ended, 'UNAUTHENTICATED');
+  assert.equal(await open({ afterCursor: 'nonsense' }, alice).ended, 'INVALID_ARGUMENT');
+
+  const path = '/v1/admin/events?after=start&justification=test';
+  const stop = new AbortController();
+  const r = await fetch(s.url + path, { headers: { Authorization: 'Bearer charlie' }, signal: stop.signal });
+  assert.equal(r.status, 200);
+  let text = '';
+  const frames = () => text.split('\n\n').filter((f) => f.startsWith('data: ')).map((f) => JSON.parse(f.slice(6)));
+  for await (const piece of r.body) {
+    text += Buffer.from(piece).toString();
+    if (text.endsWith('\n\n') && frames().length >= both.length) break;
+  }
+  stop.abort();
+  assert.deepEqual(frames().map((f) => [f.kind, f.data.conversation, f.data.entry_channel]), both);
+  assert.deepEqual(frames().map((f) => f.cursor), old.list.map((m) => m.cursor));
+  assert.equal((await http(s, 'GET', path, { headers: bob })).status, 403);
+  assert.equal((await http(s, 'GET', '/v1/admin/events?after=odd', { headers: alice })).status, 400);
+});
+
+test('administrators: when conversations were archived', async () => {
+  const { s, c } = await begin();
+  const archive = (id, archived = true) => ok(c.call(ConversationsService, 'updateConversation', { conversationId: id, archived }, alice));
+  const nextSecond = async () => {
+    const second = Math.floor(Date.now() / 1000) + 1;
+    await sleep(second * 1000 - Date.now() + 20);
+    return second;
+  };
+  for (const id of ['one', 'two', 'never', 'native']) await ok(append(c, id, say(id)));
+  await archive('one');
+  const first = await nextSecond();
+  await archive('two');
+  assert.equal((await http(s, 'PATCH', 'sessions/native', { user: 'alice', json: { archived: true } })).status, 200);
+  const second = await nextSecond();
+  // What is archived already keeps its time, whatever else is changed.
+  assert.equal((await http(s, 'PATCH', 'sessions/native', { user: 'alice', json: { archived: true, title: 'T' } })).status, 200);
+  const at = (seconds) => new Date(seconds * 1000).toISOString();
+  const list = async (after, before, archived) => {
+    const rpc = await ok(c.call(AdminConversationsService, 'listConversations', some({ mode: 'ALL', archived: archived && ENUM.archived(archived),
+      archivedAfter: after && { seconds: after }, archivedBefore: before && { seconds: before } }), alice));
+    const rest = await http(s, 'GET', `/v1/admin/conversations${query({ mode: 'all', archived, archivedAfter: after && at(after),
+      archivedBefore: before && at(before) })}`, { headers: alice });
+    const ids = rpc.conversations.map((x) => x.id).sort();
+    assert.deepEqual(rest.body.data.map((x) => x.id).sort(), ids);
+    return ids;
+  };
+  assert.deepEqual(await list(first), ['native', 'two']);
+  assert.deepEqual(await list(undefined, first), ['one']);
+  assert.deepEqual(await list(first, second, 'include'), ['native', 'two']);
+  assert.deepEqual(await list(second), []);
+  assert.deepEqual(await list(1, second, 'exclude'), []);
+  assert.deepEqual(await list(undefined, undefined, 'include'), ['native', 'never', 'one', 'two']);
+  await archive('one', false);
+  await archive('one');
+  assert.deepEqual(await list(second), ['one']);
+  assert.equal((await http(s, 'GET', '/v1/admin/conversations?archivedAfter=soon', { headers: alice })).status, 400);
+});
+
+test('administrators find an entry of another face by the id that is shown', async () => {
+  const { s, c } = await begin();
+  await newSession(s, { id: 'native' }, { user: 'bob' });
+  await nativeAppend(s, 'native', [{ id: 'msg_1', role: 'user', text: 'first' }, { id: 'msg_2', role: 'user', text: 'second' }], { user: 'bob' });
+  const shown_ = (await ok(c.call(EntriesService, 'listEntries', { conversationId: 'native' }, bob))).entries;
+  const get = (id, who = agent('charlie')) => c.call(AdminEntriesService, 'getEntry', { entryId: id }, who);
+  for (const e of shown_) {
+    assert.match(uuid(e.id), /^.{14}8/);
+    assert.deepEqual(await ok(get(e.id)), e);
+    const rest = await http(s, 'GET', `/v1/admin/entries/${uuid(e.id).toUpperCase()}`, { headers: alice });
+    assert.deepEqual([rest.status, rest.body.id, rest.body.conversationId], [200, uuid(e.id), 'native']);
+  }
+  await refused(get(shown_[0].id, bob), 'PERMISSION_DENIED');
+  // The place is right, what is said of the entry is not; a branch, and a place, that are not there.
+  const wrong = (i, bits) => { const id = Buffer.from(shown_[0].id); id[i] ^= bits; return id; };
+  for (const id of [wrong(15, 1), wrong(1, 1), wrong(7, 0xf0)]) {
+    await refused(get(id), 'NOT_FOUND', 'entry not found');
+    assert.equal((await http(s, 'GET', `/v1/admin/entries/${uuid(id)}`, { headers: alice })).status, 404);
+  }
+  assert.ok((await http(s, 'DELETE', 'sessions/native', { user: 'bob' })).status < 300);
+  await refused(get(shown_[0].id), 'NOT_FOUND');
 });
 
 test('health, once and watched', async () => {
