@@ -17,7 +17,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 100, CANCEL_MS = 5000, FILE_BYTES = 8 << 20, SEED_BYTES = 1 << 20, WORDS = 64 };
+enum {
+    WAIT_MS = 100,
+    CANCEL_MS = 5000,
+    FILE_BYTES = 8 << 20,
+    FILES_BYTES = 8 << 20, /* of all attachments of a message: what goes to the program in a line */
+    SEED_BYTES = 1 << 20,
+    WORDS = 64
+};
 
 static const agent_setting settings[] = {
     {"command", NULL, "the program and its arguments, parted by blanks", false},
@@ -588,39 +595,22 @@ static void seed_put(buf *b, const agent_turn *t, size_t n)
     buf_puts(b, "</conversation>\n");
 }
 
-/* A message of the user as content blocks: its text, and files that have an address. */
-static void blocks_put(talk *k, buf *to, const ramet_entry *e)
-{
-    message m = {.a = k->a};
-    const char *first = to->p[to->n - 1] == '[' ? "" : ",";
-    buf_printf(to, "%s{\"type\":\"text\",\"text\":%s}", first, json_quote(k->a, e->text));
-    if (!e->parts || !json_parse(k->a, e->parts, strlen(e->parts), 0, &m.d, NULL))
-        return;
-    for (const json_node *v = json_first(&m.d, m.d.nodes); v; v = json_next(&m.d, m.d.nodes, v)) {
-        const char *type = message_text(&m, v, "type"), *url = message_text(&m, v, "url");
-        const char *name = message_text(&m, v, "name"), *media = message_raw(&m, v, "media_type");
-        if (!type || strcmp(type, "file") != 0 || !url)
-            continue;
-        member all[] = {{"type", "\"resource_link\""},
-                        {"uri", json_quote(k->a, url)},
-                        {"name", json_quote(k->a, name ? name : url)},
-                        {"mimeType", media}};
-        buf_printf(to, ",%s", json_with(k->a, NULL, all, 4));
-    }
-}
-
 static void prompt_ask(talk *k, size_t n, bool seed)
 {
     buf text, params;
+    size_t room = FILES_BYTES;
     buf_init(&text, ACP_LINE_MAX);
     buf_init(&params, 2 * ACP_LINE_MAX);
     buf_printf(&params, "{\"sessionId\":%s,\"prompt\":[", json_quote(k->a, k->l.inner));
     if (seed) {
         seed_put(&text, k->t, n);
-        buf_printf(&params, "{\"type\":\"text\",\"text\":%s}", json_quote(k->a, text.p));
+        block_add_text(&params, k->a, text.p);
     }
+    size_t before = params.n;
     for (size_t i = n; i < k->t->n; i++)
-        blocks_put(k, &params, &k->t->history[i]);
+        blocks_put(&params, k->a, k->p, k->t, &k->t->history[i], &room);
+    if (params.n == before) /* a message without words */
+        block_add_text(&params, k->a, "");
     buf_puts(&params, "]}");
     program_ask(k->own, k->p, &k->l, "session/prompt", params.p);
     buf_release(&text);

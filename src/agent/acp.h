@@ -41,8 +41,9 @@ struct program {
     char *folder;
     child child;
     pthread_t reader;
-    bool gone;  /* it has ended: the next turn starts another */
-    bool ready; /* it has said hello */
+    bool gone;                                    /* it has ended: the next turn starts another */
+    bool ready;                                   /* it has said hello */
+    bool takes_images, takes_sounds, takes_files; /* in a message: so it said then */
     int users;
     pthread_mutex_t saying; /* of `to` and `wake`; the agent's lock is never taken within */
     lines_out to;
@@ -97,6 +98,14 @@ bool path_within(const char *path, const char *folder);
 void terminal_request(program *p, arena *a, const message *m, const char *folder);
 /* Ends all of them. Without the lock. */
 void terminals_stop(program *p);
+
+/* ---- content blocks (acp_blocks.c): JSON, behind the others in an open array */
+
+void block_add_text(buf *to, arena *a, const char *text);
+/* What an entry of the user says. *room: bytes of attachments that may still go along; larger ones
+ * are named only. */
+void blocks_put(buf *to, arena *a, const program *p, const agent_turn *t, const ramet_entry *e,
+                size_t *room);
 
 /* The next line for it, of xmalloc; NULL: none within the time, or (p->gone) there will be none. */
 char *listener_next(acp *own, program *p, listener *l, int ms, size_t *n);

@@ -258,12 +258,35 @@ static void program_free(program *p)
     free(p);
 }
 
+static bool prompt_takes(const message *m, const char *capability)
+{
+    return json_is(
+        message_at(m, m->result,
+                   arena_printf(m->a, "agentCapabilities.promptCapabilities.%s", capability)),
+        JSON_TRUE);
+}
+
+/* What it says of itself; false: it is no answer. */
+static bool hello_hear(program *p, char *line, size_t n)
+{
+    message m;
+    arena *a = arena_new();
+    bool fine = message_read(&m, a, line, n) == MESSAGE_FINE && m.result;
+    if (fine) {
+        p->takes_images = prompt_takes(&m, "image");
+        p->takes_sounds = prompt_takes(&m, "audio");
+        p->takes_files = prompt_takes(&m, "embeddedContext");
+    }
+    arena_free(a);
+    return fine;
+}
+
 static bool program_hello(acp *own, program *p, const agent_sink *s)
 {
     listener l;
     char params[256];
     char *line = NULL;
-    size_t n;
+    size_t n = 0;
     snprintf(params, sizeof params,
              "{\"protocolVersion\":1,\"clientCapabilities\":{\"fs\":{\"readTextFile\":%s,"
              "\"writeTextFile\":%s},\"terminal\":%s},\"clientInfo\":{\"name\":\"ramet\","
@@ -275,7 +298,7 @@ static bool program_hello(acp *own, program *p, const agent_sink *s)
     for (int ms = 0; !line && !p->gone && ms < HELLO_MS && !s->cancelled(s->arg); ms += 100)
         line = listener_next(own, p, &l, 100, &n);
     listener_remove(own, p, &l);
-    bool fine = line && strstr(line, "\"result\"");
+    bool fine = line && hello_hear(p, line, n);
     free(line);
     return fine;
 }

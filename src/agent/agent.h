@@ -24,6 +24,13 @@
 
 /* ------------------------------------------------------------------ one turn */
 
+/* An attachment. Its texts live until the sink is called. */
+typedef struct agent_file {
+    const char *name, *media_type; /* "" when not told */
+    int64_t size;
+    int fd; /* open for reading, and the agent's to close; -1: it cannot be read */
+} agent_file;
+
 /* What the agent is asked. Lives as long as the run. */
 typedef struct agent_turn {
     const char *turn_id;
@@ -34,6 +41,10 @@ typedef struct agent_turn {
     const char *cache_key; /* cache_root of the session: the same for a fork as for its parent */
     ramet_agent session;   /* the session's own agent settings: model, options … override */
     const char *user;
+    /* An attachment that the history refers to, opened where it is of at most so many bytes. False:
+     * there is no such. NULL: there are none. */
+    bool (*file)(void *arg, const char *id, size_t most, agent_file *out);
+    void *file_arg;
 } agent_turn;
 
 typedef enum {

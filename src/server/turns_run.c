@@ -331,7 +331,7 @@ bool run_save(run *r)
 
 typedef struct session_sink {
     run *r;
-    ramet_call *c; /* for what is recorded on the way */
+    ramet_call *c; /* for what is read and recorded on the way */
     char *answer;  /* of the last question */
     bool early;    /* the agent was asked before it was known whether the turn begins */
     bool decided;  /* … which is known now */
@@ -665,6 +665,19 @@ static void answer_end(run *r, ramet_call *c, const agent_result *result)
         run_close(r, RAMET_TURN_CANCELLED, NULL);
 }
 
+/* Whether the user may refer to it was looked at when the message came. */
+static bool turn_file(void *arg, const char *id, size_t most, agent_file *out)
+{
+    session_sink *s = arg;
+    ramet_attachment *about, *opened;
+    if (ramet_attachment_get(s->c, id, &about) != RAMET_OK)
+        return false;
+    *out = (agent_file){about->name, about->media_type, about->size, -1};
+    if ((uint64_t)about->size <= most)
+        ramet_attachment_open(s->c, id, &opened, &out->fd);
+    return true;
+}
+
 /* False: the agent was asked early, and in vain. */
 static bool agent_answer(run *r, const history *h, bool early)
 {
@@ -677,7 +690,9 @@ static bool agent_answer(run *r, const history *h, bool early)
                        .n = h->entries.n,
                        .cache_key = r->cache_key,
                        .session = r->settings,
-                       .user = r->user};
+                       .user = r->user,
+                       .file = turn_file,
+                       .file_arg = &s};
     agent_sink sink = {.delta = sink_delta,
                        .thinking = sink_thinking,
                        .tool_call = sink_tool_call,

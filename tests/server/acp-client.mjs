@@ -121,6 +121,61 @@ test('files of a message that have an address are passed on', async () => {
   assert.deepEqual(got('session/prompt')[0].params.prompt, [{ type: 'text', text: 'look' }, { type: 'resource_link', uri: 'file:///a.txt', name: 'a.txt', mimeType: 'text/plain' }]);
 });
 
+/** A message of a text and attachments; the blocks that the program got. */
+async function attached(caps, files) {
+  const { server, open, got } = await serve({ env: { ACP_CAPS: JSON.stringify({ promptCapabilities: caps }) } });
+  const parts = [{ type: 'text', text: 'look' }];
+  for (const [name, type, bytes, more] of files) {
+    const r = await call(server, 'POST', `attachments?name=${encodeURIComponent(name)}`, { user, body: bytes, headers: { 'Content-Type': type } });
+    assert.equal(r.status, 201, r.text);
+    parts.push({ type: 'file', attachment_id: r.body.id, ...more });
+  }
+  const r = await call(server, 'POST', `sessions/${await open()}/messages`, { user, json: { parts } });
+  assert.equal(r.body.status, 'done', r.text);
+  const ids = parts.slice(1).map((p) => p.attachment_id);
+  return { ids, blocks: got('session/prompt')[0].params.prompt };
+}
+const raw = Buffer.from([0x89, 0x50, 0, 0xff]);
+const data = raw.toString('base64');
+const named = (what) => ({ type: 'text', text: `[file ${what}]` });
+
+test('attachments are handed over as the program takes them', async () => {
+  const files = [['a.png', 'image/png', raw], ['a.wav', 'audio/wav', raw], ['ä b.txt', 'text/plain', 'text "é"'], ['a.zip', 'application/zip', raw],
+    ['a.svg', 'image/svg+xml', '<svg/>'], ['b.txt', 'text/plain', ''], ['a', 'image/png', raw, { name: 'mine.webp', media_type: 'image/webp' }]];
+  const lines = ['a.png (image/png, 4 bytes)', 'a.wav (audio/wav, 4 bytes)', 'ä b.txt (text/plain, 9 bytes)', 'a.zip (application/zip, 4 bytes)',
+    'a.svg (image/svg+xml, 6 bytes)', 'b.txt (text/plain, 0 bytes)', 'mine.webp (image/webp, 4 bytes)'].map(named);
+  const all = await attached({ image: true, audio: true, embeddedContext: true }, files);
+  const resource = (i, name, more) => ({ type: 'resource', resource: { uri: `ramet:attachments/${all.ids[i]}/${name}`, ...more } });
+  assert.deepEqual(all.blocks, [{ type: 'text', text: 'look' },
+    lines[0], { type: 'image', data, mimeType: 'image/png' },
+    lines[1], { type: 'audio', data, mimeType: 'audio/wav' },
+    lines[2], resource(2, '%C3%A4%20b.txt', { mimeType: 'text/plain', text: 'text "é"' }),
+    lines[3], resource(3, 'a.zip', { mimeType: 'application/zip', blob: data }),
+    lines[4], resource(4, 'a.svg', { mimeType: 'image/svg+xml', text: '<svg/>' }),
+    lines[5],
+    lines[6], { type: 'image', data, mimeType: 'image/webp' }]);
+  const images = await attached({ image: true }, files.slice(0, 3));
+  assert.deepEqual(images.blocks.slice(1), [lines[0], all.blocks[2], lines[1], lines[2]]);
+  assert.deepEqual((await attached({}, files)).blocks.slice(1), lines);
+});
+
+test('attachments of over 8 MiB together are named, and linked where they have an address', async () => {
+  const large = Buffer.alloc(5 << 20, 0xff);
+  const { blocks } = await attached({ image: true }, [['a.png', 'image/png', large], ['b.png', 'image/png', large], ['c.png', 'image/png', raw],
+    ['d.png', 'image/png', large, { url: 'https://example.org/d.png' }]]);
+  assert.equal(Buffer.from(blocks[2].data, 'base64').compare(large), 0);
+  assert.deepEqual(blocks.slice(3), [named(`b.png (image/png, ${5 << 20} bytes)`), named('c.png (image/png, 4 bytes)'), { type: 'image', data, mimeType: 'image/png' },
+    { type: 'resource_link', uri: 'https://example.org/d.png', name: 'd.png', mimeType: 'image/png' }]);
+});
+
+test('a message that is an attachment alone has no empty text', async () => {
+  const { server, open, got } = await serve();
+  const { id } = (await call(server, 'POST', 'attachments?name=a', { user, body: 'x' })).body;
+  const r = await call(server, 'POST', `sessions/${await open()}/messages`, { user, json: { parts: [{ type: 'file', attachment_id: id, media_type: 'text/plain' }] } });
+  assert.equal(r.body.status, 'done', r.text);
+  assert.deepEqual(got('session/prompt')[0].params.prompt, [named('a (text/plain, 1 bytes)')]);
+});
+
 test('cancelled, failed, died and started again', async () => {
   const { server, got, open, say, last } = await serve();
   const s = await open();
