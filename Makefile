@@ -205,7 +205,7 @@ bench: $(B)/ramet
 # The page in a browser: first load, versions of a message in a long chat, the timeline of a great tree.
 web-bench: $(B)/ramet
 	@tools/setup test
-	@RAMET=$(B)/ramet tools/web run node tools/bench.mjs
+	@RAMET=$(abspath $(B)/ramet) tools/web run node tools/bench.mjs
 
 # ---- house rules
 

@@ -229,7 +229,9 @@ static ramet_status role_look(ramet_call *c, const char *session, const char *en
     if (st == RAMET_OK)
         return st;
     TRY(once_early(c, done));
-    c->err = *done ? (ramet_error){0} : err;
+    if (*done)
+        err = (ramet_error){0};
+    c->err = err;
     return *done ? RAMET_OK : st;
 }
 
