@@ -131,7 +131,9 @@ static int by_age(const void *a, const void *b)
     return strcmp(x->id, y->id);
 }
 
-static void transfers_of(cx *x, sql_id what, transfer_list *v)
+/* Without those that the caller has given, if they are there already: what the program itself
+ * offers is the session's owner's, who may be the one that it is offered to. */
+static void transfers_of(cx *x, sql_id what, bool others, transfer_list *v)
 {
     size_t first = v->n;
     db_stmt *q = db_query(x->d, what);
@@ -139,7 +141,8 @@ static void transfers_of(cx *x, sql_id what, transfer_list *v)
     while (q_row(q)) {
         transfer_row t;
         transfer_from(q, x->a, &t);
-        VEC_PUSH(x->a, v, t);
+        if (!others || strcmp(t.shown.from, x->c->user) != 0)
+            VEC_PUSH(x->a, v, t);
     }
     for (size_t i = first; i < v->n; i++)
         v->items[i].shown.session = session_id_of(x, v->items[i].tree, v->items[i].session);
@@ -154,9 +157,9 @@ ramet_status ramet_transfers(ramet_call *c, bool given, bool taken, ramet_transf
     if (!cx_read(&x, c))
         return c->err.status;
     if (given)
-        transfers_of(&x, Q_transfer_given, &v);
+        transfers_of(&x, Q_transfer_given, false, &v);
     if (taken)
-        transfers_of(&x, Q_transfer_taken, &v);
+        transfers_of(&x, Q_transfer_taken, given, &v);
     ramet_transfer *list = arena_array(x.a, v.n + 1, sizeof *list);
     for (size_t i = 0; i < v.n; i++)
         list[i] = v.items[i].shown;
