@@ -14,7 +14,7 @@ static const char tables[] =
     /* Rows grow in place, as in the store. */
     "CREATE TABLE min_branch(LIKE branch) WITH (fillfactor=70);"
     "ALTER TABLE min_branch ADD PRIMARY KEY(tree,id);"
-    "CREATE TABLE min_session(LIKE session);"
+    "CREATE TABLE min_session(LIKE session INCLUDING DEFAULTS);"
     "ALTER TABLE min_session ADD PRIMARY KEY(tree,no);"
     "CREATE TABLE min_event(no BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tree BIGINT NOT "
     "NULL, session BIGINT NOT NULL, kind INT NOT NULL, k BIGINT NOT NULL, n INT NOT NULL,"

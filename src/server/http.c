@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define OVER_CONNECTIONS 64  /* let in past the limit, to be told so */
@@ -23,10 +24,33 @@
 
 /* -------------------------------------------------------------------- exchanges */
 
+typedef struct values {
+    arena *a;
+    const char *name, *all;
+} values;
+
+static enum MHD_Result value_add(void *arg, enum MHD_ValueKind kind, const char *name,
+                                 const char *value)
+{
+    values *v = arg;
+    (void)kind;
+    if (value && *value && strcasecmp(name, v->name) == 0)
+        v->all = v->all ? arena_printf(v->a, "%s\n%s", v->all, value) : value;
+    return MHD_YES;
+}
+
+/* Of the user all values count, a line each: no id has two lines, so that one who is named twice is
+ * refused. */
 static const char *request_header(face_req *q, const char *name)
 {
+    static const char user[] = "X-User-Id";
     exchange *x = q->inner;
-    return MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, name);
+    const char *first = MHD_lookup_connection_value(x->conn, MHD_HEADER_KIND, name);
+    values v = {.a = q->a, .name = user};
+    if (!first || strcasecmp(name, user) != 0)
+        return first;
+    MHD_get_connection_values(x->conn, MHD_HEADER_KIND, value_add, &v);
+    return v.all ? v.all : first;
 }
 
 static void buf_again(buf *b, size_t max)

@@ -3,6 +3,7 @@
 // memory_contract.mjs: memory-service by a typed client: the points that its contract calls easy to
 // miss, one test each, and what goes beyond one conversation: pages over many forks, texts given
 // for the search, events of members, a server that is killed, many members and forks.
+import http from 'node:http';
 import { test, finish, start, assert, scratch, enc, ramet, run, eventually } from './lib.mjs';
 import { MemoryClient, MemoryError } from './help/memory_client.mjs';
 import { randomUUID } from 'node:crypto';
@@ -512,6 +513,17 @@ test('a server that is killed between upload and append', async () => {
   await s.stop();
   const fsck = await ramet(['fsck', '--db', db]);
   assert.equal(fsck.code, 0, fsck.out + fsck.err);
+});
+
+test('a user named twice by a trusted client is refused; by another, not looked at', async () => {
+  const s = await start({ args: ['--trusted-clients', 'app-*'] });
+  const ask = (headers) => new Promise((done, fail) =>
+    http.get(`${s.url}/v1/conversations`, { headers }, (r) => r.resume().on('end', () => done(r.statusCode))).on('error', fail));
+  const twice = { 'X-User-ID': ['carol', 'dave'] };
+  assert.equal(await ask({ 'X-API-Key': 'app-1', 'X-User-ID': 'carol' }), 200);
+  assert.equal(await ask({ 'X-API-Key': 'app-1', ...twice }), 400);
+  assert.equal(await ask({ 'X-API-Key': 'app-1', 'X-User-ID': ['carol', ''] }), 200, 'only what is not empty counts');
+  assert.equal(await ask({ Authorization: 'Bearer alice', ...twice }), 200);
 });
 
 test('the page of the documents: what it shows is run', async () => {
