@@ -3,8 +3,8 @@
  * A store in a PostgreSQL database: a pool of connections (store.h).
  *
  * Reads may take all connections but a few, so that who reads and then writes never waits for
- * himself. An operation that met another one is run again, after a short and uneven sleep, for as
- * long as busy_ms says.
+ * himself; who waits for one gets it in the order of coming. An operation that met another one is
+ * run again, after a short and uneven sleep, for as long as busy_ms says.
  */
 #include "store/store_own.h"
 
@@ -41,6 +41,13 @@
 
 typedef struct light light;
 
+/* Who waits for a connection; on its own stack. */
+typedef struct waiter {
+    struct waiter *next;
+    bool reading;
+    pthread_cond_t able;
+} waiter;
+
 typedef struct pool_store {
     store base;
     db_site *site;
@@ -51,7 +58,7 @@ typedef struct pool_store {
     replicas *replicas; /* NULL: none */
 
     pthread_mutex_t lock;
-    pthread_cond_t freed;
+    waiter *waiting;     /* first come first */
     pg *idle[POOL_MOST]; /* the one used last is taken first */
     int n_idle, n_open, most;
     int reading, most_reading;
@@ -88,25 +95,69 @@ static void health_note(pool_store *s, ramet_status st)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* With the lock, as all of these. */
+static bool place_free(const pool_store *s, bool reading)
+{
+    return (s->n_idle || s->n_open < s->most) && !(reading && s->reading >= s->most_reading);
+}
+
+/* Of those who wait, the first that a free place suits: who reads may have to wait while who writes
+ * need not. */
+static waiter *place_next(const pool_store *s)
+{
+    waiter *w = s->waiting;
+    while (w && !place_free(s, w->reading))
+        w = w->next;
+    return w;
+}
+
+static void place_tell(pool_store *s)
+{
+    waiter *w = place_next(s);
+    if (w)
+        pthread_cond_signal(&w->able);
+}
+
+/* Waits until it is this one's turn; false: it took too long. */
+static bool place_wait(pool_store *s, bool reading)
+{
+    struct timespec until = mono_at(time_mono_us() + (int64_t)s->busy_ms * 1000);
+    waiter me = {.reading = reading}, **at = &s->waiting;
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&me.able, &attr);
+    pthread_condattr_destroy(&attr);
+    while (*at)
+        at = &(*at)->next;
+    *at = &me;
+    int rc = 0;
+    while (rc == 0 && place_next(s) != &me)
+        rc = pthread_cond_timedwait(&me.able, &s->lock, &until);
+    for (at = &s->waiting; *at != &me;)
+        at = &(*at)->next;
+    *at = me.next;
+    pthread_cond_destroy(&me.able);
+    return rc == 0;
+}
+
 /* Waits for a place, and takes an idle connection when there is one. */
 static ramet_status place_take(pool_store *s, bool reading, pg **out, char *message)
 {
-    struct timespec until = mono_at(time_mono_us() + (int64_t)s->busy_ms * 1000);
-    int rc = 0;
     pthread_mutex_lock(&s->lock);
-    while (rc == 0 &&
-           ((!s->n_idle && s->n_open >= s->most) || (reading && s->reading >= s->most_reading)))
-        rc = pthread_cond_timedwait(&s->freed, &s->lock, &until);
+    bool fine = (place_free(s, reading) && !place_next(s)) || place_wait(s, reading);
     *out = NULL;
-    if (rc == 0) {
+    if (fine) {
         s->reading += reading;
         if (s->n_idle)
             *out = s->idle[--s->n_idle];
         else
             s->n_open++;
     }
+    /* Another place may be free as well; and who gives up may have been told of this one. */
+    place_tell(s);
     pthread_mutex_unlock(&s->lock);
-    if (rc == 0)
+    if (fine)
         return RAMET_OK;
     snprintf(message, 512, "no connection to the database became free in %d ms", s->busy_ms);
     return RAMET_BUSY;
@@ -122,7 +173,7 @@ static void place_give(pool_store *s, bool reading, pg *d)
         s->idle[s->n_idle++] = d;
     else
         s->n_open--;
-    pthread_cond_broadcast(&s->freed);
+    place_tell(s);
     pthread_mutex_unlock(&s->lock);
     pg_close(dead);
 }
@@ -607,7 +658,6 @@ static void pool_close(store *base)
         site_close(s->direct);
     site_close(s->site);
     pthread_mutex_destroy(&s->lock);
-    pthread_cond_destroy(&s->freed);
     free(base->path);
     free(s);
 }
@@ -647,11 +697,6 @@ static pool_store *pool_new(const store_config *cfg, db_site *site, db_site *dir
     s->most_reading = s->most - (s->most + 3) / 4;
     s->lanes = lanes_of(sysconf(_SC_NPROCESSORS_ONLN));
     pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->freed, &attr);
-    pthread_condattr_destroy(&attr);
     s->events = sequencer_new(site, cfg->on_event, cfg->arg);
     s->bus = bus_new(direct, cfg->on_event, cfg->arg);
     return s;
