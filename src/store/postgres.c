@@ -46,6 +46,14 @@ ramet_status pg_connect(db_site *site, pg **out, char *message)
     return RAMET_CANNOT_OPEN;
 }
 
+ramet_status pg_reach(db_site *site, pg **out, char *message)
+{
+    if (pg_connect(site, out, message) == RAMET_OK)
+        return RAMET_OK;
+    snprintf(message, 512, "the database cannot be reached");
+    return RAMET_IO;
+}
+
 void pg_close(pg *d)
 {
     if (!d)

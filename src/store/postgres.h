@@ -174,6 +174,9 @@ struct pg {
 };
 
 ramet_status pg_connect(db_site *site, pg **out, char *message);
+/* The same for a store that is open: that it cannot be reached is a failure of it, and where it is,
+ * is not for everybody who asks. */
+ramet_status pg_reach(db_site *site, pg **out, char *message);
 void pg_close(pg *d);
 
 /* The statement of a name, whatever its state. */

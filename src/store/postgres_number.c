@@ -22,7 +22,7 @@ static ramet_status side_ask(db_site *s, const char *sql, const int64_t *args, i
 {
     ramet_status st = RAMET_OK;
     for (int again = 0; again < 2; again++) {
-        if (!s->side && (st = pg_connect(s, &s->side, message)) != RAMET_OK)
+        if (!s->side && (st = pg_reach(s, &s->side, message)) != RAMET_OK)
             return st;
         pg *d = s->side;
         db_clear(&d->base);

@@ -184,14 +184,11 @@ static ramet_status take(pool_store *s, bool reading, pg **out, char *message)
     if (st != RAMET_OK || (*out && link_alive(*out)))
         return st;
     pg_close(*out);
-    st = pg_connect(s->site, out, message);
+    st = pg_reach(s->site, out, message);
     health_note(s, st);
-    if (st == RAMET_OK)
-        return st;
-    place_give(s, reading, NULL);
-    /* Where it is, is not for everybody who asks. */
-    snprintf(message, 512, "the database cannot be reached");
-    return st == RAMET_CANNOT_OPEN ? RAMET_IO : st;
+    if (st != RAMET_OK)
+        place_give(s, reading, NULL);
+    return st;
 }
 
 /* ------------------------------------------------------------------ reading */
