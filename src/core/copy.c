@@ -154,8 +154,10 @@ static int64_t source_number(copy_job *j, sql_id what, int column, int64_t arg)
     return v;
 }
 
+/* The number of the last event, of all that was committed by now. */
 static int64_t newest(copy_job *j)
 {
+    store_settle_all(j->c->r->st);
     return source_number(j, Q_max_event, 0, 0);
 }
 
@@ -255,6 +257,7 @@ static void copy_run(copy_job *j, const claim *k)
 static void verify_run(copy_job *j)
 {
     copy_walk w = {.mode = COPY_VERIFY, .at = INT64_MIN};
+    store_settle_all(j->c->r->st);
     doing(j, "verifying entries", 0, source_number(j, Q_branch_count, 1, 0));
     copy_walk_run(j, &w);
     j->out->entries = j->done;
