@@ -120,20 +120,17 @@ static bool fork_serial(const session_row *s, const fork_job *j)
 }
 
 /* What must not happen before the commit is that the source is taken away, by gc too, that the
- * caller may no longer fork it, or that it has another history than the one that was looked at. */
+ * caller may no longer fork it (both access_changed(), which waits until then), or that it has
+ * another history than the one that was looked at. */
 static void source_hold(cx *x, const session_row *s, const branch_row *head)
 {
-    access_guard(x, s);
     if (!db_guarded(x->d))
         return;
-    db_stmt *q = db_query(x->d, Q_guard_head);
-    q_int(q, 1, head->m.tree);
-    q_int(q, 2, head->m.id);
-    q_blob(q, 3, head->tip, HASH_LEN);
-    q_guard(q);
-    q = db_query(x->d, Q_guard_source);
+    db_stmt *q = db_query(x->d, Q_guard_fork);
     q_int(q, 1, s->tree);
-    q_int(q, 2, s->no);
+    q_int(q, 2, s->stamp);
+    q_int(q, 3, head->m.id);
+    q_blob(q, 4, head->tip, HASH_LEN);
     q_guard(q);
 }
 

@@ -192,7 +192,7 @@ static void engine_rollback(db *d)
 static ramet_status light_commit(pg *d)
 {
     d->wrote = batch_count(d->batch) > 0;
-    if (d->base.status == RAMET_OK && d->wrote) {
+    if (d->base.status == RAMET_OK && d->wrote && batch_ready(d)) {
         d->unknown = true;
         if (!batch_send(d))
             db_conflict(&d->base);

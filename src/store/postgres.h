@@ -111,6 +111,7 @@ typedef enum {
     FOR_NOTHING,
     FOR_PREPARE,
     FOR_WRITE,
+    FOR_WHOLE, /* a write that does nothing when what it relies on does not hold */
     FOR_READ,
     FOR_AHEAD,
     FOR_COMMIT,
@@ -194,6 +195,8 @@ void batch_keep(pg_batch *b, const pg_stmt *q);
 size_t batch_count(const pg_batch *b);
 size_t batch_bytes(const pg_batch *b);
 void batch_cut(pg_batch *b, size_t n); /* keeps the first n */
+/* Asks for what the next has to know of the database. False: that failed. */
+bool batch_ready(pg *d);
 /* Sends all of it, as one statement where that can be: then that is a transaction of its own, else
  * one is made. False: writes of one branch do not follow each other. */
 bool batch_send(pg *d);
@@ -226,7 +229,7 @@ void link_stmt(pg *d, pg_stmt *q, pg_purpose what);
 void link_ahead(pg *d, pg_stmt *q, pg_ahead *a);
 /* A statement of another text than those of store/sql.h; of `q` only `prepared` is used. */
 void link_whole(pg *d, pg_stmt *q, const char *name, const char *text, int n, const Oid *types,
-                const char *const *values, const int *lengths, const int *formats);
+                const char *const *values, const int *lengths, const int *formats, pg_purpose what);
 void link_sync(pg *d);
 /* Behind a commit, with which it goes out: asks where that is in the log, when it is wanted. */
 void link_position(pg *d);

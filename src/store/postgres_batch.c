@@ -3,8 +3,8 @@
  * Many writes in one statement: the light transactions of PostgreSQL (DB_LIGHT).
  *
  * What is written in such a transaction is kept until it is committed. Rows for the same table then
- * go as arrays, all tables in one statement, which is a transaction of its own: one round trip, one
- * commit, one start of the executor, however many callers share it.
+ * go as an array, all tables in one statement, which is a transaction of its own: one round trip,
+ * one commit, one start of the executor, however many callers share it.
  *
  *   T1  A guard counts what it has found; when it is not as much as was asked for, the statement
  *       divides by zero, so that nothing of it happens.
@@ -27,41 +27,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How rows of a statement go together: parts of a WITH that take its parameters as arrays, in the
- * same order. */
+/* How rows of a statement go together: a part of a WITH that takes them as an array of the type
+ * `type`, which has a column for each parameter of the statement (schema.c). One array of rows
+ * costs the server much less than an array a column. */
 typedef struct merge {
     sql_id id;
-    const char *text;
+    const char *type;
+    const char *text;    /* $1 is the array */
     const char *counted; /* the part that has to give as many rows as came in; NULL: none */
-    int keys;            /* the first parameters that are sorted by, and the same in equal rows */
-    bool once;           /* equal rows count once */
+    int keys;            /* the first parameters: what rows are sorted by, and joined by when */
+    bool once;           /* ... those that are equal count once; others do not fit together */
 } merge;
 
 static const merge merges[] = {
-    {Q_guard_tree,
-     "gt AS (SELECT 1 FROM unnest($1::int8[],$2::int8[]) u(tree,stamp) "
+    {Q_guard_tree, "put_stamp",
+     "gt AS (SELECT 1 FROM unnest($1::put_stamp[]) u(tree,stamp) "
      "JOIN tree t ON t.tree=u.tree AND t.stamp=u.stamp)",
      "gt", 2, true},
-    {Q_guard_source,
-     "gs AS (SELECT 1 FROM unnest($1::int8[],$2::int8[]) u(tree,no) JOIN session s "
-     "ON s.tree=u.tree AND s.no=u.no WHERE s.purging=0 AND s.deleted=0 FOR SHARE OF s)",
-     "gs", 2, true},
-    {Q_guard_head,
-     "gh AS (SELECT 1 FROM unnest($1::int8[],$2::int8[],$3::bytea[]) u(tree,id,tip) "
-     "JOIN branch b ON b.tree=u.tree AND b.id=u.id AND b.tip=u.tip AND b.live=1)",
-     "gh", 2, true},
-    {Q_branch_add,
+    {Q_guard_fork, "put_head",
+     "gh AS (SELECT 1 FROM unnest($1::put_head[]) u(tree,stamp,id,tip) "
+     "JOIN tree t ON t.tree=u.tree AND t.stamp=u.stamp "
+     "JOIN branch b ON b.tree=u.tree AND b.id=u.id AND b.tip=u.tip AND b.live=1 FOR SHARE OF t)",
+     "gh", 3, true},
+    {Q_branch_add, "put_branch",
      "ba AS (INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,"
      "type,created,len,tip,live,touched,run) SELECT u.a,u.b,u.c,u.d,u.e,u.f,u.g,u.h,u.i,u.j,u.k,"
-     "u.l,u.m,u.f,u.n,1,u.m,0 FROM unnest($1::int8[],$2::int8[],$3::int8[],$4::int8[],$5::int8[],"
-     "$6::int8[],$7::int8[],$8::int8[],$9::int8[],$10::int8[],$11::int8[],$12::int8[],$13::int8[],"
-     "$14::bytea[]) u(a,b,c,d,e,f,g,h,i,j,k,l,m,n))",
+     "u.l,u.m,u.f,u.n,1,u.m,0 FROM unnest($1::put_branch[]) u(a,b,c,d,e,f,g,h,i,j,k,l,m,n))",
      NULL, 1, false},
-    {Q_session_add,
-     "su AS (SELECT * FROM unnest($1::int8[],$2::int8[],$3::text[],$4::int8[],$5::int8[],"
-     "$6::text[],$7::int8[],$8::text[],$9::text[],$10::text[],$11::text[],$12::int8[],$13::text[],"
-     "$14::int8[],$15::text[],$16::text[],$17::int8[],$18::int8[],$19::int8[],$20::int8[],"
-     "$21::int8[],$22::int8[],$23::text[]) u(a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,v,w,x)),"
+    {Q_session_add, "put_session",
+     "su AS (SELECT * FROM unnest($1::put_session[]) "
+     "u(a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,v,w,x)),"
      "sd AS (INSERT INTO dir(id,kind,tree,no) SELECT c,1,b,a FROM su),"
      "sa AS (INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,"
      "agent_config,metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,"
@@ -69,33 +64,32 @@ static const merge merges[] = {
      "purging,title_key,seal,from_title) SELECT a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,0,r,s,r,s,0,0,0,"
      "0,t,v,v,0,0,0,0,w,x FROM su)",
      NULL, 1, false},
-    {Q_branch_grow,
+    {Q_branch_grow, "put_growth",
      "bg AS (UPDATE branch b SET len=u.len,tip=u.tip,touched=u.touched,run=1 FROM "
-     "unnest($1::int8[],$2::int8[],$3::int8[],$4::bytea[],$5::int8[],$6::bytea[],$7::int8[],"
-     "$8::int8[]) u(tree,id,len,tip,touched,old,live,run) WHERE b.tree=u.tree AND b.id=u.id "
-     "AND b.tip=u.old AND b.live=u.live AND b.run=u.run RETURNING 1)",
+     "unnest($1::put_growth[]) u(tree,id,len,tip,touched,old,live,run) WHERE b.tree=u.tree "
+     "AND b.id=u.id AND b.tip=u.old AND b.live=u.live AND b.run=u.run RETURNING 1)",
      "bg", 2, false},
-    {Q_entry_add,
+    {Q_entry_add, "put_entry",
      "ea AS (INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,"
-     "text,parts,body,flags,peer,key_id) SELECT u.*,0 FROM unnest($1::int8[],$2::int8[],"
-     "$3::text[],$4::bytea[],$5::int8[],$6::text[],$7::text[],$8::text[],$9::text[],$10::text[],"
-     "$11::int8[],$12::text[],$13::text[],$14::text[],$15::int8[],$16::int8[]) u)",
+     "text,parts,body,flags,peer,key_id) SELECT u.*,0 FROM unnest($1::put_entry[]) u)",
      NULL, 1, false},
-    {Q_event_add,
+    {Q_event_add, "put_event",
      "oa AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT u.b,u.c,u.d,u.e,u.f,u.g FROM "
-     "unnest($1::int8[],$2::int8[],$3::int8[],$4::int8[],$5::int8[],$6::int8[],$7::int8[]) "
-     "u(a,b,c,d,e,f,g))",
+     "unnest($1::put_event[]) u(a,b,c,d,e,f,g))",
      NULL, 0, false},
 };
 #define N_MERGES (sizeof merges / sizeof *merges)
-#define MANY_PARAMS 96
+#define MANY_PARAMS 64
 #define MANY_TEXT 8192
 
 /* What one caller writes most often, in one statement: its parameters are those of the single ones
- * behind each other. Then the transaction is that statement, too. */
+ * behind each other. Then the transaction is that statement, too. All of it hangs on the row that
+ * its guards find: without one it writes nothing, and says so (FOR_WHOLE). */
+#define WHOLE_MOST 4 /* statements in one */
+
 typedef struct whole {
     const char *name, *text;
-    sql_id ids[6];
+    sql_id ids[WHOLE_MOST];
     size_t n;
 } whole;
 
@@ -103,29 +97,28 @@ static const whole wholes[] = {
     {"whole_append",
      "WITH b AS (UPDATE branch b SET len=$5,tip=$6,touched=$7,run=1 FROM tree t "
      "WHERE t.tree=$1 AND t.stamp=$2 AND b.tree=$3 AND b.id=$4 AND b.tip=$8 AND b.live=$9 "
-     "AND b.run=$10 "
-     "RETURNING 1),e AS (INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,"
-     "client,created,text,parts,body,flags,peer,key_id) SELECT $11,$12,$13,$14,$15,$16,$17,$18,"
-     "$19,$20,$21,$22,$23,$24,$25,$26,0 FROM b),o AS (INSERT INTO outbox(tree,session,kind,k,n,"
-     "at) SELECT $28,$29,$30,$31,$32,$33 FROM b) SELECT 1/count(*) FROM b",
+     "AND b.run=$10 RETURNING 1),"
+     "o AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT $28,$29,$30,$31,$32,$33 FROM b) "
+     "INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,text,"
+     "parts,body,flags,peer,key_id) SELECT $11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,"
+     "$24,$25,$26,0 FROM b",
      {Q_guard_tree, Q_branch_grow, Q_entry_add, Q_event_add},
      4},
     {"whole_fork",
-     "WITH g AS (SELECT 1 FROM tree t JOIN branch h ON h.tree=t.tree JOIN session s "
-     "ON s.tree=t.tree WHERE t.tree=$1 AND t.stamp=$2 AND h.tree=$3 AND h.id=$4 AND h.tip=$5 "
-     "AND h.live=1 AND s.tree=$6 AND s.no=$7 AND s.purging=0 AND s.deleted=0 FOR SHARE OF s),"
+     "WITH g AS (SELECT 1 FROM tree t JOIN branch h ON h.tree=t.tree WHERE t.tree=$1 "
+     "AND t.stamp=$2 AND h.tree=$1 AND h.id=$3 AND h.tip=$4 AND h.live=1 FOR SHARE OF t),"
      "b AS (INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,"
-     "type,created,len,tip,live,touched,run) SELECT $8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,"
-     "$19,$20,$13,$21,1,$20,0 FROM g),d AS (INSERT INTO dir(id,kind,tree,no) SELECT $24,1,$23,"
-     "$22 FROM g),o AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT $46,$47,$48,$49,"
-     "$50,$51 FROM g),n AS (INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,"
+     "type,created,len,tip,live,touched,run) SELECT $5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,"
+     "$16,$17,$10,$18,1,$17,0 FROM g),d AS (INSERT INTO dir(id,kind,tree,no) SELECT $21,1,$20,"
+     "$19 FROM g),o AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT $43,$44,$45,$46,"
+     "$47,$48 FROM g) INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,"
      "agent,agent_config,metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,"
      "first,first_adk,head,adk,undo,redo,moves,archived,expires,created,updated,deleted,"
-     "delete_op,purging,title_key,seal,from_title) SELECT $22,$23,$24,$25,$26,$27,$28,$29,$30,"
-     "$31,$32,$33,$34,$35,$36,$37,$38,0,$39,$40,$39,$40,0,0,0,0,$41,$42,$42,0,0,0,0,$43,$44 "
-     "FROM g RETURNING 1) SELECT 1/count(*) FROM n",
-     {Q_guard_tree, Q_guard_head, Q_guard_source, Q_branch_add, Q_session_add, Q_event_add},
-     6},
+     "delete_op,purging,title_key,seal,from_title) SELECT $19,$20,$21,$22,$23,$24,$25,$26,$27,"
+     "$28,$29,$30,$31,$32,$33,$34,$35,0,$36,$37,$36,$37,0,0,0,0,$38,$39,$39,0,0,0,0,$40,$41 "
+     "FROM g",
+     {Q_guard_fork, Q_branch_add, Q_session_add, Q_event_add},
+     4},
 };
 #define N_WHOLES (sizeof wholes / sizeof *wholes)
 
@@ -143,6 +136,8 @@ struct pg_batch {
     size_t n, cap, bytes;
     pg_stmt whole[N_WHOLES];
     pg_stmt *many[1 << N_MERGES]; /* by which merges have a part in it; NULL: not used yet */
+    bool knows;                   /* ... the types of this database: */
+    Oid types[N_MERGES], arrays[N_MERGES];
 };
 
 /* The parameters of a statement, as they are gathered. */
@@ -212,27 +207,56 @@ static void put_int(buf *to, uint32_t v)
     buf_add(to, &v, 4);
 }
 
-/* One parameter of all rows, as PostgreSQL's binary form of an array. */
-static void array_make(buf *to, pg_write *const *rows, size_t n, int column)
+/* A row as PostgreSQL's binary form of a composite value, with its length before it. */
+static void row_put(buf *to, const pg_write *row)
 {
-    Oid type = rows[0]->types[column];
-    buf_clear(to);
+    size_t at = to->n;
+    put_int(to, 0); /* of the length */
+    put_int(to, (uint32_t)row->n);
+    for (int i = 0; i < row->n; i++) {
+        const char *value = row->values[i];
+        put_int(to, row->types[i]);
+        put_int(to, value ? (uint32_t)row->lengths[i] : UINT32_MAX);
+        if (value)
+            buf_add(to, value, (size_t)row->lengths[i]);
+    }
+    uint32_t len = htonl((uint32_t)(to->n - at - 4));
+    if (!to->over)
+        memcpy(to->p + at, &len, 4);
+}
+
+/* The rows as PostgreSQL's binary form of an array. */
+static void array_make(buf *to, Oid type, pg_write *const *rows, size_t n)
+{
     put_int(to, 1); /* dimension */
-    put_int(to, 1); /* may hold NULL */
+    put_int(to, 0); /* holds no NULL */
     put_int(to, type);
     put_int(to, (uint32_t)n);
     put_int(to, 1); /* numbered from 1 */
-    for (size_t i = 0; i < n; i++) {
-        const char *value = rows[i]->values[column];
-        put_int(to, value ? (uint32_t)rows[i]->lengths[column] : UINT32_MAX);
-        if (value)
-            buf_add(to, value, (size_t)rows[i]->lengths[column]);
-    }
+    for (size_t i = 0; i < n; i++)
+        row_put(to, rows[i]);
 }
 
-static Oid array_type(Oid of)
+/* The numbers of the types, which are the database's own. */
+static bool types_ask(pg *d)
 {
-    return of == PG_INT8 ? 1016 : of == PG_TEXT ? 1009 : 1001;
+    pg_batch *b = d->batch;
+    buf text;
+    buf_init(&text, MANY_TEXT);
+    buf_puts(&text, "SELECT t.oid,t.typarray FROM unnest(ARRAY[");
+    for (size_t i = 0; i < N_MERGES; i++)
+        buf_printf(&text, "%s'%s'", i ? "," : "", merges[i].type);
+    buf_puts(&text, "]::regtype[]) WITH ORDINALITY u(type,n) JOIN pg_type t ON t.oid=u.type "
+                    "ORDER BY u.n");
+    PGresult *r = link_exec(d, text.p);
+    buf_release(&text);
+    for (size_t i = 0; r && i < N_MERGES; i++) {
+        b->types[i] = (Oid)strtoul(PQgetvalue(r, (int)i, 0), NULL, 10);
+        b->arrays[i] = (Oid)strtoul(PQgetvalue(r, (int)i, 1), NULL, 10);
+    }
+    b->knows = r != NULL;
+    PQclear(r);
+    return b->knows;
 }
 
 /* ----------------------------------------------------------------- together */
@@ -250,10 +274,20 @@ static int row_order(const void *a, const void *b)
     return x < y ? -1 : x > y; /* as they came */
 }
 
-static bool same_row(const pg_write *x, const pg_write *y, int keys)
+static bool same_key(const pg_write *x, const pg_write *y, int keys)
 {
     for (int i = 0; i < keys; i++)
         if (memcmp(x->values[i], y->values[i], 8) != 0)
+            return false;
+    return true;
+}
+
+/* None of their values is NULL. */
+static bool same_row(const pg_write *x, const pg_write *y)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->lengths[i] != y->lengths[i] ||
+            memcmp(x->values[i], y->values[i], (size_t)x->lengths[i]) != 0)
             return false;
     return true;
 }
@@ -278,9 +312,10 @@ static size_t rows_join(const merge *m, pg_write **rows, size_t n)
     if (!m->once && m->id != Q_branch_grow)
         return n;
     for (size_t i = 0; i < n; i++) {
-        if (!kept || !same_row(rows[kept - 1], rows[i], m->keys))
+        if (!kept || !same_key(rows[kept - 1], rows[i], m->keys))
             rows[kept++] = rows[i];
-        else if (!m->once && !growth_join(rows[kept - 1], rows[i]))
+        else if (m->once ? !same_row(rows[kept - 1], rows[i])
+                         : !growth_join(rows[kept - 1], rows[i]))
             return 0;
     }
     return kept;
@@ -294,18 +329,15 @@ static void param_add(params *p, Oid type, const char *value, int len)
     p->formats[p->n++] = 1;
 }
 
-/* The rows of a merge as parameters, and behind them how many they are when that is counted. */
-static void rows_add(pg_batch *b, params *p, const merge *m, pg_write **rows, size_t n)
+/* The rows of a merge as a parameter, and behind it how many they are when that is counted. */
+static void rows_add(pg_batch *b, params *p, size_t which, pg_write **rows, size_t n)
 {
     buf array;
     buf_init(&array, (size_t)1 << 30);
-    for (int i = 0; i < rows[0]->n; i++) {
-        array_make(&array, rows, n, i);
-        param_add(p, array_type(rows[0]->types[i]), arena_memdup(b->a, array.p, array.n),
-                  (int)array.n);
-    }
-    buf_release(&array);
-    if (!m->counted)
+    array_make(&array, b->types[which], rows, n);
+    int len = (int)array.n;
+    param_add(p, b->arrays[which], buf_keep(&array, b->a), len);
+    if (!merges[which].counted)
         return;
     int64_t count = link_int((int64_t)n);
     param_add(p, PG_INT8, arena_memdup(b->a, &count, 8), 8);
@@ -324,8 +356,8 @@ static void text_add(buf *to, const char *text, int before)
     }
 }
 
-/* The statement of the merges in `mask`, the n-th of which has columns[n] parameters. */
-static void many_text(buf *to, unsigned mask, const int *columns)
+/* The statement of the merges in `mask`. */
+static void many_text(buf *to, unsigned mask)
 {
     buf check;
     int before = 0;
@@ -336,7 +368,7 @@ static void many_text(buf *to, unsigned mask, const int *columns)
             continue;
         buf_puts(to, before ? "," : "WITH ");
         text_add(to, m->text, before);
-        before += columns[i];
+        before++;
         if (m->counted)
             buf_printf(&check, "%s(SELECT count(*) FROM %s)=$%d", check.n ? " AND " : "",
                        m->counted, ++before);
@@ -348,7 +380,7 @@ static void many_text(buf *to, unsigned mask, const int *columns)
     buf_release(&check);
 }
 
-static void many_send(pg *d, unsigned mask, const int *columns, const params *p)
+static void many_send(pg *d, unsigned mask, const params *p)
 {
     pg_stmt **q = &d->batch->many[mask];
     char name[32];
@@ -357,10 +389,10 @@ static void many_send(pg *d, unsigned mask, const int *columns, const params *p)
         *q = xcalloc(1, sizeof **q);
     buf_init(&text, MANY_TEXT * 2);
     if ((*q)->prepared == PG_NEW)
-        many_text(&text, mask, columns);
+        many_text(&text, mask);
     snprintf(name, sizeof name, "many_%x", mask);
     link_whole(d, *q, name, text.n ? text.p : NULL, p->n, p->types, p->values, p->lengths,
-               p->formats);
+               p->formats, FOR_WRITE);
     buf_release(&text);
 }
 
@@ -412,12 +444,12 @@ static void whole_send(pg *d, size_t which, const pg_write **rows)
         for (int k = 0; k < rows[i]->n; k++)
             param_add(&p, rows[i]->types[k], rows[i]->values[k], rows[i]->lengths[k]);
     link_whole(d, &d->batch->whole[which], w->name, w->text, p.n, p.types, p.values, p.lengths,
-               p.formats);
+               p.formats, FOR_WHOLE);
 }
 
 static bool whole_try(pg *d)
 {
-    const pg_write *rows[6];
+    const pg_write *rows[WHOLE_MOST];
     for (size_t i = 0; i < N_WHOLES; i++)
         if (whole_is(&wholes[i], d->batch, rows)) {
             whole_send(d, i, rows);
@@ -427,7 +459,7 @@ static bool whole_try(pg *d)
 }
 
 /* Gathers the rows of each merge; false: writes of one branch do not follow each other. */
-static bool many_gather(pg_batch *b, params *p, unsigned *mask, int *columns)
+static bool many_gather(pg_batch *b, params *p, unsigned *mask)
 {
     pg_write **rows = arena_array(b->a, b->n + 1, sizeof *rows);
     for (size_t which = 0; which < N_MERGES; which++) {
@@ -446,10 +478,20 @@ static bool many_gather(pg_batch *b, params *p, unsigned *mask, int *columns)
                 return false;
         }
         *mask |= 1u << which;
-        columns[which] = rows[0]->n;
-        rows_add(b, p, m, rows, n);
+        rows_add(b, p, which, rows, n);
     }
     return true;
+}
+
+bool batch_ready(pg *d)
+{
+    const pg_write *rows[WHOLE_MOST];
+    if (d->batch->knows)
+        return true;
+    for (size_t i = 0; i < N_WHOLES; i++)
+        if (whole_is(&wholes[i], d->batch, rows))
+            return true;
+    return types_ask(d);
 }
 
 bool batch_send(pg *d)
@@ -457,11 +499,10 @@ bool batch_send(pg *d)
     pg_batch *b = d->batch;
     params p = {0};
     unsigned mask = 0;
-    int columns[N_MERGES];
     size_t others = 0;
     if (whole_try(d))
         return true;
-    if (!many_gather(b, &p, &mask, columns))
+    if (!many_gather(b, &p, &mask))
         return false;
     for (size_t i = 0; i < b->n; i++)
         others += merge_of(b->w[i].id) < 0;
@@ -470,7 +511,7 @@ bool batch_send(pg *d)
         d->begun = true;
     }
     if (mask)
-        many_send(d, mask, columns, &p);
+        many_send(d, mask, &p);
     for (size_t i = 0; i < b->n; i++)
         if (merge_of(b->w[i].id) < 0)
             row_send(d, &b->w[i]);
@@ -481,6 +522,7 @@ bool batch_send(pg *d)
 
 void batch_forget(pg_batch *b)
 {
+    b->knows = false;
     for (size_t i = 0; i < N_WHOLES; i++)
         b->whole[i].prepared = PG_NEW;
     for (size_t i = 0; i < 1 << N_MERGES; i++)

@@ -269,7 +269,7 @@ void link_ahead(pg *d, pg_stmt *q, pg_ahead *a)
 }
 
 void link_whole(pg *d, pg_stmt *q, const char *name, const char *text, int n, const Oid *types,
-                const char *const *values, const int *lengths, const int *formats)
+                const char *const *values, const int *lengths, const int *formats, pg_purpose what)
 {
     if (d->lost)
         return;
@@ -278,7 +278,7 @@ void link_whole(pg *d, pg_stmt *q, const char *name, const char *text, int n, co
             return;
         q->prepared = PG_SENT;
     }
-    sent_ok(d, PQsendQueryPrepared(d->conn, name, n, values, lengths, formats, 1), FOR_WRITE, NULL);
+    sent_ok(d, PQsendQueryPrepared(d->conn, name, n, values, lengths, formats, 1), what, NULL);
 }
 
 void link_sync(pg *d)
@@ -365,7 +365,9 @@ static void take(pg *d, const pg_sent *s, PGresult *r)
     }
     if (st == PGRES_FATAL_ERROR && (mine || PQstatus(d->conn) == CONNECTION_BAD))
         link_fail(d, r, s->q && s->q->d ? sql_name(s->q->id) : NULL);
-    if (good && s->what == FOR_WRITE)
+    if (good && mine && s->what == FOR_WHOLE && strcmp(PQcmdTuples(r), "0") == 0)
+        db_conflict(&d->base);
+    if (good && (s->what == FOR_WRITE || s->what == FOR_WHOLE))
         d->changes += strtoll(PQcmdTuples(r), NULL, 10);
     if (good && mine && s->what == FOR_COMMIT && strcmp(PQcmdStatus(r), "COMMIT") != 0)
         db_fail(&d->base, RAMET_INTERNAL, "the transaction was rolled back at its end");

@@ -82,9 +82,9 @@
                   "DELETE FROM dir USING gone g WHERE dir.id=g.id AND dir.kind=3")                 \
     /* -- guards: nothing divides by zero, so that the transaction fails there and then */         \
     X(guard_tree, "SELECT 1/count(*) FROM tree WHERE tree=$1 AND stamp=$2")                        \
-    X(guard_head, "SELECT 1/count(*) FROM branch WHERE tree=$1 AND id=$2 AND tip=$3 AND live=1")   \
-    X(guard_source, "SELECT 1/count(*) FROM (SELECT 1 FROM session WHERE tree=$1 AND no=$2 "       \
-                    "AND purging=0 AND deleted=0 FOR SHARE) held")                                 \
+    X(guard_fork, "SELECT 1/count(*) FROM (SELECT 1 FROM tree t JOIN branch b ON b.tree=t.tree "   \
+                  "WHERE t.tree=$1 AND t.stamp=$2 AND b.id=$3 AND b.tip=$4 AND b.live=1 "          \
+                  "FOR SHARE OF t) held")                                                          \
     X(branch_grow, "WITH done AS (UPDATE branch SET len=$3,tip=$4,touched=$5,run=1 "               \
                    "WHERE tree=$1 AND id=$2 AND tip=$6 AND live=$7 AND run=$8 RETURNING 1) "       \
                    "SELECT 1/count(*) FROM done")                                                  \

@@ -328,8 +328,29 @@ static const char step_9[] =
     "ORDER BY t.tag) WHERE EXISTS (SELECT 1 FROM tag t WHERE t.tree=s.tree AND t.session=s.no);"
     "CREATE INDEX session_by_tags ON session USING gin(tags) WHERE tags<>ARRAY[]::text[];}";
 
-const schema_step schema_steps[] = {{1, step_1}, {2, step_2}, {3, step_3}, {4, step_4}, {5, step_5},
-                                    {6, step_6}, {7, step_7}, {8, step_8}, {9, step_9}};
+/* Rows as many writers put them together: the parameters of one statement each
+ * (postgres_batch.c). */
+static const char step_10[] =
+    "@POSTGRES{CREATE TYPE put_stamp AS (tree BIGINT, stamp BIGINT);"
+    "CREATE TYPE put_head AS (tree BIGINT, stamp BIGINT, id BIGINT, tip BYTEA);"
+    "CREATE TYPE put_branch AS (id BIGINT, tree BIGINT, session BIGINT, log BIGINT, parent BIGINT,"
+    " base BIGINT, depth BIGINT, jump BIGINT, jump_base BIGINT, over BIGINT, delta BIGINT,"
+    " type BIGINT, created BIGINT, tip BYTEA);"
+    "CREATE TYPE put_session AS (no BIGINT, tree BIGINT, id TEXT, parent BIGINT, depth BIGINT,"
+    " owner TEXT, visibility BIGINT, title TEXT, agent TEXT, agent_config TEXT, metadata TEXT,"
+    " type BIGINT, reason TEXT, by_kind BIGINT, by_id TEXT, fork_entry TEXT, fork_side BIGINT,"
+    " head BIGINT, adk BIGINT, expires BIGINT, created BIGINT, seal BIGINT, from_title TEXT);"
+    "CREATE TYPE put_growth AS (tree BIGINT, id BIGINT, len BIGINT, tip BYTEA, touched BIGINT,"
+    " old BYTEA, live BIGINT, run BIGINT);"
+    "CREATE TYPE put_entry AS (k BIGINT, tree BIGINT, id TEXT, hash BYTEA, role BIGINT,"
+    " channel TEXT, format TEXT, turn_id TEXT, author TEXT, client TEXT, created BIGINT,"
+    " text TEXT, parts TEXT, body TEXT, flags BIGINT, peer BIGINT);"
+    "CREATE TYPE put_event AS (no BIGINT, tree BIGINT, session BIGINT, kind BIGINT, k BIGINT,"
+    " n BIGINT, at BIGINT);}";
+
+const schema_step schema_steps[] = {{1, step_1}, {2, step_2},  {3, step_3}, {4, step_4},
+                                    {5, step_5}, {6, step_6},  {7, step_7}, {8, step_8},
+                                    {9, step_9}, {10, step_10}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)

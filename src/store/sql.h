@@ -59,8 +59,8 @@
     X(tree_stamp, "UPDATE tree SET stamp=stamp+1 WHERE tree=$1")                                   \
     /* Guards (store/db.h). A fork holds the session that it comes from against gc. */             \
     X(guard_tree, "SELECT 1 FROM tree WHERE tree=$1 AND stamp=$2")                                 \
-    X(guard_head, "SELECT 1 FROM branch WHERE tree=$1 AND id=$2 AND tip=$3 AND live=1")            \
-    X(guard_source, "SELECT 1 FROM session WHERE tree=$1 AND no=$2 AND purging=0 AND deleted=0")   \
+    X(guard_fork, "SELECT 1 FROM tree t JOIN branch b ON b.tree=t.tree WHERE t.tree=$1 "           \
+                  "AND t.stamp=$2 AND b.id=$3 AND b.tip=$4 AND b.live=1")                          \
     X(tree_del, "DELETE FROM tree WHERE tree=$1")                                                  \
     X(member_level, "SELECT level FROM member WHERE tree=$1 AND user_id=$2")                       \
     X(member_all, "SELECT user_id,level,created FROM member WHERE tree=$1 ORDER BY level DESC,user_id")    \

@@ -63,6 +63,8 @@ typedef struct pool_store {
     int n_idle, n_open, most;
     int reading, most_reading;
     light *first, *last; /* waiting to write */
+    size_t queued;       /* how many they are */
+    size_t flying;       /* how many are being written */
     int lanes, leading;  /* there are at least, and are in use */
     int64_t pace;        /* how long small groups took of late, in microseconds */
     int slow;            /* groups since that was found too long */
@@ -330,13 +332,41 @@ static light *light_first(pool_store *s)
     light *w = s->first;
     if (w && !(s->first = w->next))
         s->last = NULL;
+    if (w) {
+        s->queued--;
+        s->flying++;
+    }
     return w;
+}
+
+/* With the lock. */
+static void light_queue(pool_store *s, light *w)
+{
+    if (s->last)
+        s->last->next = w;
+    else
+        s->first = w;
+    s->last = w;
+    s->queued++;
 }
 
 /* With the lock. */
 static int light_lanes(const pool_store *s)
 {
     return s->pace > SLOW_US ? LANES_MOST : s->lanes;
+}
+
+/* With the lock: who is to lead a group now; NULL: nobody. Beside others a group begins when it is
+ * as large as they are together: whoever was just written comes back one by one, and the first of
+ * them would take a lane for himself. He waits at most until the others are done. */
+static light *light_next(pool_store *s)
+{
+    bool slow = s->pace > SLOW_US;
+    if (s->leading >= light_lanes(s) || (s->leading && !slow && s->queued < s->flying))
+        return NULL;
+    light *w = light_first(s);
+    s->leading += w != NULL;
+    return w;
 }
 
 /* With the lock: a group has taken so long. With more lanes than usual they wait for each other,
@@ -444,6 +474,15 @@ static void light_settle(light **group, size_t n, const light *self, const light
     }
 }
 
+/* Wakes it up to lead. */
+static void light_call(light *w)
+{
+    if (!w)
+        return;
+    w->lead = true;
+    sem_post(&w->wake);
+}
+
 static void light_lead(pool_store *s, light *self)
 {
     light *group[GROUP_MOST] = {self};
@@ -459,13 +498,11 @@ static void light_lead(pool_store *s, light *self)
     light_write(s, d, group, n, &end);
     pthread_mutex_lock(&s->lock);
     light_pace(s, n, time_mono_us() - begun);
-    light *next = s->leading > light_lanes(s) ? NULL : light_first(s);
-    s->leading -= !next;
+    s->leading--;
+    s->flying -= n;
+    light *next = light_next(s);
     pthread_mutex_unlock(&s->lock);
-    if (next) {
-        next->lead = true;
-        sem_post(&next->wake);
-    }
+    light_call(next);
     light_settle(group, n, self, &end);
 }
 
@@ -488,19 +525,16 @@ static ramet_status pool_light(store *base, store_op run, void *arg, char *messa
     message[0] = 0;
     sem_init(&w.wake, 0, 0);
     pthread_mutex_lock(&s->lock);
-    if (s->leading < light_lanes(s)) {
-        s->leading++;
+    light_queue(s, &w);
+    light *next = light_next(s);
+    pthread_mutex_unlock(&s->lock);
+    if (next == &w) {
         w.lead = true;
     } else {
-        if (s->last)
-            s->last->next = &w;
-        else
-            s->first = &w;
-        s->last = &w;
+        light_call(next);
+        while (sem_wait(&w.wake) != 0)
+            ; /* a signal came */
     }
-    pthread_mutex_unlock(&s->lock);
-    while (!w.lead && sem_wait(&w.wake) != 0)
-        ; /* a signal came */
     if (w.lead)
         light_lead(s, &w);
     if (w.beside)

@@ -97,6 +97,53 @@ Test(recent, a_session_that_was_deleted_or_has_expired_is_gone)
     refused(RAMET_SESSION_NOT_FOUND, "session", append_to(T.call, "short", "b", RAMET_LOG_MAIN, 0));
 }
 
+/* A fork by its owner, of what he was told last. */
+static ramet_status fork_by(ramet_call *c, const char **id)
+{
+    ramet_session *made;
+    ramet_fork_in in = {0};
+    ramet_status st = ramet_fork(c, "s", &in, &made, NULL);
+    *id = st == RAMET_OK ? made->id : NULL;
+    return st;
+}
+
+Test(recent, a_fork_has_what_was_appended_elsewhere)
+{
+    const char *id;
+    make("s");
+    ok(append_as(T.call, "a"));
+    ramet_call *ann = as("ann");
+    ok_for(ann, fork_by(ann, &id));
+    ok_for(ann, fork_by(ann, &id));
+    cr_assert_str_eq(ids(id), "a");
+    ok_for(there, append_as(there, "b"));
+    ok_for(ann, fork_by(ann, &id));
+    cr_assert_str_eq(ids(id), "a b");
+    ramet_session *s;
+    ramet_move_in move = {.at = {.entry_id = "a"}};
+    ok_for(there, ramet_rewind(there, "s", &move, &s, NULL));
+    ok_for(ann, fork_by(ann, &id));
+    cr_assert_str_eq(ids(id), "a");
+}
+
+Test(recent, a_session_that_was_taken_elsewhere_is_not_forked)
+{
+    const char *id;
+    ramet_delete_out gone;
+    make("s");
+    join("s", "bob", RAMET_WRITER);
+    ramet_call *bob = as("bob"), *ann = as("ann");
+    ok(append_as(T.call, "a"));
+    ok_for(bob, fork_by(bob, &id));
+    ok_for(bob, fork_by(bob, &id));
+    ok_for(there, ramet_member_remove(there, "s", "bob"));
+    refused_for(bob, RAMET_HIDDEN, "session", fork_by(bob, &id));
+    ok_for(ann, fork_by(ann, &id));
+    ok_for(ann, fork_by(ann, &id));
+    ok_for(there, ramet_session_delete(there, "s", false, false, &gone));
+    refused_for(ann, RAMET_SESSION_NOT_FOUND, "session", fork_by(ann, &id));
+}
+
 /* Appends to other branches change rows that the one to the head looks at. */
 Test(recent, other_branches_and_the_adk_log_between)
 {

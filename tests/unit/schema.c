@@ -3,9 +3,12 @@
  * Migration: an older file is upgraded in one transaction or not at all, a newer one is refused.
  * And the plans: no statement of the store walks a table that it should look up in.
  */
+#include "../lib/scratch_db.h"
 #include "store/schema.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <ramet.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +90,67 @@ Test(schema, every_version_is_upgraded, .init = setup, .fini = teardown)
         cr_expect_eq(db_one(d, "SELECT count(*) FROM member"), 2);
         db_close(d);
         unlink(path);
+    }
+}
+
+enum { WRITERS = 6, ROUNDS = 8 };
+
+static ramet *shared;
+
+/* Forks and appends beside others, so that they are written together. */
+static void *write_some(void *arg)
+{
+    ramet_call *c = ramet_call_new(shared, NULL, NULL);
+    ramet_session *made;
+    char id[16];
+    snprintf(id, sizeof id, "s%d", *(const int *)arg);
+    ramet_session_in with = {.id = id};
+    cr_expect_eq(ramet_session_create(c, &with, &made), RAMET_OK);
+    for (int i = 0; i < ROUNDS; i++) {
+        ramet_entry_in e = {.role = RAMET_USER, .text = "words"};
+        ramet_append_in in = {.entries = &e, .n = 1};
+        ramet_append_out out;
+        cr_expect_eq(ramet_append(c, id, &in, &out), RAMET_OK, "%s", ramet_call_error(c)->message);
+        cr_expect_eq(ramet_fork(c, id, &(ramet_fork_in){0}, &made, NULL), RAMET_OK, "%s",
+                     ramet_call_error(c)->message);
+    }
+    ramet_call_free(c);
+    return NULL;
+}
+
+static void write_together(const char *url)
+{
+    pthread_t threads[WRITERS];
+    int numbers[WRITERS];
+    ramet_error err;
+    cr_assert_eq(ramet_open(url, NULL, &shared, &err), RAMET_OK, "%s", err.message);
+    for (int i = 0; i < WRITERS; i++) {
+        numbers[i] = i;
+        cr_assert_eq(pthread_create(&threads[i], NULL, write_some, &numbers[i]), 0);
+    }
+    for (int i = 0; i < WRITERS; i++)
+        pthread_join(threads[i], NULL);
+    ramet_close(shared);
+}
+
+/* The same of a database, and it is written to afterwards. */
+Test(schema, every_version_of_a_database_is_upgraded)
+{
+    char message[512] = "", url[512];
+    for (size_t n = 1; n <= schema_n_steps; n++) {
+        scratch_db_make("versions", url, sizeof url);
+        db_config cfg = {.path = url, .create = true, .writer = true};
+        db *d;
+        cr_assert_eq(db_open(&cfg, &d, message), RAMET_OK, "%s", message);
+        cr_assert_eq(schema_migrate(d, schema_steps, n, true, message), RAMET_OK, "%s", message);
+        db_close(d);
+        write_together(url);
+        cr_expect_eq(scratch_db_run(url, "SELECT count(*) FROM session"), WRITERS * (ROUNDS + 1));
+        cr_expect_eq(scratch_db_run(url, "SELECT count(*) FROM dir WHERE kind=1"),
+                     WRITERS * (ROUNDS + 1));
+        cr_expect_eq(scratch_db_run(url, "SELECT count(*) FROM entry"), WRITERS * ROUNDS);
+        cr_expect_eq(scratch_db_run(url, "SELECT count(*) FROM event"), WRITERS * (2 * ROUNDS + 1));
+        scratch_db_drop("versions");
     }
 }
 
