@@ -45,7 +45,7 @@
 
 #define PG_PARAMS 40
 
-enum { PG_INT8 = 20, PG_TEXT = 25, PG_BYTEA = 17 }; /* types by their OID */
+enum { PG_INT8 = 20, PG_INT4 = 23, PG_TEXT = 25, PG_BYTEA = 17 }; /* types by their OID */
 
 /* -------------------------------------------------- what connections share */
 

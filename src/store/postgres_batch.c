@@ -87,10 +87,15 @@ static const merge merges[] = {
  * its guards find: without one it writes nothing, and says so (FOR_WHOLE). */
 #define WHOLE_MOST 4 /* statements in one */
 
+#define P(n) (UINT64_C(1) << (n))
+
 typedef struct whole {
     const char *name, *text;
     sql_id ids[WHOLE_MOST];
     size_t n;
+    /* Parameters whose columns are INT and not BIGINT: they go as that, since to set up a
+     * conversion costs the server more than to do without it saves here. */
+    uint64_t narrow;
 } whole;
 
 static const whole wholes[] = {
@@ -103,7 +108,8 @@ static const whole wholes[] = {
      "parts,body,flags,peer,key_id) SELECT $11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,"
      "$24,$25,$26,0 FROM b",
      {Q_guard_tree, Q_branch_grow, Q_entry_add, Q_event_add},
-     4},
+     4,
+     P(5) | P(9) | P(10) | P(15) | P(25) | P(26) | P(30) | P(32)},
     {"whole_fork",
      "WITH g AS (SELECT 1 FROM tree t JOIN branch h ON h.tree=t.tree WHERE t.tree=$1 "
      "AND t.stamp=$2 AND h.tree=$1 AND h.id=$3 AND h.tip=$4 AND h.live=1 FOR SHARE OF t),"
@@ -118,7 +124,8 @@ static const whole wholes[] = {
      "$28,$29,$30,$31,$32,$33,$34,$35,0,$36,$37,$36,$37,0,0,0,0,$38,$39,$39,0,0,0,0,$40,$41 "
      "FROM g",
      {Q_guard_fork, Q_branch_add, Q_session_add, Q_event_add},
-     4},
+     4,
+     P(8) | P(10) | P(11) | P(13) | P(16) | P(23) | P(25) | P(30) | P(32) | P(35) | P(45) | P(47)},
 };
 #define N_WHOLES (sizeof wholes / sizeof *wholes)
 
@@ -436,26 +443,41 @@ static bool whole_is(const whole *w, const pg_batch *b, const pg_write **rows)
     return true;
 }
 
-static void whole_send(pg *d, size_t which, const pg_write **rows)
+/* A number that takes the last four of its eight bytes alone. */
+static bool is_narrow(const char *value)
 {
-    const whole *w = &wholes[which];
-    params p = {0};
-    for (size_t i = 0; i < w->n; i++)
-        for (int k = 0; k < rows[i]->n; k++)
-            param_add(&p, rows[i]->types[k], rows[i]->values[k], rows[i]->lengths[k]);
-    link_whole(d, &d->batch->whole[which], w->name, w->text, p.n, p.types, p.values, p.lengths,
-               p.formats, FOR_WHOLE);
+    static const char zero[4];
+    return value && memcmp(value, zero, 4) == 0 && (unsigned char)value[4] < 0x80;
 }
 
-static bool whole_try(pg *d)
+/* The parameters of all of them; false: a number is too large for its column, as the server will
+ * say. */
+static bool whole_params(const whole *w, const pg_write **rows, params *p)
+{
+    for (size_t i = 0; i < w->n; i++)
+        for (int k = 0; k < rows[i]->n; k++) {
+            const char *value = rows[i]->values[k];
+            if (!(w->narrow & P(p->n + 1)))
+                param_add(p, rows[i]->types[k], value, rows[i]->lengths[k]);
+            else if (is_narrow(value))
+                param_add(p, PG_INT4, value + 4, 4);
+            else
+                return false;
+        }
+    return true;
+}
+
+/* Which of them is the whole of what is kept; NULL: none. */
+static const whole *whole_of(const pg_batch *b, params *p)
 {
     const pg_write *rows[WHOLE_MOST];
-    for (size_t i = 0; i < N_WHOLES; i++)
-        if (whole_is(&wholes[i], d->batch, rows)) {
-            whole_send(d, i, rows);
-            return true;
-        }
-    return false;
+    for (size_t i = 0; i < N_WHOLES; i++) {
+        p->n = 0;
+        if (whole_is(&wholes[i], b, rows) && whole_params(&wholes[i], rows, p))
+            return &wholes[i];
+    }
+    p->n = 0;
+    return NULL;
 }
 
 /* Gathers the rows of each merge; false: writes of one branch do not follow each other. */
@@ -485,13 +507,8 @@ static bool many_gather(pg_batch *b, params *p, unsigned *mask)
 
 bool batch_ready(pg *d)
 {
-    const pg_write *rows[WHOLE_MOST];
-    if (d->batch->knows)
-        return true;
-    for (size_t i = 0; i < N_WHOLES; i++)
-        if (whole_is(&wholes[i], d->batch, rows))
-            return true;
-    return types_ask(d);
+    params p = {0};
+    return d->batch->knows || whole_of(d->batch, &p) || types_ask(d);
 }
 
 bool batch_send(pg *d)
@@ -500,8 +517,12 @@ bool batch_send(pg *d)
     params p = {0};
     unsigned mask = 0;
     size_t others = 0;
-    if (whole_try(d))
+    const whole *w = whole_of(b, &p);
+    if (w) {
+        link_whole(d, &b->whole[w - wholes], w->name, w->text, p.n, p.types, p.values, p.lengths,
+                   p.formats, FOR_WHOLE);
         return true;
+    }
     if (!many_gather(b, &p, &mask))
         return false;
     for (size_t i = 0; i < b->n; i++)

@@ -27,7 +27,7 @@
 #define TAGS_WITH                                                                                  \
     "UPDATE session SET tags=array_append(array_remove(tags,$3),$3) WHERE tree=$1 AND no=$2"
 #define TAGS_WITHOUT                                                                               \
-    "UPDATE session SET tags=array_remove(tags,$3) WHERE tree=$1 AND no=$2"
+    "UPDATE session SET tags=nullif(array_remove(tags,$3),'{}') WHERE tree=$1 AND no=$2"
 
 #define POSTGRES_STATEMENTS(X)                                                                     \
     /* -- ids */                                                                                   \
@@ -104,10 +104,10 @@
     X(tag_del, "WITH t AS (DELETE FROM tag WHERE tree=$1 AND session=$2 AND tag=$3) "              \
                TAGS_WITHOUT)                                                                       \
     X(tag_clear, "WITH t AS (DELETE FROM tag WHERE tree=$1 AND session=$2) UPDATE session "        \
-                 "SET tags='{}' WHERE tree=$1 AND no=$2 AND tags<>'{}'")                           \
+                 "SET tags=NULL WHERE tree=$1 AND no=$2 AND tags IS NOT NULL")                     \
     /* OFFSET 0: else the LIMIT makes the planner walk all sessions by time until enough have it. */ \
     X(session_tagged, "SELECT " SESSION_COLS " FROM (SELECT * FROM session x WHERE "               \
-                      "x.tags@>ARRAY[$1] AND x.tags<>'{}' OFFSET 0) s "                            \
+                      "x.tags@>ARRAY[$1] AND x.tags IS NOT NULL OFFSET 0) s "                      \
                       "WHERE s.created<$2 OR (s.created=$2 AND s.no<$3) "                          \
                       "ORDER BY s.created DESC,s.no DESC LIMIT $4")                                \
     X(orphan_tag, "SELECT o.tree,o.session,o.tag FROM tag o WHERE NOT EXISTS (SELECT 1 FROM "      \
@@ -171,8 +171,9 @@
     X(copy_session_add, "WITH d AS (INSERT INTO dir(id,kind,tree,no) SELECT $3,1,$2,$1 "           \
                         "WHERE $3 IS NOT NULL " DIR_TAKE ") INSERT INTO session("                  \
                         COPY_COLS_session(COPY_NAME_F, COPY_NAME_C) ",tags) VALUES("               \
-                        COPY_COLS_session(COPY_MARK_F, COPY_MARK_C) ",ARRAY(SELECT t.tag FROM "    \
-                        "tag t WHERE t.tree=$2 AND t.session=$1 ORDER BY t.tag))")                 \
+                        COPY_COLS_session(COPY_MARK_F, COPY_MARK_C) ",(SELECT "                    \
+                        "array_agg(t.tag ORDER BY t.tag) FROM tag t WHERE t.tree=$2 "              \
+                        "AND t.session=$1))")                                                      \
     X(copy_session_cut, "WITH g AS (DELETE FROM session WHERE tree=$1 AND parent=$2 AND no=$3 "    \
                         "RETURNING id,tree,no) " DIR_DROP(1) " AND dir.no=g.no")                   \
     X(copy_session_drop, "WITH g AS (DELETE FROM session WHERE tree=$1 AND no=$2 "                 \

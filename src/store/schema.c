@@ -328,10 +328,15 @@ static const char step_9[] =
     "ORDER BY t.tag) WHERE EXISTS (SELECT 1 FROM tag t WHERE t.tree=s.tree AND t.session=s.no);"
     "CREATE INDEX session_by_tags ON session USING gin(tags) WHERE tags<>ARRAY[]::text[];}";
 
-/* Rows as many writers put them together: the parameters of one statement each
- * (postgres_batch.c). */
+/* A session without tags has NULL there, and the index knows it by that: a comparison would be set
+ * up by the server for each row that is added. Rows that were there may have an empty array. put_…:
+ * rows as many writers put them together, the parameters of one statement each (postgres_batch.c).
+ */
 static const char step_10[] =
-    "@POSTGRES{CREATE TYPE put_stamp AS (tree BIGINT, stamp BIGINT);"
+    "@POSTGRES{DROP INDEX session_by_tags;"
+    "ALTER TABLE session ALTER COLUMN tags DROP NOT NULL, ALTER COLUMN tags DROP DEFAULT;"
+    "CREATE INDEX session_by_tags ON session USING gin(tags) WHERE tags IS NOT NULL;"
+    "CREATE TYPE put_stamp AS (tree BIGINT, stamp BIGINT);"
     "CREATE TYPE put_head AS (tree BIGINT, stamp BIGINT, id BIGINT, tip BYTEA);"
     "CREATE TYPE put_branch AS (id BIGINT, tree BIGINT, session BIGINT, log BIGINT, parent BIGINT,"
     " base BIGINT, depth BIGINT, jump BIGINT, jump_base BIGINT, over BIGINT, delta BIGINT,"
