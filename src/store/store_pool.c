@@ -554,7 +554,7 @@ static ramet_status pool_health(store *base)
     bool look = st != RAMET_OK && time_mono_us() - s->asked > HEALTH_US;
     pthread_mutex_unlock(&s->lock);
     if (!look)
-        return st == RAMET_CANNOT_OPEN ? RAMET_IO : st;
+        return st;
     char message[512];
     pg *d;
     st = take(s, false, &d, message);
