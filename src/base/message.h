@@ -9,17 +9,10 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/jsonrpc.h"
 
-enum {
-    RPC_PARSE = -32700,
-    RPC_INVALID = -32600,
-    RPC_NO_METHOD = -32601,
-    RPC_PARAMS = -32602,
-    RPC_INTERNAL = -32603,
-    RPC_CANCELLED = -32800,
-    RPC_AUTH = -32000,
-    RPC_NOT_FOUND = -32002
-};
+/* Of ACP. */
+enum { RPC_CANCELLED = -32800, RPC_AUTH = -32000, RPC_NOT_FOUND = -32002 };
 
 #define ACP_LINE_MAX ((size_t)64 << 20) /* of one line */
 

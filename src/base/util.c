@@ -42,6 +42,11 @@ int64_t time_mono_us(void)
     return clock_us(CLOCK_MONOTONIC);
 }
 
+struct timespec time_spec(int64_t us)
+{
+    return (struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+}
+
 #define DAY_US INT64_C(86400000000)
 
 /* Days since 1970-01-01 of a date of the Gregorian calendar. Years run from March here, so that

@@ -11,10 +11,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /* ---- time: microseconds since 1970, UTC */
 int64_t time_now_us(void);
 int64_t time_mono_us(void); /* only differences mean something */
+struct timespec time_spec(int64_t us);
 /* RFC 3339 with milliseconds and Z, "2026-01-02T03:04:05.678Z". */
 #define TIME_TEXT 32
 const char *time_text(int64_t us, char out[TIME_TEXT]);

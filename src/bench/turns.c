@@ -36,7 +36,7 @@
 
 static void pause_us(long us)
 {
-    struct timespec ts = {us / 1000000, us % 1000000 * 1000};
+    struct timespec ts = time_spec(us);
     nanosleep(&ts, NULL);
 }
 

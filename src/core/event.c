@@ -449,7 +449,7 @@ static void watch_poll(ramet *r, struct watch *w)
 
 static void watch_sleep(struct watch *w, int64_t until)
 {
-    struct timespec t = {.tv_sec = until / 1000000, .tv_nsec = until % 1000000 * 1000};
+    struct timespec t = time_spec(until);
     pthread_cond_timedwait(&w->moved, &w->lock, &t);
 }
 

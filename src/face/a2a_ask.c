@@ -72,7 +72,7 @@ void rpc_subscribe(rpc *r)
     if (!t)
         return;
     if (!t->running) {
-        rpc_fail(r, r->version == A2A_10 ? RPC_UNSUPPORTED : RPC_INVALID_PARAMS,
+        rpc_fail(r, r->version == A2A_10 ? RPC_UNSUPPORTED : RPC_PARAMS,
                  "the task is not running: it is %s", a2a_state_name(t->state, A2A_03));
         return;
     }
@@ -231,15 +231,15 @@ static bool list_filters(listing *l)
         return false;
     l->state = status ? a2a_state_parse(status) : -1;
     if (status && strcmp(status, "TASK_STATE_UNSPECIFIED") != 0 && l->state < 0) {
-        rpc_fail(r, RPC_INVALID_PARAMS, "status '%.60s' is no state of a task", status);
+        rpc_fail(r, RPC_PARAMS, "status '%.60s' is no state of a task", status);
         return false;
     }
     if (after && !time_parse(after, &l->after)) {
-        rpc_fail(r, RPC_INVALID_PARAMS, "statusTimestampAfter must be a time");
+        rpc_fail(r, RPC_PARAMS, "statusTimestampAfter must be a time");
         return false;
     }
     if (token && !token_read(l, token)) {
-        rpc_fail(r, RPC_INVALID_PARAMS, "pageToken was not made by this list");
+        rpc_fail(r, RPC_PARAMS, "pageToken was not made by this list");
         return false;
     }
     return true;

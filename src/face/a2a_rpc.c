@@ -100,7 +100,7 @@ void rpc_refuse(rpc *r)
     int http = ramet_status_http(e->status);
     int code = e->status == RAMET_TURN_RUNNING_ALREADY ? RPC_UNSUPPORTED
                : e->status == RAMET_TURN_NOT_FOUND     ? RPC_TASK_NOT_FOUND
-               : http < 500                            ? RPC_INVALID_PARAMS
+               : http < 500                            ? RPC_PARAMS
                                                        : RPC_INTERNAL;
     rpc_fail(r, code, "%s", e->message);
 }
@@ -119,7 +119,7 @@ bool rpc_hosted(rpc *r)
         rpc_fail(r,
                  over              ? RPC_NOT_CANCELABLE
                  : busy            ? RPC_UNSUPPORTED
-                 : q->status < 500 ? RPC_INVALID_PARAMS
+                 : q->status < 500 ? RPC_PARAMS
                                    : RPC_INTERNAL,
                  "%s", why ? why : "it could not be done");
         return false;
@@ -166,7 +166,7 @@ bool rpc_number(rpc *r, const json_node *of, const char *name, int64_t least, in
     if (!v || json_is(v, JSON_NULL))
         return true;
     if (!json_int(&r->doc, v, &n) || n < least || n > most) {
-        rpc_fail(r, RPC_INVALID_PARAMS, "%s must be a whole number from %lld to %lld", name,
+        rpc_fail(r, RPC_PARAMS, "%s must be a whole number from %lld to %lld", name,
                  (long long)least, (long long)most);
         return false;
     }
@@ -180,7 +180,7 @@ const char *rpc_text(rpc *r, const json_node *of, const char *name)
     const char *s = v && !v->has_nul ? json_text(r->q->a, &r->doc, v) : NULL;
     if (s && *s)
         return s;
-    rpc_fail(r, RPC_INVALID_PARAMS, "%s must be a text that is not empty", name);
+    rpc_fail(r, RPC_PARAMS, "%s must be a text that is not empty", name);
     return NULL;
 }
 
@@ -191,7 +191,7 @@ bool rpc_word(rpc *r, const json_node *of, const char *name, const char **out)
     if (!v || json_is(v, JSON_NULL))
         return true;
     if (!json_is(v, JSON_STRING) || v->has_nul) {
-        rpc_fail(r, RPC_INVALID_PARAMS, "%s must be a text", name);
+        rpc_fail(r, RPC_PARAMS, "%s must be a text", name);
         return false;
     }
     const char *s = json_text(r->q->a, &r->doc, v);
@@ -207,7 +207,7 @@ bool rpc_flag(rpc *r, const json_node *of, const char *name, bool *out)
     *out = json_is(v, JSON_TRUE);
     if (*out || json_is(v, JSON_FALSE))
         return true;
-    rpc_fail(r, RPC_INVALID_PARAMS, "%s must be true or false", name);
+    rpc_fail(r, RPC_PARAMS, "%s must be true or false", name);
     return false;
 }
 
@@ -350,11 +350,11 @@ static bool envelope_read(rpc *r, const char **method)
     if (id_fine)
         r->id = json_raw(r->q->a, &r->doc, id);
     if (!json_is(root, JSON_OBJECT) || !version || strcmp(version, "2.0") != 0) {
-        rpc_fail(r, RPC_INVALID_REQUEST, "the body must be one JSON-RPC 2.0 request");
+        rpc_fail(r, RPC_INVALID, "the body must be one JSON-RPC 2.0 request");
         return false;
     }
     if (!id_fine || !*method) {
-        rpc_fail(r, RPC_INVALID_REQUEST, "%s",
+        rpc_fail(r, RPC_INVALID, "%s",
                  id_fine ? "method must be a text" : "id must be a text or a number");
         return false;
     }
@@ -367,7 +367,7 @@ static bool params_read(rpc *r)
         r->params = NULL;
     if (!r->params || json_is(r->params, JSON_OBJECT))
         return true;
-    rpc_fail(r, RPC_INVALID_PARAMS, "params must be an object");
+    rpc_fail(r, RPC_PARAMS, "params must be an object");
     return false;
 }
 

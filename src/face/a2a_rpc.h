@@ -12,6 +12,7 @@
 #ifndef FACE_A2A_RPC_H
 #define FACE_A2A_RPC_H
 
+#include "base/jsonrpc.h"
 #include "base/util.h"
 #include "face/a2a_live.h"
 #include "face/a2a_model.h"
@@ -21,12 +22,8 @@
 #define A2A_REWIND_KEY "kagent_rewind_before_invocation_id"
 #define A2A_INITIATED_KEY "initiated_by"
 
+/* Of A2A. */
 enum {
-    RPC_PARSE = -32700,
-    RPC_INVALID_REQUEST = -32600,
-    RPC_NO_METHOD = -32601,
-    RPC_INVALID_PARAMS = -32602,
-    RPC_INTERNAL = -32603,
     RPC_TASK_NOT_FOUND = -32001,
     RPC_NOT_CANCELABLE = -32002,
     RPC_NO_PUSH = -32003,

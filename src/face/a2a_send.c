@@ -45,7 +45,7 @@ static bool rewind_read(sending *s)
     s->rewind = v->has_nul ? NULL : json_text(r->q->a, &r->doc, v);
     if (s->rewind && *s->rewind)
         return true;
-    rpc_fail(r, RPC_INVALID_PARAMS, "metadata." A2A_REWIND_KEY " must be the id of an invocation");
+    rpc_fail(r, RPC_PARAMS, "metadata." A2A_REWIND_KEY " must be the id of an invocation");
     return false;
 }
 
@@ -54,7 +54,7 @@ static bool modes_fit(rpc *r, const json_node *list)
 {
     bool any = false;
     if (list && !json_is(list, JSON_NULL) && !json_is(list, JSON_ARRAY)) {
-        rpc_fail(r, RPC_INVALID_PARAMS, "configuration.acceptedOutputModes must be an array");
+        rpc_fail(r, RPC_PARAMS, "configuration.acceptedOutputModes must be an array");
         return false;
     }
     for (const json_node *v = json_first(&r->doc, list); v; v = json_next(&r->doc, list, v)) {
@@ -78,7 +78,7 @@ static bool configuration_read(sending *s)
     bool old = r->version == A2A_03;
     bool blocking = true;
     if (c && !json_is(c, JSON_NULL) && !json_is(c, JSON_OBJECT)) {
-        rpc_fail(r, RPC_INVALID_PARAMS, "configuration must be an object");
+        rpc_fail(r, RPC_PARAMS, "configuration must be an object");
         return false;
     }
     const json_node *push =
@@ -115,7 +115,7 @@ static bool places_fit(rpc *r, const json_node *message)
         const json_node *v = json_get(&r->doc, message, names[i]);
         if (!v || json_is(v, JSON_NULL) || (json_is(v, JSON_STRING) && !v->has_nul))
             continue;
-        rpc_fail(r, RPC_INVALID_PARAMS, "message.%s must be a text", names[i]);
+        rpc_fail(r, RPC_PARAMS, "message.%s must be a text", names[i]);
         return false;
     }
     return true;
@@ -127,17 +127,17 @@ static bool message_read(sending *s)
     const char *why = NULL;
     const json_node *v = json_get(&r->doc, r->params, "message");
     if (!json_is(v, JSON_OBJECT)) {
-        rpc_fail(r, RPC_INVALID_PARAMS, "message must be an object");
+        rpc_fail(r, RPC_PARAMS, "message must be an object");
         return false;
     }
     if (!places_fit(r, v))
         return false;
     if (!a2a_message_read(r->q->a, &r->doc, v, &s->m, &why)) {
-        rpc_fail(r, RPC_INVALID_PARAMS, "message: %s", why ? why : "it cannot be read");
+        rpc_fail(r, RPC_PARAMS, "message: %s", why ? why : "it cannot be read");
         return false;
     }
     if (s->m.role != RAMET_USER || v->has_nul) {
-        rpc_fail(r, RPC_INVALID_PARAMS, "%s",
+        rpc_fail(r, RPC_PARAMS, "%s",
                  v->has_nul ? "message holds U+0000" : "message.role must be that of the user");
         return false;
     }
@@ -311,7 +311,7 @@ static void question_answer(sending *s, const a2a_task *t)
     }
     const char *answer = answer_text(s, &question);
     if (!answer) {
-        rpc_fail(s->r, RPC_INVALID_PARAMS, "message.parts hold no text that answers");
+        rpc_fail(s->r, RPC_PARAMS, "message.parts hold no text that answers");
         return;
     }
     s->hear.answered = question.id;
@@ -390,7 +390,7 @@ static bool session_make(sending *s)
         rpc_agent_fits(s->r, s->session))
         return true; /* another message of this context came at the same time */
     if (st != RAMET_OK)
-        rpc_fail(s->r, ramet_status_http(st) < 500 ? RPC_INVALID_PARAMS : RPC_INTERNAL,
+        rpc_fail(s->r, ramet_status_http(st) < 500 ? RPC_PARAMS : RPC_INTERNAL,
                  "the context cannot be used: %s", ramet_status_text(st));
     return st == RAMET_OK;
 }
@@ -411,8 +411,7 @@ static bool context_find(sending *s)
     if (st != RAMET_OK)
         rpc_refuse(r);
     else
-        rpc_fail(r, RPC_INVALID_PARAMS, "the context '%.80s' is one of another agent",
-                 s->m.context);
+        rpc_fail(r, RPC_PARAMS, "the context '%.80s' is one of another agent", s->m.context);
     return false;
 }
 
@@ -424,7 +423,7 @@ static void task_continue(sending *s)
     if (!t)
         return;
     if (s->m.context && strcmp(s->m.context, t->session) != 0) {
-        rpc_fail(r, RPC_INVALID_PARAMS, "the task is not one of the context '%.80s'", s->m.context);
+        rpc_fail(r, RPC_PARAMS, "the task is not one of the context '%.80s'", s->m.context);
         return;
     }
     s->m.context = t->session;
@@ -432,7 +431,7 @@ static void task_continue(sending *s)
         if (rewind_run(s))
             turn_begin(s);
     } else if (!t->running) {
-        rpc_fail(r, r->version == A2A_10 ? RPC_UNSUPPORTED : RPC_INVALID_PARAMS,
+        rpc_fail(r, r->version == A2A_10 ? RPC_UNSUPPORTED : RPC_PARAMS,
                  "the task is over; a message without taskId begins a new one in its context");
     } else {
         question_answer(s, t);
@@ -451,7 +450,7 @@ void rpc_send(rpc *r)
     if (!context_find(&s) || (s.rewind && !rewind_run(&s)))
         return;
     if (s.m.blank)
-        rpc_fail(r, RPC_INVALID_PARAMS, "message.parts hold nothing");
+        rpc_fail(r, RPC_PARAMS, "message.parts hold nothing");
     else if (s.session || session_make(&s))
         turn_begin(&s);
 }

@@ -261,7 +261,7 @@ bool nodes_do(nodes *n, const node_do *what, int ms, char did[DID_TEXT])
 {
     buf out;
     int64_t end = time_mono_us() + (int64_t)ms * 1000;
-    struct timespec until = {.tv_sec = end / 1000000, .tv_nsec = end % 1000000 * 1000};
+    struct timespec until = time_spec(end);
     waiter *me = xcalloc(1, sizeof *me);
     uuid7(time_now_us(), me->no);
     json_writer w = say_begin(&out, "do");

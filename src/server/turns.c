@@ -473,7 +473,7 @@ static void run_watch(run *r)
 /* With the lock; false: the time is over. */
 static bool wait_until(turns *t, int64_t until)
 {
-    struct timespec at = {.tv_sec = until / 1000000, .tv_nsec = until % 1000000 * 1000};
+    struct timespec at = time_spec(until);
     return pthread_cond_timedwait(&t->wake, &t->lock, &at) == 0;
 }
 

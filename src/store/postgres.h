@@ -15,6 +15,7 @@
  *   postgres_bus.c     what processes tell each other
  *   postgres_node.c    which processes live, and who does what only one has to do
  *   store_pool.c       the pool (store/store.h)
+ *   store_lanes.c      light writes that wait go together
  *
  *   P1  A connection is in pipeline mode. What is sent is noted in `sent`, in order; each answer
  *       belongs to the first of them that has none yet. link_settle() reads until all have one.

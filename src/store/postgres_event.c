@@ -98,7 +98,7 @@ static void pass(sequencer *s)
 static void rest(sequencer *s)
 {
     int64_t until = s->looked + REST_US;
-    struct timespec t = {.tv_sec = until / 1000000, .tv_nsec = until % 1000000 * 1000};
+    struct timespec t = time_spec(until);
     s->resting = true; /* who writes meanwhile wakes nobody */
     while (!s->stop && !s->settling && time_mono_us() < until &&
            pthread_cond_timedwait(&s->work, &s->lock, &t) == 0)

@@ -212,7 +212,7 @@ static void *look_run(void *arg)
             pthread_mutex_lock(&r->lock);
         }
         int64_t at = time_mono_us() + LOOK_US;
-        struct timespec t = {.tv_sec = at / 1000000, .tv_nsec = at % 1000000 * 1000};
+        struct timespec t = time_spec(at);
         while (!r->stop && pthread_cond_timedwait(&r->work, &r->lock, &t) == 0)
             ;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * store_own.h: what the two kinds of store share: store_file.c (SQLite) and store_pool.c
- * (PostgreSQL). Only they and store.c include it.
+ * store_own.h: what the two kinds of store share: store_file.c (SQLite), store_pool.c and
+ * store_lanes.c (PostgreSQL). Only they and store.c include it.
  */
 #ifndef STORE_STORE_OWN_H
 #define STORE_STORE_OWN_H

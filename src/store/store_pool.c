@@ -11,8 +11,8 @@
 #include "base/util.h"
 #include "store/postgres.h"
 #include "store/schema.h"
+#include "store/store_lanes.h"
 
-#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,20 +26,6 @@
 #define SLEEP_US 500 /* doubled each time, up to 64 times that */
 #define HEALTH_US 1000000
 #define JOBS_MOST 8
-
-/* Lanes: as many as there are processors, within these. More of them would make groups smaller, and
- * a commit, a start of the executor and two changes of processes are most of what a write costs.
- * But where a small group takes long, it waits for a disk or a replica, not for processors; then
- * there are as many as can be, since the server lets commits share such a wait. */
-#define LANES_LEAST 2
-#define LANES_MOST 8
-#define SMALL_GROUP 4
-#define SLOW_US 1500
-#define SLOW_GROUPS 256 /* then it is found out again */
-#define GROUP_MOST 256
-#define GROUP_BYTES ((size_t)4 << 20)
-
-typedef struct light light;
 
 /* Who waits for a connection; on its own stack. */
 typedef struct waiter {
@@ -56,18 +42,13 @@ typedef struct pool_store {
     sequencer *events;
     bus *bus;
     replicas *replicas; /* NULL: none */
+    lanes *lanes;
 
     pthread_mutex_t lock;
     waiter *waiting;     /* first come first */
     pg *idle[POOL_MOST]; /* the one used last is taken first */
     int n_idle, n_open, most;
     int reading, most_reading;
-    light *first, *last; /* waiting to write */
-    size_t queued;       /* how many they are */
-    size_t flying;       /* how many are being written */
-    int lanes, leading;  /* there are at least, and are in use */
-    int64_t pace;        /* how long small groups took of late, in microseconds */
-    int slow;            /* groups since that was found too long */
     ramet_status health; /* of the last attempt to reach the database */
     int64_t asked;       /* when that was */
 
@@ -80,11 +61,6 @@ typedef struct pool_store {
 static pool_store *pool_of(store *s)
 {
     return (pool_store *)s;
-}
-
-static struct timespec mono_at(int64_t us)
-{
-    return (struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
 }
 
 /* ------------------------------------------------------------- connections */
@@ -123,7 +99,7 @@ static void place_tell(pool_store *s)
 /* Waits until it is this one's turn; false: it took too long. */
 static bool place_wait(pool_store *s, bool reading)
 {
-    struct timespec until = mono_at(time_mono_us() + (int64_t)s->busy_ms * 1000);
+    struct timespec until = time_spec(time_mono_us() + (int64_t)s->busy_ms * 1000);
     waiter me = {.reading = reading}, **at = &s->waiting;
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
@@ -281,7 +257,7 @@ static void sleep_uneven(int tries)
     uint32_t r;
     random_bytes(&r, sizeof r);
     int64_t most = (int64_t)SLEEP_US << (tries < 6 ? tries : 6);
-    struct timespec t = mono_at((int64_t)(r % (uint32_t)most));
+    struct timespec t = time_spec((int64_t)(r % (uint32_t)most));
     nanosleep(&t, NULL);
 }
 
@@ -307,240 +283,28 @@ static ramet_status pool_write(store *base, store_op run, void *arg, char *messa
     }
 }
 
-/* ------------------------------------------------------------ light writing */
-
-/* While all lanes write, who wants to write queues; when one of them is done, the first in the
- * queue leads. It runs all that wait then, on its connection, and commits them at once. Whose
- * operation refused, wrote nothing or met another one runs it again by itself, on what is true
- * then. Nobody waits for what another has to read first: whoever has to, and is not alone in his
- * group, writes beside the lanes. */
-struct light {
-    light *next;
-    store_op run;
-    void *arg;
-    ramet_status status;
-    char *message; /* 512 */
-    bool heavy;    /* to be run by pool_write() */
-    bool beside;   /* to be run beside the lanes */
-    bool lead;     /* woken to lead; else it is done */
-    sem_t wake;
-};
-
-/* With the lock. */
-static light *light_first(pool_store *s)
+static ramet_status lane_take(store *s, pg **out, char *message)
 {
-    light *w = s->first;
-    if (w && !(s->first = w->next))
-        s->last = NULL;
-    if (w) {
-        s->queued--;
-        s->flying++;
-    }
-    return w;
+    return take(pool_of(s), false, out, message);
 }
 
-/* With the lock. */
-static void light_queue(pool_store *s, light *w)
+static void lane_give(store *s, pg *d)
 {
-    if (s->last)
-        s->last->next = w;
-    else
-        s->first = w;
-    s->last = w;
-    s->queued++;
+    place_give(pool_of(s), false, d);
 }
 
-/* With the lock. */
-static int light_lanes(const pool_store *s)
+static void lane_told(store *s)
 {
-    return s->pace > SLOW_US ? LANES_MOST : s->lanes;
-}
-
-/* With the lock: who is to lead a group now; NULL: nobody. Beside others a group begins when it is
- * as large as they are together: whoever was just written comes back one by one, and the first of
- * them would take a lane for himself. He waits at most until the others are done. */
-static light *light_next(pool_store *s)
-{
-    bool slow = s->pace > SLOW_US;
-    if (s->leading >= light_lanes(s) || (s->leading && !slow && s->queued < s->flying))
-        return NULL;
-    light *w = light_first(s);
-    s->leading += w != NULL;
-    return w;
-}
-
-/* With the lock: a group has taken so long. With more lanes than usual they wait for each other,
- * and that says nothing. */
-static void light_pace(pool_store *s, size_t n, int64_t us)
-{
-    if (s->pace > SLOW_US) {
-        s->slow = (s->slow + 1) % SLOW_GROUPS;
-        if (!s->slow)
-            s->pace = 0;
-    } else if (n <= SMALL_GROUP && s->leading <= s->lanes) {
-        s->pace += (us - s->pace) / 8;
-    }
-}
-
-/* Whether what it writes stands in the batch. */
-static bool light_one(pg *d, light *w)
-{
-    size_t before = batch_count(d->batch);
-    bool told = d->told;
-    if (batch_bytes(d->batch) <= GROUP_BYTES && w->run(&d->base, w->arg) == RAMET_OK &&
-        db_status(&d->base) == RAMET_OK && batch_count(d->batch) > before)
-        return true;
-    batch_cut(d->batch, before);
-    d->told = told;
-    return false;
-}
-
-/* How many of them stand in the batch. */
-static size_t light_run(pg *d, light **group, size_t n)
-{
-    size_t good = 0;
-    for (size_t i = 0; i < n && !d->lost; i++) {
-        light *w = group[i];
-        if (w->beside)
-            continue;
-        w->heavy = !light_one(d, w);
-        good += !w->heavy;
-        if (!w->heavy || d->lost)
-            continue;
-        if (d->asked) {
-            w->heavy = false;
-            w->beside = true;
-        }
-        d->asked = false;
-        db_clear(&d->base);
-    }
-    return d->lost ? 0 : good;
-}
-
-/* True: those that are not heavy are committed, or failed with *st. */
-static bool light_try(pool_store *s, pg *d, db_work how, light **group, size_t n, size_t *good,
-                      ramet_status *st)
-{
-    *st = d->base.e->begin(&d->base, how);
-    d->asks_not = how == DB_LIGHT && n > 1;
-    *good = *st == RAMET_OK ? light_run(d, group, n) : 0;
-    d->asks_not = false;
-    if (!*good) {
-        db_rollback(&d->base);
-        return true;
-    }
-    *st = db_commit(&d->base);
-    if (*st == RAMET_OK && d->told)
-        sequencer_wrote(s->events);
-    return *st == RAMET_OK || !d->conflict;
-}
-
-/* What a group came to. */
-typedef struct light_end {
-    ramet_status status;
-    bool told;         /* that is for all of them: nothing must be run again */
-    char message[512]; /* then */
-} light_end;
-
-/* Gives the connection back. */
-static void light_write(pool_store *s, pg *d, light **group, size_t n, light_end *end)
-{
-    size_t good = 0;
-    if (d && !light_try(s, d, DB_LIGHT, group, n, &good, &end->status))
-        light_try(s, d, DB_FRESH, group, n, &good, &end->status);
-    /* Whether it was committed is not known: it must not be run again here. */
-    end->told = d && end->status != RAMET_OK && d->lost && d->unknown;
-    if (end->told)
-        snprintf(end->message, sizeof end->message, "%s", db_message(&d->base));
-    if (d)
-        place_give(s, false, d);
-    if (end->status == RAMET_OK && good)
-        store_count(&s->base, good);
-}
-
-/* Tells each what became of it, and wakes those who wait: all but `self`. */
-static void light_settle(light **group, size_t n, const light *self, const light_end *end)
-{
-    for (size_t i = 0; i < n; i++) {
-        light *w = group[i];
-        if (!w->beside) {
-            w->heavy |= end->status != RAMET_OK && !end->told;
-            w->status = w->heavy ? RAMET_OK : end->status;
-            if (w->status != RAMET_OK)
-                snprintf(w->message, 512, "%s", end->message);
-        }
-        if (w != self)
-            sem_post(&w->wake);
-    }
-}
-
-/* Wakes it up to lead. */
-static void light_call(light *w)
-{
-    if (!w)
-        return;
-    w->lead = true;
-    sem_post(&w->wake);
-}
-
-static void light_lead(pool_store *s, light *self)
-{
-    light *group[GROUP_MOST] = {self};
-    size_t n = 1;
-    pg *d = NULL;
-    light_end end = {0};
-    end.status = take(s, false, &d, end.message);
-    pthread_mutex_lock(&s->lock);
-    while (n < GROUP_MOST && s->first)
-        group[n++] = light_first(s);
-    pthread_mutex_unlock(&s->lock);
-    int64_t begun = time_mono_us();
-    light_write(s, d, group, n, &end);
-    pthread_mutex_lock(&s->lock);
-    light_pace(s, n, time_mono_us() - begun);
-    s->leading--;
-    s->flying -= n;
-    light *next = light_next(s);
-    pthread_mutex_unlock(&s->lock);
-    light_call(next);
-    light_settle(group, n, self, &end);
-}
-
-static void light_beside(pool_store *s, light *self)
-{
-    pg *d = NULL;
-    light_end end = {0};
-    self->beside = false;
-    end.status = take(s, false, &d, end.message);
-    light_write(s, d, &self, 1, &end);
-    light_settle(&self, 1, self, &end);
+    sequencer_wrote(pool_of(s)->events);
 }
 
 static ramet_status pool_light(store *base, store_op run, void *arg, char *message)
 {
     pool_store *s = pool_of(base);
-    if (s->site->bouncer)
-        return pool_write(base, run, arg, message);
-    light w = {.run = run, .arg = arg, .message = message};
-    message[0] = 0;
-    sem_init(&w.wake, 0, 0);
-    pthread_mutex_lock(&s->lock);
-    light_queue(s, &w);
-    light *next = light_next(s);
-    pthread_mutex_unlock(&s->lock);
-    if (next == &w) {
-        w.lead = true;
-    } else {
-        light_call(next);
-        while (sem_wait(&w.wake) != 0)
-            ; /* a signal came */
-    }
-    if (w.lead)
-        light_lead(s, &w);
-    if (w.beside)
-        light_beside(s, &w);
-    sem_destroy(&w.wake);
-    return w.heavy ? pool_write(base, run, arg, message) : w.status;
+    ramet_status st;
+    if (!s->site->bouncer && lanes_write(s->lanes, run, arg, &st, message))
+        return st;
+    return pool_write(base, run, arg, message);
 }
 
 /* ------------------------------------------------------------------ health */
@@ -680,6 +444,7 @@ static const store_others pool_others = {
 static void pool_close(store *base)
 {
     pool_store *s = pool_of(base);
+    lanes_free(s->lanes);
     sequencer_free(s->events);
     bus_free(s->bus);
     replicas_close(s->replicas);
@@ -708,12 +473,7 @@ static const store_kind pool_kind = {
     .others = &pool_others,
 };
 
-static int lanes_of(long processors)
-{
-    return processors < LANES_LEAST  ? LANES_LEAST
-           : processors > LANES_MOST ? LANES_MOST
-                                     : (int)processors;
-}
+static const lane_pool lane_connections = {lane_take, lane_give, lane_told};
 
 static pool_store *pool_new(const store_config *cfg, db_site *site, db_site *direct)
 {
@@ -726,7 +486,7 @@ static pool_store *pool_new(const store_config *cfg, db_site *site, db_site *dir
     s->most = cfg->pool > 0 ? cfg->pool : POOL;
     s->most = s->most < 2 ? 2 : s->most > POOL_MOST ? POOL_MOST : s->most;
     s->most_reading = s->most - (s->most + 3) / 4;
-    s->lanes = lanes_of(sysconf(_SC_NPROCESSORS_ONLN));
+    s->lanes = lanes_new(&lane_connections, &s->base);
     pthread_mutex_init(&s->lock, NULL);
     s->events = sequencer_new(site, cfg->on_event, cfg->arg);
     s->bus = bus_new(direct, cfg->on_event, cfg->arg);

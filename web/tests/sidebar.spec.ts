@@ -212,6 +212,23 @@ test('tags and agents filter the list and the tree', async ({ page, api }) => {
   await expect(leaf(page, 'Alone')).toBeVisible();
 });
 
+test('tags that come while the filters are open are shown', async ({ page, api }) => {
+  const { root } = await family(api);
+  await api.post(`sessions/${root}/fork`, { title: 'Tagged fork', tags: ['cheap'] });
+  let go = () => {};
+  const held = new Promise<void>((done) => (go = done));
+  await page.route(/\/tags$/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto('/chat/' + root);
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await expect(page.getByText('No chat has a tag yet')).toBeVisible();
+  go();
+  await page.getByRole('menuitemcheckbox', { name: /^cheap/ }).click();
+  await expect(page.getByRole('navigation').getByRole('link')).toHaveText(['Tagged fork']);
+});
+
 test('a list longer than a page is drawn in part, and read to its end', async ({ page, api }) => {
   await Promise.all(Array.from({ length: 230 }, (_, i) => api.post('sessions', { title: `Chat ${i}` })));
   await page.goto('/');

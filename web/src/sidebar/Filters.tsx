@@ -45,6 +45,9 @@ function items(): MenuEntry[] {
 
 export function FilterButton() {
   const on = useSessions((s) => filterIsOn(s.filter));
+  // What the menu shows may come while it is open.
+  useSessions((s) => s.tags);
+  useSessions((s) => s.agents);
   return (
     <Menu
       items={items}
