@@ -27,8 +27,8 @@ typedef struct large {
 
 static char *base64_of(const unsigned char *bytes, size_t n)
 {
-    char *text = xmalloc(n / 3 * 4 + 5);
-    EVP_EncodeBlock((unsigned char *)text, bytes, (int)n);
+    char *text = xmalloc(BASE64_LEN(n) + 1);
+    base64_encode(bytes, n, text);
     return text;
 }
 

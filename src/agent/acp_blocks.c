@@ -8,7 +8,6 @@
 
 #include "base/util.h"
 
-#include <openssl/evp.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -38,9 +37,9 @@ static char *bytes_read(arena *a, int fd, size_t n)
 
 static const char *base64_quoted(arena *a, const char *bytes, size_t n)
 {
-    char *text = arena_alloc(a, (n + 2) / 3 * 4 + 3);
+    char *text = arena_alloc(a, BASE64_LEN(n) + 3);
     text[0] = '"';
-    int len = EVP_EncodeBlock((unsigned char *)text + 1, (const unsigned char *)bytes, (int)n);
+    size_t len = base64_encode(bytes, n, text + 1);
     text[1 + len] = '"';
     text[2 + len] = 0;
     return text;
@@ -52,12 +51,7 @@ static const char *file_uri(arena *a, const char *id, const char *name)
     buf b;
     buf_init(&b, strlen(id) + 3 * strlen(name) + 32);
     buf_printf(&b, "ramet:attachments/%s/", id);
-    for (; *name; name++)
-        if ((*name >= '0' && *name <= '9') || (*name >= 'a' && *name <= 'z') ||
-            (*name >= 'A' && *name <= 'Z') || strchr("-._~", *name))
-            buf_putc(&b, *name);
-        else
-            buf_printf(&b, "%%%02X", (unsigned)(unsigned char)*name);
+    buf_percent(&b, name, "-._~");
     return buf_keep(&b, a);
 }
 

@@ -93,6 +93,18 @@ void buf_pad(buf *b, char ch, size_t times)
     b->p[b->n] = 0;
 }
 
+void buf_percent(buf *b, const char *s, const char *plain)
+{
+    for (; *s; s++) {
+        unsigned char ch = (unsigned char)*s;
+        if ((ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
+            strchr(plain, ch))
+            buf_putc(b, (char)ch);
+        else
+            buf_printf(b, "%%%02X", ch);
+    }
+}
+
 void buf_printf(buf *b, const char *fmt, ...)
 {
     va_list ap, again;

@@ -31,6 +31,8 @@ void buf_add(buf *b, const void *p, size_t n);
 void buf_puts(buf *b, const char *s);
 void buf_putc(buf *b, char ch);
 void buf_pad(buf *b, char ch, size_t times);
+/* Each byte that is no letter, no digit and none of `plain` as %XX, for an address. */
+void buf_percent(buf *b, const char *s, const char *plain);
 void buf_printf(buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

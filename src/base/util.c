@@ -248,6 +248,11 @@ void hex_encode(const uint8_t *p, size_t n, char *out)
     *out = 0;
 }
 
+size_t base64_encode(const void *p, size_t n, char *out)
+{
+    return (size_t)EVP_EncodeBlock((unsigned char *)out, p, (int)n);
+}
+
 static int hex_value(char ch)
 {
     if (ch >= '0' && ch <= '9')

@@ -31,6 +31,9 @@ void random_bytes(void *p, size_t n);
 
 /* ---- hex */
 void hex_encode(const uint8_t *p, size_t n, char *out); /* 2n characters and a NUL */
+/* BASE64_LEN(n) characters and a NUL; how many. n below 1 GiB. */
+size_t base64_encode(const void *p, size_t n, char *out);
+#define BASE64_LEN(n) (((n) + 2) / 3 * 4)
 bool hex_decode(const char *s, uint8_t *out, size_t n); /* exactly 2n lower-case digits */
 
 /* ---- SHA-256 */

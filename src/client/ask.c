@@ -16,18 +16,10 @@
 
 /* ------------------------------------------------------------------- target */
 
+/* A dot too: "." and ".." would be taken for folders on the way. */
 static void put_encoded(buf *b, const char *s)
 {
-    for (; *s; s++) {
-        unsigned char ch = (unsigned char)*s;
-        bool plain = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-                     (ch >= '0' && ch <= '9') || strchr("-_~", ch) != NULL;
-        /* A dot too: "." and ".." would be taken for folders on the way. */
-        if (plain)
-            buf_putc(b, (char)ch);
-        else
-            buf_printf(b, "%%%02X", ch);
-    }
+    buf_percent(b, s, "-_~");
 }
 
 void target_init(target *t, client_call *c, const char *path, ...)

@@ -302,16 +302,10 @@ void face_count(face_req *q, const char *what, const char *type)
 
 const char *face_escape(face_req *q, const char *s)
 {
-    static const char plain[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-    char *out = arena_alloc(q->a, 3 * strlen(s) + 1), *p = out;
-    for (; *s; s++) {
-        if (strchr(plain, *s))
-            *p++ = *s;
-        else
-            p += snprintf(p, 4, "%%%02X", (unsigned char)*s);
-    }
-    return out;
+    buf b;
+    buf_init(&b, 3 * strlen(s) + 1);
+    buf_percent(&b, s, "-._~");
+    return buf_keep(&b, q->a);
 }
 
 /* --------------------------------------------------------------------- routes */

@@ -82,19 +82,18 @@ static const merge merges[] = {
 #define MANY_PARAMS 64
 #define MANY_TEXT 8192
 
+#define WHOLE_MOST 4 /* statements in one */
+#define P(n) (UINT64_C(1) << (n))
+
 /* What one caller writes most often, in one statement: its parameters are those of the single ones
  * behind each other. Then the transaction is that statement, too. All of it hangs on the row that
  * its guards find: without one it writes nothing, and says so (FOR_WHOLE). */
-#define WHOLE_MOST 4 /* statements in one */
-
-#define P(n) (UINT64_C(1) << (n))
-
 typedef struct whole {
     const char *name, *text;
     sql_id ids[WHOLE_MOST];
     size_t n;
-    /* Parameters whose columns are INT and not BIGINT: they go as that, since to set up a
-     * conversion costs the server more than to do without it saves here. */
+    /* Parameters whose columns are INT and not BIGINT. They go as that: a conversion would be set
+     * up by the server each time. */
     uint64_t narrow;
 } whole;
 

@@ -115,3 +115,15 @@ Test(base_buf, a_buffer_stops_at_its_limit)
     cr_assert(none.over);
     buf_release(&none);
 }
+
+Test(base_buf, an_address_keeps_letters_digits_and_what_is_plain)
+{
+    buf b;
+    buf_init(&b, 100);
+    buf_percent(&b, "aZ09-._~/ %\xc3\xa9", "-._~");
+    cr_assert_str_eq(b.p, "aZ09-._~%2F%20%25%C3%A9");
+    buf_clear(&b);
+    buf_percent(&b, "..", "-_~");
+    cr_assert_str_eq(b.p, "%2E%2E");
+    buf_release(&b);
+}

@@ -371,3 +371,13 @@ Test(base_util, a_preview_is_the_first_line_with_something_on_it)
     cr_assert_str_eq(text_preview(a, "abc", 1), "…");
     cr_assert_str_eq(text_preview(a, "abc", 0), "");
 }
+
+Test(base_util, base64_is_padded_and_ends)
+{
+    static const char *const of[] = {"", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="};
+    for (size_t n = 0; n < 5; n++) {
+        char text[16] = "";
+        cr_expect_eq(base64_encode("foob", n, text), BASE64_LEN(n));
+        cr_expect_str_eq(text, of[n]);
+    }
+}
