@@ -27,8 +27,8 @@ export default defineConfig({
   test: {
     // What needs a document says so at its top.
     environment: "node",
-    // Modules are fresh for each file all the same; what is saved is a document for each.
-    isolate: false,
+    // What one file mocks is nothing to another, in whatever order they run.
+    isolate: true,
     pool: "threads",
     maxWorkers: 1,
     include: ["src/**/*.test.{ts,tsx}"],

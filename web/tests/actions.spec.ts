@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // actions.spec.ts: each item of a message's menu, by three dots, right click and keys.
-import { act, composer, expect, messages, say, test } from './lib';
+import { act, answered, composer, expect, messages, say, test } from './lib';
 
 const items = (page: import('./lib').Page) => page.getByRole('menuitem');
 
@@ -82,6 +82,7 @@ test('Edit on a user message: a new version, answered anew', async ({ page, api 
   await expect(messages(page).nth(0)).toContainText('other words');
   await expect(messages(page).nth(1)).toContainText('other words');
   await expect(messages(page).nth(0)).toContainText('2/2');
+  await answered(page);
   const id = page.url().split('/').at(-1)!;
   expect(await api.texts(id)).toEqual(['other words', 'other words']);
 });
@@ -129,7 +130,7 @@ test('fork while an answer streams: it goes on undisturbed', async ({ page, api 
   await expect(messages(page)).toHaveText(['before', 'before']);
   await say(page, 'on the side');
   await page.goBack();
-  await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0, { timeout: 15_000 });
+  await answered(page);
   const numbers = Array.from({ length: 80 }, (_, i) => i + 1).join(' ');
   await expect(messages(page).last()).toHaveText(numbers);
   expect((await api.texts(id)).at(-1)).toBe(numbers);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // chat.spec.ts: a chat is begun, answered, stopped, tried again; what an answer is made of.
-import { act, composer, expect, messages, say, test } from './lib';
+import { act, answered, composer, expect, messages, say, test } from './lib';
 
 const send = (page: import('./lib').Page) => page.getByRole('button', { name: 'Send', exact: true });
 const stop = (page: import('./lib').Page) => page.getByRole('button', { name: 'Stop', exact: true });
@@ -14,6 +14,7 @@ test('a chat begins at / and has a place with its first message', async ({ page,
   await expect(messages(page)).toHaveCount(2);
   await expect(messages(page).nth(0)).toHaveText('Hello there');
   await expect(messages(page).nth(1)).toHaveText('Hello there');
+  await answered(page);
   const id = page.url().split('/').at(-1)!;
   expect(await api.texts(id)).toEqual(['Hello there', 'Hello there']);
   await page.reload();

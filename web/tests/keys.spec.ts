@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shortcuts and their twins, the palette, the ? sheet, and bindings that are changed and kept.
-import { composer, expect, messages, test, type Api, type Page } from './lib';
+import { answered, composer, expect, messages, test, type Api, type Page } from './lib';
 
 /** q0 a1 q2 a3, of which a3 has two versions, the second shown. */
 async function versions(api: Api) {
@@ -196,7 +196,7 @@ test('every other key of the table does what it says', async ({ page, api, conte
   await page.keyboard.press('Enter');
   await expect(last).toContainText('1 2 3');
   await page.keyboard.press('Control+.');
-  await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0);
+  await answered(page);
   for (const keys of ['n', 'Control+Shift+O']) {
     const before = page.url();
     await press(keys);

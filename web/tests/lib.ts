@@ -289,13 +289,18 @@ export const PHONE = { viewport: { width: 375, height: 700 }, hasTouch: true, is
 export const composer = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 export const messages = (page: Page) => page.getByRole('article');
 
+/** Waits until no answer is under way: words are shown while they come, and recorded after the last. */
+export async function answered(page: Page) {
+  await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0);
+}
+
 /** Types a message, sends it and waits until it is answered. */
 export async function say(page: Page, text: string) {
   const before = await messages(page).count();
   await composer(page).fill(text);
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await expect(messages(page)).toHaveCount(before + 2);
-  await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0);
+  await answered(page);
 }
 
 /** Opens the menu of a message and chooses an item. */

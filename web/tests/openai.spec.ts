@@ -2,7 +2,7 @@
 // The page with a model behind it: the agent of kind openai on a stub of the protocol.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Api, composer, expect, messages, startServer, test } from './lib';
+import { answered, Api, composer, expect, messages, startServer, test } from './lib';
 
 interface Chunk {
   delta?: Record<string, unknown>;
@@ -66,12 +66,12 @@ test('a model answers: Markdown, thinking, a tool call, tokens; and what went wr
     await expect(answer.getByRole('listitem')).toHaveText(['one', 'two']);
     await expect(answer.locator('strong')).toHaveText('list');
     await expect(answer.locator('pre')).toContainText('const a = 1;');
-    await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0);
+    await answered(page);
 
     await composer(page).fill('tool');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await expect(messages(page).last()).toContainText('weather');
-    await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0);
+    await answered(page);
 
     await composer(page).fill('fail');
     await page.getByRole('button', { name: 'Send', exact: true }).click();

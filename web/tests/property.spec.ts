@@ -2,7 +2,7 @@
 // Whatever is done, in whatever order, here or elsewhere: the messages shown are those of the server's
 // effective history, and a reload changes nothing. The seed is in the name of a step that failed;
 // WEB_SEED=7 goes the same way again, WEB_STEPS=500 goes further.
-import { act, type Api, composer, expect, type Locator, messages, type Page, say, test } from './lib';
+import { act, answered, composer, expect, messages, say, test, type Api, type Locator, type Page } from './lib';
 
 const seed = Number(process.env.WEB_SEED ?? Date.now() % 1_000_000);
 const STEPS = Number(process.env.WEB_STEPS ?? 24);
@@ -47,12 +47,11 @@ const wrote = async (page: Page, run: () => Promise<unknown>) => {
   await run();
   await answer;
 };
-const idle = (page: Page) => expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0);
 const saved = async (page: Page, text: string) => {
   await page.getByRole('textbox', { name: 'Edit message' }).fill(text);
   await wrote(page, () => page.getByRole('button', { name: 'Save', exact: true }).click());
   await expect(page.getByRole('textbox', { name: 'Edit message' })).toHaveCount(0);
-  await idle(page);
+  await answered(page);
 };
 
 interface Step {
@@ -89,7 +88,7 @@ const steps: Record<string, (step: Step) => Promise<void>> = {
     const id = await one.getAttribute('data-entry');
     await wrote(step.page, () => act(step.page, one, 'Regenerate'));
     await expect(step.page.locator(`article[data-entry="${id}"]`)).toHaveCount(0);
-    await idle(step.page);
+    await answered(step.page);
   },
   rewind: async (step) => {
     const role = step.luck.of(['user', 'assistant'] as const);
@@ -136,7 +135,7 @@ test('the messages shown are the effective history, whatever is done', async ({ 
   await composer(page).fill('hello');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await expect(messages(page)).toHaveCount(2);
-  await idle(page);
+  await answered(page);
   const done: string[] = [];
   for (let i = 1; i <= STEPS; i++) {
     const name = luck.of(Object.keys(steps));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // versions.spec.ts: the picker of a message's versions, and who may only browse.
-import { act, expect, messages, say, test, type Page } from './lib';
+import { act, answered, expect, messages, say, test, type Page } from './lib';
 
 const previous = (page: Page, n: number) => messages(page).nth(n).getByRole('button', { name: 'Previous version' });
 const next = (page: Page, n: number) => messages(page).nth(n).getByRole('button', { name: 'Next version' });
@@ -11,7 +11,7 @@ async function edit(page: Page, n: number, text: string) {
   await page.getByRole('textbox', { name: 'Edit message' }).fill(text);
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(messages(page).nth(n)).toContainText(text);
-  await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0);
+  await answered(page);
 }
 
 test('edit, pick, reload: the same version is shown; a list with previews', async ({ page, api }) => {
@@ -61,7 +61,7 @@ test('regenerated answers are versions; a turn that runs goes on while another v
   await act(page, messages(page).nth(0), 'Regenerate');
   await expect(page.getByRole('button', { name: 'Stop', exact: true })).toBeVisible();
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
-  await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0);
+  await answered(page);
   await act(page, messages(page).nth(1), 'Regenerate');
   await expect(messages(page).nth(1)).toContainText('1 2 3 4');
   await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0, { timeout: 20_000 });
