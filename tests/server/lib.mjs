@@ -339,6 +339,22 @@ export function sse(server, query = '', { user, token, lastEventId, headers = {}
   });
 }
 
+/**
+ * A window that was opened in mid-answer, and what `running` of its session said afterwards: the
+ * words go on from there, and together they are a beginning of `whole`.
+ */
+export async function goesOn(window, running, whole) {
+  const from = running.offset + running.text.length;
+  const words = () => window.events.filter((e) => e.event === 'turn.delta').map((e) => e.json);
+  await window.until(() => words().some((e) => e.offset >= from));
+  let text = running.text;
+  for (const e of words().filter((each) => each.offset >= from)) {
+    assert.equal(e.offset, running.offset + text.length, 'no word is missing');
+    text += e.text;
+  }
+  assert.ok(text.length > running.text.length && whole.startsWith(text), text);
+}
+
 // ------------------------------------------------------------------ metrics
 
 /** Reads Prometheus text 0.0.4 strictly: Map name → {type, help, samples: [{name, labels, value}]}. */
