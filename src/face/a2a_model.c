@@ -331,20 +331,20 @@ static const char *own_key(const a2a_view *view, const char *kagent, const char 
     return view->stamp_key ? urn : kagent;
 }
 
-static void file_write(arena *a, json_writer *w, const a2a_view *view, const json_doc *d,
-                       const part *p)
+/* A file by its bytes (base64), or by where it lies. */
+static void file_write(json_writer *w, const a2a_view *view, const char *bytes, const char *uri,
+                       const char *name, const char *media)
 {
-    const char *name = json_text(a, d, p->name), *media = json_text(a, d, p->media);
     bool old = view->version == A2A_03;
     if (old) {
         jw_kstr(w, "kind", "file");
         jw_key(w, "file");
         jw_object(w);
     }
-    if (json_is(p->bytes, JSON_STRING))
-        jw_kstr(w, old ? "bytes" : "raw", json_text(a, d, p->bytes));
+    if (bytes)
+        jw_kstr(w, old ? "bytes" : "raw", bytes);
     else
-        jw_kstr(w, old ? "uri" : "url", json_text(a, d, p->uri));
+        jw_kstr(w, old ? "uri" : "url", uri);
     if (name)
         jw_kstr(w, old ? "name" : "filename", name);
     if (media)
@@ -384,7 +384,8 @@ static void part_rewrite(arena *a, json_writer *w, const a2a_view *view, const j
     } else if (p.kind == PART_DATA) {
         data_write(w, view, json_raw(a, d, p.data), json_is(p.data, JSON_OBJECT));
     } else {
-        file_write(a, w, view, d, &p);
+        file_write(w, view, json_text(a, d, p.bytes), json_text(a, d, p.uri),
+                   json_text(a, d, p.name), json_text(a, d, p.media));
     }
     if (p.metadata)
         jw_kraw(w, "metadata", json_raw(a, d, p.metadata));
@@ -510,21 +511,9 @@ static void url_write(arena *a, json_writer *w, const a2a_view *view, const json
 {
     const char *url = text_of(a, d, v, "url"), *id = text_of(a, d, v, "attachment_id");
     const char *name = text_of(a, d, v, "name"), *media = text_of(a, d, v, "media_type");
-    bool old = view->version == A2A_03;
     if (!url)
         url = arena_printf(a, "/ramet/v1/attachments/%s", id ? id : "");
-    if (old) {
-        jw_kstr(w, "kind", "file");
-        jw_key(w, "file");
-        jw_object(w);
-    }
-    jw_kstr(w, old ? "uri" : "url", url);
-    if (name)
-        jw_kstr(w, old ? "name" : "filename", name);
-    if (media)
-        jw_kstr(w, old ? "mimeType" : "mediaType", media);
-    if (old)
-        jw_end_object(w);
+    file_write(w, view, NULL, url, name, media);
 }
 
 /* How a turn that was cut off is marked: that is the task's status here. */

@@ -22,6 +22,28 @@ typedef struct file_shown {
     int64_t created;       /* 0: not told */
 } file_shown;
 
+static file_shown shown_file(const ramet_attachment *a)
+{
+    return (file_shown){.id = a->id,
+                        .type = a->media_type,
+                        .name = a->name,
+                        .sha = a->sha256,
+                        .size = a->size,
+                        .expires = a->expires,
+                        .status = "ready"};
+}
+
+static file_shown shown_fetch(const ramet_fetch *f)
+{
+    return (file_shown){.id = f->id,
+                        .type = f->media_type,
+                        .name = f->name,
+                        .size = -1,
+                        .expires = f->expires,
+                        .url = f->url,
+                        .status = f->failed ? "failed" : "downloading"};
+}
+
 static void file_write(face_req *q, const file_shown *f)
 {
     char text[TIME_TEXT];
@@ -302,13 +324,9 @@ static void source_post(face_req *q, form *f)
         return;
     }
     q->host->fetch(q->host->arg, out);
-    file_write(q, &(file_shown){.id = out->id,
-                                .type = type ? type : "application/octet-stream",
-                                .name = out->name,
-                                .size = -1,
-                                .expires = out->expires,
-                                .status = "downloading",
-                                .url = out->url});
+    file_shown shown = shown_fetch(out);
+    shown.type = type ? type : "application/octet-stream";
+    file_write(q, &shown);
 }
 
 void memory_file_post(face_req *q)
@@ -331,13 +349,8 @@ void memory_file_post(face_req *q)
         return;
     }
     f->to = NULL;
-    file_write(q, &(file_shown){.id = a->id,
-                                .type = a->media_type,
-                                .name = a->name,
-                                .sha = a->sha256,
-                                .size = a->size,
-                                .expires = a->expires,
-                                .status = "ready"});
+    file_shown shown = shown_file(a);
+    file_write(q, &shown);
 }
 
 /* ----------------------------------------------------------------- what is known of it */
@@ -363,27 +376,18 @@ void memory_file_about(face_req *q)
         return;
     ramet_status st = ramet_attachment_get(c, id, &a);
     if (st == RAMET_OK) {
-        file_write(q, &(file_shown){.id = a->id,
-                                    .type = a->media_type,
-                                    .name = a->name,
-                                    .sha = a->sha256,
-                                    .size = a->size,
-                                    .expires = a->expires,
-                                    .created = a->created,
-                                    .entry = a->expires ? NULL : entry_of(q, id),
-                                    .status = "ready"});
+        file_shown shown = shown_file(a);
+        shown.created = a->created;
+        shown.entry = a->expires ? NULL : entry_of(q, id);
+        file_write(q, &shown);
         return;
     }
     if (st == RAMET_ATTACHMENT_NOT_FOUND && !ramet_call_error(c)->hidden &&
-        ramet_fetch_get(c, id, &f) == RAMET_OK)
-        file_write(q, &(file_shown){.id = f->id,
-                                    .type = f->media_type,
-                                    .name = f->name,
-                                    .size = -1,
-                                    .expires = f->expires,
-                                    .created = f->created,
-                                    .url = f->url,
-                                    .status = f->failed ? "failed" : "downloading"});
-    else
+        ramet_fetch_get(c, id, &f) == RAMET_OK) {
+        file_shown shown = shown_fetch(f);
+        shown.created = f->created;
+        file_write(q, &shown);
+    } else {
         memory_file_error(q, id);
+    }
 }

@@ -10,10 +10,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A list that is in memory as a whole. */
+typedef struct listing {
+    const void *rows;
+    size_t n, size; /* of a row */
+    const char *(*id)(const void *row);
+    void (*write)(face_req *q, const void *row);
+} listing;
+
+static const void *row_at(const listing *l, size_t i)
+{
+    return (const char *)l->rows + i * l->size;
+}
+
+/* Answers with the page after the row called `after`; with an empty one when there is none. */
+static void listing_page(face_req *q, const listing *l, const char *after)
+{
+    size_t at = 0, limit = (size_t)memory_limit(q, 20);
+    while (after && at < l->n && strcmp(l->id(row_at(l, at)), after) != 0)
+        at++;
+    at += after && at < l->n;
+    size_t end = l->n - at > limit ? at + limit : l->n;
+    jw_object(&q->w);
+    jw_key(&q->w, "data");
+    jw_array(&q->w);
+    for (size_t i = at; i < end; i++)
+        l->write(q, row_at(l, i));
+    memory_page_end(q, end < l->n ? l->id(row_at(l, end - 1)) : NULL);
+}
+
 /* --------------------------------------------------------------------- members */
 
-static void member_write(face_req *q, const ramet_member *m)
+static const char *member_id(const void *row)
 {
+    return ((const ramet_member *)row)->user;
+}
+
+static void member_write(face_req *q, const void *row)
+{
+    const ramet_member *m = row;
     jw_object(&q->w);
     jw_kstr(&q->w, "conversationId", face_path(q, "conversationId"));
     jw_kstr(&q->w, "userId", m->user);
@@ -65,23 +100,14 @@ static const ramet_member *member_of(const ramet_member *list, size_t n, const c
 
 void memory_members_list(face_req *q)
 {
-    const char *after = face_query(q, "afterCursor");
-    size_t n, at = 0, limit = (size_t)memory_limit(q, 20);
+    size_t n;
     ramet_member *list;
     if (!members_load(q, RAMET_READER, &list, &n))
         return;
     if (n)
         qsort(list, n, sizeof *list, by_age);
-    while (after && at < n && strcmp(list[at].user, after) != 0)
-        at++;
-    at += after && at < n;
-    size_t end = n - at > limit ? at + limit : n;
-    jw_object(&q->w);
-    jw_key(&q->w, "data");
-    jw_array(&q->w);
-    for (size_t i = at; i < end; i++)
-        member_write(q, &list[i]);
-    memory_page_end(q, end < n ? list[end - 1].user : NULL);
+    listing_page(q, &(listing){list, n, sizeof *list, member_id, member_write},
+                 face_query(q, "afterCursor"));
 }
 
 static bool refuse_field(face_req *q, const char *field, const char *message)
@@ -174,8 +200,14 @@ void memory_member_delete(face_req *q)
 
 /* ------------------------------------------------------------------- transfers */
 
-static void transfer_write(face_req *q, const ramet_transfer *t)
+static const char *transfer_id(const void *row)
 {
+    return ((const ramet_transfer *)row)->id;
+}
+
+static void transfer_write(face_req *q, const void *row)
+{
+    const ramet_transfer *t = row;
     jw_object(&q->w);
     jw_kstr(&q->w, "id", t->id);
     jw_kstr(&q->w, "conversationId", t->session);
@@ -207,23 +239,15 @@ void memory_transfers_list(face_req *q)
     bool sender = role && strcmp(role, "sender") == 0;
     bool recipient = role && strcmp(role, "recipient") == 0;
     ramet_transfer *list;
-    size_t n, at = 0, limit = (size_t)memory_limit(q, 20);
+    size_t n;
     if (!c)
         return;
     if (ramet_transfers(c, !recipient, !sender, &list, &n) != RAMET_OK) {
         transfer_error(q, "");
         return;
     }
-    while (after && at < n && strcmp(list[at].id, memory_lower(q->a, after)) != 0)
-        at++;
-    at += after && at < n;
-    size_t end = n - at > limit ? at + limit : n;
-    jw_object(&q->w);
-    jw_key(&q->w, "data");
-    jw_array(&q->w);
-    for (size_t i = at; i < end; i++)
-        transfer_write(q, &list[i]);
-    memory_page_end(q, end < n ? list[end - 1].id : NULL);
+    listing_page(q, &(listing){list, n, sizeof *list, transfer_id, transfer_write},
+                 after ? memory_lower(q->a, after) : NULL);
 }
 
 void memory_transfer_post(face_req *q)

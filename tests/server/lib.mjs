@@ -339,6 +339,15 @@ export function sse(server, query = '', { user, token, lastEventId, headers = {}
   });
 }
 
+/** What the first events of a stream say, `want` of them or a few more. */
+export async function frames(server, path, want, headers) {
+  const stream = await sse(server, '', { path, headers });
+  assert.equal(stream.status, 200);
+  await stream.until((x) => x.events.length >= want);
+  stream.close();
+  return stream.events.map((e) => e.json);
+}
+
 /**
  * A window that was opened in mid-answer, and what `running` of its session said afterwards: the
  * words go on from there, and together they are a beginning of `whole`.

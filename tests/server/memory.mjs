@@ -2,7 +2,7 @@
 //
 // memory.mjs: memory-service as its clients use it: conversations, entries, forks made by the first
 // entry, members, transfers, attachments, search, events and chat, with node's fetch.
-import { test, finish, start, assert, enc, eventually } from './lib.mjs';
+import { test, finish, start, assert, enc, eventually, frames } from './lib.mjs';
 import { randomUUID, createHash } from 'node:crypto';
 import http from 'node:http';
 
@@ -490,32 +490,14 @@ test('search, index, unindexed, capabilities', async () => {
   assert.equal(can.features.private_source_urls_enabled, false);
 });
 
-async function frames(s, path, want, headers = alice) {
-  const stop = new AbortController(), out = [];
-  const r = await fetch(s.url + path, { headers, signal: stop.signal });
-  assert.equal(r.status, 200);
-  let text = '';
-  try {
-    for await (const piece of r.body) {
-      text += Buffer.from(piece).toString();
-      for (let at; (at = text.indexOf('\n\n')) >= 0; text = text.slice(at + 2))
-        if (text.startsWith('data: ')) out.push(JSON.parse(text.slice(6, at)));
-      if (out.length >= want) break;
-    }
-  } finally {
-    stop.abort();
-  }
-  return out;
-}
-
 test('events, live and replayed', async () => {
   const s = await begin();
   const e = await append(s, 'ev', 'one');
-  const old = await frames(s, '/v1/events?after=start', 2);
+  const old = await frames(s, '/v1/events?after=start', 2, alice);
   assert.deepEqual(old.map((x) => [x.event, x.kind]), [['created', 'conversation'], ['created', 'entry']]);
   assert.equal(old[1].data.entry, e.id);
   assert.equal(old[1].data.entry_role, 'USER');
-  const live = frames(s, `/v1/events?after=${old[1].cursor}&kinds=entry`, 1);
+  const live = frames(s, `/v1/events?after=${old[1].cursor}&kinds=entry`, 1, alice);
   const two = await append(s, 'ev', 'two');
   await append(s, 'hers', 'not his', {}, bob);
   assert.equal((await live)[0].data.entry, two.id);

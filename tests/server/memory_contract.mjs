@@ -4,7 +4,7 @@
 // miss, one test each, and what goes beyond one conversation: pages over many forks, texts given
 // for the search, events of members, a server that is killed, many members and forks.
 import http from 'node:http';
-import { test, finish, start, assert, scratch, enc, ramet, run, eventually } from './lib.mjs';
+import { test, finish, start, assert, scratch, enc, ramet, run, eventually, frames } from './lib.mjs';
 import { MemoryClient, MemoryError } from './help/memory_client.mjs';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -433,24 +433,6 @@ test('texts that are given later are searched', async () => {
   assert.equal((await alice.listEntries('c')).data[0].indexedContent, 'a picture of a windmill');
   assert.deepEqual((await dave.unindexed()).data, []);
 });
-
-async function frames(s, path, want, headers) {
-  const stop = new AbortController(), out = [];
-  const r = await fetch(s.url + path, { headers, signal: stop.signal });
-  assert.equal(r.status, 200);
-  let text = '';
-  try {
-    for await (const piece of r.body) {
-      text += Buffer.from(piece).toString();
-      for (let end; (end = text.indexOf('\n\n')) >= 0; text = text.slice(end + 2))
-        if (text.startsWith('data: ')) out.push(JSON.parse(text.slice(6, end)));
-      if (out.length >= want) break;
-    }
-  } finally {
-    stop.abort();
-  }
-  return out;
-}
 
 test('events: members, archiving, channels, details', async () => {
   const { s, alice, bob, agent } = await begin();

@@ -236,17 +236,7 @@ Test(fork, shares_the_cache_of_where_it_came_from)
 Test(fork, cuts_the_adk_log_too)
 {
     make("s");
-    ramet_append_out out;
-    for (int i = 0; i < 3; i++) {
-        char id[8];
-        snprintf(id, sizeof id, "m%d", i);
-        say("s", id);
-        snprintf(id, sizeof id, "k%d", i);
-        tick(SECOND);
-        ramet_entry_in in = {.id = id, .role = RAMET_ASSISTANT, .format = "adk", .body = "{}"};
-        ok(ramet_append(T.call, "s",
-                        &(ramet_append_in){.entries = &in, .n = 1, .log = RAMET_LOG_ADK}, &out));
-    }
+    say_both("s", 3);
     ramet_session *f = NULL;
     ok(ramet_fork(
         T.call, "s",

@@ -169,6 +169,21 @@ void say(const char *session, const char *list)
         ask(session, id, arena_printf(memory, "text of %s", id));
 }
 
+void say_both(const char *session, int n)
+{
+    for (int i = 0; i < n; i++) {
+        ramet_append_out out;
+        ramet_entry_in in = {.id = arena_printf(memory, "k%d", i),
+                             .role = RAMET_ASSISTANT,
+                             .format = "adk",
+                             .body = "{}"};
+        say(session, arena_printf(memory, "m%d", i));
+        tick(SECOND);
+        ok(ramet_append(T.call, session,
+                        &(ramet_append_in){.entries = &in, .n = 1, .log = RAMET_LOG_ADK}, &out));
+    }
+}
+
 ramet_session *fork_at(const char *session, const char *entry, const char *id)
 {
     tick(SECOND);

@@ -62,6 +62,8 @@ void expect(ramet_status want, const char *field, ramet_status got, const ramet_
 ramet_session *make(const char *id);
 /* Appends a user message "text of ID" for each id of a list like "a b c". */
 void say(const char *session, const char *ids);
+/* Appends m0, m1, … to the messages and k0, k1, … to the ADK log, by turns. */
+void say_both(const char *session, int n);
 /* Appends one entry and gives it as stored. */
 ramet_entry *put(const char *session, const ramet_entry_in *in);
 /* A user message with that text, and an answer. */

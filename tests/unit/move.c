@@ -274,17 +274,7 @@ Test(move, the_head_log_tells_who_when_why_from_and_to)
 Test(move, a_move_takes_the_adk_log_with_it)
 {
     make("s");
-    ramet_append_out out;
-    for (int i = 0; i < 3; i++) {
-        char id[8];
-        snprintf(id, sizeof id, "m%d", i);
-        say("s", id);
-        snprintf(id, sizeof id, "k%d", i);
-        tick(SECOND);
-        ramet_entry_in in = {.id = id, .role = RAMET_ASSISTANT, .format = "adk", .body = "{}"};
-        ok(ramet_append(T.call, "s",
-                        &(ramet_append_in){.entries = &in, .n = 1, .log = RAMET_LOG_ADK}, &out));
-    }
+    say_both("s", 3);
     ramet_session *s = NULL;
     ok(ramet_rewind(T.call, "s", &(ramet_move_in){.at = {"m1", RAMET_AFTER}}, &s, NULL));
     cr_assert_eq(s->head.length, 2);
