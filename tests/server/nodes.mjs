@@ -334,7 +334,8 @@ for (const keep of [false, true])
     for (const [i, move] of moves.entries()) {
       const id = await fresh();
       await append(n[0], id, [{ role: 'user', text: 'x', id: 'first' }, { role: 'assistant', text: 'y' }]);
-      const w = await say(n[0], id, '/slow 5\n' + count(300));
+      const whole = count(keep ? 500 : 4000);
+      const w = await say(n[0], id, `/slow 5\n${whole}`);
       await w.until((x) => x.of('turn.delta').length > 10);
       const branch = w.of('turn.started')[0].branch_id;
       await move(node(i + 1), id);
@@ -343,7 +344,7 @@ for (const keep of [false, true])
       assert.equal((await w.end()).status, keep ? 'done' : 'cancelled');
       const answer = (await entries(n[1], id, `&branch=${branch}`)).at(-1);
       assert.equal(answer.turn_id, turn.id);
-      if (keep) assert.equal(answer.text, count(300));
+      if (keep) assert.equal(answer.text, whole);
       assert.ok(!(await texts(n[0], id)).some((t) => (t ?? '').startsWith('1 2 3')), 'not on the head');
     }
   });

@@ -369,7 +369,9 @@ for (const keep of [false, true])
       await told(s, id, { text: 'first', id: 'm1' });
       if (name === 'undo' || name === 'switch') // a move to take back
         await must(s, 'POST', at(id, '/rewind'), { json: { at: { entry_id: 'm1' } } });
-      const w = await say(s, id, { text: `/slow ${name === 'regenerate' ? 1 : 5}\n${count(200)}`, id: 'm2' });
+      // What is to be cut off lasts; what is regenerated is awaited once more.
+      const pace = name === 'regenerate' ? 2 : 5, whole = count(keep ? 200 : name === 'regenerate' ? 1000 : 4000);
+      const w = await say(s, id, { text: `/slow ${pace}\n${whole}`, id: 'm2' });
       await w.until((x) => x.of('turn.delta').length > 5);
       const branch = w.of('turn.started')[0].branch_id;
       await move(s, id, keep ? { keep_running: true } : {});
@@ -380,7 +382,7 @@ for (const keep of [false, true])
       const there = await entries(s, id, `&branch=${branch}`);
       assert.equal(there.at(-1).text, w.text(), name);
       assert.equal(there.at(-1).branch_id, branch);
-      if (keep) assert.equal(there.at(-1).text, count(200), name);
+      if (keep) assert.equal(there.at(-1).text, whole, name);
       else assert.deepEqual(cut(there.at(-1)), { turn: 'cancelled' }, name);
       assert.deepEqual((await session(s, id)).head, head, `${name}: the new head stays as it was`);
       const turn = (await turns(s, id)).find((t) => t.branch_id === branch && t.id === done.turn_id);
@@ -444,7 +446,7 @@ test('a fork in mid-turn has what was there, and the turn goes on', async () => 
 
 test('a session that is deleted in mid-turn ends it, and works when it is restored', async () => {
   const s = await start();
-  const w = await midway(s, 'a');
+  const w = await midway(s, 'a', '', 4000);
   await must(s, 'DELETE', at('a'));
   assert.equal((await w.end()).status, 'cancelled');
   await must(s, 'POST', at('a', '/restore'), { json: {} });
@@ -894,8 +896,8 @@ test('two servers on one file: each leaves the other its turns', async () => {
   const one = await start({ db });
   await newSession(one, { id: 'a' });
   await newSession(one, { id: 'b' });
-  const json = { text: `/slow 5\n${count(300)}` }, headers = { 'Idempotency-Key': 'k' };
-  const a = await say(one, 'a', json, { headers }), b = await say(one, 'b', `/slow 5\n${count(300)}`);
+  const json = { text: `/slow 10\n${count(400)}` }, headers = { 'Idempotency-Key': 'k' };
+  const a = await say(one, 'a', json, { headers }), b = await say(one, 'b', `/slow 10\n${count(400)}`);
   await a.until((x) => x.of('turn.delta').length > 3);
   const two = await start({ db });
   assert.equal((await turns(two, 'a'))[0].status, 'running');
@@ -905,8 +907,8 @@ test('two servers on one file: each leaves the other its turns', async () => {
   assert.deepEqual([same.status, same.body.code, same.body.turn_id], [r.status, r.body.code, r.body.turn_id], 'its words are not to be had here');
   assert.equal((await must(two, 'POST', at('b', '/cancel'), { json: {} })).status, 'cancelled');
   assert.equal((await a.end()).status, 'done');
-  assert.equal((await texts(two, 'a'))[1], count(300));
-  assert.equal((await told(two, 'a', json, { headers })).entries[1].text, count(300));
+  assert.equal((await texts(two, 'a'))[1], count(400));
+  assert.equal((await told(two, 'a', json, { headers })).entries[1].text, count(400));
   assert.equal((await b.end()).status, 'cancelled', 'it learns that at its end');
   assert.equal((await told(two, 'b', 'well')).status, 'done');
 });
