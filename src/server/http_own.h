@@ -44,6 +44,8 @@ typedef struct peer {
     atomic_bool busy;      /* a request is arriving, running or being answered */
     atomic_bool arriving;  /* it is not whole, and nothing was answered yet */
     _Atomic int64_t until; /* when it is closed, by time_mono_us(); 0 = never */
+    int64_t seen;          /* of the watcher: what `until` was last, */
+    int64_t seen_at;       /* and since when; 0 = its end was looked for since */
     struct address *from;
     char remote[INET6_ADDRSTRLEN];
     exchange *x; /* kept from one request to the next, for its memory */

@@ -18,8 +18,9 @@
 #include <time.h>
 
 #define WATCH_MS 100
-#define OVER_US 1000000 /* how long one past a limit may take to ask */
-#define ENDED (-1)      /* peer.until: the watcher has closed it */
+#define OVER_US 1000000  /* how long one past a limit may take to ask */
+#define STILL_US 1000000 /* … and how long one may be still before its end is looked for */
+#define ENDED (-1)       /* peer.until: the watcher has closed it */
 
 /* How many connections an address has; the socket address without its port. */
 typedef struct address {
@@ -184,12 +185,22 @@ void peer_changed(void *cls, struct MHD_Connection *conn, void **context,
 
 /* --------------------------------------------------------------------- watching */
 
-/* Its time is over. The socket is still open: peer_free() comes first, under the same lock. */
-static void peer_end(peer *p, int64_t until)
+/* No more can come from it. libmicrohttpd does not see that when the end came together with the
+ * last bytes, and would wait for the time-out. Who waits for an answer may have ended his side. */
+static bool peer_left(const peer *p)
+{
+    char c;
+    return (atomic_load_explicit(&p->arriving, memory_order_relaxed) ||
+            !atomic_load_explicit(&p->busy, memory_order_relaxed)) &&
+           recv(p->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* The socket is still open: peer_free() comes first, under the same lock. */
+static void peer_end(peer *p, int64_t until, bool late)
 {
     if (!atomic_compare_exchange_strong(&p->until, &until, ENDED))
         return;
-    if (atomic_load_explicit(&p->arriving, memory_order_relaxed)) {
+    if (late && atomic_load_explicit(&p->arriving, memory_order_relaxed)) {
         char text[512];
         size_t n = answer_plain(text, sizeof text, "408 Request Timeout", "request_timeout",
                                 "the request did not arrive in time");
@@ -198,17 +209,33 @@ static void peer_end(peer *p, int64_t until)
     shutdown(p->fd, SHUT_RDWR);
 }
 
+/* Once in each time of stillness its end is looked for: one that comes later is seen by who reads.
+ * Until then, what came before the end may lie with libmicrohttpd, not looked at yet. */
+static void peer_look(peer *p, int64_t now)
+{
+    int64_t until = atomic_load_explicit(&p->until, memory_order_relaxed);
+    if (until <= 0)
+        return;
+    if (until < now) {
+        peer_end(p, until, true);
+    } else if (p->seen != until) {
+        p->seen = until;
+        p->seen_at = now;
+    } else if (p->seen_at && now - p->seen_at >= STILL_US) {
+        p->seen_at = 0;
+        if (peer_left(p))
+            peer_end(p, until, false);
+    }
+}
+
 static void *watch_main(void *arg)
 {
     http *h = arg;
     pthread_mutex_lock(&h->lock);
     while (!h->watch_stop) {
         int64_t now = now_coarse();
-        for (peer *p = h->peers; p; p = p->next) {
-            int64_t until = atomic_load_explicit(&p->until, memory_order_relaxed);
-            if (until > 0 && until < now)
-                peer_end(p, until);
-        }
+        for (peer *p = h->peers; p; p = p->next)
+            peer_look(p, now);
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += WATCH_MS * 1000000L;
@@ -238,15 +265,6 @@ void watch_stop(http *h)
     pthread_mutex_unlock(&h->lock);
     pthread_join(h->watcher, NULL);
     pthread_cond_destroy(&h->watch_wake);
-}
-
-/* The rest of its request cannot come any more. libmicrohttpd does not see that when the end came
- * with the last bytes, and would wait for the time-out. */
-static bool peer_left(peer *p)
-{
-    char c;
-    return atomic_load_explicit(&p->arriving, memory_order_relaxed) &&
-           recv(p->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 size_t peers_end(http *h, bool all)

@@ -68,10 +68,10 @@ test('wrong lines are answered and the connection lives', async () => {
 });
 
 test('a line of over 64 MiB is refused, one of 40 MiB is not', async () => {
-  const e = await editor({});
+  const e = await editor({ patience: 60000 });
   const s = await e.open();
   e.raw(`{"jsonrpc":"2.0","id":"big","method":"_agent/odd","params":{"x":"${'y'.repeat(65 << 20)}"}}`);
-  await eventually(() => assert.equal(e.log.find((m) => m.id === null)?.error.code, -32600), 20000);
+  await eventually(() => assert.equal(e.log.find((m) => m.id === null)?.error.code, -32600), 60000);
   const got = (await e.ask('_agent/odd', { x: 'y'.repeat(40 << 20) })).got;
   assert.equal(got.x.length, 40 << 20);
   assert.ok(await e.says(s, 'hello'));

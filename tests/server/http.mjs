@@ -14,9 +14,9 @@ const show = (bytes) => JSON.stringify(bytes.slice(0, 600));
 
 /** A connection that is written to and read from step by step. */
 class Wire {
-  constructor(port, { paused = false } = {}) {
+  constructor(port, { paused = false, allowHalfOpen = false } = {}) {
     this.got = '';
-    this.socket = net.connect(port, '127.0.0.1');
+    this.socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen });
     this.socket.setEncoding('latin1');
     this.socket.on('error', (e) => (this.error = e.code));
     this.closed = new Promise((done) => this.socket.on('close', () => { this.over = true; done(); }));
@@ -496,6 +496,26 @@ test('an upload over its limit, and one that breaks off', async () => {
   }
   await eventually(async () => assert.ok(await metric(s, 'ramet_http_connections') <= 2), 10000 * slow);
   assert.equal(await metric(s, 'ramet_attachments'), 0);
+});
+
+test('a client that ends its side: answered when its request is whole, else let go', async () => {
+  const s = await start({ args: ['--request-seconds', '60', '--idle-seconds', '60'] });
+  const bytes = 'x'.repeat(300_000), head = `POST /ramet/v1/attachments HTTP/1.1${CRLF}${HOST}`;
+  const half = (text) => {
+    const w = new Wire(s.port, { allowHalfOpen: true });
+    w.socket.end(text, 'latin1');
+    return w;
+  };
+  const asked = [], left = [];
+  for (let i = 0; i < 20; i++) {
+    asked.push(half(get('/healthz')), half(get('/healthz') + get('/readyz')));
+    left.push(half('GET /heal'), half(`GET /healthz HTTP/1.1${CRLF}Host: `), half(get('/healthz') + 'GET /'),
+              half(`${head}Content-Length: ${bytes.length}${CRLF}${CRLF}${bytes.slice(i + 1)}`));
+  }
+  for (const w of asked.concat(left)) await w.end();
+  assert.deepEqual(asked.map((w) => w.answers().map((a) => a.status).join()), Array(20).fill(['200', '200,200']).flat());
+  for (const [i, w] of left.entries()) assert.deepEqual(w.answers().map((a) => a.status), i % 4 === 2 ? [200] : []);
+  await eventually(async () => assert.ok(await metric(s, 'ramet_http_connections') <= 1));
 });
 
 // ------------------------------------------------------------------ how many
