@@ -1571,12 +1571,18 @@ RAMET_API ramet_status ramet_token_check(ramet_call *c, const char *secret, rame
 RAMET_API bool ramet_shared(ramet *r);
 /* A text (UTF-8, up to 64 MiB) for all others who hear: in order, once, not kept. Never waits. */
 RAMET_API void ramet_tell(ramet *r, const char *text, size_t n);
+/* Waits until what was told so far is sent, ms at most and not while it cannot be. Others hear it
+ * before ramet_hear_upto() of what is committed after that returns there. */
+RAMET_API void ramet_tell_settle(ramet *r, int ms);
 /* text NULL: some may have been missed (it begins with that). Called on a thread of the library,
  * which it must not hold up or call anything of the library on. heard NULL: no more; nobody is
  * being told when it returns. False: nothing can be heard (a file; pgbouncer without
  * options.direct). */
 typedef void (*ramet_heard)(void *arg, const char *text, size_t n);
 RAMET_API bool ramet_hear(ramet *r, ramet_heard heard, void *arg);
+/* Waits until `heard` was called with all that was sent before the event of that number was
+ * committed, ms at most and not while nothing is heard. */
+RAMET_API void ramet_hear_upto(ramet *r, int64_t event, int ms);
 /* Says that a node lives, under the name that its turns have as host: every 3 seconds. Gives the
  * nodes that live, this one too: those that said so in the last 15 seconds by the clock of the
  * database. */

@@ -23,6 +23,16 @@ bool ramet_hear(ramet *r, ramet_heard heard, void *arg)
     return store_hear(r->st, heard, arg);
 }
 
+void ramet_tell_settle(ramet *r, int ms)
+{
+    store_tell_settle(r->st, ms);
+}
+
+void ramet_hear_upto(ramet *r, int64_t no, int ms)
+{
+    store_hear_upto(r->st, no, ms);
+}
+
 ramet_status ramet_node_beat(ramet_call *c, const char *host, const char *const **out, size_t *n)
 {
     char message[512] = "";

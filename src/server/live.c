@@ -14,12 +14,13 @@
  *   L2  A stream belongs to one thread: to the replayer while it is on `behind`, to the follower
  *       from `joining` on. Only these two lists are shared, under the lock.
  *   L3  A line that is told (live_tell()) has the number of the newest event at that moment, here
- * or on the node that it comes from. It is handed out behind the events up to that number and
- *       before those past it.
+ *       or on the node that it comes from. It is handed out behind the events up to that number
+ *       and before those past it; lines of other nodes are waited for a little (live_settle()).
  *   L4  Bytes that a reader does not take are bounded: live, the reader is dropped; in a replay the
  *       next page waits for it, and a reader that takes nothing for STALL_S is dropped.
  */
 #include "server/live_text.h"
+#include "server/live_told.h"
 
 #include "base/util.h"
 
@@ -36,8 +37,7 @@ enum {
     FEW = 16,          /* so many events of a page are read one by one */
     TICK_MS = 1000,
     STALL_S = 30,
-    TOLD_MAX = 16 << 20, /* bytes of words that wait to be told; twice that with the rest */
-    LOOKS = 16           /* a power of two */
+    LOOKS = 16 /* a power of two */
 };
 
 /* Who listens; streams of the same user share what he may see. */
@@ -64,16 +64,6 @@ typedef struct reader {
     face_feed feed;       /* its own words; event NULL: those of the native API */
 } reader;
 
-/* A line for those who listen now. */
-typedef struct told {
-    struct told *next;
-    int64_t after; /* L3 */
-    const char *session, *tree, *event, *json;
-    size_t n, size; /* of the data, and of all */
-    bool words;     /* they come again, in the entry */
-    char bytes[];
-} told;
-
 struct live {
     const server_config *cfg;
     ramet *store;
@@ -86,9 +76,11 @@ struct live {
     int64_t last;
     bool stop;
 
-    pthread_mutex_t told_lock; /* of the lines to tell, oldest first */
-    told *told_first, **told_end;
-    size_t told_bytes;
+    pthread_mutex_t settle_lock; /* held while somebody is asked, and of these */
+    void (*settle)(void *arg, int64_t event);
+    void *settle_arg;
+
+    told_queue told;
 
     _Atomic int64_t open, replaying, sent, dropped, resets;
 };
@@ -350,15 +342,6 @@ static size_t events_wanted(const follow *f, const ramet_events_out *out)
 
 /* ---- lines that are told */
 
-static const char *told_put(char **at, const char *s, size_t n)
-{
-    char *to = *at;
-    memcpy(to, s, n);
-    to[n] = 0;
-    *at += n + 1;
-    return to;
-}
-
 bool live_watched(live *l)
 {
     return atomic_load_explicit(&l->open, memory_order_relaxed) > 0;
@@ -367,58 +350,29 @@ bool live_watched(live *l)
 void live_tell(live *l, int64_t after, const char *session, const char *tree, const char *event,
                const char *json, size_t n)
 {
-    size_t a = strlen(session), b = strlen(tree), c = strlen(event);
-    size_t size = sizeof(told) + a + b + c + n + 4;
     if (!live_watched(l))
         return;
-    told *t = xmalloc(size);
-    char *at = t->bytes;
-    t->session = told_put(&at, session, a);
-    t->tree = told_put(&at, tree, b);
-    t->event = told_put(&at, event, c);
-    t->json = told_put(&at, json, n);
-    t->n = n;
-    t->size = size;
-    t->words = strcmp(event, "turn.delta") == 0 || strcmp(event, "turn.thinking") == 0;
-    t->next = NULL;
-    pthread_mutex_lock(&l->told_lock);
-    bool room = l->told_bytes + size <= (t->words ? TOLD_MAX : 2 * TOLD_MAX);
-    bool first = !l->told_first;
-    if (room) {
-        /* What this process has committed; it does not look into the file. */
-        t->after = after >= 0 ? after : ramet_event_wait(l->store, -1, 1);
-        l->told_bytes += size;
-        *l->told_end = t;
-        l->told_end = &t->next;
-    }
-    pthread_mutex_unlock(&l->told_lock);
-    if (!room)
-        free(t);
-    else if (first)
+    /* What this process has committed; it does not look into the file. */
+    after = after >= 0 ? after : ramet_event_wait(l->store, -1, 1);
+    if (told_put(&l->told, told_new(after, session, tree, event, json, n)))
         ramet_event_wake(l->store);
 }
 
-static void told_take(follow *f)
+void live_settle(live *l, void (*settle)(void *arg, int64_t event), void *arg)
 {
-    live *l = f->l;
-    told **end = &f->told;
-    while (*end)
-        end = &(*end)->next;
-    pthread_mutex_lock(&l->told_lock);
-    *end = l->told_first;
-    l->told_first = NULL;
-    l->told_end = &l->told_first;
-    l->told_bytes = 0;
-    pthread_mutex_unlock(&l->told_lock);
+    pthread_mutex_lock(&l->settle_lock);
+    l->settle = settle;
+    l->settle_arg = arg;
+    pthread_mutex_unlock(&l->settle_lock);
 }
 
-static void told_free(told **list)
+/* L3: also for lines of other nodes. */
+static void elsewhere_settle(live *l, int64_t event)
 {
-    while (*list) {
-        told *t = *list;
-        *list = t->next;
-        free(t);
-    }
+    pthread_mutex_lock(&l->settle_lock);
+    if (l->settle)
+        l->settle(l->settle_arg, event);
+    pthread_mutex_unlock(&l->settle_lock);
 }
 
 /* Who is far behind goes without words: he has them in the entry that follows. Everything else that
@@ -496,7 +450,9 @@ static void page_give(follow *f)
     }
     f->failed = false;
     last_set(f, out.next, false);
-    told_take(f);
+    if (f->readers)
+        elsewhere_settle(f->l, out.next);
+    told_take(&f->l->told, &f->told);
     if (out.lost) {
         atomic_fetch_add(&f->l->resets, 1);
         readers_sift(f, give_lost, &out.next);
@@ -521,7 +477,7 @@ static void page_give(follow *f)
 /* Nothing was committed, as far as the follower knows. */
 static void told_only(follow *f)
 {
-    told_take(f);
+    told_take(&f->l->told, &f->told);
     told_give(f, f->last + 1);
     if (!f->past)
         return;
@@ -578,7 +534,7 @@ static void *follower_main(void *arg)
         f.readers = r->next;
         reader_free(l, r);
     }
-    told_take(&f);
+    told_take(&l->told, &f.told);
     told_free(&f.told);
     buf_release(&f.text);
     buf_release(&f.own);
@@ -748,8 +704,8 @@ live *live_new(const server_config *cfg, ramet *store)
     l->cfg = cfg;
     l->store = store;
     l->last = ramet_event_last(store);
-    l->told_end = &l->told_first;
-    pthread_mutex_init(&l->told_lock, NULL);
+    told_queue_init(&l->told);
+    pthread_mutex_init(&l->settle_lock, NULL);
     pthread_mutex_init(&l->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -787,8 +743,8 @@ void live_stop(live *l)
 
 void live_free(live *l)
 {
-    told_free(&l->told_first);
-    pthread_mutex_destroy(&l->told_lock);
+    pthread_mutex_destroy(&l->settle_lock);
+    told_queue_free(&l->told);
     pthread_cond_destroy(&l->wake);
     pthread_mutex_destroy(&l->lock);
     free(l);

@@ -4,15 +4,18 @@
  *
  * Four threads, each with a queue or a clock of its own:
  *
- *   teller  what this node says, in order: each message gets the number of the newest event that
- * was committed before it (N1), then goes to those who watch here and to the others inbox   what
- * others say, in order worker  what others want done here: it may take a commit pulse   says every
- * 3 seconds that this node lives; turns of one that has not said so for 15 seconds are marked as
- * interrupted, by one of those that live
+ * - teller: what this node says, in order. Each message gets the number of the newest event that
+ *   was committed before it (N1), then goes to those who watch here and to the others.
+ * - inbox: what others say, in order.
+ * - worker: what others want done here; it may take a commit.
+ * - pulse: says every 3 seconds that this node lives. Turns of one that has not said so for 15
+ *   seconds are marked as interrupted, by one of those that live.
  *
  *   N1  Numbers come a moment after the commit. So that no word is put behind an entry that was
  *       appended after it, a run that appends waits for the place of what it said (nodes_settle());
  *       that takes time only when it appends twice within a few hundredths of a second.
+ *       It also waits until that is sent, and the other nodes hand out an event when they have
+ *       taken in what was sent before it (hear_settle()). Neither waits long: words may come late.
  *   N2  Messages get lost when a connection is: then every node that noticed asks all others how
  *       their runs stand, and tells how its own do (hello). What was said twice is left out by
  *       whoever hears it (F2 in turns_far.c).
@@ -24,7 +27,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BEAT_MS = 3000, ALONE_S = 20, HEAR_MS = 1500 };
+enum { BEAT_MS = 3000, ALONE_S = 20, HEAR_MS = 1500, SETTLE_MS = 500 };
 #define MESSAGE_MOST ((size_t)32 << 20)
 #define INBOX_MOST ((size_t)64 << 20)
 
@@ -182,6 +185,8 @@ void nodes_settle(nodes *n)
         pthread_cond_wait(&n->wake, &n->lock);
     n->settling--;
     pthread_mutex_unlock(&n->lock);
+    if (n->others)
+        ramet_tell_settle(n->store, SETTLE_MS);
 }
 
 static void *teller_main(void *arg)
@@ -393,8 +398,30 @@ static void *inbox_main(void *arg)
         }
         arena_free(a);
         item_free(i);
+        pthread_mutex_lock(&n->lock);
+        n->in.done++;
+        if (n->settling)
+            pthread_cond_broadcast(&n->wake);
+        pthread_mutex_unlock(&n->lock);
     }
     return NULL;
+}
+
+/* On the follower of live.c; N1. */
+static void hear_settle(void *arg, int64_t event)
+{
+    nodes *n = arg;
+    if (!n->others || !n->listening)
+        return;
+    struct timespec until = time_spec(time_mono_us() + SETTLE_MS * INT64_C(1000));
+    ramet_hear_upto(n->store, event, SETTLE_MS);
+    pthread_mutex_lock(&n->lock);
+    int64_t upto = n->in.added;
+    n->settling++;
+    while (n->in.done < upto && !n->stop && pthread_cond_timedwait(&n->wake, &n->lock, &until) == 0)
+        continue;
+    n->settling--;
+    pthread_mutex_unlock(&n->lock);
 }
 
 /* ------------------------------------------------------------------ living */
@@ -451,6 +478,7 @@ void nodes_hear(nodes *n, bool others)
                  "setting", "db-direct", NULL);
         return;
     }
+    live_settle(n->t->live, hear_settle, n);
     while ((!n->listening || (others && !n->heard)) && time_mono_us() < until)
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 }
@@ -480,6 +508,7 @@ nodes *nodes_new(turns *t)
 void nodes_stop(nodes *n)
 {
     ramet_hear(n->store, NULL, NULL);
+    live_settle(n->t->live, NULL, NULL);
     nodes_settle(n);
     pthread_mutex_lock(&n->lock);
     n->stop = true;

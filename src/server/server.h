@@ -121,6 +121,10 @@ void live_count(live *l, live_numbers *out);
 void live_tell(live *l, int64_t after, const char *session, const char *tree, const char *event,
                const char *json, size_t n);
 bool live_watched(live *l); /* somebody listens */
+/* Who is asked before events are handed out up to that number: when it returns, what was told
+ * elsewhere before they were committed has been told here, as far as possible. NULL: nobody, and
+ * nobody is being asked when it returns. */
+void live_settle(live *l, void (*settle)(void *arg, int64_t event), void *arg);
 
 /* ---- turns (server/turns.c): runs agents on threads of its own and records what they say */
 

@@ -320,9 +320,11 @@ typedef store_heard bus_heard;
 bus *bus_new(db_site *site, sequencer_tell tell, void *arg);
 void bus_free(bus *b);
 bool bus_follow(bus *b); /* false: it cannot */
-/* See store_tell() and store_hear(). */
+/* See store_tell(), store_tell_settle(), store_hear() and store_hear_upto(). */
 void bus_tell(bus *b, const char *text, size_t n);
+void bus_settle(bus *b, int ms);
 bool bus_hear(bus *b, bus_heard heard, void *arg);
+void bus_upto(bus *b, int64_t no, int ms);
 
 /* ---- postgres_node.c: all by a connection that is in no transaction */
 

@@ -10,7 +10,10 @@
  *       are numbered by their sender, so that what comes twice (a batch was sent again on a new
  *       connection) is left out, and what is missing is noticed and told to who hears.
  *   B4  Nothing is kept. Who hears must be able to ask again for what was missed; of events, the
- * log is the truth, and a poll each second finds what no message told.
+ *       log is the truth, and a poll each second finds what no message told.
+ *   B5  Who told something and waits until it is sent (bus_settle()) before he commits can rely on
+ *       it: whoever has heard of the number of that commit has heard the message before, since the
+ *       server passes messages on in the order of their commits.
  *
  * A payload is "e" and the number of the newest event, or "m", the sender, the number of the part
  * among all of that sender, its place in the message, '+' (more follow) or '.', and the text.
@@ -64,18 +67,22 @@ struct bus {
     int stop_fd; /* readable from the end on */
 
     pthread_mutex_t ear; /* held while somebody hears, and of these */
-    bool up;             /* LISTEN stands */
+    _Atomic bool up;     /* LISTEN stands */
     bus_heard heard;
     void *heard_arg;
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t work;  /* of the sender */
+    pthread_cond_t moved; /* something was sent or heard, or cannot be */
     bool listening, sending, stop;
+    bool failing; /* what was to be sent last was not */
     _Atomic bool follows;
     pthread_t listener, sender;
     payload *first, **last;
     size_t queued;
     int64_t seq;
+    int64_t added, gone; /* payloads that were put into the queue, and that left it */
+    int64_t newest;      /* number of an event that was heard of */
 
     /* the listener's own */
     sender *senders;
@@ -159,6 +166,9 @@ static void up_set(bus *b, bool up)
     pthread_mutex_lock(&b->ear);
     b->up = up;
     pthread_mutex_unlock(&b->ear);
+    pthread_mutex_lock(&b->lock);
+    pthread_cond_broadcast(&b->moved);
+    pthread_mutex_unlock(&b->lock);
 }
 
 static void hear(bus *b, const char *text, size_t n)
@@ -233,10 +243,20 @@ static void part_take(bus *b, const char *text)
         hear(b, s->text.p, s->text.n);
 }
 
+static void event_take(bus *b, int64_t no)
+{
+    pthread_mutex_lock(&b->lock);
+    if (b->newest < no)
+        b->newest = no;
+    pthread_cond_broadcast(&b->moved);
+    pthread_mutex_unlock(&b->lock);
+    b->tell(b->tell_arg, no);
+}
+
 static void payload_take(bus *b, const char *text)
 {
     if (text[0] == 'e')
-        b->tell(b->tell_arg, strtoll(text + 1, NULL, 10));
+        event_take(b, strtoll(text + 1, NULL, 10));
     else
         part_take(b, text);
 }
@@ -309,6 +329,7 @@ static void queue_add(bus *b, int place, const char *text, size_t n, bool more)
     *b->last = p;
     b->last = &p->next;
     b->queued += p->n;
+    b->added++;
 }
 
 /* So many bytes of a text as fit into a payload and end with a character. */
@@ -355,6 +376,7 @@ static void batch_done(bus *b, size_t n)
         payload *p = b->first;
         b->first = p->next;
         b->queued -= p->n;
+        b->gone++;
         free(p);
     }
     if (!b->first)
@@ -401,10 +423,14 @@ static void *sender_main(void *arg)
             PQfinish(c);
             c = NULL;
         }
-        bool on = sent || pause_ms(b, AGAIN_MS);
         pthread_mutex_lock(&b->lock);
         if (sent)
             batch_done(b, n);
+        b->failing = !sent;
+        pthread_cond_broadcast(&b->moved);
+        pthread_mutex_unlock(&b->lock);
+        bool on = sent || pause_ms(b, AGAIN_MS);
+        pthread_mutex_lock(&b->lock);
         if (!on)
             break;
     }
@@ -434,6 +460,29 @@ void bus_tell(bus *b, const char *text, size_t n)
     pthread_mutex_unlock(&b->lock);
 }
 
+/* ----------------------------------------------------------------- waiting */
+
+void bus_settle(bus *b, int ms)
+{
+    struct timespec until = time_spec(time_mono_us() + (int64_t)ms * 1000);
+    pthread_mutex_lock(&b->lock);
+    int64_t upto = b->added;
+    while (b->gone < upto && b->sending && !b->failing && !b->stop &&
+           pthread_cond_timedwait(&b->moved, &b->lock, &until) == 0)
+        ;
+    pthread_mutex_unlock(&b->lock);
+}
+
+void bus_upto(bus *b, int64_t no, int ms)
+{
+    struct timespec until = time_spec(time_mono_us() + (int64_t)ms * 1000);
+    pthread_mutex_lock(&b->lock);
+    while (b->newest < no && b->up && !b->stop &&
+           pthread_cond_timedwait(&b->moved, &b->lock, &until) == 0)
+        ;
+    pthread_mutex_unlock(&b->lock);
+}
+
 /* ------------------------------------------------------------- open, close */
 
 bus *bus_new(db_site *site, sequencer_tell tell, void *arg)
@@ -450,6 +499,11 @@ bus *bus_new(db_site *site, sequencer_tell tell, void *arg)
     pthread_mutex_init(&b->ear, NULL);
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->work, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&b->moved, &attr);
+    pthread_condattr_destroy(&attr);
     return b;
 }
 
@@ -501,6 +555,7 @@ void bus_free(bus *b)
     pthread_mutex_lock(&b->lock);
     b->stop = true;
     pthread_cond_signal(&b->work);
+    pthread_cond_broadcast(&b->moved);
     pthread_mutex_unlock(&b->lock);
     queue_leave(b);
     while (write(b->stop_fd, &one, sizeof one) < 0 && errno == EINTR)

@@ -124,6 +124,18 @@ bool store_hear(store *s, store_heard heard, void *arg)
     return s->kind->others && s->kind->others->hear(s, heard, arg);
 }
 
+void store_tell_settle(store *s, int ms)
+{
+    if (s->kind->others)
+        s->kind->others->tell_settle(s, ms);
+}
+
+void store_hear_upto(store *s, int64_t no, int ms)
+{
+    if (s->kind->others)
+        s->kind->others->hear_upto(s, no, ms);
+}
+
 ramet_status store_beat(store *s, const char *host, int64_t dead_us, arena *a, store_hosts *out,
                         char *message)
 {

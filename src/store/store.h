@@ -92,10 +92,16 @@ bool store_follow(store *s);
 int64_t store_poll_us(const store *s); /* how often such a look is needed */
 /* A text (UTF-8) for all who hear, but this process: in order, once, not kept. Never waits. */
 void store_tell(store *s, const char *text, size_t n);
+/* Waits until what was told so far is sent: who hears of what is committed from now on has heard it
+ * before. ms at most, and not while it cannot be sent. */
+void store_tell_settle(store *s, int ms);
 /* text NULL: something may have been missed. On a thread of the store, which it must not hold up.
  * heard NULL: no more, and nobody is being told when it returns. False: nothing can be heard. */
 typedef void (*store_heard)(void *arg, const char *text, size_t n);
 bool store_hear(store *s, store_heard heard, void *arg);
+/* Waits until that event was heard of, and so what was sent before it was committed. ms at most,
+ * and not while nothing is heard. */
+void store_hear_upto(store *s, int64_t no, int ms);
 typedef VEC(const char *) store_hosts;
 /* Says that a process lives, and gives those who said so in the last dead_us, by one clock. */
 ramet_status store_beat(store *s, const char *host, int64_t dead_us, arena *a, store_hosts *out,

@@ -33,7 +33,9 @@ typedef struct store_others {
     void (*upto)(store *s, int64_t mark);
     bool (*follow)(store *s);
     void (*tell)(store *s, const char *text, size_t n);
+    void (*tell_settle)(store *s, int ms);
     bool (*hear)(store *s, store_heard heard, void *arg);
+    void (*hear_upto)(store *s, int64_t no, int ms);
     ramet_status (*beat)(store *s, const char *host, int64_t dead_us, arena *a, store_hosts *out,
                          char *message);
     void (*leave)(store *s, const char *host);

@@ -354,9 +354,19 @@ static void pool_tell(store *s, const char *text, size_t n)
     bus_tell(pool_of(s)->bus, text, n);
 }
 
+static void pool_tell_settle(store *s, int ms)
+{
+    bus_settle(pool_of(s)->bus, ms);
+}
+
 static bool pool_hear(store *s, store_heard heard, void *arg)
 {
     return bus_hear(pool_of(s)->bus, heard, arg);
+}
+
+static void pool_hear_upto(store *s, int64_t no, int ms)
+{
+    bus_upto(pool_of(s)->bus, no, ms);
 }
 
 static ramet_status pool_beat(store *base, const char *host, int64_t dead_us, arena *a,
@@ -432,7 +442,9 @@ static const store_others pool_others = {
     .upto = pool_upto,
     .follow = pool_follow,
     .tell = pool_tell,
+    .tell_settle = pool_tell_settle,
     .hear = pool_hear,
+    .hear_upto = pool_hear_upto,
     .beat = pool_beat,
     .leave = pool_leave,
     .job = pool_job,
