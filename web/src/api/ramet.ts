@@ -90,7 +90,7 @@ export const getTree = (
 export const listTreeBranches = (id: string, query: { cursor?: string | null } = {}, signal?: AbortSignal) =>
   get<Page<"branches", Branch>>(at(id, "tree", "branches"), query, signal);
 export const listForkPoints = (id: string) => get<Page<"fork_points", ForkPoint>>(at(id, "fork-points"));
-export const getUsage = (id: string) => get<UsageReport>(at(id, "usage"));
+export const getUsage = (id: string, signal?: AbortSignal) => get<UsageReport>(at(id, "usage"), {}, signal);
 
 // Entries
 export type EntryQuery = {

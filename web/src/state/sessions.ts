@@ -360,9 +360,16 @@ export function previewDelete(id: string, tree: boolean): Promise<Deleted> {
 /** Sessions that this window deletes, or has deleted. */
 const leaving = new Set<string>();
 export const isLeaving = (id: string): boolean => leaving.has(id);
+/** Who is told of one before it is deleted: what is still asked about it would find nothing. */
+const leavers = new Set<(id: string) => void>();
+export const onLeaving = (hear: (id: string) => void): (() => void) => {
+  leavers.add(hear);
+  return () => void leavers.delete(hear);
+};
 
 export async function deleteSession(id: string, tree: boolean): Promise<Deleted> {
   leaving.add(id);
+  leavers.forEach((hear) => hear(id));
   const gone = await ramet.deleteSession(id, tree ? { tree } : {}).catch((error: unknown) => {
     leaving.delete(id);
     throw error;
