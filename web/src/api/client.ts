@@ -6,6 +6,7 @@ export const BASE = "/ramet/v1";
 
 const TRIES = 3;
 const PAUSE_MS = 300;
+const READS_MS = 1000;
 
 /** An answer that is no success, or none at all (`status` 0: the server could not be reached). */
 export class ApiError extends Error {
@@ -136,8 +137,22 @@ const json = async <T>(method: string, to: string, o?: Options): Promise<T> => {
   return (answer.status === 204 ? undefined : await answer.json()) as T;
 };
 
-export const get = <T>(to: string, query?: Query, signal?: AbortSignal) =>
-  json<T>("GET", to, { query, signal });
+const reading = new Map<Promise<unknown>, string>();
+
+export const get = <T>(to: string, query?: Query, signal?: AbortSignal): Promise<T> => {
+  const answer = json<T>("GET", to, { query, signal });
+  const over = () => void reading.delete(answer);
+  reading.set(answer, to);
+  answer.then(over, over);
+  return answer;
+};
+
+/** Waits until what is being read at a path and below it has come, but no longer than a second. */
+export const reads = async (below: string): Promise<void> => {
+  const there = (to: string) => to === below || to.startsWith(`${below}/`);
+  const some = [...reading].filter(([, to]) => there(to)).map(([answer]) => answer);
+  if (some.length > 0) await Promise.race([Promise.allSettled(some), pause(READS_MS)]);
+};
 export const post = <T>(to: string, body: unknown = {}, o: Options = {}) =>
   json<T>("POST", to, { ...o, body });
 export const put = <T>(to: string, body: unknown) => json<T>("PUT", to, { body });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every call that the page makes, by name.
-import { BASE, del, get, patch, path, post, put, request, type Options } from "./client";
+import { BASE, del, get, patch, path, post, put, reads, request, type Options } from "./client";
 import type {
   AgentInfo,
   Appended,
@@ -49,6 +49,8 @@ export type SessionQuery = {
 };
 export const listSessions = (query: SessionQuery = {}, signal?: AbortSignal) =>
   get<Page<"sessions", Session>>("/sessions", query, signal);
+/** Waits for what is being read of a session, a little. */
+export const readsOf = (id: string) => reads(at(id));
 export const getSession = (id: string, signal?: AbortSignal) => get<Session>(at(id), {}, signal);
 export const createSession = (
   body: {
@@ -90,7 +92,7 @@ export const getTree = (
 export const listTreeBranches = (id: string, query: { cursor?: string | null } = {}, signal?: AbortSignal) =>
   get<Page<"branches", Branch>>(at(id, "tree", "branches"), query, signal);
 export const listForkPoints = (id: string) => get<Page<"fork_points", ForkPoint>>(at(id, "fork-points"));
-export const getUsage = (id: string, signal?: AbortSignal) => get<UsageReport>(at(id, "usage"), {}, signal);
+export const getUsage = (id: string) => get<UsageReport>(at(id, "usage"));
 
 // Entries
 export type EntryQuery = {

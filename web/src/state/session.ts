@@ -28,7 +28,7 @@ import {
   type Thread,
 } from "./thread";
 import { readOutbox, writeOutbox } from "./outbox";
-import { isLeaving, onLeaving } from "./sessions";
+import { isLeaving } from "./sessions";
 
 export type FileRef = { id: string; name: string; media_type: string };
 
@@ -92,7 +92,6 @@ export class Room {
   private generation = 0;
   private waiting: LiveEvent[] = [];
   private usageTimer: ReturnType<typeof setTimeout> | undefined;
-  private usageStop: AbortController | undefined;
 
   constructor(readonly id: string) {
     this.store = create<SessionState>(() => ({
@@ -129,8 +128,7 @@ export class Room {
     rooms.set(this.id, this);
     if (this.users++ === 0) {
       const hub = live(this.id);
-      const leave = (id: string) => id === this.id && this.usageStop?.abort();
-      this.stops = [hub.onEvent(this.hear), hub.onOpen(this.back), onLeaving(leave)];
+      this.stops = [hub.onEvent(this.hear), hub.onOpen(this.back)];
     }
     this.set({ target, viewing: branch });
     if (!isFresh(this.id)) void this.load();
@@ -257,9 +255,7 @@ export class Room {
     clearTimeout(this.usageTimer);
     this.usageTimer = setTimeout(() => {
       if (isLeaving(this.id)) return; // nobody will look, and there may be nothing to count
-      this.usageStop?.abort();
-      this.usageStop = new AbortController();
-      api.getUsage(this.id, this.usageStop.signal).then(
+      api.getUsage(this.id).then(
         (usage) => this.set({ usage }),
         () => {},
       );

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { LiveEvent, Session } from "../api/types";
 import { NO_FILTER } from "./forest";
 import {
+  catchUp,
   deleteSession,
   hearEvent,
   loadSessions,
@@ -108,6 +109,16 @@ describe("pages", () => {
     const before = calls.length;
     await loadSessions();
     expect(calls.length).toBe(before);
+  });
+
+  it("do not bring back what was deleted after they were asked for", async () => {
+    store = [session("a"), session("b")];
+    const page = loadSessions();
+    event("session.deleted", "a");
+    await page;
+    expect(ids()).toEqual(["b"]);
+    await catchUp();
+    expect(ids()).toEqual(["a", "b"]);
   });
 
   it("say why they failed, and can be tried again", async () => {

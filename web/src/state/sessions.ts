@@ -114,12 +114,21 @@ export function putSessions(sessions: readonly Session[]): void {
   set({ byId, places, running });
 }
 
+/** When sessions were dropped, counted in drops: an answer to what was asked before tells of them as
+ * they were. */
+const dropped = new Map<string, number>();
+let drops = 0;
+const still = (sessions: readonly Session[], asked: number) =>
+  sessions.filter((s) => (dropped.get(s.id) ?? 0) <= asked);
+
 /** Deleted ones: a place holder stays where forks are below. */
 export function dropSessions(ids: readonly string[]): void {
   const byId = new Map(get().byId);
   const places = new Map(get().places);
+  drops++;
   for (const id of ids) {
     waiting.delete(id);
+    dropped.set(id, drops);
     const s = byId.get(id);
     if (!s) continue;
     byId.delete(id);
@@ -135,6 +144,7 @@ function setPage(key: string, change: Partial<Page>): void {
 
 async function readPage(filter: Filter, cursor: string | null): Promise<void> {
   const key = filterKey(filter);
+  const asked = drops;
   setPage(key, { busy: true, error: null });
   try {
     const page = await ramet.listSessions({
@@ -144,7 +154,7 @@ async function readPage(filter: Filter, cursor: string | null): Promise<void> {
       agent: filter.agent ?? undefined,
       archived: filter.archived ? "only" : "exclude",
     });
-    putSessions(page.sessions);
+    putSessions(still(page.sessions, asked));
     setPage(key, { begun: true, busy: false, cursor: page.next_cursor });
     void readTrees();
   } catch (e) {
@@ -179,8 +189,9 @@ export async function readTrees(): Promise<void> {
   if (todo.length === 0) return;
   set({ treesRead: new Set([...get().treesRead, ...todo.map((s) => s.tree_id)]) });
   for (const s of todo) {
+    const asked = drops;
     try {
-      takeTree((await ramet.getTree(s.id)).sessions);
+      takeTree(still((await ramet.getTree(s.id)).sessions, asked));
     } catch {
       // It stands as a root until the next reload; what can be opened is all there.
     }
@@ -234,8 +245,9 @@ function refresh(id: string): void {
 }
 
 async function readOne(id: string): Promise<void> {
+  const asked = drops;
   try {
-    putSessions([await ramet.getSession(id)]);
+    putSessions(still([await ramet.getSession(id)], asked));
     void readTrees();
   } catch {
     // Gone meanwhile, or the server is: the next event or a reload tells.
@@ -360,16 +372,10 @@ export function previewDelete(id: string, tree: boolean): Promise<Deleted> {
 /** Sessions that this window deletes, or has deleted. */
 const leaving = new Set<string>();
 export const isLeaving = (id: string): boolean => leaving.has(id);
-/** Who is told of one before it is deleted: what is still asked about it would find nothing. */
-const leavers = new Set<(id: string) => void>();
-export const onLeaving = (hear: (id: string) => void): (() => void) => {
-  leavers.add(hear);
-  return () => void leavers.delete(hear);
-};
 
 export async function deleteSession(id: string, tree: boolean): Promise<Deleted> {
   leaving.add(id);
-  leavers.forEach((hear) => hear(id));
+  await ramet.readsOf(id); // they would find nothing
   const gone = await ramet.deleteSession(id, tree ? { tree } : {}).catch((error: unknown) => {
     leaving.delete(id);
     throw error;
