@@ -94,7 +94,7 @@ static bool acp_open(agent *a, char *why)
         return false;
     }
     pthread_mutex_init(&own->lock, NULL);
-    pthread_cond_init(&own->some, NULL);
+    cond_init(&own->some);
     a->own = own;
     return true;
 }

@@ -144,12 +144,8 @@ void listener_remove(acp *own, program *p, listener *l)
 
 char *listener_next(acp *own, program *p, listener *l, int ms, size_t *n)
 {
-    struct timespec until;
+    struct timespec until = time_after((int64_t)ms * 1000);
     char *text = NULL;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += (long)ms * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&own->lock);
     while (!l->first && !p->gone &&
            pthread_cond_timedwait(&own->some, &own->lock, &until) != ETIMEDOUT)

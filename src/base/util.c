@@ -248,6 +248,20 @@ void hex_encode(const uint8_t *p, size_t n, char *out)
     *out = 0;
 }
 
+struct timespec time_after(int64_t us)
+{
+    return time_spec(time_mono_us() + us);
+}
+
+void cond_init(pthread_cond_t *c)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(c, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
 size_t base64_encode(const void *p, size_t n, char *out)
 {
     return (size_t)EVP_EncodeBlock((unsigned char *)out, p, (int)n);

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,9 @@
 int64_t time_now_us(void);
 int64_t time_mono_us(void); /* only differences mean something */
 struct timespec time_spec(int64_t us);
+struct timespec time_after(int64_t us); /* that far from now, by time_mono_us() */
+/* One whose waits end by time_mono_us(). */
+void cond_init(pthread_cond_t *c);
 /* RFC 3339 with milliseconds and Z, "2026-01-02T03:04:05.678Z". */
 #define TIME_TEXT 32
 const char *time_text(int64_t us, char out[TIME_TEXT]);

@@ -352,11 +352,7 @@ struct watch {
 struct watch *watch_new(void)
 {
     struct watch *w = xcalloc(1, sizeof *w);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&w->moved, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&w->moved);
     pthread_mutex_init(&w->lock, NULL);
     pthread_mutex_init(&w->look_lock, NULL);
     return w;

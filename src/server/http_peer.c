@@ -11,6 +11,8 @@
  */
 #include "server/http_own.h"
 
+#include "base/util.h"
+
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,11 +238,7 @@ static void *watch_main(void *arg)
         int64_t now = now_coarse();
         for (peer *p = h->peers; p; p = p->next)
             peer_look(p, now);
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += WATCH_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
+        struct timespec until = time_after(WATCH_MS * INT64_C(1000));
         pthread_cond_timedwait(&h->watch_wake, &h->lock, &until);
     }
     pthread_mutex_unlock(&h->lock);
@@ -249,11 +247,7 @@ static void *watch_main(void *arg)
 
 void watch_start(http *h)
 {
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&h->watch_wake, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&h->watch_wake);
     pthread_create(&h->watcher, NULL, watch_main, h);
 }
 

@@ -661,11 +661,7 @@ static bool replay_take(live *l, reader **readers, bool on)
     while (!l->stop && !l->behind && !*readers)
         pthread_cond_wait(&l->wake, &l->lock);
     if (!l->stop && !l->behind && !on) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += 20000000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        struct timespec until = time_after(20000);
         pthread_cond_timedwait(&l->wake, &l->lock, &until);
     }
     while (l->behind) {
@@ -700,17 +696,13 @@ static void *replayer_main(void *arg)
 live *live_new(const server_config *cfg, ramet *store)
 {
     live *l = xcalloc(1, sizeof *l);
-    pthread_condattr_t attr;
     l->cfg = cfg;
     l->store = store;
     l->last = ramet_event_last(store);
     told_queue_init(&l->told);
     pthread_mutex_init(&l->settle_lock, NULL);
     pthread_mutex_init(&l->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&l->wake, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&l->wake);
     if (pthread_create(&l->follower, NULL, follower_main, l) ||
         pthread_create(&l->replayer, NULL, replayer_main, l))
         abort();

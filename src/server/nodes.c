@@ -413,7 +413,7 @@ static void hear_settle(void *arg, int64_t event)
     nodes *n = arg;
     if (!n->others || !n->listening)
         return;
-    struct timespec until = time_spec(time_mono_us() + SETTLE_MS * INT64_C(1000));
+    struct timespec until = time_after(SETTLE_MS * INT64_C(1000));
     ramet_hear_upto(n->store, event, SETTLE_MS);
     pthread_mutex_lock(&n->lock);
     int64_t upto = n->in.added;
@@ -450,13 +450,11 @@ static void pulse_once(nodes *n)
 static void *pulse_main(void *arg)
 {
     nodes *n = arg;
-    struct timespec until;
     pthread_mutex_lock(&n->lock);
     while (!n->stop) {
         pthread_mutex_unlock(&n->lock);
         pulse_once(n);
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += BEAT_MS / 1000;
+        struct timespec until = time_after(BEAT_MS * INT64_C(1000));
         pthread_mutex_lock(&n->lock);
         while (!n->stop && pthread_cond_timedwait(&n->end, &n->lock, &until) == 0)
             continue;
@@ -487,18 +485,14 @@ nodes *nodes_new(turns *t)
 {
     static void *(*const mains[])(void *) = {teller_main, inbox_main, worker_main, pulse_main};
     nodes *n = xcalloc(1, sizeof *n);
-    pthread_condattr_t attr;
     n->t = t;
     n->store = t->store;
     queue_init(&n->out);
     queue_init(&n->in);
     queue_init(&n->todo);
     pthread_mutex_init(&n->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&n->wake, &attr);
-    pthread_cond_init(&n->end, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&n->wake);
+    cond_init(&n->end);
     for (int i = 0; i < THREADS; i++)
         if (pthread_create(&n->threads[i], NULL, mains[i], n))
             abort();

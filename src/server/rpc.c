@@ -416,11 +416,7 @@ rpc_server *rpc_start(const rpc_config *cfg)
     rpc_server *s = xcalloc(1, sizeof *s);
     s->cfg = *cfg;
     pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&s->changed);
     s->server = server_make(cfg);
     s->insecure = grpc_insecure_server_credentials_create();
     s->queue = grpc_completion_queue_create_for_next(NULL);
@@ -452,9 +448,7 @@ size_t rpc_open_calls(rpc_server *s)
 
 static bool stopped_within(rpc_server *s, int seconds)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += seconds;
+    struct timespec until = time_after(seconds * INT64_C(1000000));
     pthread_mutex_lock(&s->lock);
     while (!s->stopped && pthread_cond_timedwait(&s->changed, &s->lock, &until) == 0)
         continue;

@@ -427,11 +427,9 @@ static void *timer_main(void *arg)
     u.gc_at = now + (span < first ? span : first);
     pthread_mutex_lock(&s->timer_lock);
     while (!s->timer_stop) {
-        struct timespec at;
         pthread_mutex_unlock(&s->timer_lock);
         upkeep_step(&u, s);
-        clock_gettime(CLOCK_MONOTONIC, &at);
-        at.tv_sec += TICK_S;
+        struct timespec at = time_after(TICK_S * INT64_C(1000000));
         pthread_mutex_lock(&s->timer_lock);
         while (!s->timer_stop && pthread_cond_timedwait(&s->timer_wake, &s->timer_lock, &at) == 0)
             continue;
@@ -443,12 +441,8 @@ static void *timer_main(void *arg)
 
 static void timer_start(server *s)
 {
-    pthread_condattr_t attr;
     pthread_mutex_init(&s->timer_lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->timer_wake, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&s->timer_wake);
     if (pthread_create(&s->timer, NULL, timer_main, s))
         abort();
 }

@@ -40,7 +40,6 @@ void turns_leave(turns *t, int64_t n)
 
 run *run_make(turns *t, const char *session)
 {
-    pthread_condattr_t attr;
     arena *a = arena_new();
     run *r = arena_alloc(a, sizeof *r);
     r->mem = a;
@@ -49,10 +48,7 @@ run *run_make(turns *t, const char *session)
     r->session = arena_strdup(a, session);
     uuid7(time_now_us(), r->id);
     pthread_mutex_init(&r->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&r->wake, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&r->wake);
     sem_init(&r->decided, 0, 0);
     buf_init(&r->entries, (size_t)1 << 30);
     buf_init(&r->json, (size_t)1 << 30);
@@ -529,7 +525,6 @@ static ramet_status turns_bury(turns *t, int64_t *alive, ramet_error *err)
 turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l, ramet_error *err)
 {
     turns *t = xcalloc(1, sizeof *t);
-    pthread_condattr_t attr;
     bool shared = ramet_shared(store);
     int64_t alive;
     *t = (turns){.cfg = cfg, .store = store, .agents = who, .live = l};
@@ -540,10 +535,7 @@ turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l, r
         return NULL;
     }
     pthread_mutex_init(&t->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&t->wake, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&t->wake);
     if (shared) {
         t->nodes = nodes_new(t);
         nodes_hear(t->nodes, alive > 1);

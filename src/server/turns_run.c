@@ -216,9 +216,7 @@ static void writing_end(run *r)
 /* With the lock. While the store takes no writes, nobody else waits for it for long. */
 static void over_wait(run *r)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += OVER_S;
+    struct timespec until = time_after(OVER_S * INT64_C(1000000));
     while (!r->over && pthread_cond_timedwait(&r->wake, &r->lock, &until) == 0)
         continue;
 }

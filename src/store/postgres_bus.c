@@ -464,7 +464,7 @@ void bus_tell(bus *b, const char *text, size_t n)
 
 void bus_settle(bus *b, int ms)
 {
-    struct timespec until = time_spec(time_mono_us() + (int64_t)ms * 1000);
+    struct timespec until = time_after((int64_t)ms * 1000);
     pthread_mutex_lock(&b->lock);
     int64_t upto = b->added;
     while (b->gone < upto && b->sending && !b->failing && !b->stop &&
@@ -475,7 +475,7 @@ void bus_settle(bus *b, int ms)
 
 void bus_upto(bus *b, int64_t no, int ms)
 {
-    struct timespec until = time_spec(time_mono_us() + (int64_t)ms * 1000);
+    struct timespec until = time_after((int64_t)ms * 1000);
     pthread_mutex_lock(&b->lock);
     while (b->newest < no && b->up && !b->stop &&
            pthread_cond_timedwait(&b->moved, &b->lock, &until) == 0)
@@ -499,11 +499,7 @@ bus *bus_new(db_site *site, sequencer_tell tell, void *arg)
     pthread_mutex_init(&b->ear, NULL);
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->work, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&b->moved, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&b->moved);
     return b;
 }
 
@@ -576,6 +572,7 @@ void bus_free(bus *b)
     }
     close(b->stop_fd);
     pthread_cond_destroy(&b->work);
+    pthread_cond_destroy(&b->moved);
     pthread_mutex_destroy(&b->lock);
     pthread_mutex_destroy(&b->ear);
     free(b);

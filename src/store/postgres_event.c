@@ -135,11 +135,7 @@ sequencer *sequencer_new(db_site *site, sequencer_tell tell, void *arg)
     s->tell = tell;
     s->arg = arg;
     pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->work, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&s->work);
     pthread_cond_init(&s->done, NULL);
     return s;
 }

@@ -265,14 +265,10 @@ ramet_status replicas_open(const char *const *urls, size_t n, int most, replicas
                            char *message)
 {
     replicas *r = xcalloc(1, sizeof *r + n * sizeof *r->items);
-    pthread_condattr_t attr;
     *out = NULL;
     r->most = most;
     pthread_mutex_init(&r->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&r->work, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&r->work);
     for (size_t i = 0; i < n; i++) {
         pg_replica *p = &r->items[r->n];
         ramet_status st = RAMET_INVALID;

@@ -187,11 +187,7 @@ static void gather(file_store *s)
     size_t want = s->last_group * 3 / 4;
     if (want < 2 || s->waiting >= want)
         return;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t ns = until.tv_nsec + s->commit_us * 1000 / GATHER_PART;
-    until.tv_sec += ns / 1000000000;
-    until.tv_nsec = ns % 1000000000;
+    struct timespec until = time_after(s->commit_us / GATHER_PART);
     s->wanted = want;
     while (s->waiting < want && pthread_cond_timedwait(&s->gathered, &s->lock, &until) == 0)
         ;
@@ -387,11 +383,7 @@ ramet_status store_file_open(const store_config *cfg, store **out, char *message
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->pool_lock, NULL);
     pthread_cond_init(&s->pool_free, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->gathered, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&s->gathered);
     *out = &s->base;
     return RAMET_OK;
 }

@@ -219,7 +219,7 @@ static void light_call(light *w)
 static void light_wait(lanes *s, light *w)
 {
     for (;;) {
-        struct timespec until = time_spec(time_mono_us() + PATIENCE_US);
+        struct timespec until = time_after(PATIENCE_US);
         if (sem_clockwait(&w->wake, CLOCK_MONOTONIC, &until) == 0)
             return;
         if (errno != ETIMEDOUT)

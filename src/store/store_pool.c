@@ -99,13 +99,9 @@ static void place_tell(pool_store *s)
 /* Waits until it is this one's turn; false: it took too long. */
 static bool place_wait(pool_store *s, bool reading)
 {
-    struct timespec until = time_spec(time_mono_us() + (int64_t)s->busy_ms * 1000);
+    struct timespec until = time_after((int64_t)s->busy_ms * 1000);
     waiter me = {.reading = reading}, **at = &s->waiting;
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&me.able, &attr);
-    pthread_condattr_destroy(&attr);
+    cond_init(&me.able);
     while (*at)
         at = &(*at)->next;
     *at = &me;
