@@ -315,7 +315,11 @@ static void live_write(live *l, http *h, rpc_server *r, buf *out)
     one(out, "ramet_http_queue", "gauge", "Requests that wait for a thread, or run on one.",
         (int64_t)http_queued(h));
     one(out, "ramet_grpc_calls", "gauge", "Open calls of gRPC, streams included.",
-        r ? (int64_t)rpc_open_calls(r) : 0);
+        r ? rpc_open_calls(r, CALL_ORDINARY) : 0);
+    one(out, "ramet_grpc_watches", "gauge", "Open calls of Health/Watch and of reflection.",
+        r ? rpc_open_calls(r, CALL_WATCH) : 0);
+    one(out, "ramet_http2_cut_total", "counter", "Connections that were cut for what they did.",
+        r ? rpc_cut_connections(r) : 0);
     one(out, "ramet_http_streams", "gauge", "Open streams of events.",
         (int64_t)http_open_streams(h));
     one(out, "ramet_live_streams", "gauge", "Streams that are up to date.", n.streams);

@@ -14,17 +14,18 @@
 #include <grpc/support/alloc.h>
 #include <grpc/support/log.h>
 #include <grpc/support/time.h>
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define ANSWER_MAX ((size_t)1 << 30)
-#define STREAMS_MOST 256 /* calls at once of one connection */
+#define STREAMS_MOST 256    /* calls at once of one connection */
+#define STREAM_WINDOW 65535 /* bytes; what HTTP/2 begins with */
+#define FRAME_BYTES 16384   /* the same */
+#define HEADER_FACTOR 4     /* past header_max the core refuses a call, past this the guard cuts */
 #define TICK_US 500000
 #define PING_MS 10000 /* a client may ask so often whether the server is there */
 
@@ -54,7 +55,11 @@ static void call_free(rpc *r)
     arena_free(r->q.a);
     arena_free(r->scratch);
     if (r->counted)
-        atomic_fetch_sub(&s->open, 1);
+        http2_call_close(s->guard, r->from, r->kind);
+    if (r->from)
+        http2_address_release(s->guard, r->from);
+    if (r->arrived_ok)
+        atomic_fetch_sub(&s->alive, 1);
     free(r);
 }
 
@@ -79,6 +84,7 @@ static void call_leave(rpc *r)
 static void on_finished(rpc *r, bool fine)
 {
     (void)fine;
+    wait_end(r);
     call_leave(r);
 }
 
@@ -140,11 +146,13 @@ void call_finish(rpc *r, int code, const char *text, bool message)
     ops[n].data.send_status_from_server.trailing_metadata_count = r->q.id[0] ? 1 : 0;
     ops[n].data.send_status_from_server.trailing_metadata = r->about;
     r->sent.fired = on_finished;
+    wait_begin(r, WAIT_TAKEN, message ? (int64_t)r->packed.n : 0);
     begin(r, ops, n + 1, &r->sent);
 }
 
 static void on_sent(rpc *r, bool fine)
 {
+    wait_end(r);
     if (fine)
         r->next(r);
     else
@@ -163,6 +171,7 @@ void call_send(rpc *r, bool message, rpc_step *next)
         return;
     }
     r->sent.fired = on_sent;
+    wait_begin(r, WAIT_TAKEN, message ? (int64_t)r->packed.n : 0);
     begin(r, ops, n, &r->sent);
 }
 
@@ -185,12 +194,14 @@ void call_pool(rpc *r, rpc_step *next)
 static void on_received(rpc *r, bool fine)
 {
     (void)fine;
+    wait_end(r);
     call_pool(r, r->next);
 }
 
 static void on_received_here(rpc *r, bool fine)
 {
     (void)fine;
+    wait_end(r);
     r->next(r);
 }
 
@@ -203,6 +214,7 @@ static void receive(rpc *r, rpc_step *next, void (*fired)(rpc *, bool))
     want.data.recv_message.recv_message = &r->in;
     r->next = next;
     r->received.fired = fired;
+    wait_begin(r, WAIT_MESSAGE, 0);
     begin(r, &want, 1, &r->received);
 }
 
@@ -265,22 +277,14 @@ static void request_id(face_req *q)
     snprintf(q->id, sizeof q->id, "%s", given);
 }
 
-/* The core knows a connection that was handed over as "fd:7". */
+/* The core calls a connection that was handed over "fd:7". */
 static const char *remote_of(rpc *r)
 {
-    union {
-        struct sockaddr sa;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-    } u = {0};
-    socklen_t len = sizeof u;
     char text[INET6_ADDRSTRLEN] = "";
     char *peer = grpc_call_get_peer(r->call);
     int fd;
-    if (peer && sscanf(peer, "fd:%d", &fd) == 1 && getpeername(fd, &u.sa, &len) == 0)
-        inet_ntop(u.sa.sa_family,
-                  u.sa.sa_family == AF_INET ? (void *)&u.v4.sin_addr : (void *)&u.v6.sin6_addr,
-                  text, sizeof text);
+    if (peer && sscanf(peer, "fd:%d", &fd) == 1)
+        r->from = http2_address_of(r->s->guard, fd, text);
     gpr_free(peer);
     return arena_strdup(r->q.a, text);
 }
@@ -303,6 +307,29 @@ static void request_begin(rpc *r, char *path)
 
 /* ------------------------------------------------------------------------- arriving */
 
+/* False: there are too many already, and the call is finished. */
+static bool call_admit(rpc *r)
+{
+    static const struct {
+        const char *total, *per_address;
+    } texts[CALL_KINDS] = {
+        [CALL_ORDINARY] = {"too many calls are open (grpc-calls)",
+                           "too many calls of this address are open (grpc-calls-per-address)"},
+        [CALL_WATCH] = {"too many watches are open (grpc-watches)",
+                        "too many watches of this address are open (grpc-watches-per-address)"},
+    };
+    bool own = false;
+    if (!r->from) { /* only a connection that has ended has none */
+        call_finish(r, RPC_UNAVAILABLE, "the connection has ended", false);
+        return false;
+    }
+    r->counted = http2_call_open(r->s->guard, r->from, r->kind, &own);
+    if (!r->counted)
+        call_finish(r, RPC_RESOURCE_EXHAUSTED,
+                    own ? texts[r->kind].per_address : texts[r->kind].total, false);
+    return r->counted;
+}
+
 static void on_arrived(rpc *r, bool fine)
 {
     rpc_server *s = r->s;
@@ -310,22 +337,24 @@ static void on_arrived(rpc *r, bool fine)
         call_free(r);
         return;
     }
+    r->arrived_ok = true;
+    atomic_fetch_add(&s->alive, 1);
     if (!atomic_load(&s->stopping))
         arrive(s);
     char *path = arena_memdup(r->q.a, GRPC_SLICE_START_PTR(r->details.method),
                               GRPC_SLICE_LENGTH(r->details.method));
     request_begin(r, path);
-    r->counted = true;
-    size_t open = atomic_fetch_add(&s->open, 1);
+    r->begun_us = time_mono_us();
     r->m = memory_rpc_find(path);
+    r->kind = r->m ? CALL_ORDINARY : tool_call_kind(path);
     atomic_fetch_add(&r->owners, 1);
     grpc_op want = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
     want.data.recv_close_on_server.cancelled = &r->was_cancelled;
     r->closed.fired = on_closed;
     begin(r, &want, 1, &r->closed);
-    if (open >= (size_t)s->cfg.calls)
-        call_finish(r, RPC_RESOURCE_EXHAUSTED, "too many calls are open", false);
-    else if (r->m)
+    if (!call_admit(r))
+        return;
+    if (r->m)
         memory_call_begin(r);
     else if (!tool_call_begin(r, path))
         call_finish(r, RPC_UNIMPLEMENTED, "there is no such method", false);
@@ -377,8 +406,10 @@ static void *thread_main(void *arg)
             t->fired(t->r, e.success);
         }
         int64_t now = time_mono_us(), last = atomic_load(&s->ticked);
-        if (now - last > TICK_US && atomic_compare_exchange_strong(&s->ticked, &last, now))
+        if (now - last > TICK_US && atomic_compare_exchange_strong(&s->ticked, &last, now)) {
             watchers_tick(s);
+            waits_tick(s);
+        }
     }
 }
 
@@ -394,6 +425,10 @@ static grpc_server *server_make(const rpc_config *cfg)
         INT(GRPC_ARG_MAX_CONNECTION_IDLE_MS, cfg->idle_s * 1000),
         INT(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, PING_MS),
         INT(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1),
+        /* By itself the core opens windows of 4 MiB, which each stream may fill and leave. */
+        INT(GRPC_ARG_HTTP2_BDP_PROBE, 0),
+        INT(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, STREAM_WINDOW),
+        INT(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, FRAME_BYTES),
         /* A few packed bytes can be any number of others: nothing packed is taken. */
         INT(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1),
     };
@@ -409,41 +444,75 @@ static void core_says(gpr_log_func_args *a)
              a->message, NULL);
 }
 
-rpc_server *rpc_start(const rpc_config *cfg)
+static void serve_fd(int fd, void *arg)
+{
+    rpc_server *s = arg;
+    grpc_server_add_channel_from_fd(s->server, fd, s->insecure);
+}
+
+static http2_guard *guard_start(rpc_server *s)
+{
+    const rpc_config *cfg = &s->cfg;
+    return http2_guard_start(&(http2_config){
+        .header_max = HEADER_FACTOR * cfg->header_max,
+        .streams = STREAMS_MOST,
+        .window = STREAM_WINDOW,
+        .resets = cfg->resets,
+        .message_bytes = cfg->message_bytes,
+        .calls = {[CALL_ORDINARY] = cfg->calls, [CALL_WATCH] = cfg->watches},
+        .request_s = cfg->request_s,
+        .idle_s = cfg->idle_s,
+        .refuse = cfg->off,
+        .serve = serve_fd,
+        .arg = s,
+    });
+}
+
+static void core_start(rpc_server *s)
 {
     gpr_set_log_function(core_says);
     grpc_init();
-    rpc_server *s = xcalloc(1, sizeof *s);
-    s->cfg = *cfg;
-    pthread_mutex_init(&s->lock, NULL);
-    cond_init(&s->changed);
-    s->server = server_make(cfg);
+    s->server = server_make(&s->cfg);
     s->insecure = grpc_insecure_server_credentials_create();
     s->queue = grpc_completion_queue_create_for_next(NULL);
     grpc_server_register_completion_queue(s->server, s->queue, NULL);
     grpc_server_start(s->server);
-    s->threads = xcalloc((size_t)cfg->threads, sizeof *s->threads);
-    for (int i = 0; i < cfg->threads; i++) {
+    s->threads = xcalloc((size_t)s->cfg.threads, sizeof *s->threads);
+    for (int i = 0; i < s->cfg.threads; i++) {
         arrive(s);
         if (pthread_create(&s->threads[s->n_threads], NULL, thread_main, s) == 0)
             s->n_threads++;
     }
-    if (s->n_threads)
-        return s;
-    abort(); /* not one thread can be made */
+    if (!s->n_threads)
+        abort(); /* not one thread can be made */
+}
+
+rpc_server *rpc_start(const rpc_config *cfg)
+{
+    rpc_server *s = xcalloc(1, sizeof *s);
+    s->cfg = *cfg;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->wait_lock, NULL);
+    cond_init(&s->changed);
+    s->guard = guard_start(s);
+    if (!cfg->off)
+        core_start(s);
+    return s;
 }
 
 bool rpc_take(rpc_server *s, int fd)
 {
-    if (atomic_load(&s->stopping))
-        return false;
-    grpc_server_add_channel_from_fd(s->server, fd, s->insecure);
-    return true;
+    return !atomic_load(&s->stopping) && http2_guard_take(s->guard, fd);
 }
 
-size_t rpc_open_calls(rpc_server *s)
+int64_t rpc_open_calls(rpc_server *s, call_kind kind)
 {
-    return atomic_load(&s->open);
+    return http2_calls(s->guard, kind);
+}
+
+int64_t rpc_cut_connections(rpc_server *s)
+{
+    return http2_guard_cuts(s->guard);
 }
 
 static bool stopped_within(rpc_server *s, int seconds)
@@ -457,23 +526,22 @@ static bool stopped_within(rpc_server *s, int seconds)
     return fine;
 }
 
-bool rpc_stop(rpc_server *s, int seconds)
+/* False: calls still run on threads of the pool. */
+static bool core_stop(rpc_server *s, int seconds)
 {
-    if (!s)
-        return true;
-    atomic_store(&s->stopping, true);
     watchers_end(s);
     s->stopped_tag = (rpc_tag){(rpc *)(void *)s, on_stopped};
     grpc_server_shutdown_and_notify(s->server, s->queue, &s->stopped_tag);
     if (!stopped_within(s, seconds)) {
         grpc_server_cancel_all_calls(s->server);
+        http2_guard_end(s->guard);
         if (!stopped_within(s, 2))
             return false;
     }
     /* The core is done with a call before the last that it tells of it was heard. */
-    for (int i = 0; rpc_open_calls(s) && i < 1000; i++)
+    for (int i = 0; atomic_load(&s->alive) && i < 1000; i++)
         usleep(2000);
-    if (rpc_open_calls(s))
+    if (atomic_load(&s->alive))
         return false;
     grpc_server_destroy(s->server);
     grpc_completion_queue_shutdown(s->queue);
@@ -481,10 +549,23 @@ bool rpc_stop(rpc_server *s, int seconds)
         pthread_join(s->threads[i], NULL);
     grpc_completion_queue_destroy(s->queue);
     grpc_server_credentials_release(s->insecure);
+    return true;
+}
+
+bool rpc_stop(rpc_server *s, int seconds)
+{
+    if (!s)
+        return true;
+    atomic_store(&s->stopping, true);
+    if (s->server && !core_stop(s, seconds))
+        return false;
+    http2_guard_free(s->guard);
+    if (s->server)
+        grpc_shutdown_blocking();
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->wait_lock);
     free(s->threads);
     free(s);
-    grpc_shutdown_blocking();
     return true;
 }

@@ -3,14 +3,15 @@
  * rpc.h: gRPC for the memory-service face, over the gRPC C core; health checks and reflection for
  * the tools that ordinarily come with it.
  *
- * Connections are accepted elsewhere and handed over. The core reads and writes them, keeps
- * deadlines and refuses messages that are too large; a few threads take what it has to tell. Calls
- * run on the pool, like requests of HTTP.
+ * Connections are accepted elsewhere and handed over. The core reads and writes them through a
+ * guard (http2_guard.h), keeps the deadlines that clients set and refuses messages that are too
+ * large; a few threads take what it has to tell. Calls run on the pool, like requests of HTTP.
  */
 #ifndef SERVER_RPC_H
 #define SERVER_RPC_H
 
 #include "face/face.h"
+#include "server/http2_guard.h"
 #include "server/pool.h"
 
 typedef struct rpc_server rpc_server;
@@ -19,9 +20,14 @@ typedef struct rpc_config {
     pool *pool;
     const face_host *host;
     size_t message_max, header_max;
-    int calls;   /* open at once, over all connections */
-    int idle_s;  /* how long a connection may have no call */
-    int threads; /* that take what the core has to tell */
+    bool off;                  /* every connection is refused */
+    call_limit calls, watches; /* open at once; watches are the endless calls of rpc_tools.c */
+    int watch_s;               /* how long a watch lasts at most */
+    int resets;                /* see http2_guard.h */
+    int64_t message_bytes;     /* the same */
+    int idle_s;                /* how long a connection may have no call */
+    int request_s;             /* how long a message may take, and 1 s more for each 16 KiB */
+    int threads;               /* that take what the core has to tell */
     /* What a request goes through, see server/serve.c. */
     bool (*admit)(face_req *q, void *arg); /* false: the answer is filled */
     void (*run)(face_req *q, void *arg);
@@ -37,6 +43,8 @@ bool rpc_take(rpc_server *s, int fd);
 /* No new calls; those that run finish, at most within `seconds`, then they are cancelled. False:
  * some still run on threads of the pool; nothing was freed. NULL is fine. */
 bool rpc_stop(rpc_server *s, int seconds);
-size_t rpc_open_calls(rpc_server *s);
+/* Calls that are open, by kind; never more than the limit. */
+int64_t rpc_open_calls(rpc_server *s, call_kind kind);
+int64_t rpc_cut_connections(rpc_server *s);
 
 #endif

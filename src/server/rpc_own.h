@@ -4,6 +4,7 @@
  *
  *   rpc.c          start, stop, the threads, and the way of a call
  *   rpc_memory.c   calls of the memory-service face
+ *   rpc_wait.c     deadlines of calls that wait for their client
  *   rpc_tools.c    health and reflection
  *   rpc_reflect.c  the descriptors that reflection tells
  *
@@ -11,11 +12,16 @@
  * was sent; `next` says what comes then. It ends by call_finish(), once. Beside that the core tells
  * when it is over (`closed`): the client has cancelled it, its time is up, its connection is gone,
  * or its status was sent. It is freed when both have come.
+ *
+ * While a call waits for its client, to send or to take a message, it has a deadline and stands in
+ * the list of waiting calls (rpc_wait.c). A call that is late is cancelled; then what it waits for
+ * fails, and it ends by the ordinary way.
  */
 #ifndef SERVER_RPC_OWN_H
 #define SERVER_RPC_OWN_H
 
 #include "face/memory_grpc.h"
+#include "server/http2_guard.h"
 #include "server/rpc.h"
 #include "server/stream.h"
 
@@ -25,6 +31,7 @@
 
 typedef struct rpc rpc;
 typedef void rpc_step(rpc *r);
+typedef enum { WAIT_MESSAGE, WAIT_TAKEN } wait_kind;
 
 typedef struct rpc_tag {
     rpc *r;
@@ -41,7 +48,18 @@ struct rpc {
     atomic_bool cancelled;
     int was_cancelled; /* written by the core */
     bool greeted;      /* the initial metadata went out */
-    bool counted;
+    bool arrived_ok;   /* counted in `alive` */
+    bool counted;      /* … and among the calls of its address, as `kind` */
+    call_kind kind;
+    http2_address *from; /* where its connection comes from */
+    int64_t begun_us;
+
+    rpc *wait_prev, *wait_next; /* under wait_lock, as is wait_until_us */
+    int64_t wait_until_us;
+    wait_kind wait_for;
+    int64_t wait_begun_us;
+    int64_t wait_us;     /* time that messages took to arrive, all of them together */
+    int64_t in_bytes;    /* of them */
     const memory_rpc *m; /* NULL: one of the tools */
     face_req q;
     grpc_byte_buffer *in,
@@ -72,13 +90,16 @@ struct rpc_server {
     pthread_t *threads;
     int n_threads;
     rpc_tag stopped_tag;
-    atomic_size_t open; /* calls */
+    http2_guard *guard;
+    atomic_size_t alive; /* calls that are not freed, refused ones included */
     atomic_bool stopping;
+    pthread_mutex_t wait_lock;
+    rpc *waiting;         /* calls that wait for their client */
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
     bool stopped; /* no call is open any more */
     rpc *watchers;
-    _Atomic int64_t ticked; /* when watchers were looked after last */
+    _Atomic int64_t ticked; /* when watchers and waiting calls were looked after last */
 };
 
 /* ---- rpc.c */
@@ -97,6 +118,15 @@ void call_finish(rpc *r, int code, const char *text, bool message);
 /* The bytes of r->in, as long as the slice lives. */
 grpc_slice call_bytes(rpc *r);
 
+/* ---- rpc_wait.c */
+/* Before an operation that only the client can complete: sending one more message, or taking
+ * `bytes` of an answer. */
+void wait_begin(rpc *r, wait_kind kind, int64_t bytes);
+/* When it is complete. */
+void wait_end(rpc *r);
+/* Cancels those that are late. */
+void waits_tick(rpc_server *s);
+
 /* ---- rpc_memory.c */
 void memory_call_begin(rpc *r);
 void memory_call_closed(rpc *r);     /* it is over: nothing that sleeps may go on sleeping */
@@ -104,10 +134,12 @@ bool memory_call_late(const rpc *r); /* what it did is to be undone, on the pool
 void memory_call_free(rpc *r);
 
 /* ---- rpc_tools.c */
+/* CALL_WATCH for those that last as long as the client likes. */
+call_kind tool_call_kind(const char *path);
 /* False: it is none of theirs. */
 bool tool_call_begin(rpc *r, const char *path);
 void tool_call_closed(rpc *r);
-/* Tells those that watch when whether it serves has changed. */
+/* Tells those that watch when whether it serves has changed, and ends those that are too old. */
 void watchers_tick(rpc_server *s);
 void watchers_end(rpc_server *s);
 

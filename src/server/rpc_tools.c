@@ -4,6 +4,7 @@
  */
 #include "server/rpc_own.h"
 
+#include "base/util.h"
 #include "face/proto.h"
 
 #include <grpc/health/v1/health.pb-c.h>
@@ -139,8 +140,31 @@ static void step_watch(rpc *r)
         call_finish(r, RPC_UNAVAILABLE, "the server is going down", false);
 }
 
+/* Without authentication a call must not last for ever. */
+static bool too_old(const rpc *r)
+{
+    return time_mono_us() - r->begun_us > r->s->cfg.watch_s * INT64_C(1000000);
+}
+
+static const char over_text[] = "this call has lasted for grpc-watch-seconds; begin it again";
+
+/* While something is being sent, the one that hears of that ends it. */
+static void watchers_expire(rpc_server *s)
+{
+    pthread_mutex_lock(&s->lock);
+    for (rpc *r = s->watchers, *next; r; r = next) {
+        next = r->watch_next;
+        if (r->busy || !too_old(r))
+            continue;
+        watch_unlink(r);
+        call_finish(r, RPC_UNAVAILABLE, over_text, false);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
 void watchers_tick(rpc_server *s)
 {
+    watchers_expire(s);
     pthread_mutex_lock(&s->lock);
     for (rpc *r = s->watchers; r; r = r->watch_next)
         watch_look(r);
@@ -181,7 +205,10 @@ static void step_reflect(rpc *r);
 
 static void reflect_sent(rpc *r)
 {
-    call_receive_here(r, step_reflect);
+    if (too_old(r))
+        call_finish(r, RPC_UNAVAILABLE, over_text, false);
+    else
+        call_receive_here(r, step_reflect);
 }
 
 static void step_reflect(rpc *r)
@@ -198,21 +225,36 @@ static void step_reflect(rpc *r)
     call_send(r, true, reflect_sent);
 }
 
+static const struct {
+    const char *path;
+    rpc_step *first;
+    call_kind kind;
+} tools[] = {
+    {"/grpc.health.v1.Health/Check", step_check, CALL_ORDINARY},
+    {"/grpc.health.v1.Health/Watch", step_watch, CALL_WATCH},
+    {"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", step_reflect, CALL_WATCH},
+    {"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", step_reflect, CALL_WATCH},
+};
+enum { N_TOOLS = sizeof tools / sizeof *tools };
+
+static size_t tool_find(const char *path)
+{
+    size_t i = 0;
+    while (i < N_TOOLS && strcmp(tools[i].path, path) != 0)
+        i++;
+    return i;
+}
+
+call_kind tool_call_kind(const char *path)
+{
+    size_t i = tool_find(path);
+    return i < N_TOOLS ? tools[i].kind : CALL_ORDINARY;
+}
+
 bool tool_call_begin(rpc *r, const char *path)
 {
-    static const struct {
-        const char *path;
-        rpc_step *first;
-    } tools[] = {
-        {"/grpc.health.v1.Health/Check", step_check},
-        {"/grpc.health.v1.Health/Watch", step_watch},
-        {"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", step_reflect},
-        {"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", step_reflect},
-    };
-    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-        if (strcmp(tools[i].path, path) == 0) {
-            call_receive_here(r, tools[i].first);
-            return true;
-        }
-    return false;
+    size_t i = tool_find(path);
+    if (i < N_TOOLS)
+        call_receive_here(r, tools[i].first);
+    return i < N_TOOLS;
 }

@@ -582,8 +582,14 @@ static void rpc_open(server *s)
         .host = &s->host,
         .message_max = cfg->body_max < MESSAGE_MAX ? (size_t)cfg->body_max : MESSAGE_MAX,
         .header_max = (size_t)cfg->header_max,
-        .calls = (int)cfg->connections,
+        .off = !cfg->http2,
+        .calls = {cfg->grpc_calls, cfg->grpc_calls_per_address},
+        .watches = {cfg->grpc_watches, cfg->grpc_watches_per_address},
+        .watch_s = (int)cfg->grpc_watch_s,
+        .resets = (int)cfg->http2_resets,
+        .message_bytes = cfg->grpc_message_bytes,
         .idle_s = (int)cfg->idle_s,
+        .request_s = (int)cfg->request_s,
         .threads = cfg->workers ? (int)cfg->workers : cores(),
         .admit = request_admit,
         .run = request_run,
@@ -648,6 +654,10 @@ static ramet_status listen_check(server *s, ramet_error *err)
 {
     char message[256];
     bool own = *s->cfg->grpc != 0, fine = listen_read(s->cfg->listen, s->address, &s->port);
+    if (own && !s->cfg->http2)
+        return start_fail(
+            err, RAMET_INVALID, "grpc",
+            "grpc names an address for gRPC, and http2 is off; leave one of them out");
     if (fine && (!own || listen_read(s->cfg->grpc, s->rpc_address, &s->rpc_port)))
         return RAMET_OK;
     snprintf(message, sizeof message, "%s is '%.100s'; it must be like 127.0.0.1:7077",

@@ -42,6 +42,9 @@ typedef struct server_config {
     bool access_log;
     int64_t slow_ms, oidc_keys_s;
     int64_t header_max, body_max, connections, connections_per_address, idle_s, request_s, stop_s;
+    bool http2;
+    int64_t grpc_calls, grpc_calls_per_address, grpc_watches, grpc_watches_per_address;
+    int64_t grpc_watch_s, grpc_message_bytes, http2_resets;
     int64_t workers, threads, readers;
     int64_t event_window, stream_max, stream_bytes, heartbeat_s;
     int64_t attachment_max;

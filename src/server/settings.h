@@ -88,6 +88,21 @@
            "threads that run requests: so many can wait for a commit, which they share")            \
     NUMBER(readers, "readers", 0, 1024, "0",                                                        \
            "read connections to the store; 0: by the number of cores, at least 8")                  \
+    PART("HTTP/2 and gRPC")                                                                         \
+    SWITCH(http2, "http2", "on", "gRPC is served; off: connections by HTTP/2 are refused")          \
+    NUMBER(grpc_calls, "grpc-calls", 1, 1000000, "4096", "open calls of gRPC")                      \
+    NUMBER(grpc_calls_per_address, "grpc-calls-per-address", 0, 1000000, "1024",                    \
+           "open calls of gRPC from one address; 0: no limit")                                      \
+    NUMBER(grpc_watches, "grpc-watches", 1, 1000000, "256",                                         \
+           "open calls of Health/Watch and of reflection, beside grpc-calls")                       \
+    NUMBER(grpc_watches_per_address, "grpc-watches-per-address", 0, 1000000, "64",                  \
+           "the same from one address; 0: no limit")                                                \
+    NUMBER(grpc_watch_s, "grpc-watch-seconds", 1, 604800, "3600",                                   \
+           "how long such a call may last; the client begins it again")                             \
+    NUMBER(grpc_message_bytes, "grpc-message-bytes", 65536, 1099511627776, "268435456",             \
+           "bytes of messages over 64 KiB that arrive or run at once; one address gets a quarter")  \
+    NUMBER(http2_resets, "http2-resets", 1, 1000000, "256",                                         \
+           "calls that a connection may cancel within a second of their beginning: so many at once, a quarter of them each second") \
     PART("Upkeep")                                                                                  \
     NUMBER(grace_days, "grace-days", 1, 36500, "7", "how long a deleted session can be restored")   \
     NUMBER(gc_hours, "gc-hours", 0, 87600, "24",                                                    \

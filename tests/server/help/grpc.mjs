@@ -90,13 +90,13 @@ export function client(port, more = {}) {
       s.ended = new Promise((done) => c.on('status', (st) => { s.status = code[st.code]; done(s.status); }));
       return s;
     },
-    /** Sends messages, gives {code, value}. */
+    /** Sends messages (of a list, or as they come), gives {code, value}. */
     send: (Service, method, messages, who = {}, o = {}) => new Promise((done) => {
       const c = of(Service)[method](metadata(who), o, (e, v) =>
         done(e ? { code: code[e.code], message: e.details } : { code: 'OK', value: v }));
       c.on('error', () => {});
       (async () => {
-        for (const m of messages) if (!c.write(m)) await new Promise((go) => { c.once('drain', go); setTimeout(go, 1000); });
+        for await (const m of messages) if (!c.write(m)) await new Promise((go) => { c.once('drain', go); setTimeout(go, 1000); });
         c.end();
       })();
     }),
