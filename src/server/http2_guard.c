@@ -305,11 +305,12 @@ static void server_read(http2_conn *c, int64_t now)
         conn_cut(c, v);
 }
 
-static void updates_send(http2_conn *c)
+static void updates_send(http2_conn *c, int64_t now)
 {
     if (c->state != RELAY || !c->frames.n_parked || !frames_whole(&c->frames) || c->client.bytes)
         return;
     size_t n = frames_grant(&c->frames, c->g->out, sizeof c->g->out);
+    c->moved_us = now;
     if (n && !side_write(&c->client, c->g->out, n))
         conn_close(c);
 }
@@ -350,7 +351,7 @@ static void side_event(side *s, uint32_t events, int64_t now)
         client_event(c, events, now);
     else
         server_event(c, events, now);
-    updates_send(c);
+    updates_send(c, now);
     if (c->state != DEAD)
         conn_want(c);
 }
@@ -376,7 +377,7 @@ static void conn_look(http2_conn *c, int64_t now)
     }
     if (c->crowded && !shares_crowded(g->shares, c->frames.from))
         c->crowded = false;
-    updates_send(c);
+    updates_send(c, now);
     if (c->state == RELAY)
         late = atomic_load(&g->ending) ? HTTP2_STOPPING : conn_late(c, now);
     if (late != HTTP2_FINE)
