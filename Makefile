@@ -7,7 +7,7 @@
 #                   (ENGINE=sqlite or ENGINE=postgres: on one; SUITE='cli/*': those suites)
 #   make bench      the table of docs/performance.md, and build/bench.json
 #   make web-bench  the rows of the page there, in a browser
-#   make lint       clang-format, cppcheck and the house rules
+#   make lint       clang-format, cppcheck, the house rules, ESLint
 #   make docs       writes docs/api anew, from the tables of routes
 #   make install    into PREFIX (default /usr/local), DESTDIR honoured
 #   make clean
@@ -216,6 +216,7 @@ lint:
 	cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
 	    --suppressions-list=tools/cppcheck.suppressions --inline-suppr -Iinclude -Isrc -D_GNU_SOURCE src
 	tools/house-rules
+	tools/web lint
 format:
 	@tools/setup lint
 	clang-format -i $(FORMATTED)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frame: the sidebar (on a phone a drawer), the view that the address names, and what lies over
 // both. Views that a first visit does not need come when they are asked for.
+import { QueryClientProvider } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { shareToken } from "./api/client";
 import { live } from "./api/events";
@@ -16,6 +17,7 @@ import { Keys } from "./keys/Keys";
 import { Sidebar } from "./sidebar/Sidebar";
 import { EmptyState, IconButton, IconSidebar, Spinner, Toaster, TooltipProvider, cx } from "./ui";
 import "./app/frame.css";
+import { queryClient } from "./state/query";
 
 const Timeline = lazy(() => import("./timeline/Timeline"));
 const CompareDialog = lazy(() =>
@@ -112,14 +114,16 @@ function Comparing() {
 
 export function App() {
   return (
-    <TooltipProvider>
-      <Gate>
-        <Frame />
-        <Dialogs />
-        <Comparing />
-        <Keys />
-      </Gate>
-      <Toaster />
-    </TooltipProvider>
+    <QueryClientProvider client={queryClient}>
+      <TooltipProvider>
+        <Gate>
+          <Frame />
+          <Dialogs />
+          <Comparing />
+          <Keys />
+        </Gate>
+        <Toaster />
+      </TooltipProvider>
+    </QueryClientProvider>
   );
 }

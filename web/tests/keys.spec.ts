@@ -101,7 +101,7 @@ test('the palette finds commands and chats, and acts on the message that was foc
   await expect(field).toHaveValue('');
   await field.fill('elsewh');
   await palette(page).getByRole('option', { name: 'Elsewhere' }).click();
-  await expect(messages(page)).toHaveText([/x/, /y/]);
+  await expect(messages(page).locator('.chat-body')).toHaveText([/x/, /y/]);
   await page.keyboard.press('Control+k');
   await field.fill('dark');
   await page.keyboard.press('Enter');

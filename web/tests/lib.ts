@@ -73,7 +73,6 @@ export async function startServer(args: string[] = [], { db, port = 0 }: { db?: 
 
 // ------------------------------------------------------------------ the API
 
-/* eslint-disable @typescript-eslint/no-explicit-any -- answers are looked at by tests, as they come */
 export class Api {
   constructor(
     readonly url: string,
@@ -201,7 +200,6 @@ async function tidy(context: BrowserContext, kept: Page, blank: string): Promise
 
 export const test = base.extend<Each & Inner, Shared>({
   server: [
-    // eslint-disable-next-line no-empty-pattern
     async ({}, use) => {
       if (process.env.RAMET_WEB_DEV) {
         await use({ url: process.env.RAMET_WEB_DEV, db: '', pid: 0, halt: async () => {}, stop: async () => {} });
@@ -241,10 +239,8 @@ export const test = base.extend<Each & Inner, Shared>({
     { scope: 'worker' },
   ],
   baseURL: async ({ server }, use) => use(server.url),
-  // eslint-disable-next-line no-empty-pattern
   user: async ({}, use) => use(`ann-${process.pid}-${++users}`),
   api: async ({ server, user }, use) => use(new Api(server.url, user)),
-  // eslint-disable-next-line no-empty-pattern
   problems: async ({}, use) => use({ all: [], allowed: [] }),
   allow: async ({ problems }, use) => use((what) => void problems.allowed.push(what)),
   context: async ({ shared, user, problems, actionTimeout }, use) => {

@@ -16,7 +16,6 @@ const makeToken = (db: string, user: string) => {
 };
 
 const test = base.extend<{ guarded: Server; token: string }>({
-  // eslint-disable-next-line no-empty-pattern
   guarded: async ({}, use) => {
     const server = await startServer(['--auth', 'tokens']);
     await use(server);

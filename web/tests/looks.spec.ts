@@ -49,7 +49,7 @@ async function inspect(page: Page, part: string, run: object): Promise<string[]>
   );
   return violations
     .filter((each) => each.impact === 'serious' || each.impact === 'critical')
-    .map((each) => `${each.id}: ${each.nodes.map((node) => `${node.target} ${node.failureSummary}`).join('; ')}`);
+    .map((each) => `${each.id}: ${each.nodes.map((node) => `${node.target.join(' ')} ${node.failureSummary}`).join('; ')}`);
 }
 
 async function sound(page: Page, view: string, part: string) {
@@ -138,7 +138,7 @@ async function walk(page: Page, api: Api, look: (view: string, part: string) => 
   await expect(page.getByText(/^Offline/)).toHaveCount(0);
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await page.route('**/feedback', (route) => route.fulfill({ status: 500, json: { code: 'x', error: 'The disk is full.' } }));
-  await expect(page.getByRole('note', { name: 'Stopped' })).toBeVisible();
+  await expect(page.getByRole('note').getByText('Stopped')).toBeVisible();
   await act(page, messages(page).last(), 'Helpful');
   await expect(page.getByText('The disk is full.')).toBeVisible();
   await look('an action that failed', '.ui-toasts');

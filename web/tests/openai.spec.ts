@@ -15,7 +15,7 @@ async function stub(answer: (messages: { role: string; content: string }[]) => C
   const server = http.createServer((request, out) => {
     let body = '';
     request.on('data', (piece) => (body += piece));
-    request.on('end', async () => {
+    const respond = async () => {
       const said = JSON.parse(body).messages;
       if (said.at(-1).content === 'fail') {
         out.writeHead(400, { 'Content-Type': 'application/json' }).end('{"error": {"message": "the stub does not like this"}}');
@@ -28,7 +28,8 @@ async function stub(answer: (messages: { role: string; content: string }[]) => C
         await new Promise((done) => setTimeout(done, 15));
       }
       out.end('data: [DONE]\n\n');
-    });
+    };
+    request.on('end', () => void respond());
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
@@ -80,7 +81,7 @@ test('a model answers: Markdown, thinking, a tool call, tokens; and what went wr
     const api = new Api(server.url, user);
     const { path } = await api.get(`sessions/${id}/usage`);
     expect([path.input, path.output, path.cost]).toEqual([11, 22, 0.0123]);
-    await expect(answer.getByRole('img', { name: '11 tokens in, 22 out, US$0.0123' })).toBeVisible();
+    await expect(answer.getByTitle('11 tokens in, 22 out, US$0.0123')).toBeVisible();
   } finally {
     await context.close();
     await server.stop();

@@ -30,10 +30,10 @@ test('a hit on an abandoned branch says so and opens that branch', async ({ page
   await expect(hit).toContainText('abandoned branch');
   await hit.click();
   await expect(page).toHaveURL(new RegExp(`/chat/${id}\\?entry=${entries[1].id}&branch=b\\d+`));
-  await expect(messages(page)).toHaveText([/Where to/, /marmalade/]);
+  await expect(messages(page).locator('.chat-body')).toHaveText([/Where to/, /marmalade/]);
   await expect(page.getByText('This is an abandoned branch.')).toBeVisible();
   await page.getByRole('button', { name: 'Back' }).click();
-  await expect(messages(page)).toHaveText([/Where to/, /sea/]);
+  await expect(messages(page).locator('.chat-body')).toHaveText([/Where to/, /sea/]);
 });
 
 test('hits are walked by arrows, more come on demand', async ({ page, api }) => {

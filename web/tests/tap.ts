@@ -15,7 +15,7 @@ export default class Tap implements Reporter {
     const name = [file, ...test.titlePath().slice(3)].join(': ').replace(/#/g, '');
     const skip = result.status === 'skipped' ? ' # SKIP' : '';
     console.log(`${fine || skip ? 'ok' : 'not ok'} ${++this.count} - ${name}${skip}`);
-    if (!fine && !skip) for (const error of result.errors) console.log(comment(error.stack ?? error.message ?? String(error)));
+    if (!fine && !skip) for (const error of result.errors) console.log(comment(error.stack ?? error.message ?? error.value ?? ''));
   }
 
   onError(error: { message?: string; stack?: string }) {

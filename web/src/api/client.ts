@@ -6,7 +6,6 @@ export const BASE = "/ramet/v1";
 
 const TRIES = 3;
 const PAUSE_MS = 300;
-const READS_MS = 1000;
 
 /** An answer that is no success, or none at all (`status` 0: the server could not be reached). */
 export class ApiError extends Error {
@@ -137,22 +136,31 @@ const json = async <T>(method: string, to: string, o?: Options): Promise<T> => {
   return (answer.status === 204 ? undefined : await answer.json()) as T;
 };
 
-const reading = new Map<Promise<unknown>, string>();
+const reading = new Map<AbortController, string>();
 
-export const get = <T>(to: string, query?: Query, signal?: AbortSignal): Promise<T> => {
-  const answer = json<T>("GET", to, { query, signal });
-  const over = () => void reading.delete(answer);
-  reading.set(answer, to);
-  answer.then(over, over);
-  return answer;
+export const get = async <T>(to: string, query?: Query, signal?: AbortSignal): Promise<T> => {
+  const cancel = new AbortController();
+  const forward = () => cancel.abort(signal!.reason);
+  if (signal?.aborted) forward();
+  signal?.addEventListener("abort", forward, { once: true });
+  reading.set(cancel, to);
+  try {
+    return await json<T>("GET", to, { query, signal: cancel.signal });
+  } finally {
+    reading.delete(cancel);
+    signal?.removeEventListener("abort", forward);
+  }
 };
 
-/** Waits until what is being read at a path and below it has come, but no longer than a second. */
-export const reads = async (below: string): Promise<void> => {
-  const there = (to: string) => to === below || to.startsWith(`${below}/`);
-  const some = [...reading].filter(([, to]) => there(to)).map(([answer]) => answer);
-  if (some.length > 0) await Promise.race([Promise.allSettled(some), pause(READS_MS)]);
+/** Cancels what is being read at a path and below it. */
+export const cancelBelow = (below: string): void => {
+  for (const [cancel, to] of reading)
+    if (to === below || to.startsWith(`${below}/`)) cancel.abort(new DOMException("Cancelled", "AbortError"));
 };
+
+export const isCancelled = (error: unknown): boolean =>
+  error instanceof DOMException && error.name === "AbortError";
+
 export const post = <T>(to: string, body: unknown = {}, o: Options = {}) =>
   json<T>("POST", to, { ...o, body });
 export const put = <T>(to: string, body: unknown) => json<T>("PUT", to, { body });

@@ -97,13 +97,12 @@ export class Live {
 
   private sleep(ms: number): Promise<void> {
     return new Promise((done) => {
-      const timer = ms === Infinity ? undefined : setTimeout(finish, ms);
-      const self = this;
-      function finish() {
+      const finish = () => {
         clearTimeout(timer);
-        self.wake = null;
+        this.wake = null;
         done();
-      }
+      };
+      const timer = ms === Infinity ? undefined : setTimeout(finish, ms);
       this.wake = finish;
     });
   }

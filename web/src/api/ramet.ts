@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every call that the page makes, by name.
-import { BASE, del, get, patch, path, post, put, reads, request, type Options } from "./client";
+import { BASE, cancelBelow, del, get, patch, path, post, put, request, type Options } from "./client";
 import type {
   AgentInfo,
   Appended,
@@ -49,8 +49,8 @@ export type SessionQuery = {
 };
 export const listSessions = (query: SessionQuery = {}, signal?: AbortSignal) =>
   get<Page<"sessions", Session>>("/sessions", query, signal);
-/** Waits for what is being read of a session, a little. */
-export const readsOf = (id: string) => reads(at(id));
+/** Cancels what is being read of a session. */
+export const cancelReads = (id: string): void => cancelBelow(at(id));
 export const getSession = (id: string, signal?: AbortSignal) => get<Session>(at(id), {}, signal);
 export const createSession = (
   body: {

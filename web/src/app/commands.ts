@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who can do what just now. A view provides its commands while it is mounted; keys, palette, sheet
 // and menus run them by id. What a command is called and its keys stand in keys/table.ts.
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 import type { CommandId } from "../keys/table";
 import { bindingsOf, useSettings } from "../state/settings";
 import { toastError } from "../ui/Toast";
@@ -35,7 +35,9 @@ export function provideCommands(handlers: Handlers): () => void {
 /** Provides commands while the component is mounted; the newest closures are always used. */
 export function useCommands(handlers: Handlers): void {
   const newest = useRef(handlers);
-  newest.current = handlers;
+  useLayoutEffect(() => {
+    newest.current = handlers;
+  });
   useEffect(() => {
     const one = { get: () => newest.current };
     provided.push(one);

@@ -2,7 +2,7 @@
 // Files: those of a message, and those that wait in the composer. Pictures are shown, the rest is a
 // line with a name.
 import { AttachmentPrimitive, ComposerPrimitive, useAuiState } from "@assistant-ui/react";
-import { useEffect, useState } from "react";
+import { useCallback } from "react";
 import { attachmentUrl } from "../api/ramet";
 import { shareToken } from "../api/client";
 import type { Part } from "../api/types";
@@ -65,18 +65,19 @@ export function PendingFiles({ files }: { files: FileRef[] }) {
 
 function ComposerFile() {
   const attachment = useAuiState((s) => s.attachment);
-  const [preview, setPreview] = useState<string | null>(null);
   const { file } = attachment;
-  useEffect(() => {
-    if (!file || !isPicture(file.type)) return;
-    const url = URL.createObjectURL(file);
-    setPreview(url);
-    return () => URL.revokeObjectURL(url);
-  }, [file]);
+  const preview = useCallback(
+    (image: HTMLImageElement) => {
+      const url = URL.createObjectURL(file!);
+      image.src = url;
+      return () => URL.revokeObjectURL(url);
+    },
+    [file],
+  );
   const { type } = attachment.status;
   return (
     <AttachmentPrimitive.Root className="chat-file chat-file-waiting" title={attachment.name}>
-      {preview ? <img className="chat-thumb" src={preview} alt="" /> : <IconFile />}
+      {file && isPicture(file.type) ? <img className="chat-thumb" ref={preview} alt="" /> : <IconFile />}
       <span className="truncate">{attachment.name}</span>
       {type === "running" && <Spinner label="Uploading" />}
       {type === "incomplete" && <IconAlert />}

@@ -105,11 +105,11 @@ function ViewingBar() {
   if (viewing === null) return null;
   const back = () => {
     navigate(chatPath(room.id), true);
-    void attempt(() => room.view(null));
+    void attempt(() => room.head.view(null));
   };
   const go = () =>
     attempt(async () => {
-      await room.switchToViewed();
+      await room.head.switchToViewed();
       navigate(chatPath(room.id), true);
     });
   return (
@@ -146,7 +146,7 @@ function ChatCommands() {
         one && (one.versions?.count ?? 1) > 1
           ? one
           : [...entries].reverse().find((each) => (each.versions?.count ?? 1) > 1);
-      return chosen ? room.neighbour(chosen, by) : undefined;
+      return chosen ? room.head.neighbour(chosen, by) : undefined;
     },
     when: () => room.state.thread.entries.some((each) => (each.versions?.count ?? 1) > 1),
   });
@@ -163,8 +163,8 @@ function ChatCommands() {
     "message.down": { run: () => focusMessage(1), when: some },
     "chat.write": focusComposer,
     "chat.stop": { run: room.stop, when: () => room.state.thread.answer !== null },
-    "chat.undo": { run: room.undo, when: () => mayWrite(room.state) && lastMove(room.state.moves) !== null },
-    "chat.redo": { run: room.redo, when: () => mayWrite(room.state) && canRedo(room.state.moves) },
+    "chat.undo": { run: room.head.undo, when: () => mayWrite(room.state) && lastMove(room.state.moves) !== null },
+    "chat.redo": { run: room.head.redo, when: () => mayWrite(room.state) && canRedo(room.state.moves) },
     "chat.moves": { run: () => useChatUi.setState({ moves: true }), when: () => room.state.session !== null },
     "chat.ask": () => useChatUi.setState({ asking: true }),
   });
@@ -184,7 +184,7 @@ function Gone({ room }: { room: Room }) {
   return (
     <EmptyState title="The chat could not be read">
       <p>{error}</p>
-      <Button onClick={() => void room.load()}>Try again</Button>
+      <Button onClick={() => void room.history.load()}>Try again</Button>
     </EmptyState>
   );
 }

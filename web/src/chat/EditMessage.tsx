@@ -28,7 +28,7 @@ export function EditMessage({ entry }: { entry: Entry }) {
     if (!may) return;
     if (text === entry.text && entry.role !== "user") return close();
     try {
-      await room.edit(entry, text);
+      await room.head.edit(entry, text);
       useChatUi.setState({ editing: null });
     } catch (error) {
       toastError(error, { label: "Try again", run: save }); // the text stays in the field

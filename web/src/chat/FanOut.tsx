@@ -36,7 +36,7 @@ export function FanOut() {
   const ask = () =>
     attempt(async () => {
       const files: FileRef[] = storedFiles(aui.composer().getState().attachments);
-      const started = await room.fanOut(text, files, asked);
+      const started = await room.outbox.fanOut(text, files, asked);
       if (!started) return;
       setOpen(false);
       await aui.composer().reset();

@@ -52,7 +52,7 @@ function Moves() {
             icon={<IconUndo />}
             busy={busy}
             disabled={lastMove(moves) === null}
-            onClick={() => void attempt(room.undo)}
+            onClick={() => void attempt(room.head.undo)}
           >
             Step back
           </Button>
@@ -61,7 +61,7 @@ function Moves() {
             icon={<IconRedo />}
             busy={busy}
             disabled={!canRedo(moves)}
-            onClick={() => void attempt(room.redo)}
+            onClick={() => void attempt(room.head.redo)}
           >
             Step forward
           </Button>
@@ -75,7 +75,7 @@ function Moves() {
               className={cx("chat-move", move.to === shown && "chat-move-shown")}
               aria-current={move.to === shown || undefined}
               title="Look at the chat as it was then"
-              onClick={() => void attempt(() => room.view(move.to === head ? null : move.to))}
+              onClick={() => void attempt(() => room.head.view(move.to === head ? null : move.to))}
             >
               <b>{kinds[move.kind]}</b>
               <span>
@@ -93,7 +93,7 @@ function Moves() {
             <button
               type="button"
               className={cx("chat-move", all.at(-1)!.from === shown && "chat-move-shown")}
-              onClick={() => void attempt(() => room.view(all.at(-1)!.from === head ? null : all.at(-1)!.from))}
+              onClick={() => void attempt(() => room.head.view(all.at(-1)!.from === head ? null : all.at(-1)!.from))}
             >
               <b>As it began</b>
               <span>{messages(all.at(-1)!.from_length)}</span>

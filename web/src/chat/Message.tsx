@@ -67,7 +67,7 @@ function Ending({ entry, end }: { entry: Entry; end: { turn: string; error?: str
   return (
     <div className={cx("chat-end", end.turn === "failed" && "chat-end-failed")}>
       {end.turn === "failed" && <IconAlert />}
-      <span className="chat-end-said" data-said={said} role="note" aria-label={said} />
+      <span role="note">{said}</span>
       {last && (
         <Button small variant="ghost" busy={busy} onClick={() => void regenerate(room, entry)}>
           Try again
@@ -120,10 +120,10 @@ const EntryMessage = memo(function EntryMessage({ entry }: { entry: Entry }) {
         editing && "chat-editing",
       )}
       data-entry={entry.id}
-      data-author={others ? entry.author : undefined}
       aria-label={`${names[entry.role]} ${entry.author ?? entry.role}`}
       tabIndex={-1}
     >
+      {others && <div className="chat-author">{entry.author}</div>}
       {editing ? (
         <EditMessage entry={entry} />
       ) : (
@@ -134,9 +134,9 @@ const EntryMessage = memo(function EntryMessage({ entry }: { entry: Entry }) {
               <PartView key={i} part={part} role={entry.role} />
             ),
           )}
-          {end && <Ending entry={entry} end={end} />}
         </div>
       )}
+      {end && !editing && <Ending entry={entry} end={end} />}
       <div className="chat-foot">
         <MessageBranchPicker entry={entry} />
         <AnswerUsage entry={entry} />
@@ -159,7 +159,7 @@ const EntryMessage = memo(function EntryMessage({ entry }: { entry: Entry }) {
 function PendingMessage({ pending }: { pending: Pending }) {
   const room = useRoom();
   const back = () => {
-    addDraft(room.id, room.discard(pending.id));
+    addDraft(room.id, room.outbox.discard(pending.id));
     focusComposer();
   };
   return (
@@ -178,7 +178,7 @@ function PendingMessage({ pending }: { pending: Pending }) {
           <div className="chat-end chat-end-failed" role="alert">
             <IconAlert />
             <span>{pending.error}</span>
-            <Button small variant="ghost" onClick={() => room.retry(pending.id)}>
+            <Button small variant="ghost" onClick={() => room.outbox.retry(pending.id)}>
               Try again
             </Button>
             <Button small variant="ghost" onClick={back}>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // ‹ 2/3 › on a message that has versions, and the list of them with previews. Who may write moves the
 // head by it; who may not browses.
-import { useEffect, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
 import { errorText } from "../api/client";
 import { keysOf } from "../app/commands";
 import { comparePath, navigate } from "../app/router";
-import type { Branch, Entry } from "../api/types";
+import type { Entry } from "../api/types";
 import {
   Ago,
   Button,
@@ -28,11 +28,10 @@ const COMPARED_MAX = 4;
 
 function VersionList({ entry }: { entry: Entry }) {
   const room = useRoom();
-  const [list, setList] = useState<Branch[] | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  useEffect(() => {
-    room.versions(entry).then(setList, setError);
-  }, [room, entry]);
+  const { data: list, error } = useQuery({
+    queryKey: ["versions", room.id, entry.id],
+    queryFn: () => room.head.versions(entry),
+  });
   const close = () => useChatUi.setState({ listing: null });
   if (error) return <Note tone="error">{errorText(error)}</Note>;
   if (!list) return <Spinner label="Loading" />;
@@ -53,7 +52,7 @@ function VersionList({ entry }: { entry: Entry }) {
               autoFocus={one.entry_id === entry.id}
               onClick={() => {
                 close();
-                void attempt(() => room.choose(one));
+                void attempt(() => room.head.choose(one));
               }}
             >
               <span className="chat-version-head">
@@ -81,7 +80,7 @@ export function MessageBranchPicker({ entry }: { entry: Entry }) {
   const listing = useChatUi((s) => s.listing === entry.id);
   const { number, count } = entry.versions ?? { number: 1, count: 1 };
   if (count < 2 && !listing) return null;
-  const go = (by: 1 | -1) => void attempt(() => room.neighbour(entry, by));
+  const go = (by: 1 | -1) => void attempt(() => room.head.neighbour(entry, by));
   return (
     <div className="chat-picker" role="group" aria-label="Versions">
       <IconButton

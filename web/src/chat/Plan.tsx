@@ -13,8 +13,11 @@ export function PlanCard({ plan, running }: { plan: Plan; running?: boolean }) {
   const done = plan.entries.filter((step) => step.status === "completed").length;
   return (
     <section className="chat-card" aria-label="Plan">
-      <h4 className="chat-card-head" data-said={`${done}/${plan.entries.length}`}>
+      <h4 className="chat-card-head">
         Plan
+        <span className="chat-card-count">
+          {done}/{plan.entries.length}
+        </span>
       </h4>
       <ol className="chat-plan">
         {plan.entries.map((step, i) => (

@@ -22,11 +22,11 @@ export function RewindRow() {
       <IconRewind />
       <span>{what}</span>
       {write && (
-        <Button small icon={<IconUndo />} busy={busy} onClick={() => void attempt(room.undo)}>
+        <Button small icon={<IconUndo />} busy={busy} onClick={() => void attempt(room.head.undo)}>
           Undo
         </Button>
       )}
-      <IconButton small plain label="Dismiss" icon={<IconClose />} onClick={() => room.dismissAside(aside.move)} />
+      <IconButton small plain label="Dismiss" icon={<IconClose />} onClick={() => room.dismissRewind(aside.move)} />
     </div>
   );
 }

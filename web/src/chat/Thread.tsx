@@ -85,7 +85,15 @@ function useKeptPlace() {
     stick.current = true;
     keep();
   }, [keep]);
-  return { box, column, wanted, note, keep, toEnd, atEnd };
+  /** Brings an entry into the middle as soon as it is drawn; null: stays where it is. */
+  const aim = useCallback(
+    (entry: string | null) => {
+      wanted.current = entry;
+      keep();
+    },
+    [keep],
+  );
+  return { box, column, aim, note, keep, toEnd, atEnd };
 }
 
 /** Asks for more when it comes near the view. */
@@ -110,7 +118,7 @@ function More({ box, load }: { box: React.RefObject<HTMLDivElement | null>; load
 
 export function Thread({ place, empty }: { place: number; empty: ReactNode }) {
   const room = useRoom();
-  const { box, column, wanted, note, keep, toEnd, atEnd } = useKeptPlace();
+  const { box, column, aim, note, keep, toEnd, atEnd } = useKeptPlace();
   const entries = room.store((s) => s.thread.entries);
   const moreBefore = room.store((s) => s.thread.moreBefore);
   const moreAfter = room.store((s) => s.thread.moreAfter);
@@ -124,9 +132,8 @@ export function Thread({ place, empty }: { place: number; empty: ReactNode }) {
 
   // The entry that the address asks for comes into the middle, once each time it is asked for.
   useLayoutEffect(() => {
-    wanted.current = ready ? target : null;
-    keep();
-  }, [ready, target, place, wanted, keep]);
+    aim(ready ? target : null);
+  }, [ready, target, place, aim]);
 
   useLayoutEffect(keep, [keep, entries]);
   // Who sends something wants to see it.
@@ -148,7 +155,7 @@ export function Thread({ place, empty }: { place: number; empty: ReactNode }) {
   };
   const jump = () =>
     attempt(async () => {
-      if (moreAfter) await room.toEnd();
+      if (moreAfter) await room.history.toEnd();
       toEnd();
     });
   const nothing = ready && entries.length === 0 && sent === 0 && !running;
@@ -157,11 +164,11 @@ export function Thread({ place, empty }: { place: number; empty: ReactNode }) {
       <ContextMenu items={items}>
         <div className="chat-scroll" ref={box} onScroll={note} onContextMenuCapture={onContextMenuCapture}>
           <div className="chat-column" ref={column} role="log" aria-label="Messages" aria-busy={running}>
-            {moreBefore && <More key={"before" + first} box={box} load={room.loadBefore} />}
+            {moreBefore && <More key={"before" + first} box={box} load={room.history.loadBefore} />}
             {nothing && empty}
             <ThreadPrimitive.Messages components={components} />
             <RewindRow />
-            {moreAfter && <More key={"after" + last} box={box} load={room.loadAfter} />}
+            {moreAfter && <More key={"after" + last} box={box} load={room.history.loadAfter} />}
           </div>
         </div>
       </ContextMenu>

@@ -27,7 +27,7 @@ const costText = (sum: UsageSum): string =>
     .map((one) => moneyText(one.cost, one.currency))
     .join(" + ");
 
-/** Under an answer. Its words are drawn by the style sheet: they are about the message, not of it. */
+/** Under an answer: what it cost. */
 export function AnswerUsage({ entry }: { entry: Entry }) {
   const { usage } = entry;
   if (!usage) return null;
@@ -38,7 +38,12 @@ export function AnswerUsage({ entry }: { entry: Entry }) {
   const brief =
     `${short.format(usage.input)} → ${short.format(usage.output)}` +
     (usage.cost > 0 ? ` · ${moneyText(usage.cost, usage.currency)}` : "");
-  return <span className="chat-usage" role="img" aria-label={said} title={said} data-said={brief} />;
+  return (
+    <span className="chat-usage" title={said}>
+      <span aria-hidden="true">{brief}</span>
+      <span className="sr-only">{said}</span>
+    </span>
+  );
 }
 
 function Row({ name, about, sum }: { name: string; about: string; sum: UsageSum }) {

@@ -54,13 +54,13 @@ export const forkFrom = (room: Room, entry: Entry): void => {
 export const rewindTo = (room: Room, entry: Entry) =>
   attempt(async () => {
     if (isEnd(room.state.thread, entry)) return void toast({ text: "Nothing comes after this message" });
-    await room.rewind(entry);
+    await room.head.rewind(entry);
     if (entry.role === "user") addDraft(room.id, entry.text);
     focusComposer();
   });
 
 export const regenerate = (room: Room, entry: Entry, agent?: string) =>
-  attempt(() => room.regenerate(entry, agent));
+  attempt(() => room.head.regenerate(entry, agent));
 
 const otherAgents = (room: Room, entry: Entry): MenuEntry[] => {
   const agents = useSessions.getState().agents;

@@ -77,10 +77,10 @@ const attachments: AttachmentAdapter = {
     if (id) await forget(id);
     else if (attachment.status.type === "running") unwanted.add(attachment.id);
   },
-  async send(attachment) {
+  send(attachment) {
     const id = uploaded.get(attachment.id);
-    if (!id) throw new Error(`${attachment.name} is not uploaded.`);
-    return { ...attachment, id, status: { type: "complete" }, content: [] };
+    if (!id) return Promise.reject(new Error(`${attachment.name} is not uploaded.`));
+    return Promise.resolve({ ...attachment, id, status: { type: "complete" }, content: [] });
   },
 };
 
@@ -101,7 +101,7 @@ export function RametRuntime({ room, agent, children }: { room: Room; agent?: st
     isRunning: turnId !== undefined,
     isDisabled: !write,
     adapters: { attachments },
-    onNew: (message) => room.send(textOf(message), filesOf(message), agent),
+    onNew: (message) => room.outbox.send(textOf(message), filesOf(message), agent),
     onCancel: () => room.stop().then(() => {}),
   });
   return (

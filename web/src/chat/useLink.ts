@@ -10,9 +10,12 @@ export const useOffline = (): boolean => {
   const [shown, setShown] = useState(false);
   const offline = state === "offline";
   useEffect(() => {
-    if (!offline) return setShown(false);
+    if (!offline) return;
     const timer = setTimeout(() => setShown(true), SHOWN_AFTER_MS);
-    return () => clearTimeout(timer);
+    return () => {
+      clearTimeout(timer);
+      setShown(false);
+    };
   }, [offline]);
-  return shown;
+  return offline && shown;
 };

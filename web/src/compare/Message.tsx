@@ -46,7 +46,7 @@ function Differences({ base, text }: { base: string; text: string }) {
   const [pieces, setPieces] = useState<Piece[] | null>();
   useEffect(() => {
     let current = true;
-    wordDifferences(base, text).then((found) => current && setPieces(found));
+    void wordDifferences(base, text).then((found) => current && setPieces(found));
     return () => {
       current = false;
     };

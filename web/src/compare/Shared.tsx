@@ -53,12 +53,12 @@ export function Shared({ comparison }: { comparison: Comparison }) {
       {open && (
         <div className="compare-common">
           {error && (
-            <Note tone="error" action={{ label: "Try again", run: read }}>
+            <Note tone="error" action={{ label: "Try again", run: () => void read() }}>
               {error}
             </Note>
           )}
           {entries.length < shared && !error && (
-            <Button small busy={busy} onClick={read}>
+            <Button small busy={busy} onClick={() => void read()}>
               Earlier messages
             </Button>
           )}

@@ -50,7 +50,7 @@ function GivenRow({ given, comparison, names }: VerdictProps & { given: Given })
         {given.reason && <span> {given.reason}</span>}
       </span>
       <span className="muted">
-        {given.by} · <Ago at={given.created_at!} />
+        {given.by} · <Ago at={given.created_at} />
       </span>
     </li>
   );

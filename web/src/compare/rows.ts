@@ -28,7 +28,7 @@ export function rowsOf(comparison: Comparison): CompareRow[] {
   return turns.map((turn) => {
     const cells = comparison.sides.map((side, i) => {
       const [from, to] = turn[i] ?? [0, 0];
-      return side.entries.slice(from, to) as Entry[];
+      return side.entries.slice(from, to);
     });
     const n = alike(cells);
     return { same: cells[0]!.slice(0, n), cells: cells.map((cell) => cell.slice(n)) };

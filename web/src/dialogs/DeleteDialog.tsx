@@ -3,6 +3,7 @@
 // The question before a chat is deleted: it says what goes and what stays, as the server's dry run
 // tells. Afterwards a toast offers Undo.
 
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { errorText } from "../api/client";
 import type { Deleted } from "../api/types";
@@ -10,7 +11,6 @@ import { needSession, previewDelete } from "../state/sessions";
 import { Button, Checkbox, Dialog, IconDelete, Note, Spinner } from "../ui";
 import { closeDialog, giveFocusBack } from "./dialogs";
 import { deleteWithUndo, titleOf } from "./deleting";
-import { useLoaded } from "./useLoaded";
 
 const NAMED = 5;
 
@@ -25,32 +25,27 @@ export function goesWords(gone: Deleted, title: string): string {
 
 export function DeleteDialog({ sessionId }: { sessionId: string }) {
   const [withForks, setWithForks] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<string | null>(null);
-  const loaded = useLoaded(sessionId, async () => {
-    const session = await needSession(sessionId);
-    const [alone, all] = await Promise.all([
-      previewDelete(sessionId, false),
-      previewDelete(sessionId, true),
-    ]);
-    return { session, alone, all };
+  const loaded = useQuery({
+    queryKey: ["delete preview", sessionId],
+    queryFn: async () => {
+      const session = await needSession(sessionId);
+      const [alone, all] = await Promise.all([
+        previewDelete(sessionId, false),
+        previewDelete(sessionId, true),
+      ]);
+      return { session, alone, all };
+    },
   });
-
-  const run = async () => {
-    if (busy || !loaded.value) return;
-    setBusy(true);
-    setError(null);
-    try {
-      await deleteWithUndo(sessionId, withForks);
-      closeDialog();
-    } catch (e) {
-      setBusy(false);
-      setError(errorText(e));
-    }
+  const remove = useMutation({
+    mutationFn: () => deleteWithUndo(sessionId, withForks),
+    onSuccess: closeDialog,
+  });
+  const run = () => {
+    if (loaded.data && !remove.isPending) remove.mutate();
   };
 
-  const forks = loaded.value ? loaded.value.all.sessions.length - 1 : 0;
-  const gone = withForks ? loaded.value?.all : loaded.value?.alone;
+  const forks = loaded.data ? loaded.data.all.sessions.length - 1 : 0;
+  const gone = withForks ? loaded.data?.all : loaded.data?.alone;
   return (
     <Dialog
       open
@@ -58,7 +53,7 @@ export function DeleteDialog({ sessionId }: { sessionId: string }) {
       onClosed={giveFocusBack}
       title="Delete chat"
       width={420}
-      onSubmit={() => void run()}
+      onSubmit={run}
       foot={
         <>
           <Button onClick={closeDialog}>Cancel</Button>
@@ -66,8 +61,8 @@ export function DeleteDialog({ sessionId }: { sessionId: string }) {
             type="submit"
             variant="danger"
             icon={<IconDelete />}
-            busy={busy}
-            disabled={!loaded.value}
+            busy={remove.isPending}
+            disabled={!loaded.data}
             autoFocus
           >
             Delete
@@ -77,7 +72,7 @@ export function DeleteDialog({ sessionId }: { sessionId: string }) {
     >
       {gone ? (
         <>
-          <p>{goesWords(gone, loaded.value!.session.title || "New chat")}</p>
+          <p>{goesWords(gone, loaded.data!.session.title || "New chat")}</p>
           {withForks && (
             <ul className="dlg-gone">
               {gone.sessions.slice(0, NAMED).map((id) => (
@@ -99,13 +94,13 @@ export function DeleteDialog({ sessionId }: { sessionId: string }) {
           <p className="muted">It can be brought back with Undo.</p>
         </>
       ) : loaded.error ? (
-        <Note tone="error" action={{ label: "Try again", run: loaded.again }}>
-          {loaded.error}
+        <Note tone="error" action={{ label: "Try again", run: () => void loaded.refetch() }}>
+          {errorText(loaded.error)}
         </Note>
       ) : (
         <Spinner label="Looking what would go" />
       )}
-      {error && <Note tone="error">{error}</Note>}
+      {remove.error && <Note tone="error">{errorText(remove.error)}</Note>}
     </Dialog>
   );
 }

@@ -22,11 +22,22 @@ export function timeLeft(expiresAt: string, now: number): string {
   return `${Math.round(ms / (24 * HOUR))} days`;
 }
 
+/** The time, to the minute, while it is shown. */
+function useMinute(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 60_000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
 const isBusyElsewhere = () =>
   document.querySelector('[role="dialog"], [role="menu"], [role="listbox"]') !== null;
 
 export function EphemeralBar({ session }: { session: Session }) {
   const [busy, setBusy] = useState<"keep" | "close" | null>(null);
+  const now = useMinute();
   const { id } = session;
 
   const run = async (what: "keep" | "close", go: () => Promise<unknown>) => {
@@ -67,7 +78,7 @@ export function EphemeralBar({ session }: { session: Session }) {
     <div className="dlg-ephemeral" role="region" aria-label="Side question">
       <IconEphemeral />
       <span className="dlg-fill">
-        Side question. It goes in {timeLeft(session.expires_at, Date.now())} unless you keep it.
+        Side question. It goes in {timeLeft(session.expires_at, now)} unless you keep it.
       </span>
       <Button small busy={busy === "keep"} disabled={busy !== null} onClick={() => void keep()}>
         Keep

@@ -2,6 +2,7 @@
 //
 // The dialog "Fork chat": says in words where it cuts, and takes what the new chat is to be.
 
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { errorText, shareToken } from "../api/client";
 import * as ramet from "../api/ramet";
@@ -14,7 +15,6 @@ import { Button, Checkbox, Dialog, IconClose, IconFork, Note, Select, TextField,
 import { ChatTag } from "./ChatTag";
 import { closeDialog, type ForkPlace, giveFocusBack } from "./dialogs";
 import { TagInput } from "./TagInput";
-import { useLoaded } from "./useLoaded";
 
 const EPHEMERAL_SECONDS = 24 * 60 * 60;
 const QUOTED = 80;
@@ -64,10 +64,13 @@ export function ForkSessionDialog({ place }: { place: ForkPlace }) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
   const agents = useSessions((s) => s.agents);
-  const point = useLoaded(`${sessionId}\n${entryId ?? ""}\n${branchId ?? ""}`, async () => ({
-    session: await needSession(sessionId),
-    entry: entryId ? await ramet.getEntry(sessionId, entryId, branchId) : null,
-  }));
+  const point = useQuery({
+    queryKey: ["fork point", sessionId, entryId, branchId],
+    queryFn: async () => ({
+      session: await needSession(sessionId),
+      entry: entryId ? await ramet.getEntry(sessionId, entryId, branchId) : null,
+    }),
+  });
   useEffect(() => {
     void loadTags();
     loadAgents().catch(() => undefined);
@@ -87,7 +90,7 @@ export function ForkSessionDialog({ place }: { place: ForkPlace }) {
         ...(agent ? { agent } : {}),
         ...(ephemeral ? { ephemeral_seconds: EPHEMERAL_SECONDS } : {}),
       });
-      const draft = place.draft ?? (side === "before" ? point.value?.entry?.text : undefined);
+      const draft = place.draft ?? (side === "before" ? point.data?.entry?.text : undefined);
       if (draft) setDraft(fork.id, draft);
       sayMoved(fork, place);
       closeDialog();
@@ -101,7 +104,7 @@ export function ForkSessionDialog({ place }: { place: ForkPlace }) {
     }
   };
 
-  const session = point.value?.session;
+  const session = point.data?.session;
   return (
     <Dialog
       open
@@ -120,7 +123,7 @@ export function ForkSessionDialog({ place }: { place: ForkPlace }) {
       }
     >
       <p className="dlg-point">
-        {point.error ?? (session ? pointWords(session, point.value!.entry, side) : "…")}
+        {point.error ? errorText(point.error) : session ? pointWords(session, point.data!.entry, side) : "…"}
       </p>
       <TextField
         label="Reason"

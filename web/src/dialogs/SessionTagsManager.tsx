@@ -2,15 +2,15 @@
 //
 // The dialog "Tags" of a chat: add, remove, choose colours. Each change is made at once.
 
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { errorText } from "../api/client";
 import { addTags, loadTags, needSession, removeTag, useSessions } from "../state/sessions";
 import { HUE_NAMES, useTagHue, useTagHues } from "../state/tags";
 import { Button, Dialog, hueOf, IconButton, IconClose, Menu, Note } from "../ui";
 import { ChatTag } from "./ChatTag";
 import { closeDialog, giveFocusBack } from "./dialogs";
 import { TagInput } from "./TagInput";
-import { useChange } from "./useChange";
-import { useLoaded } from "./useLoaded";
 
 function HueButton({ tag }: { tag: string }) {
   const choose = useTagHues((s) => s.choose);
@@ -37,16 +37,17 @@ function HueButton({ tag }: { tag: string }) {
 }
 
 export function SessionTagsManager({ sessionId }: { sessionId: string }) {
-  const loaded = useLoaded(sessionId, () => needSession(sessionId));
-  const session = useSessions((s) => s.byId.get(sessionId)) ?? loaded.value;
+  const loaded = useQuery({ queryKey: ["session", sessionId], queryFn: () => needSession(sessionId) });
+  const session = useSessions((s) => s.byId.get(sessionId)) ?? loaded.data;
   const [text, setText] = useState("");
-  const { busy, error, change } = useChange();
-  useEffect(() => void loadTags(), []);
-
-  const add = async (tags: string[]) => {
+  const add = useMutation({
+    mutationFn: (tags: string[]) => addTags(sessionId, tags),
     // What could not be added stands in the field again.
-    if (!(await change("", () => addTags(sessionId, tags)))) setText(tags.join(", "));
-  };
+    onError: (_, tags) => setText(tags.join(", ")),
+  });
+  const remove = useMutation({ mutationFn: (tag: string) => removeTag(sessionId, tag) });
+  const error = add.error ?? remove.error ?? loaded.error;
+  useEffect(() => void loadTags(), []);
 
   const tags = session?.tags ?? [];
   return (
@@ -71,8 +72,8 @@ export function SessionTagsManager({ sessionId }: { sessionId: string }) {
                 small
                 label={`Remove tag ${tag}`}
                 icon={<IconClose />}
-                busy={busy === tag}
-                onClick={() => void change(tag, () => removeTag(sessionId, tag))}
+                busy={remove.isPending && remove.variables === tag}
+                onClick={() => remove.mutate(tag)}
               />
             </li>
           ))}
@@ -88,10 +89,10 @@ export function SessionTagsManager({ sessionId }: { sessionId: string }) {
         have={tags}
         text={text}
         onText={setText}
-        onAdd={(more) => void add(more)}
+        onAdd={(more) => add.mutate(more)}
         placeholder="A word, then Enter"
       />
-      {(error ?? loaded.error) && <Note tone="error">{error ?? loaded.error}</Note>}
+      {error && <Note tone="error">{errorText(error)}</Note>}
     </Dialog>
   );
 }

@@ -3,7 +3,9 @@
 // The dialog "Share": who sees the chat. Links open this chat alone; members belong to the whole
 // tree of it and its forks.
 
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { errorText } from "../api/client";
 import * as ramet from "../api/ramet";
 import type { Level, Member, Session, Share } from "../api/types";
 import { chatPath } from "../app/router";
@@ -25,8 +27,6 @@ import {
   toast,
 } from "../ui";
 import { closeDialog, giveFocusBack } from "./dialogs";
-import { useChange } from "./useChange";
-import { useLoaded } from "./useLoaded";
 
 const DAY = 24 * 60 * 60;
 const LIVES = [
@@ -58,28 +58,31 @@ async function copyLink(link: string): Promise<void> {
 
 function Links({ session }: { session: Session }) {
   const { id } = session;
-  const links = useLoaded(id, async () => (await ramet.listShares(id)).shares);
+  const links = useQuery({ queryKey: ["shares", id], queryFn: async () => (await ramet.listShares(id)).shares });
   const [write, setWrite] = useState("read");
   const [life, setLife] = useState(String(7 * DAY));
   const [made, setMade] = useState<Share | null>(null);
-  const { busy, error, change } = useChange();
-
-  const create = () =>
-    change("new", async () => {
+  const create = useMutation({
+    mutationFn: () => {
       const seconds = Number(life);
-      const share = await ramet.createShare(id, {
+      return ramet.createShare(id, {
         write: write === "write",
         ...(seconds ? { expires_seconds: seconds } : {}),
       });
+    },
+    onSuccess: (share) => {
       setMade(share);
-      links.again();
-    });
-  const revoke = (share: Share) =>
-    change(share.id, async () => {
-      await ramet.revokeShare(id, share.id);
+      void links.refetch();
+    },
+  });
+  const revoke = useMutation({
+    mutationFn: (share: Share) => ramet.revokeShare(id, share.id),
+    onSuccess: (_, share) => {
       if (made?.id === share.id) setMade(null);
-      links.again();
-    });
+      void links.refetch();
+    },
+  });
+  const error = create.error ?? revoke.error ?? links.error;
 
   return (
     <section className="dlg-stack" aria-label="Links">
@@ -99,7 +102,7 @@ function Links({ session }: { session: Session }) {
             </option>
           ))}
         </Select>
-        <Button icon={<IconLink />} busy={busy === "new"} onClick={() => void create()}>
+        <Button icon={<IconLink />} busy={create.isPending} onClick={() => create.mutate()}>
           Create link
         </Button>
       </div>
@@ -123,9 +126,9 @@ function Links({ session }: { session: Session }) {
           </div>
         </div>
       )}
-      {links.value && links.value.length > 0 && (
+      {links.data && links.data.length > 0 && (
         <ul className="dlg-rows">
-          {links.value.map((share) => (
+          {links.data.map((share) => (
             <li key={share.id}>
               <span className="dlg-fill">
                 {share.write ? "Read and write" : "Read"}
@@ -138,15 +141,19 @@ function Links({ session }: { session: Session }) {
                     : " · without end"}
                 </span>
               </span>
-              <Button small busy={busy === share.id} onClick={() => void revoke(share)}>
+              <Button
+                small
+                busy={revoke.isPending && revoke.variables.id === share.id}
+                onClick={() => revoke.mutate(share)}
+              >
                 End link
               </Button>
             </li>
           ))}
         </ul>
       )}
-      {links.value?.length === 0 && <p className="muted">No link is open.</p>}
-      {(error ?? links.error) && <Note tone="error">{error ?? links.error}</Note>}
+      {links.data?.length === 0 && <p className="muted">No link is open.</p>}
+      {error && <Note tone="error">{errorText(error)}</Note>}
     </section>
   );
 }
@@ -165,24 +172,21 @@ function Members({ id, members, mine, again }: MembersProps) {
   const [user, setUser] = useState("");
   const [level, setLevel] = useState<Level>("reader");
   const [handing, setHanding] = useState<string | null>(null);
-  const { busy, error, change } = useChange();
   const manages = mine === "manager" || mine === "owner";
 
-  const put = (who: string, as: Level) =>
-    change(who, async () => {
-      await ramet.setMember(id, who, as);
+  const put = useMutation({
+    mutationFn: ({ who, as }: { who: string; as: Level }) => ramet.setMember(id, who, as),
+    onSuccess: (_, { who }) => {
       setHanding(null);
+      if (who === user.trim()) setUser("");
       again();
-    });
-  const add = async () => {
-    if (user.trim() && (await put(user.trim(), level))) setUser("");
-  };
-  const remove = (who: string) =>
-    change(who, async () => {
-      await ramet.removeMember(id, who);
-      if (who === me) closeDialog();
-      else again();
-    });
+    },
+  });
+  const remove = useMutation({
+    mutationFn: (who: string) => ramet.removeMember(id, who),
+    onSuccess: (_, who) => (who === me ? closeDialog() : again()),
+  });
+  const error = put.error ?? remove.error;
 
   return (
     <section className="dlg-stack" aria-label="Members">
@@ -202,11 +206,11 @@ function Members({ id, members, mine, again }: MembersProps) {
                 label={`Level of ${m.user}`}
                 hideLabel
                 value={m.level}
-                disabled={busy !== null}
+                disabled={put.isPending || remove.isPending}
                 onChange={(e) => {
                   const as = e.target.value as Level;
                   if (as === "owner") setHanding(m.user);
-                  else void put(m.user, as);
+                  else put.mutate({ who: m.user, as });
                 }}
               >
                 {LEVELS.filter((l) => l.level !== "owner" || mine === "owner").map((l) => (
@@ -224,8 +228,8 @@ function Members({ id, members, mine, again }: MembersProps) {
                 small
                 label={m.user === me ? "Leave" : `Remove ${m.user}`}
                 icon={<IconClose />}
-                busy={busy === m.user}
-                onClick={() => void remove(m.user)}
+                busy={remove.isPending && remove.variables === m.user}
+                onClick={() => remove.mutate(m.user)}
               />
             )}
           </li>
@@ -234,7 +238,7 @@ function Members({ id, members, mine, again }: MembersProps) {
       {handing && (
         <Note
           tone="warn"
-          action={{ label: "Hand over", run: () => void put(handing, "owner"), busy: busy === handing }}
+          action={{ label: "Hand over", run: () => put.mutate({ who: handing, as: "owner" }), busy: put.isPending }}
         >
           The tree will be {handing}’s, and you its manager.
         </Note>
@@ -244,7 +248,7 @@ function Members({ id, members, mine, again }: MembersProps) {
           className="dlg-line"
           onSubmit={(e) => {
             e.preventDefault();
-            void add();
+            if (user.trim() && !put.isPending) put.mutate({ who: user.trim(), as: level });
           }}
         >
           <TextField
@@ -267,7 +271,7 @@ function Members({ id, members, mine, again }: MembersProps) {
           </Button>
         </form>
       )}
-      {error && <Note tone="error">{error}</Note>}
+      {error && <Note tone="error">{errorText(error)}</Note>}
     </section>
   );
 }
@@ -275,35 +279,37 @@ function Members({ id, members, mine, again }: MembersProps) {
 // ------------------------------------------------------------------ the dialog
 
 function Seen({ session }: { session: Session }) {
-  const { busy, error, change } = useChange();
+  const change = useMutation({
+    mutationFn: (visibility: Session["visibility"]) => setVisibility(session.id, visibility),
+  });
   return (
     <>
       <Select
         label="Who sees this chat"
         value={session.visibility}
-        disabled={busy !== null}
-        onChange={(e) => {
-          const visibility = e.target.value as Session["visibility"];
-          void change("seen", () => setVisibility(session.id, visibility));
-        }}
+        disabled={change.isPending}
+        onChange={(e) => change.mutate(e.target.value as Session["visibility"])}
       >
         <option value="tree">All members</option>
         <option value="private">Only its owner</option>
       </Select>
-      {error && <Note tone="error">{error}</Note>}
+      {change.error && <Note tone="error">{errorText(change.error)}</Note>}
     </>
   );
 }
 
 export function ShareDialog({ sessionId }: { sessionId: string }) {
   const me = useMe((s) => s.me?.user);
-  const loaded = useLoaded(sessionId, async () => ({
-    session: await needSession(sessionId),
-    members: (await ramet.listMembers(sessionId)).members,
-  }));
+  const loaded = useQuery({
+    queryKey: ["members", sessionId],
+    queryFn: async () => ({
+      session: await needSession(sessionId),
+      members: (await ramet.listMembers(sessionId)).members,
+    }),
+  });
   const fresh = useSessions((s) => s.byId.get(sessionId));
-  const session = fresh ?? loaded.value?.session;
-  const mine = loaded.value?.members.find((m) => m.user === me)?.level ?? null;
+  const session = fresh ?? loaded.data?.session;
+  const mine = loaded.data?.members.find((m) => m.user === me)?.level ?? null;
   const owns = session?.owner === me;
   return (
     <Dialog
@@ -316,12 +322,12 @@ export function ShareDialog({ sessionId }: { sessionId: string }) {
       foot={<Button onClick={closeDialog}>Done</Button>}
     >
       {loaded.error && (
-        <Note tone="error" action={{ label: "Try again", run: loaded.again }}>
-          {loaded.error}
+        <Note tone="error" action={{ label: "Try again", run: () => void loaded.refetch() }}>
+          {errorText(loaded.error)}
         </Note>
       )}
-      {!loaded.value && !loaded.error && <Spinner label="Loading" />}
-      {session && loaded.value && (
+      {!loaded.data && !loaded.error && <Spinner label="Loading" />}
+      {session && loaded.data && (
         <>
           {owns && <Seen session={session} />}
           {owns || mine === "manager" || mine === "owner" ? (
@@ -329,7 +335,7 @@ export function ShareDialog({ sessionId }: { sessionId: string }) {
           ) : (
             <Note>Links are made by the chat’s owner and the managers of its tree.</Note>
           )}
-          <Members id={sessionId} members={loaded.value.members} mine={mine} again={loaded.again} />
+          <Members id={sessionId} members={loaded.data.members} mine={mine} again={() => void loaded.refetch()} />
         </>
       )}
     </Dialog>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command palette: what can be done here, and the chats, by a few letters.
 import { Command } from "cmdk";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useMemo, useRef, useState } from "react";
 import { listSessions } from "../api/ramet";
 import type { Session } from "../api/types";
 import { canRun, runCommand } from "../app/commands";
@@ -10,28 +11,21 @@ import { bindingsOf, useSettings } from "../state/settings";
 import { Ago, Dialog, IconChat, Kbd } from "../ui";
 import { COMMAND_IDS, COMMANDS, GROUPS, type CommandId } from "./table";
 import "./keys.css";
+import { useDebounced } from "../ui/useDebounced";
 
 const CHATS = 8;
 const PAUSE_MS = 120;
 
 /** Chats whose title holds the words; the newest when there are none. */
 function useChats(open: boolean, words: string): Session[] {
-  const [chats, setChats] = useState<Session[]>([]);
-  useEffect(() => {
-    if (!open) return;
-    const abort = new AbortController();
-    const ask = () =>
-      listSessions({ limit: CHATS, title: words || undefined, archived: "include" }, abort.signal)
-        .then((page) => setChats(page.sessions))
-        // Without the server the commands are still of use.
-        .catch(() => {});
-    const timer = setTimeout(ask, words ? PAUSE_MS : 0);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [open, words]);
-  return chats;
+  const title = useDebounced(words, words ? PAUSE_MS : 0, words);
+  const { data } = useQuery({
+    queryKey: ["palette", title],
+    queryFn: ({ signal }) => listSessions({ limit: CHATS, title: title || undefined, archived: "include" }, signal),
+    enabled: open,
+    placeholderData: keepPreviousData,
+  });
+  return data?.sessions ?? []; // without the server the commands are still of use
 }
 
 export default function Palette({

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ? sheet: every command and its keys; in "Change keys" they are taken away, added and reset.
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
 import {
   bindingsOf,
   boundTo,
@@ -42,11 +42,12 @@ function Recorder({ title, onDone }: { title: string; onDone: (keys: string | nu
   const [steps, setSteps] = useState("");
   const [why, setWhy] = useState<string | null>(null);
   const box = useRef<HTMLButtonElement>(null);
+  const finish = useEffectEvent(onDone);
   useEffect(() => box.current?.focus(), []);
   useEffect(() => {
     if (!steps) return;
-    if (isWhole(steps)) return onDone(steps);
-    const timer = setTimeout(() => onDone(steps), RECORD_MS);
+    if (isWhole(steps)) return finish(steps);
+    const timer = setTimeout(() => finish(steps), RECORD_MS);
     return () => clearTimeout(timer);
   }, [steps]);
   return (

@@ -3,7 +3,8 @@
 // What the search finds: chats by title, and messages by content, abandoned branches too. A hit
 // opens its chat at that message.
 
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import type { KeyboardEvent } from "react";
 import { errorText } from "../api/client";
 import * as ramet from "../api/ramet";
 import type { Hit, Session } from "../api/types";
@@ -21,6 +22,7 @@ import {
   Note,
   Spinner,
 } from "../ui";
+import { useDebounced } from "../ui/useDebounced";
 import { titleOf } from "./SessionMenu";
 
 const WAIT_MS = 180;
@@ -109,63 +111,46 @@ function walkHits(e: KeyboardEvent<HTMLElement>): void {
   else if (e.key === "ArrowUp") document.querySelector<HTMLElement>("[data-search]")?.focus();
 }
 
+/** Titles come with the first page. */
+async function findPage(
+  text: string,
+  of: { tag?: string; agent?: string },
+  cursor: string | null,
+  signal: AbortSignal,
+): Promise<Found> {
+  const [hits, titles] = await Promise.all([
+    ramet.search({ q: searchWords(text), limit: HITS, ...of, cursor }, signal),
+    cursor === null
+      ? ramet.listSessions({ title: text.trim(), limit: TITLES, archived: "include", ...of }, signal)
+      : { sessions: [] },
+  ]);
+  putSessions(titles.sessions);
+  return { titles: titles.sessions, hits: hits.hits, cursor: hits.next_cursor, bounded: hits.bounded };
+}
+
 function useFound(text: string) {
   const { tag, agent } = useSessions((s) => s.filter);
-  const [found, setFound] = useState<Found | null>(null);
-  const [error, setError] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [round, setRound] = useState(0);
-  const more = useRef<AbortController | null>(null);
-  const query = { q: searchWords(text), limit: HITS, tag: tag ?? undefined, agent: agent ?? undefined };
-  useEffect(() => {
-    const abort = new AbortController();
-    more.current?.abort();
-    setBusy(true);
-    const timer = setTimeout(async () => {
-      try {
-        const [hits, titles] = await Promise.all([
-          ramet.search(query, abort.signal),
-          ramet.listSessions(
-            { title: text.trim(), limit: TITLES, archived: "include", tag: query.tag, agent: query.agent },
-            abort.signal,
-          ),
-        ]);
-        putSessions(titles.sessions);
-        setFound({
-          titles: titles.sessions,
-          hits: hits.hits,
-          cursor: hits.next_cursor,
-          bounded: hits.bounded,
-        });
-        setError(null);
-        setBusy(false);
-      } catch (e) {
-        if (abort.signal.aborted) return;
-        setError(errorText(e));
-        setBusy(false);
-      }
-    }, WAIT_MS);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- `query` is made of these
-  }, [text, tag, agent, round]);
-
-  const next = async () => {
-    if (!found?.cursor || busy) return;
-    const abort = (more.current = new AbortController());
-    setBusy(true);
-    try {
-      const page = await ramet.search({ ...query, cursor: found.cursor }, abort.signal);
-      setFound({ ...found, hits: [...found.hits, ...page.hits], cursor: page.next_cursor });
-    } catch (e) {
-      if (!abort.signal.aborted) setError(errorText(e));
-    } finally {
-      setBusy(false);
-    }
+  const typed = useDebounced(text, WAIT_MS, "");
+  const of = { tag: tag ?? undefined, agent: agent ?? undefined };
+  const { data, error, isFetching, refetch, fetchNextPage } = useInfiniteQuery({
+    queryKey: ["search", typed, of],
+    queryFn: ({ pageParam, signal }) => findPage(typed, of, pageParam, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.cursor,
+    enabled: typed !== "",
+    placeholderData: keepPreviousData,
+  });
+  const last = data?.pages.at(-1);
+  const found: Found | null = last
+    ? { ...last, titles: data!.pages[0]!.titles, hits: data!.pages.flatMap((page) => page.hits) }
+    : null;
+  return {
+    found,
+    error: error && errorText(error),
+    busy: isFetching || typed !== text,
+    next: () => fetchNextPage(),
+    again: () => void refetch(),
   };
-  return { found, error, busy, next, again: () => setRound((n) => n + 1) };
 }
 
 export function SearchResults({ text, onNavigate }: { text: string; onNavigate: () => void }) {

@@ -2,7 +2,7 @@
 // @vitest-environment jsdom
 import { beforeEach, expect, test } from "vitest";
 import { addDraft, getDraft, keepDraft, onDraft, setDraft } from "./drafts";
-import { readOutbox, writeOutbox } from "./outbox";
+import { readOutbox, writeOutbox } from "./session/pending";
 
 beforeEach(() => localStorage.clear());
 

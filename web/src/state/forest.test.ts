@@ -98,7 +98,7 @@ describe("the list", () => {
   it("hears the filters", () => {
     const all = [
       session("a", null, { tags: ["x"] }),
-      session("b", null, { agent: { name: "echo" } as Session["agent"] }),
+      session("b", null, { agent: { name: "echo" } }),
       session("c", null, { archived: true, tags: ["x"] }),
     ];
     const seen = (f: Partial<Filter>) =>

@@ -43,7 +43,7 @@ function session(id: string, parent: string | null = null, more: Partial<Session
     created_at: "2026-11-15T10:00:00.000Z",
     updated_at: "2026-11-15T10:00:00.000Z",
     ...more,
-  } as Session;
+  };
 }
 
 function answer(method: string, url: URL): unknown {
@@ -83,14 +83,15 @@ beforeEach(() => {
   calls = [];
   failing = false;
   store = [];
-  vi.stubGlobal("fetch", async (input: string, init?: RequestInit) => {
+  vi.stubGlobal("fetch", (input: string, init?: RequestInit): Promise<Response> => Promise.resolve(served(input, init)));
+  const served = (input: string, init?: RequestInit): Response => {
     const method = init?.method ?? "GET";
     const url = new URL(input, "http://localhost");
     calls.push(`${method} ${url.pathname}${url.search}`);
     if (failing) return new Response('{"code":"x","error":"The disk is full."}', { status: 500 });
     const body = answer(method, url);
     return new Response(JSON.stringify(body ?? { error: "no such session" }), { status: body ? 200 : 404 });
-  });
+  };
   useSessions.setState(useSessions.getInitialState(), true);
   setMode("list");
 });

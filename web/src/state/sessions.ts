@@ -18,6 +18,7 @@ import {
   type Place,
   treesToRead,
 } from "./forest";
+import { leave, stay } from "./leaving";
 
 const PAGE = 200;
 const REFRESH_MS = 120;
@@ -369,15 +370,10 @@ export function previewDelete(id: string, tree: boolean): Promise<Deleted> {
   return ramet.deleteSession(id, { dry_run: true, tree });
 }
 
-/** Sessions that this window deletes, or has deleted. */
-const leaving = new Set<string>();
-export const isLeaving = (id: string): boolean => leaving.has(id);
-
 export async function deleteSession(id: string, tree: boolean): Promise<Deleted> {
-  leaving.add(id);
-  await ramet.readsOf(id); // they would find nothing
+  leave(id);
   const gone = await ramet.deleteSession(id, tree ? { tree } : {}).catch((error: unknown) => {
-    leaving.delete(id);
+    stay(id);
     throw error;
   });
   dropSessions(gone.sessions);
@@ -388,7 +384,7 @@ export async function deleteSession(id: string, tree: boolean): Promise<Deleted>
 /** With `tree`: all that the same delete took. */
 export async function restoreSession(id: string, tree: boolean): Promise<Session> {
   const s = await taken(ramet.restoreSession(id, tree));
-  leaving.delete(id);
+  stay(id);
   if (tree) takeTree((await ramet.getTree(id)).sessions);
   void loadTags();
   return s;

@@ -46,7 +46,7 @@ export const emptyThread = (): Thread => ({
 /** The server counts characters, JavaScript counts halves of some. */
 export const charsOf = (text: string): number => {
   let n = 0;
-  for (const _ of text) n++;
+  for (let i = 0; i < text.length; n++) i += text.codePointAt(i)! > 0xffff ? 2 : 1;
   return n;
 };
 const afterChars = (text: string, n: number): string => [...text].slice(n).join("");

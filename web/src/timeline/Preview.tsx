@@ -1,30 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a node is about, beside it, while the pointer or the focus rests on it.
-import { type CSSProperties, useEffect, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import type { CSSProperties } from "react";
 import { errorText } from "../api/client";
 import { listEntries } from "../api/ramet";
 import type { Entry } from "../api/types";
 import { ChatTag } from "../dialogs/ChatTag";
 import { Ago, Spinner } from "../ui";
+import { useDebounced } from "../ui/useDebounced";
 import { branchWords, nodeTitle, type TimelineNode } from "./graph";
 
 const LAST = 2;
 const PAUSE_MS = 150;
-const CACHED = 200;
-const cache = new Map<string, Entry[]>();
+const CACHED_MS = 300_000;
 
 async function lastEntries(node: TimelineNode, signal: AbortSignal): Promise<Entry[]> {
-  const key = `${node.id}\n${node.length}\n${node.session?.updated_at}`;
-  const known = cache.get(key);
-  if (known) return known;
   const branch = node.kind === "branch" ? node.branch!.branch_id : undefined;
   const { entries } = await listEntries(
     node.sessionId,
     { tail: true, limit: LAST, branch },
     signal,
   );
-  if (cache.size >= CACHED) cache.delete(cache.keys().next().value!);
-  cache.set(key, entries);
   return entries;
 }
 
@@ -37,24 +33,15 @@ export function Preview({
   id: string;
   style: CSSProperties;
 }) {
-  const [entries, setEntries] = useState<Entry[] | null>(null);
-  const [error, setError] = useState<string | null>(null);
   const { session } = node;
-  useEffect(() => {
-    setEntries(null);
-    setError(null);
-    if (!session) return;
-    const abort = new AbortController();
-    const timer = setTimeout(() => {
-      lastEntries(node, abort.signal)
-        .then(setEntries)
-        .catch((e) => !abort.signal.aborted && setError(errorText(e)));
-    }, PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [node, session]);
+  const rested = useDebounced<TimelineNode | null>(node, PAUSE_MS, null) === node;
+  const { data: entries, error } = useQuery({
+    queryKey: ["last entries", node.id, node.length, session?.updated_at],
+    queryFn: ({ signal }) => lastEntries(node, signal),
+    enabled: rested && session !== null,
+    staleTime: Infinity,
+    gcTime: CACHED_MS,
+  });
   return (
     <div className="timeline-preview" role="tooltip" id={id} style={style}>
       <strong className="timeline-preview-title">{nodeTitle(node)}</strong>
@@ -75,7 +62,7 @@ export function Preview({
         </div>
       )}
       {session && !entries && !error && <Spinner />}
-      {error && <p className="muted">{error}</p>}
+      {error && <p className="muted">{errorText(error)}</p>}
       {entries?.map((entry) => (
         <p key={entry.id} className="timeline-preview-entry">
           <span className="muted">{entry.role} </span>

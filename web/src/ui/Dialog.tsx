@@ -2,7 +2,7 @@
 // A modal box: focus stays in it and goes back to where it came from; Esc and a click beside it close it.
 // The backdrop is our own: that of Radix writes a style element, which the content security policy forbids.
 import { Dialog as Radix } from "radix-ui";
-import { useRef, type CSSProperties, type FormEvent, type ReactNode } from "react";
+import { useState, type CSSProperties, type FormEvent, type ReactNode } from "react";
 import { cx } from "./cx";
 import { IconButton } from "./Button";
 import { IconClose } from "./icons";
@@ -40,12 +40,11 @@ function focusedNow(): HTMLElement | null {
 }
 
 /** What had the focus before it opened; the kit below knows only triggers, and our dialogs have none. */
-function useOpener(open: boolean) {
-  const opener = useRef<HTMLElement | null>(null);
-  const was = useRef(false);
-  if (open && !was.current) opener.current = focusedNow();
-  was.current = open;
-  return opener;
+function useOpener(open: boolean): HTMLElement | null {
+  const [seen, setSeen] = useState<{ open: boolean; opener: HTMLElement | null }>({ open: false, opener: null });
+  // While rendering: in an effect, the dialog's own field already has the focus.
+  if (seen.open !== open) setSeen({ open, opener: open ? focusedNow() : seen.opener });
+  return seen.opener;
 }
 
 export function Dialog(props: DialogProps) {
@@ -92,7 +91,7 @@ export function Dialog(props: DialogProps) {
           onEscapeKeyDown={keep}
           onCloseAutoFocus={(event) => {
             onClosed?.(event);
-            if (!event.defaultPrevented) opener.current?.focus();
+            if (!event.defaultPrevented) opener?.focus();
             event.preventDefault();
           }}
           onInteractOutside={(event) => {

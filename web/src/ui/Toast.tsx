@@ -72,7 +72,7 @@ function ToastBox({ one }: { one: Toast }) {
     >
       <span className="ui-toast-text">{one.text}</span>
       {one.action && (
-        <Button small busy={busy} onClick={run}>
+        <Button small busy={busy} onClick={() => void run()}>
           {one.action.label}
         </Button>
       )}

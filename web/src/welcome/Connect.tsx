@@ -36,13 +36,13 @@ function Lines({ label, text }: { label: string; text: string }) {
 function Offer({ servers, onUsed }: { servers: Nearby[]; onUsed: (agent: string, what: Nearby) => void }) {
   const [model, setModel] = useState(() => servers.map((each) => each.models[0]!));
   const [busy, setBusy] = useState<string | null>(null);
-  const use = async (what: Nearby, chosen: string) => {
+  const connect = async (what: Nearby, chosen: string) => {
     setBusy(what.url);
     try {
       const { name } = await post<{ name: string }>("/agents/nearby", { url: what.url, model: chosen });
       onUsed(name, { ...what, models: [chosen] });
     } catch (error) {
-      toastError(error, { label: "Try again", run: () => use(what, chosen) });
+      toastError(error, { label: "Try again", run: () => connect(what, chosen) });
     } finally {
       setBusy(null);
     }
@@ -67,7 +67,7 @@ function Offer({ servers, onUsed }: { servers: Nearby[]; onUsed: (agent: string,
             busy={busy === each.url}
             disabled={busy !== null}
             aria-label={`Use ${each.name}`}
-            onClick={() => void use(each, model[i]!)}
+            onClick={() => void connect(each, model[i]!)}
           >
             Use it
           </Button>

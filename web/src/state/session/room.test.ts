@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ApiError } from "../api/client";
-import type { Branch, Entry, LiveEvent } from "../api/types";
-import { entryAt as entry } from "./testing";
+import { ApiError } from "../../api/client";
+import type { Branch, Entry, LiveEvent } from "../../api/types";
+import { entryAt as entry } from "../testing";
 
 const api = vi.hoisted(() => ({
   getSession: vi.fn(),
@@ -18,8 +18,14 @@ const api = vi.hoisted(() => ({
   switchTo: vi.fn(),
 }));
 const turns = vi.hoisted(() => ({ sendMessage: vi.fn(), regenerate: vi.fn() }));
-const hub = vi.hoisted(() => ({
-  hear: (_: unknown): void => {},
+type Hub = {
+  hear: (event: unknown) => void;
+  open: () => void;
+  onEvent: (listener: (event: unknown) => void) => () => void;
+  onOpen: (listener: () => void) => () => void;
+};
+const hub = vi.hoisted((): Hub => ({
+  hear: (() => {}),
   open: (): void => {},
   onEvent(listener: (event: unknown) => void) {
     hub.hear = listener;
@@ -30,11 +36,11 @@ const hub = vi.hoisted(() => ({
     return () => {};
   },
 }));
-vi.mock("../api/ramet", () => api);
-vi.mock("../api/turns", () => turns);
-vi.mock("../api/events", () => ({ live: () => hub }));
+vi.mock("../../api/ramet", () => api);
+vi.mock("../../api/turns", () => turns);
+vi.mock("../../api/events", () => ({ live: () => hub }));
 
-const { Room } = await import("./session");
+const { Room } = await import("./room");
 
 const head = (length: number, branch = "b1") => ({
   branch_id: branch,
@@ -56,7 +62,7 @@ const session = (length: number, some: object = {}) => ({
   ...some,
 });
 const appended = (one: Entry): LiveEvent =>
-  ({ type: "entry.appended", session_id: "s", tree_id: "t", branch_id: "b1", entry: one }) as LiveEvent;
+  ({ type: "entry.appended", session_id: "s", tree_id: "t", branch_id: "b1", entry: one });
 
 const tick = () => new Promise((done) => setTimeout(done, 0));
 const ids = (room: InstanceType<typeof Room>) => room.state.thread.entries.map((one) => one.id);
@@ -82,7 +88,7 @@ test("events that come while a page is read are applied to what it brings", asyn
   const room = await enter();
   let give!: (value: unknown) => void;
   api.listEntries.mockReturnValueOnce(new Promise((done) => (give = done)));
-  const reading = room.reload();
+  const reading = room.history.reload();
   hub.hear(appended(entry(2)));
   hub.hear(appended(entry(3)));
   expect(ids(room)).toEqual(["e0", "e1"]);
@@ -116,7 +122,7 @@ test("events of other sessions are not ours; that ours is deleted needs no quest
 test("a message is shown at once, and is an entry when the server has it", async () => {
   const room = await enter();
   turns.sendMessage.mockResolvedValue({ session_id: "s", turn_id: "t" });
-  const sent = room.send("hello");
+  const sent = room.outbox.send("hello");
   expect(room.state.pending).toMatchObject([{ text: "hello", state: "sending" }]);
   const { id } = room.state.pending[0]!;
   expect(localStorage.getItem("ramet.outbox.s")).toContain(id);
@@ -130,7 +136,7 @@ test("a message is shown at once, and is an entry when the server has it", async
 test("what could not be sent is sent with the same key when the server is back", async () => {
   const room = await enter();
   turns.sendMessage.mockRejectedValueOnce(new ApiError(0, "unreachable", "away"));
-  await room.send("hello");
+  await room.outbox.send("hello");
   expect(room.state.pending).toMatchObject([{ state: "failed", waits: true }]);
   turns.sendMessage.mockResolvedValue({ session_id: "s", turn_id: "t" });
   hub.open();
@@ -144,12 +150,12 @@ test("what could not be sent is sent with the same key when the server is back",
 test("what the server refused waits for its user, who may take it back", async () => {
   const room = await enter();
   turns.sendMessage.mockRejectedValue(new ApiError(409, "turn_running", "a turn runs"));
-  await room.send("hello");
+  await room.outbox.send("hello");
   expect(room.state.pending).toMatchObject([{ state: "failed", error: "a turn runs", waits: false }]);
   hub.open();
   await tick();
   expect(turns.sendMessage).toHaveBeenCalledTimes(1);
-  expect(room.discard(room.state.pending[0]!.id)).toBe("hello");
+  expect(room.outbox.discard(room.state.pending[0]!.id)).toBe("hello");
   expect(room.state.pending).toEqual([]);
 });
 
@@ -157,8 +163,8 @@ test("an action under way is not begun twice", async () => {
   const room = await enter(4);
   let done!: (value: unknown) => void;
   api.rewind.mockReturnValue(new Promise((resolve) => (done = resolve)));
-  const first = room.rewind(entry(1));
-  const second = room.rewind(entry(1));
+  const first = room.head.rewind(entry(1));
+  const second = room.head.rewind(entry(1));
   expect(room.state.busy.has("rewind:e1")).toBe(true);
   done(session(2));
   await Promise.all([first, second]);
@@ -171,13 +177,13 @@ test("undo is for what is shown, and says who moved", async () => {
   const room = await enter(2);
   api.undo.mockRejectedValue(new ApiError(409, "head_moved", "moved"));
   api.listMoves.mockResolvedValue({ moves: [{ number: 3, kind: "rewind", by: "bob" }], next_cursor: null });
-  await expect(room.undo()).rejects.toThrow("bob moved this chat meanwhile (rewind)");
+  await expect(room.head.undo()).rejects.toThrow("bob moved this chat meanwhile (rewind)");
   expect(api.undo.mock.calls[0]![1]).toEqual({ expected_head: "h1" });
   api.listMoves.mockResolvedValue({ moves: [{ number: 3, kind: "rewind", by: "bob" }], next_cursor: null });
   await tick();
-  await expect(room.undo()).rejects.toThrow("ann wrote in this chat meanwhile");
+  await expect(room.head.undo()).rejects.toThrow("ann wrote in this chat meanwhile");
   api.undo.mockRejectedValue(new ApiError(409, "nothing_to_undo", "no move is left to undo"));
-  await expect(room.undo()).rejects.toThrow("no move is left to undo");
+  await expect(room.head.undo()).rejects.toThrow("no move is left to undo");
 });
 
 test("a version moves the head of who may write, and nothing of who may not", async () => {
@@ -185,7 +191,7 @@ test("a version moves the head of who may write, and nothing of who may not", as
   const writer = await enter(2);
   api.switchTo.mockResolvedValue(session(2, { head: head(2, "b2"), level: undefined }));
   api.listEntries.mockResolvedValue(page(2, "b2"));
-  await writer.choose(version);
+  await writer.head.choose(version);
   expect(api.switchTo).toHaveBeenCalledWith("s", "b2", { keep_running: true });
   expect(writer.state.viewing).toBeNull();
   expect(writer.state.session!.level).toBe("owner");
@@ -193,7 +199,7 @@ test("a version moves the head of who may write, and nothing of who may not", as
   api.switchTo.mockClear();
   const reader = await enter(2, { level: "reader" });
   api.listEntries.mockResolvedValue(page(2, "b2"));
-  await reader.choose(version);
+  await reader.head.choose(version);
   expect(api.switchTo).not.toHaveBeenCalled();
   expect(reader.state.viewing).toBe("b2");
   expect(reader.state.thread.head.branch_id).toBe("b2");
@@ -215,6 +221,6 @@ test("a session that is not there is gone; one that cannot be read says why", as
 
 test("the row of a rewind stays dismissed", async () => {
   const room = await enter();
-  room.dismissAside(7);
+  room.dismissRewind(7);
   expect(new Room("s").state.dismissed).toBe(7);
 });

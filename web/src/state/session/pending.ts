@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages that were sent and are not known to be stored, kept in this browser over a reload: with
 // their key, so that sending one again stores it once.
-import type { Pending } from "./session";
+import type { Pending } from "./state";
 
 const keyOf = (session: string) => "ramet.outbox." + session;
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What views load and change by themselves goes through this client. Sessions and chats are not here:
+// live events keep those fresh (sessions.ts, session/).
+import { QueryClient } from "@tanstack/react-query";
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      retry: false, // api/client.ts decides what is tried again
+      networkMode: "always", // the server may be on this machine
+      refetchOnWindowFocus: false,
+      gcTime: 0,
+    },
+    mutations: { networkMode: "always" },
+  },
+});
