@@ -103,7 +103,7 @@ test('the log of moves is walked, by looking and by steps', async ({ page, api }
   await expect(messages(page).last().locator('.chat-body')).toHaveText('another way');
   await page.getByRole('button', { name: 'Moves' }).click();
   await log.getByRole('button', { name: 'Step back' }).click();
-  const last = page.locator('article').last(); // a modal dialog hides the rest from assistive tools
+  const last = page.locator('article .chat-body').last(); // a modal dialog hides the rest from assistive tools
   await expect(last).toHaveText('four');
   await log.getByRole('button', { name: 'Step forward' }).click();
   await expect(last).toHaveText('another way');
