@@ -444,12 +444,18 @@ static void position_answer(face_req *q)
         face_add(q, "X-Ramet-Position", ramet_position_text(at, text));
 }
 
+bool face_check_role(face_req *q)
+{
+    if (!(q->route->flags & ROUTE_ADMIN) || q->who.admin)
+        return true;
+    face_fail(q, 403, "forbidden", NULL, "this is for administrators alone");
+    return false;
+}
+
 void face_run(face_req *q)
 {
-    if ((q->route->flags & ROUTE_ADMIN) && !q->who.admin) {
-        face_fail(q, 403, "forbidden", NULL, "this is for administrators alone");
+    if (!face_check_role(q))
         return;
-    }
     if (!position_prepare(q) || !once_prepare(q))
         return;
     size_t n_headers = q->n_headers;

@@ -348,6 +348,8 @@ face_found face_find(const face *const *faces, size_t n, face_req *q, const char
 /* Reads query and body by the route's fields. False: the answer is filled. */
 bool face_check_query(face_req *q);
 bool face_check_body(face_req *q);
+/* Whether the caller has the role that the route needs. False: the answer is filled. */
+bool face_check_role(face_req *q);
 const face_schema *face_schema_find(const face *f, const char *name); /* NULL-safe */
 /* Runs it, with its idempotency key. */
 void face_run(face_req *q);

@@ -41,7 +41,8 @@ typedef struct server_config {
     const char *log_level;                    /* error, warn, info, debug */
     bool access_log;
     int64_t slow_ms, oidc_keys_s;
-    int64_t header_max, body_max, connections, connections_per_address, idle_s, request_s, stop_s;
+    int64_t header_max, body_max, bodies_max, bodies_per_user;
+    int64_t connections, connections_per_address, idle_s, request_s, stop_s;
     int64_t workers, threads, readers;
     int64_t event_window, stream_max, stream_bytes, heartbeat_s;
     int64_t attachment_max;
