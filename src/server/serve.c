@@ -294,6 +294,8 @@ static bool route(face_req *q, void *arg, http_target *to)
                   allow);
         return false;
     }
+    if (!auth_check_read(s->auth, q))
+        return false;
     bool open = q->route->flags & ROUTE_OPEN;
     *to = (http_target){
         .run = request_run,

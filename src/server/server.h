@@ -95,6 +95,9 @@ void auth_free(auth *a);
 /* Host and Origin (local: 421, 403; others: cookie writes from a foreign origin 403). False: the
  * answer is filled. */
 bool auth_check_origin(auth *a, face_req *q);
+/* The same for a read in local mode, when its route is known: one by a page of another origin is
+ * refused, unless it is a link to a page of ours. */
+bool auth_check_read(auth *a, face_req *q);
 /* Fills q->who. False: the answer is filled (401, 403). May ask the store. */
 bool auth_identify(auth *a, face_req *q);
 extern const face face_login;      /* /login, /logout, /login/callback */
