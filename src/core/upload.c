@@ -177,9 +177,7 @@ ramet_status ramet_upload_finish(ramet_upload *u, ramet_attachment **out)
                          "the bytes that came do not have the SHA-256 that was given");
     u->finished = true;
     TRY(content_seal(u->to, j.row.sha));
-    j.row.id = u->id          ? u->id
-               : u->random_id ? uuid4(uuid)
-                              : uuid7(ramet_now(c->r), uuid);
+    j.row.id = u->id ? u->id : u->random_id ? uuid4(uuid) : uuid7(ramet_now(c->r), uuid);
     j.row.size = u->size;
     j.row.name = u->name;
     j.row.media_type = u->media_type;

@@ -405,11 +405,11 @@ void face_path_show(const face *const *faces, size_t n, const face_req *q, buf *
         size_t slash = *p == '/', len = strcspn(p + slash, "/");
         if (slash)
             buf_putc(out, '/');
-        /* A path that was not split is not known, nor are its secrets. */
-        if (i < q->n_segments && !secret[i])
-            buf_add(out, p + slash, len);
-        else
+        /* Of a path that leads nowhere and was not split, what is a secret cannot be told. */
+        if (i < q->n_segments ? secret[i] : !q->route)
             buf_puts(out, "***");
+        else
+            buf_add(out, p + slash, len);
         p += slash + len;
     }
 }

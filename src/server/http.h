@@ -4,8 +4,8 @@
  * its first bytes is handed on; its connections count, and are limited, like all others.
  *
  * A worker (one a core, epoll) reads a request. When it is whole, it is run: short ones at once, on
- * the worker; all others on a thread of a pool, so that a write that waits for its commit, or a long
- * search, never holds a worker. A request with a long body is admitted by its header first.
+ * the worker; all others on a thread of a pool, so that a write that waits for its commit, or a
+ * long search, never holds a worker. A request with a long body is admitted by its header first.
  *
  * Everything from outside is bounded: the header, the body (refused as soon as it is over), all
  * bodies together and those of one user, the number of connections, also of one address, the time

@@ -100,8 +100,8 @@ static void holder_give(bodies *b, holder *o)
 static bool fits(const bodies *b, const holder *o, size_t more, int *status)
 {
     size_t each = o->known ? b->most_each : b->most_each_unknown;
-    bool all = more <= b->most - b->bytes &&
-               (o->known || more <= b->most_unknown - b->bytes_unknown);
+    bool all =
+        more <= b->most - b->bytes && (o->known || more <= b->most_unknown - b->bytes_unknown);
     *status = all ? 429 : 503;
     return all && more <= each - o->bytes;
 }

@@ -34,10 +34,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define PIECE_MAX ((size_t)64 * 1024)      /* of an upload, handed to its sink at once */
+#define PIECE_MAX ((size_t)64 * 1024)       /* of an upload, handed to its sink at once */
 #define UNKNOWN_BODY_MAX ((size_t)64 << 10) /* read before it is known who asks */
-#define DROP_MAX ((int64_t)256 * 1024)     /* the rest of a refused body up to this is read */
-#define LINGER_MAX ((int64_t)8 << 20)      /* read at most, after the last answer */
+#define DROP_MAX ((int64_t)256 * 1024)      /* the rest of a refused body up to this is read */
+#define LINGER_MAX ((int64_t)8 << 20)       /* read at most, after the last answer */
 #define LINGER_US 2000000
 #define KEEP_MAX ((size_t)16 * 1024) /* memory of one buffer that a connection keeps */
 #define ANSWER_MAX ((size_t)1 << 30)
@@ -101,12 +101,12 @@ struct exchange {
     peer *p;
     http_target to;
     http_head head;
-    int64_t length;    /* Content-Length; -1 = none */
-    int64_t received;  /* bytes of the body so far */
-    int64_t sent;      /* bytes of the body of the answer */
-    int64_t handed_us; /* given to the pool */
-    int64_t paused_us; /* time in the pool: not the client's */
-    size_t reserved;   /* of http.bodies, */
+    int64_t length;        /* Content-Length; -1 = none */
+    int64_t received;      /* bytes of the body so far */
+    int64_t sent;          /* bytes of the body of the answer */
+    int64_t handed_us;     /* given to the pool */
+    int64_t paused_us;     /* time in the pool: not the client's */
+    size_t reserved;       /* of http.bodies, */
     struct holder *holder; /* by this one */
     chunk_reader chunks;
     bool ended;    /* the body is whole */
@@ -119,9 +119,9 @@ struct exchange {
     bool in_doubt; /* where the request ends cannot be told, or it was not read to its end */
     const char *if_none_match;
     const char *connection; /* of the answer: Connection; NULL: none */
-    buf start;         /* of the answer: status line and header */
-    buf packed;        /* its body, compressed; or a piece of a stream */
-    const char *bytes; /* its body: these bytes, a file (q.file), or a stream (q.stream) */
+    buf start;              /* of the answer: status line and header */
+    buf packed;             /* its body, compressed; or a piece of a stream */
+    const char *bytes;      /* its body: these bytes, a file (q.file), or a stream (q.stream) */
     size_t n_bytes;
     size_t start_at, bytes_at; /* sent so far */
     int64_t file_left;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define SIZE_DIGITS_MAX 15  /* of a chunk: 2^60 is past any limit */
-#define SKIPPED_MAX 8192    /* bytes of an extension, or of a trailer */
+#define SIZE_DIGITS_MAX 15 /* of a chunk: 2^60 is past any limit */
+#define SKIPPED_MAX 8192   /* bytes of an extension, or of a trailer */
 
 static const char lone_cr[] = "a line holds a CR that no LF follows";
 static const char lone_lf[] = "a line ends with LF alone; CRLF is needed";

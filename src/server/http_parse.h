@@ -70,7 +70,7 @@ typedef struct chunk_reader {
         IN_TRAILER, /* skipped, line by line, up to an empty one */
         IN_TRAILER_LF
     } in;
-    uint64_t left;  /* bytes of the chunk that are still to come */
+    uint64_t left; /* bytes of the chunk that are still to come */
     unsigned digits;
     size_t skipped; /* bytes of this extension, or of the trailer */
     bool empty;     /* the present line of the trailer has no bytes yet */

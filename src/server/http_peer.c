@@ -2,8 +2,8 @@
  *
  * Connections: how many there are, from where, and for how long.
  *
- * Each connection has a time when it is closed, whatever its client sends: one that sends a byte now
- * and then must not keep it for ever. One thread looks at all of them a few times a second.
+ * Each connection has a time when it is closed, whatever its client sends: one that sends a byte
+ * now and then must not keep it for ever. One thread looks at all of them a few times a second.
  *
  * A connection past a limit is taken, told so by the answer to its request, and closed; some more
  * are let in for that. What comes past those waits in the kernel's queue, or is closed.

@@ -225,7 +225,7 @@ static bool drop_step(peer *p)
 static bool to_pool(peer *p, peer_at at)
 {
     exchange *x = p->x;
-    if (!pool_enter(x->h->cfg.pool) || !peer_unlimit(p)) {
+    if (!peer_unlimit(p) || !pool_enter(x->h->cfg.pool)) {
         peer_close(p);
         return false;
     }
@@ -464,8 +464,8 @@ static bool header_long(peer *p)
     const head_scan *s = &p->scan;
     bool line = (s->first_line ? s->first_line : s->at - s->begin) > max / 2;
     char text[64];
-    snprintf(text, sizeof text, line ? "the request target is over %zu bytes"
-                                     : "the header is over %zu bytes",
+    snprintf(text, sizeof text,
+             line ? "the request target is over %zu bytes" : "the header is over %zu bytes",
              line ? max / 2 : max);
     exchange_begin(p);
     return line ? header_bad(p, 414, "uri_too_long", text)

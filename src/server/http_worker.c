@@ -21,6 +21,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -215,6 +216,9 @@ bool worker_take(http *h, peer *p)
 {
     p->w = &h->workers[h->next_worker];
     h->next_worker = (h->next_worker + 1) % h->n_workers;
+    /* Each answer, and each piece of a stream, is written at once: none waits for the next one. */
+    int one = 1;
+    setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     /* The first event may come before epoll_ctl() is back. */
     struct epoll_event e = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = p};
     return epoll_ctl(p->w->poll, EPOLL_CTL_ADD, p->fd, &e) == 0;

@@ -2,8 +2,8 @@
  *
  * origin.c: where a request comes from: no web page of somebody else may drive this server.
  *
- * In local mode all callers are who they say they are, so a browser on this machine is the danger: a
- * page whose name points to 127.0.0.1 is stopped by its Host, any other page by its Origin or by
+ * In local mode all callers are who they say they are, so a browser on this machine is the danger:
+ * a page whose name points to 127.0.0.1 is stopped by its Host, any other page by its Origin or by
  * what the browser says in Sec-Fetch-Site. That holds for reads, too: a page cannot see what they
  * answer, but it can have thousands of them run. A page on another port of this machine is as
  * foreign as any ("same-site"). In the other modes the browser adds nothing by itself but the

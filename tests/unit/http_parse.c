@@ -65,10 +65,16 @@ Test(http_parse, what_two_readers_could_take_differently_is_refused)
         size_t n;
     } bad[] = {
 #define BAD(s) {s, sizeof s - 1}
-        BAD("GET / HTTP/1.1\nHost: x\r\n\r\n"),     BAD("GET / HTTP/1.1\r\nHost: x\n\r\n"),
-        BAD("GET / HTTP/1.1\r\nHost: x\r\n\n"),     BAD("GET / HTTP/1.1\r\nHost: x\ry\r\n\r\n"),
-        BAD("GET / HTTP/1.1\r\nHost: x\0y\r\n\r\n"), BAD("GET / HTTP/1.1\r\nHo\0st: x\r\n\r\n"),
-        BAD("GET / HTTP/1.1\r\nHost: x\x7f\r\n\r\n"), BAD("\x16\x03\x01"), BAD("\n"), BAD("\r\r"),
+        BAD("GET / HTTP/1.1\nHost: x\r\n\r\n"),
+        BAD("GET / HTTP/1.1\r\nHost: x\n\r\n"),
+        BAD("GET / HTTP/1.1\r\nHost: x\r\n\n"),
+        BAD("GET / HTTP/1.1\r\nHost: x\ry\r\n\r\n"),
+        BAD("GET / HTTP/1.1\r\nHost: x\0y\r\n\r\n"),
+        BAD("GET / HTTP/1.1\r\nHo\0st: x\r\n\r\n"),
+        BAD("GET / HTTP/1.1\r\nHost: x\x7f\r\n\r\n"),
+        BAD("\x16\x03\x01"),
+        BAD("\n"),
+        BAD("\r\r"),
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         for (size_t cut = 1; cut <= bad[i].n; cut++) {
@@ -76,11 +82,17 @@ Test(http_parse, what_two_readers_could_take_differently_is_refused)
             cr_assert_eq(head_feed(bad[i].text, bad[i].n, cut, &s), HEAD_BAD, "%zu", i);
             cr_assert_not_null(s.wrong);
         }
-    static const char *const lines[] = {
-        "GET /\r\n\r\n", "GET\r\n\r\n", "G@T / HTTP/1.1\r\n\r\n", " / HTTP/1.1\r\n\r\n",
-        "GET / HTTP/1.1 \r\n\r\n", "GET / HTTP/11\r\n\r\n", "GET / http/1.1\r\n\r\n",
-        "GET / HTTP/1.1\r\nA: b\r\n folded: c\r\n\r\n", "GET / HTTP/1.1\r\nA : b\r\n\r\n",
-        "GET / HTTP/1.1\r\n: b\r\n\r\n", "GET / HTTP/1.1\r\nA\r\n\r\n"};
+    static const char *const lines[] = {"GET /\r\n\r\n",
+                                        "GET\r\n\r\n",
+                                        "G@T / HTTP/1.1\r\n\r\n",
+                                        " / HTTP/1.1\r\n\r\n",
+                                        "GET / HTTP/1.1 \r\n\r\n",
+                                        "GET / HTTP/11\r\n\r\n",
+                                        "GET / http/1.1\r\n\r\n",
+                                        "GET / HTTP/1.1\r\nA: b\r\n folded: c\r\n\r\n",
+                                        "GET / HTTP/1.1\r\nA : b\r\n\r\n",
+                                        "GET / HTTP/1.1\r\n: b\r\n\r\n",
+                                        "GET / HTTP/1.1\r\nA\r\n\r\n"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         arena *a = arena_new();
         http_head h;
@@ -134,15 +146,24 @@ Test(http_parse, chunks_that_are_none)
         chunk_state st;
     } bad[] = {
 #define CHUNKS(s, st) {s, sizeof s - 1, st}
-        CHUNKS("\r\n", CHUNK_BAD),           CHUNKS("g\r\n", CHUNK_BAD),
-        CHUNKS("-1\r\n", CHUNK_BAD),         CHUNKS("0x1\r\n", CHUNK_BAD),
-        CHUNKS(" 1\r\n", CHUNK_BAD),         CHUNKS("1 \r\n", CHUNK_BAD),
-        CHUNKS("1\nx\r\n", CHUNK_BAD),       CHUNKS("1\rx", CHUNK_BAD),
-        CHUNKS("1\r\nx\n", CHUNK_BAD),       CHUNKS("1\r\nxy", CHUNK_BAD),
-        CHUNKS("1\r\nx\r0", CHUNK_BAD),      CHUNKS("1;a\n\r\n", CHUNK_BAD),
-        CHUNKS("1;a\0\r\n", CHUNK_BAD),      CHUNKS("0\r\n\n", CHUNK_BAD),
-        CHUNKS("0\r\nX: y\n\r\n", CHUNK_BAD), CHUNKS("0\r\nX: \0\r\n\r\n", CHUNK_BAD),
-        CHUNKS("1000000000000000\r\n", CHUNK_OVER), CHUNKS("0000000000000001\r\n", CHUNK_OVER),
+        CHUNKS("\r\n", CHUNK_BAD),
+        CHUNKS("g\r\n", CHUNK_BAD),
+        CHUNKS("-1\r\n", CHUNK_BAD),
+        CHUNKS("0x1\r\n", CHUNK_BAD),
+        CHUNKS(" 1\r\n", CHUNK_BAD),
+        CHUNKS("1 \r\n", CHUNK_BAD),
+        CHUNKS("1\nx\r\n", CHUNK_BAD),
+        CHUNKS("1\rx", CHUNK_BAD),
+        CHUNKS("1\r\nx\n", CHUNK_BAD),
+        CHUNKS("1\r\nxy", CHUNK_BAD),
+        CHUNKS("1\r\nx\r0", CHUNK_BAD),
+        CHUNKS("1;a\n\r\n", CHUNK_BAD),
+        CHUNKS("1;a\0\r\n", CHUNK_BAD),
+        CHUNKS("0\r\n\n", CHUNK_BAD),
+        CHUNKS("0\r\nX: y\n\r\n", CHUNK_BAD),
+        CHUNKS("0\r\nX: \0\r\n\r\n", CHUNK_BAD),
+        CHUNKS("1000000000000000\r\n", CHUNK_OVER),
+        CHUNKS("0000000000000001\r\n", CHUNK_OVER),
     };
     buf out;
     buf_init(&out, 1000);
