@@ -151,14 +151,17 @@ static ramet_status make_started(cx *x, const char *id, const ramet_make *m, ses
     return RAMET_OK;
 }
 
-bool session_is_conversation(cx *x, const session_row *s)
+ramet_status session_hidden(cx *x, const session_row *s)
 {
     db_stmt *q = db_query(x->d, Q_origin_get);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
-    bool yes = q_row(q);
+    bool conversation = q_row(q);
     q_end(q);
-    return yes;
+    TRY(cx_status(x));
+    call_fail(x->c, RAMET_HIDDEN, "session", "there is no session %s", s->id);
+    x->c->err.conversation = conversation;
+    return RAMET_HIDDEN;
 }
 
 static void origin_write(cx *x, const session_row *s, const session_row *from, const char *entry)
