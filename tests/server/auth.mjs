@@ -127,7 +127,7 @@ test('local: a read of a foreign page is refused, before it costs anything', asy
   const s = await start({ args: ['--cors-origins', 'https://app.example'] });
   // fetch() sends Sec-Fetch-* of its own.
   const read = async (path, headers, method = 'GET') => plain(s, method, path, { Host: `localhost:${s.port}`, ...headers });
-  const paths = ['/ramet/v1/me', '/ramet/v1/sessions', '/ramet/v1/backup', '/ramet/v1/events', '/ramet/v1/search?q=x', '/api/sessions', '/v1/conversations',
+  const paths = ['/ramet/v1/me', '/ramet/v1/sessions', '/ramet/v1/store/backup', '/ramet/v1/events', '/ramet/v1/search?q=x', '/api/sessions', '/v1/conversations',
                  '/a2a/echo', '/api/v2/sandboxes', '/healthz', '/metrics', '/openapi.json'];
   const img = { 'Sec-Fetch-Mode': 'no-cors', 'Sec-Fetch-Dest': 'image' };
   const link = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document', 'Sec-Fetch-User': '?1' };
@@ -153,7 +153,7 @@ test('local: a read of a foreign page is refused, before it costs anything', asy
   for (const site of ['same-origin', 'none']) assert.equal((await read('/ramet/v1/me', { ...img, 'Sec-Fetch-Site': site }))[0], 200, site);
   // A link may lead to the page and to the documents, and nowhere else.
   for (const path of ['/', '/docs', '/login']) assert.ok((await read(path, { ...link, 'Sec-Fetch-Site': 'cross-site' }))[0] < 400, path);
-  for (const path of ['/ramet/v1/sessions', '/ramet/v1/backup', '/api/sessions'])
+  for (const path of ['/ramet/v1/sessions', '/ramet/v1/store/backup', '/api/sessions'])
     assert.equal((await read(path, { ...link, 'Sec-Fetch-Site': 'cross-site' }))[0], 403, path);
 });
 

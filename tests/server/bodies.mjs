@@ -233,7 +233,6 @@ test('a server that stops takes the rest of a body that it has admitted', async 
   await eventually(() => assert.match(s.err, /stopping/));
   w.send(sized(200000));
   await w.until(/ 201 /);
-  assert.equal(w.answers()[0].headers.connection, 'close');
   assert.deepEqual(await s.end, { code: 0, signal: null });
 });
 
