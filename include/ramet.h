@@ -147,6 +147,7 @@ typedef struct ramet_error {
     char message[512]; /* one line: what, which value, what to do */
     char field[48];    /* the argument at fault, "" when none is */
     bool hidden;       /* RAMET_ATTACHMENT_NOT_FOUND: it is there, but the caller may not know */
+    bool conversation; /* RAMET_HIDDEN: the session was made by a ramet_make */
     ramet_head head;   /* RAMET_HEAD_MOVED: the present head; its entry_id lives in the call */
 } ramet_error;
 
@@ -1468,7 +1469,8 @@ typedef struct ramet_upload_in {
     const char *sha256;     /* hex; NULL: not checked */
     int64_t max_bytes;      /* 0 = limits.attachment_bytes */
     int64_t life_us;        /* how long it stays while no entry refers to it; 0 = 24 hours */
-    const char *id;         /* that of a ramet_fetch, which it is then the end of; NULL: a UUIDv7 */
+    const char *id; /* that of a ramet_fetch, which it is then the end of; NULL: a UUIDv7, */
+    bool random_id; /* or a random UUID (version 4) */
 } ramet_upload_in;
 /* Bytes come in pieces; nothing is held in memory. After a failure, or instead of finish, abort. */
 RAMET_API ramet_status ramet_upload_begin(ramet_call *c, const ramet_upload_in *in,

@@ -209,6 +209,20 @@ void random_bytes(void *p, size_t n)
 static pthread_mutex_t uuid_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t uuid_last; /* milliseconds << 12 | counter */
 
+static const char *uuid_text(const uint8_t b[16], char out[UUID_TEXT])
+{
+    char hex[33];
+    hex_encode(b, 16, hex);
+    char *o = out;
+    for (int i = 0; i < 32; i++) {
+        if (i == 8 || i == 12 || i == 16 || i == 20)
+            *o++ = '-';
+        *o++ = hex[i];
+    }
+    *o = 0;
+    return out;
+}
+
 const char *uuid7(int64_t now_us, char out[UUID_TEXT])
 {
     uint8_t b[16];
@@ -224,16 +238,16 @@ const char *uuid7(int64_t now_us, char out[UUID_TEXT])
     b[6] = (uint8_t)(0x70 | (id >> 8 & 0x0f));
     b[7] = (uint8_t)id;
     b[8] = (uint8_t)(0x80 | (b[8] & 0x3f));
-    char hex[33];
-    hex_encode(b, 16, hex);
-    char *o = out;
-    for (int i = 0; i < 32; i++) {
-        if (i == 8 || i == 12 || i == 16 || i == 20)
-            *o++ = '-';
-        *o++ = hex[i];
-    }
-    *o = 0;
-    return out;
+    return uuid_text(b, out);
+}
+
+const char *uuid4(char out[UUID_TEXT])
+{
+    uint8_t b[16];
+    random_bytes(b, sizeof b);
+    b[6] = (uint8_t)(0x40 | (b[6] & 0x0f));
+    b[8] = (uint8_t)(0x80 | (b[8] & 0x3f));
+    return uuid_text(b, out);
 }
 
 /* ---- hex */

@@ -31,6 +31,7 @@ bool time_parse(const char *s, int64_t *us);
 #define UUID_TEXT 37
 /* UUIDv7; of one process they grow strictly. */
 const char *uuid7(int64_t now_us, char out[UUID_TEXT]);
+const char *uuid4(char out[UUID_TEXT]); /* random */
 void random_bytes(void *p, size_t n);
 
 /* ---- hex */

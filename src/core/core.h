@@ -254,6 +254,8 @@ ramet_level level_in(cx *x, int64_t tree);
 ramet_level session_level(cx *x, const session_row *s);
 /* By the caller's own rights: a link in the call does not count here. */
 bool session_visible(cx *x, const session_row *s);
+/* RAMET_HIDDEN, and whether it was made by a ramet_make (O2). */
+ramet_status session_hidden(cx *x, const session_row *s);
 /* The same where the caller's level in the tree is known: for long lists. */
 bool session_seen(const cx *x, ramet_level level, const session_row *s);
 /* Loads a living session and checks access; otherwise sets the call's error. */

@@ -66,7 +66,7 @@ ramet_status ramet_fetch_add(ramet_call *c, const char *url, const char *name,
     TRY(check_chars(c, "media_type", media_type, 255, RAMET_TOO_LARGE));
     TRY(check_life(c, "life", life_us));
     int64_t now = ramet_now(c->r);
-    j.row = (ramet_fetch){.id = arena_strdup(c->a, uuid7(now, uuid)),
+    j.row = (ramet_fetch){.id = arena_strdup(c->a, uuid4(uuid)),
                           .url = arena_strdup(c->a, url),
                           .name = name ? arena_strdup(c->a, name) : "",
                           .media_type = media_type ? arena_strdup(c->a, media_type) : "",

@@ -5,8 +5,9 @@
  *
  *   O1  Lineage counts once, when the session is made. Whoever comes second appends to what the
  *       first has made, whatever he says about lineage.
- *   O2  A row of `origin` is written with its session and never changes. A session without one was
- *       made by a user without a client, and started by nobody.
+ *   O2  A row of `origin` is written with each session that is made here, and never changes. A
+ *       session without one was made otherwise (or, before that was so, by a user without a client,
+ *       and started by nobody).
  */
 #include "core/make.h"
 
@@ -150,11 +151,22 @@ static ramet_status make_started(cx *x, const char *id, const ramet_make *m, ses
     return RAMET_OK;
 }
 
+ramet_status session_hidden(cx *x, const session_row *s)
+{
+    db_stmt *q = db_query(x->d, Q_origin_get);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    bool conversation = q_row(q);
+    q_end(q);
+    TRY(cx_status(x));
+    call_fail(x->c, RAMET_HIDDEN, "session", "there is no session %s", s->id);
+    x->c->err.conversation = conversation;
+    return RAMET_HIDDEN;
+}
+
 static void origin_write(cx *x, const session_row *s, const session_row *from, const char *entry)
 {
     const char *client = x->c->client ? x->c->client : "";
-    if (!*client && !from->no)
-        return;
     db_stmt *q = db_query(x->d, Q_origin_add);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);

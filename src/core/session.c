@@ -142,7 +142,7 @@ static ramet_status access_check(cx *x, const session_row *s, need what)
         if (share_gives(x, s, NEED_READ))
             return call_fail(x->c, RAMET_FORBIDDEN, "session",
                              "the share link of session %s does not allow this", s->id);
-        return call_fail(x->c, RAMET_HIDDEN, "session", "there is no session %s", s->id);
+        return session_hidden(x, s);
     }
     /* A private session is its owner's alone, whatever his level in the tree. */
     if (what == NEED_READ || what == NEED_TREE || !x->c->user ||

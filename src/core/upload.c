@@ -17,6 +17,7 @@ struct ramet_upload {
     sha *hash;
     int64_t size, most;
     char *name, *media_type, *id; /* id NULL: one is made */
+    bool random_id;
     int64_t life_us;
     uint8_t want[HASH_LEN];
     bool check; /* against `want` */
@@ -81,6 +82,7 @@ ramet_status ramet_upload_begin(ramet_call *c, const ramet_upload_in *in, ramet_
     memcpy(u->want, want, HASH_LEN);
     u->life_us = in->life_us ? in->life_us : UNUSED_US;
     u->id = xstrdup(in->id);
+    u->random_id = in->random_id;
     u->name = xstrdup(in->name ? in->name : "");
     u->media_type = xstrdup(in->media_type ? in->media_type : "");
     sha_begin(u->hash);
@@ -175,7 +177,7 @@ ramet_status ramet_upload_finish(ramet_upload *u, ramet_attachment **out)
                          "the bytes that came do not have the SHA-256 that was given");
     u->finished = true;
     TRY(content_seal(u->to, j.row.sha));
-    j.row.id = u->id ? u->id : uuid7(ramet_now(c->r), uuid);
+    j.row.id = u->id ? u->id : u->random_id ? uuid4(uuid) : uuid7(ramet_now(c->r), uuid);
     j.row.size = u->size;
     j.row.name = u->name;
     j.row.media_type = u->media_type;

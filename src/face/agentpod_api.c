@@ -81,7 +81,7 @@ static const face_route routes[] = {
  .about = "`session.created`, `fork.created`, `session.updated` (tags, title, merge), `session.restored`: with `fork`, a SessionFork. `session.deleted`. "
           "`branches.updated`: with the members of SessionBranches, after an edit, a regeneration, a switch, a sync, a rewind. `message.created`: with `messages`. "
           "All have `type`, `sandboxId`, `sessionId`, `at`. `reset`: events were missed, read anew. Without `Last-Event-ID` (or `after`): from now on.",
- .query = FIELDS(F("after", INT, "events past this number", .least = 0, .most = INT64_MAX), F("token", TEXT, "API key, for what cannot send headers"))},
+ .query = FIELDS(F("after", INT, "events past this number", .least = 0, .most = INT64_MAX), F("token", TEXT, "API key, for what cannot send headers", .secret = true))},
 
 /* ------------------------------------------------------------------ sessions */
 {.method = "POST", .path = S1 "/fork", .name = "createSessionFork", .group = "Forks", .flags = WRITE,

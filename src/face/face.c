@@ -364,6 +364,75 @@ face_found face_find(const face *const *faces, size_t n, face_req *q, const char
     return FACE_NO_METHOD;
 }
 
+/* ----------------------------------------------------------------------- showing */
+
+static bool param_secret(const face *f, const char *part, size_t n)
+{
+    for (const char *s = f->secrets; s && *s; s += strspn(s, "|")) {
+        size_t len = strcspn(s, "|");
+        if (len == n - 2 && memcmp(s, part + 1, len) == 0)
+            return true;
+        s += len;
+    }
+    return false;
+}
+
+/* Marks the segments that are secrets by that route, as far as the path is like its own. */
+static void secrets_mark(const face *f, const char *path, const face_req *q, bool *secret)
+{
+    const char *s;
+    size_t i = 0, n;
+    for (; (n = template_next(&path, &s)) && i < q->n_segments; i++) {
+        if (s[0] == '{' && s[1] == '*')
+            return;
+        if (!segment_fits(s, n, q->segments[i]))
+            return;
+        secret[i] = secret[i] || (s[0] == '{' && param_secret(f, s, n));
+    }
+}
+
+void face_path_show(const face *const *faces, size_t n, const face_req *q, buf *out)
+{
+    bool *secret = arena_array(q->a, q->n_segments + 1, sizeof *secret);
+    memset(secret, 0, (q->n_segments + 1) * sizeof *secret);
+    if (q->route)
+        secrets_mark(q->face, q->route->path, q, secret);
+    for (size_t f = 0; f < n && !q->route; f++)
+        for (const face_route *r = faces[f]->routes; r->method; r++)
+            secrets_mark(faces[f], r->path, q, secret);
+    const char *p = q->path;
+    for (size_t i = 0; *p; i++) {
+        size_t slash = *p == '/', len = strcspn(p + slash, "/");
+        if (slash)
+            buf_putc(out, '/');
+        /* Of a path that leads nowhere and was not split, what is a secret cannot be told. */
+        if (i < q->n_segments ? secret[i] : !q->route)
+            buf_puts(out, "***");
+        else
+            buf_add(out, p + slash, len);
+        p += slash + len;
+    }
+}
+
+static bool query_shown(const face_req *q, const char *name)
+{
+    if (!q->route)
+        return false;
+    for (const face_field *f = q->route->query; f && f->name; f++)
+        if (strcmp(f->name, name) == 0)
+            return !f->secret;
+    return strcmp(name, "user_id") == 0;
+}
+
+void face_query_show(const face_req *q, buf *out)
+{
+    for (size_t i = 0; i < q->n_query; i++)
+        buf_printf(out, "%s%.200s=%.200s", i ? "&" : "", q->query[i].name,
+                   query_shown(q, q->query[i].name) ? q->query[i].value : "***");
+}
+
+/* ----------------------------------------------------------------------- running */
+
 /* The scope of a key is (user, method, path); a path may be longer than a scope. */
 static const char *once_scope(face_req *q, sha *h)
 {
@@ -444,12 +513,18 @@ static void position_answer(face_req *q)
         face_add(q, "X-Ramet-Position", ramet_position_text(at, text));
 }
 
+bool face_check_role(face_req *q)
+{
+    if (!(q->route->flags & ROUTE_ADMIN) || q->who.admin)
+        return true;
+    face_fail(q, 403, "forbidden", NULL, "this is for administrators alone");
+    return false;
+}
+
 void face_run(face_req *q)
 {
-    if ((q->route->flags & ROUTE_ADMIN) && !q->who.admin) {
-        face_fail(q, 403, "forbidden", NULL, "this is for administrators alone");
+    if (!face_check_role(q))
         return;
-    }
     if (!position_prepare(q) || !once_prepare(q))
         return;
     size_t n_headers = q->n_headers;

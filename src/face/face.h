@@ -54,6 +54,7 @@ typedef struct face_field {
     const char *words;  /* FIELD_ENUM */
     const char *schema; /* a face_schema by name */
     int64_t least, most;
+    bool secret; /* its value is left out of logs */
 } face_field;
 
 /* A named shape, for the documents ("Session", "Entry", "EntryIn" …). */
@@ -119,6 +120,7 @@ typedef struct face {
     const face_schema *schemas; /* NULL: none */
     const face_param *params;   /* NULL: none */
     const char *uuids;          /* those of them that must be UUIDs, parted by |; NULL: none */
+    const char *secrets;        /* … and that are left out of logs */
     /* Writes an error in the shape of the protocol; q->out is empty and q->status set. NULL: the
      * shape of the native API. `code` is stable, `field` may be NULL. */
     void (*fail)(face_req *q, const char *code, const char *field, const char *message);
@@ -348,6 +350,13 @@ face_found face_find(const face *const *faces, size_t n, face_req *q, const char
 /* Reads query and body by the route's fields. False: the answer is filled. */
 bool face_check_query(face_req *q);
 bool face_check_body(face_req *q);
+/* Whether the caller has the role that the route needs. False: the answer is filled. */
+bool face_check_role(face_req *q);
+/* The path and the query as they may be logged: *** stands for secrets. Of a request without a
+ * route, what a route of the same beginning takes for a secret is one, and all values of the query
+ * are. */
+void face_path_show(const face *const *faces, size_t n, const face_req *q, buf *out);
+void face_query_show(const face_req *q, buf *out);
 const face_schema *face_schema_find(const face *f, const char *name); /* NULL-safe */
 /* Runs it, with its idempotency key. */
 void face_run(face_req *q);

@@ -183,5 +183,5 @@ const face face_kagent = {
              "Who asks: the parameter `user_id`, else the header `X-User-Id`, else the default user (in the modes with tokens: the token's user). "
              "A call with `X-Agent-Name` and no user is the agent's own, and reaches that agent's sessions alone; with tokens it needs the role `agent`, "
              "and may name the user that it is made for.",
-    .routes = routes, .schemas = kagent_schemas, .params = params,
+    .routes = routes, .schemas = kagent_schemas, .params = params, .secrets = "token",
 };

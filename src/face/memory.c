@@ -96,11 +96,22 @@ static void not_found(face_req *q, const char *what, const char *id)
     memory_refuse(q, 404, "not_found", arena_printf(q->a, "%s not found: %s", what, id), NULL);
 }
 
+bool memory_file_told(const ramet_error *e, const char *id)
+{
+    return e->hidden && face_is_uuid(id) && id[14] == '4';
+}
+
 void memory_error(face_req *q, const char *id)
 {
     const ramet_error *e = ramet_call_error(q->c);
     const char *field = field_name(e->field);
     switch (e->status) {
+    case RAMET_HIDDEN:
+        if (e->conversation) {
+            memory_refuse(q, 403, "forbidden", "forbidden", NULL);
+            return;
+        }
+        /* fall through */
     case RAMET_SESSION_NOT_FOUND:
         if (strcmp(e->field, "fork_of") == 0)
             id = face_text(q, "forkedAtConversationId");
@@ -116,7 +127,7 @@ void memory_error(face_req *q, const char *id)
         not_found(q, "membership", id);
         return;
     case RAMET_ATTACHMENT_NOT_FOUND:
-        if (e->hidden) {
+        if (memory_file_told(e, strchr(e->message, ' ') ? strrchr(e->message, ' ') + 1 : "")) {
             memory_refuse(q, 403, "forbidden", "forbidden", NULL);
             return;
         }
@@ -125,7 +136,6 @@ void memory_error(face_req *q, const char *id)
                                    strchr(e->message, ' ') ? strrchr(e->message, ' ') : ""),
                       NULL);
         return;
-    case RAMET_HIDDEN:
     case RAMET_FORBIDDEN:
         memory_refuse(q, 403, "forbidden", "forbidden", NULL);
         return;

@@ -27,6 +27,9 @@ void memory_invalid(face_req *q, const char *message);
 /* The last error of the call, about a conversation: 404, 403, 400 validation_error, 409. `id` is
  * the conversation that the path names. */
 void memory_error(face_req *q, const char *id);
+/* Whether a stranger is told of an attachment that he may not see: memory-service answers 403 for
+ * those that it has. Its own have random ids; those of other faces are told of nowhere. */
+bool memory_file_told(const ramet_error *e, const char *id);
 /* {"key": "value"} */
 const char *memory_detail(face_req *q, const char *key, const char *value);
 

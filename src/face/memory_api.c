@@ -225,5 +225,5 @@ const face face_memory = {
     .about = "For clients of memory-service, as they are. A conversation is a session; its forks are the tree. Errors are "
              "`{\"code\", \"error\", \"requestId\", \"details\"?}`. Unknown parameters and members are not looked at.\n"
              "Who asks: `Authorization: Bearer`; `X-API-Key` or `X-Client-ID` names the client, which the channels `context` and `journal` belong to.",
-    .routes = routes, .schemas = memory_schemas, .params = params, .uuids = "transferId|attachmentId|entryId",
+    .routes = routes, .schemas = memory_schemas, .params = params, .uuids = "transferId|attachmentId|entryId", .secrets = "token",
 };

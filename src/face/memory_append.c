@@ -184,7 +184,7 @@ static bool file_take(face_req *q, const char *id, memory_again *again, ramet_at
     if (ramet_attachment_get(q->c, id, out) != RAMET_OK) {
         ramet_fetch *f;
         const ramet_error *e = ramet_call_error(q->c);
-        if (e->status == RAMET_ATTACHMENT_NOT_FOUND && !e->hidden &&
+        if (e->status == RAMET_ATTACHMENT_NOT_FOUND && !memory_file_told(e, id) &&
             ramet_fetch_get(q->c, id, &f) == RAMET_OK)
             memory_refuse(q, 409, NULL, MEMORY_NOT_READY, NULL);
         else
@@ -193,7 +193,7 @@ static bool file_take(face_req *q, const char *id, memory_again *again, ramet_at
     }
     if ((*out)->expires)
         return true;
-    *shown = arena_strdup(q->a, uuid7(time_now_us(), uuid));
+    *shown = arena_strdup(q->a, uuid4(uuid));
     ramet_again a = {id, *shown};
     VEC_PUSH(q->a, again, a);
     return true;

@@ -25,9 +25,9 @@ static const char *header(face_req *q, const char *name)
 void memory_file_error(face_req *q, const char *id)
 {
     const ramet_error *e = ramet_call_error(q->c);
-    if (e->status == RAMET_ATTACHMENT_NOT_FOUND && !e->hidden)
+    if (e->status == RAMET_ATTACHMENT_NOT_FOUND && !memory_file_told(e, id))
         memory_refuse(q, 404, NULL, arena_printf(q->a, "attachment not found: %s", id), NULL);
-    else if (e->hidden || e->status == RAMET_FORBIDDEN)
+    else if (e->status == RAMET_ATTACHMENT_NOT_FOUND || e->status == RAMET_FORBIDDEN)
         memory_refuse(q, 403, NULL, "forbidden", NULL);
     else if (e->status == RAMET_TOO_LARGE)
         memory_refuse(q, 413, NULL, e->message, NULL);
@@ -241,6 +241,8 @@ void memory_file_signed(face_req *q)
     const char *token = face_path(q, "token"), *disposition, *dot = strchr(token, '.');
     ramet_attachment *a;
     int fd;
+    /* The address is the key. */
+    face_add(q, "Referrer-Policy", "no-referrer");
     if (!disposition_read(q, &disposition))
         return;
     int64_t expires = dot ? strtoll(dot + 1, NULL, 10) : 0;

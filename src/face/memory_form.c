@@ -199,7 +199,8 @@ static bool part_begin(form *f, size_t end)
     f->in_file = name && strcmp(name, "file") == 0 && !f->to;
     if (!f->in_file)
         return true;
-    ramet_upload_in in = {.name = file, .media_type = type, .life_us = f->life_us};
+    ramet_upload_in in = {
+        .name = file, .media_type = type, .life_us = f->life_us, .random_id = true};
     if (ramet_upload_begin(q->c, &in, &f->to) == RAMET_OK)
         return true;
     memory_file_error(q, "");
@@ -288,7 +289,8 @@ bool memory_file_begin(face_req *q, const char *name, const char *type)
     if (!face_call(q) || !life_read(q, &f->life_us))
         return false;
     buf_init(&f->held, 0);
-    ramet_upload_in in = {.name = name, .media_type = type, .life_us = f->life_us};
+    ramet_upload_in in = {
+        .name = name, .media_type = type, .life_us = f->life_us, .random_id = true};
     if (ramet_upload_begin(q->c, &in, &f->to) != RAMET_OK) {
         memory_file_error(q, "");
         return false;

@@ -222,7 +222,8 @@ static void transfer_error(face_req *q, const char *id)
     const ramet_error *e = ramet_call_error(q->c);
     if (e->status == RAMET_TRANSFER_NOT_FOUND)
         memory_refuse(q, 404, NULL, arena_printf(q->a, "transfer not found: %s", id), NULL);
-    else if (e->status == RAMET_SESSION_NOT_FOUND)
+    else if (e->status == RAMET_SESSION_NOT_FOUND ||
+             (e->status == RAMET_HIDDEN && !e->conversation))
         memory_refuse(q, 404, NULL, arena_printf(q->a, "conversation not found: %s", id), NULL);
     else if (e->status == RAMET_FORBIDDEN || e->status == RAMET_HIDDEN)
         memory_refuse(q, 403, NULL, "forbidden", NULL);

@@ -391,6 +391,12 @@ static bool auth_begin(auth *a, char *message)
                      loop ? grpc : a->host);
             return false;
         }
+        if (auth_any_origin(cfg->cors)) {
+            snprintf(message, AUTH_MESSAGE,
+                     "cors-origins is *, which would open auth local to every web page; name the "
+                     "origins, or use auth tokens or oidc");
+            return false;
+        }
         if (cfg->default_user && *cfg->default_user && !auth_id_valid(cfg->default_user)) {
             snprintf(message, AUTH_MESSAGE, "default-user must be 1 to 255 bytes of UTF-8");
             return false;

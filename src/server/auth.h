@@ -117,6 +117,7 @@ void auth_refuse(face_req *q, auth_verdict v, const char *why);
 /* Whether the browser is on https, as far as can be told. */
 bool auth_secure(auth *a, face_req *q);
 bool auth_is_loopback(const char *host); /* 127.0.0.0/8, ::1 (no brackets), localhost */
+bool auth_any_origin(const char *list);  /* cors-origins has a * */
 /* 1 to 255 bytes of UTF-8 without control characters. */
 bool auth_id_valid(const char *s);
 

@@ -4,16 +4,14 @@
  * its first bytes is handed on; its connections count, and are limited, like all others.
  *
  * A worker (one a core, epoll) reads a request. When it is whole, it is run: short ones at once, on
- * the worker; all others on a thread of a pool, while the connection is suspended, so that a write
- * that waits for its commit, or a long search, never holds a worker.
+ * the worker; all others on a thread of a pool, so that a write that waits for its commit, or a
+ * long search, never holds a worker. A request with a long body is admitted by its header first.
  *
- * Everything from outside is bounded: the header, the body (refused as soon as it is over), the
- * number of connections, also of one address, the time that a request may take to arrive and that
- * a connection may be idle.
+ * Everything from outside is bounded: the header, the body (refused as soon as it is over), all
+ * bodies together and those of one user, the number of connections, also of one address, the time
+ * that a request may take to arrive and that a connection may be idle.
  *
- * What is no HTTP never gets here: libmicrohttpd closes the connection, or answers by itself, in
- * HTML: a broken line or chunk and a Content-Length that is no number with 400, one past 64 bits
- * with 413, another version with 505, a header far over the limit with 414 or 431.
+ * What is no HTTP is answered in the form of all other errors, and the connection is closed.
  */
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
@@ -26,6 +24,9 @@ typedef struct http http;
 /* What a request is run by. */
 typedef struct http_target {
     void (*run)(face_req *q, void *arg); /* fills the answer */
+    /* Finds out who asks, from the header, before a body is read; on a thread of the pool. False:
+     * the answer is filled. It may be left to run(), when the body is small. NULL: anybody may. */
+    bool (*admit)(face_req *q, void *arg);
     void *arg;
     bool quick;      /* may run on the worker */
     size_t body_max; /* 0 = the server's */
@@ -37,6 +38,7 @@ typedef struct http_config {
     const char *address; /* a literal */
     int port;            /* 0 picks a free one */
     size_t header_max, body_max;
+    size_t bodies_max, bodies_per_user; /* held at once; at least one of body_max always fits */
     int connections, connections_per_address;
     int idle_s, request_s;
     int workers;

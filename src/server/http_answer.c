@@ -3,21 +3,28 @@
  * The answer of a request: conditions, compression, headers.
  *
  * The body is sent from where it was written (q->out, or what it was packed into), which stays with
- * the exchange until the answer is sent: nothing is copied.
+ * the exchange until the answer is sent: nothing is copied. The thread that ran the request writes
+ * the header and packs the body; the worker only sends.
  */
 #include "server/http_own.h"
 
 #include "base/util.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#define GZIP_MIN 4096 /* smaller bodies are sent as they are */
+#define GZIP_MIN 4096                  /* smaller bodies are sent as they are */
+#define FILE_STEP ((size_t)256 * 1024) /* of a file, sent at once */
+#define STREAM_KEEP 1024               /* memory that a quiet stream keeps here */
 
 #define HTML_POLICY                                                                                \
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' "     \
@@ -106,36 +113,44 @@ static bool body_pack(exchange *x)
 
 /* --------------------------------------------------------------------- headers */
 
-static void add(struct MHD_Response *r, const char *name, const char *value)
+/* A value that would end its line is left out: it could pass for another header. */
+static void add(exchange *x, const char *name, const char *value)
 {
-    MHD_add_response_header(r, name, value);
+    if (strpbrk(name, "\r\n:") || strpbrk(value, "\r\n"))
+        return;
+    buf_puts(&x->start, name);
+    buf_puts(&x->start, ": ");
+    buf_puts(&x->start, value);
+    buf_puts(&x->start, "\r\n");
 }
 
-static void add_common(exchange *x, struct MHD_Response *r, bool body)
+static void add_common(exchange *x, bool body)
 {
     face_req *q = &x->q;
     const char *type = q->type ? q->type : "application/json";
     if (body)
-        add(r, "Content-Type", type);
-    add(r, "X-Request-ID", q->id);
-    add(r, "X-Content-Type-Options", "nosniff");
+        add(x, "Content-Type", type);
+    add(x, "X-Request-ID", q->id);
+    add(x, "X-Content-Type-Options", "nosniff");
     if (!added(q, "Referrer-Policy"))
-        add(r, "Referrer-Policy", q->face && q->face->referrer ? q->face->referrer : "no-referrer");
+        add(x, "Referrer-Policy", q->face && q->face->referrer ? q->face->referrer : "no-referrer");
     if (body && strncmp(type, "text/html", 9) == 0) {
-        add(r, "X-Frame-Options", "DENY");
+        add(x, "X-Frame-Options", "DENY");
         if (!added(q, "Content-Security-Policy"))
-            add(r, "Content-Security-Policy", HTML_POLICY);
+            add(x, "Content-Security-Policy", HTML_POLICY);
     }
     if (!q->cacheable)
-        add(r, "Cache-Control", "no-store");
+        add(x, "Cache-Control", "no-store");
     else if (!added(q, "Cache-Control"))
-        add(r, "Cache-Control", "private, no-cache");
-    if (x->close || atomic_load_explicit(&x->h->stopping, memory_order_relaxed))
-        add(r, "Connection", "close");
+        add(x, "Cache-Control", "private, no-cache");
+    if (x->close)
+        add(x, "Connection", "close");
+    else if (x->connection)
+        add(x, "Connection", x->connection);
 }
 
 /* Vary is one header: what compression depends on, and what the request's runner said. */
-static void add_own(exchange *x, struct MHD_Response *r, bool packed)
+static void add_own(exchange *x, bool packed)
 {
     face_req *q = &x->q;
     const char *vary = NULL;
@@ -144,51 +159,83 @@ static void add_own(exchange *x, struct MHD_Response *r, bool packed)
         if (strcasecmp(h->name, "Vary") == 0)
             vary = vary ? arena_printf(q->a, "%s, %s", vary, h->value) : h->value;
         else if (packed && strcasecmp(h->name, "ETag") == 0 && h->value[0] == '"')
-            add(r, h->name, arena_printf(q->a, "W/%s", h->value));
+            add(x, h->name, arena_printf(q->a, "W/%s", h->value));
         else
-            add(r, h->name, h->value);
+            add(x, h->name, h->value);
     }
     if (q->out.n >= GZIP_MIN && is_text(q->type) && !(vary && strstr(vary, "Accept-Encoding")))
         vary = vary ? arena_printf(q->a, "Accept-Encoding, %s", vary) : "Accept-Encoding";
     if (vary)
-        add(r, "Vary", vary);
+        add(x, "Vary", vary);
+}
+
+/* ------------------------------------------------------------------ the status line */
+
+static const char *reason(int status)
+{
+    static const struct {
+        int status;
+        const char *text;
+    } all[] = {{200, "OK"},
+               {201, "Created"},
+               {202, "Accepted"},
+               {204, "No Content"},
+               {206, "Partial Content"},
+               {301, "Moved Permanently"},
+               {302, "Found"},
+               {303, "See Other"},
+               {304, "Not Modified"},
+               {307, "Temporary Redirect"},
+               {308, "Permanent Redirect"},
+               {400, "Bad Request"},
+               {401, "Unauthorized"},
+               {403, "Forbidden"},
+               {404, "Not Found"},
+               {405, "Method Not Allowed"},
+               {406, "Not Acceptable"},
+               {408, "Request Timeout"},
+               {409, "Conflict"},
+               {410, "Gone"},
+               {411, "Length Required"},
+               {412, "Precondition Failed"},
+               {413, "Content Too Large"},
+               {414, "URI Too Long"},
+               {415, "Unsupported Media Type"},
+               {416, "Range Not Satisfiable"},
+               {421, "Misdirected Request"},
+               {422, "Unprocessable Content"},
+               {428, "Precondition Required"},
+               {429, "Too Many Requests"},
+               {431, "Request Header Fields Too Large"},
+               {500, "Internal Server Error"},
+               {501, "Not Implemented"},
+               {502, "Bad Gateway"},
+               {503, "Service Unavailable"},
+               {504, "Gateway Timeout"},
+               {505, "HTTP Version Not Supported"},
+               {507, "Insufficient Storage"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].status == status)
+            return all[i].text;
+    return "Other";
+}
+
+/* "Sun, 06 Nov 1994 08:49:37 GMT"; made once a second. */
+static const char *date_text(void)
+{
+    static _Thread_local char text[32];
+    static _Thread_local time_t made;
+    struct timespec now;
+    struct tm t;
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    if (now.tv_sec != made && gmtime_r(&now.tv_sec, &t)) {
+        made = now.tv_sec;
+        strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &t);
+    }
+    return text;
 }
 
 /* --------------------------------------------------------------------- answers */
-
-static struct MHD_Response *response_file(exchange *x)
-{
-    face_req *q = &x->q;
-    struct MHD_Response *r = MHD_create_response_from_fd_at_offset64(
-        (uint64_t)q->file_size, q->file, (uint64_t)q->file_from);
-    if (r) {
-        q->file = -1; /* the response closes it */
-        x->sent = q->file_size;
-    }
-    return r;
-}
-
-static struct MHD_Response *response_bytes(exchange *x, bool packed)
-{
-    buf *b = packed ? &x->packed : &x->q.out;
-    x->sent = (int64_t)b->n;
-    return MHD_create_response_from_buffer(b->n, b->p, MHD_RESPMEM_PERSISTENT);
-}
-
-/* libmicrohttpd would send the last chunk of a body that HEAD does not have. */
-static struct MHD_Response *response_stream(exchange *x)
-{
-    face_stream *s = x->q.stream;
-    struct MHD_Response *r = NULL;
-    bool head = is_head(&x->q);
-    x->streams = !head;
-    if (!head)
-        r = stream_response(s);
-    if (!r)
-        stream_abandon(s);
-    x->stream_given = true;
-    return head ? MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT) : r;
-}
 
 static void answer_check(face_req *q)
 {
@@ -198,75 +245,146 @@ static void answer_check(face_req *q)
         face_fail(q, 500, "internal", NULL, "the request was not answered");
 }
 
-/* A 304 is made of the same body, which libmicrohttpd does not send: its length is told. */
+/* Whether the connection can go on behind this answer. The rest of a refused body is read when it
+ * is short, and it is sure that it comes. */
+static void close_decide(exchange *x)
+{
+    if (!x->ended && (x->chunked || x->expects || x->length - x->received > DROP_MAX))
+        x->in_doubt = true;
+    if (x->in_doubt || atomic_load_explicit(&x->h->stopping, memory_order_relaxed))
+        x->close = true;
+}
+
+/* What is sent behind the header, and how its length is told. */
+static void body_choose(exchange *x, bool packed)
+{
+    face_req *q = &x->q;
+    buf *b = packed ? &x->packed : &q->out;
+    bool bare = is_head(q) || q->status == 304 || q->status == 204;
+    int64_t size = q->file >= 0 ? q->file_size : (int64_t)b->n;
+    if (q->status != 204)
+        buf_printf(&x->start, "Content-Length: %lld\r\n", (long long)size);
+    if (bare)
+        return;
+    x->sent = size;
+    if (q->file >= 0) {
+        x->file_left = size;
+    } else {
+        x->bytes = b->p;
+        x->n_bytes = b->n;
+    }
+}
+
+/* HTTP/1.0 has no chunks: there the end of the connection is the end of the body. */
+static void stream_choose(exchange *x)
+{
+    bool chunks = x->head.minor > 0;
+    if (is_head(&x->q)) {
+        stream_abandon(x->q.stream);
+        x->stream_given = true;
+    } else if (chunks) {
+        add(x, "Transfer-Encoding", "chunked");
+    }
+}
+
 void answer_prepare(exchange *x)
 {
     face_req *q = &x->q;
-    struct MHD_Response *r;
     bool packed = false, body = true;
-    if (q->stream) {
-        r = response_stream(x);
-    } else {
+    close_decide(x);
+    if (!q->stream) {
         answer_check(q);
         packed = q->file < 0 && body_pack(x);
         body = q->file >= 0 || q->out.n;
-        r = q->file >= 0 ? response_file(x) : response_bytes(x, packed);
         if (not_modified(x))
             q->status = 304;
+    } else if (!x->head.minor) {
+        x->close = true;
     }
-    if (r) {
-        add_common(x, r, body);
-        if (packed)
-            add(r, "Content-Encoding", "gzip");
-        add_own(x, r, packed);
-    }
-    x->response = r;
+    buf_clear(&x->start);
+    buf_printf(&x->start, "HTTP/1.1 %d %s\r\nDate: %s\r\n", q->status, reason(q->status),
+               date_text());
+    add_common(x, body);
+    if (packed)
+        add(x, "Content-Encoding", "gzip");
+    add_own(x, packed);
+    if (q->stream)
+        stream_choose(x);
+    else
+        body_choose(x, packed);
+    buf_puts(&x->start, "\r\n");
+    x->answered = true;
 }
 
-enum MHD_Result answer_send(exchange *x)
+/* --------------------------------------------------------------------- sending */
+
+static send_result sent_error(peer *p)
 {
-    struct MHD_Response *r = x->response;
-    if (!r)
-        return MHD_NO;
-    bool open = x->streams ? peer_unlimit(x->p)
-                           : peer_limit(x->p, (int64_t)x->h->cfg.request_s * 1000000, x->sent);
-    if (!open)
-        return MHD_NO;
-    if (x->q.status == 304 || is_head(&x->q))
-        x->sent = 0;
-    x->response = NULL;
-    atomic_store_explicit(&x->p->arriving, false, memory_order_relaxed);
-    enum MHD_Result rc = MHD_queue_response(x->conn, (unsigned)x->q.status, r);
-    MHD_destroy_response(r);
-    return rc;
+    if (errno == EINTR)
+        return SEND_SOME;
+    if (errno != EAGAIN && errno != EWOULDBLOCK)
+        return SEND_BROKEN;
+    p->can_write = false;
+    return SEND_LATER;
 }
 
-/* ------------------------------------------------------------------ on the wire */
-
-static const char *reason(int status)
+static send_result bytes_send(exchange *x)
 {
-    const char *text = MHD_get_reason_phrase_for((unsigned)status);
-    return text ? text : "Error";
+    peer *p = x->p;
+    struct iovec parts[2] = {
+        {x->start.p + x->start_at, x->start.n - x->start_at},
+        {(char *)x->bytes + x->bytes_at, x->n_bytes - x->bytes_at},
+    };
+    struct msghdr m = {.msg_iov = parts, .msg_iovlen = 2};
+    ssize_t n = sendmsg(p->fd, &m, MSG_NOSIGNAL | (x->file_left ? MSG_MORE : 0));
+    if (n < 0)
+        return sent_error(p);
+    size_t first = (size_t)n < parts[0].iov_len ? (size_t)n : parts[0].iov_len;
+    x->start_at += first;
+    x->bytes_at += (size_t)n - first;
+    return SEND_SOME;
 }
 
-void answer_on_wire(exchange *x)
+static send_result file_send(exchange *x)
 {
     face_req *q = &x->q;
-    buf b;
-    buf_init(&b, 16384);
-    buf_printf(&b,
-               "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
-               "X-Request-ID: %s\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n",
-               q->status, reason(q->status), q->type ? q->type : "application/json", q->out.n,
-               q->id);
-    for (size_t i = 0; i < q->n_headers; i++)
-        buf_printf(&b, "%s: %s\r\n", q->headers[i].name, q->headers[i].value);
-    buf_puts(&b, "\r\n");
-    buf_add(&b, q->out.p, q->out.n);
-    x->sent = (int64_t)q->out.n;
-    if (!b.over && send(x->p->fd, b.p, b.n, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)b.n)
-        shutdown(x->p->fd, SHUT_WR);
-    buf_release(&b);
+    off_t at = (off_t)(q->file_from + q->file_size - x->file_left);
+    size_t want = x->file_left < (int64_t)FILE_STEP ? (size_t)x->file_left : FILE_STEP;
+    ssize_t n = sendfile(x->p->fd, q->file, &at, want);
+    if (n < 0)
+        return sent_error(x->p);
+    x->file_left -= n;
+    return n ? SEND_SOME : SEND_BROKEN; /* the file became shorter than was told */
+}
+
+/* The next piece; false: there is none now. */
+static bool stream_piece(exchange *x)
+{
+    buf *b = &x->packed;
+    buf_clear(b);
+    x->bytes_at = x->n_bytes = 0;
+    bool some = stream_take(x, b);
+    if (!some && b->cap > STREAM_KEEP)
+        buf_release(b);
+    x->bytes = b->p;
+    x->n_bytes = b->n;
+    return some;
+}
+
+send_result answer_send(exchange *x)
+{
+    bool stream = x->q.stream && !x->stream_given, some = true;
+    if (!x->p->can_write)
+        return SEND_LATER;
+    if (stream && x->bytes_at == x->n_bytes && !x->stream_over)
+        some = stream_piece(x);
+    if (x->start_at < x->start.n || x->bytes_at < x->n_bytes)
+        return bytes_send(x);
+    if (x->file_left)
+        return file_send(x);
+    if (stream && !x->stream_over)
+        return some ? SEND_SOME : SEND_LATER;
+    return SEND_DONE;
 }
 
 size_t answer_plain(char *out, size_t size, const char *status, const char *code, const char *text)

@@ -7,10 +7,6 @@
  *    there, a connection is a peer in the epoll of this thread, and its time runs.
  * 2. A connection that was handed on stays a peer until its socket is shut down, by whichever side:
  *    a second descriptor of it tells. So it counts, and http_stop() can end it.
- *
- * libmicrohttpd could listen itself, but cannot be told to stop listening while it runs:
- * MHD_quiesce_daemon() and its workers take the socket out of epoll without a lock, and the one
- * that comes second aborts the process. So each worker is a daemon without a listening socket.
  */
 #include "server/http_own.h"
 
@@ -106,19 +102,6 @@ void listen_close(http *h)
 
 /* ------------------------------------------------------------------ connections */
 
-static void to_worker(http *h, int fd)
-{
-    place from = {0};
-    socklen_t len = sizeof from;
-    if (getpeername(fd, &from.sa, &len) != 0) {
-        close(fd);
-        return;
-    }
-    /* On failure it is closed there. */
-    MHD_add_connection(h->daemons[h->next_daemon], fd, &from.sa, len);
-    h->next_daemon = (h->next_daemon + 1) % h->n_daemons;
-}
-
 /* Closing a descriptor does not take it out of epoll while the socket has another one. */
 static void connection_end(http *h, peer *p)
 {
@@ -126,6 +109,16 @@ static void connection_end(http *h, peer *p)
     watch_fd(h, EPOLL_CTL_DEL, fd, 0, NULL);
     peer_free(h, p);
     close(fd);
+}
+
+static void to_worker(http *h, peer *p)
+{
+    watch_fd(h, EPOLL_CTL_DEL, p->fd, 0, NULL);
+    pthread_mutex_lock(&h->lock);
+    p->mine = false;
+    pthread_mutex_unlock(&h->lock);
+    if (!worker_take(h, p))
+        connection_end(h, p);
 }
 
 /* The peer keeps a second descriptor, with its own place in epoll: the first one goes. */
@@ -162,10 +155,7 @@ static void connection_look(http *h, peer *p, uint32_t events)
     } else if (n <= 0 || p->door) {
         connection_end(h, p);
     } else {
-        int fd = p->fd;
-        watch_fd(h, EPOLL_CTL_DEL, fd, 0, NULL);
-        peer_free(h, p);
-        to_worker(h, fd);
+        to_worker(h, p);
     }
 }
 
@@ -182,17 +172,12 @@ static bool accept_one(http *h, struct door *d)
     peer *p = peer_add(h, fd, &from.sa);
     p->mine = true;
     p->door = d != &h->doors[0];
-    /* One past a limit is told so by a worker. */
-    if (p->over || !watch_fd(h, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, p)) {
-        bool told = p->over && !p->door;
-        peer_free(h, p);
-        if (told)
-            to_worker(h, fd);
-        else
-            close(fd);
-        return true;
-    }
-    connection_look(h, p, 0);
+    if (p->over && !p->door)
+        to_worker(h, p); /* it tells the client */
+    else if (p->over || !watch_fd(h, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, p))
+        connection_end(h, p);
+    else
+        connection_look(h, p, 0);
     return true;
 }
 

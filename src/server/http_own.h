@@ -1,93 +1,132 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * http_own.h: what the files of http share. Nobody else includes it.
+ * http_own.h: what the files of http share. Nothing else includes it.
  *
- *   http.c         start, stop, and the way of a request
+ *   http.c         start and stop
  *   http_listen.c  the socket that listens
- *   http_target.c  the request target and the header: taken apart and checked
- *   http_answer.c  the answer: headers, compression, conditions
  *   http_peer.c    connections: how many, from where, and for how long
+ *   http_worker.c  the threads that read and write connections
+ *   http_parse.c   the grammar: header and chunks
+ *   http_target.c  the request target and the header: checked
+ *   http_way.c     the way of a request from its header to its answer
+ *   http_body.c    how much of bodies may be held, by all and by one
+ *   http_answer.c  the answer: headers, compression, conditions
  *   http_stream.c  bodies that go on
  *
- * An exchange is owned by one thread at a time: by the worker of its connection, or, while that is
- * suspended, by a thread of the pool. `at` says by whom; it is handed over by pool_put() and by
- * MHD_resume_connection().
+ * A connection (peer) belongs to its worker; an exchange to that worker too, or, while peer.at is
+ * AT_ADMIT or AT_POOL, to a thread of the pool, which hands it back by worker_resume().
+ *
+ *             ┌────────────── next request ───────────────┐
+ *             ▼                                           │
+ *   AT_HEADER ─► AT_ADMIT ─► AT_BODY ─► AT_POOL ─► AT_ANSWER ─► AT_DROP
+ *       │           │          ▲  └───────┘  │         ▲  └─────► AT_LINGER ─► closed
+ *       └───────────┴──────────┘             └─────────┘
  */
 #ifndef SERVER_HTTP_OWN_H
 #define SERVER_HTTP_OWN_H
 
 #include "server/http.h"
+#include "server/http_parse.h"
 #include "server/pool.h"
 #include "server/stream.h"
 
-#include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define PIECE_MAX ((size_t)64 * 1024)  /* of an upload, handed to its sink at once */
-#define DROP_MAX ((int64_t)256 * 1024) /* a refused body up to this is read and dropped */
-#define LINGER_MAX ((int64_t)8 << 20)  /* read at most, after an answer in mid-body */
+#define PIECE_MAX ((size_t)64 * 1024)       /* of an upload, handed to its sink at once */
+#define UNKNOWN_BODY_MAX ((size_t)64 << 10) /* read before it is known who asks */
+#define DROP_MAX ((int64_t)256 * 1024)      /* the rest of a refused body up to this is read */
+#define LINGER_MAX ((int64_t)8 << 20)       /* read at most, after the last answer */
 #define LINGER_US 2000000
 #define KEEP_MAX ((size_t)16 * 1024) /* memory of one buffer that a connection keeps */
 #define ANSWER_MAX ((size_t)1 << 30)
-#define RATE_SHIFT 14 /* a client must take or give 16 KiB a second, after its request_s */
+#define READ_BYTES ((size_t)16 * 1024) /* asked of a socket at once */
+#define SEND_RATE_SHIFT 14             /* a client must take 16 KiB a second of an answer, */
+#define BODY_RATE_SHIFT 16             /* and give 64 KiB a second of a body, after request_s */
 
 typedef struct exchange exchange;
 typedef struct http_stream http_stream;
-
-/* One connection. `until` and `busy` are read by the watcher at any time. */
-typedef struct peer {
-    struct peer *prev, *next;
-    int fd;
-    bool over;             /* past a limit: its request is refused */
-    atomic_bool busy;      /* a request is arriving, running or being answered */
-    atomic_bool arriving;  /* it is not whole, and nothing was answered yet */
-    _Atomic int64_t until; /* when it is closed, by time_mono_us(); 0 = never */
-    int64_t seen;          /* of the watcher: what `until` was last, */
-    int64_t seen_at;       /* and since when; 0 = its end was looked for since */
-    struct address *from;
-    char remote[INET6_ADDRSTRLEN];
-    exchange *x; /* kept from one request to the next, for its memory */
-    bool mine;   /* of the acceptor: not a worker's, or not yet */
-    bool h2;     /* it was handed on; `fd` is a second descriptor of the socket */
-    bool door;   /* it came by the second address */
-} peer;
+typedef struct worker worker;
 
 typedef enum {
-    AT_HEADER,  /* the request line is there */
-    AT_BODY,    /* routed; the body is arriving */
-    AT_REFUSED, /* answered before the body, which is read and dropped before the answer is sent */
-    AT_LINGER,  /* the answer is on the wire; what still comes is dropped */
-    AT_POOL,    /* a thread of the pool has it */
-    AT_ANSWER   /* to be answered */
-} exchange_at;
+    AT_HEADER, /* nothing of a request, or a part of its header, is there */
+    AT_ADMIT,  /* a thread of the pool finds out who asks */
+    AT_BODY,   /* the body is arriving */
+    AT_POOL,   /* a thread of the pool runs the request, or takes a piece of an upload */
+    AT_ANSWER, /* the answer is being sent */
+    AT_DROP,   /* it was sent; the rest of the body is dropped, then comes the next request */
+    AT_LINGER  /* it was sent, and nothing more will be: what still comes is dropped */
+} peer_at;
+
+/* One connection. `until`, `busy` and `arriving` are read by the watcher at any time. */
+typedef struct peer peer;
+struct peer {
+    peer *prev, *next;
+    int fd;
+    bool over;             /* past a limit: its request is refused */
+    atomic_bool busy;      /* a request is there and is not answered yet */
+    atomic_bool arriving;  /* a part of a request is there, and nothing was answered yet */
+    _Atomic int64_t until; /* when it is closed, by time_mono_us(); 0 = never */
+    struct address *from;
+    char remote[INET6_ADDRSTRLEN];
+    bool mine; /* of the acceptor: not a worker's, or not yet */
+    bool h2;   /* it was handed on; `fd` is a second descriptor of the socket */
+    bool door; /* it came by the second address */
+
+    /* the worker's */
+    http *h;
+    worker *w;
+    peer_at at;
+    exchange *x; /* kept from one request to the next, for its memory */
+    buf in;      /* bytes that came and are not used yet, */
+    size_t used; /* from here on */
+    head_scan scan;
+    bool can_read, can_write; /* by the last event; until the socket says otherwise */
+    bool ended;               /* nothing more comes from the client */
+    bool half;                /* … or will not when all is read: it has ended its side */
+    bool broken;              /* nothing can be sent any more */
+    bool closed;              /* waits for the end of the round to be freed */
+    int64_t to_drop;          /* AT_DROP, AT_LINGER: so many bytes more */
+    bool parked;              /* … and now for its way out of worker.resumed */
+    peer *round;              /* the next one that is closed in this round */
+    atomic_bool queued;       /* in worker.resumed */
+    peer *queue;              /* the next one there, */
+    peer *back;               /* and the next one in worker.back */
+};
 
 struct exchange {
     face_req q;
     http *h;
     peer *p;
-    struct MHD_Connection *conn;
-    _Atomic int at;
     http_target to;
-    const char *uri;   /* as it came */
-    int64_t length;    /* Content-Length; -1 = none */
-    int64_t received;  /* bytes of the body so far */
-    int64_t dropped;   /* of them: after it was refused */
-    int64_t sent;      /* bytes of the body of the answer */
-    int64_t handed_us; /* given to the pool */
-    int64_t paused_us; /* time in the pool: not the client's */
-    bool ended;        /* the body is whole */
-    bool chunked;
-    bool expects;      /* waits for 100 Continue */
-    bool gzip_ok;      /* Accept-Encoding */
-    bool malformed;    /* its framing cannot be trusted */
-    bool close;        /* no further request on this connection */
-    bool streams;      /* the body of the answer goes on */
-    bool stream_given; /* q->stream belongs to the response, or is gone */
+    http_head head;
+    int64_t length;        /* Content-Length; -1 = none */
+    int64_t received;      /* bytes of the body so far */
+    int64_t sent;          /* bytes of the body of the answer */
+    int64_t handed_us;     /* given to the pool */
+    int64_t paused_us;     /* time in the pool: not the client's */
+    size_t reserved;       /* of http.bodies, */
+    struct holder *holder; /* by this one */
+    chunk_reader chunks;
+    bool ended;    /* the body is whole */
+    bool chunked;  /* it comes in chunks */
+    bool expects;  /* the client waits for 100 Continue */
+    bool known;    /* who asks is known, as far as the route needs it */
+    bool gzip_ok;  /* Accept-Encoding */
+    bool answered; /* the answer is ready */
+    bool close;    /* no further request on this connection */
+    bool in_doubt; /* where the request ends cannot be told, or it was not read to its end */
     const char *if_none_match;
-    struct MHD_Response *response;
-    buf packed;
+    const char *connection; /* of the answer: Connection; NULL: none */
+    buf start;              /* of the answer: status line and header */
+    buf packed;             /* its body, compressed; or a piece of a stream */
+    const char *bytes;      /* its body: these bytes, a file (q.file), or a stream (q.stream) */
+    size_t n_bytes;
+    size_t start_at, bytes_at; /* sent so far */
+    int64_t file_left;
+    bool stream_given; /* q.stream is gone */
+    bool stream_over;  /* its end was taken */
     pool_job job;
 };
 
@@ -95,8 +134,8 @@ struct exchange {
 
 struct http {
     http_config cfg;
-    struct MHD_Daemon **daemons; /* one a worker */
-    size_t n_daemons, next_daemon;
+    worker *workers;
+    size_t n_workers, next_worker;
     size_t most; /* connections, with those past the limit that are told so */
     struct door {
         int fd, port;
@@ -108,6 +147,7 @@ struct http {
     atomic_bool stopping; /* requests that come now are refused */
     uint64_t id_salt;
     _Atomic uint64_t id_next;
+    struct bodies *bodies;
 
     pthread_mutex_t lock; /* of what follows */
     peer *peers;
@@ -126,28 +166,56 @@ bool listen_start(http *h);
 void listen_stop(http *h); /* after listen_start() */
 void listen_close(http *h);
 
+/* http_worker.c */
+bool workers_start(http *h);
+void workers_stop(http *h); /* closes their connections */
+/* Hands a connection over. False: it cannot be watched. On the acceptor's thread. */
+bool worker_take(http *h, peer *p);
+/* Its stream has something to send; any thread. */
+void worker_resume(peer *p);
+/* The thread of the pool that has its exchange is done with it. */
+void worker_hand_back(peer *p);
+/* On the worker: no more of it. */
+void peer_close(peer *p);
+/* More bytes into peer.in. */
+typedef enum { FILL_SOME, FILL_LATER, FILL_END } fill_result;
+fill_result peer_fill(peer *p);
+
+/* http_way.c */
+/* One step of the connection's work; false: it has to wait, or is closed. */
+bool way_step(peer *p);
+/* The pool has handed the exchange back. */
+void way_back(peer *p);
+/* Ends the exchange, answered or not; NULL, or one that is over: nothing. */
+void exchange_end(exchange *x);
+
 /* http_target.c */
 /* Takes method, target and header. False: the answer is filled. */
-bool target_read(exchange *x, const char *method, const char *version);
+bool target_read(exchange *x);
+void request_id(exchange *x, const char *given);
+
+/* http_body.c */
+struct bodies *bodies_new(const http_config *cfg);
+void bodies_free(struct bodies *b);
+/* Room for a body of `n` bytes in all, on account of the user, or, while who asks is not known, of
+ * the address. False: there is none; *status tells whether by all (503) or by this one (429). */
+bool body_reserve(exchange *x, size_t n, int *status);
+void body_release(exchange *x);
 
 /* http_answer.c */
-/* Makes x->response from the request's answer; on the thread that ran it. */
+/* Makes the answer ready to be sent from what the request's runner filled, on its thread. */
 void answer_prepare(exchange *x);
-enum MHD_Result answer_send(exchange *x);
-/* For when libmicrohttpd takes no answer any more: writes it to the socket. */
-void answer_on_wire(exchange *x);
+/* Sends some of it. */
+typedef enum { SEND_SOME, SEND_LATER, SEND_DONE, SEND_BROKEN } send_result;
+send_result answer_send(exchange *x);
 /* A whole answer without a request; returns its length. */
 size_t answer_plain(char *out, size_t size, const char *status, const char *code, const char *text);
 
 /* http_peer.c */
-peer *peer_of(struct MHD_Connection *conn);
 peer *peer_add(http *h, int fd, const struct sockaddr *from);
 void peer_free(http *h, peer *p); /* the socket stays open */
-void peer_changed(void *cls, struct MHD_Connection *conn, void **context,
-                  enum MHD_ConnectionNotificationCode what);
-/* It is closed in `us` microseconds, and what `bytes` take at the least rate. False: it is closed
- * already, and nothing may be sent on it. */
-bool peer_limit(peer *p, int64_t us, int64_t bytes);
+/* It is closed in `us` microseconds. False: it is closed already, and nothing may be sent. */
+bool peer_limit(peer *p, int64_t us);
 bool peer_unlimit(peer *p);
 void watch_start(http *h);
 void watch_stop(http *h);
@@ -156,8 +224,10 @@ size_t peers_end(http *h, bool all);
 
 /* http_stream.c */
 face_stream *http_stream_new(face_req *q, size_t most);
-struct MHD_Response *stream_response(face_stream *s);
-void stream_abandon(face_stream *s); /* no response was made of it */
+/* Takes the next bytes, as a chunk or as they are, into `out`. False: there are none, and the
+ * stream wakes the connection when there are. x->stream_over: they were the last. */
+bool stream_take(exchange *x, buf *out);
+void stream_abandon(face_stream *s); /* no more is taken of it */
 void streams_end(http *h);
 
 #endif

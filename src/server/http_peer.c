@@ -2,9 +2,8 @@
  *
  * Connections: how many there are, from where, and for how long.
  *
- * The time-out of libmicrohttpd is renewed by every byte, so that a client which sends one now and
- * then is never closed. Here each connection has a time when it is closed, whatever it sends; one
- * thread looks at all of them a few times a second.
+ * Each connection has a time when it is closed, whatever its client sends: one that sends a byte
+ * now and then must not keep it for ever. One thread looks at all of them a few times a second.
  *
  * A connection past a limit is taken, told so by the answer to its request, and closed; some more
  * are let in for that. What comes past those waits in the kernel's queue, or is closed.
@@ -20,9 +19,8 @@
 #include <time.h>
 
 #define WATCH_MS 100
-#define OVER_US 1000000  /* how long one past a limit may take to ask */
-#define STILL_US 1000000 /* … and how long one may be still before its end is looked for */
-#define ENDED (-1)       /* peer.until: the watcher has closed it */
+#define OVER_US 1000000 /* how long one past a limit may take to ask */
+#define ENDED (-1)      /* peer.until: the watcher has closed it */
 
 /* How many connections an address has; the socket address without its port. */
 typedef struct address {
@@ -32,13 +30,6 @@ typedef struct address {
 } address;
 
 /* ------------------------------------------------------------------- addresses */
-
-static const struct sockaddr *sockaddr_of(struct MHD_Connection *conn)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return info ? info->client_addr : NULL;
-}
 
 static void address_key(const struct sockaddr *sa, uint8_t key[16], char text[INET6_ADDRSTRLEN])
 {
@@ -91,13 +82,6 @@ static void address_give(http *h, address *a)
 
 /* ----------------------------------------------------------------- connections */
 
-peer *peer_of(struct MHD_Connection *conn)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
-}
-
 static bool peer_set(peer *p, int64_t until)
 {
     int64_t old = atomic_load_explicit(&p->until, memory_order_relaxed);
@@ -115,9 +99,9 @@ static int64_t now_coarse(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-bool peer_limit(peer *p, int64_t us, int64_t bytes)
+bool peer_limit(peer *p, int64_t us)
 {
-    return peer_set(p, now_coarse() + us + (bytes >> RATE_SHIFT) * 1000000);
+    return peer_set(p, now_coarse() + us);
 }
 
 bool peer_unlimit(peer *p)
@@ -130,13 +114,15 @@ peer *peer_add(http *h, int fd, const struct sockaddr *from)
     peer *p = xcalloc(1, sizeof *p);
     uint8_t key[16];
     p->fd = fd;
+    p->h = h;
+    buf_init(&p->in, h->cfg.header_max + READ_BYTES);
     address_key(from, key, p->remote);
     pthread_mutex_lock(&h->lock);
     p->from = address_take(h, key);
     size_t most = (size_t)h->cfg.connections_per_address;
     p->over = h->n_peers >= (size_t)h->cfg.connections || (most && p->from->n > most);
     int first_s = h->cfg.idle_s < h->cfg.request_s ? h->cfg.idle_s : h->cfg.request_s;
-    peer_limit(p, p->over ? OVER_US : (int64_t)first_s * 1000000, 0);
+    peer_limit(p, p->over ? OVER_US : (int64_t)first_s * 1000000);
     p->next = h->peers;
     if (p->next)
         p->next->prev = p;
@@ -144,13 +130,6 @@ peer *peer_add(http *h, int fd, const struct sockaddr *from)
     h->n_peers++;
     pthread_mutex_unlock(&h->lock);
     return p;
-}
-
-static peer *peer_new(http *h, struct MHD_Connection *conn)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
-    return peer_add(h, info ? info->connect_fd : -1, sockaddr_of(conn));
 }
 
 void peer_free(http *h, peer *p)
@@ -165,9 +144,11 @@ void peer_free(http *h, peer *p)
     h->n_peers--;
     address_give(h, p->from);
     pthread_mutex_unlock(&h->lock);
+    buf_release(&p->in);
     if (p->x) {
         buf_release(&p->x->q.body);
         buf_release(&p->x->q.out);
+        buf_release(&p->x->start);
         buf_release(&p->x->packed);
         arena_free(p->x->q.a);
         free(p->x);
@@ -175,34 +156,14 @@ void peer_free(http *h, peer *p)
     free(p);
 }
 
-void peer_changed(void *cls, struct MHD_Connection *conn, void **context,
-                  enum MHD_ConnectionNotificationCode what)
-{
-    http *h = cls;
-    if (what == MHD_CONNECTION_NOTIFY_STARTED)
-        *context = peer_new(h, conn);
-    else if (*context)
-        peer_free(h, *context);
-}
-
 /* --------------------------------------------------------------------- watching */
 
-/* No more can come from it. libmicrohttpd does not see that when the end came together with the
- * last bytes, and would wait for the time-out. Who waits for an answer may have ended his side. */
-static bool peer_left(const peer *p)
-{
-    char c;
-    return (atomic_load_explicit(&p->arriving, memory_order_relaxed) ||
-            !atomic_load_explicit(&p->busy, memory_order_relaxed)) &&
-           recv(p->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
-}
-
 /* The socket is still open: peer_free() comes first, under the same lock. */
-static void peer_end(peer *p, int64_t until, bool late)
+static void peer_end(peer *p, int64_t until)
 {
     if (!atomic_compare_exchange_strong(&p->until, &until, ENDED))
         return;
-    if (late && atomic_load_explicit(&p->arriving, memory_order_relaxed)) {
+    if (atomic_load_explicit(&p->arriving, memory_order_relaxed)) {
         char text[512];
         size_t n = answer_plain(text, sizeof text, "408 Request Timeout", "request_timeout",
                                 "the request did not arrive in time");
@@ -211,33 +172,17 @@ static void peer_end(peer *p, int64_t until, bool late)
     shutdown(p->fd, SHUT_RDWR);
 }
 
-/* Once in each time of stillness its end is looked for: one that comes later is seen by who reads.
- * Until then, what came before the end may lie with libmicrohttpd, not looked at yet. */
-static void peer_look(peer *p, int64_t now)
-{
-    int64_t until = atomic_load_explicit(&p->until, memory_order_relaxed);
-    if (until <= 0)
-        return;
-    if (until < now) {
-        peer_end(p, until, true);
-    } else if (p->seen != until) {
-        p->seen = until;
-        p->seen_at = now;
-    } else if (p->seen_at && now - p->seen_at >= STILL_US) {
-        p->seen_at = 0;
-        if (peer_left(p))
-            peer_end(p, until, false);
-    }
-}
-
 static void *watch_main(void *arg)
 {
     http *h = arg;
     pthread_mutex_lock(&h->lock);
     while (!h->watch_stop) {
         int64_t now = now_coarse();
-        for (peer *p = h->peers; p; p = p->next)
-            peer_look(p, now);
+        for (peer *p = h->peers; p; p = p->next) {
+            int64_t until = atomic_load_explicit(&p->until, memory_order_relaxed);
+            if (until > 0 && until < now)
+                peer_end(p, until);
+        }
         struct timespec until = time_after(WATCH_MS * INT64_C(1000));
         pthread_cond_timedwait(&h->watch_wake, &h->lock, &until);
     }
@@ -267,7 +212,7 @@ size_t peers_end(http *h, bool all)
     pthread_mutex_lock(&h->lock);
     for (peer *p = h->peers; p; p = p->next) {
         bool now = atomic_load_explicit(&p->busy, memory_order_relaxed);
-        if (all || !now || peer_left(p))
+        if (all || !now)
             shutdown(p->fd, SHUT_RDWR);
         busy += now;
     }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Bodies that go on over HTTP: server-sent events. While there is nothing to send, the connection
- * is suspended and costs nobody anything.
+ * waits, and costs nobody anything.
  */
 #include "server/http_own.h"
 
 #include <string.h>
 #include <sys/socket.h>
 
-#define BLOCK 2048 /* what libmicrohttpd asks for at once, at least */
+#define TAKE_MAX ((size_t)64 * 1024) /* at once */
 /* A slow reader's bytes wait here, where they are counted, not by megabytes in the kernel. */
 #define KERNEL_BYTES 65536
 
@@ -16,14 +16,13 @@ struct http_stream {
     face_stream s;
     http *h;
     http_stream *prev, *next; /* in h->streams, under h->lock */
-    exchange *x;
-    struct MHD_Connection *conn;
+    peer *p;
     int fd;
 };
 
 static void http_wake(face_stream *s)
 {
-    MHD_resume_connection(((http_stream *)s)->conn);
+    worker_resume(((http_stream *)s)->p);
 }
 
 static void http_cut(face_stream *s)
@@ -60,8 +59,7 @@ face_stream *http_stream_new(face_req *q, size_t most)
     face_stream *s = stream_make(sizeof(http_stream), &over_http, most);
     http_stream *t = (http_stream *)s;
     t->h = h;
-    t->x = x;
-    t->conn = x->conn;
+    t->p = x->p;
     t->fd = x->p->fd;
     int kernel = KERNEL_BYTES;
     setsockopt(t->fd, SOL_SOCKET, SO_SNDBUF, &kernel, sizeof kernel);
@@ -75,40 +73,33 @@ face_stream *http_stream_new(face_req *q, size_t most)
     return s;
 }
 
-static ssize_t stream_read(void *cls, uint64_t pos, char *out, size_t max)
+bool stream_take(exchange *x, buf *out)
 {
-    (void)pos;
-    face_stream *s = cls;
-    http_stream *t = cls;
+    face_stream *s = x->q.stream;
+    bool chunks = x->head.minor > 0;
     pthread_mutex_lock(&s->lock);
-    size_t left = s->bytes.n - s->taken, n = left < max ? left : max;
-    ssize_t rc = (ssize_t)n;
-    if (s->gone) {
-        rc = MHD_CONTENT_READER_END_WITH_ERROR;
-    } else if (n) {
-        memcpy(out, s->bytes.p + s->taken, n);
+    size_t left = s->bytes.n - s->taken, n = left < TAKE_MAX ? left : TAKE_MAX;
+    if (n) {
+        if (chunks)
+            buf_printf(out, "%zx\r\n", n);
+        buf_add(out, s->bytes.p + s->taken, n);
+        if (chunks)
+            buf_puts(out, "\r\n");
         s->taken += n;
-        t->x->sent += (int64_t)n;
+        x->sent += (int64_t)n;
         if (s->taken == s->bytes.n)
             stream_emptied(s);
     } else if (s->ended) {
-        rc = MHD_CONTENT_READER_END_OF_STREAM;
+        x->stream_over = true;
+        if (chunks)
+            buf_puts(out, "0\r\n\r\n");
     } else {
         s->asleep = true;
-        MHD_suspend_connection(t->conn);
     }
+    bool some = n || x->stream_over, gone = s->gone;
     pthread_mutex_unlock(&s->lock);
-    return rc;
-}
-
-static void stream_free(void *cls)
-{
-    stream_abandon(cls);
-}
-
-struct MHD_Response *stream_response(face_stream *s)
-{
-    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, stream_read, s, stream_free);
+    x->p->broken = x->p->broken || gone;
+    return some || gone;
 }
 
 void streams_end(http *h)

@@ -2,10 +2,9 @@
  *
  * The request target and the header.
  *
- * libmicrohttpd decodes %2F and cuts the query off before anybody sees the target, so it is taken
- * as it came and split here: first at the slashes, then each segment is decoded, once. The header
- * is walked once; what decides where the body ends must be beyond doubt, or the request is refused
- * and the connection closed.
+ * The path is split first at the slashes, then each segment is decoded, once. The header is walked
+ * once; what decides where the body ends must be beyond doubt, or the request is refused and the
+ * connection closed.
  */
 #include "server/http_own.h"
 
@@ -129,40 +128,39 @@ typedef struct header_seen {
     const char *wrong; /* of the framing */
     const char *host, *id, *encoding, *content_encoding, *transfer;
     int hosts, lengths, transfers;
+    bool close, keep; /* Connection */
+    bool past;        /* Content-Length is past counting */
 } header_seen;
-
-static bool is_token(const char *s)
-{
-    static const char others[] = "!#$%&'*+-.^_`|~";
-    if (!*s)
-        return false;
-    for (; *s; s++) {
-        char l = *s | 0x20;
-        if (!((l >= 'a' && l <= 'z') || (*s >= '0' && *s <= '9') || strchr(others, *s)))
-            return false;
-    }
-    return true;
-}
 
 static void length_read(header_seen *s, const char *v)
 {
     size_t n = strspn(v, "0123456789");
-    if (!n || v[n] || n > 18)
+    if (!n || v[n])
         s->wrong = "Content-Length is no number";
+    else if (n > 18)
+        s->past = true;
     else
         s->x->length = strtoll(v, NULL, 10);
     s->lengths++;
 }
 
-static enum MHD_Result header_each(void *cls, enum MHD_ValueKind kind, const char *name,
-                                   const char *value)
+/* Whether a list like "keep-alive, close" has the word. */
+static bool list_names(const char *list, const char *word)
 {
-    (void)kind;
-    header_seen *s = cls;
+    size_t want = strlen(word);
+    while (*list) {
+        list += strspn(list, " \t,");
+        size_t n = strcspn(list, " \t,");
+        if (n == want && strncasecmp(list, word, n) == 0)
+            return true;
+        list += n;
+    }
+    return false;
+}
+
+static void header_each(header_seen *s, const char *name, const char *v)
+{
     exchange *x = s->x;
-    const char *v = value ? value : "";
-    if (!is_token(name))
-        s->wrong = "a header name holds a character that it may not";
     switch (name[0] | 0x20) {
     case 'h':
         if (strcasecmp(name, "Host") == 0) {
@@ -179,10 +177,14 @@ static enum MHD_Result header_each(void *cls, enum MHD_ValueKind kind, const cha
             s->encoding = v;
         break;
     case 'c':
-        if (strcasecmp(name, "Content-Length") == 0)
+        if (strcasecmp(name, "Content-Length") == 0) {
             length_read(s, v);
-        else if (strcasecmp(name, "Content-Encoding") == 0)
+        } else if (strcasecmp(name, "Content-Encoding") == 0) {
             s->content_encoding = v;
+        } else if (strcasecmp(name, "Connection") == 0) {
+            s->close = s->close || list_names(v, "close");
+            s->keep = s->keep || list_names(v, "keep-alive");
+        }
         break;
     case 't':
         if (strcasecmp(name, "Transfer-Encoding") == 0) {
@@ -192,18 +194,17 @@ static enum MHD_Result header_each(void *cls, enum MHD_ValueKind kind, const cha
         break;
     case 'e':
         if (strcasecmp(name, "Expect") == 0)
-            x->expects = strcasecmp(v, "100-continue") == 0;
+            x->expects = x->head.minor > 0 && strcasecmp(v, "100-continue") == 0;
         break;
     case 'i':
         if (strcasecmp(name, "If-None-Match") == 0)
             x->if_none_match = v;
         break;
     }
-    return MHD_YES;
 }
 
 /* The client's, when it is fit to be put into headers, logs and JSON; else a new one. */
-static void request_id(exchange *x, const char *given)
+void request_id(exchange *x, const char *given)
 {
     face_req *q = &x->q;
     size_t n = given ? strlen(given) : 0;
@@ -245,9 +246,9 @@ bool http_takes(const char *list, const char *coding)
 }
 
 /* NULL, or why nobody can know where the body ends. */
-static const char *framing_check(header_seen *s, const char *version)
+static const char *framing_check(const header_seen *s)
 {
-    bool v11 = strcmp(version, "HTTP/1.0") != 0;
+    bool v11 = s->x->head.minor > 0;
     if (s->wrong)
         return s->wrong;
     if (s->hosts > 1 || (v11 && !s->hosts))
@@ -261,49 +262,52 @@ static const char *framing_check(header_seen *s, const char *version)
     return NULL;
 }
 
-static size_t header_size(exchange *x)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(x->conn, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    return info ? info->header_size : 0;
-}
-
 static bool malformed(exchange *x, const char *wrong)
 {
-    x->malformed = x->close = true;
+    x->in_doubt = true;
     face_fail(&x->q, 400, "invalid_request", NULL, "%s", wrong);
     return false;
 }
 
-bool target_read(exchange *x, const char *method, const char *version)
+/* What is said in the header apart from the target; false: the answer is filled. */
+static bool header_read(exchange *x, header_seen *s)
 {
     face_req *q = &x->q;
-    header_seen s = {.x = x};
-    q->method = arena_strdup(q->a, method);
-    q->path = "";
-    q->remote = x->p->remote;
-    MHD_get_connection_values(x->conn, MHD_HEADER_KIND, header_each, &s);
-    request_id(x, s.id);
-    x->gzip_ok = http_takes(s.encoding, "gzip");
-    x->chunked = s.transfers > 0;
+    for (size_t i = 0; i < x->head.n; i++)
+        header_each(s, x->head.fields[i].name, x->head.fields[i].value);
+    request_id(x, s->id);
+    x->gzip_ok = http_takes(s->encoding, "gzip");
+    x->chunked = s->transfers > 0;
+    x->close = s->close || (!x->head.minor && !s->keep);
+    x->connection = !x->head.minor && !x->close ? "keep-alive" : NULL;
     size_t max = x->h->cfg.header_max;
-    if (strlen(x->uri) > max / 2) {
+    const char *wrong = framing_check(s);
+    if (wrong)
+        return malformed(x, wrong);
+    if (s->past) {
+        x->in_doubt = true;
+        face_fail(q, 413, "too_large", "Content-Length", "the body is over every limit");
+        return false;
+    }
+    if (strlen(x->head.target) > max / 2) {
         x->close = true;
         face_fail(q, 414, "uri_too_long", NULL, "the request target is over %zu bytes", max / 2);
         return false;
     }
-    if (header_size(x) > max) {
-        x->close = true;
-        face_fail(q, 431, "header_too_large", NULL, "the header is over %zu bytes", max);
+    return true;
+}
+
+bool target_read(exchange *x)
+{
+    face_req *q = &x->q;
+    header_seen s = {.x = x};
+    if (!header_read(x, &s))
         return false;
-    }
-    const char *host = NULL, *wrong = framing_check(&s, version);
-    if (wrong)
-        return malformed(x, wrong);
-    const char *uri = target_absolute(q, x->uri, &host);
+    const char *host = NULL, *wrong;
+    const char *uri = target_absolute(q, x->head.target, &host);
     if (host && (!s.host || strcasecmp(host, s.host) != 0))
         return malformed(x, "the request target names another host than the Host header");
-    if (strcmp(method, "OPTIONS") == 0 && strcmp(uri, "*") == 0) {
+    if (strcmp(q->method, "OPTIONS") == 0 && strcmp(uri, "*") == 0) {
         face_add(q, "Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
         q->status = 204;
         return false;

@@ -3,8 +3,8 @@
  * log.c: lines for the operator on standard error, logfmt or JSON, one write each.
  *
  * Whatever a client sends may stand in a line, so control characters and broken UTF-8 are escaped
- * and long values cut. Headers are never logged, and the values of query parameters that may be
- * secrets are replaced.
+ * and long values cut. Headers are never logged; what the tables of the faces mark as a secret in a
+ * path or a query is replaced, and so is every parameter that they do not know.
  */
 #include "server/server.h"
 
@@ -133,27 +133,20 @@ void log_line(log_level level, const char *message, ...)
 
 /* ------------------------------------------------------------------ requests */
 
-static bool query_secret(const char *name)
+static void target_add(buf *out, const face_req *q)
 {
-    static const char *const names[] = {"share",         "token",  "access_token", "id_token",
-                                        "refresh_token", "code",   "state",        "key",
-                                        "api_key",       "apikey", "secret",       "password"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcasecmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-static void query_add(buf *out, const face_req *q)
-{
+    size_t n;
+    const face *const *faces = server_faces(&n);
     buf text;
+    buf_init(&text, 4 * LINE_MAX_BYTES);
+    face_path_show(faces, n, q, &text);
+    pair_add(out, "path", text.over ? "***" : text.p);
+    buf_release(&text);
     if (!q->n_query)
         return;
-    buf_init(&text, LINE_MAX_BYTES);
-    for (size_t i = 0; i < q->n_query && text.n < VALUE_MAX; i++)
-        buf_printf(&text, "%s%.200s=%.200s", i ? "&" : "", q->query[i].name,
-                   query_secret(q->query[i].name) ? "***" : q->query[i].value);
-    pair_add(out, "query", text.p);
+    buf_init(&text, 4 * LINE_MAX_BYTES);
+    face_query_show(q, &text);
+    pair_add(out, "query", text.over ? "***" : text.p);
     buf_release(&text);
 }
 
@@ -169,8 +162,7 @@ void log_request(const face_req *q, int64_t sent, int64_t us)
         return;
     line_begin(&line, level, slow ? "slow request" : failed ? "failed request" : "request");
     pair_add(&line, "method", q->method ? q->method : "");
-    pair_add(&line, "path", q->path ? q->path : "");
-    query_add(&line, q);
+    target_add(&line, q);
     snprintf(number, sizeof number, "%d", q->status);
     pair_add(&line, "status", number);
     snprintf(number, sizeof number, "%lld", (long long)sent);

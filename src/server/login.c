@@ -422,8 +422,11 @@ static const face_field next_query[] = {
 };
 
 static const face_field callback_query[] = {
-    {.name = "code", .kind = FIELD_TEXT, .text = "to be redeemed at the issuer"},
-    {.name = "state", .kind = FIELD_TEXT, .text = "must be that of the sign-in under way"},
+    {.name = "code", .secret = true, .kind = FIELD_TEXT, .text = "to be redeemed at the issuer"},
+    {.name = "state",
+     .secret = true,
+     .kind = FIELD_TEXT,
+     .text = "must be that of the sign-in under way"},
     {.name = "iss", .kind = FIELD_TEXT, .text = "must be the issuer (RFC 9207)"},
     {.name = "error", .kind = FIELD_TEXT, .text = "the issuer refused"},
     {.name = NULL},

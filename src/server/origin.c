@@ -2,10 +2,12 @@
  *
  * origin.c: where a request comes from: no web page of somebody else may drive this server.
  *
- * In local mode everyone is who he says he is, so a browser on this machine is the danger: a page
- * whose name points to 127.0.0.1 is stopped by its Host, any other page by its Origin. In the other
- * modes the browser adds nothing by itself but the cookie of a sign-in; a write with that must come
- * from our own pages.
+ * In local mode all callers are who they say they are, so a browser on this machine is the danger:
+ * a page whose name points to 127.0.0.1 is stopped by its Host, any other page by its Origin or by
+ * what the browser says in Sec-Fetch-Site. That holds for reads, too: a page cannot see what they
+ * answer, but it can have thousands of them run. A page on another port of this machine is as
+ * foreign as any ("same-site"). In the other modes the browser adds nothing by itself but the
+ * cookie of a sign-in; a write with that must come from our own pages.
  */
 #include "server/auth.h"
 
@@ -83,6 +85,18 @@ static bool origin_named(const char *list, const char *origin)
     return false;
 }
 
+bool auth_any_origin(const char *list)
+{
+    for (const char *p = list ? list : ""; *p;) {
+        p += strspn(p, ", ");
+        size_t len = strcspn(p, ", ");
+        if (len == 1 && *p == '*')
+            return true;
+        p += len;
+    }
+    return false;
+}
+
 /* scheme://host[:port] of a URL. */
 static bool url_origin_is(const char *url, const char *origin)
 {
@@ -113,10 +127,29 @@ static bool foreign_refuse(face_req *q)
     return false;
 }
 
+/* Whether a page of another origin made the request, and cors-origins does not name it. */
+static bool local_foreign(auth *a, face_req *q)
+{
+    int port = __atomic_load_n(&a->port, __ATOMIC_RELAXED);
+    const char *origin = q->header(q, "Origin");
+    place at;
+    if (!origin)
+        return fetch_is_foreign(q);
+    bool ours = strncasecmp(origin, "http://", 7) == 0 && origin_read(origin, &at) &&
+                (auth_is_loopback(at.host) || !strcasecmp(at.host, a->host)) && at.port == port;
+    return !ours && !origin_named(a->cfg->cors, origin);
+}
+
+static bool header_is(face_req *q, const char *name, const char *value)
+{
+    const char *s = q->header(q, name);
+    return s && strcmp(s, value) == 0;
+}
+
 static bool local_check(auth *a, face_req *q)
 {
     int port = __atomic_load_n(&a->port, __ATOMIC_RELAXED);
-    const char *host = q->header(q, "Host"), *origin = q->header(q, "Origin");
+    const char *host = q->header(q, "Host");
     place at;
     if (!host || !*host) {
         face_fail(q, 400, "invalid_request", "Host", "the header Host is missing");
@@ -129,14 +162,7 @@ static bool local_check(auth *a, face_req *q)
                   "address, with its port");
         return false;
     }
-    if (!is_write(q))
-        return true;
-    if (!origin)
-        return fetch_is_foreign(q) ? foreign_refuse(q) : true;
-    if (strncasecmp(origin, "http://", 7) == 0 && origin_read(origin, &at) &&
-        (auth_is_loopback(at.host) || !strcasecmp(at.host, a->host)) && at.port == port)
-        return true;
-    return origin_named(a->cfg->cors, origin) ? true : foreign_refuse(q);
+    return !is_write(q) || !local_foreign(a, q) || foreign_refuse(q);
 }
 
 /* The same host and port as Host, or the place that the issuer sends browsers back to. */
@@ -168,6 +194,19 @@ static bool cookie_check(auth *a, face_req *q)
     if (origin ? origin_is_ours(a, q, origin) : !fetch_is_foreign(q))
         return true;
     return origin && origin_named(a->cfg->cors, origin) ? true : foreign_refuse(q);
+}
+
+bool auth_check_read(auth *a, face_req *q)
+{
+    if (a->mode != MODE_LOCAL || is_write(q) || !local_foreign(a, q))
+        return true;
+    /* A link to the page, or to the documents, may stand anywhere. */
+    if ((q->route->flags & ROUTE_OPEN) && header_is(q, "Sec-Fetch-Mode", "navigate") &&
+        header_is(q, "Sec-Fetch-Dest", "document") && !q->header(q, "Origin"))
+        return true;
+    face_fail(q, 403, "foreign_origin", NULL,
+              "a page of another origin may not call this server; cors-origins can name it");
+    return false;
 }
 
 bool auth_check_origin(auth *a, face_req *q)

@@ -227,8 +227,8 @@ static void cors_headers(const server *s, face_req *q, const char *methods)
 
 /* ------------------------------------------------------------------ one request */
 
-/* Who asks, and whether what he asks has the right shape. On a thread of the pool: it may read the
- * store. */
+/* Identifies the caller and checks what the request line and the header say, before a body is read.
+ * On a thread of the pool, since it may read the store. */
 static bool request_admit(face_req *q, void *arg)
 {
     server *s = arg;
@@ -237,7 +237,7 @@ static bool request_admit(face_req *q, void *arg)
         return false;
     if (!(q->route->flags & ROUTE_OPEN) && !auth_identify(s->auth, q))
         return false;
-    return first || face_check_query(q);
+    return (first || face_check_query(q)) && face_check_role(q);
 }
 
 static void request_run(face_req *q, void *arg)
@@ -265,6 +265,14 @@ static bool request_options(const server *s, face_req *q, face_found found, cons
     return true;
 }
 
+/* What is streamed into an attachment is not held in memory: it has its own limit. For all others
+ * body-max is the ceiling. */
+static size_t body_limit(const server *s, const face_route *r)
+{
+    size_t most = (size_t)(r->sink ? s->cfg->attachment_max : s->cfg->body_max);
+    return r->body_max && r->body_max < most ? r->body_max : most;
+}
+
 static bool route(face_req *q, void *arg, http_target *to)
 {
     server *s = arg;
@@ -286,14 +294,15 @@ static bool route(face_req *q, void *arg, http_target *to)
                   allow);
         return false;
     }
+    if (!auth_check_read(s->auth, q))
+        return false;
+    bool open = q->route->flags & ROUTE_OPEN;
     *to = (http_target){
         .run = request_run,
+        .admit = open ? NULL : request_admit,
         .arg = s,
-        .quick = (q->route->flags & ROUTE_OPEN) && (q->route->flags & ROUTE_QUICK),
-        /* What is streamed into an attachment is not held in memory: it has its own limit. */
-        .body_max = q->route->body_max ? q->route->body_max
-                    : q->route->sink   ? (size_t)s->cfg->attachment_max
-                                       : 0,
+        .quick = open && (q->route->flags & ROUTE_QUICK),
+        .body_max = body_limit(s, q->route),
         .sink = q->route->sink ? request_sink : NULL,
     };
     return true;
@@ -609,6 +618,8 @@ static ramet_status http_open(server *s, ramet_error *err)
         .port = s->port,
         .header_max = (size_t)cfg->header_max,
         .body_max = (size_t)cfg->body_max,
+        .bodies_max = (size_t)cfg->bodies_max,
+        .bodies_per_user = (size_t)cfg->bodies_per_user,
         .connections = (int)cfg->connections,
         .connections_per_address = (int)cfg->connections_per_address,
         .idle_s = (int)cfg->idle_s,

@@ -41,7 +41,8 @@ typedef struct server_config {
     const char *log_level;                    /* error, warn, info, debug */
     bool access_log;
     int64_t slow_ms, oidc_keys_s;
-    int64_t header_max, body_max, connections, connections_per_address, idle_s, request_s, stop_s;
+    int64_t header_max, body_max, bodies_max, bodies_per_user;
+    int64_t connections, connections_per_address, idle_s, request_s, stop_s;
     bool http2;
     int64_t grpc_calls, grpc_calls_per_address, grpc_watches, grpc_watches_per_address;
     int64_t grpc_watch_s, grpc_message_bytes, http2_resets;
@@ -97,6 +98,9 @@ void auth_free(auth *a);
 /* Host and Origin (local: 421, 403; others: cookie writes from a foreign origin 403). False: the
  * answer is filled. */
 bool auth_check_origin(auth *a, face_req *q);
+/* The same for a read in local mode, when its route is known: one by a page of another origin is
+ * refused, unless it is a link to a page of ours. */
+bool auth_check_read(auth *a, face_req *q);
 /* Fills q->who. False: the answer is filled (401, 403). May ask the store. */
 bool auth_identify(auth *a, face_req *q);
 extern const face face_login;      /* /login, /logout, /login/callback */

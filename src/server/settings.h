@@ -75,6 +75,10 @@
     PART("Limits")                                                                                  \
     NUMBER(header_max, "header-max", 1024, 1048576, "16384", "bytes of a request's header")         \
     NUMBER(body_max, "body-max", 1024, 1073741824, "33554432", "bytes of a request's body")         \
+    NUMBER(bodies_max, "bodies-max", 65536, 1099511627776, "268435456",                             \
+           "bytes of all bodies that are held at once; more are refused with 503 before they are read") \
+    NUMBER(bodies_per_user, "bodies-per-user", 65536, 1099511627776, "67108864",                    \
+           "of these, bytes of one user; more are refused with 429")                                \
     NUMBER(attachment_max, "attachment-max", 1, 1099511627776, "67108864", "bytes of one attachment") \
     NUMBER(connections, "connections", 1, 1000000, "4096", "open connections")                      \
     NUMBER(connections_per_address, "connections-per-address", 0, 1000000, "2048",                  \

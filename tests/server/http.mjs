@@ -1,112 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // HTTP itself, byte by byte: framing, limits, slow clients, conditions, compression, stopping.
-import net from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import {
   test, finish, start, call, must, metric, newSession, append, assert, slow, sleep, sse, eventually,
 } from './lib.mjs';
+import { CRLF, HOST, Wire, talk, get, post, isError } from './help/wire.mjs';
 
-const CRLF = '\r\n';
-const HOST = `Host: localhost${CRLF}`;
-
-const show = (bytes) => JSON.stringify(bytes.slice(0, 600));
-
-/** A connection that is written to and read from step by step. */
-class Wire {
-  constructor(port, { paused = false, allowHalfOpen = false } = {}) {
-    this.got = '';
-    this.socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen });
-    this.socket.setEncoding('latin1');
-    this.socket.on('error', (e) => (this.error = e.code));
-    this.closed = new Promise((done) => this.socket.on('close', () => { this.over = true; done(); }));
-    this.socket.on('data', (d) => (this.got += d));
-    if (paused) this.socket.pause();
-  }
-  send(bytes) {
-    if (!this.over) this.socket.write(bytes, 'latin1');
-    return this;
-  }
-  async drip(bytes, ms) {
-    for (const b of bytes) {
-      if (this.over) return;
-      this.send(b);
-      await sleep(ms);
-    }
-  }
-  /** Waits until what came fits. */
-  async until(pattern, ms = 5000 * slow) {
-    const end = Date.now() + ms;
-    while (!pattern.test(this.got)) {
-      assert.ok(!this.over || pattern.test(this.got), `closed (${this.error ?? 'in order'}) after: ${show(this.got)}`);
-      assert.ok(Date.now() < end, `not within ${ms} ms; got: ${show(this.got)}`);
-      await sleep(5);
-    }
-    return this;
-  }
-  /** Waits until the server closes it: how long that took. */
-  async end(ms = 10000 * slow) {
-    const before = Date.now();
-    const late = sleep(ms).then(() => assert.ok(this.over, `still open after ${ms} ms; got: ${show(this.got)}`));
-    await Promise.race([this.closed, late]);
-    return Date.now() - before;
-  }
-  close() {
-    this.socket.destroy();
-  }
-  /** The answers that came, all of them whole: [{status, headers, text, body}]. */
-  answers({ head = false } = {}) {
-    const list = [];
-    let left = this.got;
-    while (left) {
-      const end = left.indexOf(CRLF + CRLF);
-      assert.ok(end >= 0, `the end of a header in: ${left}`);
-      const [first, ...lines] = left.slice(0, end).split(CRLF);
-      const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(first) ?? assert.fail(`a status line: ${first}`);
-      const headers = Object.fromEntries(lines.map((l) => {
-        const [, name, value] = /^([^:\s]+): (.*)$/.exec(l) ?? assert.fail(`a header: ${l}`);
-        return [name.toLowerCase(), value];
-      }));
-      left = left.slice(end + 4);
-      const bare = head || status === '100' || status === '204' || status === '304';
-      const n = bare ? 0 : Number(headers['content-length'] ?? 0);
-      assert.ok(left.length >= n, 'the whole body is there');
-      const text = left.slice(0, n);
-      left = left.slice(n);
-      const json = text && !headers['content-encoding'] && (headers['content-type'] ?? '').includes('json');
-      list.push({ status: Number(status), headers, text, body: json ? JSON.parse(text) : undefined });
-    }
-    return list;
-  }
-}
-
-/** Sends bytes and gives the answers when the connection is closed, or `n` of them are there. */
-async function talk(s, bytes, { n = 0, head = false, ms = 10000 } = {}) {
-  const w = new Wire(s.port).send(bytes);
-  const end = Date.now() + ms * slow;
-  for (;;) {
-    let list = [];
-    try { list = w.answers({ head }); } catch (e) { if (w.over) throw e; }
-    if (w.over || (n && list.length >= n)) {
-      w.close();
-      return list;
-    }
-    assert.ok(Date.now() < end, `no end of it: ${show(w.got)}`);
-    await sleep(5);
-  }
-}
-
-const get = (path, more = '') => `GET ${path} HTTP/1.1${CRLF}${HOST}${more}${CRLF}`;
-const post = (path, body, more = '') =>
-  `POST ${path} HTTP/1.1${CRLF}${HOST}Content-Type: application/json${CRLF}` +
-  `Content-Length: ${Buffer.byteLength(body)}${CRLF}${more}${CRLF}${body}`;
-const isError = (a, status, code) => {
-  assert.equal(a.status, status, JSON.stringify(a));
-  assert.match(a.headers['content-type'] ?? '', /^application\/json/, a.text);
-  assert.equal(a.body.code, code);
-  assert.ok(a.body.error.length > 5);
-  assert.equal(a.body.request_id, a.headers['x-request-id']);
-};
 const alive = async (s) => assert.equal((await call(s, 'GET', '/healthz')).status, 200);
 
 // ------------------------------------------------------------------ methods and connections
@@ -305,29 +205,50 @@ test('a request whose end is in doubt is refused, and nothing behind it is read'
   assert.deepEqual((await must(s, 'GET', 'sessions')).sessions, [], 'nothing was made');
 });
 
-// libmicrohttpd answers these by itself, in HTML or by closing.
-test('what is no HTTP at all is refused, and the server goes on', async () => {
+test('what is no HTTP at all is refused once, in our own form, and the server goes on', async () => {
   const s = await start();
   const chunked = `POST /ramet/v1/sessions HTTP/1.1${CRLF}${HOST}Transfer-Encoding: chunked${CRLF}${CRLF}`;
-  for (const [name, bytes, status] of [
-    ['a line without colon', `GET /healthz HTTP/1.1${CRLF}${HOST}garbage${CRLF}${CRLF}`, '400'],
-    ['no version', `GET /healthz${CRLF}${CRLF}`, '400'],
-    ['HTTP/2, almost (what is, goes to gRPC)', `PRJ * HTTP/2.0${CRLF}${CRLF}SM${CRLF}${CRLF}`, '505'],
-    ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', null],
-    ['a length that is none', post('/ramet/v1/sessions', '{}').replace(/Length: \d+/, 'Length: abc'), '400'],
-    ['a negative length', post('/ramet/v1/sessions', '{}').replace(/Length: \d+/, 'Length: -1'), '400'],
-    ['a length past counting', post('/ramet/v1/sessions', '{}').replace(/Length: \d+/, 'Length: 99999999999999999999'), '413'],
-    ['a chunk size that is none', `${chunked}zz${CRLF}ab${CRLF}0${CRLF}${CRLF}`, '400'],
-    ['a chunk that is longer', `${chunked}2${CRLF}{}{}${CRLF}0${CRLF}${CRLF}`, '400'],
-    ['a chunk size past counting', `${chunked}fffffffffffffffff${CRLF}{}${CRLF}`, '413'],
-    ['a header past all bounds', get('/healthz', `X: ${'x'.repeat(100000)}${CRLF}`), '431'],
-    ['a target past all bounds', get(`/${'x'.repeat(100000)}`), '414'],
+  const length = (n) => post('/ramet/v1/sessions', '{}').replace(/Length: \d+/, `Length: ${n}`);
+  for (const [name, bytes, status, code] of [
+    ['a line without colon', `GET /healthz HTTP/1.1${CRLF}${HOST}garbage${CRLF}${CRLF}`, 400],
+    ['no version', `GET /healthz${CRLF}${CRLF}`, 400],
+    ['no request line', `garbage${CRLF}${CRLF}`, 400],
+    ['another protocol', `GET /healthz HTTQ/1.1${CRLF}${HOST}${CRLF}`, 400],
+    ['a method that is none', get('/healthz').replace('GET', 'G(T'), 400],
+    ['HTTP/2, almost (what is, goes to gRPC)', `PRJ * HTTP/2.0${CRLF}${CRLF}SM${CRLF}${CRLF}`, 505, 'http_version'],
+    ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400],
+    ...['abc', '-1', '+2', '0x2', '2,2', '2 2', '', '2.0', '\t'].map((n) => [`a length that is '${n}'`, length(n), 400]),
+    ['a length past counting', length('99999999999999999999'), 413, 'too_large'],
+    ['lines that end with LF', get('/healthz').replaceAll(CRLF, '\n'), 400],
+    ['a header line that ends with LF', get('/healthz').replace(HOST, 'Host: localhost\n'), 400],
+    ['an empty line of LF', get('/healthz').slice(0, -2) + '\n', 400],
+    ['a lone CR', get('/healthz', `X: a\rb${CRLF}`), 400],
+    ['a NUL in a value', get('/healthz', `X: a\0b${CRLF}`), 400],
+    ['a NUL in the value that decides', get('/healthz', `X-User-Id: alice\0bob${CRLF}`), 400],
+    ['a NUL in a name', get('/healthz', `X\0Y: a${CRLF}`), 400],
+    ['a NUL in the target', get('/heal\0thz'), 400],
+    ['another control character', get('/healthz', `X: a\x01b${CRLF}`), 400],
+    ['a folded line', get('/healthz', `X: a${CRLF} b: c${CRLF}`), 400],
+    ['an empty name', get('/healthz', `: a${CRLF}`), 400],
+    ['a chunk size that is none', `${chunked}zz${CRLF}ab${CRLF}0${CRLF}${CRLF}`, 400],
+    ['an empty chunk size', `${chunked}${CRLF}`, 400],
+    ['a signed chunk size', `${chunked}+2${CRLF}{}${CRLF}0${CRLF}${CRLF}`, 400],
+    ['a chunk that is longer', `${chunked}2${CRLF}{}{}${CRLF}0${CRLF}${CRLF}`, 400],
+    ['a chunk size that ends with LF', `${chunked}2\n{}${CRLF}0${CRLF}${CRLF}`, 400],
+    ['a chunk that ends with LF', `${chunked}2${CRLF}{}\n0${CRLF}${CRLF}`, 400],
+    ['a last chunk that ends with LF', `${chunked}2${CRLF}{}${CRLF}0\n\n`, 400],
+    ['an empty line of LF behind the chunks', `${chunked}2${CRLF}{}${CRLF}0${CRLF}\n`, 400],
+    ['an extension with LF', `${chunked}2;x\ny${CRLF}{}${CRLF}0${CRLF}${CRLF}`, 400],
+    ['an extension without end', `${chunked}2;${'x'.repeat(9000)}${CRLF}{}${CRLF}0${CRLF}${CRLF}`, 400],
+    ['a trailer with NUL', `${chunked}2${CRLF}{}${CRLF}0${CRLF}X: \0${CRLF}${CRLF}`, 400],
+    ['a chunk size past counting', `${chunked}fffffffffffffffff${CRLF}{}${CRLF}`, 413, 'too_large'],
+    ['a header past all bounds', get('/healthz', `X: ${'x'.repeat(100000)}${CRLF}`), 431, 'header_too_large'],
+    ['a target past all bounds', get(`/${'x'.repeat(100000)}`), 414, 'uri_too_long'],
   ]) {
-    const w = new Wire(s.port).send(bytes);
-    await w.end();
-    // A reset may overtake the answer to a client that is still sending.
-    if (status && (w.got || !w.error)) assert.match(w.got, new RegExp(`^HTTP/1\\.1 ${status} `), name);
-    assert.doesNotMatch(w.got, / 20[01] /, name);
+    const list = await talk(s, bytes + get('/readyz'));
+    assert.equal(list.length, 1, `${name}: one answer, not ${JSON.stringify(list)}`);
+    isError(list[0], status, code ?? 'invalid_request');
+    assert.equal(list[0].headers.connection, 'close', name);
     await alive(s);
   }
   assert.deepEqual((await must(s, 'GET', 'sessions')).sessions, [], 'nothing was made');
@@ -516,6 +437,32 @@ test('a client that ends its side: answered when its request is whole, else let 
   assert.deepEqual(asked.map((w) => w.answers().map((a) => a.status).join()), Array(20).fill(['200', '200,200']).flat());
   for (const [i, w] of left.entries()) assert.deepEqual(w.answers().map((a) => a.status), i % 4 === 2 ? [200] : []);
   await eventually(async () => assert.ok(await metric(s, 'ramet_http_connections') <= 1));
+});
+
+test('a client that ends its side right behind its request is answered, whoever runs it', async () => {
+  const s = await start();
+  const { id } = await newSession(s);
+  const entry = (i) => post(`/ramet/v1/sessions/${id}/entries`, `{"entries":[{"role":"user","text":"${i}"}]}`);
+  const page = get(`/ramet/v1/sessions/${id}/entries`);
+  const wires = [], wanted = [];
+  for (let i = 0; i < 60; i++) {
+    const [text, statuses] = i % 3 === 0 ? [entry(i), '200'] : i % 3 === 1 ? [page, '200'] : [entry(i) + page + get('/healthz'), '200,200,200'];
+    const w = new Wire(s.port, { allowHalfOpen: true });
+    w.socket.end(text, 'latin1');
+    wires.push(w);
+    wanted.push(statuses.replaceAll('201', '200'));
+  }
+  for (const w of wires) await w.end(30000 * slow);
+  const got = wires.map((w) => w.answers().map((a) => (a.status === 201 ? 200 : a.status)).join());
+  assert.deepEqual(got, wanted);
+  assert.equal((await must(s, 'GET', `sessions/${id}`)).head.length, 40);
+  // A stream goes on, too.
+  const w = new Wire(s.port, { allowHalfOpen: true });
+  w.socket.end(get(`/ramet/v1/events?session=${id}`), 'latin1');
+  await w.until(/HTTP\/1\.1 200 /);
+  await append(s, id, 'told to one who only listens');
+  await w.until(/event: /);
+  w.close();
 });
 
 // ------------------------------------------------------------------ how many

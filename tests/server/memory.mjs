@@ -523,4 +523,39 @@ test('chat in one step, also in a fork', async () => {
   await ok(s, 200, 'DELETE', `${c('talk')}/response`);
 });
 
+test('a stranger is told of conversations, as memory-service does, and of nothing else', async () => {
+  const s = await begin();
+  const make = async (json = {}) => (await ok(s, 201, 'POST', '/ramet/v1/sessions', json)).id;
+  const open = await make(), hidden = await make({ visibility: 'private' });
+  const fork = (await ok(s, 201, 'POST', `/ramet/v1/sessions/${open}/fork`, { visibility: 'private' })).id;
+  await append(s, 'talk', 'mine');
+  const none = randomUUID();
+  const { id: file } = await ok(s, 201, 'POST', '/ramet/v1/attachments?name=a.txt', 'bytes', { ...alice, 'Content-Type': 'text/plain' });
+  const his = (await upload(s, 'his')).body.id;
+  const asks = (id) => [
+    ['GET', c(id)], ['PATCH', c(id), { title: 'x' }], ['GET', `${c(id)}/entries`], ['GET', `${c(id)}/forks`], ['GET', `${c(id)}/children`],
+    ['GET', `${c(id)}/memberships`], ['POST', `${c(id)}/memberships`, { userId: 'x', accessLevel: 'reader' }],
+    ['DELETE', `${c(id)}/memberships/x`], ['POST', '/v1/ownership-transfers', { conversationId: id, newOwnerUserId: 'zoe' }],
+    ['POST', `${c('new')}/entries`, say('x', { forkedAtConversationId: id, forkedAtEntryId: randomUUID() })],
+    ['POST', '/v1/conversations', { forkedAtConversationId: id }],
+    ['POST', `${c('new')}/entries`, say('x', { startedByConversationId: id })],
+  ];
+  const shape = async (id) => Promise.all(asks(id).map(async ([method, path, json]) => {
+    const r = await ask(s, method, path, json, bob);
+    return [method, path.replace(enc(id), 'ID'), r.status, r.body.code, r.body.error.replaceAll(id, 'ID')];
+  }));
+  const unknown = await shape(none);
+  for (const row of unknown) assert.equal(row[2], 404, row.join(' '));
+  for (const id of [open, hidden, fork]) assert.deepEqual(await shape(id), unknown, 'as if it were not there');
+  for (const row of await shape('talk')) assert.equal(row[2], 403, row.join(' '));
+  // Appending makes a conversation where there is none; a session that is there stays as it is.
+  for (const id of [open, hidden]) await refused(s, 404, 'not_found', 'POST', `${c(id)}/entries`, say('x'), bob);
+  for (const [method, path] of [['GET', ''], ['DELETE', ''], ['GET', '/download-url']]) {
+    await refused(s, 404, 'not_found', method, `/v1/attachments/${file}${path}`, undefined, bob);
+    await refused(s, 403, 'permission_denied', method, `/v1/attachments/${his}${path}`, undefined, bob);
+  }
+  await refused(s, 404, 'not_found', 'POST', `${c('b')}/entries`, say('x', withFile(file)), bob);
+  await refused(s, 403, 'forbidden', 'POST', `${c('b')}/entries`, say('x', withFile(his)), bob);
+});
+
 await finish();

@@ -840,6 +840,22 @@ test('events of everybody, for administrators and auditors, by both ways', async
   assert.equal((await http(s, 'GET', '/v1/admin/events?after=odd', { headers: alice })).status, 400);
 });
 
+test('a stranger is told of conversations, and of no session of another face, by both ways', async () => {
+  const { s, c } = await begin();
+  const made = await http(s, 'POST', '/ramet/v1/sessions', { headers: alice, json: { visibility: 'private' } });
+  const file = await http(s, 'POST', '/ramet/v1/attachments?name=a', { headers: alice, body: 'x' });
+  assert.deepEqual([made.status, file.status], [201, 201]);
+  const { id } = made.body;
+  await ok(overGrpc(c).append('talk', { channel: 'history', contentType: 'history', content: [{ role: 'USER', text: 'x' }] }, alice));
+  for (const way of [overRest(s), overGrpc(c)])
+    for (const ask of ['get', 'forks', 'entries', 'members', 'children']) {
+      const at = (x) => (ask === 'get' || ask === 'forks' ? way[ask](x, bob) : way[ask](x, {}, bob));
+      assert.equal((await at(id)).code, 'NOT_FOUND', ask);
+      assert.equal((await at('talk')).code, 'PERMISSION_DENIED', ask);
+      assert.equal((await way.fileDelete(file.body.id, bob)).code, 'NOT_FOUND');
+    }
+});
+
 test('administrators: when conversations were archived', async () => {
   const { s, c } = await begin();
   const archive = (id, archived = true) => ok(c.call(ConversationsService, 'updateConversation', { conversationId: id, archived }, alice));
