@@ -486,7 +486,7 @@ static ramet_status write_do(ramet_call *c, write_job *job)
         TRY(check_id(c, "user", c->user));
     /* What a key and an expected history rely on has no guard. */
     bool light = job->light && !job->once && !job->expect;
-    ramet_status st = light ? store_light(c->r->st, write_run, job, message)
+    ramet_status st = light ? store_write_guarded(c->r->st, write_run, job, message)
                             : store_write(c->r->st, write_run, job, message);
     /* The operation told its own refusals; the store tells the rest. */
     if (st != RAMET_OK && (c->err.status != st || message[0]))
@@ -513,7 +513,7 @@ ramet_status cx_append(ramet_call *c, cx_op run, void *arg)
     return write_do(c, &j);
 }
 
-ramet_status cx_light(ramet_call *c, cx_op run, void *arg)
+ramet_status cx_write_guarded(ramet_call *c, cx_op run, void *arg)
 {
     write_job j = {.c = c, .run = run, .arg = arg, .append = true, .light = true};
     return write_do(c, &j);

@@ -141,7 +141,7 @@ ramet_status cx_write(ramet_call *c, cx_op run, void *arg);
  * (core/recent.c). */
 ramet_status cx_append(ramet_call *c, cx_op run, void *arg);
 /* The same for one that also guards all that it relies on (db_guarded()). */
-ramet_status cx_light(ramet_call *c, cx_op run, void *arg);
+ramet_status cx_write_guarded(ramet_call *c, cx_op run, void *arg);
 /* The sticky database failure as the call's error, or RAMET_OK. */
 ramet_status cx_status(cx *x);
 /* Before `make` is called for each of n things in a read: what they need is read together, where
