@@ -21,7 +21,8 @@ typedef struct group_connections {
 } group_connections;
 
 /* `base` is what the functions of `connections` get, and where commits are counted. slots: how many
- * groups are written at once while commits are fast; 0: as many as there are processors. */
+ * groups are written at once; 0: as many as there are processors, and more while commits are slow.
+ */
 group_commit *group_commit_new(const group_connections *connections, store *base, int slots);
 /* No write must be under way. */
 void group_commit_free(group_commit *g);

@@ -234,6 +234,12 @@ Test(group_commit, operations_that_wait_are_committed_together)
     }
     cr_expect_eq(S.base.commits, 1);
     cr_expect_eq(S.base.writes, 3);
+    op more[] = {OP(op_write, 4), OP(op_write, 5)};
+    int64_t trips = S.d->trips;
+    group_of(more, 2);
+    expect_committed(&more[0]);
+    expect_committed(&more[1]);
+    cr_expect_eq(S.d->trips - trips, 1, "round trips of a group whose types are known");
 }
 
 Test(group_commit, a_failed_guard_runs_the_group_once_more)
