@@ -15,6 +15,7 @@
 #   V=1             shows the commands of the build
 #   SAN=1           with AddressSanitizer and UndefinedBehaviorSanitizer, in build/san
 #   make test-model N=1000000 SEED=7     make test-crash N=500     make test-fault-all
+#   make test-lost-writes T=600          connections to PostgreSQL die under many writers, T seconds long
 #
 # Each target installs the Debian packages it needs when they are missing (tools/setup).
 
@@ -76,7 +77,7 @@ GEN := $(GEN_SRC) $(B)/gen/descriptors.inc
 PROTO_STD := $(shell pkg-config --variable=includedir protobuf)
 BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(GEN_SRC:%.c=%.o) $(B)/obj/page_data.o
 
-.PHONY: all run tour test setup-test test-model test-crash test-fault-all test-scale bench web-bench lint format docs install clean
+.PHONY: all run tour test setup-test test-model test-crash test-fault-all test-lost-writes test-scale bench web-bench lint format docs install clean
 
 all: $(B)/ramet $(B)/libramet.so
 
@@ -193,6 +194,12 @@ test-crash: $(B)/tests/fault
 	$(B)/tests/fault crash --rounds $(N)
 test-fault-all: $(B)/tests/fault
 	$(B)/tests/fault vfs --all
+# On a PostgreSQL server of its own, which ends with the test.
+test-lost-writes: T = 600
+test-lost-writes: setup-test $(B)/tests/fault
+	@dir=$$(mktemp -d)/pg; trap 'tests/lib/postgres.sh remove $$dir; rmdir $${dir%/pg}' EXIT; \
+	chmod 755 $${dir%/pg}; RAMET_TEST_DB=$$(tests/lib/postgres.sh start $$dir) && export RAMET_TEST_DB && \
+	$(B)/tests/fault lost-writes --budget $(T) $(if $(SEED),--seed $(SEED))
 # memory-service with 1,000 members, 10,000 forks of one root and a chain of 1,000.
 test-scale: setup-test all
 	SCALE=full B=$(CURDIR)/$(B) RAMET=$(CURDIR)/$(B)/ramet node tests/server/memory_contract.mjs 'many members'

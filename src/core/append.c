@@ -229,5 +229,5 @@ ramet_status ramet_append(ramet_call *c, const char *session, const ramet_append
     TRY(entries_prepare(c, in->entries, in->n, c->r->lim.batch, ramet_now(c->r), &j.w.list));
     if (in->before_turn)
         return cx_write(c, append_rewind_run, &j);
-    return cx_light(c, append_run, &j);
+    return cx_write_guarded(c, append_run, &j);
 }

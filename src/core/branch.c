@@ -10,6 +10,8 @@
  *   B3  jump follows the skew-binary rule: jump(b) = jump(jump(p)) when the two last jumps of the
  *       parent p were of equal length, else p. Walking by jump and parent takes O(log depth).
  *   B4  base = 0 has parent 0; such a branch jumps to itself, with jump_base 0.
+ *   B5  The caches here belong to one past (db_past()): after a fail-over the same number may mean
+ *       another branch. A context of another past neither reads nor fills them.
  */
 #include "core/core.h"
 
@@ -51,6 +53,7 @@ struct end {
 };
 
 struct lineage {
+    int64_t past;               /* that all of it belongs to (B5); changed with all locks held */
     struct tip tips[TIP_SLOTS]; /* see tip_check() */
     struct end ends[END_SLOTS]; /* see end_of() */
     struct words words[WORDS_SLOTS];
@@ -75,36 +78,42 @@ void lineage_free(struct lineage *l)
     free(l);
 }
 
-void lineage_clear(struct lineage *l)
+void lineage_enter(struct lineage *l, int64_t past)
 {
     for (int i = 0; i < CACHE_LOCKS; i++)
         pthread_mutex_lock(&l->lock[i]);
-    memset(l->tips, 0, sizeof l->tips);
-    memset(l->ends, 0, sizeof l->ends);
-    memset(l->words, 0, sizeof l->words);
-    memset(l->slot, 0, sizeof l->slot);
+    if (past > l->past) {
+        l->past = past;
+        memset(l->tips, 0, sizeof l->tips);
+        memset(l->ends, 0, sizeof l->ends);
+        memset(l->words, 0, sizeof l->words);
+        memset(l->slot, 0, sizeof l->slot);
+    }
     for (int i = 0; i < CACHE_LOCKS; i++)
         pthread_mutex_unlock(&l->lock[i]);
 }
 
-static bool cache_get(struct lineage *l, int64_t tree, int64_t id, branch_meta *m)
+static bool cache_get(cx *x, int64_t tree, int64_t id, branch_meta *m)
 {
+    struct lineage *l = x->r->lineage;
     size_t i = (size_t)id % CACHE_SLOTS;
     pthread_mutex_lock(&l->lock[i % CACHE_LOCKS]);
+    bool usable = l->past == x->past;
     *m = l->slot[i];
     pthread_mutex_unlock(&l->lock[i % CACHE_LOCKS]);
-    return m->id == id && m->tree == tree;
+    return usable && m->id == id && m->tree == tree;
 }
 
-static void cache_put(struct lineage *l, const branch_meta *m)
+static void cache_put(struct lineage *l, int64_t past, const branch_meta *m)
 {
     size_t i = (size_t)m->id % CACHE_SLOTS;
     pthread_mutex_lock(&l->lock[i % CACHE_LOCKS]);
-    l->slot[i] = *m;
+    if (l->past == past)
+        l->slot[i] = *m;
     pthread_mutex_unlock(&l->lock[i % CACHE_LOCKS]);
 }
 
-static void words_keep(struct lineage *l, const root_words *w)
+static void words_keep(struct lineage *l, int64_t past, const root_words *w)
 {
     size_t n = strlen(w->text) + 1;
     if (n > WORDS_BYTES)
@@ -112,19 +121,21 @@ static void words_keep(struct lineage *l, const root_words *w)
     struct words *to = &l->words[(size_t)w->branch % WORDS_SLOTS];
     pthread_mutex_t *lock = &l->lock[(size_t)w->branch % CACHE_LOCKS];
     pthread_mutex_lock(lock);
-    to->tree = w->tree;
-    to->branch = w->branch;
-    to->pos = w->pos;
-    memcpy(to->text, w->text, n);
+    if (l->past == past) {
+        to->tree = w->tree;
+        to->branch = w->branch;
+        to->pos = w->pos;
+        memcpy(to->text, w->text, n);
+    }
     pthread_mutex_unlock(lock);
 }
 
 void lineage_keep(struct lineage *l, const branch_seen *seen)
 {
     for (size_t i = 0; i < seen->n; i++)
-        cache_put(l, &seen->m[i]);
+        cache_put(l, seen->past, &seen->m[i]);
     if (seen->words.text)
-        words_keep(l, &seen->words);
+        words_keep(l, seen->past, &seen->words);
 }
 
 /* -------------------------------------------------------------------- rows */
@@ -171,7 +182,7 @@ bool branch_came(cx *x, const branch_row *b)
     }
     /* A writer sees its own uncommitted branches: those wait for the commit (B2). */
     if (!x->writing)
-        cache_put(x->r->lineage, &b->m);
+        cache_put(x->r->lineage, x->past, &b->m);
     else if (x->seen && x->seen->n < sizeof x->seen->m / sizeof x->seen->m[0])
         x->seen->m[x->seen->n++] = b->m;
     return true;
@@ -191,7 +202,7 @@ bool branch_load(cx *x, int64_t tree, int64_t id, branch_row *b)
 
 bool branch_meta_load(cx *x, int64_t tree, int64_t id, branch_meta *m)
 {
-    if (cache_get(x->r->lineage, tree, id, m))
+    if (cache_get(x, tree, id, m))
         return true;
     branch_row b;
     if (!branch_load(x, tree, id, &b)) {
@@ -256,7 +267,7 @@ const char *words_get(cx *x, const branch_row *head)
     const char *text = NULL;
     int64_t pos = 0;
     pthread_mutex_lock(lock);
-    if (w->branch == root.id && w->tree == root.tree && w->pos < head->len) {
+    if (l->past == x->past && w->branch == root.id && w->tree == root.tree && w->pos < head->len) {
         text = arena_strdup(x->a, w->text);
         pos = w->pos;
     }
@@ -272,7 +283,7 @@ void words_put(cx *x, const branch_row *head, int64_t pos, const char *text)
     root_words w = {root.tree, root.id, pos, text};
     /* A writer sees what is not committed yet (B2). */
     if (!x->writing)
-        words_keep(x->r->lineage, &w);
+        words_keep(x->r->lineage, x->past, &w);
     else if (x->seen)
         x->seen->words = w;
 }
@@ -288,6 +299,10 @@ static struct end *end_of(cx *x, int64_t tree, int64_t k, pthread_mutex_t **lock
     struct end *e = &x->r->lineage->ends[i];
     *lock = &x->r->lineage->lock[i % CACHE_LOCKS];
     pthread_mutex_lock(*lock);
+    if (x->r->lineage->past != x->past) {
+        pthread_mutex_unlock(*lock);
+        return NULL;
+    }
     if (e->k != k || e->tree != tree)
         *e = (struct end){.tree = tree, .k = k};
     return e;
@@ -596,8 +611,10 @@ void tip_note(cx *x, const branch_row *b)
     pthread_mutex_t *lock;
     struct tip *t = tip_slot(x, b->m.id, &lock);
     pthread_mutex_lock(lock);
-    t->branch = b->m.id;
-    memcpy(t->hash, b->tip, HASH_LEN);
+    if (x->r->lineage->past == x->past) {
+        t->branch = b->m.id;
+        memcpy(t->hash, b->tip, HASH_LEN);
+    }
     pthread_mutex_unlock(lock);
 }
 
@@ -606,7 +623,8 @@ static bool tip_known(cx *x, const branch_row *b)
     pthread_mutex_t *lock;
     const struct tip *t = tip_slot(x, b->m.id, &lock);
     pthread_mutex_lock(lock);
-    bool known = t->branch == b->m.id && memcmp(t->hash, b->tip, HASH_LEN) == 0;
+    bool known = x->r->lineage->past == x->past && t->branch == b->m.id &&
+                 memcmp(t->hash, b->tip, HASH_LEN) == 0;
     pthread_mutex_unlock(lock);
     return known;
 }

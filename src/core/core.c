@@ -7,6 +7,7 @@
 #include "store/schema.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -292,21 +293,32 @@ ramet_status call_fail(ramet_call *c, ramet_status st, const char *field, const 
 
 /* --------------------------------------------------------------------- work */
 
-/* After a fail-over that lost something, the same numbers may mean other things. */
-static void past_check(ramet *r, db *d)
+/* The past that a transaction belongs to. When it is a new one, what is cached of the one before is
+ * forgotten: after a fail-over that lost something, the same numbers may mean other things. A
+ * replica shares the caches until the first fail-over; then it may be of either past. */
+static int64_t past_enter(ramet *r, db *d)
 {
-    int64_t past = db_past(d);
-    if (past <= r->past)
-        return;
-    lineage_clear(r->lineage);
-    recent_clear(r->recent);
-    r->past = past;
+    int64_t past = db_past(d), newest = r->past;
+    if (past == DB_PAST_UNKNOWN)
+        return newest ? DB_PAST_UNKNOWN : 0;
+    if (past > newest) {
+        lineage_enter(r->lineage, past);
+        recent_enter(r->recent, past);
+    }
+    while (past > newest && !atomic_compare_exchange_weak(&r->past, &newest, past))
+        ;
+    return past;
 }
 
 static cx cx_of(ramet_call *c, db *d, bool writing)
 {
-    past_check(c->r, d);
-    return (cx){.r = c->r, .c = c, .d = d, .a = c->a, .now = ramet_now(c->r), .writing = writing};
+    return (cx){.r = c->r,
+                .c = c,
+                .d = d,
+                .a = c->a,
+                .now = ramet_now(c->r),
+                .past = past_enter(c->r, d),
+                .writing = writing};
 }
 
 int64_t ramet_call_position(const ramet_call *c)
@@ -468,7 +480,7 @@ static ramet_status write_run(db *d, void *arg)
     /* It may run twice. */
     memset(&j->c->err, 0, sizeof j->c->err);
     answers_empty(&j->answers);
-    j->seen = (branch_seen){0};
+    j->seen = (branch_seen){.past = x.past};
     if (!j->append)
         recent_forget(j->c->r->recent);
     ramet_status st = j->once ? once_run(&x, j->once, expect_run, j) : expect_run(&x, j);
@@ -486,7 +498,7 @@ static ramet_status write_do(ramet_call *c, write_job *job)
         TRY(check_id(c, "user", c->user));
     /* What a key and an expected history rely on has no guard. */
     bool light = job->light && !job->once && !job->expect;
-    ramet_status st = light ? store_light(c->r->st, write_run, job, message)
+    ramet_status st = light ? store_write_guarded(c->r->st, write_run, job, message)
                             : store_write(c->r->st, write_run, job, message);
     /* The operation told its own refusals; the store tells the rest. */
     if (st != RAMET_OK && (c->err.status != st || message[0]))
@@ -513,7 +525,7 @@ ramet_status cx_append(ramet_call *c, cx_op run, void *arg)
     return write_do(c, &j);
 }
 
-ramet_status cx_light(ramet_call *c, cx_op run, void *arg)
+ramet_status cx_write_guarded(ramet_call *c, cx_op run, void *arg)
 {
     write_job j = {.c = c, .run = run, .arg = arg, .append = true, .light = true};
     return write_do(c, &j);

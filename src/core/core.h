@@ -41,7 +41,7 @@ struct ramet {
     store *st;
     struct search *search; /* core/search.c; opened on first use */
     _Atomic bool search_stopped;
-    _Atomic int64_t past; /* db_past() of what is remembered */
+    _Atomic int64_t past; /* the newest db_past() that was met */
     struct lineage *lineage;
     struct watch *watch; /* core/event.c */
     struct recent *recent;
@@ -106,6 +106,7 @@ typedef struct cx {
     db *d;
     arena *a; /* the call's */
     int64_t now;
+    int64_t past; /* what is cached is used only by contexts of its own past */
     bool writing;
     int64_t level_tree; /* the tree that `level` is the caller's level in; 0: not looked up yet */
     ramet_level level;
@@ -141,7 +142,7 @@ ramet_status cx_write(ramet_call *c, cx_op run, void *arg);
  * (core/recent.c). */
 ramet_status cx_append(ramet_call *c, cx_op run, void *arg);
 /* The same for one that also guards all that it relies on (db_guarded()). */
-ramet_status cx_light(ramet_call *c, cx_op run, void *arg);
+ramet_status cx_write_guarded(ramet_call *c, cx_op run, void *arg);
 /* The sticky database failure as the call's error, or RAMET_OK. */
 ramet_status cx_status(cx *x);
 /* Before `make` is called for each of n things in a read: what they need is read together, where
@@ -357,7 +358,8 @@ typedef struct branch_row {
 
 struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
-void lineage_clear(struct lineage *l);
+/* Forgets what belongs to an earlier past (db_past()). */
+void lineage_enter(struct lineage *l, int64_t past);
 
 /* The first words of the paths through the entry at `pos` of a branch without parent. */
 typedef struct root_words {
@@ -367,6 +369,7 @@ typedef struct root_words {
 
 /* What a write has read. Once it is committed, that is too, and may be cached. */
 typedef struct branch_seen {
+    int64_t past; /* cx.past */
     branch_meta m[8];
     size_t n;
     root_words words;
@@ -416,8 +419,8 @@ ramet_status head_check(cx *x, const branch_row *b, const uint8_t *expected, boo
 /* ---- sessions appended to of late (core/recent.c); only while writing. NULL does nothing. */
 struct recent *recent_new(void);
 void recent_free(struct recent *r);
-void recent_clear(struct recent *r);
-void recent_forget(struct recent *r); /* all of them */
+void recent_enter(struct recent *r, int64_t past); /* as lineage_enter() */
+void recent_forget(struct recent *r);              /* all of them */
 /* Something that recent_get() tells has changed in sessions of a tree, their heads aside. */
 void access_changed(cx *x, int64_t tree);
 /* What was read of a session still holds when this is committed (db_guarded()). */

@@ -221,7 +221,7 @@ ramet_status ramet_fork(ramet_call *c, const char *session, const ramet_fork_in 
     TRY(fork_check(c, in, &j));
     char uuid[UUID_TEXT];
     j.id = in->id ? in->id : arena_strdup(c->a, uuid7(ramet_now(c->r), uuid));
-    ramet_status st = cx_light(c, fork_run, &j);
+    ramet_status st = cx_write_guarded(c, fork_run, &j);
     if (st != RAMET_OK)
         *out = NULL;
     return st;

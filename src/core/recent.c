@@ -10,6 +10,7 @@
  *       tree has the same stamp, so that nothing has changed about who may append.
  *   R3  An append changes rows of its own session alone. It puts the head that it made, or drops
  *       the session when it changed more than that (append_run()).
+ *   R4  All rows are of one past (db_past()). A context of another past neither reads nor puts any.
  *
  * What depends on the clock is not kept: whether a session has expired is asked every time.
  */
@@ -44,6 +45,7 @@ typedef struct slot {
 struct recent {
     pthread_mutex_t lock; /* of the slots: with guards there are many writers at once */
     int64_t turn;
+    int64_t past; /* R4 */
     slot slots[SLOTS];
 };
 
@@ -64,10 +66,13 @@ void recent_free(struct recent *r)
     free(r);
 }
 
-void recent_clear(struct recent *r)
+void recent_enter(struct recent *r, int64_t past)
 {
     pthread_mutex_lock(&r->lock);
-    for (size_t i = 0; i < SLOTS; i++) {
+    bool newer = past > r->past;
+    if (newer)
+        r->past = past;
+    for (size_t i = 0; i < SLOTS && newer; i++) {
         free(r->slots[i].texts);
         r->slots[i] = (slot){0};
     }
@@ -116,7 +121,7 @@ static slot *slot_of(cx *x, const char *id)
 
 static bool slot_holds(cx *x, const slot *t, const char *id)
 {
-    if (!t->texts || strcmp(t->s.id, id) != 0)
+    if (x->r->recent->past != x->past || !t->texts || strcmp(t->s.id, id) != 0)
         return false;
     if (db_guarded(x->d))
         return !db_fresh(x->d) || t->epoch == db_epoch(x->d);
@@ -187,6 +192,8 @@ static const char *text_put(char **to, const char *text)
 static void slot_fill(cx *x, slot *t, const session_row *s, const branch_row *head,
                       const char *tree_id)
 {
+    if (x->r->recent->past != x->past)
+        return;
     const char *user = x->level_tree == s->tree && x->c->user ? x->c->user : NULL;
     slot now = {.epoch = db_epoch(x->d),
                 .turn = x->r->recent->turn,

@@ -91,7 +91,7 @@ typedef struct token_slot {
     arena *a; /* of its texts; NULL: never used */
     uint8_t secret[HASH_LEN];
     int64_t seen; /* time_mono_us() of the look-up; 0: empty */
-    int64_t past; /* db_past() of where it was found */
+    int64_t past; /* cx.past of where it was found */
     ramet_token t;
 } token_slot;
 
@@ -120,15 +120,18 @@ static token_slot *slot_of(struct token_cache *c, const uint8_t secret[HASH_LEN]
     return &c->slots[((size_t)secret[0] << 8 | secret[1]) % SLOTS];
 }
 
-static bool cache_get(const ramet *r, const uint8_t secret[HASH_LEN], arena *a, ramet_token *out)
+static bool cache_get(const ramet *r, const uint8_t secret[HASH_LEN], arena *a, ramet_token *out,
+                      int64_t *past)
 {
     struct token_cache *c = r->tokens;
     pthread_mutex_lock(&c->lock);
     const token_slot *s = slot_of(c, secret);
     bool hit = s->seen && time_mono_us() - s->seen < FRESH_US && s->past == r->past &&
                CRYPTO_memcmp(s->secret, secret, HASH_LEN) == 0;
-    if (hit)
+    if (hit) {
         *out = token_copy(a, &s->t);
+        *past = s->past;
+    }
     pthread_mutex_unlock(&c->lock);
     return hit;
 }
@@ -304,10 +307,10 @@ static ramet_status used_run(db *d, void *arg)
 }
 
 /* K3. A write of its own: the next one through the call may be meant for an idempotency key. */
-static void used_note(ramet *r, const uint8_t secret[HASH_LEN], ramet_token *t, int64_t now)
+static void used_note(ramet *r, const uint8_t secret[HASH_LEN], ramet_token *t, int64_t past,
+                      int64_t now)
 {
     char message[512];
-    int64_t past = r->past;
     used_job j = {t->id, now};
     if (now - t->used < USED_US)
         return;
@@ -317,10 +320,12 @@ static void used_note(ramet *r, const uint8_t secret[HASH_LEN], ramet_token *t, 
         store_write(r->st, used_run, &j, message);
 }
 
-static ramet_status token_find(ramet_call *c, const uint8_t secret[HASH_LEN], ramet_token *t)
+/* *past: the one that it was found in. */
+static ramet_status token_find(ramet_call *c, const uint8_t secret[HASH_LEN], ramet_token *t,
+                               int64_t *past)
 {
     cx x;
-    if (cache_get(c->r, secret, c->a, t))
+    if (cache_get(c->r, secret, c->a, t, past))
         return RAMET_OK;
     if (!cx_read(&x, c))
         return c->err.status;
@@ -330,11 +335,11 @@ static ramet_status token_find(ramet_call *c, const uint8_t secret[HASH_LEN], ra
     if (found)
         *t = token_from(q, c->a);
     q_end(q);
-    int64_t past = db_past(x.d);
+    *past = x.past;
     TRY(cx_done(&x, RAMET_OK));
     if (!found || !t->id || !t->user)
         return call_fail(c, RAMET_UNAUTHENTICATED, NULL, "the token is not known");
-    cache_put(c->r, secret, t, past);
+    cache_put(c->r, secret, t, *past);
     return RAMET_OK;
 }
 
@@ -345,13 +350,14 @@ ramet_status ramet_token_check(ramet_call *c, const char *secret, ramet_token **
     if (!secret_digest(c->hasher, PREFIX, secret, digest))
         return call_fail(c, RAMET_UNAUTHENTICATED, NULL, "that is not a token of Ramet");
     ramet_token *t = arena_alloc(c->a, sizeof *t);
-    TRY(token_find(c, digest, t));
+    int64_t past = 0;
+    TRY(token_find(c, digest, t, &past));
     int64_t now = ramet_now(c->r);
     if (t->revoked)
         return call_fail(c, RAMET_UNAUTHENTICATED, NULL, "token %s was revoked", t->id);
     if (t->expires && t->expires <= now)
         return call_fail(c, RAMET_UNAUTHENTICATED, NULL, "token %s has expired", t->id);
-    used_note(c->r, digest, t, now);
+    used_note(c->r, digest, t, past, now);
     *out = t;
     return RAMET_OK;
 }

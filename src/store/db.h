@@ -50,12 +50,13 @@ const char *db_message(const db *d);
 bool db_engine_failed(const db *d);
 /* Sets it by hand: what was read makes no sense (RAMET_DAMAGED). */
 void db_fail(db *d, ramet_status s, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Forgets it; only for the start of something new outside a transaction. */
+/* Forgets it. Inside a transaction a failure stays that keeps the transaction from being committed:
+ * a lost connection, or a failed statement behind writes. */
 void db_clear(db *d);
 
-/* DB_LIGHT and DB_FRESH: only where there are many writers. What is read in them stands for itself,
- * what is written goes out with the commit, and holds only if its guards do. */
-typedef enum { DB_READ, DB_WRITE, DB_SCHEMA, DB_LIGHT, DB_FRESH } db_work;
+/* DB_GUARDED and DB_GUARDED_FRESH: only where there are many writers. Each read in them stands for
+ * itself; writes go out with the commit, and happen only if all guards hold. */
+typedef enum { DB_READ, DB_WRITE, DB_SCHEMA, DB_GUARDED, DB_GUARDED_FRESH } db_work;
 
 /* A read transaction sees one snapshot. Both end every open statement. */
 ramet_status db_begin_read(db *d);
@@ -69,8 +70,11 @@ int64_t db_changes(db *d);
 /* While writing: a number that changes when what this connection has read or written in earlier
  * transactions may be otherwise now, because another process wrote or it was rolled back. */
 int64_t db_epoch(db *d);
-/* Rises when what was committed may have become undone, by a fail-over: nothing that was read
- * before holds then, not even that a number means the same thing. */
+/* The past that the connection leads to. It rises when what was committed may have become undone,
+ * by a fail-over: nothing that was read in an earlier past holds then, not even that a number means
+ * the same thing. It never changes within a transaction: that fails instead. DB_PAST_UNKNOWN: a
+ * replica, which may be of any past. */
+#define DB_PAST_UNKNOWN (-1)
 int64_t db_past(db *d);
 
 /* What has numbers. */

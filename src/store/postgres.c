@@ -122,22 +122,41 @@ static void results_drop(pg *d)
     ahead_forget(&d->base);
 }
 
+/* P6. Behind pgbouncer a connection leads to any server; each transaction finds out. */
+static bool of_older_past(const pg *d)
+{
+    return !d->site->bouncer && d->past != d->site->past;
+}
+
+/* Makes the connection again, and forgets how the one before failed. */
+static bool reconnect(pg *d)
+{
+    char message[512];
+    bool made = link_connect(d, message);
+    d->base.status = RAMET_OK;
+    d->base.engine = false;
+    d->failure = FAILURE_NONE;
+    if (!made) {
+        d->failure = FAILURE_LOST;
+        db_fail(&d->base, RAMET_IO, "the database cannot be reached");
+    }
+    return made;
+}
+
 static ramet_status engine_begin(db *base, db_work what)
 {
     pg *d = pg_of(base);
-    char message[512];
+    d->open = d->begun = d->exchanged = d->wrote = d->wrote_events = d->broken = false;
+    d->may_not_read = false;
     db_clear(base);
-    d->conflict = d->unknown = d->begun = d->exchanged = d->wrote = d->told = d->broken = false;
-    d->asks_not = d->asked = false;
+    d->phase = PHASE_RUNNING;
     d->work = what;
     d->turn++;
-    base->guarded = what == DB_LIGHT || what == DB_FRESH;
-    base->fresh = what == DB_FRESH;
+    base->guarded = what == DB_GUARDED || what == DB_GUARDED_FRESH;
+    base->fresh = what == DB_GUARDED_FRESH;
     batch_clear(d->batch);
     d->epoch = ++epochs;
-    if (d->lost && !link_connect(d, message))
-        db_fail(base, RAMET_IO, "the database cannot be reached");
-    d->open = base->status == RAMET_OK;
+    d->open = !(d->lost || of_older_past(d)) || reconnect(d);
     return base->status;
 }
 
@@ -148,7 +167,7 @@ static void begin_send(pg *d)
                                             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
                                         [DB_WRITE] = "BEGIN ISOLATION LEVEL SERIALIZABLE",
                                         [DB_SCHEMA] = "BEGIN ISOLATION LEVEL READ COMMITTED"};
-    /* What a light one reads stands each for itself. */
+    /* Each read of a guarded transaction stands for itself. */
     if (d->begun || !d->open || d->base.guarded)
         return;
     link_text(d, texts[d->work], FOR_NOTHING);
@@ -188,43 +207,65 @@ static void engine_rollback(db *d)
     end_send(pg_of(d), "ROLLBACK");
 }
 
+/* Whether the transaction may be committed; false: it has failed. */
+static bool can_commit(pg *d)
+{
+    if (d->lost)
+        link_lost(d, NULL);
+    else if (of_older_past(d))
+        link_past_changed(d);
+    return d->base.status == RAMET_OK;
+}
+
+/* Sends what is left to the server and reads its answers. */
+static void commit_exchange(pg *d)
+{
+    link_sync(d);
+    link_position(d);
+    link_settle(d);
+}
+
 /* The server ends the statement time-out itself before it commits. */
-static ramet_status light_commit(pg *d)
+static void guarded_commit(pg *d)
 {
     d->wrote = batch_count(d->batch) > 0;
-    if (d->base.status == RAMET_OK && d->wrote && batch_ready(d)) {
-        d->unknown = true;
-        if (!batch_send(d))
-            db_conflict(&d->base);
-        link_sync(d);
-        link_position(d);
-        link_settle(d);
+    d->wrote_events = batch_has_events(d->batch);
+    if (!can_commit(d) || !d->wrote || !batch_ready(d))
+        return;
+    d->phase = PHASE_COMMITTING;
+    if (batch_send(d)) {
+        commit_exchange(d);
+    } else {
+        d->phase = PHASE_RUNNING;
+        db_conflict(&d->base);
     }
-    if (d->base.status != RAMET_OK) {
-        engine_rollback(&d->base);
-        return d->base.status;
-    }
-    results_drop(d);
-    d->begun = d->open = false;
-    return RAMET_OK;
+}
+
+static void plain_commit(pg *d)
+{
+    if (!can_commit(d) || !d->begun)
+        return;
+    if (d->site->statement_ms)
+        link_text(d, "SET LOCAL statement_timeout=0", FOR_NOTHING);
+    if (d->wrote)
+        d->phase = PHASE_COMMITTING;
+    link_text(d, "COMMIT", FOR_COMMIT);
+    commit_exchange(d);
 }
 
 static ramet_status engine_commit(db *base)
 {
     pg *d = pg_of(base);
     if (base->guarded)
-        return light_commit(d);
-    if (base->status == RAMET_OK && d->begun) {
-        if (d->site->statement_ms)
-            link_text(d, "SET LOCAL statement_timeout=0", FOR_NOTHING);
-        d->unknown = d->wrote;
-        link_text(d, "COMMIT", FOR_COMMIT);
-        link_sync(d);
-        link_position(d);
-        link_settle(d);
-    }
+        guarded_commit(d);
+    else
+        plain_commit(d);
+    /* P8: not without an acknowledgement, whatever else seems to be well. */
+    if (base->status == RAMET_OK && d->wrote && d->phase != PHASE_COMMITTED)
+        link_lost(d, "the commit was not acknowledged");
     if (base->status != RAMET_OK) {
         engine_rollback(base);
+        d->phase = PHASE_RUNNING;
         return base->status;
     }
     results_drop(d);
@@ -232,15 +273,25 @@ static ramet_status engine_commit(db *base)
     return RAMET_OK;
 }
 
-/* A transaction in which a statement failed answers nothing any more: who goes on reads in another
- * one. */
+/* P7. A read transaction in which a statement failed answers nothing any more: its caller goes on
+ * in another one. A guarded transaction has none open on the server. */
 static void engine_cleared(db *base)
 {
     pg *d = pg_of(base);
-    if (!d->open || !d->broken)
+    d->failure = FAILURE_NONE;
+    if (!d->open)
         return;
-    engine_rollback(base);
-    d->open = true;
+    if (d->lost) {
+        link_lost(d, NULL);
+    } else if (d->broken && base->guarded) {
+        d->broken = false;
+    } else if (d->broken && d->wrote) {
+        d->failure = FAILURE_REFUSED;
+        db_fail(base, RAMET_INTERNAL, "the server has undone the transaction, a statement failed");
+    } else if (d->broken) {
+        engine_rollback(base);
+        d->open = true;
+    }
 }
 
 static int64_t engine_changes(db *base)
@@ -262,7 +313,7 @@ static int64_t engine_epoch(db *d)
 
 static int64_t engine_past(db *d)
 {
-    return pg_of(d)->past;
+    return pg_of(d)->site->replica ? DB_PAST_UNKNOWN : pg_of(d)->past;
 }
 
 /* Nothing depends on a row: numbers come from a table of their own. */
@@ -335,24 +386,25 @@ static void engine_blob(db_stmt *q, int n, const void *p, size_t len)
     bind_at(stmt_of(q), n, PG_BYTEA, p, (int)len);
 }
 
+/* False: the connection is lost. */
+static bool ask_once(pg *d, pg_stmt *q)
+{
+    begin_send(d);
+    link_stmt(d, q, FOR_READ);
+    link_sync(d);
+    return link_settle(d);
+}
+
 /* Runs a statement that gives rows; with it goes what was held back. */
 static void ask(pg *d, pg_stmt *q)
 {
-    char message[512];
-    for (int again = 0; again < 2; again++) {
-        bool first = !d->exchanged && !d->wrote; /* P4 */
-        begin_send(d);
-        link_stmt(d, q, FOR_READ);
-        link_sync(d);
-        if (link_settle(d) || !first || again)
-            break;
-        if (!link_connect(d, message)) {
-            d->base.status = RAMET_OK;
-            db_fail(&d->base, RAMET_IO, "the database cannot be reached");
-            break;
-        }
-        d->base.status = RAMET_OK;
-        d->base.engine = false;
+    bool first = !d->exchanged && !d->wrote && !batch_count(d->batch); /* P4 */
+    int64_t past = d->past;
+    if (!ask_once(d, q) && first && reconnect(d)) {
+        if (d->past == past)
+            ask_once(d, q);
+        else
+            link_past_changed(d); /* P6: what the caller knows may be of the server before */
     }
     d->exchanged = true;
 }
@@ -363,8 +415,8 @@ static bool engine_row(db_stmt *base)
     pg *d = q->d;
     if (q == &d->none || d->base.status != RAMET_OK)
         return false;
-    if (!q->res && d->asks_not) {
-        d->asked = true;
+    if (!q->res && d->may_not_read) {
+        d->failure = FAILURE_NEEDS_READ;
         db_fail(&d->base, RAMET_BUSY, "it has to be read first");
         return false;
     }
@@ -387,11 +439,11 @@ static void engine_run(db_stmt *base)
     pg *d = q->d;
     if (q == &d->none || d->base.status != RAMET_OK)
         return;
-    d->told |= q->id == Q_event_add || q->id == Q_event_member;
     if (d->base.guarded) {
         batch_keep(d->batch, q);
         return;
     }
+    d->wrote_events |= q->id == Q_event_add || q->id == Q_event_member;
     begin_send(d);
     link_stmt(d, q, FOR_WRITE);
     d->wrote = true;
@@ -409,7 +461,7 @@ static void engine_guard(db_stmt *q)
 
 static void engine_conflict(db *base)
 {
-    pg_of(base)->conflict = true;
+    pg_of(base)->failure = FAILURE_CONFLICT;
 }
 
 static void engine_end(db_stmt *base)

@@ -15,7 +15,7 @@
  *   postgres_bus.c     what processes tell each other
  *   postgres_node.c    which processes live, and who does what only one has to do
  *   store_pool.c       the pool (store/store.h)
- *   store_lanes.c      light writes that wait go together
+ *   group_commit.c     guarded writes of many threads in one transaction
  *
  *   P1  A connection is in pipeline mode. What is sent is noted in `sent`, in order; each answer
  *       belongs to the first of them that has none yet. link_settle() reads until all have one.
@@ -26,14 +26,25 @@
  *       the connection is used next. An answer that belongs to an earlier transaction fails nothing
  *       in the present one.
  *   P4  A connection that died is found out by the first exchange of a transaction, which has
- *       changed nothing yet: it is made again and the exchange repeated, once.
+ *       changed nothing yet: it is made again and the exchange repeated, once, unless it now leads
+ *       to another past (P6).
  *   P5  Between two transactions a connection has no state that pgbouncer could lose: with
  *       pgbouncer=1 statements are not prepared by name and settings are made in each transaction.
  *   P6  A server that was promoted may lack what the one before it had acknowledged, numbers that
  *       were reserved among it. Each connection asks for the server's timeline before anything else
  *       goes over it, behind pgbouncer each transaction; when that is another one, a new past
- * begins: numbers that were reserved in the old one are not given any more, and what was remembered
- * of it is forgotten (db_past()).
+ *       begins: numbers that were reserved in the old one are not given any more, and what was
+ *       remembered of it is forgotten (db_past()). A transaction belongs to the past in which it
+ *       began. When that changes under it, it fails as a conflict before anything that the new
+ *       server says is used, and before it is committed; a connection of an older past is made
+ *       again when the next transaction begins.
+ *   P7  db.status and `failure` belong together: the first failure sets both, db_clear() clears
+ *       both. What db_clear() must not undo, it sets again: that the connection is lost, or that
+ *       the server has thrown away what a transaction wrote.
+ *   P8  A transaction that wrote is committed only when the server has acknowledged it
+ *       (PHASE_COMMITTED). A failure before PHASE_COMMITTING, or one that the server itself
+ * reports, means that nothing of it was written; a connection that is lost in between means that
+ *       nobody knows (FAILURE_UNKNOWN).
  */
 #ifndef STORE_POSTGRES_H
 #define STORE_POSTGRES_H
@@ -61,6 +72,7 @@ struct db_site {
     char *shown;               /* the URL without secrets */
     char **keys, **values;     /* for libpq; NULL-terminated */
     bool bouncer;              /* P5 */
+    bool replica;              /* it is only read from: its past is not that of the primary */
     char *settings;            /* a statement that makes them for one transaction */
     int partitions;            /* of a new store */
     int statement_ms, lock_ms; /* time-outs */
@@ -82,6 +94,7 @@ ramet_status site_open(const char *url, db_site **out, char *message);
 void site_close(db_site *s);
 /* The timeline of the server that a connection leads to: the past that it is in. */
 int64_t site_past(db_site *s, int64_t timeline);
+bool site_has_timeline(db_site *s); /* one is known */
 /* What asks for it, as hexadecimal digits; none on a replica. */
 #define TIMELINE                                                                                   \
     "CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_lsn()),8) END"
@@ -137,33 +150,45 @@ typedef struct replicas replicas;
 
 enum { PG_OWN = 4 };
 
+/* Why a transaction failed (P7): what its caller may do about it. */
+typedef enum {
+    FAILURE_NONE,       /* it did not, or core said so (db_fail()) */
+    FAILURE_NEEDS_READ, /* it has to read, and must not (may_not_read) */
+    FAILURE_CONFLICT,   /* nothing was written; it can succeed when it is run again */
+    FAILURE_LOST,       /* the connection is lost, nothing was written */
+    FAILURE_UNKNOWN,    /* the connection was lost while it was committed (P8) */
+    FAILURE_REFUSED,    /* the server refused a statement, nothing was written */
+} pg_failure;
+
+/* Where a transaction is (P8). */
+typedef enum { PHASE_RUNNING, PHASE_COMMITTING, PHASE_COMMITTED } pg_phase;
+
 struct pg {
     db base;
     db_site *site;
     bool own_site;
     pg_replica *replica; /* that it leads to; NULL: to the primary */
     PGconn *conn;
-    int64_t past;    /* P6 */
-    bool lost;       /* the connection is gone */
-    bool conflict;   /* the failure goes away when the transaction is run again */
-    bool unknown;    /* it went while COMMIT was on its way */
-    db_work work;    /* of the present transaction */
-    bool open;       /* between begin and end */
-    bool begun;      /* BEGIN was sent */
-    bool broken;     /* a statement of it failed */
-    bool exchanged;  /* ... and something was answered since */
-    bool wrote;      /* writes were sent in it */
-    bool told;       /* among them an event */
-    bool unsynced;   /* something was sent since the last sync */
-    bool asks_not;   /* a read fails instead of waiting for the server */
-    bool asked;      /* ... and one has */
-    int64_t turn;    /* transactions so far */
-    int64_t changes; /* rows, so far */
-    int64_t trips;   /* round trips, so far */
-    pg_sent *sent;   /* P1 */
+    int64_t past; /* P6 */
+    bool lost;    /* the connection is gone */
+    pg_failure failure;
+    pg_phase phase;
+    db_work work;      /* of the present transaction */
+    bool open;         /* between begin and end */
+    bool begun;        /* BEGIN was sent */
+    bool broken;       /* a statement of it failed */
+    bool exchanged;    /* ... and something was answered since */
+    bool wrote;        /* writes were sent in it */
+    bool wrote_events; /* ... events among them */
+    bool unsynced;     /* something was sent since the last sync */
+    bool may_not_read; /* a read fails (FAILURE_NEEDS_READ) instead of waiting for the server */
+    int64_t turn;      /* transactions so far */
+    int64_t changes;   /* rows, so far */
+    int64_t trips;     /* round trips, so far */
+    pg_sent *sent;     /* P1 */
     size_t n_sent, n_done, cap;
     pg_stmt *stmts[Q_COUNT];
-    pg_batch *batch; /* what is written in a DB_LIGHT transaction */
+    pg_batch *batch; /* what is written in a guarded transaction */
     pg_aheads *aheads;
     bool looks_ahead; /* there is something in them */
     int64_t epoch;    /* db_epoch(): no two transactions of this process have the same */
@@ -196,6 +221,7 @@ void batch_keep(pg_batch *b, const pg_stmt *q);
 size_t batch_count(const pg_batch *b);
 size_t batch_bytes(const pg_batch *b);
 void batch_cut(pg_batch *b, size_t n); /* keeps the first n */
+bool batch_has_events(const pg_batch *b);
 /* Asks for what the next has to know of the database. False: that failed. */
 bool batch_ready(pg *d);
 /* Sends all of it, as one statement where that can be: then that is a transaction of its own, else
@@ -242,6 +268,10 @@ PGresult *link_exec(pg *d, const char *sql);
 PGresult *link_run(pg *d, const char *sql, int n, const Oid *types, const char *const *values,
                    const int *lengths, const int *formats);
 void link_fail(pg *d, const PGresult *r, const char *what);
+/* Fails the transaction, unless it has failed before: the connection is lost. */
+void link_lost(pg *d, const char *why);
+/* The same, as a conflict: the server is of another past (P6). */
+void link_past_changed(pg *d);
 
 /* ---- postgres_value.c */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many writes in one statement: the light transactions of PostgreSQL (DB_LIGHT).
+ * Many writes in one statement: the guarded transactions of PostgreSQL (DB_GUARDED).
  *
  * What is written in such a transaction is kept until it is committed. Rows for the same table then
  * go as an array, all tables in one statement, which is a transaction of its own: one round trip,
@@ -553,6 +553,14 @@ void batch_forget(pg_batch *b)
 size_t batch_count(const pg_batch *b)
 {
     return b->n;
+}
+
+bool batch_has_events(const pg_batch *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (b->w[i].id == Q_event_add || b->w[i].id == Q_event_member)
+            return true;
+    return false;
 }
 
 void batch_cut(pg_batch *b, size_t n)

@@ -32,18 +32,25 @@ static bool starts(const char *s, const char *with)
     return strncmp(s, with, strlen(with)) == 0;
 }
 
+/* 40003: the server itself does not know whether a statement was completed. Only distributed
+ * engines say that. */
+static bool is_ambiguous(const char *state)
+{
+    return strcmp(state, "40003") == 0;
+}
+
 /* 40001 serialization, 40P01 deadlock, 23505 unique, 55P03 lock time-out, 22012 a guard. */
 static bool is_conflict(const char *state)
 {
-    return starts(state, "40") || strcmp(state, "23505") == 0 || strcmp(state, "55P03") == 0 ||
-           strcmp(state, "22012") == 0;
+    return (starts(state, "40") && !is_ambiguous(state)) || strcmp(state, "23505") == 0 ||
+           strcmp(state, "55P03") == 0 || strcmp(state, "22012") == 0;
 }
 
 /* The server goes, or became one that only reads. 08P01 is a mistake of ours. */
 static bool is_lost(const char *state)
 {
     return (starts(state, "08") && strcmp(state, "08P01") != 0) || starts(state, "57P") ||
-           strcmp(state, "25006") == 0;
+           strcmp(state, "25006") == 0 || is_ambiguous(state);
 }
 
 static ramet_status status_of(const char *state)
@@ -62,20 +69,38 @@ static ramet_status status_of(const char *state)
     return RAMET_INTERNAL;
 }
 
-static void lose(pg *d, const char *why)
+/* P7. False: it has failed before. */
+static bool failure_set(pg *d, pg_failure failure)
+{
+    if (d->base.status != RAMET_OK)
+        return false;
+    d->failure = failure;
+    return true;
+}
+
+void link_lost(pg *d, const char *why)
 {
     char text[300];
+    bool unknown = d->open && d->phase == PHASE_COMMITTING;
+    bool committed = d->open && d->phase == PHASE_COMMITTED;
     snprintf(text, sizeof text, "%s", why && *why ? why : "it was closed");
     one_line(text);
     d->lost = true;
-    if (d->base.status != RAMET_OK)
+    /* What is committed stays so, and its caller is told that. */
+    if (committed || !failure_set(d, unknown ? FAILURE_UNKNOWN : FAILURE_LOST))
         return;
     d->base.engine = true;
     db_fail(&d->base, RAMET_IO,
-            d->unknown ? "the connection to the database was lost while the write was committed; "
-                         "whether it happened is not known, the same request again finds out: %s"
-                       : "the connection to the database was lost, nothing was written: %s",
+            unknown ? "the connection to the database was lost while the write was committed; "
+                      "whether it happened is not known, the same request again finds out: %s"
+                    : "the connection to the database was lost, nothing was written: %s",
             text);
+}
+
+void link_past_changed(pg *d)
+{
+    if (failure_set(d, FAILURE_CONFLICT))
+        db_fail(&d->base, RAMET_BUSY, "the database is another server now; try again");
 }
 
 void link_fail(pg *d, const PGresult *r, const char *what)
@@ -83,13 +108,12 @@ void link_fail(pg *d, const PGresult *r, const char *what)
     const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
     const char *said = r ? PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     if (PQstatus(d->conn) == CONNECTION_BAD || !state || is_lost(state)) {
-        lose(d, said ? said : PQerrorMessage(d->conn));
+        link_lost(d, said ? said : PQerrorMessage(d->conn));
         return;
     }
     d->broken = true;
-    if (d->base.status != RAMET_OK)
+    if (!failure_set(d, is_conflict(state) ? FAILURE_CONFLICT : FAILURE_REFUSED))
         return;
-    d->conflict = is_conflict(state);
     d->base.engine = true;
     db_fail(&d->base, status_of(state), "%s (%s)%s%s", said ? said : "it failed", state,
             what ? ", in " : "", what ? what : "");
@@ -117,14 +141,19 @@ static void forget(pg *d)
     d->unsynced = d->begun = d->exchanged = false;
 }
 
-/* P6. Where it cannot be asked for (a replica, another engine) it is not known, and never changes.
- */
-static void past_ask(pg *d)
+/* P6. An engine that has no timelines, or a replica, never tells one, and its past never changes.
+ * False: servers of this site have told theirs, and this one does not; it may be a replica that is
+ * promoted while the connection lasts, so it must not be used. */
+static bool past_ask(pg *d)
 {
     PGresult *r = PQexec(d->conn, "SELECT " TIMELINE);
     const char *text = PQresultStatus(r) == PGRES_TUPLES_OK ? PQgetvalue(r, 0, 0) : "";
-    d->past = site_past(d->site, (int64_t)strtoul(text, NULL, 16));
+    int64_t timeline = (int64_t)strtoul(text, NULL, 16);
+    bool told = timeline || d->site->replica || !site_has_timeline(d->site);
+    if (told)
+        d->past = site_past(d->site, timeline);
     PQclear(r);
+    return told;
 }
 
 bool link_connect(pg *d, char *message)
@@ -147,7 +176,10 @@ bool link_connect(pg *d, char *message)
         return false;
     }
     PQsetNoticeProcessor(d->conn, hush, NULL);
-    past_ask(d);
+    if (!past_ask(d)) {
+        snprintf(message, 512, "%s: it is not the primary server just now", d->site->shown);
+        return false;
+    }
     d->lost = PQsetnonblocking(d->conn, 1) != 0 || PQenterPipelineMode(d->conn) != 1;
     return !d->lost;
 }
@@ -180,7 +212,7 @@ static bool sent_ok(pg *d, int ok, pg_purpose what, pg_stmt *q)
     if (ok == 1)
         note(d, what, q);
     else
-        lose(d, PQerrorMessage(d->conn));
+        link_lost(d, PQerrorMessage(d->conn));
     return ok == 1;
 }
 
@@ -287,7 +319,7 @@ void link_sync(pg *d)
         return;
     d->trips++;
     if (PQflush(d->conn) < 0)
-        lose(d, PQerrorMessage(d->conn));
+        link_lost(d, PQerrorMessage(d->conn));
 }
 
 void link_position(pg *d)
@@ -312,7 +344,7 @@ static bool next_result(pg *d, pg_purpose what, PGresult **out)
 {
     /* A commit may wait for a replica as long as that takes; a whole statement is committed by the
      * sync behind it. */
-    bool commits = what == FOR_COMMIT || (what == FOR_SYNC && d->unknown);
+    bool commits = what == FOR_COMMIT || (what == FOR_SYNC && d->phase == PHASE_COMMITTING);
     int most = commits ? -1 : d->site->statement_ms + ANSWER_MS;
     for (;;) {
         int left = PQflush(d->conn);
@@ -326,13 +358,13 @@ static bool next_result(pg *d, pg_purpose what, PGresult **out)
                            .events = (short)(POLLIN | (left ? POLLOUT : 0))};
         int rc = poll(&p, 1, most);
         if (rc == 0) {
-            lose(d, "it did not answer in time");
+            link_lost(d, "it did not answer in time");
             return false;
         }
         if ((rc < 0 && errno != EINTR) || (rc > 0 && !PQconsumeInput(d->conn)))
             break;
     }
-    lose(d, PQerrorMessage(d->conn));
+    link_lost(d, PQerrorMessage(d->conn));
     return false;
 }
 
@@ -345,8 +377,7 @@ static void past_note(pg *d, const PGresult *r)
     if (past == d->past)
         return;
     d->past = past;
-    d->conflict = true;
-    db_fail(&d->base, RAMET_BUSY, "the database is another server now; try again");
+    link_past_changed(d);
 }
 
 /* One result for what was sent; takes it over. */
@@ -399,8 +430,12 @@ bool link_settle(pg *d)
         if (r) {
             take(d, &s, r);
             if (PQstatus(d->conn) == CONNECTION_BAD)
-                lose(d, PQerrorMessage(d->conn));
+                link_lost(d, PQerrorMessage(d->conn));
         }
+        /* P8. A sync of an earlier transaction may still be answered (P3). */
+        if (synced && s.turn == d->turn && d->phase == PHASE_COMMITTING &&
+            d->base.status == RAMET_OK)
+            d->phase = PHASE_COMMITTED;
         /* Each but a sync ends by a NULL. */
         if (!r || synced)
             d->n_done++;
@@ -427,7 +462,7 @@ PGresult *link_run(pg *d, const char *sql, int n, const Oid *types, const char *
         r = NULL;
     }
     if (!d->lost && PQenterPipelineMode(d->conn) != 1)
-        lose(d, PQerrorMessage(d->conn));
+        link_lost(d, PQerrorMessage(d->conn));
     return r;
 }
 

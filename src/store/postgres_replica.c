@@ -235,6 +235,8 @@ static ramet_status site_make(const char *url, db_site **out, char *message)
     if (!strstr(url, "target_session_attrs="))
         snprintf(text + n, size - n, "%ctarget_session_attrs=any", join);
     ramet_status st = site_open(text, out, message);
+    if (st == RAMET_OK)
+        (*out)->replica = true;
     free(text);
     return st;
 }

@@ -210,6 +210,14 @@ int64_t site_past(db_site *s, int64_t timeline)
     return past;
 }
 
+bool site_has_timeline(db_site *s)
+{
+    pthread_mutex_lock(&s->past_lock);
+    bool known = s->timeline != 0;
+    pthread_mutex_unlock(&s->past_lock);
+    return known;
+}
+
 void site_close(db_site *s)
 {
     if (!s)

@@ -33,10 +33,10 @@ ramet_status store_write(store *s, store_op run, void *arg, char *message)
     return s->kind->write(s, run, arg, message);
 }
 
-ramet_status store_light(store *s, store_op run, void *arg, char *message)
+ramet_status store_write_guarded(store *s, store_op run, void *arg, char *message)
 {
-    return s->kind->light ? s->kind->light(s, run, arg, message)
-                          : s->kind->write(s, run, arg, message);
+    return s->kind->write_guarded ? s->kind->write_guarded(s, run, arg, message)
+                                  : s->kind->write(s, run, arg, message);
 }
 
 db *store_read_begin(store *s, ramet_status *st, char *message)

@@ -56,9 +56,9 @@ void store_close(store *s);
 typedef ramet_status (*store_op)(db *d, void *arg);
 ramet_status store_write(store *s, store_op run, void *arg, char *message);
 
-/* The same for an operation that guards what it relies on (db_guarded()): many writers put theirs
- * into one commit. Where a guard fails, or it refuses, it is run again by store_write(). */
-ramet_status store_light(store *s, store_op run, void *arg, char *message);
+/* The same for an operation that guards what it relies on (db_guarded()): those of many writers are
+ * committed together. When a guard fails, or it refuses, it is run again by store_write(). */
+ramet_status store_write_guarded(store *s, store_op run, void *arg, char *message);
 
 /* A read connection inside a read transaction; NULL (and *st) on failure. */
 db *store_read_begin(store *s, ramet_status *st, char *message);

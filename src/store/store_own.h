@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * store_own.h: what the two kinds of store share: store_file.c (SQLite), store_pool.c and
- * store_lanes.c (PostgreSQL). Only they and store.c include it.
+ * group_commit.c (PostgreSQL). Only they and store.c include it.
  */
 #ifndef STORE_STORE_OWN_H
 #define STORE_STORE_OWN_H
@@ -14,7 +14,8 @@ typedef struct store_kind {
     bool alone; /* store_alone() */
     void (*close)(store *s);
     ramet_status (*write)(store *s, store_op run, void *arg, char *message);
-    ramet_status (*light)(store *s, store_op run, void *arg, char *message); /* NULL: as write */
+    /* NULL: as write. */
+    ramet_status (*write_guarded)(store *s, store_op run, void *arg, char *message);
     db *(*read_begin)(store *s, ramet_status *st, char *message);
     /* NULL: as read_begin; nothing lies elsewhere. */
     db *(*page_begin)(store *s, int64_t *position, ramet_status *st, char *message);

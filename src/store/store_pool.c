@@ -9,9 +9,9 @@
 #include "store/store_own.h"
 
 #include "base/util.h"
+#include "store/group_commit.h"
 #include "store/postgres.h"
 #include "store/schema.h"
-#include "store/store_lanes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ typedef struct pool_store {
     sequencer *events;
     bus *bus;
     replicas *replicas; /* NULL: none */
-    lanes *lanes;
+    group_commit *groups;
 
     pthread_mutex_t lock;
     waiter *waiting;     /* first come first */
@@ -225,6 +225,22 @@ typedef struct outcome {
     bool wrote;
 } outcome;
 
+/* Only when it is certain that nothing was written. */
+static bool can_run_again(pg_failure failure)
+{
+    switch (failure) {
+    case FAILURE_CONFLICT:
+    case FAILURE_LOST:
+        return true;
+    case FAILURE_NONE:
+    case FAILURE_NEEDS_READ:
+    case FAILURE_UNKNOWN:
+    case FAILURE_REFUSED:
+        break;
+    }
+    return false;
+}
+
 static outcome run_once(pool_store *s, pg *d, store_op run, void *arg, char *message)
 {
     outcome o = {.status = db_begin_write(&d->base)};
@@ -239,11 +255,11 @@ static outcome run_once(pool_store *s, pg *d, store_op run, void *arg, char *mes
     }
     if (o.status == RAMET_OK) {
         o.wrote = d->wrote;
-        if (d->told)
+        if (d->wrote_events)
             sequencer_wrote(s->events);
         return o;
     }
-    o.again = d->conflict || (d->lost && !d->unknown);
+    o.again = can_run_again(d->failure);
     snprintf(message, 512, "%s", db_message(&d->base));
     return o;
 }
@@ -279,26 +295,26 @@ static ramet_status pool_write(store *base, store_op run, void *arg, char *messa
     }
 }
 
-static ramet_status lane_take(store *s, pg **out, char *message)
+static ramet_status group_take(store *s, pg **out, char *message)
 {
     return take(pool_of(s), false, out, message);
 }
 
-static void lane_give(store *s, pg *d)
+static void group_give(store *s, pg *d)
 {
     place_give(pool_of(s), false, d);
 }
 
-static void lane_told(store *s)
+static void group_wrote_events(store *s)
 {
     sequencer_wrote(pool_of(s)->events);
 }
 
-static ramet_status pool_light(store *base, store_op run, void *arg, char *message)
+static ramet_status pool_write_guarded(store *base, store_op run, void *arg, char *message)
 {
     pool_store *s = pool_of(base);
     ramet_status st;
-    if (!s->site->bouncer && lanes_write(s->lanes, run, arg, &st, message))
+    if (!s->site->bouncer && group_commit_write(s->groups, run, arg, &st, message))
         return st;
     return pool_write(base, run, arg, message);
 }
@@ -452,7 +468,7 @@ static const store_others pool_others = {
 static void pool_close(store *base)
 {
     pool_store *s = pool_of(base);
-    lanes_free(s->lanes);
+    group_commit_free(s->groups);
     sequencer_free(s->events);
     bus_free(s->bus);
     replicas_close(s->replicas);
@@ -470,7 +486,7 @@ static const store_kind pool_kind = {
     .alone = false,
     .close = pool_close,
     .write = pool_write,
-    .light = pool_light,
+    .write_guarded = pool_write_guarded,
     .read_begin = pool_read_begin,
     .page_begin = pool_page_begin,
     .position = pool_position,
@@ -481,7 +497,7 @@ static const store_kind pool_kind = {
     .others = &pool_others,
 };
 
-static const lane_pool lane_connections = {lane_take, lane_give, lane_told};
+static const group_connections pool_connections = {group_take, group_give, group_wrote_events};
 
 static pool_store *pool_new(const store_config *cfg, db_site *site, db_site *direct)
 {
@@ -494,7 +510,7 @@ static pool_store *pool_new(const store_config *cfg, db_site *site, db_site *dir
     s->most = cfg->pool > 0 ? cfg->pool : POOL;
     s->most = s->most < 2 ? 2 : s->most > POOL_MOST ? POOL_MOST : s->most;
     s->most_reading = s->most - (s->most + 3) / 4;
-    s->lanes = lanes_new(&lane_connections, &s->base);
+    s->groups = group_commit_new(&pool_connections, &s->base, 0);
     pthread_mutex_init(&s->lock, NULL);
     s->events = sequencer_new(site, cfg->on_event, cfg->arg);
     s->bus = bus_new(direct, cfg->on_event, cfg->arg);

@@ -17,10 +17,10 @@
 /* What the command line asked for. */
 typedef struct options {
     uint64_t seed;
-    int rounds;       /* crash: kills */
-    bool every;       /* vfs: every n instead of a stride */
-    bool verbose;     /* diagnostics of passed tests too */
-    int budget;       /* seconds that a vfs run may take when not `every` */
+    int rounds;   /* crash: kills */
+    bool every;   /* vfs: every n instead of a stride */
+    bool verbose; /* diagnostics of passed tests too */
+    int budget;   /* seconds that vfs and cut may take when not `every`, and lost-writes takes */
     const char *base; /* folder for scratch files */
 } options;
 extern options opt;
@@ -116,5 +116,6 @@ void test_threads(void);
 void test_processes(void);
 void test_nodes(void);
 void test_cut(void);
+void test_lost_writes(void);
 
 #endif

@@ -3,9 +3,10 @@
  * main.c: the fault tests: what the store does when the process, the disk, the file or
  * the neighbours do not behave. Prints TAP.
  *
- *   fault files|postgres|crash|power|vfs|full|damage|threads|processes|nodes|cut … [options]
+ *   fault files|postgres|crash|power|vfs|full|damage|threads|processes|nodes|cut|lost-writes …
+ *         [options]
  *
- * With RAMET_TEST_DB=postgres://… the stores of the last four are there.
+ * With RAMET_TEST_DB=postgres://… the stores of the last five are there.
  */
 #include "help.h"
 
@@ -30,18 +31,19 @@ static const struct {
     {"processes", test_processes, FILES | POSTGRES},
     {"nodes", test_nodes, POSTGRES},
     {"cut", test_cut, POSTGRES},
+    {"lost-writes", test_lost_writes, POSTGRES},
 };
 enum { N_TESTS = sizeof tests / sizeof tests[0] };
 
 static void usage(void)
 {
     fprintf(stderr,
-            "usage: fault files|postgres|crash|power|vfs|full|damage|threads|processes|nodes|cut\n"
-            "             ... [options]\n"
+            "usage: fault files|postgres|crash|power|vfs|full|damage|threads|processes|nodes|cut|\n"
+            "             lost-writes ... [options]\n"
             "  --seed N     goes the same way again (the seed is printed)\n"
             "  --rounds N   kills in crash (50)\n"
             "  --all        every place in vfs and cut; many more in power and damage\n"
-            "  --budget S   seconds for vfs, and for cut, without --all (40)\n"
+            "  --budget S   seconds for lost-writes, and for vfs and cut without --all (40)\n"
             "  --dir PATH   scratch folder (/dev/shm)\n"
             "  --verbose    what each damage led to\n");
     exit(2);

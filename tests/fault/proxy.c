@@ -18,7 +18,8 @@
 enum { PAIRS = 64, PORT = 5432, CHUNK = 16384 };
 
 typedef struct pair {
-    int fd[2]; /* the store's, the server's; -1: free */
+    int fd[2];    /* the store's, the server's; -1: free */
+    int64_t fuse; /* bytes to the server before proxy_cut_after() cuts; -1: it does not */
 } pair;
 
 struct proxy {
@@ -32,6 +33,10 @@ struct proxy {
     int64_t left; /* before the cut */
     proxy_way way;
     bool armed, cut, drop, stop;
+    const char *trigger; /* of proxy_cut_after(); NULL: none */
+    int fuse_most;
+    int64_t cuts;
+    rng random; /* of the thread */
 };
 
 static void die(const char *what)
@@ -75,7 +80,7 @@ static void pair_accept(proxy *p)
         close(server);
         return;
     }
-    p->pairs[i] = (pair){{store, server}};
+    p->pairs[i] = (pair){{store, server}, -1};
 }
 
 static bool write_all(int fd, const char *s, size_t n)
@@ -88,6 +93,26 @@ static bool write_all(int fd, const char *s, size_t n)
         n -= (size_t)k;
     }
     return true;
+}
+
+/* With the lock: burns the fuse of a connection, and lights it when the server has sent the
+ * trigger. Returns how many of the n bytes pass; fewer than n: the connection is cut behind them.
+ */
+static ssize_t fuse_burn(proxy *p, pair *c, proxy_way way, const char *s, ssize_t n)
+{
+    if (way == PROXY_DOWN) {
+        if (p->trigger && c->fuse < 0 && memmem(s, (size_t)n, p->trigger, strlen(p->trigger)))
+            c->fuse = rng_below(&p->random, p->fuse_most + 1);
+        return n;
+    }
+    if (c->fuse < 0)
+        return n;
+    if (n > c->fuse) {
+        p->cuts++;
+        return c->fuse;
+    }
+    c->fuse -= n;
+    return n;
 }
 
 /* What came from one side goes to the other, up to the cut. */
@@ -106,6 +131,11 @@ static void pair_pass(proxy *p, pair *c, proxy_way way)
             p->armed = false;
         }
         p->left -= n;
+    }
+    if (!end) {
+        ssize_t passes = fuse_burn(p, c, way, s, n);
+        end = passes < n;
+        n = passes;
     }
     if (n > 0)
         p->passed[way] += n;
@@ -167,6 +197,7 @@ proxy *proxy_new(const char *url)
     snprintf(at.sun_path, sizeof at.sun_path, "%.60s/.s.PGSQL.%d", p->dir, PORT);
     for (int i = 0; i < PAIRS; i++)
         p->pairs[i].fd[0] = p->pairs[i].fd[1] = -1;
+    p->random = (rng){mix(opt.seed, 17)};
     pthread_mutex_init(&p->lock, NULL);
     p->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (p->listener < 0 || bind(p->listener, (struct sockaddr *)&at, sizeof at) ||
@@ -243,4 +274,20 @@ void proxy_drop(proxy *p)
         wait = p->drop;
         pthread_mutex_unlock(&p->lock);
     }
+}
+
+void proxy_cut_after(proxy *p, const char *text, int most)
+{
+    pthread_mutex_lock(&p->lock);
+    p->trigger = text;
+    p->fuse_most = most;
+    pthread_mutex_unlock(&p->lock);
+}
+
+int64_t proxy_cuts(proxy *p)
+{
+    pthread_mutex_lock(&p->lock);
+    int64_t n = p->cuts;
+    pthread_mutex_unlock(&p->lock);
+    return n;
 }

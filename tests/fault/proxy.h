@@ -28,5 +28,10 @@ void proxy_arm(proxy *p, proxy_way way, int64_t n);
 bool proxy_disarm(proxy *p);
 /* Closes all connections. */
 void proxy_drop(proxy *p);
+/* From now on, a connection on which the server has sent `text` (a constant) is cut after at most
+ * `most` more bytes to the server; how many is random. NULL: none is. */
+void proxy_cut_after(proxy *p, const char *text, int most);
+/* Connections that proxy_cut_after() has cut so far. */
+int64_t proxy_cuts(proxy *p);
 
 #endif
