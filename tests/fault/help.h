@@ -109,6 +109,7 @@ void place_remove(place *p);
 void test_crash(void);
 void test_power(void);
 void test_vfs(void);
+void test_stopped(void);
 void test_full(void);
 void test_damage(void);
 void test_wal(rng *r); /* a part of it */
