@@ -26,6 +26,7 @@
 struct search {
     pthread_mutex_t lock; /* file: one search or one step of indexing at a time; else the latter */
     fts *f;               /* NULL until it is used */
+    bool no_room;         /* opened for reading only: to be tried again at the next use */
     db *d;                /* its connection, where it does not own that */
 };
 /* Locked; made on first use. */

@@ -7,7 +7,8 @@
  *
  *   WRITES_OPEN       writes are accepted
  *   WRITES_FULL       the disk was full; each group first probes with one small commit
- *   WRITES_BROKEN     a write or sync failed, or the file is damaged; until the store is reopened
+ *   WRITES_BROKEN     a write or sync failed, the file is damaged, or it can only be read; until
+ * the store is reopened
  *
  *             probe commits
  *        +----------------------+
@@ -453,6 +454,12 @@ ramet_status store_file_open(const store_config *cfg, store **out, char *message
     pthread_mutex_init(&s->pool_lock, NULL);
     pthread_cond_init(&s->pool_free, NULL);
     cond_init(&s->gathered);
+    if (db_read_only(writer)) {
+        char why[512];
+        snprintf(why, sizeof why, "%s cannot be written: it or its file system is read-only",
+                 cfg->path);
+        writes_stop(s, RAMET_IO, why);
+    }
     *out = &s->base;
     return RAMET_OK;
 }

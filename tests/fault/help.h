@@ -71,7 +71,8 @@ typedef struct bytes {
 bytes image_read(const char *path); /* p NULL when there is none */
 void image_write(const char *path, const void *p, size_t n);
 bool file_exists(const char *path);
-/* Every file of a folder into another (made when missing), without the shared-memory files. */
+/* Every file of a folder, and of those in it, into another (made when missing), without the
+ * shared-memory files. */
 void dir_copy(const char *from, const char *to);
 
 /* ---- memory */
