@@ -623,6 +623,7 @@ void search_close(ramet *r);
 void search_forget(ramet *r, int64_t tree, const int64_t *keys, const char *const *texts, size_t n);
 int64_t search_mark(ramet *r);  /* last event it has seen */
 int64_t search_bytes(ramet *r); /* on disk, apart from the store's */
+void search_release(ramet *r);  /* empties its cache */
 int64_t search_needs(ramet *r); /* events from this number on have to stay for it */
 
 /* ---- compare (core/compare.c) */

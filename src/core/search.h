@@ -46,6 +46,7 @@ typedef struct search_engine {
     int64_t (*mark)(ramet *r);  /* last event it has seen */
     int64_t (*bytes)(ramet *r); /* on disk, apart from the store's */
     int64_t (*needs)(ramet *r); /* events from this number on have to stay */
+    void (*release)(ramet *r);  /* empties its cache; NULL: it has none */
 } search_engine;
 extern const search_engine search_in_file, search_in_tables;
 

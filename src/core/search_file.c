@@ -172,6 +172,14 @@ static int64_t file_needs(ramet *r)
     return index ? file_mark(r) : INT64_MAX;
 }
 
+static void file_release(ramet *r)
+{
+    struct search *s = search_lock(r);
+    if (s->f)
+        db_release(fts_db(s->f));
+    search_unlock(s);
+}
+
 const search_engine search_in_file = {
     .find = file_find,
     .update = file_update,
@@ -179,4 +187,5 @@ const search_engine search_in_file = {
     .mark = file_mark,
     .bytes = file_bytes,
     .needs = file_needs,
+    .release = file_release,
 };

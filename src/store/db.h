@@ -156,6 +156,8 @@ bool db_empty(db *d); /* nothing in it yet */
 
 /* Empties the file in place, also when it is damaged. Only for what can be made anew. */
 ramet_status db_reset(db *d);
+/* Empties the cache of pages. */
+void db_release(db *d);
 /* Whether it is a file that can only be read. */
 bool db_read_only(db *d);
 /* SQLite's own connection, for what only it has (the search index). */

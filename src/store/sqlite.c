@@ -643,11 +643,6 @@ ramet_status db_reset(db *base)
     return d->base.status;
 }
 
-bool db_read_only(db *d)
-{
-    return lite_of(d)->read_only;
-}
-
 void *db_handle(db *d)
 {
     return lite_of(d)->h;

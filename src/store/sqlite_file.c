@@ -163,3 +163,13 @@ int sqlite_file_open_read(const char *path, read_mode how, sqlite3 **out)
         rc = sqlite3_exec(*out, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
     return rc;
 }
+
+bool db_read_only(db *d)
+{
+    return sqlite3_db_readonly(db_handle(d), "main") == 1;
+}
+
+void db_release(db *d)
+{
+    sqlite3_db_release_memory(db_handle(d));
+}

@@ -400,6 +400,17 @@ static void file_tidy(store *base)
     s->log_pages = 0;
 }
 
+/* Those in use keep theirs, and so does the writer, whose connection is the leader's. Freeing pages
+ * is quick: readers may wait for it. */
+static void file_release(store *base)
+{
+    file_store *s = file_of(base);
+    pthread_mutex_lock(&s->pool_lock);
+    for (int i = 0; i < s->n_idle; i++)
+        db_release(s->idle[i]);
+    pthread_mutex_unlock(&s->pool_lock);
+}
+
 static ramet_status file_health(store *base)
 {
     write_stop stop;
@@ -423,6 +434,7 @@ static const store_kind file_kind = {
     .connect = file_connect,
     .health = file_health,
     .tidy = file_tidy,
+    .release = file_release,
     .settle = file_settle,
 };
 

@@ -48,17 +48,19 @@ static void rich_store(void)
     ok(ramet_verdict_add(T.call, (ramet_side_in[]){{"s", 0}, {"f", 0}}, 2, 0, "r", &v));
     make("other");
     say("other", "o");
+    make("desk");
+    say("desk", "w");
     ramet_turn *turn;
     ramet_entry_in ask = {.id = "asked", .role = RAMET_USER, .text = "?"};
-    ok(ramet_turn_begin(T.call, "other", &(ramet_turn_in){.id = "t1", .entries = &ask, .n = 1},
+    ok(ramet_turn_begin(T.call, "desk", &(ramet_turn_in){.id = "t1", .entries = &ask, .n = 1},
                         &turn, &out));
     ok(ramet_turn_end(T.call, "t1", RAMET_TURN_DONE, NULL, NULL, 0, &out));
     ramet_task *task;
-    ok(ramet_task_put(T.call, "other", &(ramet_task_in){.id = "k1", .data = "{}"}, &task));
-    ok(ramet_feedback_set(T.call, "other", "o", 1, NULL));
-    ok(ramet_member_set(T.call, "other", "bob", RAMET_WRITER));
+    ok(ramet_task_put(T.call, "desk", &(ramet_task_in){.id = "k1", .data = "{}"}, &task));
+    ok(ramet_feedback_set(T.call, "desk", "w", 1, NULL));
+    ok(ramet_member_set(T.call, "desk", "bob", RAMET_WRITER));
     ramet_share *share;
-    ok(ramet_share_add(T.call, "other", false, 0, &share));
+    ok(ramet_share_add(T.call, "desk", false, 0, &share));
     ramet_token *token;
     ok(ramet_token_add(T.call, &(ramet_token_in){.user = "ann"}, &token));
 }
@@ -277,13 +279,13 @@ Test(damage, values_that_no_store_holds_are_reported)
         copy_file(sound, T.path);
         sql_run(T.path, cases[i].harm);
         scratch_reopen(NULL);
-        ramet_status st = ramet_turns(T.call, "other", 0, &turns, &n);
+        ramet_status st = ramet_turns(T.call, "desk", 0, &turns, &n);
         if (st == RAMET_OK)
-            st = ramet_tasks(T.call, "other", &tasks, &n);
+            st = ramet_tasks(T.call, "desk", &tasks, &n);
         if (st == RAMET_OK)
-            st = ramet_feedback_get(T.call, "other", "o", &feedback, &n);
+            st = ramet_feedback_get(T.call, "desk", "w", &feedback, &n);
         if (st == RAMET_OK)
-            st = ramet_members(T.call, "other", &members, &n);
+            st = ramet_members(T.call, "desk", &members, &n);
         cr_expect_eq(st, RAMET_DAMAGED, "%s: %s", cases[i].harm, ramet_status_code(st));
         cr_expect(strstr(ramet_call_error(T.call)->message, cases[i].named) != NULL, "%s: %s",
                   cases[i].harm, ramet_call_error(T.call)->message);
