@@ -77,7 +77,7 @@ GEN := $(GEN_SRC) $(B)/gen/descriptors.inc
 PROTO_STD := $(shell pkg-config --variable=includedir protobuf)
 BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(GEN_SRC:%.c=%.o) $(B)/obj/page_data.o
 
-.PHONY: all run tour test setup-test test-model test-crash test-fault-all test-lost-writes test-scale bench web-bench lint format docs install clean
+.PHONY: all run tour test setup-test test-model test-crash test-fault-all test-lost-writes test-scale bench bench-churn web-bench lint format docs install clean
 
 all: $(B)/ramet $(B)/libramet.so
 
@@ -209,6 +209,10 @@ test-scale: setup-test all
 bench: $(B)/ramet
 	@tools/setup bench
 	$(B)/ramet bench --json $(B)/bench.json
+# Ten minutes of load: the memory of the server must stay flat.
+bench-churn: $(B)/ramet
+	@tools/setup bench
+	$(B)/ramet bench --only churn --json $(B)/bench-churn.json
 # The page in a browser: first load, versions of a message in a long chat, the timeline of a great tree.
 web-bench: $(B)/ramet
 	@tools/setup test

@@ -229,6 +229,10 @@ RAMET_API ramet_status ramet_health(ramet *r);
  * or so, on a thread that may wait. */
 RAMET_API void ramet_tidy(ramet *r);
 
+/* Gives back the memory that caches of idle connections hold; they fill again when they are used.
+ * For a program that runs on, when a time of load is over. Any thread. */
+RAMET_API void ramet_release(ramet *r);
+
 /* One request: who asks, the memory of its answers, its last error.
  * `user` NULL: the embedding program itself, which may do and see everything.
  * `client` (may be NULL) is recorded in the entries that the call appends. */

@@ -99,3 +99,17 @@ const char *child_url(const child *c, const char *path)
     snprintf(out, sizeof url[0], "http://127.0.0.1:%d%s", c->port, path);
     return out;
 }
+
+int64_t child_resident(const child *c)
+{
+    char path[64], line[256];
+    long long kib = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)c->pid);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, "VmRSS:", 6) == 0)
+            kib = strtoll(line + 6, NULL, 10);
+    if (f)
+        fclose(f);
+    return kib * 1024;
+}

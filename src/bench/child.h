@@ -20,6 +20,7 @@ child child_fork(void (*run)(int out));
  * NULL at the end. */
 child child_serve(const bench *b, const char *name, const char *const *more);
 void child_end(child *c);
+int64_t child_resident(const child *c); /* bytes of memory that it has now */
 /* http://127.0.0.1:PORT and the path; in a ring of a few static buffers. */
 const char *child_url(const child *c, const char *path);
 

@@ -187,20 +187,6 @@ static void fork_row(bench *b)
 
 /* ------------------------------------------------------------------- streams */
 
-static int64_t resident_bytes(pid_t pid)
-{
-    char path[64], line[256];
-    long long kib = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    FILE *f = fopen(path, "r");
-    while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, "VmRSS:", 6) == 0)
-            kib = strtoll(line + 6, NULL, 10);
-    if (f)
-        fclose(f);
-    return kib * 1024;
-}
-
 /* Waits for the answer's header, so that the stream is really open. */
 static int stream_open(const child *c)
 {
@@ -227,10 +213,10 @@ static void streams_row(bench *b)
     child server = child_serve(b, "http.db", NULL);
     bench_note("idle streams");
     close(stream_open(&server)); /* what the first one brings along is not counted */
-    int64_t before = resident_bytes(server.pid);
+    int64_t before = child_resident(&server);
     for (int i = 0; i < n; i++)
         fds[i] = stream_open(&server);
-    double mib = (double)(resident_bytes(server.pid) - before) / 1048576;
+    double mib = (double)(child_resident(&server) - before) / 1048576;
     for (int i = 0; i < n; i++)
         close(fds[i]);
     child_end(&server);

@@ -15,7 +15,7 @@
 
 const char *scratch_path(const bench *b, const char *name)
 {
-    static _Thread_local char ring[4][4096];
+    static _Thread_local char ring[4][512]; /* small: every thread of the server has it, too */
     static _Thread_local unsigned next;
     char *out = ring[next++ % 4];
     snprintf(out, sizeof ring[0], "%s/%s", b->dir, name);

@@ -47,6 +47,8 @@ void case_startup(bench *b);
 void case_search(bench *b);
 void case_stream(bench *b);
 void case_http(bench *b);
+void case_footprint(bench *b);
+void case_churn(bench *b);
 void case_turns(bench *b);
 void case_postgres(bench *b);
 void case_kagent(bench *b);

@@ -31,6 +31,7 @@
 #define REST_US 5000 /* between two readings: what one leaves behind is not the other's */
 #define PAIRS 300
 #define CROWD 200
+#define REQUEST_BYTES ((size_t)1 << 20)
 
 /* ----------------------------------------------------------------- the model */
 
@@ -45,13 +46,14 @@ static bool send_all(int fd, const char *text)
     return send(fd, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text);
 }
 
-/* Reads a request to its end; NULL: there is none. Only its first line matters here. */
-static const char *request_read(int fd)
+/* Reads a request to its end; NULL: there is none. Only its first line matters here. `in` has room
+ * for REQUEST_BYTES; it is the caller's, because thread-local memory of this size would be part of
+ * every thread of the server, which is the same program. */
+static const char *request_read(int fd, char *in)
 {
-    static _Thread_local char in[1 << 20];
     size_t n = 0;
     for (;;) {
-        ssize_t got = recv(fd, in + n, sizeof in - 1 - n, 0);
+        ssize_t got = recv(fd, in + n, REQUEST_BYTES - 1 - n, 0);
         if (got <= 0)
             return NULL;
         n += (size_t)got;
@@ -95,14 +97,16 @@ static void *model_answer(void *arg)
 {
     int fd = (int)(intptr_t)arg, on = 1;
     const char *line;
+    char *in = xmalloc(REQUEST_BYTES);
     bool kept = true;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    while (kept && (line = request_read(fd))) {
+    while (kept && (line = request_read(fd, in))) {
         kept = strncmp(line, "POST /kept/", 11) == 0;
         bool crowd = strncmp(line, "POST /crowd/", 12) == 0;
         kept = words_send(fd, kept, crowd ? CROWD_WORDS : WORDS) && kept;
     }
     close(fd);
+    free(in);
     return NULL;
 }
 

@@ -253,6 +253,8 @@ int main(int argc, char **argv)
 {
     cli c = {0};
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ,
+           SIG_IGN); /* a write beyond the limit of the size of files fails, as on a full disk */
     c.mem = arena_new();
     c.now = time_now_us();
     buf_init(&c.json_buf, JSON_LIMIT);

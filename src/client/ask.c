@@ -7,6 +7,7 @@
 #include "base/util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,12 +338,19 @@ static size_t into_file(char *p, size_t size, size_t n, void *arg)
     return fwrite(p, size, n, arg) * size;
 }
 
+/* A backup is for its owner's eyes, whatever the umask. NULL and errno when it cannot be made. */
+static FILE *file_make(const char *path)
+{
+    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    return fd < 0 ? NULL : fdopen(fd, "wb");
+}
+
 ramet_status ask_file(target *t, const char *method, const char *path)
 {
     client_call *c = t->c;
     memset(&c->err, 0, sizeof c->err);
     ramet_status st = who_check(c);
-    FILE *f = st == RAMET_OK ? fopen(path, "wxb") : NULL;
+    FILE *f = st == RAMET_OK ? file_make(path) : NULL;
     if (!f) {
         free_both(t, NULL);
         if (st != RAMET_OK)

@@ -10,7 +10,7 @@
  *       other times, they stand where their neighbours are.
  *   A2  By key: (key, entry id). Keys are compared as text; those of one kind have one length.
  */
-#include "core/core.h"
+#include "core/columns.h"
 
 #include <stdlib.h>
 
@@ -271,10 +271,10 @@ static void runs_of_tree(cx *x, const session_row *of, run_list *out)
         session_row s = {.no = q_col_int(q, 0),
                          .tree = of->tree,
                          .owner = q_col_text(q, 1),
-                         .visibility = (int)q_col_int(q, 2),
+                         .visibility = col_visibility(q, 2),
                          .expires = q_col_int(q, 3),
                          .deleted = q_col_int(q, 4),
-                         .purging = (int)q_col_int(q, 5)};
+                         .purging = col_purging(q, 5)};
         run r = {.no = s.no,
                  .head = q_col_int(q, 6),
                  .lo = q_col_int(q, 8),

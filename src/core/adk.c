@@ -18,6 +18,8 @@
  */
 #include "core/adk.h"
 
+#include "core/columns.h"
+
 #define CHUNK 256
 
 /* The first event of the record: inherited, or the session's own. */
@@ -273,7 +275,7 @@ static void walk_record(cx *x, adk_walk *w, const session_row *s)
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     while (q_row(q)) {
-        run_part r = {q_col_int(q, 1), q_col_int(q, 2)};
+        run_part r = {col_record(q, 1), q_col_int(q, 2)};
         if (q_col_int(q, 0) == RAMET_LOG_ADK)
             VEC_PUSH(x->a, &runs, r);
     }

@@ -8,6 +8,7 @@
  * appended such an entry, and those with a branch below one (their heirs).
  */
 #include "core/attachment.h"
+#include "core/columns.h"
 
 #include <unistd.h>
 
@@ -21,16 +22,16 @@ bool attachment_load(cx *x, const char *id, attachment_row *r)
     if (found) {
         size_t n = 0;
         *r = (attachment_row){
-            .size = q_col_int(q, 2), .created = q_col_int(q, 6), .expires = q_col_int(q, 7)};
+            .size = col_size(q, 2), .created = q_col_int(q, 6), .expires = q_col_int(q, 7)};
         const void *digest = q_col_blob(q, 1, &n);
         if (digest && n == HASH_LEN)
             memcpy(r->sha, digest, HASH_LEN);
         else
             db_fail(x->d, RAMET_DAMAGED, "attachment %s is damaged", id);
-        r->id = q_keep_text(q, 0, x->a);
-        r->name = q_keep_text(q, 3, x->a);
-        r->media_type = q_keep_text(q, 4, x->a);
-        r->owner = q_keep_text(q, 5, x->a);
+        r->id = q_need_text(q, 0, x->a, "attachment.id");
+        r->name = q_need_text(q, 3, x->a, "attachment.name");
+        r->media_type = q_need_text(q, 4, x->a, "attachment.media_type");
+        r->owner = q_need_text(q, 5, x->a, "attachment.owner");
     }
     q_end(q);
     return found && db_status(x->d) == RAMET_OK;

@@ -146,13 +146,14 @@ void branch_from(db_stmt *q, int at, branch_row *b)
         .m = {.id = q_col_int(q, at),
               .tree = q_col_int(q, at + 1),
               .session = q_col_int(q, at + 2),
-              .log = (int)q_col_int(q, at + 3),
+              .log = (int)q_col_range(q, at + 3, RAMET_LOG_MAIN, RAMET_LOG_ADK, "branch.log"),
               .parent = q_col_int(q, at + 4),
               .base = q_col_int(q, at + 5),
               .depth = q_col_int(q, at + 6),
               .jump = q_col_int(q, at + 7),
               .jump_base = q_col_int(q, at + 8),
-              .type = (int)q_col_int(q, at + 11)},
+              .type = (int)q_col_range(q, at + 11, RAMET_EXPLICIT, RAMET_AUTO_REGENERATE,
+                                       "branch.type")},
         .over = q_col_int(q, at + 9),
         .delta = q_col_int(q, at + 10),
         .created = q_col_int(q, at + 12),
@@ -170,8 +171,9 @@ void branch_from(db_stmt *q, int at, branch_row *b)
 /* What a row must be for a walk over it to end. */
 static bool sane(const branch_row *b)
 {
-    return b->m.base >= 0 && b->len >= b->m.base && b->len <= POS_MAX &&
-           (b->m.parent == 0) == (b->m.base == 0) && b->m.jump_base <= b->m.base;
+    return b->m.id > 0 && b->m.id <= BRANCH_MAX && b->m.base >= 0 && b->len >= b->m.base &&
+           b->len <= POS_MAX && b->m.depth >= 0 && (b->m.parent == 0) == (b->m.base == 0) &&
+           b->m.jump_base <= b->m.base;
 }
 
 bool branch_came(cx *x, const branch_row *b)

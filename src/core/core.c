@@ -230,6 +230,12 @@ void ramet_tidy(ramet *r)
     store_tidy(r->st);
 }
 
+void ramet_release(ramet *r)
+{
+    store_release(r->st);
+    search_release(r);
+}
+
 int64_t ramet_now(ramet *r)
 {
     return r->clock ? r->clock(r->clock_arg) : time_now_us();

@@ -25,7 +25,8 @@
 #include <string.h>
 
 #define POS_BITS 24
-#define POS_MAX ((int64_t)(1 << POS_BITS) - 1) /* entries a path may hold */
+#define POS_MAX ((int64_t)(1 << POS_BITS) - 1)   /* entries a path may hold */
+#define BRANCH_MAX (INT64_MAX >> (POS_BITS + 1)) /* so that a key, and the one after it, fit */
 #define KEY(branch, pos) (((int64_t)(branch) << POS_BITS) | (int64_t)(pos))
 #define KEY_BRANCH(k) ((k) >> POS_BITS)
 #define KEY_POS(k) ((k)&POS_MAX)
@@ -449,6 +450,7 @@ bool path_segments(cx *x, const branch_meta *head, int64_t lo, int64_t hi, segme
 /* ---- entries (core/entry.c) */
 
 enum { FLAG_LARGE = 1, FLAG_USAGE = 2, FLAG_DELTA = 4, FLAG_TOOL = 8, FLAG_FILE = 16 };
+#define FLAGS_ALL (FLAG_LARGE | FLAG_USAGE | FLAG_DELTA | FLAG_TOOL | FLAG_FILE)
 
 /* An entry checked and made ready by the caller's own thread. */
 typedef struct entry_new {
@@ -626,6 +628,7 @@ void search_close(ramet *r);
 void search_forget(ramet *r, int64_t tree, const int64_t *keys, const char *const *texts, size_t n);
 int64_t search_mark(ramet *r);  /* last event it has seen */
 int64_t search_bytes(ramet *r); /* on disk, apart from the store's */
+void search_release(ramet *r);  /* empties its cache */
 int64_t search_needs(ramet *r); /* events from this number on have to stay for it */
 
 /* ---- compare (core/compare.c) */

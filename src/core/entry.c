@@ -10,7 +10,7 @@
  *       says the text again) they go to the body table, packed.
  *   E3  digest = SHA-256 over every stored field; hash = SHA-256(previous hash || digest).
  */
-#include "core/core.h"
+#include "core/columns.h"
 
 #include "core/pack.h"
 
@@ -180,11 +180,11 @@ bool entry_from(cx *x, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[HA
     if (!cols)
         cols = &own;
     int64_t k = q_col_int(q, 0);
-    int flags = (int)q_col_int(q, 13);
+    int flags = col_flags(q, 13);
     *e = (ramet_entry){.id = q_keep_text(q, 1, x->a),
                        .position = KEY_POS(k),
                        .branch = KEY_BRANCH(k),
-                       .role = (ramet_role)q_col_int(q, 3),
+                       .role = col_role(q, 3),
                        .channel = q_keep_text(q, 4, x->a),
                        .format = q_keep_text(q, 5, x->a),
                        .turn_id = q_keep_text(q, 6, x->a),
@@ -423,7 +423,7 @@ static void run_open(cx *x, const session_row *s, const branch_row *b)
     q_int(q, 3, b->m.log);
     int64_t rec = 0, k = 0;
     if (q_row(q)) {
-        rec = q_col_int(q, 0);
+        rec = col_record(q, 0);
         k = q_col_int(q, 1);
     }
     q_end(q);

@@ -12,7 +12,7 @@
  *   V4  Entries of the adk log may hold credentials: their events are for the search index alone,
  *       as are those of texts that entries are found by.
  */
-#include "core/core.h"
+#include "core/columns.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -97,10 +97,10 @@ static look look_at(cx *x, int64_t tree, int64_t no, arena *keep)
                          .tree = tree,
                          .id = q_col_text(q, 0),
                          .owner = q_col_text(q, 1),
-                         .visibility = (int)q_col_int(q, 2),
+                         .visibility = col_visibility(q, 2),
                          .expires = q_col_int(q, 3),
                          .deleted = q_col_int(q, 4),
-                         .purging = (int)q_col_int(q, 5)};
+                         .purging = col_purging(q, 5)};
         l.gone = session_gone(x, &s);
         l.seen = session_visible(x, &s) || share_gives(x, &s, NEED_READ);
         if (l.seen && keep) {
@@ -275,7 +275,7 @@ static bool chunk_walk(walk *w, size_t limit, ramet_events_out *out)
         row r = {.no = q_col_int(q, 0),
                  .tree = q_col_int(q, 1),
                  .session = q_col_int(q, 2),
-                 .kind = (ramet_event_kind)q_col_int(q, 3),
+                 .kind = col_event_kind(q, 3),
                  .k = q_col_int(q, 4),
                  .n = q_col_int(q, 5),
                  .at = q_col_int(q, 6),

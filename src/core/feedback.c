@@ -3,7 +3,7 @@
  * Feedback on entries: beside the entry, under its key, so that its bytes never change (I2) and
  * every session that shares the entry shows it. The embedding program's own has the user "".
  */
-#include "core/core.h"
+#include "core/columns.h"
 
 #define COMMENT_CHARS 2000
 
@@ -72,11 +72,11 @@ ramet_status ramet_feedback_get(ramet_call *c, const char *session, const char *
         q_int(q, 1, s.tree);
         q_int(q, 2, k);
         while (q_row(q)) {
-            ramet_feedback f = {.user = q_keep_text(q, 0, x.a),
-                                .value = (int)q_col_int(q, 1),
-                                .comment = q_keep_text(q, 2, x.a),
+            ramet_feedback f = {.user = q_need_text(q, 0, x.a, "feedback.user_id"),
+                                .value = col_feedback(q, 1),
+                                .comment = q_need_text(q, 2, x.a, "feedback.comment"),
                                 .at = q_col_int(q, 3)};
-            if (f.user && !f.user[0])
+            if (!f.user[0])
                 f.user = NULL;
             VEC_PUSH(x.a, &v, f);
         }

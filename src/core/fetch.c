@@ -17,10 +17,10 @@ static bool fetch_load(cx *x, const char *id, ramet_fetch *f)
     bool found = q_row(q);
     if (found)
         *f = (ramet_fetch){.id = arena_strdup(x->a, id),
-                           .url = q_keep_text(q, 0, x->a),
-                           .name = q_keep_text(q, 1, x->a),
-                           .media_type = q_keep_text(q, 2, x->a),
-                           .owner = q_keep_text(q, 3, x->a),
+                           .url = q_need_text(q, 0, x->a, "errand.url"),
+                           .name = q_need_text(q, 1, x->a, "errand.name"),
+                           .media_type = q_need_text(q, 2, x->a, "errand.media_type"),
+                           .owner = q_need_text(q, 3, x->a, "errand.owner"),
                            .created = q_col_int(q, 4),
                            .expires = q_col_int(q, 5),
                            .failed = q_col_int(q, 6) != 0};

@@ -49,13 +49,14 @@ static const char *above(arena *a, const char *path)
     return slash == path ? "/" : arena_memdup(a, path, (size_t)(slash - path));
 }
 
-/* Rights of a new file or folder: those of the database file, else only our own. */
+/* Rights of a new file or folder: the owner's, and the group's as far as the database file gives it
+ * some. */
 static mode_t mode_of(const ramet *r, bool folder)
 {
     struct stat st;
     const char *file = store_file(r->st);
-    mode_t mode = file && stat(file, &st) == 0 ? st.st_mode & 0666 : 0600;
-    return folder ? mode | (mode & 0444) >> 2 | 0300 : mode | 0200;
+    mode_t mode = 0600 | (file && stat(file, &st) == 0 ? st.st_mode & 0060 : 0);
+    return folder ? mode | (mode & 0440) >> 2 : mode;
 }
 
 /* ---------------------------------------------------------------------- folders */

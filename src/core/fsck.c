@@ -14,7 +14,6 @@
 #define FAULTS_MAX 1000
 #define TREE_BATCH 256
 #define TICK 2048 /* entries between two reports of progress */
-#define BRANCH_MAX (INT64_MAX >> (POS_BITS + 1))
 
 /* --------------------------------------------------------------------- faults */
 
@@ -125,6 +124,7 @@ static void sessions_load(fsck *f)
     while (q_row(q)) {
         fsck_session s = {0};
         session_from(q, f->x.a, &s.s);
+        fsck_read_ok(f, at_session(&s), "reading the session");
         VEC_PUSH(f->x.a, &v, s);
     }
     f->sessions = v.items;
@@ -443,6 +443,24 @@ static void turns_check(fsck *f, const fsck_session *s)
     fsck_read_ok(f, at_session(s), "reading its turns");
 }
 
+/* ---------------------------------------------------------------------- tasks */
+
+static void tasks_check(fsck *f, const fsck_session *s)
+{
+    db_stmt *q = db_query(f->x.d, Q_task_of_session);
+    q_int(q, 1, f->tree);
+    q_int(q, 2, s->s.no);
+    while (q_row(q)) {
+        const char *id = q_col_text(q, 0), *data = q_col_text(q, 3);
+        json_doc d;
+        arena_reset(f->entry);
+        if (!data || !json_parse(f->entry, data, strlen(data), SIZE_MAX, &d, NULL) ||
+            !json_is(&d.nodes[0], JSON_OBJECT))
+            fsck_fault(f, at_session(s), "the data of task %s is damaged", id ? id : "");
+    }
+    fsck_read_ok(f, at_session(s), "reading its tasks");
+}
+
 /* --------------------------------------------------------------------- record */
 
 typedef struct run {
@@ -471,10 +489,11 @@ static void record_check(fsck *f, const fsck_session *s)
     q_int(q, 1, f->tree);
     q_int(q, 2, s->s.no);
     while (good && q_row(q)) {
-        run r = {.log = (int)q_col_int(q, 0), .rec = q_col_int(q, 1), .k = q_col_int(q, 2)};
+        int64_t log = q_col_int(q, 0);
+        run r = {.log = (int)log, .rec = q_col_int(q, 1), .k = q_col_int(q, 2)};
         bool same = open && r.log == before.log;
-        good = (r.log == RAMET_LOG_MAIN || r.log == RAMET_LOG_ADK) && r.rec >= 0 &&
-               (same || r.rec == 0);
+        good =
+            (log == RAMET_LOG_MAIN || log == RAMET_LOG_ADK) && r.rec >= 0 && (same || r.rec == 0);
         if (good && open)
             good = run_take(f, s, &before, (same ? r.rec : s->entries[before.log]) - before.rec,
                             !same);
@@ -558,6 +577,7 @@ void fsck_tree(fsck *f)
         moves_check(f, s);
         record_check(f, s);
         turns_check(f, s);
+        tasks_check(f, s);
     }
     verdicts_check(f);
     for (size_t i = 0; i < f->n_branches && !f->stopped; i++) {
@@ -616,8 +636,8 @@ static void orphan_fault(fsck *f, const orphan_kind *kind, db_stmt *q)
     fsck_fault(f, at, "%s", kind->what);
 }
 
-/* Rows that belong to nothing. */
-static void orphans_check(fsck *f)
+/* Rows that belong to nothing, and rows with values that no store holds. */
+static void rows_check(fsck *f)
 {
     static const orphan_kind kinds[] = {
         {Q_orphan_session, "a session belongs to no tree", BY_NUMBER},
@@ -640,13 +660,20 @@ static void orphans_check(fsck *f)
         {Q_orphan_attached, "a reference to an attachment belongs to no entry", BY_KEY},
         {Q_orphan_reference, "the attachment that the entry refers to is missing", BY_KEY},
         {Q_orphan_feedback, "feedback belongs to no entry", BY_KEY},
+        {Q_odd_member, "the level of a member is none", BY_NUMBER},
+        {Q_odd_feedback, "feedback is neither up nor down", BY_KEY},
+        {Q_odd_share, "the secret of a share link is damaged", BY_NUMBER},
+        {Q_odd_token, "the secret of a token is damaged", BY_NUMBER},
+        {Q_odd_event, "an event is of no known kind", BY_NUMBER},
+        {Q_odd_once, "an answer kept by a key is damaged", BY_NUMBER},
+        {Q_odd_attachment, "the size of an attachment is negative", BY_NUMBER},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !f->stopped; i++) {
         db_stmt *q = db_query(f->x.d, kinds[i].q);
         q_int(q, 1, FAULTS_MAX);
         while (q_row(q))
             orphan_fault(f, &kinds[i], q);
-        fsck_read_ok(f, (fsck_place){FSCK_NOWHERE}, "looking for rows that belong to nothing");
+        fsck_read_ok(f, (fsck_place){FSCK_NOWHERE}, "looking for rows that make no sense");
     }
 }
 
@@ -672,7 +699,7 @@ ramet_status ramet_fsck(ramet_call *c, ramet_progress progress, void *arg, ramet
         db_check(f.x.d, file_line, &f);
         db_clear(f.x.d);
         trees_check(&f);
-        orphans_check(&f);
+        rows_check(&f);
         fsck_attachments(&f);
     }
     out->faults = f.faults.items;

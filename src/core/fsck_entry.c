@@ -90,7 +90,7 @@ static void entry_check(fsck *f, chain *c, db_stmt *q)
 {
     const branch_row *b = &c->b->b;
     int64_t pos = KEY_POS(q_col_int(q, 0));
-    int flags = (int)q_col_int(q, 13);
+    int flags = (int)(q_col_int(q, 13) & FLAGS_ALL);
     ramet_entry e;
     entry_cols cols;
     uint8_t hash[HASH_LEN];

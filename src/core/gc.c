@@ -15,6 +15,7 @@
  *       (purging = 2): its place in the tree, nothing more.
  */
 #include "core/attachment_upkeep.h"
+#include "core/columns.h"
 
 #include <stdlib.h>
 
@@ -92,7 +93,7 @@ static void sessions_load(cx *x, arena *a, gc_tree *t)
                         .depth = q_col_int(q, 2),
                         .deleted = q_col_int(q, 3),
                         .expires = q_col_int(q, 4),
-                        .purging = (int)q_col_int(q, 5)};
+                        .purging = col_purging(q, 5)};
         VEC_PUSH(a, &v, s);
     }
     t->sessions = v.items;

@@ -211,7 +211,7 @@ static void tags_load(cx *x, int64_t tree, forest *f)
         int64_t no = q_col_int(q, 0);
         node *d = of.n && no == last ? of.items[of.n - 1] : node_at(f, no);
         VEC_PUSH(x->a, &of, d);
-        VEC_PUSH(x->a, &tags, q_keep_text(q, 1, x->a));
+        VEC_PUSH(x->a, &tags, q_need_text(q, 1, x->a, "tag.tag"));
         last = no;
     }
     for (size_t i = 0; i < of.n; i++) {

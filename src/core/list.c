@@ -7,6 +7,7 @@
  * filter; what it gives is then filtered row by row, in chunks, until the page is full.
  */
 #include "core/search.h"
+#include "core/columns.h"
 
 #include <stdio.h>
 
@@ -171,10 +172,10 @@ static int64_t latest_in(lister *l, int64_t tree)
     while (q_row(q)) {
         const char *owner = q_col_text(q, 0);
         session_row s = {.owner = owner ? owner : "",
-                         .visibility = (int)q_col_int(q, 1),
+                         .visibility = col_visibility(q, 1),
                          .deleted = q_col_int(q, 3),
                          .expires = q_col_int(q, 4),
-                         .purging = (int)q_col_int(q, 5)};
+                         .purging = col_purging(q, 5)};
         int64_t at = q_col_int(q, 6);
         if (!session_gone(x, &s) && session_seen(x, level, &s) &&
             archive_lets(l->in, q_col_int(q, 2)) && at > *known)

@@ -371,7 +371,7 @@ static ramet_status origin_read(cx *x, const char *session, ramet_origin *out)
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     if (q_row(q)) {
-        out->client = q_keep_text(q, 0, x->a);
+        out->client = q_need_text(q, 0, x->a, "origin.client");
         tree = q_col_int(q, 1);
         no = q_col_int(q, 2);
         out->started_at = q_keep_text(q, 3, x->a);
@@ -556,7 +556,8 @@ static ramet_status indexed_read(cx *x, const char *session, const ramet_entry *
         q_int(q, 1, s.tree);
         q_int(q, 2, KEY(e[i].branch, e[i].position));
         if (q_row(q))
-            out[i] = (ramet_indexed){.text = q_keep_text(q, 0, x->a), .at = q_col_int(q, 1)};
+            out[i] = (ramet_indexed){.text = q_need_text(q, 0, x->a, "indexed.text"),
+                                     .at = q_col_int(q, 1)};
         q_end(q);
         if (e[i].owner_no != last) {
             last = e[i].owner_no;

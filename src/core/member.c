@@ -6,14 +6,14 @@
  *       becomes manager in the same commit.
  *   M2  Nobody else touches the owner's row, and the owner cannot be removed.
  */
-#include "core/core.h"
+#include "core/columns.h"
 
 ramet_level level_of(cx *x, int64_t tree, const char *user)
 {
     db_stmt *q = db_query(x->d, Q_member_level);
     q_int(q, 1, tree);
     q_text(q, 2, user);
-    ramet_level level = q_row(q) ? (ramet_level)q_col_int(q, 0) : RAMET_NO_LEVEL;
+    ramet_level level = q_row(q) ? col_level(q, 0) : RAMET_NO_LEVEL;
     q_end(q);
     return level;
 }
@@ -91,8 +91,8 @@ static ramet_status members_list(cx *x, const char *session, ramet_member **out,
     db_stmt *q = db_query(x->d, Q_member_all);
     q_int(q, 1, s.tree);
     while (q_row(q)) {
-        ramet_member m = {.user = q_keep_text(q, 0, x->a),
-                          .level = (ramet_level)q_col_int(q, 1),
+        ramet_member m = {.user = q_need_text(q, 0, x->a, "member.user_id"),
+                          .level = col_level(q, 1),
                           .since = q_col_int(q, 2)};
         VEC_PUSH(x->a, &v, m);
     }

@@ -11,6 +11,7 @@
  *   M3  Both logs move in one commit, each at its own cut. adk 0 means: nothing in it.
  */
 #include "core/adk.h"
+#include "core/columns.h"
 
 #define SNAP_WINDOW 2000 /* entries looked at to either side of a cut for parted tool calls */
 
@@ -519,12 +520,12 @@ static ramet_status log_run(cx *x, const char *session, int64_t before, int limi
     q_int(q, 4, limit + 1);
     while (q_row(q)) {
         ramet_move m = {.number = q_col_int(q, 0),
-                        .kind = (ramet_move_kind)q_col_int(q, 1),
+                        .kind = col_move_kind(q, 1),
                         .from = q_col_int(q, 2),
                         .to = q_col_int(q, 3),
                         .at = q_col_int(q, 4),
                         .who = q_keep_text(q, 5, x->a),
-                        .reason = q_keep_text(q, 6, x->a)};
+                        .reason = q_need_text(q, 6, x->a, "move.why")};
         VEC_PUSH(x->a, &v, m);
     }
     *more = v.n > (size_t)limit;

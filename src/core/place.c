@@ -10,6 +10,7 @@
  *       it counts, and branch numbers are never used again.
  */
 #include "core/adk.h"
+#include "core/columns.h"
 
 void place_add(cx *x, int64_t tree, const char *name, ramet_log log, int64_t k)
 {
@@ -61,7 +62,7 @@ static int64_t record_number(cx *x, const session_row *s, ramet_log log, int64_t
     q_int(q, 3, log);
     q_int(q, 4, KEY(KEY_BRANCH(k), 0));
     q_int(q, 5, k);
-    int64_t rec = q_row(q) ? q_col_int(q, 0) + (KEY_POS(k) - KEY_POS(q_col_int(q, 1))) : -1;
+    int64_t rec = q_row(q) ? col_record(q, 0) + (KEY_POS(k) - KEY_POS(q_col_int(q, 1))) : -1;
     q_end(q);
     return rec;
 }
@@ -106,7 +107,7 @@ static bool kind_load(cx *x, int64_t tree, int64_t k, entry_kind *out)
     bool found = q_row(q);
     if (found) {
         const char *channel = q_col_text(q, 2), *format = q_col_text(q, 3);
-        *out = (entry_kind){.role = (ramet_role)q_col_int(q, 0),
+        *out = (entry_kind){.role = col_role(q, 0),
                             .turn = q_keep_text(q, 1, x->a),
                             .marker = channel && strcmp(channel, REWIND_CHANNEL) == 0};
         out->adk = out->turn && format && strcmp(format, "adk") == 0;

@@ -5,7 +5,7 @@
  * A path never changes: entries are only added at the end of its branch. So a page that names
  * entries by id neither skips nor repeats one while the session grows.
  */
-#include "core/core.h"
+#include "core/columns.h"
 
 #include <stdlib.h>
 
@@ -218,7 +218,7 @@ static void feedback_fill(cx *x, const session_row *s, ramet_entry *list, size_t
             int64_t pos = KEY_POS(q_col_int(q, 0));
             for (size_t at = i; at < to; at++)
                 if (list[at].position == pos)
-                    list[at].feedback = (int)q_col_int(q, 1);
+                    list[at].feedback = col_feedback(q, 1);
         }
     }
 }
@@ -484,7 +484,7 @@ static bool run_find(cx *x, const session_row *s, int log, sql_id which, int64_t
     q_int(q, 4, rec);
     bool found = q_row(q);
     if (found)
-        *r = (run_row){q_col_int(q, 0), q_col_int(q, 1)};
+        *r = (run_row){col_record(q, 0), q_col_int(q, 1)};
     q_end(q);
     return found;
 }

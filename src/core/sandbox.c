@@ -9,7 +9,7 @@
  *   B3  A list or a count is one query over the trees of a sandbox. It gives a row a session and a
  *       row a tag, in any order, those that the caller may not see among them.
  */
-#include "core/core.h"
+#include "core/columns.h"
 
 #include <stdlib.h>
 
@@ -21,8 +21,9 @@ static const char *tree_mark(const char *id)
 
 static ramet_sandbox sandbox_from(db_stmt *q, arena *a)
 {
-    return (ramet_sandbox){
-        .id = q_keep_text(q, 0, a), .owner = q_keep_text(q, 1, a), .created = q_col_int(q, 2)};
+    return (ramet_sandbox){.id = q_need_text(q, 0, a, "sandbox.id"),
+                           .owner = q_keep_text(q, 1, a),
+                           .created = q_col_int(q, 2)};
 }
 
 static bool sandbox_load(cx *x, const char *id, ramet_sandbox *out)
@@ -266,23 +267,23 @@ static member_row member_from(cx *x, db_stmt *q, bool whole)
 {
     const char *owner = q_col_text(q, 3);
     session_row s = {.owner = owner ? owner : "",
-                     .visibility = (int)q_col_int(q, 4),
+                     .visibility = col_visibility(q, 4),
                      .expires = q_col_int(q, 7),
                      .deleted = q_col_int(q, 8),
-                     .purging = (int)q_col_int(q, 9)};
+                     .purging = col_purging(q, 9)};
     member_row r = {.no = q_col_int(q, 0),
                     .parent = q_col_int(q, 1),
                     .depth = q_col_int(q, 2),
                     .visibility = (uint8_t)s.visibility,
-                    .type = (uint8_t)q_col_int(q, 5),
+                    .type = (uint8_t)col_session_type(q, 5),
                     .created = q_col_int(q, 6),
-                    .seen = session_seen(x, (ramet_level)q_col_int(q, 10), &s),
+                    .seen = session_seen(x, col_level(q, 10), &s),
                     .gone = session_gone(x, &s)};
     if (!whole)
         return r;
     r.owner = arena_strdup(x->a, s.owner);
     r.id = s.purging ? NULL : q_keep_text(q, 12, x->a);
-    r.by_kind = (uint8_t)q_col_int(q, 13);
+    r.by_kind = (uint8_t)col_actor(q, 13);
     r.merged = q_col_int(q, 14);
     r.reason = text_of(q, 15, x->a, "");
     r.metadata = text_of(q, 16, x->a, "{}");

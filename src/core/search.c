@@ -72,6 +72,12 @@ int64_t search_bytes(ramet *r)
     return engine_of(r)->bytes(r);
 }
 
+void search_release(ramet *r)
+{
+    if (engine_of(r)->release)
+        engine_of(r)->release(r);
+}
+
 int64_t search_needs(ramet *r)
 {
     return engine_of(r)->needs(r);

@@ -26,6 +26,7 @@
 struct search {
     pthread_mutex_t lock; /* file: one search or one step of indexing at a time; else the latter */
     fts *f;               /* NULL until it is used */
+    bool no_room;         /* opened for reading only: to be tried again at the next use */
     db *d;                /* its connection, where it does not own that */
 };
 /* Locked; made on first use. */
@@ -45,6 +46,7 @@ typedef struct search_engine {
     int64_t (*mark)(ramet *r);  /* last event it has seen */
     int64_t (*bytes)(ramet *r); /* on disk, apart from the store's */
     int64_t (*needs)(ramet *r); /* events from this number on have to stay */
+    void (*release)(ramet *r);  /* empties its cache; NULL: it has none */
 } search_engine;
 extern const search_engine search_in_file, search_in_tables;
 

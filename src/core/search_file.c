@@ -13,18 +13,34 @@ static const char *search_path(arena *a, const ramet *r)
     return arena_printf(a, "%s-search", store_path(r->st));
 }
 
+/* A failure to write. What was indexed before can be read all the same. */
+static bool only_writes_fail(ramet_status st)
+{
+    return st == RAMET_FULL || st == RAMET_IO || st == RAMET_STOPPED;
+}
+
+/* Even a reader of the index needs some room beside it. Without any, it is read as if it were on a
+ * read-only file system. */
 static ramet_status index_open(ramet *r, struct search *s, bool create, char *message)
 {
-    if (s->f)
+    if (s->f && !s->no_room)
         return RAMET_OK;
+    fts_close(s->f);
+    s->f = NULL;
     arena *a = arena_new();
     db_config cfg = {.path = search_path(a, r),
                      .vfs = r->vfs,
                      .busy_ms = r->busy_ms,
                      .create = create,
+                     .beside = store_path(r->st),
                      .writer = true,
                      .index = true};
     ramet_status st = fts_open(&cfg, &s->f, message);
+    s->no_room = only_writes_fail(st) && store_file_size(cfg.path) > 0;
+    if (s->no_room) {
+        cfg.read_only = true;
+        st = fts_open(&cfg, &s->f, message);
+    }
     arena_free(a);
     return st;
 }
@@ -88,7 +104,11 @@ static ramet_status search_run(ramet_call *c, fts *f, void *arg)
     int64_t indexed = 0;
     query q = j->q;
     TRY(query_cut(c, f, &q));
-    TRY(follow_all(c, f, &indexed));
+    ramet_status followed = follow_all(c, f, &indexed);
+    /* While the disk is full, or can only be read, a search finds what was indexed before. */
+    if (followed != RAMET_OK && !only_writes_fail(followed))
+        return followed;
+    memset(&c->err, 0, sizeof c->err);
     *j->out = (ramet_hits){0};
     finder s = {.c = c, .in = j->in, .q = &q, .f = f};
     fts_state state;
@@ -152,6 +172,14 @@ static int64_t file_needs(ramet *r)
     return index ? file_mark(r) : INT64_MAX;
 }
 
+static void file_release(ramet *r)
+{
+    struct search *s = search_lock(r);
+    if (s->f)
+        db_release(fts_db(s->f));
+    search_unlock(s);
+}
+
 const search_engine search_in_file = {
     .find = file_find,
     .update = file_update,
@@ -159,4 +187,5 @@ const search_engine search_in_file = {
     .mark = file_mark,
     .bytes = file_bytes,
     .needs = file_needs,
+    .release = file_release,
 };

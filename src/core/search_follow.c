@@ -158,7 +158,9 @@ static void entry_take(step *w, db_stmt *q, bool again)
                       .role = (int)q_col_int(q, ROLE),
                       .created = q_col_int(q, CREATED)}};
     w->entries++;
-    if (q_col_null(q, LOG) || q_col_int(q, LOG) != RAMET_LOG_MAIN)
+    /* A damaged entry is left out: reading it says so, and it must not keep the others out. */
+    bool damaged = i.doc.role < RAMET_USER || i.doc.role > RAMET_SYSTEM;
+    if (damaged || q_col_null(q, LOG) || q_col_int(q, LOG) != RAMET_LOG_MAIN)
         return;
     const char *text = q_col_int(q, FLAGS) & FLAG_LARGE ? body_text(&w->x, i.doc.tree, i.doc.k)
                                                         : q_col_text(q, TEXT);

@@ -316,8 +316,9 @@ static void time_begin(finder *f)
     q_int(q, 1, f->in->since ? f->in->since : INT64_MIN);
     q_int(q, 2, f->in->until ? f->in->until : INT64_MAX);
     if (q_row(q) && !q_col_null(q, 0)) {
-        int64_t last = ((q_col_int(q, 1) + 1) << FTS_SPAN_BITS) - 1;
-        f->low = q_col_int(q, 0) << FTS_SPAN_BITS;
+        const int64_t most = INT64_MAX >> (FTS_SPAN_BITS + 1);
+        int64_t last = ((q_col_range(q, 1, 0, most, "span.block") + 1) << FTS_SPAN_BITS) - 1;
+        f->low = q_col_range(q, 0, 0, most, "span.block") << FTS_SPAN_BITS;
         f->top_high = last < f->top_high ? last : f->top_high;
     } else {
         f->none = true;

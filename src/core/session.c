@@ -2,7 +2,7 @@
  *
  * Sessions: the row, who may do what with it (I10), how it is shown, create, get and update.
  */
-#include "core/core.h"
+#include "core/columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,17 +20,17 @@ void session_from(db_stmt *q, arena *a, session_row *s)
         .parent = q_col_int(q, 3),
         .depth = q_col_int(q, 4),
         .owner = q_keep_text(q, 5, a),
-        .visibility = (int)q_col_int(q, 6),
+        .visibility = col_visibility(q, 6),
         .title = q_keep_text(q, 7, a),
         .agent = q_keep_text(q, 8, a),
         .agent_config = q_keep_text(q, 9, a),
         .metadata = q_keep_text(q, 10, a),
-        .type = (int)q_col_int(q, 11),
+        .type = col_session_type(q, 11),
         .reason = q_keep_text(q, 12, a),
-        .by_kind = (int)q_col_int(q, 13),
+        .by_kind = col_actor(q, 13),
         .by_id = q_keep_text(q, 14, a),
         .fork_entry = q_keep_text(q, 15, a),
-        .fork_side = (int)q_col_int(q, 16),
+        .fork_side = col_fork_side(q, 16),
         .merged_into = q_col_int(q, 17),
         .first = q_col_int(q, 18),
         .first_adk = q_col_int(q, 19),
@@ -45,7 +45,7 @@ void session_from(db_stmt *q, arena *a, session_row *s)
         .updated = q_col_int(q, 28),
         .deleted = q_col_int(q, 29),
         .delete_op = q_col_int(q, 30),
-        .purging = (int)q_col_int(q, 31),
+        .purging = col_purging(q, 31),
         .seal = q_col_int(q, 32),
         .from_title = q_keep_text(q, 33, a),
     };
@@ -194,17 +194,17 @@ ramet_status session_open_brief(cx *x, const char *id, need what, session_row *s
             .tree = q_col_int(q, 1),
             .id = q_keep_text(q, 10, x->a),
             .owner = q_keep_text(q, 2, x->a),
-            .visibility = (int)q_col_int(q, 3),
+            .visibility = col_visibility(q, 3),
             .head = q_col_int(q, 4),
             .adk = q_col_int(q, 5),
             .first_adk = q_col_int(q, 6),
             .expires = q_col_int(q, 7),
             .deleted = q_col_int(q, 8),
-            .purging = (int)q_col_int(q, 9),
+            .purging = col_purging(q, 9),
             .stamp = q_col_int(q, 12),
         };
         /* The caller's level came along: level_in() need not look. */
-        x->level = (ramet_level)q_col_int(q, 11);
+        x->level = col_level(q, 11);
         x->level_tree = s->tree;
         branch_from(q, BRIEF_N_COLS, head);
     }
@@ -229,7 +229,7 @@ ramet_status session_open_head(cx *x, const char *id, need what, session_row *s,
     bool found = q_row(q);
     if (found) {
         session_from(q, x->a, s);
-        x->level = (ramet_level)q_col_int(q, SESSION_N_COLS);
+        x->level = col_level(q, SESSION_N_COLS);
         x->level_tree = x->named_tree = s->tree;
         x->tree_id = q_keep_text(q, SESSION_N_COLS + 1, x->a);
         s->stamp = q_col_int(q, SESSION_N_COLS + 2);
@@ -396,7 +396,7 @@ static const char *visible_id(cx *x, int64_t tree, int64_t no)
     if (q_row(q)) {
         s.id = q_keep_text(q, 0, x->a);
         s.owner = q_keep_text(q, 1, x->a);
-        s.visibility = (int)q_col_int(q, 2);
+        s.visibility = col_visibility(q, 2);
     }
     q_end(q);
     return s.id && session_visible(x, &s) ? s.id : NULL;

@@ -35,7 +35,7 @@ static void share_from(db_stmt *q, arena *a, share_row *row, ramet_share *out)
                        .write = q_col_int(q, 4) != 0,
                        .expires = q_col_int(q, 7)};
     if (out)
-        *out = (ramet_share){.id = q_keep_text(q, 0, a),
+        *out = (ramet_share){.id = q_need_text(q, 0, a, "share.id"),
                              .write = row->write,
                              .by = q_keep_text(q, 5, a),
                              .created = q_col_int(q, 6),

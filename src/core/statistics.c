@@ -8,7 +8,7 @@
  * read. Of a branch, the place where the time begins is found by bisection over its entries, and
  * the newest WRITERS_MOST of them tell who wrote.
  */
-#include "core/core.h"
+#include "core/columns.h"
 
 #include <stdlib.h>
 
@@ -96,14 +96,14 @@ static session_look look_from(db_stmt *q, arena *a)
                             .id = q_keep_text(q, 2, a),
                             .parent = q_col_int(q, 3),
                             .owner = q_keep_text(q, 4, a),
-                            .visibility = (int)q_col_int(q, 5),
-                            .by_kind = (int)q_col_int(q, 6),
+                            .visibility = col_visibility(q, 5),
+                            .by_kind = col_actor(q, 6),
                             .moves = q_col_int(q, 7),
                             .expires = q_col_int(q, 8),
                             .created = q_col_int(q, 9),
                             .updated = q_col_int(q, 10),
                             .deleted = q_col_int(q, 11),
-                            .purging = (int)q_col_int(q, 12)},
+                            .purging = col_purging(q, 12)},
                       .head = {.m = {.id = q_col_int(q, 13), .base = q_col_int(q, 14)},
                                .len = q_col_int(q, 15),
                                .touched = q_col_int(q, 16)}};

@@ -2,7 +2,7 @@
  *
  * Tags: short words on a session, trimmed and lower case (check_tags).
  */
-#include "core/core.h"
+#include "core/columns.h"
 
 #include <stdlib.h>
 
@@ -125,12 +125,12 @@ ramet_status ramet_tags_all(ramet_call *c, ramet_tag_count **out, size_t *n)
     db_stmt *q = db_query(x.d, Q_tag_sessions);
     q_text(q, 1, c->user ? c->user : "");
     while (q_row(q)) {
-        ramet_level level = c->user ? (ramet_level)q_col_int(q, 1) : RAMET_OWNER;
+        ramet_level level = c->user ? col_level(q, 1) : RAMET_OWNER;
         session_row s = {.owner = q_col_text(q, 2),
-                         .visibility = (int)q_col_int(q, 3),
+                         .visibility = col_visibility(q, 3),
                          .deleted = q_col_int(q, 4),
                          .expires = q_col_int(q, 5),
-                         .purging = (int)q_col_int(q, 6)};
+                         .purging = col_purging(q, 6)};
         if (session_gone(&x, &s) || !session_seen(&x, level, &s))
             continue;
         const char *tag = q_col_text(q, 0);

@@ -19,16 +19,29 @@ typedef struct task_row {
     bool there; /* its session lives */
 } task_row;
 
+/* Faces keep a JSON object there. */
+static bool data_sound(const char *data)
+{
+    arena *scratch = arena_new();
+    json_doc d;
+    bool sound = json_parse(scratch, data, strlen(data), SIZE_MAX, &d, NULL) &&
+                 json_is(&d.nodes[0], JSON_OBJECT);
+    arena_free(scratch);
+    return sound;
+}
+
 /* TASK_COLS; the session's id is the caller's to fill. */
-static void task_from(db_stmt *q, arena *a, task_row *t)
+static void task_from(cx *x, db_stmt *q, task_row *t)
 {
     *t = (task_row){.tree = q_col_int(q, 1),
                     .session = q_col_int(q, 2),
-                    .shown = {.id = q_keep_text(q, 0, a),
-                              .data = q_keep_text(q, 3, a),
+                    .shown = {.id = q_need_text(q, 0, x->a, "task.id"),
+                              .data = q_need_text(q, 3, x->a, "task.data"),
                               .created = q_col_int(q, 4),
                               .updated = q_col_int(q, 5),
                               .deleted = q_col_int(q, 6) != 0}};
+    if (!data_sound(t->shown.data))
+        db_fail(x->d, RAMET_DAMAGED, "the data of task %s is damaged", t->shown.id);
 }
 
 static bool task_load(cx *x, const char *id, task_row *t)
@@ -38,7 +51,7 @@ static bool task_load(cx *x, const char *id, task_row *t)
     q_text(q, 1, id);
     bool found = q_row(q);
     if (found) {
-        task_from(q, x->a, t);
+        task_from(x, q, t);
         t->shown.session = q_keep_text(q, 7, x->a);
     }
     q_end(q);
@@ -50,6 +63,9 @@ static bool task_load(cx *x, const char *id, task_row *t)
 ramet_status task_in_check(ramet_call *c, const ramet_task_in *in)
 {
     TRY(check_id(c, "task", in->id));
+    if (!in->data || !data_sound(in->data))
+        return call_fail(c, RAMET_INVALID, "task", "the data of task %s must be a JSON object",
+                         in->id);
     if (strlen(in->data) > c->r->lim.entry_bytes)
         return call_fail(c, RAMET_TOO_LARGE, "task",
                          "task %s has %zu bytes; at most %zu are allowed", in->id, strlen(in->data),
@@ -188,7 +204,7 @@ static ramet_status list_run(cx *x, const char *session, ramet_task **out, size_
     q_int(q, 2, s.no);
     while (q_row(q)) {
         task_row t;
-        task_from(q, x->a, &t);
+        task_from(x, q, &t);
         t.shown.session = s.id;
         VEC_PUSH(x->a, &v, t.shown);
     }
@@ -267,12 +283,12 @@ static void remarks_read(cx *x, int64_t after, int limit, ramet_remark **out, si
     q_int(q, 3, limit);
     while (q_row(q)) {
         ramet_remark r = {.number = q_col_int(q, 0),
-                          .user = q_keep_text(q, 1, x->a),
+                          .user = q_need_text(q, 1, x->a, "remark.user_id"),
                           .message = q_col_int(q, 2),
                           .has_message = q_col_int(q, 3) != 0,
                           .positive = q_col_int(q, 4) != 0,
-                          .text = q_keep_text(q, 5, x->a),
-                          .issue = q_keep_text(q, 6, x->a),
+                          .text = q_need_text(q, 5, x->a, "remark.text"),
+                          .issue = q_need_text(q, 6, x->a, "remark.issue"),
                           .at = q_col_int(q, 7)};
         VEC_PUSH(x->a, &v, r);
     }

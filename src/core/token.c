@@ -60,17 +60,15 @@ bool secret_is(db_stmt *q, int column, const uint8_t digest[HASH_LEN])
 /* TOKEN_COLS */
 static ramet_token token_from(db_stmt *q, arena *a)
 {
-    ramet_token t = {.id = q_keep_text(q, 0, a),
-                     .user = q_keep_text(q, 2, a),
+    ramet_token t = {.id = q_need_text(q, 0, a, "token.id"),
+                     .user = q_need_text(q, 2, a, "token.user_id"),
                      .client = q_keep_text(q, 3, a),
-                     .roles = q_keep_text(q, 4, a),
-                     .note = q_keep_text(q, 5, a),
+                     .roles = q_need_text(q, 4, a, "token.roles"),
+                     .note = q_need_text(q, 5, a, "token.note"),
                      .created = q_col_int(q, 6),
                      .expires = q_col_int(q, 7),
                      .used = q_col_int(q, 8),
                      .revoked = q_col_int(q, 9) != 0};
-    t.roles = t.roles ? t.roles : "";
-    t.note = t.note ? t.note : "";
     return t;
 }
 

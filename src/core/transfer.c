@@ -17,9 +17,9 @@ static void transfer_from(db_stmt *q, arena *a, transfer_row *t)
 {
     *t = (transfer_row){.tree = q_col_int(q, 1),
                         .session = q_col_int(q, 2),
-                        .shown = {.id = q_keep_text(q, 0, a),
-                                  .from = q_keep_text(q, 3, a),
-                                  .to = q_keep_text(q, 4, a),
+                        .shown = {.id = q_need_text(q, 0, a, "transfer.id"),
+                                  .from = q_need_text(q, 3, a, "transfer.giver"),
+                                  .to = q_need_text(q, 4, a, "transfer.taker"),
                                   .created = q_col_int(q, 5)}};
 }
 

@@ -11,6 +11,7 @@
  *       read and write it, and to others there is no such turn.
  */
 #include "core/turn.h"
+#include "core/columns.h"
 
 #define ERROR_CHARS 2000
 #define INTERRUPT_BATCH 500
@@ -22,14 +23,14 @@ static void turn_from(db_stmt *q, arena *a, turn_row *t)
 {
     *t = (turn_row){.tree = q_col_int(q, 1),
                     .session = q_col_int(q, 2),
-                    .shown = {.id = q_keep_text(q, 0, a),
+                    .shown = {.id = q_need_text(q, 0, a, "turn.id"),
                               .branch = q_col_int(q, 3),
                               .agent = q_keep_text(q, 4, a),
                               .entry_id = q_keep_text(q, 5, a),
                               .group = q_keep_text(q, 6, a),
                               .by = q_keep_text(q, 7, a),
-                              .status = (ramet_turn_status)q_col_int(q, 8),
-                              .error = q_keep_text(q, 9, a),
+                              .status = col_turn_status(q, 8),
+                              .error = q_need_text(q, 9, a, "turn.error"),
                               .started = q_col_int(q, 10),
                               .ended = q_col_int(q, 11)}};
 }

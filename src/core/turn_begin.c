@@ -13,6 +13,7 @@
  * message of the user only when it is the last entry: then it is answered.
  */
 #include "core/turn.h"
+#include "core/columns.h"
 
 #include <stdio.h>
 
@@ -51,7 +52,7 @@ static void entry_part(cx *x, int64_t tree, int64_t k, ramet_role *role, const c
     q_int(q, 1, tree);
     q_int(q, 2, k);
     bool found = q_row(q);
-    *role = found ? (ramet_role)q_col_int(q, 0) : 0;
+    *role = found ? col_role(q, 0) : 0;
     *turn = found ? q_keep_text(q, 1, x->a) : NULL;
     q_end(q);
 }

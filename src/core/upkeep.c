@@ -25,7 +25,7 @@ static ramet_status target_claim(ramet_call *c, const char *path)
     if (access(files, F_OK) == 0)
         return call_fail(c, RAMET_INVALID, "path", "%s exists; a backup goes to a new place",
                          files);
-    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (fd >= 0) {
         close(fd);
         return RAMET_OK;

@@ -6,7 +6,7 @@
  * starts at its base is one look-up. Money is kept by currency: a branch that has used more than
  * one says so (`mixed`), and its money is then added up row by row.
  */
-#include "core/core.h"
+#include "core/columns.h"
 
 #include <stdlib.h>
 
@@ -26,11 +26,11 @@ static bool cum_last(cx *x, int64_t tree, int64_t branch, int64_t lo, int64_t hi
     bool found = q_row(q);
     *c = (usage_cum){.currency = ""};
     if (found)
-        *c = (usage_cum){.n = q_col_int(q, 0),
-                         .input = q_col_int(q, 1),
-                         .output = q_col_int(q, 2),
-                         .cached = q_col_int(q, 3),
-                         .cost = q_col_int(q, 4),
+        *c = (usage_cum){.n = col_sum(q, 0),
+                         .input = col_sum(q, 1),
+                         .output = col_sum(q, 2),
+                         .cached = col_sum(q, 3),
+                         .cost = col_sum(q, 4),
                          .currency = q_keep_text(q, 5, x->a),
                          .mixed = q_col_int(q, 6) != 0};
     q_end(q);
@@ -103,7 +103,7 @@ static void add_by_currency(cx *x, usage_acc *acc, int64_t tree, int64_t branch,
     q_int(q, 2, KEY(branch, lo));
     q_int(q, 3, KEY(branch, hi) - 1);
     while (q_row(q))
-        add_money(acc, q_col_text(q, 0), q_col_int(q, 1));
+        add_money(acc, q_col_text(q, 0), col_sum(q, 1));
 }
 
 void usage_acc_add(cx *x, usage_acc *acc, int64_t tree, int64_t branch, int64_t lo, int64_t hi)

@@ -128,8 +128,8 @@ static size_t rows_load(cx *x, arena *a, int64_t tree, int64_t before, verdict_r
         rows[n++] = (verdict_row){.no = q_col_int(q, 0),
                                   .tree = q_col_int(q, 1),
                                   .sides = q_keep_text(q, 2, a),
-                                  .winner = (int)q_col_int(q, 3),
-                                  .reason = q_keep_text(q, 4, a),
+                                  .winner = (int)q_col_range(q, 3, -1, INT32_MAX, "verdict.winner"),
+                                  .reason = q_need_text(q, 4, a, "verdict.reason"),
                                   .who = q_keep_text(q, 5, a),
                                   .at = q_col_int(q, 6)};
     q_end(q);
@@ -142,7 +142,8 @@ static bool sides_show(cx *x, const verdict_row *r, int64_t wanted, ramet_side_i
 {
     json_doc d;
     if (!r->sides || !json_parse(x->a, r->sides, strlen(r->sides), 0, &d, NULL) ||
-        !json_is(&d.nodes[0], JSON_ARRAY) || !d.nodes[0].count) {
+        !json_is(&d.nodes[0], JSON_ARRAY) || !d.nodes[0].count ||
+        r->winner >= (int64_t)d.nodes[0].count) {
         db_fail(x->d, RAMET_DAMAGED, "verdict %lld is damaged", (long long)r->no);
         return false;
     }

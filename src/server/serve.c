@@ -9,8 +9,10 @@
  */
 #include "server/server.h"
 
+#include "base/memory.h"
 #include "base/util.h"
 #include "face/memory_grpc.h"
+#include "server/idle.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -329,6 +331,7 @@ typedef struct upkeep {
     int64_t prune_at, gc_at;
     int64_t pruned; /* newest event when all was pruned */
     ramet_status health;
+    idle idle;
 } upkeep;
 
 enum {
@@ -417,6 +420,7 @@ static void upkeep_step(upkeep *u, server *s)
                  "reason", ramet_status_text(health), NULL);
     u->health = health;
     metrics_refresh(s->metrics, s->store);
+    idle_step(&u->idle, s->store, now);
     if (health != RAMET_OK)
         return;
     ramet_tidy(s->store);
@@ -496,6 +500,7 @@ static void signals_start(server *s)
     pthread_t thread;
     sigset_t set = stop_signals();
     signal(SIGPIPE, SIG_IGN);
+    memory_setup();
     sem_init(&s->stop, 0, 0);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     if (pthread_create(&thread, NULL, signal_main, s))

@@ -234,6 +234,25 @@ const char *q_keep_text(db_stmt *q, int n, arena *a)
     return p ? arena_memdup(a, p, len) : NULL;
 }
 
+int64_t q_col_range(db_stmt *q, int n, int64_t low, int64_t high, const char *what)
+{
+    int64_t v = q->e->col_int(q, n);
+    if (v >= low && v <= high)
+        return v;
+    db_fail(q->d, RAMET_DAMAGED, "%s is %lld, which no store holds there; it must be %lld to %lld",
+            what, (long long)v, (long long)low, (long long)high);
+    return low;
+}
+
+const char *q_need_text(db_stmt *q, int n, arena *a, const char *what)
+{
+    const char *text = q_keep_text(q, n, a);
+    if (text)
+        return text;
+    db_fail(q->d, RAMET_DAMAGED, "%s is missing in a row", what);
+    return "";
+}
+
 /* ------------------------------------------------------------------- schema */
 
 typedef struct expansion {

@@ -32,9 +32,11 @@ typedef struct db_config {
     db_site *site;    /* NULL: one of its own */
     const char *vfs;  /* NULL = default */
     int busy_ms;
-    bool create; /* make the file when it is missing */
-    bool writer; /* else only reads */
-    bool index;  /* the search index: no fsync a commit, it can be made anew */
+    bool create;        /* make the file when it is missing */
+    bool writer;        /* else only reads */
+    bool index;         /* the search index: no fsync a commit, it can be made anew */
+    const char *beside; /* the file whose group's rights a new one gets, too; NULL: none */
+    bool read_only;     /* do not try to write: there is no room for what that needs */
 } db_config;
 
 /* Whether a place is the URL of a PostgreSQL database. */
@@ -137,6 +139,11 @@ const void *q_col_blob(db_stmt *q, int n, size_t *len);
 bool q_col_null(db_stmt *q, int n);
 /* The same, kept in an arena. */
 const char *q_keep_text(db_stmt *q, int n, arena *a);
+/* Columns that a damaged file must not be trusted with. Where the value is not what every store
+ * holds there, the connection fails with RAMET_DAMAGED and a message that names the column (`what`,
+ * "table.column"); the result is one that can be used all the same: `low`, or "". */
+int64_t q_col_range(db_stmt *q, int n, int64_t low, int64_t high, const char *what);
+const char *q_need_text(db_stmt *q, int n, arena *a, const char *what); /* must not be NULL */
 
 /* A script of the schema; store/schema.c tells the marks that stand for the engine's own words. */
 ramet_status db_script(db *d, const char *sql);
@@ -153,6 +160,10 @@ bool db_empty(db *d); /* nothing in it yet */
 
 /* Empties the file in place, also when it is damaged. Only for what can be made anew. */
 ramet_status db_reset(db *d);
+/* Empties the cache of pages. */
+void db_release(db *d);
+/* Whether it is a file that can only be read. */
+bool db_read_only(db *d);
 /* SQLite's own connection, for what only it has (the search index). */
 void *db_handle(db *d);
 

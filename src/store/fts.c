@@ -30,18 +30,21 @@ ramet_status fts_reset(fts *f)
     return f->kind->reset(f);
 }
 
+/* Numbers of the state are counted on from: there must be room for that. */
+#define STATE_MAX (INT64_MAX / 4)
+
 void fts_state_get(fts *f, fts_state *s)
 {
     *s = (fts_state){0};
     db_stmt *q = db_query(f->d, Q_fts_state_get);
     if (q_row(q)) {
         const char *print = q_col_text(q, 6);
-        s->mark = q_col_int(q, 0);
-        s->done = q_col_int(q, 1);
+        s->mark = q_col_range(q, 0, 0, STATE_MAX, "state.mark");
+        s->done = q_col_range(q, 1, 0, STATE_MAX, "state.done");
         s->scan_tree = q_col_int(q, 2);
         s->scan = q_col_int(q, 3);
-        s->bytes = q_col_int(q, 4);
-        s->top = q_col_int(q, 5);
+        s->bytes = q_col_range(q, 4, 0, STATE_MAX, "state.bytes");
+        s->top = q_col_range(q, 5, 0, STATE_MAX, "state.top");
         snprintf(s->print, sizeof s->print, "%s", print ? print : "");
     } else {
         db_fail(f->d, RAMET_DAMAGED, "the index has lost its state");

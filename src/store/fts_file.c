@@ -402,7 +402,7 @@ static bool file_next(fts *base, fts_doc *d)
                        .k = q_col_int(q, 1),
                        .tree = q_col_int(q, 2),
                        .session = q_col_int(q, 3),
-                       .role = (int)q_col_int(q, 4),
+                       .role = (int)q_col_range(q, 4, RAMET_USER, RAMET_SYSTEM, "doc.role"),
                        .created = q_col_int(q, 5),
                        .score = q_col_real(q, 6)};
         return true;

@@ -12,13 +12,13 @@
 
 #include "base/util.h"
 #include "store/logfile.h"
+#include "store/sqlite_file.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,6 +49,7 @@ struct lite {
     int64_t epoch;   /* db_epoch() */
     int64_t version; /* data_version when it was last looked at */
     bool looked;     /* in this transaction */
+    bool read_only;  /* the file cannot be written */
     int busy_ms;
     int64_t busy_until;
     int log_pages; /* in the write-ahead log after the last commit of this connection */
@@ -106,11 +107,13 @@ static void fail_rc(lite *d, int rc, const char *what)
 {
     if (d->base.status != RAMET_OK)
         return;
-    d->base.status = status_of(rc);
+    d->base.status = sqlite_file_full(d->h, rc) ? RAMET_FULL : status_of(rc);
     d->base.engine = true;
     const char *said = sqlite3_errmsg(d->h), *means = sqlite3_errstr(rc);
-    /* SQLite has no code of its own for a header that names a format of the future. */
-    if (rc == SQLITE_ERROR && strcmp(said, "unsupported file format") == 0)
+    /* SQLite has no codes of its own for a header that names a format of the future, and for sums
+     * that do not fit: those of a sound store do. */
+    if (rc == SQLITE_ERROR &&
+        (strcmp(said, "unsupported file format") == 0 || strcmp(said, "integer overflow") == 0))
         d->base.status = RAMET_DAMAGED;
     bool twice = strcmp(said, means) == 0;
     snprintf(d->base.message, sizeof d->base.message, "%s%s%s%s%s", said, twice ? "" : ": ",
@@ -178,11 +181,11 @@ static bool configure(lite *d, const db_config *cfg)
     sqlite3_db_config(d->h, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(d->h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     /* The first statement reads the header, so a file that is none shows here. */
-    if (!exec(d, "PRAGMA schema_version") && !(cfg->index && reset_damaged(d)))
+    if (!exec(d, "PRAGMA schema_version") && !(cfg->index && !d->read_only && reset_damaged(d)))
         return false;
     if (cfg->writer && !cfg->index && !ours(d, cfg))
         return false;
-    if (!exec(d, "PRAGMA journal_mode=WAL") &&
+    if (!d->read_only && !exec(d, "PRAGMA journal_mode=WAL") &&
         !(cfg->index && reset_damaged(d) && exec(d, "PRAGMA journal_mode=WAL")))
         return false;
     exec(d, "PRAGMA automatic_index=OFF");
@@ -202,27 +205,29 @@ static bool configure(lite *d, const db_config *cfg)
     return d->base.status == RAMET_OK;
 }
 
-static ramet_status check_path(const db_config *cfg, char *message)
-{
-    struct stat st;
-    if (stat(cfg->path, &st) != 0) {
-        if (cfg->create)
-            return RAMET_OK;
-        snprintf(message, 512, "there is no store at %s", cfg->path);
-        return RAMET_CANNOT_OPEN;
-    }
-    if (!S_ISREG(st.st_mode)) {
-        snprintf(message, 512, "%s is not a file", cfg->path);
-        return RAMET_NOT_A_STORE;
-    }
-    return RAMET_OK;
-}
-
 /* SQLite counts its memory under a lock that all connections share; nobody reads the count. Has no
  * effect when the embedding program has started SQLite already. */
 static void settle_once(void)
 {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    sqlite_files_setup();
+}
+
+/* SQLite opens what it may not write for reading, and finds out later that it lacks -shm. */
+static int handle_open(lite *d, const db_config *cfg)
+{
+    int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (cfg->create ? SQLITE_OPEN_CREATE : 0);
+    bool gather = cfg->writer && !cfg->index; /* it syncs every commit */
+    int rc = SQLITE_OK;
+    if (!cfg->read_only)
+        rc = sqlite3_open_v2(cfg->path, &d->h, flags, gather ? logfile_vfs(cfg->vfs) : cfg->vfs);
+    d->read_only = rc == SQLITE_OK && (cfg->read_only || sqlite3_db_readonly(d->h, "main") == 1);
+    if (!d->read_only)
+        return rc;
+    sqlite3_close(d->h);
+    d->h = NULL;
+    return sqlite_file_open_read(cfg->path, sqlite_file_read_mode(cfg->path), &d->h);
 }
 
 static ramet_status lite_open(const db_config *cfg, db **out, char *message)
@@ -230,17 +235,14 @@ static ramet_status lite_open(const db_config *cfg, db **out, char *message)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, settle_once);
     *out = NULL;
-    ramet_status st = check_path(cfg, message);
+    ramet_status st = sqlite_file_claim(cfg, message);
     if (st != RAMET_OK)
         return st;
     lite *d = xcalloc(1, sizeof *d);
     d->base.e = &sqlite_engine;
     d->busy_ms = cfg->busy_ms > 0 ? cfg->busy_ms : 10000;
     d->none = (lite_stmt){.base = {&sqlite_engine, &d->base}, .d = d};
-    int flags =
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (cfg->create ? SQLITE_OPEN_CREATE : 0);
-    bool gather = cfg->writer && !cfg->index; /* it syncs every commit */
-    int rc = sqlite3_open_v2(cfg->path, &d->h, flags, gather ? logfile_vfs(cfg->vfs) : cfg->vfs);
+    int rc = handle_open(d, cfg);
     if (rc != SQLITE_OK)
         fail_rc(d, rc, NULL);
     if (rc == SQLITE_OK && configure(d, cfg)) {
@@ -744,17 +746,11 @@ static int lite_log_pages(const db *d)
     return ((const lite *)d)->log_pages;
 }
 
-static int64_t file_size(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 ? (int64_t)st.st_size : 0;
-}
-
 static void lite_sizes(db *d, int64_t *data, int64_t *log)
 {
     const char *path = sqlite3_db_filename(lite_of(d)->h, "main");
-    *data = file_size(path);
-    *log = file_size(sqlite3_filename_wal(path));
+    *data = sqlite_file_size(path);
+    *log = sqlite_file_size(sqlite3_filename_wal(path));
 }
 
 const db_engine sqlite_engine = {

@@ -160,6 +160,12 @@ void store_job_end(store *s, const char *job)
         s->kind->others->job_end(s, job);
 }
 
+void store_release(store *s)
+{
+    if (s->kind->release)
+        s->kind->release(s);
+}
+
 void store_tidy(store *s)
 {
     if (s->kind->tidy)

@@ -114,6 +114,8 @@ void store_job_end(store *s, const char *job);
 ramet_status store_health(store *s);
 /* Does ahead what a write would have to do at times, so that none waits for it. */
 void store_tidy(store *s);
+/* Gives back what caches of idle connections hold. */
+void store_release(store *s);
 const char *store_path(const store *s); /* for people: a URL without its secrets */
 const char *store_file(const store *s); /* NULL: it is none */
 void store_shown(const char *where, char *out, size_t size);

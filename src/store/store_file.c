@@ -1,6 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A store in a file: one writer, whose work is grouped, and a pool of readers (store.h).
+ * A store in a file: one writer that commits queued writes in groups, and a pool of readers
+ * (store.h).
+ *
+ * Whether writes are accepted is a state of the store:
+ *
+ *   WRITES_OPEN       writes are accepted
+ *   WRITES_FULL       the disk was full; each group first probes with one small commit
+ *   WRITES_BROKEN     a write or sync failed, the file is damaged, or it can only be read; until
+ * the store is reopened
+ *
+ *             probe commits
+ *        +----------------------+
+ *        v                      |
+ *   WRITES_OPEN -- full --> WRITES_FULL
+ *        |                      |
+ *        +------- failure ------+----> WRITES_BROKEN (final)
+ *
+ * Invariants
+ *   W1  Nothing leaves WRITES_BROKEN, and the first failure that led there stays the reason.
+ *   W2  Only a probe that committed leads from WRITES_FULL back to WRITES_OPEN.
+ *   W3  The state and its reason change and are read together, under `lock`: the leader, a
+ *       checkpoint on another thread (file_tidy) and file_health() share them.
  */
 #include "store/store_own.h"
 
@@ -34,22 +55,30 @@ typedef struct waiter {
     sem_t wake; /* done, or: become the leader */
 } waiter;
 
+typedef enum { WRITES_OPEN, WRITES_FULL, WRITES_BROKEN, N_WRITE_STATES } write_state;
+
+/* Why writes are not accepted; RAMET_OK and no text while they are. */
+typedef struct write_stop {
+    ramet_status cause;
+    char why[512];
+} write_stop;
+
 typedef struct file_store {
     store base;
     char *vfs;
     int busy_ms;
 
-    pthread_mutex_t lock; /* of the queue */
+    pthread_mutex_t lock; /* of the queue and of the write state */
     waiter *first, *last;
     bool leading;   /* somebody writes */
     size_t waiting; /* in the queue */
     size_t last_group;
     size_t wanted; /* in the queue before the leader begins; 0: it does not wait */
     pthread_cond_t gathered;
-    int64_t commit_us;    /* what the last commit took */
-    db *writer;           /* the leader's */
-    ramet_status stopped; /* RAMET_OK, or why writes are stopped */
-    char why[512];
+    int64_t commit_us;     /* what the last commit took */
+    db *writer;            /* the leader's */
+    write_state writes;    /* moved by writes_move() alone */
+    write_stop stop;       /* its reason */
     _Atomic int log_pages; /* after the last commit */
 
     pthread_mutex_t pool_lock;
@@ -70,12 +99,48 @@ static bool stops_writes(ramet_status st)
            st == RAMET_NOT_A_STORE;
 }
 
-static void stop(file_store *s, ramet_status st, const char *message)
+/* The one place where the state changes; `lock` is held. */
+static void writes_move(file_store *s, write_state to, ramet_status cause, const char *why)
+{
+    static const bool legal[N_WRITE_STATES][N_WRITE_STATES] = {
+        [WRITES_OPEN] = {[WRITES_FULL] = true, [WRITES_BROKEN] = true},
+        [WRITES_FULL] = {[WRITES_OPEN] = true, [WRITES_BROKEN] = true},
+    };
+    assert(legal[s->writes][to]);
+    assert((to == WRITES_OPEN) == (cause == RAMET_OK));
+    s->writes = to;
+    s->stop.cause = cause;
+    snprintf(s->stop.why, sizeof s->stop.why, "%s", why);
+}
+
+/* A write, a sync or a checkpoint failed. A state that is as bad already keeps its reason. */
+static void writes_stop(file_store *s, ramet_status cause, const char *why)
+{
+    write_state to = cause == RAMET_FULL ? WRITES_FULL : WRITES_BROKEN;
+    pthread_mutex_lock(&s->lock);
+    if (to > s->writes)
+        writes_move(s, to, cause, why);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* A probe has committed; unless a checkpoint broke down meanwhile, there is room again. */
+static void writes_resume(file_store *s)
 {
     pthread_mutex_lock(&s->lock);
-    s->stopped = st;
-    snprintf(s->why, sizeof s->why, "%s", message);
+    if (s->writes == WRITES_FULL)
+        writes_move(s, WRITES_OPEN, RAMET_OK, "");
     pthread_mutex_unlock(&s->lock);
+}
+
+/* A snapshot of the state; `stop` may be NULL. */
+static write_state writes_now(file_store *s, write_stop *stop)
+{
+    pthread_mutex_lock(&s->lock);
+    write_state now = s->writes;
+    if (stop)
+        *stop = s->stop;
+    pthread_mutex_unlock(&s->lock);
+    return now;
 }
 
 static void settle(waiter **group, size_t n, ramet_status st, const char *message)
@@ -114,7 +179,7 @@ static group_result group_run(file_store *s, waiter **group, size_t n)
     s->commit_us = time_mono_us() - ran;
     if (st != RAMET_OK) {
         if (stops_writes(st) && db_engine_failed(d))
-            stop(s, st, db_message(d));
+            writes_stop(s, st, db_message(d));
         settle(group, n, st, db_message(d));
         return GROUP_DONE;
     }
@@ -122,48 +187,55 @@ static group_result group_run(file_store *s, waiter **group, size_t n)
     s->log_pages = db_log_pages(d);
     st = s->log_pages < LOG_MOST ? RAMET_OK : db_checkpoint(d);
     if (stops_writes(st))
-        stop(s, st, db_message(d));
+        writes_stop(s, st, db_message(d));
     return GROUP_DONE;
 }
 
-/* After a full disk: one small durable write shows whether there is room again. When it fails for
- * another reason than the room, that is why writes are stopped from now on. */
+/* After a full disk: one small durable write shows whether there is room again. */
 static void probe(file_store *s)
 {
     db *d = s->writer;
-    if (db_begin_write(d) != RAMET_OK)
-        return;
-    db_stmt *q = db_query(d, Q_meta_set);
-    q_text(q, 1, "probe");
-    char value[24];
-    snprintf(value, sizeof value, "%lld", (long long)db_changes(d));
-    q_text(q, 2, value);
-    q_run(q);
-    if (db_status(d) != RAMET_OK)
-        db_rollback(d);
-    ramet_status st = db_status(d) == RAMET_OK ? db_commit(d) : db_status(d);
-    if (st == RAMET_OK || stops_writes(st))
-        stop(s, st, db_message(d));
+    ramet_status st = db_begin_write(d);
+    if (st == RAMET_OK) {
+        db_stmt *q = db_query(d, Q_meta_set);
+        q_text(q, 1, "probe");
+        char value[24];
+        snprintf(value, sizeof value, "%lld", (long long)db_changes(d));
+        q_text(q, 2, value);
+        q_run(q);
+        st = db_status(d);
+        if (st == RAMET_OK)
+            st = db_commit(d);
+        else
+            db_rollback(d);
+    }
+    if (st == RAMET_OK)
+        writes_resume(s);
+    else if (stops_writes(st))
+        writes_stop(s, st, db_message(d));
+}
+
+/* False, and the answer for the whole group, while writes are not accepted. */
+static bool writes_accepted(file_store *s, waiter **group, size_t n)
+{
+    write_stop stop;
+    if (writes_now(s, &stop) == WRITES_OPEN)
+        return true;
+    char message[600];
+    snprintf(message, sizeof message, "writes are stopped: %s", stop.why);
+    settle(group, n, RAMET_STOPPED, message);
+    return false;
 }
 
 static void lead(file_store *s, waiter **group, size_t n)
 {
-    if (s->stopped == RAMET_FULL)
+    if (writes_now(s, NULL) == WRITES_FULL)
         probe(s);
-    if (s->stopped != RAMET_OK) {
-        char message[600];
-        snprintf(message, sizeof message, "writes are stopped: %s", s->why);
-        settle(group, n, RAMET_STOPPED, message);
+    if (!writes_accepted(s, group, n) || group_run(s, group, n) == GROUP_DONE)
         return;
-    }
-    if (group_run(s, group, n) == GROUP_DONE)
-        return;
-    for (size_t i = 0; i < n; i++) {
-        if (s->stopped == RAMET_OK)
+    for (size_t i = 0; i < n; i++)
+        if (writes_accepted(s, &group[i], 1))
             group_run(s, &group[i], 1);
-        else
-            settle(&group[i], 1, RAMET_STOPPED, s->why);
-    }
 }
 
 static size_t take_group(file_store *s, waiter **group)
@@ -323,18 +395,27 @@ static void file_tidy(store *base)
         return;
     ramet_status st = db_checkpoint(d);
     if (stops_writes(st))
-        stop(s, st, db_message(d));
+        writes_stop(s, st, db_message(d));
     db_close(d);
     s->log_pages = 0;
 }
 
-static ramet_status file_health(store *base)
+/* Those in use keep theirs, and so does the writer, whose connection is the leader's. Freeing pages
+ * is quick: readers may wait for it. */
+static void file_release(store *base)
 {
     file_store *s = file_of(base);
-    pthread_mutex_lock(&s->lock);
-    ramet_status st = s->stopped;
-    pthread_mutex_unlock(&s->lock);
-    return st;
+    pthread_mutex_lock(&s->pool_lock);
+    for (int i = 0; i < s->n_idle; i++)
+        db_release(s->idle[i]);
+    pthread_mutex_unlock(&s->pool_lock);
+}
+
+static ramet_status file_health(store *base)
+{
+    write_stop stop;
+    writes_now(file_of(base), &stop);
+    return stop.cause;
 }
 
 /* Numbers are given in the write itself. */
@@ -353,6 +434,7 @@ static const store_kind file_kind = {
     .connect = file_connect,
     .health = file_health,
     .tidy = file_tidy,
+    .release = file_release,
     .settle = file_settle,
 };
 
@@ -384,6 +466,12 @@ ramet_status store_file_open(const store_config *cfg, store **out, char *message
     pthread_mutex_init(&s->pool_lock, NULL);
     pthread_cond_init(&s->pool_free, NULL);
     cond_init(&s->gathered);
+    if (db_read_only(writer)) {
+        char why[512];
+        snprintf(why, sizeof why, "%s cannot be written: it or its file system is read-only",
+                 cfg->path);
+        writes_stop(s, RAMET_IO, why);
+    }
     *out = &s->base;
     return RAMET_OK;
 }

@@ -23,7 +23,8 @@ typedef struct store_kind {
     void (*read_end)(store *s, db *d);
     ramet_status (*connect)(store *s, db **out, char *message);
     ramet_status (*health)(store *s);
-    void (*tidy)(store *s); /* NULL: there is nothing to tidy */
+    void (*tidy)(store *s);    /* NULL: there is nothing to tidy */
+    void (*release)(store *s); /* NULL: its connections cache nothing */
     void (*settle)(store *s, bool all);
     const struct store_others *others; /* NULL: it is a file */
 } store_kind;

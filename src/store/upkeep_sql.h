@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * upkeep_sql.h: the statements that only gc and fsck need. Those named orphan_ look
+ * upkeep_sql.h: the statements that only gc and fsck need. Those named odd_ look for values that no
+ * store holds in their columns (core/columns.h). Those named orphan_ look
  * over a whole table for rows that belong to nothing.
  */
 #ifndef STORE_UPKEEP_SQL_H
@@ -48,6 +49,13 @@
     X(orphan_member, "SELECT o.tree,o.tree,o.user_id FROM member o WHERE NOT EXISTS "              \
                      "(SELECT 1 FROM tree t WHERE t.tree=o.tree) LIMIT $1")                        \
     X(orphan_verdict, "SELECT o.tree,o.no,'' FROM verdict o WHERE NOT EXISTS "                     \
-                      "(SELECT 1 FROM tree t WHERE t.tree=o.tree) LIMIT $1")
+                      "(SELECT 1 FROM tree t WHERE t.tree=o.tree) LIMIT $1")                       \
+    X(odd_member, "SELECT tree,tree,user_id FROM member WHERE level<1 OR level>4 LIMIT $1")        \
+    X(odd_feedback, "SELECT tree,k,user_id FROM feedback WHERE value<>1 AND value<>-1 LIMIT $1")   \
+    X(odd_share, "SELECT tree,session,id FROM share WHERE length(secret)<>32 LIMIT $1")            \
+    X(odd_token, "SELECT 0,0,id FROM token WHERE length(secret)<>32 LIMIT $1")                     \
+    X(odd_event, "SELECT tree,no,'' FROM event WHERE kind<1 OR kind>10 LIMIT $1")                  \
+    X(odd_once, "SELECT 0,0,'' FROM once WHERE length(digest)<>32 OR size<0 LIMIT $1")             \
+    X(odd_attachment, "SELECT 0,0,id FROM attachment WHERE size<0 LIMIT $1")
 
 #endif

@@ -122,23 +122,100 @@ static int full_child(void *arg, FILE *say)
     return 0;
 }
 
-/* Entries are appended until the disk is full. The append that finds no room says so, the
- * history stays readable and holds exactly what was acknowledged, further writes are refused.
- * A file is removed: writes are taken again without opening anew. */
-void test_full(void)
+/* ---- searching */
+
+static void hits_expect(ramet_call *c, const char *query, size_t n, const char *when, FILE *say)
+{
+    ramet_hits hits;
+    ramet_status st = ramet_search(c, &(ramet_search_in){.query = query}, &hits);
+    if (st)
+        fprintf(say, "%s: searching for %s: %s (%s)\n", when, query, ramet_status_code(st),
+                ramet_call_error(c)->message);
+    else if (hits.n != n)
+        fprintf(say, "%s: %zu hits for %s, not %zu\n", when, hits.n, query, n);
+    ramet_call_reset(c);
+}
+
+static ramet_status text_append(ramet_call *c, const char *text)
+{
+    ramet_append_out out;
+    ramet_entry_in e = {.role = RAMET_USER, .text = text};
+    return ramet_append(c, "s", &(ramet_append_in){.entries = &e, .n = 1}, &out);
+}
+
+/* Writes until there is no room for a byte. */
+static void filler_grow(const char *path)
+{
+    static const char block[4096];
+    FILE *f = must(fopen(path, "wb"));
+    setvbuf(f, NULL, _IONBF, 0);
+    while (fwrite(block, 1, sizeof block, f) == sizeof block)
+        ;
+    fclose(f);
+}
+
+static int search_child(void *arg, FILE *say)
+{
+    const char *dir = arg;
+    ramet *r;
+    ramet_session *session;
+    if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("ramet", dir, "tmpfs", 0, "size=6m"))
+        return NO_MOUNT;
+    char *db = text_new("%s/s.db", dir), *filler = text_new("%s/filler", dir);
+    r = open_store(db, NULL);
+    ramet_call *c = ramet_call_new(r, NULL, NULL);
+    ramet_session_create(c, &(ramet_session_in){.id = "s"}, &session);
+    text_append(c, "a river");
+    hits_expect(c, "river", 1, "with room", say);
+    text_append(c, "a brook"); /* is not indexed yet */
+    ramet_call_free(c);
+    ramet_close(r);
+    r = open_store(db, NULL);
+    c = ramet_call_new(r, NULL, NULL);
+    ramet_session_get(c, "s", &session);
+    filler_grow(filler);
+    for (int i = 0; i < 2; i++)
+        hits_expect(c, "river", 1, "opened on a full disk", say);
+    unlink(filler);
+    hits_expect(c, "brook", 1, "room again", say);
+    filler_grow(filler);
+    hits_expect(c, "river", 1, "full while it is open", say);
+    unlink(filler);
+    if (text_append(c, "a lake"))
+        fprintf(say, "room again: %s\n", ramet_call_error(c)->message);
+    hits_expect(c, "lake", 1, "room again", say);
+    ramet_call_free(c);
+    ramet_close(r);
+    free(db);
+    free(filler);
+    return 0;
+}
+
+static void child_verdict(int (*child)(void *arg, FILE *say), const char *what)
 {
     char *dir = tmp_new("full");
-    child_end end = child_run(full_child, dir, 60);
+    child_end end = child_run(child, dir, 60);
     if (end.code == NO_MOUNT) {
-        tap_skip("a file system cannot be mounted here", "full: a disk that is really full");
+        tap_skip("a file system cannot be mounted here", "full: %s", what);
     } else {
         if (end.code || end.signal || end.late)
             wrong("the child ended with code %d, signal %d", end.code, end.signal);
         char *rest = NULL;
         for (char *line = strtok_r(end.said, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
             wrong("%s", line);
-        tap_verdict("full: a disk that is really full");
+        tap_verdict("full: %s", what);
     }
     free(end.said);
     tmp_remove(dir);
+}
+
+/* First: entries are appended until the disk is full. The append that finds no room says so, the
+ * history stays readable and holds exactly what was acknowledged, further writes are refused.
+ * A file is removed: writes are taken again without opening anew.
+ * Second: a search finds what was indexed before, also when the index is opened only then. */
+void test_full(void)
+{
+    child_verdict(full_child, "a disk that is really full");
+    child_verdict(search_child, "a full disk leaves search readable");
 }

@@ -272,10 +272,15 @@ void dir_copy(const char *from, const char *to)
         if (e->d_name[0] == '.' || (n > 4 && !strcmp(e->d_name + n - 4, "-shm")))
             continue;
         char *a = text_new("%s/%s", from, e->d_name), *b = text_new("%s/%s", to, e->d_name);
-        bytes f = image_read(a);
-        if (f.p)
-            image_write(b, f.p, f.n);
-        free(f.p);
+        struct stat st;
+        if (stat(a, &st) == 0 && S_ISDIR(st.st_mode)) {
+            dir_copy(a, b);
+        } else {
+            bytes f = image_read(a);
+            if (f.p)
+                image_write(b, f.p, f.n);
+            free(f.p);
+        }
         free(a);
         free(b);
     }

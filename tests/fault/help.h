@@ -71,7 +71,8 @@ typedef struct bytes {
 bytes image_read(const char *path); /* p NULL when there is none */
 void image_write(const char *path, const void *p, size_t n);
 bool file_exists(const char *path);
-/* Every file of a folder into another (made when missing), without the shared-memory files. */
+/* Every file of a folder, and of those in it, into another (made when missing), without the
+ * shared-memory files. */
 void dir_copy(const char *from, const char *to);
 
 /* ---- memory */
@@ -109,6 +110,7 @@ void place_remove(place *p);
 void test_crash(void);
 void test_power(void);
 void test_vfs(void);
+void test_stopped(void);
 void test_full(void);
 void test_damage(void);
 void test_wal(rng *r); /* a part of it */

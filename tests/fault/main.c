@@ -3,8 +3,8 @@
  * main.c: the fault tests: what the store does when the process, the disk, the file or
  * the neighbours do not behave. Prints TAP.
  *
- *   fault files|postgres|crash|power|vfs|full|damage|threads|processes|nodes|cut|lost-writes …
- *         [options]
+ *   fault files|postgres|crash|power|vfs|stopped|full|damage|threads|processes|nodes|cut|
+ *         lost-writes … [options]
  *
  * With RAMET_TEST_DB=postgres://… the stores of the last five are there.
  */
@@ -25,6 +25,7 @@ static const struct {
     {"crash", test_crash, FILES},
     {"power", test_power, FILES},
     {"vfs", test_vfs, FILES},
+    {"stopped", test_stopped, FILES},
     {"full", test_full, FILES},
     {"damage", test_damage, FILES},
     {"threads", test_threads, FILES | POSTGRES},
@@ -38,8 +39,10 @@ enum { N_TESTS = sizeof tests / sizeof tests[0] };
 static void usage(void)
 {
     fprintf(stderr,
-            "usage: fault files|postgres|crash|power|vfs|full|damage|threads|processes|nodes|cut|\n"
-            "             lost-writes ... [options]\n"
+            "usage: fault files|postgres|crash|power|vfs|stopped|full|damage|threads|processes|
+"
+            "             nodes|cut|lost-writes ... [options]
+"
             "  --seed N     goes the same way again (the seed is printed)\n"
             "  --rounds N   kills in crash (50)\n"
             "  --all        every place in vfs and cut; many more in power and damage\n"

@@ -381,6 +381,15 @@ story *story_take(ramet *r, const story *like, bool full)
     return s;
 }
 
+void story_add(story *s, ramet_call *c, story_tier tier, const char *key, story_read *read,
+               void *arg)
+{
+    telling t = {.s = s, .c = c};
+    tell_begin(&t);
+    ramet_status st = read(c, arg, t.f);
+    tell_end(&t, tier, st, "%s", key);
+}
+
 void story_free(story *s)
 {
     if (!s)

@@ -42,6 +42,10 @@ typedef struct story {
  * what `like` asked. `full` makes many more kinds of reads. Branch numbers are left out
  * unless full: two stores may have the same story with other numbers. */
 story *story_take(ramet *r, const story *like, bool full);
+/* Adds a read of any kind: `read` writes its answer to a file in memory. */
+typedef ramet_status story_read(ramet_call *c, void *arg, FILE *out);
+void story_add(story *s, ramet_call *c, story_tier tier, const char *key, story_read *read,
+               void *arg);
 void story_free(story *s);
 
 /* The first item that differs (an item that is missing differs); NULL when none does.

@@ -37,6 +37,8 @@ test('units', async () => {
     assert.equal(line[0], '/usr/local/bin/ramet');
     nodeWords(line.slice(1));
     assert.match(text(name), /^TimeoutStopSec=60$/m);
+    assert.match(text(name), /^UMask=0077$/m);
+    assert.match(text(name), /^StateDirectoryMode=0700$/m);
     if (!existsSync('/usr/bin/systemd-analyze')) continue;
     const out = await unitVerify(name, as);
     assert.equal(out.code, 0, out.err);

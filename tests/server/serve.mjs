@@ -334,7 +334,7 @@ test('/readyz tells that it is ready', async () => {
 
 test('after a failed write: 503, reads go on', async () => {
   const db = scratch('full.db');
-  const small = ['bash', '-c', 'trap "" XFSZ; ulimit -f 600; exec "$@"', 'small'];
+  const small = ['bash', '-c', 'ulimit -f 600; exec "$@"', 'small'];
   const s = await start({ db, through: small });
   await newSession(s, { id: 'a' });
   await append(s, 'a', 'kept');
@@ -344,12 +344,15 @@ test('after a failed write: 503, reads go on', async () => {
     r = await call(s, 'POST', 'sessions/a/entries', { json: { entries: [{ role: 'user', text }] } });
   }
   assert.equal(r.status, 503, r.text);
-  assert.ok(['io_error', 'disk_full'].includes(r.body.code), r.text);
+  assert.ok(['disk_full', 'store_stopped'].includes(r.body.code), r.text);
+  // There may be room for something smaller.
+  let again;
+  for (let i = 0; i < 200 && again?.status !== 503; i++)
+    again = await call(s, 'POST', 'sessions', { json: {} });
+  assert.equal(again.status, 503);
   const ready = await call(s, 'GET', '/readyz');
   assert.equal(ready.status, 503);
   assert.equal(ready.body.code, 'store_stopped');
-  const again = await call(s, 'POST', 'sessions', { json: {} });
-  assert.equal(again.status, 503);
   assert.equal((await call(s, 'GET', '/healthz')).status, 200);
   assert.equal((await must(s, 'GET', 'sessions/a/entries?limit=1')).entries[0].text, 'kept');
   assert.equal(await metric(s, 'ramet_store_up'), 0);

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 TestSuite(damage, .init = scratch_open, .fini = scratch_close, .timeout = 120);
 
@@ -47,6 +48,21 @@ static void rich_store(void)
     ok(ramet_verdict_add(T.call, (ramet_side_in[]){{"s", 0}, {"f", 0}}, 2, 0, "r", &v));
     make("other");
     say("other", "o");
+    make("desk");
+    say("desk", "w");
+    ramet_turn *turn;
+    ramet_entry_in ask = {.id = "asked", .role = RAMET_USER, .text = "?"};
+    ok(ramet_turn_begin(T.call, "desk", &(ramet_turn_in){.id = "t1", .entries = &ask, .n = 1},
+                        &turn, &out));
+    ok(ramet_turn_end(T.call, "t1", RAMET_TURN_DONE, NULL, NULL, 0, &out));
+    ramet_task *task;
+    ok(ramet_task_put(T.call, "desk", &(ramet_task_in){.id = "k1", .data = "{}"}, &task));
+    ok(ramet_feedback_set(T.call, "desk", "w", 1, NULL));
+    ok(ramet_member_set(T.call, "desk", "bob", RAMET_WRITER));
+    ramet_share *share;
+    ok(ramet_share_add(T.call, "desk", false, 0, &share));
+    ramet_token *token;
+    ok(ramet_token_add(T.call, &(ramet_token_in){.user = "ann"}, &token));
 }
 
 #define OF(id) "(SELECT no FROM session WHERE id = '" id "')"
@@ -135,6 +151,27 @@ static const char *const harms[] = {
     "UPDATE run SET k = k + 1 WHERE session = " OF("f"),
     "DELETE FROM run WHERE session = " OF("f"),
     "UPDATE tag SET session = 4711",
+    "UPDATE turn SET status = 99",
+    "UPDATE turn SET status = 4294967298",
+    "UPDATE turn SET branch = 4711",
+    "UPDATE task SET data = '{'",
+    "UPDATE task SET data = '[]'",
+    "UPDATE feedback SET value = 7",
+    "UPDATE member SET level = 9 WHERE user_id = 'bob'",
+    "UPDATE share SET secret = x'00'",
+    "UPDATE token SET secret = x'00'",
+    "UPDATE event SET kind = 99 WHERE no = 3",
+    "UPDATE session SET visibility = 2 WHERE id = 'f'",
+    "UPDATE session SET visibility = 4294967296 WHERE id = 'f'",
+    "UPDATE session SET type = 9 WHERE id = 'f'",
+    "UPDATE session SET by_kind = -1 WHERE id = 'f'",
+    "UPDATE session SET fork_side = 2 WHERE id = 'f'",
+    "UPDATE session SET purging = 3 WHERE id = 'other'",
+    "UPDATE branch SET type = 7 WHERE id = " HEAD("f"),
+    "UPDATE branch SET log = 2 WHERE id = " HEAD("f"),
+    "UPDATE branch SET id = -5 WHERE id = " HEAD("other"),
+    "UPDATE run SET rec = 9223372036854775807 WHERE session = " OF("f"),
+    "UPDATE usage SET cum_input = 9223372036854775807",
 };
 
 /* Every read there is; whatever the damage, it ends, and with a status. */
@@ -209,6 +246,49 @@ Test(damage, every_kind_is_found)
         ok(ramet_fsck(T.call, NULL, NULL, &out));
         cr_expect_gt(out.n_all, 0, "not found: %s", harms[i]);
         look_around();
+        scratch_shut();
+    }
+}
+
+/* Values that are used as an enum, an index or a length: the read that meets one says so. */
+Test(damage, values_that_no_store_holds_are_reported)
+{
+    static const struct {
+        const char *harm, *named;
+    } cases[] = {{"UPDATE turn SET status = 99", "turn.status is 99"},
+                 {"UPDATE turn SET status = -1", "turn.status is -1"},
+                 {"UPDATE turn SET status = 4294967298", "turn.status is 4294967298"},
+                 {"UPDATE task SET data = '{'", "the data of task k1 is damaged"},
+                 {"UPDATE feedback SET value = 7", "feedback.value is 7"},
+                 {"UPDATE member SET level = 9", "member.level is 9"},
+                 {"UPDATE session SET visibility = 2", "session.visibility is 2"},
+                 {"UPDATE session SET type = 3", "session.type is 3"},
+                 {"UPDATE session SET purging = -1", "session.purging is -1"},
+                 {"UPDATE branch SET type = 7", "branch.type is 7"}};
+    rich_store();
+    scratch_shut();
+    char sound[96];
+    snprintf(sound, sizeof sound, "%s", T.path);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ramet_turn *turns;
+        ramet_task *tasks;
+        ramet_feedback *feedback;
+        ramet_member *members;
+        size_t n;
+        snprintf(T.path, sizeof T.path, "%s/harm.db", T.dir);
+        copy_file(sound, T.path);
+        sql_run(T.path, cases[i].harm);
+        scratch_reopen(NULL);
+        ramet_status st = ramet_turns(T.call, "desk", 0, &turns, &n);
+        if (st == RAMET_OK)
+            st = ramet_tasks(T.call, "desk", &tasks, &n);
+        if (st == RAMET_OK)
+            st = ramet_feedback_get(T.call, "desk", "w", &feedback, &n);
+        if (st == RAMET_OK)
+            st = ramet_members(T.call, "desk", &members, &n);
+        cr_expect_eq(st, RAMET_DAMAGED, "%s: %s", cases[i].harm, ramet_status_code(st));
+        cr_expect(strstr(ramet_call_error(T.call)->message, cases[i].named) != NULL, "%s: %s",
+                  cases[i].harm, ramet_call_error(T.call)->message);
         scratch_shut();
     }
 }

@@ -174,6 +174,7 @@ Test(schema, failed_upgrade_leaves_nothing, .init = setup, .fini = teardown)
 static const char *const walkers[] = {"max_*",
                                       "min_*",
                                       "orphan_*",
+                                      "odd_*",
                                       "branch_count",
                                       "session_counts",
                                       "session_count_deleted",

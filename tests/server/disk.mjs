@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// disk.mjs: the server and the tool on disks that are full, limited or read-only, the rights of the
+// files that they make, and values that were damaged behind their back.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { RAMET, append, assert, call, eventually, finish, must, newSession, ramet, run, scratch, start, test } from './lib.mjs';
+
+/** About 80 KB that cannot be packed. */
+const noise = () => Array.from({ length: 20000 }, () => Math.random().toString(36).slice(2, 6)).join('');
+const post = (s, text) => call(s, 'POST', 'sessions/a/entries', { json: { entries: [{ role: 'user', text }] } });
+const found = async (s, word) => (await must(s, 'GET', `search?q=${word}`)).hits.length;
+/** Appends until the store refuses; the answer that did. */
+async function fill(s) {
+  for (let i = 0; i < 200; i++) {
+    const r = await post(s, noise());
+    if (r.status !== 201) return r;
+  }
+  throw new Error('the disk does not get full');
+}
+
+/** A checkpoint beside the writes may be the first to find it out. */
+const isFull = ({ status, body, text }) => status === 503 && (body.code === 'disk_full' || (body.code === 'store_stopped' && /full/.test(text)));
+
+/** Why a file system cannot be mounted here; null when it can. */
+const noMounts = (() => {
+  try {
+    execFileSync('unshare', ['-m', 'bash', '-c', 'd=$(mktemp -d) && mount -t tmpfs t "$d" && mount -o remount,ro "$d"; rc=$?; umount "$d"; rmdir "$d"; exit $rc'],
+      { stdio: 'pipe' });
+    return null;
+  } catch (e) {
+    return `a file system cannot be mounted here: ${e.stderr ?? e}`.trim();
+  }
+})();
+
+// ------------------------------------------------------------------ limits
+
+test('a limit of the size of files is a full disk', async () => {
+  const s = await start({ db: scratch('limit.db'), through: ['bash', '-c', 'ulimit -S -f 600; exec "$@"', 'small'] });
+  await newSession(s, { id: 'a' });
+  await append(s, 'a', 'kept');
+  const full = await fill(s);
+  assert.equal(full.status, 503, full.text);
+  assert.ok(isFull(full), full.text);
+  assert.ok(isFull(await fill(s)));
+  assert.equal((await call(s, 'GET', '/readyz')).status, 503);
+  assert.equal((await call(s, 'GET', '/healthz')).status, 200);
+  assert.equal((await must(s, 'GET', 'sessions/a/entries?limit=1')).entries[0].text, 'kept');
+  execFileSync('prlimit', ['--pid', String(s.pid), '--fsize=unlimited']);
+  await eventually(async () => assert.equal((await post(s, 'room again')).status, 201));
+  assert.equal((await call(s, 'GET', '/readyz')).status, 200);
+});
+
+test('a limit of the size of files ends no command', async () => {
+  const db = scratch('limit.db');
+  assert.equal((await ramet(['new', '--id', 'a', '--db', db])).code, 0);
+  const file = scratch('long.txt');
+  writeFileSync(file, Array.from({ length: 40 }, noise).join(''));
+  const r = await run('bash', ['-c', 'ulimit -S -f 600; exec "$@" < "$0"', file, RAMET, 'append', 'a', '-', '--db', db]);
+  assert.equal(r.signal, null);
+  assert.notEqual(r.code, 0);
+  assert.match(r.err, /full/);
+});
+
+// ------------------------------------------------------------------ rights
+
+/** Every file and folder below, with its rights in octal. */
+function rights(path) {
+  const st = statSync(path), mode = (st.mode & 0o777).toString(8);
+  return st.isDirectory() ? [[`${path}/`, mode], ...readdirSync(path).flatMap((n) => rights(join(path, n)))] : [[path, mode]];
+}
+
+test('files are for their owner alone, whatever the umask', async () => {
+  const dir = scratch('rights');
+  mkdirSync(dir, { mode: 0o700 });
+  const db = join(dir, 'store.db');
+  const s = await start({ db, through: ['bash', '-c', 'umask 000; exec "$@"', 'open'], args: ['--admins', '*'] });
+  await newSession(s, { id: 'a' });
+  await append(s, 'a', 'a river');
+  const up = await call(s, 'POST', 'attachments?name=n.txt', { body: 'content', headers: { 'Content-Type': 'text/plain' } });
+  assert.equal(up.status, 201, up.text);
+  assert.equal(await found(s, 'river'), 1);
+  for (const [i, words] of [['--server', s.url], ['--db', db]].entries()) {
+    const out = await run('bash', ['-c', 'umask 000; exec "$@"', 'open', RAMET, 'backup', join(dir, `copy-${i}.db`), ...words]);
+    assert.equal(out.code, 0, out.err);
+  }
+  const all = rights(dir);
+  for (const name of ['store.db', 'store.db-wal', 'store.db-shm', 'store.db-search', 'store.db-search-wal', 'store.db.files/', 'copy-0.db', 'copy-1.db', 'copy-1.db.files/'])
+    assert.ok(all.some(([path]) => path === join(dir, name)), `${name} is not among ${all.map(([path]) => basename(path))}`);
+  for (const [path, mode] of all)
+    assert.equal(mode, path.endsWith('/') ? '700' : '600', path);
+});
+
+// ------------------------------------------------------------------ read-only
+
+/** Runs a script of bash with a folder that is a file system of its own; $ramet is the tool. */
+const mounted = (script, args = []) =>
+  run('unshare', ['-m', 'bash', '-c', `d=$1; shift; mount -t tmpfs -o size=8m t "$d" || exit 99; ramet() { '${RAMET}' "$@" --db "$d/s.db"; }\n${script}`,
+    'mounted', (() => { const d = scratch('mount'); mkdirSync(d); return d; })(), ...args]);
+const READS = `
+  mount -o remount,ro "$d" || exit 98
+  ramet log a || exit 1
+  ramet list || exit 2
+  ramet search river || exit 3
+  ramet fsck || exit 4
+  ramet show a || exit 5
+  ramet append a 'no more' && exit 6
+  exit 0`;
+
+test('a store on a read-only file system is read', async () => {
+  if (noMounts) return { skip: noMounts };
+  const r = await mounted(`ramet new --id a && ramet append a 'a river' && ramet search river || exit 97
+    [ ! -e "$d/s.db-wal" ] || exit 96 ${READS}`);
+  assert.deepEqual({ code: r.code, signal: r.signal }, { code: 0, signal: null }, r.out + r.err);
+  assert.match(r.out, /a river/);
+  assert.match(r.err, /writes are stopped: \S*s\.db cannot be written: it or its file system is read-only/);
+});
+
+test('a log that was left on a read-only file system is read, too', async () => {
+  if (noMounts) return { skip: noMounts };
+  const s = await start();
+  await newSession(s, { id: 'a' });
+  await append(s, 'a', 'a river');
+  assert.equal(await found(s, 'river'), 1);
+  const dir = dirname(s.db), name = basename(s.db), left = scratch('left');
+  mkdirSync(left);
+  for (const file of readdirSync(dir).filter((n) => n.startsWith(name) && statSync(join(dir, n)).isFile()))
+    copyFileSync(join(dir, file), join(left, file.replace(name, 's.db')));
+  assert.ok(statSync(join(left, 's.db-wal')).size > 0);
+  for (const shm of ['', 'rm -f "$d"/*-shm\n']) {
+    const r = await mounted(`cp "$1"/* "$d" && ${shm || ':\n'} ${READS}`, [left]);
+    assert.deepEqual({ code: r.code, signal: r.signal }, { code: 0, signal: null }, `${shm}${r.out}${r.err}`);
+    assert.match(r.out, /a river/);
+  }
+});
+
+// ------------------------------------------------------------------ full
+
+test('a full disk leaves search readable', async () => {
+  if (noMounts) return { skip: noMounts };
+  const dir = scratch('full');
+  mkdirSync(dir);
+  const s = await start({ db: join(dir, 's.db'), through: ['unshare', '-m', 'bash', '-c', `mount -t tmpfs -o size=8m t '${dir}' && exec "$@"`, 'full'] });
+  await newSession(s, { id: 'a' });
+  await append(s, 'a', 'a river');
+  assert.equal(await found(s, 'river'), 1);
+  // What comes now is not indexed when the room ends.
+  assert.ok(isFull(await fill(s)));
+  assert.equal(await found(s, 'river'), 1);
+  // A process that opens the index only now.
+  const late = await run('nsenter', ['-t', String(s.pid), '-m', RAMET, 'search', 'river', '--db', join(dir, 's.db')]);
+  assert.equal(late.code, 0, late.err);
+  assert.match(late.out, /river/);
+});
+
+// ------------------------------------------------------------------ damage
+
+test('a damaged value is reported, not followed', async () => {
+  const db = scratch('damaged.db');
+  let s = await start({ db });
+  const sent = await call(s, 'POST', '/a2a/echo', { json: { jsonrpc: '2.0', id: 1, method: 'message/send',
+    params: { message: { kind: 'message', messageId: 'm', role: 'user', contextId: 'a', parts: [{ kind: 'text', text: 'hello' }] } } } });
+  assert.ok(sent.body.result, sent.text);
+  const session = sent.body.result.contextId;
+  await s.stop();
+  for (const status of ['99', '-1', '4294967298', "'x'"]) {
+    assert.equal(execFileSync('sqlite3', [db, `UPDATE turn SET status=${status}; SELECT changes()`], { encoding: 'utf8' }), '1\n');
+    s = await start({ db });
+    const tasks = await call(s, 'GET', `/api/sessions/${session}/tasks?user_id=local`);
+    assert.equal(tasks.status, 500, tasks.text);
+    const turns = await call(s, 'GET', `sessions/${session}/turns`);
+    assert.equal(turns.status, 500, turns.text);
+    assert.equal(turns.body.code, 'store_damaged');
+    assert.match(turns.text, /turn\.status is -?\d+/);
+    assert.equal((await call(s, 'GET', '/healthz')).status, 200);
+    await s.stop();
+    const checked = await ramet(['fsck', '--db', db]);
+    assert.notEqual(checked.code, 0);
+    assert.match(checked.out + checked.err, /turn \S+ has no known status/);
+  }
+});
+
+await finish();
