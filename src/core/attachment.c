@@ -9,6 +9,7 @@
  */
 #include "core/attachment.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 /* ---------------------------------------------------------------------- row */
@@ -69,6 +70,7 @@ ramet_status attachment_missing(ramet_call *c, const char *field, const char *id
 {
     call_fail(c, RAMET_ATTACHMENT_NOT_FOUND, field, "there is no attachment %s", id);
     c->err.hidden = hidden;
+    snprintf(c->err.subject, sizeof c->err.subject, "%s", id);
     return RAMET_ATTACHMENT_NOT_FOUND;
 }
 
