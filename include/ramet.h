@@ -146,6 +146,8 @@ typedef struct ramet_error {
     ramet_status status;
     char message[512]; /* one line: what, which value, what to do */
     char field[48];    /* the argument at fault, "" when none is */
+    char subject[256]; /* id of what it is about: the turn of RAMET_TURN_RUNNING_ALREADY, the
+                          attachment of RAMET_ATTACHMENT_NOT_FOUND; "" otherwise */
     bool hidden;       /* RAMET_ATTACHMENT_NOT_FOUND: it is there, but the caller may not know */
     bool conversation; /* RAMET_HIDDEN: the session was made by a ramet_make */
     ramet_head head;   /* RAMET_HEAD_MOVED: the present head; its entry_id lives in the call */
@@ -1108,6 +1110,8 @@ RAMET_API ramet_status ramet_verdicts(ramet_call *c, const char *session, int64_
 typedef struct ramet_search_in {
     const char *query; /* words (all must occur), "a phrase", prefix*, -without */
     const char *session, *tree, *tag, *agent;
+    const char *owner;    /* of the session; NULL = any */
+    bool unarchived;      /* only in sessions that are not archived */
     ramet_role role;      /* 0 = any */
     int64_t since, until; /* created in [since, until); 0 = open */
     int limit;            /* 1-200; 0 = 20 */
@@ -1153,8 +1157,10 @@ RAMET_API void ramet_search_stop(ramet *r);
 
 /* ------------------------------------------------- state, usage and members */
 
-/* The session state at an entry (inclusive; NULL = the head): the fold of the
- * deltas on the path, as a JSON object with sorted keys. */
+/* The session state at an entry (inclusive; NULL = the head): the fold of the deltas on the path of
+ * main, and of those that ADK events had brought by then, as a JSON object with sorted keys. A key
+ * that both logs have is main's. Through a share link only main; the key `headers` of ADK events,
+ * which may hold credentials, only for those who may read the adk log. */
 RAMET_API ramet_status ramet_state(ramet_call *c, const char *session, const char *entry_id,
                                    const char **json);
 
@@ -1493,6 +1499,32 @@ RAMET_API ramet_status ramet_attachment_open(ramet_call *c, const char *id, rame
  * is not looked at. */
 RAMET_API ramet_status ramet_attachment_home(ramet_call *c, const char *id, const char **session,
                                              const char **entry);
+typedef enum {
+    RAMET_ATTACHED_ANY = 0,
+    RAMET_ATTACHED_LINKED,   /* an entry refers to it */
+    RAMET_ATTACHED_UNLINKED, /* none does */
+    RAMET_ATTACHED_EXPIRED   /* none did in time: it goes with the next gc */
+} ramet_attached;
+typedef struct ramet_attachments_in {
+    const char *only;    /* this one; NULL = all that the rest says */
+    const char *owner;   /* uploaded by; NULL = anybody */
+    const char *session; /* those that the entry at `branch`, `position` of its tree refers to; */
+    int64_t branch, position; /* NULL = of any entry or none */
+    ramet_attached which;
+    const char *after; /* the attachment that the page begins behind; NULL = from the oldest */
+    int limit;         /* 1-1000; 0 = 50 */
+} ramet_attachments_in;
+typedef struct ramet_attachments {
+    struct {
+        ramet_attachment attachment;
+        int64_t sharing; /* attachments with the same content, this one included */
+    } * items;           /* by id: oldest first */
+    size_t n;
+    bool more;
+} ramet_attachments;
+/* Everybody's, for the embedding program alone. O(limit + those filtered out). */
+RAMET_API ramet_status ramet_attachment_list(ramet_call *c, const ramet_attachments_in *in,
+                                             ramet_attachments *out);
 /* Only its uploader, and only while no entry refers to it. */
 RAMET_API ramet_status ramet_attachment_delete(ramet_call *c, const char *id);
 

@@ -198,13 +198,14 @@ static void on_end(int signal_no)
 /* One wait and what it brought; false: it is over. */
 static bool turn_round(proxy *p)
 {
-    struct pollfd f[4] = {
+    struct pollfd f[5] = {
         {.fd = p->from_editor.fd, .events = lines_left(&p->to_agent) < QUEUE_MAX ? POLLIN : 0},
         {.fd = p->from_agent.fd, .events = lines_left(&p->to_editor) < QUEUE_MAX ? POLLIN : 0},
         {.fd = lines_left(&p->to_editor) ? p->to_editor.fd : -1, .events = POLLOUT},
         {.fd = lines_left(&p->to_agent) ? p->to_agent.fd : -1, .events = POLLOUT},
+        {.fd = p->agent.exit_fd, .events = POLLIN},
     };
-    int n = poll(f, 4, IDLE_MS);
+    int n = poll(f, 5, IDLE_MS);
     if (told_to_end)
         return false;
     if (n == 0)
@@ -215,8 +216,11 @@ static bool turn_round(proxy *p)
         lines_write(&p->to_editor);
     if (f[3].revents)
         lines_write(&p->to_agent);
-    if (f[1].revents) {
-        lines_read(&p->from_agent);
+    if (f[1].revents || f[4].revents) {
+        if (f[4].revents)
+            lines_read_rest(&p->from_agent);
+        else
+            lines_read(&p->from_agent);
         lines_take(p, &p->from_agent, agent_hear);
     }
     if (f[0].revents) {
@@ -295,7 +299,7 @@ static void signals_set(void)
 
 int acp_proxy_run(const acp_options *o)
 {
-    proxy p = {.o = o, .lib = o->lib, .agent = {.in = -1, .out = -1}, .conducts = !o->agent};
+    proxy p = {.o = o, .lib = o->lib, .agent = CHILD_NONE, .conducts = !o->agent};
     int code = 0;
     signals_set();
     if (o->agent && !child_start(&p.agent, o->agent, NULL)) {

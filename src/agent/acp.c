@@ -8,19 +8,13 @@
 
 #include "base/util.h"
 
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum {
     WAIT_MS = 100,
     CANCEL_MS = 5000,
-    FILE_BYTES = 8 << 20,
     FILES_BYTES = 8 << 20, /* of all attachments of a message: what goes to the program in a line */
     SEED_BYTES = 1 << 20,
     WORDS = 64
@@ -29,7 +23,18 @@ enum {
 static const agent_setting settings[] = {
     {"command", NULL, "the program and its arguments, parted by blanks", false},
     {"folder", "", "the working folder of sessions that have none", false},
-    {"roots", "", "folders that a session's folder must lie in, parted by colons; none: any",
+    {"roots", "",
+     "folders that a session's folder must lie in, parted by colons; none: any with auth local, "
+     "else "
+     "only `folder`",
+     false},
+    {"programs", "16", "most programs at once, one for each folder; idle ones are ended for others",
+     false},
+    {"idle_s", "600", "seconds after which a program without turns is ended", false},
+    {"env", "",
+     "variables of the server's environment that the program gets, besides PATH, HOME and the "
+     "like, "
+     "parted by blanks; a * at the end stands for the rest",
      false},
     {"files", "off", "what it may do with files in the folder through Ramet: off, read, write",
      false},
@@ -66,11 +71,11 @@ typedef struct talk {
 
 /* ------------------------------------------------------------------ opening */
 
-static bool acp_open(agent *a, char *why)
+/* Reads the settings into *own; false: *why says what is wrong. */
+static bool settings_read(const agent *a, acp *own, char *why)
 {
-    acp *own = xcalloc(1, sizeof *own);
-    const char *files = agent_get(a, "files"), *runs = agent_get(a, "terminal");
-    own->a = arena_new();
+    const char *files = agent_get(a, "files"), *runs = agent_get(a, "terminal"), *name = "";
+    int64_t most = 0, idle_s = 0;
     own->argv = arena_array(own->a, WORDS + 1, sizeof *own->argv);
     char *words = arena_strdup(own->a, agent_get(a, "command"));
     size_t n = 0;
@@ -81,14 +86,35 @@ static bool acp_open(agent *a, char *why)
     own->reads = own->writes || strcmp(files, "read") == 0;
     own->terminals = strcmp(runs, "on") == 0;
     own->roots = agent_get(a, "roots");
+    own->folder = agent_get(a, "folder");
+    own->any_folder = !a->shared;
     const char *wrong = !n ? "command must name a program"
                         : !own->reads && strcmp(files, "off") != 0
                             ? "files must be off, read or write"
                         : !own->terminals && strcmp(runs, "off") != 0 ? "terminal must be off or on"
-                        : *own->roots && own->roots[0] != '/' ? "roots must be absolute paths"
-                                                              : NULL;
+                                                                      : NULL;
     if (wrong) {
         snprintf(why, AGENT_MESSAGE, "%s", wrong);
+        return false;
+    }
+    own->env = env_make(own->a, agent_get(a, "env"), &name);
+    if (!own->env) {
+        snprintf(why, AGENT_MESSAGE, "env must name variables, and '%.60s' is no name", name);
+        return false;
+    }
+    if (!agent_number(a, "programs", 1, 4096, &most, why) ||
+        !agent_number(a, "idle_s", 1, 604800, &idle_s, why))
+        return false;
+    own->most = (size_t)most;
+    own->idle_us = idle_s * 1000000;
+    return folders_check(own, why);
+}
+
+static bool acp_open(agent *a, char *why)
+{
+    acp *own = xcalloc(1, sizeof *own);
+    own->a = arena_new();
+    if (!settings_read(a, own, why)) {
         arena_free(own->a);
         free(own);
         return false;
@@ -121,73 +147,6 @@ static void acp_describe(agent *a, json_writer *w)
     if (own->options)
         jw_kraw(w, "config_options", own->options);
     pthread_mutex_unlock(&own->lock);
-}
-
-/* ------------------------------------------------------------------ files */
-
-/* Opens a file that lies in the folder, whatever links are on the way; -1: it does not. */
-static int file_open(const talk *k, const char *path, int flags)
-{
-    size_t n = strlen(k->folder);
-    while (n > 1 && k->folder[n - 1] == '/')
-        n--;
-    if (!path || strncmp(path, k->folder, n) != 0 || path[n] != '/')
-        return -1;
-    int folder = open(k->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC | O_NONBLOCK),
-                           .mode = flags & O_CREAT ? 0644 : 0,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-    int fd = folder < 0 ? -1 : (int)syscall(SYS_openat2, folder, path + n + 1, &how, sizeof how);
-    struct stat st;
-    if (folder >= 0)
-        close(folder);
-    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
-/* The text from line `line` on, at most `limit` lines; NULL: it is none. */
-static const char *file_read(talk *k, const message *m)
-{
-    int64_t line = 1, limit = INT64_MAX;
-    int fd = k->own->reads ? file_open(k, message_text(m, m->params, "path"), O_RDONLY) : -1;
-    if (fd < 0)
-        return NULL;
-    buf b;
-    char part[1 << 14];
-    ssize_t got;
-    buf_init(&b, FILE_BYTES);
-    while ((got = read(fd, part, sizeof part)) > 0)
-        buf_add(&b, part, (size_t)got);
-    close(fd);
-    json_int(&m->d, message_at(m, m->params, "line"), &line);
-    json_int(&m->d, message_at(m, m->params, "limit"), &limit);
-    char *from = arena_memdup(k->a, b.p, b.n);
-    bool fine = !b.over && got == 0 && utf8_valid(from, b.n) && strlen(from) == b.n;
-    buf_release(&b);
-    if (!fine)
-        return NULL;
-    for (; line > 1 && *from; line--)
-        from += strcspn(from, "\n") + (strchr(from, '\n') != NULL);
-    char *to = from;
-    for (; limit > 0 && *to; limit--)
-        to += strcspn(to, "\n") + (strchr(to, '\n') != NULL);
-    *to = 0;
-    return from;
-}
-
-static bool file_write(talk *k, const message *m)
-{
-    const char *text = message_text(m, m->params, "content");
-    int fd = k->own->writes && text
-                 ? file_open(k, message_text(m, m->params, "path"), O_WRONLY | O_CREAT | O_TRUNC)
-                 : -1;
-    size_t n = fd < 0 ? 0 : strlen(text), at = 0;
-    for (ssize_t put; at < n && (put = write(fd, text + at, n - at)) > 0;)
-        at += (size_t)put;
-    return fd >= 0 && close(fd) == 0 && at == n;
 }
 
 /* ------------------------------------------------------------------ what it asks */
@@ -314,13 +273,13 @@ static void request(talk *k, const message *m)
     if (strcmp(m->method, "session/request_permission") == 0) {
         permission(k, m);
     } else if (strcmp(m->method, "fs/read_text_file") == 0) {
-        const char *text = file_read(k, m);
+        const char *text = folder_read(k->own, k->a, k->folder, m);
         if (text)
             reply(k, m, arena_printf(k->a, "{\"content\":%s}", json_quote(k->a, text)));
         else
             refuse(k, m, RPC_NOT_FOUND, "there is no such text in the session's folder");
     } else if (strcmp(m->method, "fs/write_text_file") == 0) {
-        if (file_write(k, m))
+        if (folder_write(k->own, k->folder, m))
             reply(k, m, "{}");
         else
             refuse(k, m, RPC_PARAMS, "this cannot be written in the session's folder");
@@ -385,14 +344,15 @@ static bool stop_told(talk *k)
 static bool answer_wait(talk *k, message *m, char **line)
 {
     size_t n;
+    char why[sizeof k->p->why];
     for (;;) {
         if (!stop_told(k)) {
             k->out->end = AGENT_CANCELLED;
             return false;
         }
         *line = listener_next(k->own, k->p, &k->l, WAIT_MS, &n);
-        if (!*line && k->p->gone) {
-            agent_fail(k->out, "the agent's program has ended");
+        if (!*line && program_ended(k->p, why, sizeof why)) {
+            agent_fail(k->out, "%s", why);
             return false;
         }
         if (!*line)
@@ -652,32 +612,21 @@ static void setup_want(talk *k, arena *mem, const char *mode)
                             s->options ? s->options : "");
 }
 
-static bool folder_allowed(const acp *own, const char *folder)
-{
-    bool in = !*own->roots;
-    char *all = xstrdup(own->roots), *rest = all;
-    for (char *root; !in && (root = strsep(&rest, ":"));)
-        in = *root && path_within(folder, root);
-    free(all);
-    return in;
-}
-
 static void acp_run(agent *a, const agent_turn *t, const agent_sink *s, agent_result *out)
 {
     talk k = {.own = a->own, .t = t, .s = s, .out = out};
     char why[400];
-    k.folder = t->session.folder && *t->session.folder ? t->session.folder : agent_get(a, "folder");
-    if (k.folder[0] != '/') {
-        agent_fail(out, "the session has no working folder, and the agent none for such sessions");
+    char *folder = folder_of(k.own, t, out);
+    if (!folder)
         return;
-    }
-    if (!folder_allowed(k.own, k.folder)) {
-        agent_fail(out, "the folder %.200s is not in one that this agent may work in", k.folder);
-        return;
-    }
-    k.p = program_enter(k.own, k.folder, s, why, sizeof why);
+    k.folder = folder;
+    k.p = program_enter(k.own, folder, s, why, sizeof why);
     if (!k.p) {
-        agent_fail(out, "%s", why);
+        if (*why)
+            agent_fail(out, "%s", why);
+        else
+            out->end = AGENT_CANCELLED;
+        free(folder);
         return;
     }
     arena *mem = arena_new();
@@ -691,8 +640,9 @@ static void acp_run(agent *a, const agent_turn *t, const agent_sink *s, agent_re
             call_tell(&k, k.calls);
         call_drop(&k, k.calls);
     }
-    program_leave(k.own, k.p);
+    program_leave(k.p);
     free(k.model_option);
+    free(folder);
     arena_free(k.a);
     arena_free(mem);
 }

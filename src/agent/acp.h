@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * acp.h: programs that speak the Agent Client Protocol, one a working folder, and the turns that
- * hear them.
+ * acp.h: programs that speak the Agent Client Protocol, one for each working folder, and the turns
+ * that use them.
  *
- * A thread a program reads what it says and hands each line to the turn that it is for, and writes
- * what it has not yet taken: nobody waits for a program that does not read. Everything is under the
- * one lock of the agent, but what is said to a program, which has its own.
+ * A program belongs to a thread of its own (acp_program.c), which starts the process, does the
+ * handshake, reads the output and hands each line to the turn that it is for, writes what turns
+ * have queued, and ends and reaps the process. Turns use a program between program_enter() and
+ * program_leave(); cancelling one of them does nothing to the others, also during the start.
+ *
+ *   STARTING   the process is being started, or has not yet answered `initialize`; turns wait
+ *   READY      turns run
+ *   ENDING     the process has exited or is being ended: turns that use it fail, and a new turn in
+ *              the folder starts another one. When the last turn has left, the program is freed.
+ *
+ * Invariants
+ *   P1  Only the program's thread touches its process and moves it to READY. Any thread may move it
+ *       to ENDING, with a reason; the first reason stays.
+ *   P2  The exit of the process ends the program, whoever holds the other end of its pipes.
+ *   P3  An agent has at most `most` programs, those that are ENDING included.
+ *
+ * LOCKS   The agent's lock covers all but what is queued for a program, which has its own; the
+ *         agent's lock is never taken within that one.
  */
 #ifndef AGENT_ACP_H
 #define AGENT_ACP_H
@@ -35,19 +50,21 @@ typedef struct acp acp;
 typedef struct program program;
 typedef struct terminal terminal;
 
+typedef enum { PROGRAM_STARTING, PROGRAM_READY, PROGRAM_ENDING } program_state;
+
 struct program {
     program *next;
     acp *own;
     char *folder;
-    child child;
-    pthread_t reader;
-    bool gone;                                    /* it has ended: the next turn starts another */
-    bool ready;                                   /* it has said hello */
-    bool takes_images, takes_sounds, takes_files; /* in a message: so it said then */
-    int users;
-    pthread_mutex_t saying; /* of `to` and `wake`; the agent's lock is never taken within */
+    program_state state;
+    char why[256];                                /* ENDING: the reason, for people */
+    bool takes_images, takes_sounds, takes_files; /* in a message; known once READY */
+    int users;                                    /* turns between enter and leave */
+    int64_t due; /* mono: STARTING, when it must have answered; READY and no users: when it ends */
+    child child; /* of the program's thread */
+    pthread_mutex_t saying; /* of `to` */
     lines_out to;
-    int wake[2]; /* a pipe: something is left to be written */
+    int wake; /* an eventfd: something is queued, or the state or `due` has changed */
     listener *listeners;
     terminal *terminals;
     unsigned long long last_id;
@@ -65,20 +82,28 @@ typedef struct held {
 
 struct acp {
     pthread_mutex_t lock;
-    pthread_cond_t some; /* a line has come, or a program is gone */
+    pthread_cond_t some; /* a line has come, or a program or its users have changed */
     program *programs;
+    size_t n_programs, most;
+    int64_t idle_us; /* a program without turns is ended after that time */
     held *held;
     char **argv;
-    const char *roots;     /* folders that a session's must lie in, parted by colons; "": any */
+    char **env;            /* of programs and terminals */
+    const char *roots;     /* folders that a session's must lie in, parted by colons */
+    const char *folder;    /* of sessions that have none; "": none */
+    bool any_folder;       /* without roots: whether a session may name any folder */
     char *modes, *options; /* JSON: what the program told last that it has; NULL: nothing yet */
     arena *a;
     bool reads, writes, terminals;
 };
 
-/* The program of a folder, started when there is none; given back with program_leave(). NULL: *why
- * tells. */
+/* The program of a folder, READY; started when there is none. Given back with program_leave().
+ * NULL: *why says why; "": the turn was cancelled. */
 program *program_enter(acp *own, const char *folder, const agent_sink *s, char *why, size_t n);
-void program_leave(acp *own, program *p);
+void program_leave(program *p);
+/* Whether it is ENDING, and why. */
+bool program_ended(program *p, char *why, size_t n);
+/* Ends all of them; no turn may run. */
 void programs_stop(acp *own);
 void held_free(held *h);
 
@@ -88,8 +113,27 @@ void program_say(program *p, const char *line);
 /* Asks, and remembers in *l that an answer is waited for. `params` is JSON. */
 void program_ask(acp *own, program *p, listener *l, const char *method, const char *params);
 
+/* ---- folders and files (acp_folder.c) */
+
 /* Whether a folder is another one or lies in it, whatever links are on the way. */
 bool path_within(const char *path, const char *folder);
+/* Whether the settings `roots` and `folder` make sense; *why (AGENT_MESSAGE bytes) says why not. */
+bool folders_check(const acp *own, char *why);
+/* The real path of a turn's folder, of xmalloc; NULL: it has none that the agent may work in, and
+ * *out says so. */
+char *folder_of(const acp *own, const agent_turn *t, agent_result *out);
+/* fs/read_text_file: the text from `line` on, at most `limit` lines; NULL: there is none such. */
+const char *folder_read(const acp *own, arena *a, const char *folder, const message *m);
+bool folder_write(const acp *own, const char *folder, const message *m);
+
+/* ---- environments (acp_env.c) */
+
+/* The environment of programs: the variables of this process that no secret stands in, and those
+ * that `names` lists, parted by blanks; a * at the end of a name stands for the rest. NULL: a name
+ * is none, *wrong. */
+char **env_make(arena *a, const char *names, const char **wrong);
+/* The same with other variables, NAME=VALUE, in it or in their place. */
+char **env_join(arena *a, char *const *base, char *const *more, size_t n);
 
 /* ---- terminals (acp_terminal.c) */
 
@@ -107,7 +151,7 @@ void block_add_text(buf *to, arena *a, const char *text);
 void blocks_put(buf *to, arena *a, const program *p, const agent_turn *t, const ramet_entry *e,
                 size_t *room);
 
-/* The next line for it, of xmalloc; NULL: none within the time, or (p->gone) there will be none. */
+/* The next line for it, of xmalloc; NULL: none within the time, or the program is ENDING. */
 char *listener_next(acp *own, program *p, listener *l, int ms, size_t *n);
 
 #endif

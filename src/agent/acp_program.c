@@ -1,26 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * acp_program.c: programs that speak ACP: started, heard, ended.
+ * acp_program.c: the life of a program that speaks ACP; acp.h tells its states and invariants.
  */
 #include "agent/acp.h"
 
 #include "base/util.h"
 
+#include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    HELLO_MS = 60000,
-    EOF_MS = 2000,
-    TERM_MS = 3000,
-    QUEUE_MAX = 256 << 20 /* so much may wait for a program that does not read */
+    HELLO_MS = 60000,      /* for the answer to `initialize` */
+    EOF_MS = 2000,         /* from the end of its input to SIGTERM */
+    TERM_MS = 3000,        /* from there to SIGKILL */
+    EXIT_MS = 1000,        /* from the end of its output to its exit, which says more */
+    CANCEL_POLL_MS = 100,  /* how long a cancelled turn may go on waiting */
+    QUEUE_MAX = 256 << 20, /* bytes that may wait for a program that does not read */
 };
+
+#define HELLO_ID "0" /* of `initialize`; requests of turns count from 1 */
+
+/* ------------------------------------------------------------------ states */
+
+static void program_wake(const program *p)
+{
+    ssize_t put = write(p->wake, &(uint64_t){1}, sizeof(uint64_t));
+    (void)put; /* fails only when it has been woken often already */
+}
+
+/* Moves it on; the one place that does. With the lock. */
+static void program_move(program *p, program_state to)
+{
+    assert(to == PROGRAM_READY ? p->state == PROGRAM_STARTING : p->state != PROGRAM_ENDING);
+    p->state = to;
+    pthread_cond_broadcast(&p->own->some);
+    program_wake(p);
+}
+
+/* Ends it for a reason, unless it is ending for another. With the lock. */
+static void program_end(program *p, const char *why)
+{
+    if (p->state == PROGRAM_ENDING)
+        return;
+    snprintf(p->why, sizeof p->why, "%s", why);
+    program_move(p, PROGRAM_ENDING);
+}
+
+/* The same without the lock. */
+static void program_give_up(program *p, const char *why)
+{
+    pthread_mutex_lock(&p->own->lock);
+    program_end(p, why);
+    pthread_mutex_unlock(&p->own->lock);
+}
+
+bool program_ended(program *p, char *why, size_t n)
+{
+    pthread_mutex_lock(&p->own->lock);
+    bool ended = p->state == PROGRAM_ENDING;
+    if (ended)
+        snprintf(why, n, "%s", p->why);
+    pthread_mutex_unlock(&p->own->lock);
+    return ended;
+}
 
 /* ------------------------------------------------------------------ lines */
 
@@ -48,71 +99,50 @@ static listener *line_for(program *p, const message *m)
     return NULL;
 }
 
-static void line_hear(acp *own, program *p, arena *a, char *line, size_t n)
+static bool prompt_takes(const message *m, const char *capability)
+{
+    return json_is(
+        message_at(m, m->result,
+                   arena_printf(m->a, "agentCapabilities.promptCapabilities.%s", capability)),
+        JSON_TRUE);
+}
+
+/* The answer to `initialize`. With the lock. */
+static void hello_hear(program *p, const message *m)
+{
+    char why[200];
+    const char *text = m->error ? message_text(m, m->error, "message") : NULL;
+    if (!m->result) {
+        snprintf(why, sizeof why, "the agent's program refused to start: %.120s",
+                 text ? text : "it did not say why");
+        program_end(p, why);
+        return;
+    }
+    p->takes_images = prompt_takes(m, "image");
+    p->takes_sounds = prompt_takes(m, "audio");
+    p->takes_files = prompt_takes(m, "embeddedContext");
+    p->due = time_mono_us() + p->own->idle_us;
+    program_move(p, PROGRAM_READY);
+}
+
+static void line_hear(program *p, arena *a, char *line, size_t n)
 {
     message m;
     if (message_read(&m, a, line, n) != MESSAGE_FINE)
         return;
-    pthread_mutex_lock(&own->lock);
+    pthread_mutex_lock(&p->own->lock);
     listener *l = line_for(p, &m);
     if (l)
-        line_give(own, l, line, n);
-    pthread_mutex_unlock(&own->lock);
+        line_give(p->own, l, line, n);
+    else if (p->state == PROGRAM_STARTING && !m.method && m.id_raw &&
+             strcmp(m.id_raw, HELLO_ID) == 0)
+        hello_hear(p, &m);
+    pthread_mutex_unlock(&p->own->lock);
     if (!l && m.method && m.id_raw) /* it would wait for ever */
         program_say(p, arena_printf(a,
                                     "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,"
                                     "\"message\":\"nobody is there to answer\"}}",
                                     m.id_raw, RPC_INTERNAL));
-}
-
-typedef struct reading {
-    acp *own;
-    program *p;
-} reading;
-
-/* Writes what it takes of what it was told; whether something is left. */
-static bool said_some(program *p)
-{
-    char waste[64];
-    pthread_mutex_lock(&p->saying);
-    while (read(p->wake[0], waste, sizeof waste) > 0)
-        ;
-    lines_write(&p->to);
-    bool left = lines_left(&p->to) > 0;
-    pthread_mutex_unlock(&p->saying);
-    return left;
-}
-
-static void *reader_main(void *arg)
-{
-    reading r = *(reading *)arg;
-    lines_in in;
-    arena *a = arena_new();
-    char *line;
-    size_t n;
-    line_kind kind;
-    free(arg);
-    lines_in_init(&in, r.p->child.out, ACP_LINE_MAX);
-    while (!in.ended) {
-        struct pollfd f[3] = {{.fd = in.fd, .events = POLLIN},
-                              {.fd = r.p->wake[0], .events = POLLIN},
-                              {.fd = said_some(r.p) ? r.p->child.in : -1, .events = POLLOUT}};
-        if (poll(f, 3, -1) <= 0 || !f[0].revents)
-            continue;
-        lines_read(&in);
-        while ((kind = lines_next(&in, &line, &n)) != LINE_NONE) {
-            if (kind == LINE_WHOLE)
-                line_hear(r.own, r.p, a, line, n);
-            arena_reset(a);
-        }
-    }
-    pthread_mutex_lock(&r.own->lock);
-    r.p->gone = true;
-    pthread_cond_broadcast(&r.own->some);
-    pthread_mutex_unlock(&r.own->lock);
-    lines_in_release(&in);
-    arena_free(a);
-    return NULL;
 }
 
 void listener_add(acp *own, program *p, listener *l)
@@ -147,7 +177,7 @@ char *listener_next(acp *own, program *p, listener *l, int ms, size_t *n)
     struct timespec until = time_after((int64_t)ms * 1000);
     char *text = NULL;
     pthread_mutex_lock(&own->lock);
-    while (!l->first && !p->gone &&
+    while (!l->first && p->state != PROGRAM_ENDING &&
            pthread_cond_timedwait(&own->some, &own->lock, &until) != ETIMEDOUT)
         ;
     heard_line *h = l->first;
@@ -163,26 +193,17 @@ char *listener_next(acp *own, program *p, listener *l, int ms, size_t *n)
     return text;
 }
 
-/* It has not taken what it was told for too long: it is given up. */
-static void program_stuck(program *p)
-{
-    pthread_mutex_lock(&p->own->lock);
-    p->gone = true;
-    pthread_cond_broadcast(&p->own->some);
-    pthread_mutex_unlock(&p->own->lock);
-}
-
 void program_say(program *p, const char *line)
 {
     pthread_mutex_lock(&p->saying);
     lines_add(&p->to, line, strlen(line));
     lines_end(&p->to);
     size_t left = lines_left(&p->to);
-    ssize_t put = left ? write(p->wake[1], "", 1) : 0;
-    (void)put; /* a full pipe wakes as well */
     pthread_mutex_unlock(&p->saying);
+    if (left)
+        program_wake(p);
     if (left > QUEUE_MAX)
-        program_stuck(p);
+        program_give_up(p, "the agent's program does not read what it is sent");
 }
 
 void program_ask(acp *own, program *p, listener *l, const char *method, const char *params)
@@ -200,104 +221,158 @@ void program_ask(acp *own, program *p, listener *l, const char *method, const ch
     buf_release(&b);
 }
 
-/* ------------------------------------------------------------------ programs */
+/* ------------------------------------------------------------------ its thread */
 
-bool path_within(const char *path, const char *folder)
+/* Writes what the program takes now; whether something is left. */
+static bool queue_write(program *p)
 {
-    char *one = realpath(path, NULL), *other = realpath(folder, NULL);
-    size_t n = other ? strlen(other) : 0;
-    bool in = one && other &&
-              (strcmp(other, "/") == 0 ||
-               (strncmp(one, other, n) == 0 && (one[n] == '/' || one[n] == 0)));
-    free(one);
-    free(other);
-    return in;
+    uint64_t count;
+    while (read(p->wake, &count, sizeof count) > 0)
+        ;
+    pthread_mutex_lock(&p->saying);
+    lines_write(&p->to);
+    bool left = lines_left(&p->to) > 0;
+    pthread_mutex_unlock(&p->saying);
+    return left;
 }
 
-static void pipe_close(const program *p)
+/* How long it may be waited for, in ms, -1: until something happens. Ends a program whose time has
+ * passed; false: it is ENDING. */
+static bool time_left(program *p, int *ms)
 {
-    for (int i = 0; i < 2; i++)
-        if (p->wake[i] >= 0)
-            close(p->wake[i]);
+    int64_t now = time_mono_us();
+    pthread_mutex_lock(&p->own->lock);
+    bool bounded = p->state == PROGRAM_STARTING || !p->users;
+    if (bounded && now >= p->due)
+        program_end(p, p->state == PROGRAM_READY
+                           ? "the agent's program was not used any more"
+                           : "the agent's program did not answer `initialize` within 60 s");
+    *ms = bounded ? (int)((p->due - now) / 1000 + 1) : -1;
+    bool on = p->state != PROGRAM_ENDING;
+    pthread_mutex_unlock(&p->own->lock);
+    return on;
 }
 
-static bool program_start(acp *own, program *p)
+/* Its output has ended, or it has exited: says how. */
+static void exit_report(program *p)
 {
-    reading *r = xmalloc(sizeof *r);
-    *r = (reading){own, p};
-    if (pipe2(p->wake, O_CLOEXEC | O_NONBLOCK) != 0 ||
-        !child_start(&p->child, own->argv, p->folder)) {
-        int why = errno;
-        pipe_close(p);
-        free(r);
-        errno = why;
+    char why[160];
+    poll(&(struct pollfd){.fd = p->child.exit_fd, .events = POLLIN}, 1, EXIT_MS);
+    if (!child_over(&p->child))
+        snprintf(why, sizeof why, "the agent's program has closed its output");
+    else if (WIFSIGNALED(p->child.status))
+        snprintf(why, sizeof why, "the agent's program has ended: it was killed by SIG%s",
+                 sigabbrev_np(WTERMSIG(p->child.status)));
+    else
+        snprintf(why, sizeof why, "the agent's program has ended with exit code %d",
+                 WEXITSTATUS(p->child.status));
+    program_give_up(p, why);
+}
+
+/* Reads and writes until the program is ENDING. */
+static void program_serve(program *p)
+{
+    lines_in in;
+    arena *a = arena_new();
+    char *line;
+    size_t n;
+    int ms;
+    line_kind kind;
+    lines_in_init(&in, p->child.out, ACP_LINE_MAX);
+    while (time_left(p, &ms)) {
+        struct pollfd f[4] = {{.fd = in.fd, .events = POLLIN},
+                              {.fd = p->child.exit_fd, .events = POLLIN},
+                              {.fd = p->wake, .events = POLLIN},
+                              {.fd = queue_write(p) ? p->child.in : -1, .events = POLLOUT}};
+        if (poll(f, 4, ms) <= 0 || !(f[0].revents || f[1].revents))
+            continue;
+        if (f[1].revents)
+            lines_read_rest(&in);
+        else
+            lines_read(&in);
+        while ((kind = lines_next(&in, &line, &n)) != LINE_NONE) {
+            if (kind == LINE_WHOLE)
+                line_hear(p, a, line, n);
+            arena_reset(a);
+        }
+        if (in.ended)
+            exit_report(p);
+    }
+    lines_in_release(&in);
+    arena_free(a);
+}
+
+/* Starts the process and asks it to `initialize`. */
+static bool program_start(program *p)
+{
+    const acp *own = p->own;
+    char text[400];
+    child_how how = {.argv = own->argv, .folder = p->folder, .env = own->env};
+    if (!child_start_as(&p->child, &how)) {
+        snprintf(text, sizeof text, "'%.60s' cannot be started in %.120s: %s", own->argv[0],
+                 p->folder, strerror(errno));
+        program_give_up(p, text);
         return false;
     }
     lines_out_init(&p->to, p->child.in);
-    if (pthread_create(&p->reader, NULL, reader_main, r) != 0)
-        abort();
+    snprintf(text, sizeof text,
+             "{\"jsonrpc\":\"2.0\",\"id\":" HELLO_ID ",\"method\":\"initialize\",\"params\":{"
+             "\"protocolVersion\":1,\"clientCapabilities\":{\"fs\":{\"readTextFile\":%s,"
+             "\"writeTextFile\":%s},\"terminal\":%s},\"clientInfo\":{\"name\":\"ramet\","
+             "\"version\":\"" RAMET_VERSION "\"}}}",
+             own->reads ? "true" : "false", own->writes ? "true" : "false",
+             own->terminals ? "true" : "false");
+    program_say(p, text);
     return true;
 }
 
+/* Waits until no turn uses it, and takes it off the list. The agent may be freed as soon as the
+ * lock is given back. */
 static void program_free(program *p)
 {
-    terminals_stop(p);
-    pthread_mutex_lock(&p->saying);
-    p->to.broken = true; /* its end of the pipe is being closed */
-    pthread_mutex_unlock(&p->saying);
-    child_stop(&p->child, EOF_MS, TERM_MS);
-    pthread_join(p->reader, NULL);
+    acp *own = p->own;
+    pthread_mutex_lock(&own->lock);
+    while (p->users)
+        pthread_cond_wait(&own->some, &own->lock);
+    program **at = &own->programs;
+    while (*at != p)
+        at = &(*at)->next;
+    *at = p->next;
+    own->n_programs--;
+    for (held **h = &own->held; *h;) {
+        held *old = *h;
+        if (old->in != p) {
+            h = &old->next;
+            continue;
+        }
+        *h = old->next;
+        held_free(old);
+    }
     pthread_mutex_destroy(&p->saying);
     lines_out_release(&p->to);
-    pipe_close(p);
+    close(p->wake);
     free(p->folder);
     free(p);
+    pthread_cond_broadcast(&own->some);
+    pthread_mutex_unlock(&own->lock);
 }
 
-static bool prompt_takes(const message *m, const char *capability)
+static void *program_main(void *arg)
 {
-    return json_is(
-        message_at(m, m->result,
-                   arena_printf(m->a, "agentCapabilities.promptCapabilities.%s", capability)),
-        JSON_TRUE);
-}
-
-/* What it says of itself; false: it is no answer. */
-static bool hello_hear(program *p, char *line, size_t n)
-{
-    message m;
-    arena *a = arena_new();
-    bool fine = message_read(&m, a, line, n) == MESSAGE_FINE && m.result;
-    if (fine) {
-        p->takes_images = prompt_takes(&m, "image");
-        p->takes_sounds = prompt_takes(&m, "audio");
-        p->takes_files = prompt_takes(&m, "embeddedContext");
+    program *p = arg;
+    if (program_start(p)) {
+        program_serve(p);
+        terminals_stop(p);
+        pthread_mutex_lock(&p->saying);
+        p->to.broken = true; /* its descriptor is closed below */
+        pthread_mutex_unlock(&p->saying);
+        child_stop(&p->child, p->child.ended ? 0 : EOF_MS, TERM_MS);
     }
-    arena_free(a);
-    return fine;
+    program_free(p);
+    return NULL;
 }
 
-static bool program_hello(acp *own, program *p, const agent_sink *s)
-{
-    listener l;
-    char params[256];
-    char *line = NULL;
-    size_t n = 0;
-    snprintf(params, sizeof params,
-             "{\"protocolVersion\":1,\"clientCapabilities\":{\"fs\":{\"readTextFile\":%s,"
-             "\"writeTextFile\":%s},\"terminal\":%s},\"clientInfo\":{\"name\":\"ramet\","
-             "\"version\":\"" RAMET_VERSION "\"}}",
-             own->reads ? "true" : "false", own->writes ? "true" : "false",
-             own->terminals ? "true" : "false");
-    listener_add(own, p, &l);
-    program_ask(own, p, &l, "initialize", params);
-    for (int ms = 0; !line && !p->gone && ms < HELLO_MS && !s->cancelled(s->arg); ms += 100)
-        line = listener_next(own, p, &l, 100, &n);
-    listener_remove(own, p, &l);
-    bool fine = line && hello_hear(p, line, n);
-    free(line);
-    return fine;
-}
+/* ------------------------------------------------------------------ turns */
 
 void held_free(held *h)
 {
@@ -309,81 +384,125 @@ void held_free(held *h)
     free(h);
 }
 
-/* Programs that are gone and that nobody uses any more. With the lock; gives those to be freed. */
-static program *programs_sweep(acp *own)
+/* Gives up the lock for a moment, until something has changed; false: the turn is cancelled. */
+static bool change_wait(acp *own, const agent_sink *s)
 {
-    program *old = NULL;
-    for (program **at = &own->programs; *at;) {
-        program *p = *at;
-        if (!p->gone || p->users) {
-            at = &p->next;
-            continue;
-        }
-        *at = p->next;
-        p->next = old;
-        old = p;
+    struct timespec until = time_after(CANCEL_POLL_MS * 1000);
+    pthread_cond_timedwait(&own->some, &own->lock, &until);
+    pthread_mutex_unlock(&own->lock);
+    bool on = !s->cancelled(s->arg);
+    pthread_mutex_lock(&own->lock);
+    return on;
+}
+
+/* Whether one program less can be expected soon: ends the one that has been idle for the longest
+ * time, if need be. With the lock. */
+static bool room_make(acp *own)
+{
+    program *oldest = NULL;
+    for (program *p = own->programs; p; p = p->next) {
+        if (p->state == PROGRAM_ENDING)
+            return true;
+        if (!p->users && (!oldest || p->due < oldest->due))
+            oldest = p;
     }
-    for (held **at = &own->held; *at;) {
-        held *h = *at;
-        if (!h->in->gone) {
-            at = &h->next;
-            continue;
-        }
-        *at = h->next;
-        held_free(h);
+    if (oldest)
+        program_end(oldest, "the agent's program was ended to make room for another one");
+    return oldest != NULL;
+}
+
+/* A new one, with a thread of its own. With the lock. */
+static program *program_new(acp *own, const char *folder)
+{
+    pthread_t thread;
+    program *p = xcalloc(1, sizeof *p);
+    p->own = own;
+    p->child = (child)CHILD_NONE;
+    p->folder = xstrdup(folder);
+    p->due = time_mono_us() + HELLO_MS * INT64_C(1000);
+    p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pthread_mutex_init(&p->saying, NULL);
+    if (p->wake < 0 || pthread_create(&thread, NULL, program_main, p) != 0) {
+        if (p->wake >= 0)
+            close(p->wake);
+        pthread_mutex_destroy(&p->saying);
+        free(p->folder);
+        free(p);
+        return NULL;
     }
-    return old;
+    pthread_detach(thread);
+    p->next = own->programs;
+    own->programs = p;
+    own->n_programs++;
+    return p;
+}
+
+/* The program of a folder, in whatever state, with one user more. NULL: as program_enter(). With
+ * the lock. */
+static program *program_claim(acp *own, const char *folder, const agent_sink *s, char *why,
+                              size_t n)
+{
+    for (;;) {
+        program *p = own->programs;
+        while (p && (p->state == PROGRAM_ENDING || strcmp(p->folder, folder) != 0))
+            p = p->next;
+        if (!p && own->n_programs < own->most) {
+            p = program_new(own, folder);
+            if (!p) {
+                snprintf(why, n, "no thread or descriptor is left for the agent's program");
+                return NULL;
+            }
+        }
+        if (p) {
+            p->users++;
+            return p;
+        }
+        if (!room_make(own)) {
+            snprintf(
+                why, n,
+                "all %zu programs of this agent are in use, each in another folder, and it may "
+                "have no more at once; try again when one of their turns has ended",
+                own->most);
+            return NULL;
+        }
+        if (!change_wait(own, s))
+            return NULL;
+    }
+}
+
+/* With the lock. */
+static void program_unclaim(program *p)
+{
+    assert(p->users > 0);
+    if (--p->users == 0 && p->state == PROGRAM_READY)
+        p->due = time_mono_us() + p->own->idle_us;
+    pthread_cond_broadcast(&p->own->some);
+    program_wake(p);
 }
 
 program *program_enter(acp *own, const char *folder, const agent_sink *s, char *why, size_t n)
 {
+    *why = 0;
     pthread_mutex_lock(&own->lock);
-    program *old = programs_sweep(own), *p = own->programs;
-    while (p && (p->gone || strcmp(p->folder, folder) != 0))
-        p = p->next;
-    bool fresh = !p;
-    if (fresh) {
-        p = xcalloc(1, sizeof *p);
-        p->own = own;
-        p->wake[0] = p->wake[1] = -1;
-        p->folder = xstrdup(folder);
-        pthread_mutex_init(&p->saying, NULL);
-        if (!program_start(own, p)) {
-            snprintf(why, n, "'%.100s' cannot be started in %.200s: %s", own->argv[0], folder,
-                     strerror(errno));
-            free(p->folder);
-            free(p);
-            p = NULL;
-        } else {
-            p->next = own->programs;
-            own->programs = p;
-        }
-    }
-    if (p)
-        p->users++;
-    pthread_mutex_unlock(&own->lock);
-    while (old) {
-        program *next = old->next;
-        program_free(old);
-        old = next;
-    }
-    if (p && fresh)
-        p->ready = program_hello(own, p, s);
-    while (p && !fresh && !p->ready && !p->gone && agent_sleep(s, 20)) /* another turn does that */
-        ;
-    if (p && !p->ready) {
-        snprintf(why, n, "'%.100s' does not speak ACP, or was given up", own->argv[0]);
-        p->gone = true;
-        program_leave(own, p);
+    program *p = program_claim(own, folder, s, why, n);
+    bool on = true;
+    while (p && on && p->state == PROGRAM_STARTING)
+        on = change_wait(own, s);
+    if (p && p->state != PROGRAM_READY) {
+        if (on)
+            snprintf(why, n, "%s", p->why);
+        program_unclaim(p);
         p = NULL;
     }
+    pthread_mutex_unlock(&own->lock);
     return p;
 }
 
-void program_leave(acp *own, program *p)
+void program_leave(program *p)
 {
+    acp *own = p->own;
     pthread_mutex_lock(&own->lock);
-    p->users--;
+    program_unclaim(p);
     pthread_mutex_unlock(&own->lock);
 }
 
@@ -391,12 +510,8 @@ void programs_stop(acp *own)
 {
     pthread_mutex_lock(&own->lock);
     for (program *p = own->programs; p; p = p->next)
-        p->gone = true;
-    program *old = programs_sweep(own);
+        program_end(p, "the server stops");
+    while (own->n_programs)
+        pthread_cond_wait(&own->some, &own->lock);
     pthread_mutex_unlock(&own->lock);
-    while (old) {
-        program *next = old->next;
-        program_free(old);
-        old = next;
-    }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * acp_terminal.c: commands that a program asks Ramet to run for it (terminal/…). Each has a thread
- * that hears it to its end. The output that is kept is the last of it.
+ * that reads its output, of which the last bytes are kept, and waits for its exit. The exit of the
+ * command ends the terminal and what the command has left running in its session.
  */
 #include "agent/acp.h"
 
@@ -12,12 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { TERMINALS = 32, OUTPUT_BYTES = 1 << 20, OUTPUT_MOST = 8 << 20, WORDS = 1024, WAITERS = 16 };
 
-/* Under the agent's lock, but for `child`, whose output its thread alone reads. */
+/* Under the agent's lock. Only its thread reads from `child` and ends it. */
 struct terminal {
     terminal *next;
     program *of;
@@ -28,6 +30,8 @@ struct terminal {
     char *output;
     size_t n, limit;
     bool truncated;
+    bool exited; /* all output is there, and `status` */
+    int status;
     char *waits[WAITERS]; /* ids of requests that wait for its end, raw */
     size_t n_waits;
 };
@@ -72,20 +76,38 @@ static void output_add(terminal *t, const char *bytes, size_t n)
     t->truncated = true;
 }
 
-/* What came, and whether it is over: a child of the command may keep the output open. */
-static bool hear(terminal *t)
+static void output_read(terminal *t, size_t most)
 {
     char part[1 << 14];
-    struct pollfd f = {.fd = t->child.out, .events = POLLIN};
-    ssize_t got = poll(&f, 1, 50) > 0 ? read(t->child.out, part, sizeof part) : -1;
+    ssize_t got = read(t->child.out, part, most < sizeof part ? most : sizeof part);
+    if (got <= 0)
+        return;
     pthread_mutex_lock(&t->of->own->lock);
-    if (got > 0)
-        output_add(t, part, (size_t)got);
-    bool over = child_over(&t->child);
+    output_add(t, part, (size_t)got);
     pthread_mutex_unlock(&t->of->own->lock);
-    if (got == 0 && !over)
-        poll(NULL, 0, 10);
-    return over && got <= 0;
+}
+
+/* Reads until the command has exited: a process that it has left behind may keep the output open,
+ * and go on writing. */
+static void output_follow(terminal *t)
+{
+    struct pollfd f[2] = {{.fd = t->child.out, .events = POLLIN},
+                          {.fd = t->child.exit_fd, .events = POLLIN}};
+    while (!f[1].revents) {
+        if (poll(f, 2, -1) <= 0)
+            continue;
+        if (f[0].revents & POLLIN)
+            output_read(t, SIZE_MAX);
+        else if (f[0].revents)
+            f[0].fd = -1; /* closed: its exit alone is waited for */
+    }
+    int left = 0;
+    if (f[0].fd < 0 || ioctl(f[0].fd, FIONREAD, &left) != 0)
+        return;
+    for (size_t rest = (size_t)left, before; rest; rest -= before) {
+        before = rest < 1 << 14 ? rest : 1 << 14;
+        output_read(t, before);
+    }
 }
 
 static void *terminal_main(void *arg)
@@ -93,18 +115,23 @@ static void *terminal_main(void *arg)
     terminal *t = arg;
     arena *a = arena_new();
     char *waits[WAITERS];
-    while (!hear(t))
-        ;
+    output_follow(t);
     pthread_mutex_lock(&t->of->own->lock);
+    child_over(&t->child);
+    child done = t->child;
+    t->child = (child)CHILD_NONE;
+    t->exited = true;
+    t->status = done.status;
     size_t n = t->n_waits;
     memcpy(waits, t->waits, sizeof waits);
     t->n_waits = 0;
-    const char *status = status_text(a, t->child.status);
     pthread_mutex_unlock(&t->of->own->lock);
+    const char *status = status_text(a, done.status);
     for (size_t i = 0; i < n; i++) {
         answer(t->of, a, waits[i], status);
         free(waits[i]);
     }
+    child_stop(&done, 0, 0);
     arena_free(a);
     return NULL;
 }
@@ -128,30 +155,18 @@ static char **words_of(const message *m, const json_node *list, const char *firs
     return out;
 }
 
-/* This process's environment with what the program wants in it. */
-static char **environment_of(const message *m, const json_node *list)
+/* The environment that the program asks for, on the one that it has itself. */
+static char **environment_of(const program *p, const message *m, const json_node *list)
 {
-    size_t n = 0, own = 0;
-    while (environ[own])
-        own++;
-    char **out = arena_array(m->a, own + (list ? list->count : 0) + 1, sizeof *out);
+    size_t n = 0;
+    char **more = arena_array(m->a, (list ? list->count : 0) + 1, sizeof *more);
     for (const json_node *v = json_is(list, JSON_ARRAY) ? json_first(&m->d, list) : NULL; v;
          v = json_next(&m->d, list, v)) {
         const char *name = message_text(m, v, "name"), *value = message_text(m, v, "value");
         if (name && *name && value && !strchr(name, '='))
-            out[n++] = arena_printf(m->a, "%s=%s", name, value);
+            more[n++] = arena_printf(m->a, "%s=%s", name, value);
     }
-    size_t wanted = n;
-    for (size_t i = 0; i < own; i++) {
-        size_t name = strcspn(environ[i], "=") + 1;
-        bool replaced = false;
-        for (size_t j = 0; j < wanted; j++)
-            replaced |= strncmp(out[j], environ[i], name) == 0;
-        if (!replaced)
-            out[n++] = environ[i];
-    }
-    out[n] = NULL;
-    return out;
+    return env_join(m->a, p->own->env, more, n);
 }
 
 static size_t terminals_count(const program *p)
@@ -179,7 +194,7 @@ static void create(program *p, arena *a, const message *m, const char *folder)
     t->limit = limit < 1 ? 1 : limit > OUTPUT_MOST ? OUTPUT_MOST : (size_t)limit;
     child_how how = {.argv = argv,
                      .folder = cwd ? cwd : folder,
-                     .env = environment_of(m, message_at(m, m->params, "env")),
+                     .env = environment_of(p, m, message_at(m, m->params, "env")),
                      .merges = true};
     pthread_mutex_lock(&p->own->lock);
     bool room = terminals_count(p) < TERMINALS;
@@ -205,18 +220,9 @@ static void create(program *p, arena *a, const message *m, const char *folder)
            room ? "the command cannot be started" : "there are too many terminals");
 }
 
-static void terminal_kill(const terminal *t)
-{
-    if (t->child.pid > 0)
-        kill(-t->child.pid, SIGKILL);
-}
-
 static void terminal_free(terminal *t)
 {
     pthread_join(t->thread, NULL);
-    close(t->child.out);
-    for (size_t i = 0; i < t->n_waits; i++)
-        free(t->waits[i]);
     free(t->session);
     free(t->output);
     free(t);
@@ -228,7 +234,7 @@ void terminals_stop(program *p)
     terminal *all = p->terminals;
     p->terminals = NULL;
     for (const terminal *t = all; t; t = t->next)
-        terminal_kill(t);
+        child_kill(&t->child);
     pthread_mutex_unlock(&p->own->lock);
     while (all) {
         terminal *next = all->next;
@@ -268,7 +274,7 @@ static const char *output_text(arena *a, const terminal *t)
 /* What is answered at once; NULL: it waits. With the lock. */
 static const char *terminal_do(terminal *t, arena *a, const message *m, const char *what)
 {
-    const char *status = t->child.ended ? status_text(a, t->child.status) : NULL;
+    const char *status = t->exited ? status_text(a, t->status) : NULL;
     if (strcmp(what, "output") == 0)
         return arena_printf(a, "{\"output\":%s,\"truncated\":%s%s%s}",
                             json_quote(a, output_text(a, t)), t->truncated ? "true" : "false",
@@ -279,7 +285,7 @@ static const char *terminal_do(terminal *t, arena *a, const message *m, const ch
         t->waits[t->n_waits++] = xstrdup(m->id_raw);
         return NULL;
     }
-    terminal_kill(t);
+    child_kill(&t->child);
     return "{}";
 }
 

@@ -36,6 +36,7 @@ enum { TEXT_MAX = 256 << 10, NAME_MAX_BYTES = 64, AGENTS_MAX = 256, SLICE_MS = 2
 
 struct agents {
     arena *a;
+    bool shared;            /* as agents_new() was told */
     pthread_mutex_t lock;   /* of joining, and of the arena then */
     agent *all[AGENTS_MAX]; /* opened ones */
     _Atomic size_t n;       /* grows when the one before is whole */
@@ -289,6 +290,7 @@ static bool agents_add(agents *set, const char *text, char *message)
         return false;
     }
     agent *out = arena_alloc(set->a, sizeof *out);
+    out->shared = set->shared;
     out->name = name_read(&r);
     if (!out->name || *r.at != '=') {
         snprintf(message, AGENT_MESSAGE,
@@ -311,11 +313,13 @@ static bool agents_add(agents *set, const char *text, char *message)
     return true;
 }
 
-agents *agents_new(const char *const *texts, size_t n, const char *deflt, char *message)
+agents *agents_new(const char *const *texts, size_t n, const char *deflt, bool shared,
+                   char *message)
 {
     arena *a = arena_new();
     agents *set = arena_alloc(a, sizeof *set);
     set->a = a;
+    set->shared = shared;
     pthread_mutex_init(&set->lock, NULL);
     bool fine = true;
     for (size_t i = 0; fine && i < n; i++)

@@ -116,6 +116,7 @@ struct agent {
     const agent_kind *kind;
     const char *const *values; /* beside kind->settings */
     void *own;                 /* of the kind */
+    bool shared;               /* several people make sessions: what these name is checked */
 };
 
 const char *agent_get(const agent *a, const char *setting);
@@ -144,9 +145,11 @@ typedef struct agents agents;
 /* Each text: NAME=KIND[,setting=value…] (a flag --agent) or the lines of a section [agent NAME] of
  * the configuration file in that form. A value that holds a comma is quoted ('as it is', "with \\
  * and \n") or has backslashes; a secret that begins with $ is read from the environment. `deflt`
- * NULL or "": the first of the texts, else echo. Wrong: NULL, and *message (AGENT_MESSAGE bytes).
+ * NULL or "": the first of the texts, else echo. `shared`: the sessions are made by several people,
+ * who do not all have the rights of this process. Wrong: NULL, and *message (AGENT_MESSAGE bytes).
  */
-agents *agents_new(const char *const *texts, size_t n, const char *deflt, char *message);
+agents *agents_new(const char *const *texts, size_t n, const char *deflt, bool shared,
+                   char *message);
 void agents_free(agents *a);
 /* Adds NAME=`rest` while others use the set, where NAME is `base`, or `base`-2, … when that is
  * taken. It is the default from then on where echo alone was there. NULL and *message when it does

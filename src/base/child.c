@@ -1,24 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * child.c: a program that is spoken to through its standard input and output.
+ * child.c: runs a program and talks to it through its standard input and output.
  */
 #include "base/child.h"
 
 #include "base/util.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Never comes back; why it could not be started goes into `told`. */
+enum { KILL_MS = 1000, POLL_MS = 20 };
+
+/* ------------------------------------------------------------------ start */
+
+/* Marks every descriptor but the standard ones close-on-exec, whichever library opened it. */
+static void descriptors_seal(void)
+{
+    if (close_range(3, UINT_MAX, CLOSE_RANGE_CLOEXEC) == 0)
+        return;
+    long most = sysconf(_SC_OPEN_MAX);
+    for (int fd = 3; fd < (most > 0 ? most : 1024); fd++)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* Runs in the forked process and does not return; `told` carries errno when the start fails. */
 static void child_run(const int in[2], const int out[2], int told, const child_how *how)
 {
     sigset_t none;
-    setpgid(0, 0);
+    setsid();
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
@@ -26,6 +45,7 @@ static void child_run(const int in[2], const int out[2], int told, const child_h
     dup2(out[1], STDOUT_FILENO);
     if (how->merges)
         dup2(out[1], STDERR_FILENO);
+    descriptors_seal();
     if (!how->folder || chdir(how->folder) == 0)
         execvpe(how->argv[0], how->argv, how->env ? how->env : environ);
     int why = errno;
@@ -39,15 +59,31 @@ static void close_both(const int ends[2])
     close(ends[1]);
 }
 
+static void close_end(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
 bool child_start(child *c, char *const *argv, const char *folder)
 {
     return child_start_as(c, &(child_how){.argv = argv, .folder = folder});
 }
 
+/* What the forked process reports: 0 when the program runs, else errno. */
+static int start_result(int told, pid_t pid)
+{
+    int why = 0;
+    while (pid > 0 && read(told, &why, sizeof why) < 0 && errno == EINTR)
+        ;
+    return why;
+}
+
 bool child_start_as(child *c, const child_how *how)
 {
-    int in[2], out[2], told[2], why = 0;
-    *c = (child){.in = -1, .out = -1};
+    int in[2], out[2], told[2];
+    *c = (child)CHILD_NONE;
     if (pipe2(in, O_CLOEXEC) != 0)
         return false;
     if (pipe2(out, O_CLOEXEC) != 0) {
@@ -59,74 +95,129 @@ bool child_start_as(child *c, const child_how *how)
         close_both(out);
         return false;
     }
-    fflush(NULL);
     c->pid = fork();
     if (c->pid == 0)
         child_run(in, out, told[1], how);
-    why = c->pid < 0 ? errno : 0;
+    int why = c->pid < 0 ? errno : 0;
     close(in[0]);
     close(out[1]);
     close(told[1]);
     c->in = in[1];
     c->out = out[0];
-    while (c->pid > 0 && read(told[0], &why, sizeof why) < 0 && errno == EINTR)
-        ;
-    close(told[0]);
-    if (why) {
-        if (c->pid > 0)
-            waitpid(c->pid, NULL, 0);
-        close(c->in);
-        close(c->out);
-        *c = (child){.in = -1, .out = -1, .ended = true};
-        errno = why;
-        return false;
+    if (c->pid > 0) /* a pidfd is always close-on-exec */
+        c->exit_fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+    if (c->pid > 0 && c->exit_fd < 0) {
+        why = errno;
+        kill(c->pid, SIGKILL);
     }
-    setpgid(c->pid, c->pid); /* whoever comes first */
-    return true;
+    if (!why)
+        why = start_result(told[0], c->pid);
+    close(told[0]);
+    if (!why)
+        return true;
+    if (c->pid > 0)
+        waitpid(c->pid, NULL, 0);
+    close_end(&c->in);
+    close_end(&c->out);
+    close_end(&c->exit_fd);
+    c->pid = 0;
+    c->ended = true;
+    errno = why;
+    return false;
 }
+
+/* ------------------------------------------------------------------ end */
 
 bool child_over(child *c)
 {
-    if (!c->ended && c->pid > 0 && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
-        c->ended = true;
-    return c->ended;
+    siginfo_t how = {0};
+    if (c->ended || c->pid <= 0)
+        return c->ended;
+    if (waitid(P_PID, (id_t)c->pid, &how, WEXITED | WNOHANG | WNOWAIT) != 0 || !how.si_pid)
+        return false;
+    c->status = how.si_code == CLD_EXITED
+                    ? W_EXITCODE(how.si_status, 0)
+                    : W_EXITCODE(0, how.si_status) | (how.si_code == CLD_DUMPED ? WCOREFLAG : 0);
+    c->ended = true;
+    return true;
 }
 
-/* Whether anybody of the group is left; the leader's own end is taken note of. */
-static bool group_over(child *c)
+/* The session of a process that runs; 0: there is none such, or it waits to be reaped. */
+static pid_t session_of(const char *pid)
 {
-    return child_over(c) && kill(-c->pid, 0) != 0;
+    char path[64], text[512];
+    int group = 0, session = 0;
+    char state = 0;
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *rest = strrchr(text, ')'); /* the name before it may hold anything */
+    if (!rest || sscanf(rest + 1, " %c %*d %d %d", &state, &group, &session) != 3 || state == 'Z')
+        return 0;
+    return session;
 }
 
-/* Waits until the group has ended; its output is emptied so that it does not wait for us. */
-static bool group_wait(child *c, int ms)
+/* Signals all processes of a child's session, in whatever group they are; 0 signals none. Whether
+ * one besides the child itself runs. */
+static bool session_signal(pid_t leader, int sig)
+{
+    bool others = false;
+    if (sig)
+        kill(-leader, sig);
+    DIR *all = opendir("/proc");
+    for (const struct dirent *d; all && (d = readdir(all));) {
+        pid_t pid =
+            d->d_name[0] >= '1' && d->d_name[0] <= '9' ? (pid_t)strtol(d->d_name, NULL, 10) : 0;
+        if (!pid || pid == leader || session_of(d->d_name) != leader)
+            continue;
+        others = true;
+        if (sig)
+            kill(pid, sig);
+    }
+    if (all)
+        closedir(all);
+    return others;
+}
+
+void child_kill(const child *c)
+{
+    if (c->pid > 0)
+        session_signal(c->pid, SIGKILL);
+}
+
+/* Waits until the child has exited and, with `all`, its session has no other process. Its output is
+ * discarded meanwhile: it must not wait for us. False: not within the time. */
+static bool end_wait(child *c, bool all, int ms)
 {
     char waste[4096];
     int64_t until = time_mono_us() + (int64_t)ms * 1000;
-    while (!group_over(c)) {
+    while (!child_over(c) || (all && session_signal(c->pid, 0))) {
         if (time_mono_us() >= until)
             return false;
-        struct pollfd f = {.fd = c->out, .events = POLLIN};
-        if (poll(&f, 1, 10) > 0 && read(c->out, waste, sizeof waste) <= 0)
-            poll(NULL, 0, 10);
+        struct pollfd f[2] = {{.fd = c->out, .events = POLLIN},
+                              {.fd = c->ended ? -1 : c->exit_fd, .events = POLLIN}};
+        if (poll(f, 2, POLL_MS) > 0 && f[0].revents && read(c->out, waste, sizeof waste) <= 0)
+            poll(f + 1, 1, POLL_MS);
     }
     return true;
 }
 
 void child_stop(child *c, int eof_ms, int term_ms)
 {
-    if (c->in >= 0)
-        close(c->in);
-    c->in = -1;
-    if (c->pid > 0 && !group_wait(c, eof_ms)) {
-        kill(-c->pid, SIGTERM);
-        if (!group_wait(c, term_ms)) {
-            kill(-c->pid, SIGKILL);
-            group_wait(c, 1000);
+    close_end(&c->in);
+    if (c->pid > 0 && (!end_wait(c, false, eof_ms) || session_signal(c->pid, 0))) {
+        session_signal(c->pid, SIGTERM);
+        if (!end_wait(c, true, term_ms)) {
+            session_signal(c->pid, SIGKILL);
+            end_wait(c, true, KILL_MS);
         }
     }
-    if (c->out >= 0)
-        close(c->out);
-    c->out = -1;
+    if (c->pid > 0)
+        waitpid(c->pid, NULL, c->ended ? 0 : WNOHANG);
+    close_end(&c->out);
+    close_end(&c->exit_fd);
     c->pid = 0;
 }

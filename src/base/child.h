@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * child.h: a program that is spoken to through its standard input and output.
+ * child.h: runs a program and talks to it through its standard input and output.
  *
- * It leads a process group of its own, so that what it has started ends with it. Its standard error
- * is the caller's.
+ * A child leads a session of its own, so that the helpers it starts can be ended with it. It
+ * inherits standard error from the caller (unless `merges`) and no other descriptor.
+ *
+ * LIFETIME  The exit of a child is the exit of the process that was started, whatever its helpers
+ *           do: one of them may hold the output open for ever. Wait for `exit_fd`, not for the end
+ *           of `out`. A child that has exited is reaped by child_stop() alone: until then its
+ *           process id cannot be given to another process, so signals reach nobody else.
+ * THREADS   One thread at a time, except child_kill(), which reads `pid` only.
  */
 #ifndef BASE_CHILD_H
 #define BASE_CHILD_H
@@ -12,26 +18,36 @@
 #include <sys/types.h>
 
 typedef struct child {
-    pid_t pid;   /* 0: none, or it was waited for */
-    int in, out; /* of ours: what it reads, what it says; -1: closed */
-    int status;  /* as of waitpid(), when it has ended */
+    pid_t pid;   /* 0: never started, or reaped */
+    int in, out; /* our ends of its standard input and output; -1: closed */
+    int exit_fd; /* becomes readable when it exits; -1: closed */
+    int status;  /* as of waitpid(), once `ended` */
     bool ended;
 } child;
 
+/* Before child_start(), where child_stop() may be called without it. */
+#define CHILD_NONE                                                                                 \
+    {                                                                                              \
+        .in = -1, .out = -1, .exit_fd = -1                                                         \
+    }
+
 typedef struct child_how {
-    char *const *argv;  /* ends with NULL; the program is looked for in PATH */
-    const char *folder; /* NULL: this one */
-    char *const *env;   /* NULL: this process's */
-    bool merges;        /* what it says on standard error is with the rest */
+    char *const *argv;  /* NULL ends it; the program is looked up in PATH */
+    const char *folder; /* NULL: the current one */
+    char *const *env;   /* NULL: the environment of this process */
+    bool merges;        /* standard error goes into the output */
 } child_how;
 
-/* False: errno tells why, also when there is no such program. */
+/* False: errno says why; a program that cannot be executed is reported here, too. */
 bool child_start_as(child *c, const child_how *how);
 bool child_start(child *c, char *const *argv, const char *folder);
-/* Whether it has ended by now. */
+/* Whether it has exited by now. */
 bool child_over(child *c);
-/* Ends it and its group: closes its input and waits eof_ms, then SIGTERM and term_ms, then SIGKILL.
- * What it says meanwhile is thrown away. Closes both ends. */
+/* Sends SIGKILL to it and to the processes of its session. */
+void child_kill(const child *c);
+/* Ends it: closes its input and waits eof_ms, then sends SIGTERM and waits term_ms, then SIGKILL.
+ * Helpers that are left when it has exited get SIGTERM and SIGKILL in the same way. Output that
+ * arrives meanwhile is discarded. Reaps it and closes the descriptors. */
 void child_stop(child *c, int eof_ms, int term_ms);
 
 #endif

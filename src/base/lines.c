@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { READ_BYTES = 1 << 16, KEEP_BYTES = 1 << 20 };
@@ -55,16 +56,32 @@ static void make_room(lines_in *l)
     }
 }
 
-void lines_read(lines_in *l)
+/* How many bytes were read now. */
+static size_t read_some(lines_in *l)
 {
-    if (l->ended)
-        return;
     make_room(l);
     ssize_t got = read(l->fd, l->p + l->n, READ_BYTES);
     if (got > 0)
         l->n += (size_t)got;
     else if (got == 0 || (errno != EAGAIN && errno != EINTR))
         l->ended = true;
+    return got > 0 ? (size_t)got : 0;
+}
+
+void lines_read(lines_in *l)
+{
+    if (!l->ended)
+        read_some(l);
+}
+
+void lines_read_rest(lines_in *l)
+{
+    int left = 0;
+    if (ioctl(l->fd, FIONREAD, &left) != 0)
+        left = 0;
+    for (size_t got; !l->ended && left > 0 && (got = read_some(l)) > 0;)
+        left -= (int)got;
+    l->ended = true;
 }
 
 /* Throws away what belongs to a line that is too long; true when that was told for the first

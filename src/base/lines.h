@@ -25,6 +25,9 @@ void lines_in_init(lines_in *l, int fd, size_t max);
 void lines_in_release(lines_in *l);
 /* Reads what is there now, some of it at least; `ended` is set at the end. */
 void lines_read(lines_in *l);
+/* Reads what a pipe holds now and sets `ended`: for a program that has exited while another one may
+ * still hold its end of the pipe, and write to it for ever. */
+void lines_read_rest(lines_in *l);
 /* The next line without its end (\n, or \r\n); it lives until the next lines_read(), may be written
  * to, and a NUL stands behind it. What is left without an end when the descriptor ends is a line.
  */

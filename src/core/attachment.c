@@ -10,6 +10,7 @@
 #include "core/attachment.h"
 #include "core/columns.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 /* ---------------------------------------------------------------------- row */
@@ -70,6 +71,7 @@ ramet_status attachment_missing(ramet_call *c, const char *field, const char *id
 {
     call_fail(c, RAMET_ATTACHMENT_NOT_FOUND, field, "there is no attachment %s", id);
     c->err.hidden = hidden;
+    snprintf(c->err.subject, sizeof c->err.subject, "%s", id);
     return RAMET_ATTACHMENT_NOT_FOUND;
 }
 

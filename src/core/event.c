@@ -8,7 +8,8 @@
  *   V2  The newest event is never forgotten, so that no number comes twice; the others are
  *       forgotten from the oldest on, so that those which are left have no gap.
  *   V3  An event is shown to who may see its session now (I10). Of a session that is gone only its
- *       end is shown.
+ *       end is shown. The removal of a member is shown to that member, too: nothing else would tell
+ *       why the stream falls silent.
  *   V4  Entries of the adk log may hold credentials: their events are for the search index alone,
  *       as are those of texts that entries are found by.
  */
@@ -85,8 +86,8 @@ typedef struct look {
     const char *id, *tree, *sandbox;
 } look;
 
-/* `keep` gets the names of one that is seen; NULL: they are not wanted. */
-static look look_at(cx *x, int64_t tree, int64_t no, arena *keep)
+/* `keep` gets the names of one that is seen, or (`named`) of any; NULL: they are not wanted. */
+static look look_at(cx *x, int64_t tree, int64_t no, arena *keep, bool named)
 {
     look l = {.session = no};
     db_stmt *q = db_query(x->d, Q_event_session);
@@ -103,7 +104,7 @@ static look look_at(cx *x, int64_t tree, int64_t no, arena *keep)
                          .purging = col_purging(q, 5)};
         l.gone = session_gone(x, &s);
         l.seen = session_visible(x, &s) || share_gives(x, &s, NEED_READ);
-        if (l.seen && keep) {
+        if ((l.seen || named) && keep) {
             l.id = q_keep_text(q, 0, keep);
             l.tree = q_keep_text(q, 6, keep);
             l.sandbox = q_keep_text(q, 7, keep);
@@ -116,6 +117,12 @@ static look look_at(cx *x, int64_t tree, int64_t no, arena *keep)
 static bool look_shows(const look *l, ramet_event_kind kind)
 {
     return l->seen && (!l->gone || kind == RAMET_EVENT_DELETED);
+}
+
+/* Whether an event is the removal of the caller himself. */
+static bool removes_caller(const ramet_call *c, const char *member, ramet_level after)
+{
+    return member && !after && c->user && strcmp(member, c->user) == 0;
 }
 
 /* The numbers of a session that has, or had, that id. */
@@ -145,14 +152,14 @@ bool ramet_event_seen(ramet_call *c, const ramet_event *e)
 {
     cx x;
     int64_t tree, no;
-    if (!c->user)
+    if (!c->user || removes_caller(c, e->member, e->after))
         return true;
     if (!cx_read(&x, c))
         return false;
     bool seen = false;
     /* Another session may have got that id since, in another tree. */
     if (session_place(&x, e->session, &tree, &no) && tree == tree_place(&x, e->tree)) {
-        look l = look_at(&x, tree, no, NULL);
+        look l = look_at(&x, tree, no, NULL, false);
         seen = look_shows(&l, e->kind);
     }
     return cx_done(&x, RAMET_OK) == RAMET_OK && seen;
@@ -228,9 +235,17 @@ static void event_take(walk *w, const row *r)
     if (r->kind == EVENT_INDEXED)
         return;
     if (l->session != r->session)
-        *l = look_at(x, r->tree, r->session, x->a);
-    if (!look_shows(l, r->kind))
-        return;
+        *l = look_at(x, r->tree, r->session, x->a, false);
+    look last;
+    if (!look_shows(l, r->kind)) {
+        if (r->kind != RAMET_EVENT_UPDATED ||
+            !removes_caller(x->c, r->who, (ramet_level)(r->n % EVENT_LEVELS)))
+            return;
+        last = look_at(x, r->tree, r->session, x->a, true);
+        if (!last.id || last.gone)
+            return;
+        l = &last;
+    }
     ramet_event e = {.number = r->no,
                      .kind = r->kind,
                      .session = l->id,

@@ -103,7 +103,8 @@ ramet_status query_cut(ramet_call *c, fts *f, query *q)
 static void place_check(ramet_call *c, const ramet_search_in *in, const place *p,
                         uint8_t out[CHECK_LEN])
 {
-    const char *texts[] = {c->user, in->query, in->session, in->tree, in->tag, in->agent};
+    const char *texts[] = {c->user, in->query, in->session, in->tree,
+                           in->tag, in->agent, in->owner,   in->unarchived ? "unarchived" : NULL};
     int64_t numbers[] = {in->role, in->since, in->until};
     uint8_t hash[HASH_LEN];
     sha_begin(c->hasher);

@@ -66,10 +66,11 @@ static bool has_tag(finder *f, const session_row *s)
 static seen *seen_make(finder *f, const session_row *s, bool visible)
 {
     seen *v = arena_alloc(f->keep, sizeof *v);
-    const char *agent = f->in->agent;
+    const char *agent = f->in->agent, *owner = f->in->owner;
     *v = (seen){.no = s->no, .tree = s->tree, .head_id = s->head};
     v->open = s->id && !session_gone(&f->x, s) && visible;
     v->fits = v->open && (!agent || (s->agent && strcmp(s->agent, agent) == 0)) &&
+              (!owner || strcmp(s->owner, owner) == 0) && !(f->in->unarchived && s->archived) &&
               (!f->tag || has_tag(f, s));
     map_put(f->keep, &f->sessions, s->no, v);
     return v;
@@ -351,7 +352,7 @@ ramet_status see_begin(finder *f)
         user_begin(f, &mine, &g[PLACE]);
     if (f->in->role)
         g[ROLE] = (fts_scope){.letter = 'r', .numbers = &numbers_of[1], .n = 1};
-    f->check |= f->in->tag || f->in->agent;
+    f->check |= f->in->tag || f->in->agent || f->in->owner || f->in->unarchived;
     time_begin(f);
     f->scopes = g;
     f->n_scopes = N_SCOPES;

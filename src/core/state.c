@@ -8,6 +8,8 @@
  *       at most doubles, and a fold reads at most about twice the size of the state.
  *   S3  A branch names the last delta below its base, so a fork inherits without a walk.
  *   S4  Values are never decoded: they go out as the bytes that came in.
+ *   S5  The state of a session is that of its main log over that of its adk log, each folded by
+ *       itself: a key that main has is main's. Through a link it is main's alone.
  */
 #include "core/core.h"
 
@@ -237,6 +239,41 @@ void delta_write(cx *x, const branch_row *b, int64_t k, const char *json)
 
 /* --------------------------------------------------------------------- read */
 
+/* Adds what a log gives to what others have given; `but` (may be NULL) is a key that is left out.
+ */
+static void fold_join(fold *to, cx *x, int64_t tree, int64_t k, const char *but)
+{
+    fold log = {.a = to->a};
+    fold_walk(x, &log, tree, k);
+    for (size_t i = 0; i < log.items.n; i++)
+        if (log.items.items[i].value && (!but || strcmp(log.items.items[i].key, but) != 0))
+            fold_put(to, log.items.items[i].key, log.items.items[i].value);
+}
+
+/* Whether the caller may read the adk log itself. */
+static bool adk_open(cx *x, const session_row *s)
+{
+    session_row again;
+    bool may = session_open(x, s->id, NEED_CHANGE, &again) == RAMET_OK;
+    memset(&x->c->err, 0, sizeof x->c->err);
+    return may;
+}
+
+/* The deltas of ADK events, as far as the log goes when main has n entries. Members see them; the
+ * headers of requests, which kagent keeps in one of them and which may hold credentials, are for
+ * those alone who may read the log. */
+static ramet_status adk_fold(cx *x, const session_row *s, const branch_row *head, int64_t n,
+                             fold *to)
+{
+    branch_row adk;
+    cut_result cut = {.main = n};
+    if (!s->adk || share_only(x, s) || !branch_load(x, s->tree, s->adk, &adk))
+        return cx_status(x);
+    TRY(cut_beside(x, head, &adk, &(ramet_at){0}, &cut));
+    fold_join(to, x, s->tree, delta_before(x, &adk, cut.adk), adk_open(x, s) ? NULL : "headers");
+    return cx_status(x);
+}
+
 static ramet_status state_run(cx *x, const char *session, const char *entry_id, const char **json)
 {
     session_row s;
@@ -254,8 +291,12 @@ static ramet_status state_run(cx *x, const char *session, const char *entry_id, 
                              entry_id);
         n = pos + 1;
     }
-    *json = state_fold(x, s.tree, delta_before(x, &head, n));
-    return cx_status(x);
+    fold f = {.a = arena_new()};
+    fold_join(&f, x, s.tree, delta_before(x, &head, n), NULL);
+    ramet_status st = adk_fold(x, &s, &head, n, &f);
+    *json = fold_text(&f, x->a);
+    arena_free(f.a);
+    return st == RAMET_OK ? cx_status(x) : st;
 }
 
 ramet_status ramet_state(ramet_call *c, const char *session, const char *entry_id,

@@ -135,9 +135,12 @@ static ramet_status begin_append(cx *x, begin_job *j, branch_row *b)
     session_row s;
     turn_row t;
     TRY(session_open_brief(x, j->session, NEED_WRITE, &s, b));
-    if (turn_on(x, &s, s.head, &t))
-        return call_fail(x->c, RAMET_TURN_RUNNING_ALREADY, "session",
-                         "a turn runs on branch b%lld already: %s", (long long)s.head, t.shown.id);
+    if (turn_on(x, &s, s.head, &t)) {
+        call_fail(x->c, RAMET_TURN_RUNNING_ALREADY, "session",
+                  "a turn runs on branch b%lld already: %s", (long long)s.head, t.shown.id);
+        snprintf(x->c->err.subject, sizeof x->c->err.subject, "%s", t.shown.id);
+        return RAMET_TURN_RUNNING_ALREADY;
+    }
     if (!j->w.n)
         TRY(head_check(x, b, j->w.expected, j->w.given));
     TRY(append_do(x, &s, b, &j->w));

@@ -131,10 +131,7 @@ void memory_error(face_req *q, const char *id)
             memory_refuse(q, 403, "forbidden", "forbidden", NULL);
             return;
         }
-        memory_refuse(q, 404, "not_found",
-                      arena_printf(q->a, "attachment not found%s",
-                                   strchr(e->message, ' ') ? strrchr(e->message, ' ') : ""),
-                      NULL);
+        not_found(q, "attachment", e->subject);
         return;
     case RAMET_FORBIDDEN:
         memory_refuse(q, 403, "forbidden", "forbidden", NULL);
@@ -362,7 +359,7 @@ bool memory_level(face_req *q, const char *session, ramet_origin *out)
 
 /* The first entry of the parent that a fork does not have; NULL: it has none of it, or there is
  * none behind. */
-static const char *fork_anchor(face_req *q, const ramet_session *s)
+static const char *fork_anchor(ramet_call *c, arena *a, const ramet_session *s)
 {
     ramet_page page;
     if (!s->fork_entry_id || !s->parent_id)
@@ -370,48 +367,58 @@ static const char *fork_anchor(face_req *q, const ramet_session *s)
     if (s->fork_side == RAMET_BEFORE && is_plain_uuid(s->fork_entry_id))
         return s->fork_entry_id;
     ramet_entry *e;
-    if (ramet_entry_get(q->c, s->parent_id, 0, s->fork_entry_id, &e) != RAMET_OK)
+    if (ramet_entry_get(c, s->parent_id, 0, s->fork_entry_id, &e) != RAMET_OK)
         return NULL;
     if (s->fork_side == RAMET_BEFORE)
-        return memory_entry_id(q->a, e);
+        return memory_entry_id(a, e);
     ramet_read_in in = {.by_position = true, .position = e->position + 1, .limit = 1};
-    if (ramet_read(q->c, s->parent_id, &in, &page) != RAMET_OK || !page.n)
+    if (ramet_read(c, s->parent_id, &in, &page) != RAMET_OK || !page.n)
         return NULL;
-    return memory_entry_id(q->a, &page.entries[0]);
+    return memory_entry_id(a, &page.entries[0]);
+}
+
+bool memory_talk_fields(ramet_call *c, arena *a, json_writer *w, const ramet_session *s,
+                        bool detail, bool admin)
+{
+    ramet_origin from;
+    ramet_turn *turn = NULL;
+    if (ramet_origin_get(c, s->id, &from) != RAMET_OK)
+        return false;
+    const char *anchor = fork_anchor(c, a, s);
+    if (detail)
+        ramet_turn_running(c, s->id, &turn);
+    jw_kstr(w, "id", s->id);
+    jw_kstr(w, "title", s->title);
+    jw_kstr(w, "ownerUserId", s->owner);
+    if (admin && *from.client)
+        jw_kstr(w, "clientId", from.client);
+    if (s->agent.name)
+        jw_kstr(w, "agentId", s->agent.name);
+    jw_kraw(w, "metadata", s->metadata);
+    if (anchor)
+        jw_kstr(w, "forkedAtEntryId", anchor);
+    if (s->parent_id)
+        jw_kstr(w, "forkedAtConversationId", s->parent_id);
+    if (from.started_by)
+        jw_kstr(w, "startedByConversationId", from.started_by);
+    if (from.started_at)
+        jw_kstr(w, "startedByEntryId", from.started_at);
+    native_ktime(w, "createdAt", s->created);
+    native_ktime(w, "updatedAt", s->updated);
+    jw_kbool(w, "archived", s->archived);
+    jw_kstr(w, "accessLevel", ramet_level_name(from.level));
+    if (turn)
+        jw_kbool(w, "hasResponseInProgress", true);
+    return true;
 }
 
 bool memory_talk_write(face_req *q, const ramet_session *s, bool detail, bool admin)
 {
-    ramet_origin from;
-    ramet_turn *turn = NULL;
-    if (!memory_level(q, s->id, &from))
-        return false;
-    const char *anchor = fork_anchor(q, s);
-    if (detail)
-        ramet_turn_running(q->c, s->id, &turn);
     jw_object(&q->w);
-    jw_kstr(&q->w, "id", s->id);
-    jw_kstr(&q->w, "title", s->title);
-    jw_kstr(&q->w, "ownerUserId", s->owner);
-    if (admin && *from.client)
-        jw_kstr(&q->w, "clientId", from.client);
-    if (s->agent.name)
-        jw_kstr(&q->w, "agentId", s->agent.name);
-    jw_kraw(&q->w, "metadata", s->metadata);
-    if (anchor)
-        jw_kstr(&q->w, "forkedAtEntryId", anchor);
-    if (s->parent_id)
-        jw_kstr(&q->w, "forkedAtConversationId", s->parent_id);
-    if (from.started_by)
-        jw_kstr(&q->w, "startedByConversationId", from.started_by);
-    if (from.started_at)
-        jw_kstr(&q->w, "startedByEntryId", from.started_at);
-    native_ktime(&q->w, "createdAt", s->created);
-    native_ktime(&q->w, "updatedAt", s->updated);
-    jw_kbool(&q->w, "archived", s->archived);
-    jw_kstr(&q->w, "accessLevel", ramet_level_name(from.level));
-    if (turn)
-        jw_kbool(&q->w, "hasResponseInProgress", true);
+    if (!memory_talk_fields(q->c, q->a, &q->w, s, detail, admin)) {
+        memory_error(q, s->id);
+        return false;
+    }
     jw_end_object(&q->w);
     return true;
 }

@@ -57,6 +57,9 @@ bool memory_entries_write(face_req *q, const char *session, const ramet_entry *l
                           bool array);
 /* A conversation. detail: with hasResponseInProgress; admin: with clientId. */
 bool memory_talk_write(face_req *q, const ramet_session *s, bool detail, bool admin);
+/* The members of a conversation, into the open object. False: the call has failed. */
+bool memory_talk_fields(ramet_call *c, arena *a, json_writer *w, const ramet_session *s,
+                        bool detail, bool admin);
 /* The session that the path names. False: the answer is filled. */
 bool memory_session(face_req *q, ramet_call *c, const char *id, ramet_session **out);
 /* `limit`, or what it is otherwise. */
@@ -124,12 +127,16 @@ bool memory_file_sink(face_req *q, const void *bytes, size_t n);
  */
 bool memory_file_begin(face_req *q, const char *name, const char *type);
 memory_handler memory_file_about;
+/* The first entry that refers to an attachment; NULL: none does, or the caller may not see it. */
+const char *memory_file_entry(face_req *q, const char *id);
 /* The error of an attachment that is still being brought. */
 #define MEMORY_NOT_READY "attachment is not ready"
 /* Whether the route is one for administrators and auditors. */
 bool memory_is_admin(const face_req *q);
 memory_handler memory_admin_talks, memory_admin_talk_patch, memory_admin_entries,
-    memory_admin_entry, memory_admin_members, memory_admin_children, memory_admin_events;
+    memory_admin_entry, memory_admin_members, memory_admin_children, memory_admin_events,
+    memory_admin_search, memory_admin_files, memory_admin_file, memory_admin_file_get,
+    memory_admin_file_url, memory_admin_file_delete;
 memory_handler memory_search, memory_index, memory_unindexed, memory_events, memory_capabilities,
     memory_health;
 

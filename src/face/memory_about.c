@@ -46,7 +46,7 @@ void memory_capabilities(face_req *q)
     static const char *const security[] = {"encryption_enabled", "db_encryption_enabled",
                                            "attachment_encryption_enabled", NULL};
     if (!q->who.client && !q->who.admin && !q->who.auditor) {
-        memory_refuse(q, 403, "forbidden", "forbidden", NULL);
+        memory_refuse(q, 403, NULL, "client context or admin/auditor role required", NULL);
         return;
     }
     const char *store = ramet_shared(q->host->store) ? "postgres" : "sqlite";
@@ -74,6 +74,8 @@ void memory_capabilities(face_req *q)
 typedef struct feed {
     char *kinds, *channels, *types, *roles, *client; /* lists parted by commas; NULL: any */
     bool full, everybody;                            /* everybody: channels of all clients */
+    ramet *store;
+    char *user; /* whose conversations are described; NULL: the program's */
 } feed;
 
 static bool listed(const char *list, const char *word)
@@ -189,6 +191,35 @@ static void member_tell(const ramet_event *e, buf *out)
     frame_end(out, &w, e->number, true);
 }
 
+/* With detail=full, what the reader of the stream may see of the conversation now. */
+static void talk_describe(const feed *f, const ramet_event *e, json_writer *w)
+{
+    ramet_session *s;
+    arena *a = arena_new();
+    ramet_call *c = ramet_call_new(f->store, f->user, NULL);
+    buf b;
+    json_writer own;
+    buf_init(&b, SIZE_MAX / 4);
+    jw_init(&own, &b, 0);
+    jw_object(&own);
+    bool fine = ramet_session_get(c, e->session, &s) == RAMET_OK &&
+                memory_talk_fields(c, a, &own, s, true, f->everybody);
+    jw_end_object(&own);
+    json_doc d;
+    const char *text = fine ? one_line(a, b.p) : "{}";
+    if (json_parse(a, text, strlen(text), SIZE_MAX, &d, NULL)) {
+        const json_node *v;
+        for (const json_node *k = json_first(&d, &d.nodes[0]); k;
+             k = json_next(&d, &d.nodes[0], v)) {
+            v = json_next(&d, &d.nodes[0], k);
+            jw_kraw(w, json_text(a, &d, k), json_raw(a, &d, v));
+        }
+    }
+    buf_release(&b);
+    ramet_call_free(c);
+    arena_free(a);
+}
+
 static void feed_event(void *arg, const ramet_event *e, buf *out)
 {
     const feed *f = arg;
@@ -206,7 +237,9 @@ static void feed_event(void *arg, const ramet_event *e, buf *out)
                         : e->kind == RAMET_EVENT_DELETED                                ? "deleted"
                                                                                         : "updated";
     frame_begin(out, &w, event, "conversation", e);
-    if (e->archived)
+    if (f->full && e->kind != RAMET_EVENT_DELETED)
+        talk_describe(f, e, &w);
+    else if (e->archived)
         jw_kbool(&w, "archived", e->archived > 0);
     frame_end(out, &w, e->number, true);
 }
@@ -228,6 +261,7 @@ static void feed_free(void *arg)
     free(f->types);
     free(f->roles);
     free(f->client);
+    free(f->user);
     free(f);
 }
 
@@ -258,7 +292,9 @@ void memory_events(face_req *q)
                 .roles = list_read(q, "entry_roles"),
                 .client = xstrdup(q->who.client),
                 .full = detail && strcmp(detail, "full") == 0,
-                .everybody = memory_is_admin(q)};
+                .everybody = memory_is_admin(q),
+                .store = q->host->store,
+                .user = memory_is_admin(q) ? NULL : xstrdup(q->who.user)};
     face_feed words = {.hello = ": connected\n\n",
                        .pulse = ": keepalive\n\n",
                        .event = feed_event,

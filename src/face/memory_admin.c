@@ -6,6 +6,7 @@
 #include "face/memory.h"
 
 #include "base/util.h"
+#include "face/native.h"
 
 #include <string.h>
 
@@ -65,6 +66,127 @@ void memory_admin_entry(face_req *q)
     else if (!e)
         memory_error(q, session ? session : "");
 }
+
+void memory_admin_search(face_req *q)
+{
+    if (admin_call(q, false))
+        memory_search(q);
+}
+
+/* -------------------------------------------------------------- attachments */
+
+static void time_or_null(face_req *q, const char *key, int64_t us)
+{
+    if (us)
+        native_ktime(&q->w, key, us);
+    else
+        jw_kstr(&q->w, key, NULL);
+}
+
+static void file_write(face_req *q, const ramet_attachment *a, int64_t sharing)
+{
+    jw_object(&q->w);
+    jw_kstr(&q->w, "id", a->id);
+    jw_kstr(&q->w, "storageKey", a->sha256);
+    jw_kstr(&q->w, "filename", a->name);
+    jw_kstr(&q->w, "contentType", a->media_type);
+    jw_kint(&q->w, "size", a->size);
+    jw_kstr(&q->w, "sha256", a->sha256);
+    jw_kstr(&q->w, "userId", a->owner);
+    jw_kstr(&q->w, "entryId", a->expires ? NULL : memory_file_entry(q, a->id));
+    time_or_null(q, "expiresAt", a->expires);
+    native_ktime(&q->w, "createdAt", a->created);
+    jw_kstr(&q->w, "status", "ready");
+    jw_kbool(&q->w, "archived", false);
+    jw_kint(&q->w, "refCount", sharing);
+    jw_end_object(&q->w);
+}
+
+static ramet_attached status_read(face_req *q)
+{
+    const char *status = face_query(q, "status");
+    if (!status || strcmp(status, "all") == 0)
+        return RAMET_ATTACHED_ANY;
+    return strcmp(status, "linked") == 0     ? RAMET_ATTACHED_LINKED
+           : strcmp(status, "unlinked") == 0 ? RAMET_ATTACHED_UNLINKED
+                                             : RAMET_ATTACHED_EXPIRED;
+}
+
+/* The entry that the list is narrowed to. False: the answer is filled. */
+static bool entry_read(face_req *q, ramet_attachments_in *in)
+{
+    const char *id = face_query(q, "entryId");
+    if (!id)
+        return true;
+    const ramet_entry *e = memory_entry_anywhere(q->c, q->a, id, &in->session);
+    if (e) {
+        in->branch = e->branch;
+        in->position = e->position;
+        return true;
+    }
+    memory_refuse(q, 404, "not_found",
+                  arena_printf(q->a, "entry not found: %s", memory_lower(q->a, id)), NULL);
+    return false;
+}
+
+void memory_admin_files(face_req *q)
+{
+    const char *after = face_query(q, "afterCursor");
+    ramet_attachments_in in = {.owner = face_query(q, "userId"),
+                               .which = status_read(q),
+                               .after = after ? memory_lower(q->a, after) : NULL,
+                               .limit = memory_limit(q, 50)};
+    ramet_attachments page;
+    if (!admin_call(q, false) || !entry_read(q, &in))
+        return;
+    if (ramet_attachment_list(q->c, &in, &page) != RAMET_OK) {
+        memory_error(q, "");
+        return;
+    }
+    jw_object(&q->w);
+    jw_key(&q->w, "data");
+    jw_array(&q->w);
+    for (size_t i = 0; i < page.n; i++)
+        file_write(q, &page.items[i].attachment, page.items[i].sharing);
+    memory_page_end(q, page.more ? page.items[page.n - 1].attachment.id : NULL);
+}
+
+void memory_admin_file(face_req *q)
+{
+    const char *id = memory_lower(q->a, face_path(q, "attachmentId"));
+    ramet_attachments_in in = {.only = id};
+    ramet_attachments page;
+    if (!admin_call(q, false))
+        return;
+    if (ramet_attachment_list(q->c, &in, &page) != RAMET_OK) {
+        memory_file_error(q, id);
+    } else if (!page.n) {
+        memory_refuse(q, 404, NULL, arena_printf(q->a, "attachment not found: %s", id), NULL);
+    } else {
+        file_write(q, &page.items[0].attachment, page.items[0].sharing);
+        face_done(q);
+    }
+}
+
+void memory_admin_file_get(face_req *q)
+{
+    if (admin_call(q, false))
+        memory_file_get(q);
+}
+
+void memory_admin_file_url(face_req *q)
+{
+    if (admin_call(q, false))
+        memory_file_url(q);
+}
+
+void memory_admin_file_delete(face_req *q)
+{
+    if (admin_call(q, true))
+        memory_file_delete(q);
+}
+
+/* ------------------------------------------------------------------- events */
 
 /* Of everybody, told in the words of memory_events(). */
 void memory_admin_events(face_req *q)

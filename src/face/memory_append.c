@@ -33,7 +33,7 @@ static bool channel_read(face_req *q, const char *name, memory_new *n)
     for (size_t i = 0; i < 3 && !n->channel; i++)
         if (!name || strcasecmp(name, names[i]) == 0)
             n->channel = names[i];
-    return n->channel ? true : refuse_message(q, "unknown channel");
+    return n->channel ? true : refuse_message(q, "invalid channel");
 }
 
 static bool uuid_read(face_req *q, const json_doc *d, const json_node *o, const char *name,

@@ -22,9 +22,9 @@ static bool refuse(face_req *q, const char *field, const char *message)
 /* --------------------------------------------------------------------- search */
 
 typedef struct looking {
-    const char *query, *after;
+    const char *query, *after, *owner;
     int64_t limit;
-    bool entry, grouped;
+    bool entry, grouped, archived; /* owner, archived: for administrators */
 } looking;
 
 static bool type_known(const char *s, bool list)
@@ -60,12 +60,22 @@ static bool type_read(face_req *q)
     return !semantic;
 }
 
-static bool bool_read(face_req *q, const char *name, bool *out)
+static bool bool_read(face_req *q, const char *name, bool otherwise, bool *out)
 {
     const json_node *v = face_member(q, name);
-    *out = !v || json_is(v, JSON_TRUE);
+    *out = v ? json_is(v, JSON_TRUE) : otherwise;
     return !v || json_is(v, JSON_TRUE) || json_is(v, JSON_FALSE) ||
            refuse(q, name, "it is true or false");
+}
+
+/* Administrators search everybody's conversations, and get every entry that matches. */
+static bool admin_read(face_req *q, looking *l)
+{
+    l->owner = face_text(q, "userId");
+    if (l->owner && (!*l->owner || strlen(l->owner) > 255))
+        return refuse(q, "userId", "it has 1 to 255 bytes");
+    return bool_read(q, "includeEntry", true, &l->entry) &&
+           bool_read(q, "includeArchived", false, &l->archived);
 }
 
 static bool looking_read(face_req *q, looking *l)
@@ -77,8 +87,11 @@ static bool looking_read(face_req *q, looking *l)
         return refuse(q, "query", "it has 1 to 1000 characters");
     if (limit && (!json_int(&q->json, limit, &l->limit) || l->limit < 1 || l->limit > 1000))
         return refuse(q, "limit", "it must be between 1 and 1000");
-    return type_read(q) && bool_read(q, "includeEntry", &l->entry) &&
-           bool_read(q, "groupByConversation", &l->grouped);
+    if (memory_is_admin(q))
+        return admin_read(q, l);
+    l->archived = true;
+    return type_read(q) && bool_read(q, "includeEntry", true, &l->entry) &&
+           bool_read(q, "groupByConversation", true, &l->grouped);
 }
 
 typedef VEC(const char *) names;
@@ -168,8 +181,11 @@ void memory_search(face_req *q)
         refuse(q, "afterCursor", "it was not made by this search");
         return;
     }
-    ramet_search_in in = {
-        .query = l.query, .limit = SEARCH_PAGE, .cursor = l.after && end[1] ? end + 1 : NULL};
+    ramet_search_in in = {.query = l.query,
+                          .owner = l.owner,
+                          .unarchived = !l.archived,
+                          .limit = SEARCH_PAGE,
+                          .cursor = l.after && end[1] ? end + 1 : NULL};
     const char *next = NULL;
     jw_object(&q->w);
     jw_key(&q->w, "data");
@@ -201,7 +217,7 @@ static bool may_index(face_req *q)
         q->c = ramet_call_new(q->host->store, NULL, NULL);
         return true;
     }
-    memory_refuse(q, 403, "forbidden", "forbidden", NULL);
+    memory_refuse(q, 403, "forbidden", "indexer or admin role required", NULL);
     return false;
 }
 
@@ -242,6 +258,10 @@ void memory_index(face_req *q)
         list = json_get(&d, list, "entries");
     if (!json_is(list, JSON_ARRAY) || list->count > INDEX_MOST) {
         refuse(q, "entries", "it is a list of at most 1000");
+        return;
+    }
+    if (!list->count) {
+        memory_refuse(q, 400, NULL, "at least one entry required", NULL);
         return;
     }
     for (const json_node *v = json_first(&d, list); v; v = json_next(&d, list, v), n++)

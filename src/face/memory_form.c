@@ -357,8 +357,7 @@ void memory_file_post(face_req *q)
 
 /* ----------------------------------------------------------------- what is known of it */
 
-/* The entry that it was appended with; NULL: the caller may not see it. */
-static const char *entry_of(face_req *q, const char *id)
+const char *memory_file_entry(face_req *q, const char *id)
 {
     const char *session, *entry;
     ramet_entry *e;
@@ -380,7 +379,7 @@ void memory_file_about(face_req *q)
     if (st == RAMET_OK) {
         file_shown shown = shown_file(a);
         shown.created = a->created;
-        shown.entry = a->expires ? NULL : entry_of(q, id);
+        shown.entry = a->expires ? NULL : memory_file_entry(q, id);
         file_write(q, &shown);
         return;
     }

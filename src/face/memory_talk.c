@@ -21,7 +21,8 @@ static bool is(const char *s, const char *word)
 static void admin_filters(face_req *q, ramet_list_in *in, const char **archived)
 {
     const char *after = face_query(q, "archivedAfter"), *before = face_query(q, "archivedBefore");
-    in->owner = face_query(q, "ownerUserId");
+    const char *owner = face_query(q, "userId");
+    in->owner = owner ? owner : face_query(q, "ownerUserId");
     in->archived_from = INT64_MIN;
     in->archived_to = INT64_MAX;
     if (after)
@@ -223,7 +224,10 @@ void memory_talk_patch(face_req *q)
     } else {
         st = ramet_session_update(c, id, &in, &out);
     }
-    if (st != RAMET_OK)
+    if (st == RAMET_SESSION_NOT_FOUND && archived && !face_bool(q, "archived") && !s->archived)
+        memory_refuse(q, 409, NULL, arena_printf(q->a, "conversation is not archived: %s", id),
+                      NULL);
+    else if (st != RAMET_OK)
         memory_error(q, id);
     else if (memory_talk_write(q, out, true, false))
         face_done(q);

@@ -238,11 +238,17 @@ static bool viewer_sees(live *l, viewer *v, const ramet_event *e)
 {
     size_t slot = 0;
     bool deleted = e->kind == RAMET_EVENT_DELETED;
+    if (!v->c)
+        v->c = viewer_call(l->store, v);
+    /* A member sees his own removal, and nothing else of that session: such a look is not kept. */
+    if (e->member && !e->after) {
+        bool seen = ramet_event_seen(v->c, e);
+        ramet_call_reset(v->c);
+        return seen;
+    }
     for (const char *p = e->session; *p; p++)
         slot = slot * 31 + (uint8_t)*p;
     slot &= LOOKS - 1;
-    if (!v->c)
-        v->c = viewer_call(l->store, v);
     if (!v->looks[slot].session || v->looks[slot].deleted != deleted ||
         strcmp(v->looks[slot].session, e->session) != 0) {
         v->looks[slot].session = e->session;

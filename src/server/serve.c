@@ -685,7 +685,8 @@ static ramet_status agents_start(server *s, ramet_error *err)
 {
     char message[AGENT_MESSAGE];
     const server_config *cfg = s->cfg;
-    s->agents = agents_new(cfg->agents.items, cfg->agents.n, cfg->default_agent, message);
+    s->agents = agents_new(cfg->agents.items, cfg->agents.n, cfg->default_agent,
+                           strcmp(cfg->auth, "local") != 0, message);
     if (!s->agents)
         return start_fail(err, RAMET_INVALID, "agent", message);
     if (*cfg->title_agent && !agents_find(s->agents, cfg->title_agent))

@@ -43,12 +43,17 @@ typedef struct begin {
 
 /* ------------------------------------------------------------------ refusing */
 
+/* `turn`: the one that is in the way, for callers of the native API; NULL: none is. */
 static void refuse(face_req *q, ramet_status st, const char *field, const char *message,
                    const char *turn)
 {
     ramet_error e = {.status = st};
     snprintf(e.message, sizeof e.message, "%s", message);
     snprintf(e.field, sizeof e.field, "%s", field);
+    if (q->face && q->face->fail) {
+        face_error(q, &e);
+        return;
+    }
     buf_clear(&q->out);
     jw_init(&q->w, &q->out, 0);
     q->type = NULL;
@@ -67,11 +72,10 @@ static void refuse_running(face_req *q, const char *session)
 {
     ramet_error e = *ramet_call_error(q->c);
     ramet_turn *turn = NULL;
-    const char *colon = strrchr(e.message, ' ');
     ramet_status st = ramet_turn_running(q->c, session, &turn);
     refuse(q, e.status, e.field, e.message,
            st == RAMET_OK && turn ? turn->id
-           : colon                ? colon + 1
+           : *e.subject           ? e.subject
                                   : NULL);
 }
 

@@ -12,6 +12,14 @@
                       "key_id) VALUES($1,$2,$3,$4,$5,$6,$7,$8,0)")                                 \
     X(attachment_get, "SELECT id,sha,size,name,media_type,owner,created,expires "                  \
                       "FROM attachment WHERE id=$1")                                               \
+    /* A page of all, with what a list tells beside the row. */                                    \
+    X(attachment_page, "SELECT a.id,CASE WHEN EXISTS (SELECT 1 FROM attached r "                   \
+                       "WHERE r.attachment=a.id) THEN 1 ELSE 0 END,(SELECT count(*) "              \
+                       "FROM attachment o WHERE o.sha=a.sha) FROM attachment a WHERE a.id>$1 "     \
+                       "ORDER BY a.id LIMIT $2")                                                   \
+    X(attachment_beside, "SELECT a.id,CASE WHEN EXISTS (SELECT 1 FROM attached r "                 \
+                         "WHERE r.attachment=a.id) THEN 1 ELSE 0 END,(SELECT count(*) "            \
+                         "FROM attachment o WHERE o.sha=a.sha) FROM attachment a WHERE a.id=$1")   \
     X(attachment_del, "DELETE FROM attachment WHERE id=$1")                                        \
     X(attachment_used, "UPDATE attachment SET expires=0 WHERE id=$1 AND expires<>0")               \
     X(attachment_of_sha, "SELECT 1 FROM attachment WHERE sha=$1 LIMIT 1")                          \

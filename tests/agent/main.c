@@ -274,8 +274,8 @@ int main(int argc, char **argv)
         deflt = argv[2];
         first = 3;
     }
-    agents *set =
-        agents_new((const char *const *)argv + first, (size_t)(argc - first), deflt, message);
+    agents *set = agents_new((const char *const *)argv + first, (size_t)(argc - first), deflt,
+                             false, message);
     if (!set) {
         fprintf(stderr, "%s\n", message);
         return 2;

@@ -245,7 +245,8 @@ bool m_entry_equal(const m_entry *e, const ramet_entry_in *in);
 void m_branch_versions(const m_session *s, const m_branch *b, size_t at, m_list *out);
 m_branch *m_version_branch(const m_session *s, const m_entry *e); /* a switch to it goes there */
 size_t m_branches_shared(const m_branch *a, const m_branch *b);
-void m_path_state(const m_branch *b, size_t n, char *out, size_t size);
+/* The state when main has n entries: that of main over that of the adk log (may be NULL). */
+void m_path_state(const m_branch *b, size_t n, const m_branch *adk, char *out, size_t size);
 
 typedef struct m_sum {
     int64_t entries, input, output, cached;

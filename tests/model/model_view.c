@@ -91,10 +91,8 @@ static const char *delta_value(const char *delta, int key, size_t *len)
     return p;
 }
 
-void m_path_state(const m_branch *b, size_t n, char *out, size_t size)
+static void path_values(const m_branch *b, size_t n, const char *value[M_KEYS], size_t len[M_KEYS])
 {
-    const char *value[M_KEYS] = {0};
-    size_t len[M_KEYS] = {0}, used = 0;
     for (size_t i = 0; i < n; i++)
         for (int k = 0; b->path[i]->delta && k < M_KEYS; k++) {
             size_t l;
@@ -104,11 +102,25 @@ void m_path_state(const m_branch *b, size_t n, char *out, size_t size)
                 len[k] = l;
             }
         }
+}
+
+void m_path_state(const m_branch *b, size_t n, const m_branch *adk, char *out, size_t size)
+{
+    const char *value[M_KEYS] = {0}, *beside[M_KEYS] = {0};
+    size_t len[M_KEYS] = {0}, beside_len[M_KEYS] = {0}, used = 0, cut = 0;
+    path_values(b, n, value, len);
+    while (adk && cut < adk->n && (n == b->n || adk->path[cut]->main_len <= (int64_t)n))
+        cut++;
+    if (adk)
+        path_values(adk, cut, beside, beside_len);
     used += (size_t)snprintf(out, size, "{");
-    for (int k = 0; k < M_KEYS; k++)
-        if (value[k])
+    for (int k = 0; k < M_KEYS; k++) {
+        const char *v = value[k] ? value[k] : beside[k];
+        size_t l = value[k] ? len[k] : beside_len[k];
+        if (v)
             used += (size_t)snprintf(out + used, size - used, "%s\"k%d\":%.*s", used > 1 ? "," : "",
-                                     k, (int)len[k], value[k]);
+                                     k, (int)l, v);
+    }
     snprintf(out + used, size - used, "}");
 }
 

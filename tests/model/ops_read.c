@@ -372,7 +372,7 @@ static void state_read(world *w, const char *id, const char *at)
     world_judge(w, st, bad ? bad : M(OK));
     if (st || world_failed(w))
         return;
-    m_path_state(s->head, e ? (size_t)e->position + 1 : s->head->n, want, sizeof want);
+    m_path_state(s->head, e ? (size_t)e->position + 1 : s->head->n, s->adk, want, sizeof want);
     same_text(w, "state", got, want);
 }
 

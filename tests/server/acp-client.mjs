@@ -2,30 +2,39 @@
 //
 // acp-client.mjs: an ACP agent (a program) as the agent of sessions on a server.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test, finish, assert, eventually, start, call, scratch, slow } from './lib.mjs';
+import { test, finish, assert, eventually, start, call, scratch, slow, ramet } from './lib.mjs';
 import { TOLD } from './help/acp.mjs';
 
 const user = 'ada';
 /** A server with the told agent, and a folder for its sessions. */
-async function serve({ files = 'off', settings = '', env = {} } = {}) {
+async function serve({ files = 'off', settings = '', command = `${process.execPath} ${TOLD}`, env = {}, ...how } = {}) {
   const folder = scratch('folder');
-  const log = scratch('agent.log');
+  const log = scratch('agent.log'), pidsOf = scratch('agent.pids');
   mkdirSync(folder);
-  const server = await start({ args: ['--agent', `told=acp,command=${process.execPath} ${TOLD},files=${files}${settings}`],
-    env: { ACP_LOG: log, ...env } });
+  const { args = [], ...more } = how;
+  const server = await start({ args: ['--agent', `told=acp,command=${command},files=${files},env=ACP_*${settings}`, ...args],
+    env: { ACP_LOG: log, ACP_PIDS: pidsOf, ...env }, ...more });
   const lines = () => readFileSync(log, 'utf8').trim().split('\n').map((l) => JSON.parse(l));
   const got = (method) => lines().filter((m) => m.method === method);
-  const open = async (at = folder, more = {}) => (await call(server, 'POST', 'sessions', { user, json: { agent: { name: 'told', folder: at, ...more } } })).body.id;
-  const say = async (id, text, more = {}) => {
-    const r = await call(server, 'POST', `sessions/${id}/messages`, { user, json: { text, ...more } });
+  const pids = () => readFileSync(pidsOf, 'utf8').trim().split('\n').map(Number);
+  const open = async (at = folder, more = {}, as = { user }) => (await call(server, 'POST', 'sessions', { ...as, json: { agent: { name: 'told', folder: at, ...more } } })).body.id;
+  const say = async (id, text, more = {}, as = { user }) => {
+    const r = await call(server, 'POST', `sessions/${id}/messages`, { ...as, json: { text, ...more } });
     assert.equal(r.status, 200, r.text);
     return r.body;
   };
   const last = async (id) => (await call(server, 'GET', `sessions/${id}/entries`, { user })).body.entries.at(-1).text;
-  return { server, folder, got, log: lines, open, say, last };
+  const running = (id, as = { user }) => eventually(async () => assert.ok((await call(server, 'GET', `sessions/${id}`, as)).body.running));
+  const cancel = (id, as = { user }) => call(server, 'POST', `sessions/${id}/cancel`, { ...as, json: {} });
+  return { server, folder, got, log: lines, pids, open, say, last, running, cancel };
 }
+const folders = (n) => Array.from({ length: n }, () => { const at = scratch('folder'); mkdirSync(at); return at; });
+/** Whether the process table has it, as a zombie too. */
+const there = (pid) => existsSync(`/proc/${pid}`);
+/** Whether it runs: its parent may be one that does not reap. */
+const runs = (pid) => there(pid) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 
 test('a conversation, one process a folder, one inner session as long as it holds the history', async () => {
   const { folder, got, open, say, last } = await serve();
@@ -191,6 +200,125 @@ test('cancelled, failed, died and started again', async () => {
   assert.equal(got('initialize').length, 2);
 });
 
+test('a program that ends fails its turns at once, and its helpers hold nothing up', async () => {
+  const { server, got, folder, open, say, running } = await serve();
+  const [own, far] = [join(folder, 'own.pid'), join(folder, 'far.pid')];
+  const s = await open(), t = await open();
+  const waits = say(t, 'wait');
+  await eventually(() => assert.equal(got('session/prompt').length, 1));
+  await running(t);
+  const ended = await say(s, `say word; helper ${own}; helper ${far} detached; die`);
+  const pid = (path) => Number(readFileSync(path, 'utf8'));
+  try {
+    for (const turn of [ended, await waits]) {
+      assert.equal(turn.status, 'failed');
+      assert.match(turn.error, /program has ended with exit code 3/);
+    }
+    assert.equal((await say(s, 'say back')).status, 'done');
+    await eventually(() => assert.ok(!runs(pid(own)), 'a helper ends with its program'), 15000 * slow);
+    await say(s, `helper ${own}`);
+    await server.stop();
+    assert.ok(!runs(pid(own)), 'and with the server');
+    assert.ok(runs(pid(far)), 'this one is out of reach');
+  } finally {
+    process.kill(pid(far), 'SIGKILL');
+  }
+});
+
+test('a program that goes on after its output has ended is ended', async () => {
+  const { open, say } = await serve({ command: `sh ${script('exec 1>&-; exec sleep 1000')}` });
+  assert.match((await say(await open(), 'x')).error, /closed its output/);
+  const shell = await serve({ command: `sh ${script('echo $$ >> "$ACP_PIDS"; kill -9 $$')}` });
+  assert.match((await shell.say(await shell.open(), 'x')).error, /killed by SIGKILL/);
+  await eventually(() => assert.ok(!there(shell.pids()[0])), 10000 * slow);
+  const none = await serve({ command: '/no/such/program' });
+  assert.match((await none.say(await none.open(), 'x')).error, /cannot be started .* No such file/);
+});
+
+test('cancelling a turn while the program starts leaves those of others alone', async () => {
+  const hold = scratch('hold');
+  const { server, got, folder, open, say, running, cancel } = await serve({ env: { ACP_HOLD: hold } });
+  const bob = { user: 'bob' };
+  const s = await open(), t = await open(folder, {}, bob);
+  const first = call(server, 'POST', `sessions/${s}/messages`, { user, json: { text: 'say mine' } });
+  await running(s);
+  const second = say(t, 'say yours', {}, bob);
+  await running(t, bob);
+  await eventually(() => assert.equal(got('initialize').length, 1));
+  await cancel(s);
+  assert.equal((await first).body.status, 'cancelled');
+  await eventually(async () => assert.match((await call(server, 'GET', '/metrics')).text, /^ramet_turns_running 1$/m));
+  writeFileSync(hold, '');
+  assert.equal((await second).status, 'done');
+  assert.equal((await say(s, 'say again')).status, 'done');
+  assert.equal(got('initialize').length, 1, 'one program for all of it');
+});
+
+test('at most so many programs: idle ones make room, and a turn is refused when there are none', async () => {
+  const { got, pids, open, say, last, cancel, running } = await serve({ settings: ',programs=2' });
+  const [s, t, u] = await Promise.all(folders(3).map((at) => open(at)));
+  await say(s, 'one');
+  await say(t, 'two');
+  assert.equal((await say(u, 'three')).status, 'done');
+  assert.deepEqual(pids().map(there), [false, true, true], 'the one that was idle for longest has ended');
+  const waits = [say(t, 'wait'), say(u, 'wait')];
+  await eventually(() => assert.equal(got('session/prompt').length, 5));
+  const refused = await say(s, 'again');
+  assert.equal(refused.status, 'failed');
+  assert.match(refused.error, /all 2 programs of this agent are in use/);
+  await Promise.all([running(t), running(u)]);
+  await Promise.all([cancel(t), cancel(u)]);
+  await Promise.all(waits);
+  await eventually(async () => assert.equal((await say(s, 'again')).status, 'done'), 10000 * slow);
+  assert.match(await last(s), /User:\none\n.*\[again\]$/s, 'a new program gets the conversation');
+  assert.equal(pids().filter(there).length, 2);
+});
+
+test('programs that are idle or have ended are reaped; sessions go on with a new one', async () => {
+  const { pids, open, say, last } = await serve({ settings: ',idle_s=1' });
+  const s = await open();
+  await say(s, 'one');
+  await eventually(() => assert.ok(!there(pids()[0])), 20000 * slow);
+  assert.equal((await say(s, 'two')).status, 'done');
+  assert.match(await last(s), /User:\none\n.*\[two\]$/s);
+  const other = await serve();
+  await other.say(await other.open(), 'x');
+  process.kill(other.pids()[0], 'SIGKILL');
+  await eventually(() => assert.ok(!there(other.pids()[0])), 10000 * slow);
+});
+
+/** A script for sh. */
+function script(text) {
+  const path = scratch('script');
+  writeFileSync(path, `${text}\n`);
+  return path;
+}
+
+test('programs and terminals get neither secrets nor descriptors of the server', async () => {
+  const out = scratch('seen');
+  const look = `env > ${out}; ls -l /proc/$$/fd | cat >> ${out}`;
+  const { open, say, last } = await serve({ settings: ' NAMED,terminal=on', command: `sh ${script(`${look}; exec ${process.execPath} ${TOLD}`)}`,
+    args: ['--agent', 'ai=openai,url=http://127.0.0.1:1/v1,model=m,key=$MODEL_KEY'],
+    env: { MODEL_KEY: 'sk-very-secret', RAMET_TOKEN: 'other-secret', PGPASSWORD: 'third-secret', NAMED: 'yes', LC_TEST: 'kept' } });
+  const s = await open();
+  await say(s, 'hello');
+  const seen = readFileSync(out, 'utf8');
+  const shown = script('env; ls -l /proc/$$/fd');
+  await say(s, `term create ${JSON.stringify({ command: 'sh', args: [shown], env: [{ name: 'ASKED', value: 'v' }] })}; term wait_for_exit; term output`);
+  const said = JSON.parse((await last(s)).trim().split('\n').at(-1)).output;
+  assert.match(said, /^ASKED=v$/m);
+  for (const text of [seen, said]) {
+    assert.doesNotMatch(text, /secret|MODEL_KEY|RAMET_TOKEN|PGPASSWORD/);
+    assert.match(text, /^NAMED=yes$/m);
+    assert.match(text, /^LC_TEST=kept$/m);
+    assert.match(text, /^PATH=/m);
+    const fds = [...text.matchAll(/ (\d+) -> (.*)$/gm)].filter(([, n]) => Number(n) > 2).map(([, , what]) => what);
+    assert.deepEqual(fds.filter((f) => !/-script$/.test(f)), [], 'beside standard input, output and error, what the shell reads');
+  }
+  const r = await ramet(['serve', '--db', scratch('store.db'), '--listen', '127.0.0.1:0', '--agent', 'a=acp,command=x,env=OK A=b']);
+  assert.match(r.err, /env must name variables, and 'A=b' is no name/);
+});
+
 test('files: off by default, and never outside of the folder', async () => {
   const off = await serve();
   writeFileSync(join(off.folder, 'a'), 'text of a');
@@ -235,6 +363,42 @@ test('a folder outside of the roots is refused, also through a link', async () =
   assert.equal(got('initialize').length, 1);
 });
 
+test('roots that are not plain absolute paths are refused at the start', async () => {
+  for (const roots of ['/usr:..', 'usr', '/usr/../etc', '/usr/.', '/usr//bin', '/usr/', ':/usr', '/usr:'])
+    await assert.rejects(start({ args: ['--agent', `told=acp,command=true,roots=${roots}`] }), /roots must be absolute paths/, roots);
+  await assert.rejects(start({ args: ['--agent', 'told=acp,command=true,folder=here'] }), /folder must be an absolute path/);
+});
+
+test('a folder that becomes a link in mid-turn leads nowhere', async () => {
+  const root = scratch('root');
+  mkdirSync(join(root, 'in'), { recursive: true });
+  writeFileSync(join(root, 'in', 'hostname'), 'fine');
+  symlinkSync(join(root, 'in'), join(root, 'link'));
+  const { open, say, last } = await serve({ files: 'read', settings: `,roots=${root}` });
+  const t = await open(join(root, 'link'));
+  await say(t, `read ${root}/in/hostname`);
+  assert.match(await last(t), /fine/, 'a link within the roots leads to its folder');
+  const s = await open(join(root, 'in'));
+  await say(s, `run mv ${root}/in ${root}/old && ln -s /etc ${root}/in; read ${root}/in/hostname`);
+  assert.match(await last(s), /"code"/);
+});
+
+test('with keys and without roots, a session cannot choose a folder', async () => {
+  const db = scratch('store.db');
+  const made = await ramet(['--db', db, 'token', 'create', '--user', 'ada', '--json']);
+  assert.equal(made.code, 0, made.err);
+  const as = { token: JSON.parse(made.out).secret };
+  const [home] = folders(1);
+  const { open, say } = await serve({ files: 'write', settings: `,folder=${home}`, db, args: ['--auth', 'tokens'] });
+  for (const at of ['/etc', '/', join(home, '..'), '/no/such']) {
+    const r = await say(await open(at, {}, as), 'read /etc/passwd', {}, as);
+    assert.equal(r.status, 'failed', at);
+    assert.match(r.error, /no roots, so sessions cannot choose a folder/);
+  }
+  assert.equal((await say(await open(undefined, { folder: undefined }, as), 'hello', {}, as)).status, 'done', "the agent's own folder");
+  assert.equal((await say(await open(home, {}, as), 'hello', {}, as)).status, 'done', 'which may be named');
+});
+
 test('terminals: off by default; on, they run in the folder and end with it', async () => {
   const off = await serve();
   const s = await off.open();
@@ -259,6 +423,8 @@ test('terminals: off by default; on, they run in the folder and end with it', as
   assert.equal(refused.code, -32602);
   const [missing] = await lines('term create {"command":"/no/such/thing"}');
   assert.equal(missing.code, -32603);
+  const [, left] = await lines('term create {"command":"sh","args":["-c","setsid yes &"]}; term wait_for_exit');
+  assert.deepEqual(left, { exitCode: 0, signal: null }, 'what the command leaves behind does not hold it up');
   await say(t, 'term create {"command":"sleep","args":["1000.25"]}');
   await server.stop();
   assert.equal(execFileSync('sh', ['-c', 'pgrep -fx "sleep 1000.25" || true'], { encoding: 'utf8' }), '', 'nothing is left behind');

@@ -853,6 +853,15 @@ for (const prefix of ['', '_'])
     assert.equal(await new Promise((done) => link.on('close', done)), 0);
   });
 
+test('the agent has ended when its process has, whoever holds its output', async () => {
+  const e = await editor();
+  const s = await e.open(), path = scratch('pid');
+  const error = await e.fails('session/prompt', { sessionId: s, prompt: [{ type: 'text', text: `helper ${path} detached; die` }] });
+  process.kill(Number(readFileSync(path, 'utf8')), 'SIGKILL');
+  assert.match(error.message, /exit code 3/);
+  assert.equal((await e.closed).code, 3);
+});
+
 test('without an agent and without a conductor there is nobody', async () => {
   const r = await ramet(['acp', '--db', scratch('store.db')], { input: '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n' });
   assert.equal(JSON.parse(r.out).error.code, -32600);

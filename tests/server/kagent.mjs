@@ -530,6 +530,7 @@ test('camelCase and PascalCase events are read alike', async () => {
     assert.equal((await events(s, id, '&view=effective')).length, 1, `${id}: a rewind event of the runtime moves the head`);
     assert.equal((await events(s, id)).length, 4);
     assert.deepEqual((await ok(s, 'GET', `/api/sessions/${id}?view=effective`)).state, { n: 1 });
+    assert.deepEqual((await must(s, 'GET', `sessions/${id}/state`, { user: 'u1' })).state, { n: 1 }, 'natively, too');
   }
 });
 

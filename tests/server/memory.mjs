@@ -2,7 +2,7 @@
 //
 // memory.mjs: memory-service as its clients use it: conversations, entries, forks made by the first
 // entry, members, transfers, attachments, search, events and chat, with node's fetch.
-import { test, finish, start, assert, enc, eventually, frames } from './lib.mjs';
+import { test, finish, start, assert, enc, eventually, frames, sse } from './lib.mjs';
 import { randomUUID, createHash } from 'node:crypto';
 import http from 'node:http';
 
@@ -249,7 +249,7 @@ test('lists: modes, ancestry, archive, titles, pages', async () => {
   assert.equal((await page(s, 'r2')).data.length, 1);
   assert.deepEqual(await ids('?archived=only&ancestry=all'), ['kid', 'r2']);
   await ok(s, 200, 'PATCH', c('r2'), { archived: false });
-  await refused(s, 404, 'not_found', 'PATCH', c('r2'), { archived: false });
+  await refused(s, 409, 'conflict', 'PATCH', c('r2'), { archived: false });
   await ok(s, 200, 'PATCH', c('r1f'), { archived: true });
   assert.equal((await ok(s, 200, 'GET', c('r1'))).archived, true);
 });
@@ -484,7 +484,7 @@ test('search, index, unindexed, capabilities', async () => {
   assert.equal(left.data[0].entry.content[0].text, 'lisbon again');
   assert.equal((await ok(s, 200, 'GET', `/v1/conversations/unindexed?afterCursor=${left.afterCursor}`, undefined, dave)).data.length, 1);
   assert.equal((await page(s, 'q1')).data[0].indexedContent, 'w');
-  await refused(s, 403, 'forbidden', 'GET', '/v1/capabilities', undefined, bob);
+  await refused(s, 403, 'permission_denied', 'GET', '/v1/capabilities', undefined, bob);
   const can = await ok(s, 200, 'GET', '/v1/capabilities', undefined, agent('bob'));
   assert.equal(can.features.fulltext_search_enabled, true);
   assert.equal(can.features.private_source_urls_enabled, false);
@@ -501,6 +501,126 @@ test('events, live and replayed', async () => {
   const two = await append(s, 'ev', 'two');
   await append(s, 'hers', 'not his', {}, bob);
   assert.equal((await live)[0].data.entry, two.id);
+});
+
+test('a removed member hears of it, and nothing after; full events describe the conversation', async () => {
+  const s = await begin();
+  await append(s, 'ours', 'one');
+  await ok(s, 201, 'POST', `${c('ours')}/memberships`, { userId: 'bob', accessLevel: 'writer' });
+  const stream = await sse(s, '', { path: '/v1/events', headers: bob });
+  await ok(s, 204, 'DELETE', `${c('ours')}/memberships/bob`);
+  await append(s, 'ours', 'not for him');
+  await append(s, 'his', 'for him', {}, bob);
+  await stream.until((x) => x.events.some((e) => e.json.kind === 'entry'));
+  stream.close();
+  assert.deepEqual(stream.events.map(({ json }) => [json.event, json.kind, json.data.user ?? json.data.conversation]),
+    [['deleted', 'membership', 'bob'], ['created', 'conversation', 'his'], ['created', 'entry', 'his']]);
+  const again = await frames(s, '/v1/events?after=start&kinds=membership', 1, bob);
+  assert.equal(again.at(-1).event, 'deleted');
+  const full = frames(s, '/v1/events?detail=full&kinds=conversation', 2, alice);
+  await ok(s, 201, 'POST', '/v1/conversations', { id: 'new', title: 'A "new"\none', metadata: { a: 1 } });
+  await ok(s, 200, 'PATCH', c('new'), { archived: true });
+  const [made, changed] = await full;
+  assert.deepEqual([made.event, made.data.id, made.data.conversation, made.data.title, made.data.metadata], ['created', 'new', 'new', 'A "new"\none', { a: 1 }]);
+  assert.deepEqual([changed.event, changed.data.id, changed.data.archived], ['updated', 'new', true]);
+  assert.ok(!('clientId' in made.data));
+});
+
+test('administrators: conversations of one user, and the words of refusals', async () => {
+  const s = await begin();
+  for (const [id, who] of [['a1', alice], ['b1', bob], ['b2', bob]]) await append(s, id, `of ${id}`, {}, who);
+  const list = async (query) => (await ok(s, 200, 'GET', `/v1/admin/conversations?${query}`)).data.map((x) => x.id).sort();
+  assert.deepEqual(await list('userId=bob'), ['b1', 'b2']);
+  assert.deepEqual(await list('ownerUserId=bob'), ['b1', 'b2']);
+  assert.deepEqual(await list('userId=nobody'), []);
+  await refused(s, 409, 'conflict', 'PATCH', c('a1'), { archived: false });
+  await ok(s, 200, 'PATCH', c('a1'), { archived: true });
+  await refused(s, 404, 'not_found', 'PATCH', c('a1'), { archived: true });
+  await ok(s, 200, 'PATCH', c('a1'), { archived: false });
+  await refused(s, 403, 'forbidden', 'PATCH', c('a1'), { archived: false }, bob);
+  assert.equal((await refused(s, 400, 'invalid_request', 'GET', `${c('a1')}/entries?channel=none`)).error, 'invalid channel');
+  assert.equal((await refused(s, 400, 'invalid_request', 'POST', '/v1/conversations/index', [])).error, 'at least one entry required');
+  assert.equal((await refused(s, 400, 'invalid_request', 'POST', '/v1/conversations/index', { entries: [] })).error, 'at least one entry required');
+  for (const [method, path] of [['POST', '/v1/conversations/index'], ['GET', '/v1/conversations/unindexed']])
+    assert.equal((await refused(s, 403, 'forbidden', method, path, method === 'POST' ? [] : undefined, bob)).error, 'indexer or admin role required');
+  assert.equal((await refused(s, 403, 'permission_denied', 'GET', '/v1/capabilities', undefined, bob)).error, 'client context or admin/auditor role required');
+});
+
+test('administrators: search in the conversations of everybody', async () => {
+  const s = await begin();
+  await append(s, 'a1', 'walrus of alice');
+  await append(s, 'b1', 'walrus of bob', {}, bob);
+  await append(s, 'b1', 'another walrus of bob', {}, bob);
+  await append(s, 'b2', 'walrus put away', {}, bob);
+  await ok(s, 200, 'PATCH', c('b2'), { archived: true }, bob);
+  const path = '/v1/admin/conversations/search';
+  const find = async (more, who) => (await ok(s, 200, 'POST', path, { query: 'walrus', ...more }, who)).data;
+  const ids = (list) => list.map((h) => h.conversationId).sort();
+  assert.deepEqual(ids(await find({})), ['a1', 'b1', 'b1']);
+  assert.deepEqual(ids(await find({ includeArchived: true }, { Authorization: 'Bearer charlie' })), ['a1', 'b1', 'b1', 'b2']);
+  assert.deepEqual(ids(await find({ userId: 'bob' })), ['b1', 'b1']);
+  const [hit] = await find({ userId: 'alice' });
+  assert.match(hit.highlights, /<em>walrus<\/em>/);
+  assert.equal(hit.entry.content[0].text, 'walrus of alice');
+  assert.equal(hit.entryId, hit.entry.id);
+  assert.ok(!('entry' in (await find({ includeEntry: false }))[0]));
+  const seen = [];
+  for (let afterCursor = null, n = 0; n < 5; n++) {
+    const p = await ok(s, 200, 'POST', path, { query: 'walrus', limit: 1, ...(afterCursor ? { afterCursor } : {}) });
+    seen.push(...p.data.map((h) => h.entryId));
+    if (!(afterCursor = p.afterCursor)) break;
+  }
+  assert.equal(new Set(seen).size, 3, 'page by page');
+  await refused(s, 403, 'forbidden', 'POST', path, { query: 'walrus' }, bob);
+  for (const bad of [{}, { query: '' }, { query: 'x'.repeat(1001) }, { query: 'x', limit: 0 }, { query: 'x', limit: 1001 }, { query: 'x', includeArchived: 1 }, { query: 'x', userId: 'u'.repeat(256) }])
+    await refused(s, 400, 'validation_error', 'POST', path, bad);
+});
+
+test('administrators: attachments of everybody', async () => {
+  const s = await begin();
+  const put = async (name, text, who) => {
+    const form = new FormData();
+    form.append('file', new Blob([text], { type: 'text/plain' }), name);
+    const r = await fetch(`${s.url}/v1/attachments`, { method: 'POST', headers: who, body: form });
+    assert.equal(r.status, 201);
+    return (await r.json()).id;
+  };
+  const mine = await put('a.txt', 'same', alice), his = await put('b.txt', 'same', bob), free = await put('c.txt', 'other', bob);
+  const e = await ok(s, 201, 'POST', `${c('hers')}/entries`, { channel: 'history', contentType: 'history', content: [{ role: 'USER', text: 'see', attachments: [{ attachmentId: his }] }] }, bob);
+  const path = '/v1/admin/attachments';
+  const list = async (query = '', who = { Authorization: 'Bearer charlie' }) => (await ok(s, 200, 'GET', `${path}${query}`, undefined, who)).data;
+  const ids = async (query) => (await list(query)).map((a) => a.id);
+  assert.deepEqual(await ids(), [mine, his, free]);
+  assert.deepEqual(await ids('?userId=bob'), [his, free]);
+  assert.deepEqual(await ids('?status=linked'), [his]);
+  assert.deepEqual(await ids('?status=unlinked'), [mine, free]);
+  assert.deepEqual(await ids('?status=expired'), []);
+  assert.deepEqual(await ids(`?entryId=${e.id}`), [his]);
+  const first = await ok(s, 200, 'GET', `${path}?limit=2`);
+  assert.equal(first.afterCursor, his);
+  assert.deepEqual(await ids(`?limit=2&afterCursor=${his}`), [free]);
+  const got = await ok(s, 200, 'GET', `${path}/${his}`);
+  assert.deepEqual([got.id, got.filename, got.contentType, got.size, got.userId, got.entryId, got.expiresAt, got.refCount, got.archived],
+    [his, 'b.txt', 'text/plain', 4, 'bob', e.id, null, 2, false]);
+  assert.equal((await ask(s, 'GET', `${path}/${his}/content`)).text, 'same');
+  const { url } = await ok(s, 200, 'GET', `${path}/${his}/download-url`);
+  assert.equal((await ask(s, 'GET', url, undefined, {})).text, 'same');
+  await refused(s, 409, 'conflict', 'DELETE', `${path}/${his}`);
+  await refused(s, 403, 'forbidden', 'DELETE', `${path}/${free}`, undefined, { Authorization: 'Bearer charlie' });
+  await ok(s, 204, 'DELETE', `${path}/${free}`);
+  await refused(s, 404, 'not_found', 'GET', `${path}/${free}`);
+  await refused(s, 404, 'not_found', 'GET', `${path}?entryId=${randomUUID()}`);
+  for (const bad of ['?status=none', '?entryId=x', '?limit=0', '?limit=1001', '?afterCursor=x']) await refused(s, 400, 'invalid_request', 'GET', path + bad);
+  for (const at of ['', `/${his}`, `/${his}/content`, `/${his}/download-url`]) await refused(s, 403, 'forbidden', 'GET', path + at, undefined, bob);
+});
+
+test('chat is refused in the words of memory-service', async () => {
+  const s = await start({ args: [...admins, '--agent', 'echo=echo'] });
+  const slow = fetch(`${s.url}${c('busy')}/chat`, { method: 'POST', headers: { ...alice, 'Content-Type': 'application/json' }, body: JSON.stringify({ message: '/slow 60000\na b c' }) });
+  await eventually(async () => assert.equal((await ok(s, 200, 'GET', c('busy'))).hasResponseInProgress, true));
+  await refused(s, 409, 'conflict', 'POST', `${c('busy')}/chat`, { message: 'again' });
+  await ok(s, 200, 'DELETE', `${c('busy')}/response`);
+  await (await slow).text();
 });
 
 test('chat in one step, also in a fork', async () => {

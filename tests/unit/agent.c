@@ -17,7 +17,7 @@
 static agents *made(const char *const *texts, size_t n, const char *deflt)
 {
     char message[AGENT_MESSAGE] = "";
-    agents *set = agents_new(texts, n, deflt, message);
+    agents *set = agents_new(texts, n, deflt, false, message);
     cr_assert(set, "%s", message);
     return set;
 }
@@ -25,7 +25,7 @@ static agents *made(const char *const *texts, size_t n, const char *deflt)
 static void not_made(const char *text, const char *want)
 {
     char message[AGENT_MESSAGE] = "";
-    agents *set = agents_new(&text, 1, NULL, message);
+    agents *set = agents_new(&text, 1, NULL, false, message);
     cr_expect(!set, "'%s' was taken", text);
     cr_expect(strstr(message, want), "'%s': '%s' is not in '%s'", text, want, message);
     agents_free(set);
@@ -120,7 +120,7 @@ Test(agent, any_text_is_taken_or_refused)
             text[at] = alphabet[(size_t)rand_r(&seed) % (sizeof alphabet - 1)];
         char message[AGENT_MESSAGE] = "";
         const char *one = text;
-        agents *set = agents_new(&one, 1, NULL, message);
+        agents *set = agents_new(&one, 1, NULL, false, message);
         cr_assert(set || *message);
         agents_free(set);
     }

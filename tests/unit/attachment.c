@@ -16,6 +16,63 @@ TestSuite(attachment, .init = scratch_open, .fini = scratch_close);
 
 #define HELLO_SHA "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
 
+/* The ids of a list, in their order: numbers of `all`. */
+static const char *listed(ramet_attachments_in in, const char *const *all, size_t n, bool *more)
+{
+    static char text[64];
+    ramet_attachments out;
+    char *to = text;
+    ok(ramet_attachment_list(T.call, &in, &out));
+    for (size_t i = 0; i < out.n; i++)
+        for (size_t k = 0; k < n; k++)
+            if (strcmp(all[k], out.items[i].attachment.id) == 0)
+                *to++ = (char)('0' + k);
+    *to = 0;
+    *more = out.more;
+    return text;
+}
+
+Test(attachment, the_program_lists_those_of_everybody)
+{
+    bool more;
+    ramet_call *ann = as("ann"), *bob = as("bob");
+    make("s");
+    const char *all[4] = {upload(ann, "one"), upload(bob, "two"), upload(ann, "two"),
+                          upload(bob, "three")};
+    attach("s", "e", all[1]);
+    attach("s", "f", all[2]);
+    ramet_entry *e;
+    ok(ramet_entry_get(T.call, "s", 0, "f", &e));
+    cr_assert_str_eq(listed((ramet_attachments_in){0}, all, 4, &more), "0123");
+    cr_assert_not(more);
+    cr_assert_str_eq(listed((ramet_attachments_in){.limit = 2}, all, 4, &more), "01");
+    cr_assert(more);
+    cr_assert_str_eq(listed((ramet_attachments_in){.limit = 2, .after = all[1]}, all, 4, &more),
+                     "23");
+    cr_assert_not(more);
+    cr_assert_str_eq(listed((ramet_attachments_in){.owner = "bob"}, all, 4, &more), "13");
+    cr_assert_str_eq(listed((ramet_attachments_in){.which = RAMET_ATTACHED_LINKED}, all, 4, &more),
+                     "12");
+    cr_assert_str_eq(
+        listed((ramet_attachments_in){.which = RAMET_ATTACHED_UNLINKED}, all, 4, &more), "03");
+    cr_assert_str_eq(listed((ramet_attachments_in){.which = RAMET_ATTACHED_EXPIRED}, all, 4, &more),
+                     "");
+    cr_assert_str_eq(
+        listed((ramet_attachments_in){.session = "s", .branch = e->branch, .position = e->position},
+               all, 4, &more),
+        "2");
+    tick(2 * DAY);
+    cr_assert_str_eq(listed((ramet_attachments_in){.which = RAMET_ATTACHED_EXPIRED}, all, 4, &more),
+                     "03");
+    ramet_attachments out;
+    ok(ramet_attachment_list(T.call, &(ramet_attachments_in){.only = all[2]}, &out));
+    cr_assert_eq(out.items[0].sharing, 2);
+    refused_for(ann, RAMET_FORBIDDEN, "",
+                ramet_attachment_list(ann, &(ramet_attachments_in){0}, &out));
+    refused(RAMET_INVALID, "limit",
+            ramet_attachment_list(T.call, &(ramet_attachments_in){.limit = 1001}, &out));
+}
+
 Test(attachment, comes_in_pieces_and_is_kept_by_content)
 {
     ramet_upload *u;

@@ -3,11 +3,14 @@
  * base_child.c: programs that are spoken to, and their end.
  */
 #include "base/child.h"
+#include "base/lines.h"
 #include "base/util.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,21 +70,7 @@ Test(base_child, its_environment_and_its_standard_error)
     child_stop(&c, 5000, 1);
 }
 
-Test(base_child, what_cannot_be_started_says_why)
-{
-    child c;
-    const char *none[] = {"/no/such/program", NULL}, *argv[4];
-    cr_assert_not(start(&c, none, NULL));
-    cr_assert_eq(errno, ENOENT);
-    cr_assert(c.ended);
-    shell("true", argv);
-    cr_assert_not(start(&c, argv, "/no/such/folder"));
-    cr_assert_eq(errno, ENOENT);
-    child_stop(&c, 1, 1); /* nothing to stop */
-}
-
-/* Whether anybody of a group runs; who has ended and was not waited for by its new parent does not.
- */
+/* Whether a process of a group runs; one that waits to be reaped by its new parent does not. */
 static bool group_runs(pid_t group)
 {
     char path[300], state = 0;
@@ -98,6 +87,73 @@ static bool group_runs(pid_t group)
     }
     closedir(all);
     return found;
+}
+
+Test(base_child, it_inherits_no_descriptor_but_the_standard_ones)
+{
+    child c;
+    const char *argv[4];
+    int low = open("/dev/zero", O_RDONLY), high = fcntl(low, F_DUPFD, 500);
+    cr_assert(low > 2 && high >= 500);
+    shell("ls -l /proc/$$/fd | cat", argv);
+    cr_assert(start(&c, argv, NULL));
+    const char *text = hear(&c);
+    cr_assert_not_null(strstr(text, "0 -> "), "%s", text);
+    cr_assert_null(strstr(text, "/dev/zero"), "%s", text);
+    child_stop(&c, 5000, 1);
+}
+
+/* A helper in a session of its own cannot be ended, and holds the output open. */
+Test(base_child, its_exit_is_seen_while_a_helper_holds_its_output)
+{
+    child c;
+    const char *argv[4];
+    int helper = 0;
+    char text[64] = "", *line;
+    size_t n;
+    lines_in in;
+    shell("setsid sleep 100 2>/dev/null & echo $!; exit 4", argv);
+    cr_assert(start(&c, argv, NULL));
+    lines_in_init(&in, c.out, 64);
+    cr_assert_eq(poll(&(struct pollfd){.fd = c.exit_fd, .events = POLLIN}, 1, 60000), 1);
+    cr_assert_not(in.ended);
+    lines_read_rest(&in);
+    cr_assert(in.ended);
+    cr_assert_eq(lines_next(&in, &line, &n), LINE_WHOLE);
+    snprintf(text, sizeof text, "%s", line);
+    cr_assert_eq(sscanf(text, "%d", &helper), 1);
+    cr_assert(child_over(&c));
+    cr_assert_eq(WEXITSTATUS(c.status), 4);
+    cr_assert_eq(kill(c.pid, 0), 0, "its id is kept until it is stopped");
+    child_stop(&c, 60000, 1);
+    cr_assert_eq(kill(helper, SIGKILL), 0);
+    lines_in_release(&in);
+}
+
+/* A shell with job control puts each job into a group of its own. */
+Test(base_child, helpers_in_other_groups_of_its_session_end_with_it)
+{
+    child c;
+    const char *argv[] = {"bash", "-c", "set -m; sleep 100 >/dev/null 2>&1 & echo $!", NULL};
+    int helper = 0;
+    cr_assert(start(&c, argv, NULL));
+    cr_assert_eq(sscanf(hear(&c), "%d", &helper), 1);
+    cr_assert(getpgid(helper) != c.pid);
+    child_stop(&c, 60000, 60000);
+    cr_assert_not(group_runs(helper));
+}
+
+Test(base_child, what_cannot_be_started_says_why)
+{
+    child c;
+    const char *none[] = {"/no/such/program", NULL}, *argv[4];
+    cr_assert_not(start(&c, none, NULL));
+    cr_assert_eq(errno, ENOENT);
+    cr_assert(c.ended);
+    shell("true", argv);
+    cr_assert_not(start(&c, argv, "/no/such/folder"));
+    cr_assert_eq(errno, ENOENT);
+    child_stop(&c, 1, 1); /* nothing to stop */
 }
 
 /* One that ends at EOF, one that needs SIGTERM, one that needs SIGKILL. */

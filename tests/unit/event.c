@@ -229,7 +229,13 @@ Test(event, only_members_see_and_private_ones_stay_hidden)
     ramet_events_out out = read_as(eve, &(ramet_events_in){0});
     cr_assert_eq(out.next, ramet_event_last(T.store));
     ok(ramet_member_remove(T.call, "s", "bob"));
-    cr_assert_str_eq(told_to("bob", 0), "forked:own");
+    cr_assert_str_eq(told_to("bob", 0), "forked:own updated:s", "his own removal is the last");
+    all = read_after(all.next);
+    cr_assert_str_eq(all.items[0].member, "bob");
+    cr_assert(ramet_event_seen(bob, &all.items[0]));
+    cr_assert_not(ramet_event_seen(eve, &all.items[0]));
+    say("s", "b");
+    cr_assert_str_eq(told_to("bob", 0), "forked:own updated:s");
 }
 
 Test(event, the_end_of_a_session_is_seen_by_who_could_see_it)

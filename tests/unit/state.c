@@ -45,6 +45,60 @@ Test(state, folds_the_path)
     cr_assert_str_eq(state("s", NULL), state("s", "e"));
 }
 
+static void event(const char *session, const char *id, const char *json)
+{
+    ramet_append_out out;
+    ramet_entry_in in = {
+        .id = id, .role = RAMET_TOOL, .format = "adk", .body = "{}", .state_delta = json};
+    ok(ramet_append(T.call, session,
+                    &(ramet_append_in){.entries = &in, .n = 1, .log = RAMET_LOG_ADK}, &out));
+}
+
+static const char *state_as(ramet_call *c, const char *session, const char *entry)
+{
+    const char *json = NULL;
+    ok_for(c, ramet_state(c, session, entry, &json));
+    return json;
+}
+
+Test(state, the_deltas_of_adk_events_are_below_those_of_main)
+{
+    ramet_session *s;
+    make("s");
+    say("s", "a");
+    event("s", "e1", "{\"n\":1,\"own\":\"adk\"}");
+    delta("s", "b", "{\"own\":\"main\"}");
+    event("s", "e2", "{\"n\":2,\"own\":\"later\",\"gone\":1}");
+    event("s", "e3", "{\"gone\":null}");
+    cr_assert_str_eq(state("s", NULL), "{\"n\":2,\"own\":\"main\"}");
+    cr_assert_str_eq(state("s", "a"), "{\"n\":1,\"own\":\"adk\"}");
+    delta("s", "c", "{\"own\":null}");
+    cr_assert_str_eq(state("s", NULL), "{\"n\":2,\"own\":\"later\"}");
+    fork_at("s", "a", "f");
+    cr_assert_str_eq(state("f", NULL), "{\"n\":1,\"own\":\"adk\"}");
+    ok(ramet_rewind(T.call, "s", &(ramet_move_in){.at = {"a", RAMET_AFTER}}, &s, NULL));
+    cr_assert_str_eq(state("s", NULL), "{\"n\":1,\"own\":\"adk\"}");
+}
+
+Test(state, adk_deltas_are_for_members_and_headers_for_those_who_read_the_log)
+{
+    make("s");
+    delta("s", "a", "{\"m\":1}");
+    event("s", "e", "{\"headers\":{\"authorization\":\"secret\"},\"n\":1}");
+    join("s", "reader", RAMET_READER);
+    join("s", "writer", RAMET_WRITER);
+    const char *all = "{\"headers\":{\"authorization\":\"secret\"},\"m\":1,\"n\":1}";
+    cr_assert_str_eq(state("s", NULL), all);
+    cr_assert_str_eq(state_as(as("ann"), "s", NULL), all);
+    cr_assert_str_eq(state_as(as("writer"), "s", NULL), all);
+    cr_assert_str_eq(state_as(as("reader"), "s", NULL), "{\"m\":1,\"n\":1}");
+    ramet_share *link;
+    ok(ramet_share_add(T.call, "s", false, 0, &link));
+    ramet_call *guest = as("guest");
+    ok_for(guest, ramet_call_share(guest, link->token, NULL));
+    cr_assert_str_eq(state_as(guest, "s", NULL), "{\"m\":1}");
+}
+
 Test(state, a_rewind_and_a_fork_restore_it)
 {
     make("s");

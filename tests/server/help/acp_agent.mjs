@@ -8,6 +8,8 @@
 //   ACP_SETUP  JSON: joined to answers of new, load, resume and fork
 //   ACP_EARLY  its own fork replays the history before it answers, under the new id
 //   ACP_FORK   JSON of an error: what its own fork answers
+//   ACP_PIDS   its process id goes there, a line each
+//   ACP_HOLD   `initialize` is answered once this file exists
 //   ACP_ODD    words: early-new (commands are told before session/new is answered), null (load is answered
 //              with null), replay (resume replays), open (load of an unknown session opens an empty one)
 //
@@ -16,10 +18,12 @@
 // this prompt, each in brackets.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { execFileSync, spawn } from 'node:child_process';
 
 const caps = JSON.parse(process.env.ACP_CAPS ?? '{}');
 const setup = JSON.parse(process.env.ACP_SETUP ?? '{}');
 const keep = process.env.ACP_KEEP;
+if (process.env.ACP_PIDS) appendFileSync(process.env.ACP_PIDS, `${process.pid}\n`);
 const odd = (process.env.ACP_ODD ?? '').split(' ');
 const sessions = new Map(keep && existsSync(keep) ? JSON.parse(readFileSync(keep, 'utf8')) : []);
 const waits = new Map();
@@ -91,6 +95,13 @@ const steps = {
     const at = words.indexOf(' ');
     steps.say(s, JSON.stringify(await ask(words.slice(0, at), { sessionId: s.id, ...JSON.parse(words.slice(at + 1)) })));
   },
+  run: (s, words) => { execFileSync('sh', ['-c', words]); },
+  /** Starts a process that holds the standard output; its id goes to a file. `detached`: in a session of its own. */
+  helper: (s, words) => {
+    const [path, detached] = words.split(' ');
+    const child = spawn('sleep', ['1000'], { stdio: ['ignore', 'inherit', 'ignore'], detached: Boolean(detached) });
+    writeFileSync(path, String(child.pid));
+  },
   err: (s, words) => { process.stderr.write(`${words}\n`); },
   sleep: (s, ms) => sleep(Number(ms)),
   wait: (s) => new Promise((done) => cancels.set(s.id, done)),
@@ -125,7 +136,10 @@ const open = (params) => {
   return id;
 };
 const methods = {
-  initialize: () => ({ protocolVersion: 1, agentCapabilities: caps, agentInfo: { name: 'told', version: '1' } }),
+  initialize: async () => {
+    while (process.env.ACP_HOLD && !existsSync(process.env.ACP_HOLD)) await sleep(10);
+    return { protocolVersion: 1, agentCapabilities: caps, agentInfo: { name: 'told', version: '1' } };
+  },
   'session/new': (p) => {
     if (!Array.isArray(p.mcpServers)) throw new Refusal(-32602, 'Invalid params');
     if (p.cwd === '/login') throw new Refusal(-32000, 'Authentication required');
