@@ -39,10 +39,8 @@ enum { N_TESTS = sizeof tests / sizeof tests[0] };
 static void usage(void)
 {
     fprintf(stderr,
-            "usage: fault files|postgres|crash|power|vfs|stopped|full|damage|threads|processes|
-"
-            "             nodes|cut|lost-writes ... [options]
-"
+            "usage: fault files|postgres|crash|power|vfs|stopped|full|damage|threads|processes|\n"
+            "             nodes|cut|lost-writes ... [options]\n"
             "  --seed N     goes the same way again (the seed is printed)\n"
             "  --rounds N   kills in crash (50)\n"
             "  --all        every place in vfs and cut; many more in power and damage\n"
