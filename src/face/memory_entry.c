@@ -103,10 +103,8 @@ static bool channel_read(face_req *q, asked *a)
     for (size_t i = 0; i < 3; i++)
         if (strcasecmp(channel, names[i]) == 0)
             a->of.channel = names[i];
-    if (!a->of.channel) {
-        memory_refuse(q, 400, NULL, "invalid channel", NULL);
-        return false;
-    }
+    if (!a->of.channel)
+        return bad(q, "invalid channel");
     if (a->of.channel != names[0] && !q->who.client && !a->of.everybody) {
         memory_refuse(q, 403, "forbidden", "forbidden",
                       memory_detail(q, "message", "this channel needs a client id"));

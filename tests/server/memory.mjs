@@ -538,7 +538,7 @@ test('administrators: conversations of one user, and the words of refusals', asy
   await refused(s, 404, 'not_found', 'PATCH', c('a1'), { archived: true });
   await ok(s, 200, 'PATCH', c('a1'), { archived: false });
   await refused(s, 403, 'forbidden', 'PATCH', c('a1'), { archived: false }, bob);
-  assert.equal((await refused(s, 400, 'invalid_request', 'GET', `${c('a1')}/entries?channel=none`)).error, 'invalid channel');
+  assert.equal((await refused(s, 400, 'bad_request', 'GET', `${c('a1')}/entries?channel=none`)).error, 'invalid channel');
   assert.equal((await refused(s, 400, 'invalid_request', 'POST', '/v1/conversations/index', [])).error, 'at least one entry required');
   assert.equal((await refused(s, 400, 'invalid_request', 'POST', '/v1/conversations/index', { entries: [] })).error, 'at least one entry required');
   for (const [method, path] of [['POST', '/v1/conversations/index'], ['GET', '/v1/conversations/unindexed']])
