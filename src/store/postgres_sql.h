@@ -88,6 +88,8 @@
     X(branch_grow, "WITH done AS (UPDATE branch SET len=$3,tip=$4,touched=$5,run=1 "               \
                    "WHERE tree=$1 AND id=$2 AND tip=$6 AND live=$7 AND run=$8 RETURNING 1) "       \
                    "SELECT 1/count(*) FROM done")                                                  \
+    X(task_put, "WITH put AS (INSERT INTO task(id,tree,session,data,created,updated,deleted,at) "  \
+                TASK_PUT " RETURNING 1) SELECT 1/count(*) FROM put")                               \
     /* -- by time, where SQLite goes by number */                                                  \
     X(session_newest, "SELECT " SESSION_COLS " FROM session s WHERE (s.created,s.no)<($1,$2) "     \
                       "ORDER BY s.created DESC,s.no DESC LIMIT $3")                                \
