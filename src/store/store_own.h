@@ -15,6 +15,7 @@ typedef struct store_kind {
     void (*close)(store *s);
     ramet_status (*write)(store *s, store_op run, void *arg, char *message);
     ramet_status (*light)(store *s, store_op run, void *arg, char *message); /* NULL: as write */
+    ramet_status (*fence)(store *s, char *message); /* NULL: there is only one writer */
     db *(*read_begin)(store *s, ramet_status *st, char *message);
     /* NULL: as read_begin; nothing lies elsewhere. */
     db *(*page_begin)(store *s, int64_t *position, ramet_status *st, char *message);
