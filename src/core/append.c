@@ -169,6 +169,9 @@ static ramet_status append_run(cx *x, void *arg)
     for (size_t i = 0; i < j->n_again; i++)
         TRY(attachment_again(x, s.tree, &j->again[i]));
     TRY(append_do(x, &s, &b, &j->w));
+    /* Without a new entry nothing guards the session. */
+    if (j->task && !j->w.out->added && needs_serial(x))
+        return cx_status(x);
     keys_write(x, &s, &b, j->w.list, j->w.n);
     j->w.out->made = made;
     if (j->task)

@@ -6,6 +6,7 @@
 #include "core/files.h"
 #include "store/schema.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -419,20 +420,22 @@ typedef struct write_job {
     ramet_call *c;
     cx_op run;
     void *arg;
-    bool append, light;
+    bool append, light, revokes;
     const char *expect; /* session whose history must end in `head`; NULL: none */
     uint8_t head[HASH_LEN];
     ramet_once *once; /* may be NULL */
     int64_t event;    /* the last one it has written; 0 = none */
     branch_seen seen;
     answer_list answers;
+    tree_uses uses;
 } write_job;
 
 void cx_answers(cx *x, void *p, size_t n)
 {
     answer_list *l = x->answers;
-    if (!l || !p || l->n == sizeof l->at / sizeof *l->at)
+    if (!l || !p)
         return;
+    assert(l->n < sizeof l->at / sizeof *l->at);
     l->at[l->n].p = p;
     l->at[l->n++].size = n;
 }
@@ -483,15 +486,20 @@ static ramet_status write_run(db *d, void *arg)
     cx x = cx_of(j->c, d, true);
     x.seen = &j->seen;
     x.answers = &j->answers;
+    x.uses = &j->uses;
     /* It may run twice. */
     memset(&j->c->err, 0, sizeof j->c->err);
     answers_empty(&j->answers);
     j->seen = (branch_seen){.past = x.past};
+    j->uses.n = 0;
     if (!j->append)
         recent_forget(j->c->r->recent);
     ramet_status st = j->once ? once_run(&x, j->once, expect_run, j) : expect_run(&x, j);
     j->event = x.event;
-    return st;
+    if (st != RAMET_OK)
+        return st;
+    access_settle(&x);
+    return cx_status(&x);
 }
 
 static ramet_status write_do(ramet_call *c, write_job *job)
@@ -513,6 +521,8 @@ static ramet_status write_do(ramet_call *c, write_job *job)
     if (st == RAMET_OK) {
         lineage_keep(c->r->lineage, &job->seen);
         event_tell(c->r, job->event);
+        if (job->revokes && (st = store_fence(c->r->st, message)) != RAMET_OK)
+            call_fail(c, st, NULL, "%s", message);
     } else if (job->once) {
         job->once->repeated = false;
     }
@@ -522,6 +532,12 @@ static ramet_status write_do(ramet_call *c, write_job *job)
 ramet_status cx_write(ramet_call *c, cx_op run, void *arg)
 {
     write_job j = {.c = c, .run = run, .arg = arg};
+    return write_do(c, &j);
+}
+
+ramet_status cx_revoke(ramet_call *c, cx_op run, void *arg)
+{
+    write_job j = {.c = c, .run = run, .arg = arg, .revokes = true};
     return write_do(c, &j);
 }
 

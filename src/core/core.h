@@ -101,6 +101,13 @@ typedef struct entry_mark {
     uint8_t hash[HASH_LEN];
 } entry_mark;
 
+/* A tree whose rights a write relies on, or changes. */
+typedef struct tree_use {
+    int64_t tree;
+    bool changed;
+} tree_use;
+typedef VEC(tree_use) tree_uses;
+
 typedef struct cx {
     ramet *r;
     ramet_call *c;
@@ -118,6 +125,7 @@ typedef struct cx {
     struct branch_seen *seen;    /* while writing: for the lineage cache, after the commit */
     int64_t event;               /* number of the last event that was added */
     struct answer_list *answers; /* while writing */
+    tree_uses *uses;             /* while writing */
 } cx;
 
 /* Where an operation puts its answers. It may be run again, and then find that there is nothing to
@@ -139,6 +147,9 @@ ramet_status cx_done(cx *x, ramet_status st);
 /* Runs a write in the group transaction. `run` gets arg back. */
 typedef ramet_status (*cx_op)(cx *x, void *arg);
 ramet_status cx_write(ramet_call *c, cx_op run, void *arg);
+/* The same for one that takes a right away, or a session. It is answered when no write that relied
+ * on that can commit any more (core/rights.c); RAMET_BUSY: it is made, but such a write goes on. */
+ramet_status cx_revoke(ramet_call *c, cx_op run, void *arg);
 /* The same for one that changes nothing but the session that it appends to, or makes a new one
  * (core/recent.c). */
 ramet_status cx_append(ramet_call *c, cx_op run, void *arg);
@@ -417,18 +428,26 @@ void tip_note(cx *x, const branch_row *b);
 /* expected_head against a branch: RAMET_OK or RAMET_HEAD_MOVED. */
 ramet_status head_check(cx *x, const branch_row *b, const uint8_t *expected, bool given);
 
+/* ---- what a write relies on (core/rights.c) */
+
+/* Something has changed in sessions of a tree that a write relies on, their heads aside: who may
+ * do what, or what recent_get() gives. The stamp of the tree counts up at the end of the write. */
+void access_changed(cx *x, int64_t tree);
+/* The write relies on what the caller may do in that tree. Returns st. */
+ramet_status access_used(cx *x, int64_t tree, ramet_status st);
+/* A guarded write relies on what was read of a session (db_guarded()). */
+void access_guard(cx *x, const session_row *s);
+/* The last statements of a write that succeeded. */
+void access_settle(cx *x);
+/* For what no guard covers: true when the work has to be run again, in a transaction that sees all
+ * others; the caller returns. */
+bool needs_serial(cx *x);
+
 /* ---- sessions appended to of late (core/recent.c); only while writing. NULL does nothing. */
 struct recent *recent_new(void);
 void recent_free(struct recent *r);
 void recent_enter(struct recent *r, int64_t past); /* as lineage_enter() */
 void recent_forget(struct recent *r);              /* all of them */
-/* Something that recent_get() tells has changed in sessions of a tree, their heads aside. */
-void access_changed(cx *x, int64_t tree);
-/* What was read of a session still holds when this is committed (db_guarded()). */
-void access_guard(cx *x, const session_row *s);
-/* For what no guard covers: true when the work has to be run again, in a transaction that sees all
- * others; the caller returns. */
-bool needs_serial(cx *x);
 /* The session, the caller's level in its tree where it is known, and its head of main, as
  * session_open_brief() gives them. */
 bool recent_get(cx *x, const char *id, session_row *s, branch_row *head);

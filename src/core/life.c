@@ -131,7 +131,7 @@ ramet_status ramet_session_delete(ramet_call *c, const char *id, bool tree, bool
     delete_job j = {id, tree, dry_run, out};
     *out = (ramet_delete_out){0};
     if (!dry_run)
-        return cx_write(c, delete_run, &j);
+        return cx_revoke(c, delete_run, &j);
     cx x;
     if (!cx_read(&x, c))
         return c->err.status;

@@ -491,7 +491,7 @@ ramet_status ramet_archive(ramet_call *c, const char *session, bool archived, ra
 {
     archive_job j = {session, archived, out};
     *out = NULL;
-    ramet_status st = cx_write(c, archive_run, &j);
+    ramet_status st = cx_revoke(c, archive_run, &j);
     if (st != RAMET_OK)
         *out = NULL;
     return st;

@@ -170,7 +170,7 @@ static ramet_status member_put(ramet_call *c, const member_job *in)
     TRY(check_id(c, "user", j.user));
     if (j.level < RAMET_READER || j.level > RAMET_OWNER)
         return call_fail(c, RAMET_INVALID, "level", "%d is not a level", (int)j.level);
-    return cx_write(c, set_run, &j);
+    return cx_revoke(c, set_run, &j);
 }
 
 ramet_status ramet_member_set(ramet_call *c, const char *session, const char *user,
@@ -226,7 +226,7 @@ ramet_status ramet_member_remove(ramet_call *c, const char *session, const char 
 {
     TRY(check_id(c, "user", user));
     member_job j = {.session = session, .user = user};
-    return cx_write(c, remove_run, &j);
+    return cx_revoke(c, remove_run, &j);
 }
 
 ramet_status ramet_session_writable(ramet_call *c, const char *session)

@@ -86,31 +86,6 @@ void recent_forget(struct recent *r)
     pthread_mutex_unlock(&r->lock);
 }
 
-void access_changed(cx *x, int64_t tree)
-{
-    db_stmt *q = db_query(x->d, Q_tree_stamp);
-    q_int(q, 1, tree);
-    q_run(q);
-}
-
-void access_guard(cx *x, const session_row *s)
-{
-    if (!db_guarded(x->d))
-        return;
-    db_stmt *q = db_query(x->d, Q_guard_tree);
-    q_int(q, 1, s->tree);
-    q_int(q, 2, s->stamp);
-    q_guard(q);
-}
-
-bool needs_serial(cx *x)
-{
-    if (!db_guarded(x->d))
-        return false;
-    db_conflict(x->d);
-    return true;
-}
-
 static slot *slot_of(cx *x, const char *id)
 {
     uint32_t h = 2166136261u;

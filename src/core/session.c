@@ -167,7 +167,7 @@ static ramet_status session_opened(cx *x, const char *id, bool found, need what,
         TRY(cx_status(x));
         return call_fail(x->c, RAMET_SESSION_NOT_FOUND, "session", "there is no session %s", id);
     }
-    return access_check(x, s, what);
+    return access_used(x, s->tree, access_check(x, s, what));
 }
 
 ramet_status session_open(cx *x, const char *id, need what, session_row *s)
@@ -783,7 +783,7 @@ ramet_status ramet_session_update(ramet_call *c, const char *id, const ramet_ses
     if (in->visibility && *in->visibility != RAMET_TREE_VISIBLE && *in->visibility != RAMET_PRIVATE)
         return call_fail(c, RAMET_INVALID, "visibility", "visibility must be tree or private");
     TRY(check_hash(c, in->expected_head, j.expected, &j.given));
-    ramet_status st = cx_write(c, update_run, &j);
+    ramet_status st = (in->visibility || in->archived ? cx_revoke : cx_write)(c, update_run, &j);
     if (st != RAMET_OK)
         *out = NULL;
     return st;

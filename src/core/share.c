@@ -238,6 +238,7 @@ static ramet_status revoke_run(cx *x, void *arg)
     q = db_query(x->d, Q_share_del);
     q_text(q, 1, j->id);
     q_run(q);
+    access_changed(x, s.tree);
     return cx_status(x);
 }
 
@@ -245,7 +246,7 @@ ramet_status ramet_share_revoke(ramet_call *c, const char *session, const char *
 {
     TRY(check_id(c, "id", id));
     share_job j = {.session = session, .id = id};
-    return cx_write(c, revoke_run, &j);
+    return cx_revoke(c, revoke_run, &j);
 }
 
 static ramet_status prune_run(cx *x, void *arg)

@@ -90,6 +90,8 @@ void task_write(cx *x, const session_row *s, const ramet_task_in *in)
     db_stmt *q;
     /* The task of a session that is gone: it begins anew. */
     if (task_load(x, in->id, &t) && (t.tree != s->tree || t.session != s->no)) {
+        if (needs_serial(x))
+            return;
         q = db_query(x->d, Q_task_take);
         q_text(q, 1, in->id);
         q_run(q);
@@ -101,7 +103,7 @@ void task_write(cx *x, const session_row *s, const ramet_task_in *in)
     q_text(q, 4, in->data);
     q_int(q, 5, x->now);
     q_int(q, 6, in->at);
-    q_run(q);
+    q_guard(q);
 }
 
 void session_touch(cx *x, session_row *s)

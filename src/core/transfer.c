@@ -234,5 +234,5 @@ ramet_status ramet_transfer_delete(ramet_call *c, const char *id)
 ramet_status ramet_transfer_accept(ramet_call *c, const char *id)
 {
     TRY(check_id(c, "transfer", id));
-    return cx_write(c, accept_run, (void *)id);
+    return cx_revoke(c, accept_run, (void *)id);
 }

@@ -174,6 +174,16 @@ void q_run(db_stmt *q)
     q->e->run(q);
 }
 
+bool db_concurrent(const db *d)
+{
+    return d->e->hold != NULL;
+}
+
+void q_hold(db_stmt *q)
+{
+    q->e->hold(q);
+}
+
 void q_guard(db_stmt *q)
 {
     q->e->guard(q);

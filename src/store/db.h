@@ -120,6 +120,12 @@ bool q_row(db_stmt *q);
 void q_run(db_stmt *q);
 /* Runs one that must find, or change, a row: otherwise nothing of this transaction happens. */
 void q_guard(db_stmt *q);
+/* Whether others may write beside this one: there are several writers. */
+bool db_concurrent(const db *d);
+/* Runs, at the end of a write, one that must find its row as it was when the transaction began:
+ * otherwise the transaction is run again. Only where db_concurrent(); does nothing when nothing was
+ * written. */
+void q_hold(db_stmt *q);
 /* Ends the use before the last row. */
 void q_end(db_stmt *q);
 /* Where each read is a round trip, what is going to be read for many things can be asked for at

@@ -34,6 +34,7 @@ typedef struct db_engine {
     bool (*row)(db_stmt *q);
     void (*run)(db_stmt *q);
     void (*guard)(db_stmt *q);
+    void (*hold)(db_stmt *q); /* NULL: there is only one writer */
     void (*end)(db_stmt *q);
     /* NULL: a read is not waited for. */
     bool (*rehearse)(db *d);

@@ -459,6 +459,14 @@ static void engine_guard(db_stmt *q)
     engine_run(q);
 }
 
+static void engine_hold(db_stmt *base)
+{
+    pg_stmt *q = stmt_of(base);
+    pg *d = q->d;
+    if (q != &d->none && d->base.status == RAMET_OK && d->wrote)
+        link_stmt(d, q, FOR_NOTHING);
+}
+
 static void engine_conflict(db *base)
 {
     pg_of(base)->failure = FAILURE_CONFLICT;
@@ -538,6 +546,7 @@ const db_engine postgres_engine = {
     .row = engine_row,
     .run = engine_run,
     .guard = engine_guard,
+    .hold = engine_hold,
     .end = engine_end,
     .rehearse = ahead_begin,
     .rehearsed = ahead_end,

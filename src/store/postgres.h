@@ -13,6 +13,7 @@
  *   postgres_event.c   the sequencer of events
  *   postgres_replica.c read replicas
  *   postgres_bus.c     what processes tell each other
+ *   postgres_fence.c   waits for transactions that may have overlooked a commit
  *   postgres_node.c    which processes live, and who does what only one has to do
  *   store_pool.c       the pool (store/store.h)
  *   group_commit.c     guarded writes of many threads in one transaction
@@ -355,6 +356,11 @@ void bus_tell(bus *b, const char *text, size_t n);
 void bus_settle(bus *b, int ms);
 bool bus_hear(bus *b, bus_heard heard, void *arg);
 void bus_upto(bus *b, int64_t no, int ms);
+
+/* ---- postgres_fence.c: by a connection that is in no transaction */
+
+/* See store_fence(); until a time of time_mono_us(). */
+ramet_status fence_wait(pg *d, int64_t until);
 
 /* ---- postgres_node.c: all by a connection that is in no transaction */
 

@@ -82,6 +82,11 @@ static const merge merges[] = {
 #define MANY_PARAMS 64
 #define MANY_TEXT 8192
 
+/* How long a connection waits for a lock once such a write went over it. A revocation waits for the
+ * writes that are under way (postgres_fence.c), and a group for each of its own; whoever meets a
+ * lock that stays is run again, as a general transaction in the end. */
+#define BRIEF_MS "500"
+
 #define WHOLE_MOST 4 /* statements in one */
 #define P(n) (UINT64_C(1) << (n))
 
@@ -142,6 +147,7 @@ struct pg_batch {
     size_t n, cap, bytes;
     pg_stmt whole[N_WHOLES];
     pg_stmt *many[1 << N_MERGES]; /* by which merges have a part in it; NULL: not used yet */
+    bool brief;                   /* the connection waits for a lock as long as BRIEF_MS */
     bool knows;                   /* ... the types of this database: */
     Oid types[N_MERGES], arrays[N_MERGES];
 };
@@ -507,6 +513,11 @@ static bool many_gather(pg_batch *b, params *p, unsigned *mask)
 bool batch_ready(pg *d)
 {
     params p = {0};
+    if (!d->batch->brief) {
+        link_text(d, "SET lock_timeout=" BRIEF_MS, FOR_NOTHING);
+        link_sync(d);
+        d->batch->brief = true;
+    }
     return d->batch->knows || whole_of(d->batch, &p) || types_ask(d);
 }
 
@@ -542,7 +553,7 @@ bool batch_send(pg *d)
 
 void batch_forget(pg_batch *b)
 {
-    b->knows = false;
+    b->knows = b->brief = false;
     for (size_t i = 0; i < N_WHOLES; i++)
         b->whole[i].prepared = PG_NEW;
     for (size_t i = 0; i < 1 << N_MERGES; i++)

@@ -81,6 +81,9 @@
     X(turn_clear, "WITH gone AS (DELETE FROM turn WHERE tree=$1 AND session=$2 RETURNING id) "     \
                   "DELETE FROM dir USING gone g WHERE dir.id=g.id AND dir.kind=3")                 \
     /* -- guards: nothing divides by zero, so that the transaction fails there and then */         \
+    /* For a general transaction: refused when the row was changed since that began; whoever       \
+     * changes it waits for the commit. (KEY SHARE would do neither: a stamp is no key.) */        \
+    X(hold_tree, "SELECT 1 FROM tree WHERE tree=$1 FOR SHARE")                                     \
     X(guard_tree, "SELECT 1/count(*) FROM tree WHERE tree=$1 AND stamp=$2")                        \
     X(guard_fork, "SELECT 1/count(*) FROM (SELECT 1 FROM tree t JOIN branch b ON b.tree=t.tree "   \
                   "WHERE t.tree=$1 AND t.stamp=$2 AND b.id=$3 AND b.tip=$4 AND b.live=1 "          \
@@ -88,6 +91,8 @@
     X(branch_grow, "WITH done AS (UPDATE branch SET len=$3,tip=$4,touched=$5,run=1 "               \
                    "WHERE tree=$1 AND id=$2 AND tip=$6 AND live=$7 AND run=$8 RETURNING 1) "       \
                    "SELECT 1/count(*) FROM done")                                                  \
+    X(task_put, "WITH put AS (INSERT INTO task(id,tree,session,data,created,updated,deleted,at) "  \
+                TASK_PUT " RETURNING 1) SELECT 1/count(*) FROM put")                               \
     /* -- by time, where SQLite goes by number */                                                  \
     X(session_newest, "SELECT " SESSION_COLS " FROM session s WHERE (s.created,s.no)<($1,$2) "     \
                       "ORDER BY s.created DESC,s.no DESC LIMIT $3")                                \

@@ -61,6 +61,7 @@
     X(guard_tree, "SELECT 1 FROM tree WHERE tree=$1 AND stamp=$2")                                 \
     X(guard_fork, "SELECT 1 FROM tree t JOIN branch b ON b.tree=t.tree WHERE t.tree=$1 "           \
                   "AND t.stamp=$2 AND b.id=$3 AND b.tip=$4 AND b.live=1")                          \
+    X(hold_tree, "SELECT 1 FROM tree WHERE tree=$1")                                               \
     X(tree_del, "DELETE FROM tree WHERE tree=$1")                                                  \
     X(member_level, "SELECT level FROM member WHERE tree=$1 AND user_id=$2")                       \
     X(member_all, "SELECT user_id,level,created FROM member WHERE tree=$1 ORDER BY level DESC,user_id")    \

@@ -39,6 +39,12 @@ ramet_status store_write_guarded(store *s, store_op run, void *arg, char *messag
                                   : s->kind->write(s, run, arg, message);
 }
 
+ramet_status store_fence(store *s, char *message)
+{
+    message[0] = 0;
+    return s->kind->fence ? s->kind->fence(s, message) : RAMET_OK;
+}
+
 db *store_read_begin(store *s, ramet_status *st, char *message)
 {
     return s->kind->read_begin(s, st, message);

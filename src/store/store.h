@@ -60,6 +60,10 @@ ramet_status store_write(store *s, store_op run, void *arg, char *message);
  * committed together. When a guard fails, or it refuses, it is run again by store_write(). */
 ramet_status store_write_guarded(store *s, store_op run, void *arg, char *message);
 
+/* Called after a commit that others must not overlook: waits until no other transaction is left
+ * that may have overlooked it and can still commit. RAMET_BUSY: that takes too long. */
+ramet_status store_fence(store *s, char *message);
+
 /* A read connection inside a read transaction; NULL (and *st) on failure. */
 db *store_read_begin(store *s, ramet_status *st, char *message);
 /* The same, perhaps on a replica that has all that was written up to *position, which is raised to

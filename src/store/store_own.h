@@ -16,6 +16,7 @@ typedef struct store_kind {
     ramet_status (*write)(store *s, store_op run, void *arg, char *message);
     /* NULL: as write. */
     ramet_status (*write_guarded)(store *s, store_op run, void *arg, char *message);
+    ramet_status (*fence)(store *s, char *message); /* NULL: there is only one writer */
     db *(*read_begin)(store *s, ramet_status *st, char *message);
     /* NULL: as read_begin; nothing lies elsewhere. */
     db *(*page_begin)(store *s, int64_t *position, ramet_status *st, char *message);

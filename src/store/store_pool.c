@@ -295,6 +295,29 @@ static ramet_status pool_write(store *base, store_op run, void *arg, char *messa
     }
 }
 
+/* A connection that dies is replaced until the time is over: the answer depends on it. */
+static ramet_status pool_fence(store *base, char *message)
+{
+    pool_store *s = pool_of(base);
+    int64_t until = time_mono_us() + (int64_t)s->busy_ms * 1000;
+    for (;;) {
+        pg *d;
+        ramet_status st = take(s, false, &d, message);
+        if (st == RAMET_OK) {
+            st = fence_wait(d, until);
+            bool over = st == RAMET_OK || !d->lost;
+            if (st != RAMET_OK)
+                snprintf(message, 512, "%s", db_message(&d->base));
+            place_give(s, false, d);
+            if (over)
+                return st;
+        }
+        if (time_mono_us() > until)
+            return st;
+        sleep_uneven(6);
+    }
+}
+
 static ramet_status group_take(store *s, pg **out, char *message)
 {
     return take(pool_of(s), false, out, message);
@@ -487,6 +510,7 @@ static const store_kind pool_kind = {
     .close = pool_close,
     .write = pool_write,
     .write_guarded = pool_write_guarded,
+    .fence = pool_fence,
     .read_begin = pool_read_begin,
     .page_begin = pool_page_begin,
     .position = pool_position,

@@ -8,6 +8,12 @@
 /* clang-format off */
 #define TASK_COLS "t.id,t.tree,t.session,t.data,t.created,t.updated,t.deleted"
 
+/* A task is put again by its own session alone, and not after it was deleted. */
+#define TASK_PUT                                                                                   \
+    "VALUES($1,$2,$3,$4,$5,$5,0,$6) ON CONFLICT(id) DO UPDATE SET data=excluded.data,"             \
+    "updated=excluded.updated,at=excluded.at WHERE task.tree=excluded.tree AND "                   \
+    "task.session=excluded.session AND task.deleted=0"
+
 /* `most` and `least`: the functions of several values. A session runs one turn at a time, so the one
  * that began last ended last. */
 #define ACTIVE(most, least, from, where)                                                           \
@@ -42,9 +48,7 @@
     X(task_get, "SELECT " TASK_COLS ",s.id FROM task t "                                           \
                 "LEFT JOIN session s ON s.tree=t.tree AND s.no=t.session WHERE t.id=$1")           \
     X(task_put, "INSERT INTO task(id,tree,session,data,created,updated,deleted,at) "               \
-                "VALUES($1,$2,$3,$4,$5,$5,0,$6) ON CONFLICT(id) DO UPDATE SET tree=excluded.tree," \
-                "session=excluded.session,data=excluded.data,updated=excluded.updated,"            \
-                "at=excluded.at")                                                                  \
+                TASK_PUT)                                                                  \
     X(task_deleted, "UPDATE task SET deleted=$2 WHERE id=$1")                                      \
     X(task_take, "DELETE FROM task WHERE id=$1")                                                   \
     X(task_of_session, "SELECT " TASK_COLS " FROM task t WHERE t.tree=$1 AND t.session=$2 "        \
