@@ -234,6 +234,10 @@ RAMET_API void ramet_tidy(ramet *r);
 RAMET_API ramet_call *ramet_call_new(ramet *r, const char *user, const char *client);
 RAMET_API void ramet_call_reset(ramet_call *c); /* frees its answers, keeps who asks */
 RAMET_API void ramet_call_free(ramet_call *c);
+/* Lets reads of the call end early, with RAMET_STOP: `stop` is asked now and then while one runs, on
+ * its thread, and must not use the call. Writes are never stopped: what was begun is committed or
+ * refused. NULL: never. */
+RAMET_API void ramet_call_stop_when(ramet_call *c, bool (*stop)(void *arg), void *arg);
 RAMET_API const ramet_error *ramet_call_error(const ramet_call *c);
 /* The memory that a call's answers live in, for what is made of them (base/arena.h; of use only to
  * programs that are built with it). */

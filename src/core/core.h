@@ -75,6 +75,10 @@ struct ramet_call {
     } expect;
     ramet_error err;
     struct {
+        bool (*when)(void *arg); /* NULL: never */
+        void *arg;
+    } stop; /* of reads */
+    struct {
         bool on; /* the call holds a link to this session; what it still gives, share_gives() tells
                   */
         int64_t tree, session;

@@ -270,11 +270,19 @@ bool face_answer(face_req *q, ramet_status st)
     return true;
 }
 
+/* Reads for a client that has left are not worth finishing. */
+static bool client_gone(void *arg)
+{
+    const face_req *q = arg;
+    return q->gone && atomic_load_explicit(q->gone, memory_order_relaxed);
+}
+
 ramet_call *face_call(face_req *q)
 {
     if (q->c)
         return q->c;
     q->c = ramet_call_new(q->host->store, q->who.user, q->who.client);
+    ramet_call_stop_when(q->c, client_gone, q);
     if (q->who.share && ramet_call_share(q->c, q->who.share, NULL) != RAMET_OK) {
         face_error(q, ramet_call_error(q->c));
         return NULL;

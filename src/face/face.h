@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "ramet.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -278,6 +279,10 @@ struct face_req {
     void *user; /* of the route (an upload) */
     void (*user_free)(void *user);
     void *inner; /* of whoever speaks HTTP */
+    /* Set when nobody waits for the answer any more: reads of the store end then. NULL: that
+     * cannot be known. */
+    const atomic_bool *gone;
+    bool left; /* the client was gone before it was answered; by whoever speaks HTTP */
     const char *(*header)(face_req *q, const char *name);
     face_stream *(*stream_new)(face_req *q, size_t most); /* face_stream_new() */
 };

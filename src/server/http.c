@@ -61,6 +61,13 @@ static void buf_again(buf *b, size_t max)
     b->max = max;
 }
 
+/* An upload that is not wanted any more is answered in mid-body. */
+static void exchange_answered(exchange *x)
+{
+    answer_prepare(x);
+    atomic_store(&x->at, x->ended ? AT_ANSWER : AT_REFUSED);
+}
+
 /* The rest of an upload, then the request itself. */
 static void exchange_run(exchange *x)
 {
@@ -77,16 +84,43 @@ static void exchange_run(exchange *x)
     }
     if (wanted)
         x->to.run(q, x->to.arg);
-    answer_prepare(x);
-    /* An upload that is not wanted any more is answered in mid-body. */
-    atomic_store(&x->at, x->ended ? AT_ANSWER : AT_REFUSED);
+    exchange_answered(x);
+}
+
+/* Who asks, once. False: it is answered, or waits for its turn among the requests of that user. */
+static bool exchange_admit(exchange *x, bool *queued)
+{
+    face_req *q = &x->q;
+    *queued = false;
+    if (!x->admitted) {
+        x->admitted = true;
+        if (x->to.admit && !x->to.admit(q, x->to.arg))
+            return false;
+        *queued = !pool_claim(x->h->cfg.pool, &x->job, work_of(q, true), work_client(q));
+    }
+    return !*queued;
 }
 
 static void exchange_job(pool_job *job)
 {
     exchange *x = (exchange *)((char *)job - offsetof(exchange, job));
     struct MHD_Connection *conn = x->conn;
-    exchange_run(x);
+    peer *p = x->p;
+    bool queued = false;
+    if (!atomic_load(&p->gone)) {
+        if (exchange_admit(x, &queued))
+            exchange_run(x);
+        else if (!queued)
+            exchange_answered(x);
+    }
+    if (queued)
+        return; /* another thread may have it already */
+    wait_end(p);
+    x->q.left = atomic_load(&p->gone);
+    if (x->q.left) {
+        x->q.status = 0;
+        atomic_store(&x->at, AT_GONE);
+    }
     MHD_resume_connection(conn);
 }
 
@@ -121,6 +155,7 @@ static exchange *exchange_begin(http *h, peer *p, struct MHD_Connection *conn)
     q->inner = x;
     q->header = request_header;
     q->stream_new = http_stream_new;
+    q->gone = &p->gone;
     x->job.run = exchange_job;
     q->start_us = time_mono_us();
     jw_init(&q->w, &q->out, 0);
@@ -181,6 +216,7 @@ static bool header_route(exchange *x, const char *method, const char *version)
     face_req *q = &x->q;
     http *h = x->h;
     bool fine = target_read(x, method, version);
+    x->http11 = strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
     if (atomic_load_explicit(&h->stopping, memory_order_relaxed)) {
         x->close = true;
         face_fail(q, 503, "stopping", NULL, "the server is going down");
@@ -244,7 +280,8 @@ static enum MHD_Result to_pool(exchange *x)
     peer_unlimit(x->p);
     MHD_suspend_connection(x->conn);
     atomic_store(&x->at, AT_POOL);
-    pool_put(x->h->cfg.pool, &x->job);
+    wait_begin(x->p, x->http11);
+    pool_put(x->h->cfg.pool, &x->job, work_of(&x->q, x->admitted), work_client(&x->q));
     return MHD_YES;
 }
 
@@ -340,6 +377,8 @@ static enum MHD_Result on_access(void *cls, struct MHD_Connection *conn, const c
         return *size ? body_drop(x, size) : MHD_NO;
     case AT_ANSWER:
         return answer_send(x);
+    case AT_GONE:
+        return MHD_NO;
     default:
         return MHD_YES;
     }

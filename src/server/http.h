@@ -25,6 +25,9 @@ typedef struct http http;
 
 /* What a request is run by. */
 typedef struct http_target {
+    /* Finds out who asks, on a thread of the pool. False: the answer is filled. NULL: nobody has
+     * to be known. Threads are shared between the users that it finds. */
+    bool (*admit)(face_req *q, void *arg);
     void (*run)(face_req *q, void *arg); /* fills the answer */
     void *arg;
     bool quick;      /* may run on the worker */

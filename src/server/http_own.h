@@ -8,6 +8,7 @@
  *   http_answer.c  the answer: headers, compression, conditions
  *   http_peer.c    connections: how many, from where, and for how long
  *   http_stream.c  bodies that go on
+ *   http_wait.c    clients that leave before their answer
  *
  * An exchange is owned by one thread at a time: by the worker of its connection, or, while that is
  * suspended, by a thread of the pool. `at` says by whom; it is handed over by pool_put() and by
@@ -19,6 +20,7 @@
 #include "server/http.h"
 #include "server/pool.h"
 #include "server/stream.h"
+#include "server/work.h"
 
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -52,7 +54,15 @@ typedef struct peer {
     bool mine;   /* of the acceptor: not a worker's, or not yet */
     bool h2;     /* it was handed on; `fd` is a second descriptor of the socket */
     bool door;   /* it came by the second address */
+    _Atomic int wait;    /* WAIT_*: see http_wait.c */
+    atomic_bool gone;    /* it left while its request was in the pool */
+    bool interim;        /* an interim response may be sent to it */
+    bool probed;         /* ... and was */
+    int64_t waits_since; /* that its request is in the pool */
 } peer;
+
+/* Whether the request of a connection is in the pool. */
+enum { WAIT_NONE, WAIT_POOL, WAIT_PROBED };
 
 typedef enum {
     AT_HEADER,  /* the request line is there */
@@ -60,7 +70,8 @@ typedef enum {
     AT_REFUSED, /* answered before the body, which is read and dropped before the answer is sent */
     AT_LINGER,  /* the answer is on the wire; what still comes is dropped */
     AT_POOL,    /* a thread of the pool has it */
-    AT_ANSWER   /* to be answered */
+    AT_ANSWER,  /* to be answered */
+    AT_GONE     /* its client has left: it is not answered */
 } exchange_at;
 
 struct exchange {
@@ -78,6 +89,8 @@ struct exchange {
     int64_t handed_us; /* given to the pool */
     int64_t paused_us; /* time in the pool: not the client's */
     bool ended;        /* the body is whole */
+    bool admitted;     /* its user is known, as far as it needs one */
+    bool http11;
     bool chunked;
     bool expects;      /* waits for 100 Continue */
     bool gzip_ok;      /* Accept-Encoding */
@@ -153,6 +166,13 @@ void watch_start(http *h);
 void watch_stop(http *h);
 /* Ends idle connections, or all; returns how many are busy. */
 size_t peers_end(http *h, bool all);
+
+/* http_wait.c */
+/* Around the time that the request of a connection is in the pool. `interim`: the client speaks
+ * HTTP/1.1, and skips interim responses. */
+void wait_begin(peer *p, bool interim);
+void wait_end(peer *p);
+void wait_look(peer *p, int64_t now); /* the watcher's: sets `gone` */
 
 /* http_stream.c */
 face_stream *http_stream_new(face_req *q, size_t most);

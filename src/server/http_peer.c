@@ -236,8 +236,10 @@ static void *watch_main(void *arg)
     pthread_mutex_lock(&h->lock);
     while (!h->watch_stop) {
         int64_t now = now_coarse();
-        for (peer *p = h->peers; p; p = p->next)
+        for (peer *p = h->peers; p; p = p->next) {
             peer_look(p, now);
+            wait_look(p, now);
+        }
         struct timespec until = time_after(WATCH_MS * INT64_C(1000));
         pthread_cond_timedwait(&h->watch_wake, &h->lock, &until);
     }

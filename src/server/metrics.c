@@ -53,7 +53,7 @@ struct metrics {
     size_t n_faces, n_routes;
     cell *copies[COPIES];
     cell forks[FACES_MAX + 1][FORK_TYPES];
-    cell rewinds, switches;
+    cell rewinds, switches, cancelled;
     int64_t started_us;
 
     pthread_mutex_t lock; /* guards what follows */
@@ -135,6 +135,8 @@ void metrics_count(metrics *m, const char *what, const char *type, const char *f
         add(&m->rewinds, 1);
     } else if (strcmp(what, "switch") == 0) {
         add(&m->switches, 1);
+    } else if (strcmp(what, "cancelled") == 0) {
+        add(&m->cancelled, 1);
     } else if (strcmp(what, "fork") == 0) {
         int kind = type ? ramet_fork_type_parse(type) : RAMET_EXPLICIT;
         size_t at = 0;
@@ -245,6 +247,13 @@ static void latencies_write(metrics *m, buf *out)
         buf_printf(out, "%s_sum{%s} %.6f\n", name, labels, (double)sum / 1e6);
         buf_printf(out, "%s_count{%s} %lld\n", name, labels, (long long)all);
     }
+}
+
+static void cancelled_write(metrics *m, buf *out)
+{
+    one(out, "ramet_requests_cancelled_total", "counter",
+        "Requests that were not run, or whose reads were stopped, because their client had left.",
+        m->cancelled);
 }
 
 static void moves_write(metrics *m, buf *out)
@@ -383,6 +392,7 @@ void metrics_write(metrics *m, http *h, rpc_server *r, live *l, turns *t, ramet 
     buf_printf(out, "ramet_build_info{version=\"%s\"} 1\n", RAMET_VERSION);
     requests_write(m, out);
     latencies_write(m, out);
+    cancelled_write(m, out);
     moves_write(m, out);
     store_write(m, store, out);
     live_write(l, h, r, out);

@@ -71,7 +71,7 @@ static void call_leave(rpc *r)
         return;
     r->job.run = late_run;
     if (r->m && memory_call_late(r) && pool_enter(r->s->cfg.pool))
-        pool_put(r->s->cfg.pool, &r->job);
+        pool_put(r->s->cfg.pool, &r->job, WORK_WRITE, work_client(&r->q));
     else
         call_free(r);
 }
@@ -177,9 +177,15 @@ void call_pool(rpc *r, rpc_step *next)
     r->next = next;
     r->job.run = job_run;
     if (pool_enter(r->s->cfg.pool))
-        pool_put(r->s->cfg.pool, &r->job);
+        pool_put(r->s->cfg.pool, &r->job, WORK_SHORT, work_client(&r->q));
     else
         call_finish(r, RPC_UNAVAILABLE, "the server is going down", false);
+}
+
+bool call_claim(rpc *r, rpc_step *next)
+{
+    r->next = next;
+    return pool_claim(r->s->cfg.pool, &r->job, work_of(&r->q, true), work_client(&r->q));
 }
 
 static void on_received(rpc *r, bool fine)
@@ -289,6 +295,7 @@ static void request_begin(rpc *r, char *path)
 {
     face_req *q = &r->q;
     q->inner = r;
+    q->gone = &r->cancelled;
     q->host = r->s->cfg.host;
     q->header = call_header;
     q->start_us = time_mono_us();

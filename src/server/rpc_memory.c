@@ -36,6 +36,7 @@ static bool wanted(rpc *r)
 {
     if (!atomic_load(&r->cancelled))
         return true;
+    r->q.left = true;
     call_finish(r, RPC_CANCELLED, "", false);
     return false;
 }
@@ -49,10 +50,9 @@ static bool admitted(rpc *r)
 static void run(rpc *r)
 {
     face_req *q = &r->q;
-    if (!admitted(r))
-        return;
     if (!q->route->sink || !q->body.n || r->s->cfg.sink(q, q->body.p, q->body.n))
         r->s->cfg.run(q, r->s->cfg.arg);
+    q->left = atomic_load(&r->cancelled);
 }
 
 /* -------------------------------------------------------------------------- uploads */
@@ -232,6 +232,8 @@ static void step_events(rpc *r)
 
 /* --------------------------------------------------------------------------- a call */
 
+static void step_run(rpc *r);
+
 static void step_first(rpc *r)
 {
     face_req *q = &r->q;
@@ -256,6 +258,25 @@ static void step_first(rpc *r)
             answer_error(r);
         return;
     }
+    if (!admitted(r))
+        answer_error(r);
+    else if (call_claim(r, step_run))
+        step_run(r);
+}
+
+void memory_call_begin(rpc *r)
+{
+    r->q.stream_new = events_new;
+    call_receive(r, step_first);
+}
+
+/* It may have waited for its turn. */
+static void step_run(rpc *r)
+{
+    const face_req *q = &r->q;
+    rpc_kind kind = memory_rpc_kind(r->m);
+    if (!wanted(r))
+        return;
     run(r);
     if (kind == RPC_DOWNLOAD)
         download_begin(r);
@@ -265,12 +286,6 @@ static void step_first(rpc *r)
         call_send(r, false, events_sent);
     else
         answer_error(r);
-}
-
-void memory_call_begin(rpc *r)
-{
-    r->q.stream_new = events_new;
-    call_receive(r, step_first);
 }
 
 void memory_call_closed(rpc *r)

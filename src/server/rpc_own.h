@@ -18,6 +18,7 @@
 #include "face/memory_grpc.h"
 #include "server/rpc.h"
 #include "server/stream.h"
+#include "server/work.h"
 
 #include <grpc/byte_buffer.h>
 #include <grpc/grpc.h>
@@ -89,6 +90,9 @@ void call_receive(rpc *r, rpc_step *next);
 void call_receive_here(rpc *r, rpc_step *next);
 /* Runs `next` on the pool. */
 void call_pool(rpc *r, rpc_step *next);
+/* On the pool, when the caller is known: what follows is work of its user (pool_claim()). False:
+ * `next` runs later, and the call must not be touched any more. */
+bool call_claim(rpc *r, rpc_step *next);
 /* Sends r->packed as a message (`message` false: the initial metadata alone), then `next`, on the
  * thread that hears of it; when that failed, the call is finished. */
 void call_send(rpc *r, bool message, rpc_step *next);

@@ -287,6 +287,7 @@ static bool route(face_req *q, void *arg, http_target *to)
         return false;
     }
     *to = (http_target){
+        .admit = q->route->flags & ROUTE_OPEN ? NULL : request_admit,
         .run = request_run,
         .arg = s,
         .quick = (q->route->flags & ROUTE_OPEN) && (q->route->flags & ROUTE_QUICK),
@@ -303,6 +304,8 @@ static void done(face_req *q, int64_t sent, void *arg)
 {
     server *s = arg;
     int64_t us = time_mono_us() - q->start_us;
+    if (q->left)
+        metrics_count(s->metrics, "cancelled", NULL, NULL);
     metrics_request(s->metrics, q, us);
     log_request(q, sent, us);
     ramet_call_free(q->c);
@@ -546,14 +549,32 @@ static const char *store_where(const server *s)
     return *s->cfg->db ? s->cfg->db : getenv("RAMET_DB");
 }
 
-static ramet_status store_open(server *s, ramet_error *err)
+/* Read connections to a file. */
+static int readers_of(const server *s)
 {
     int readers = 2 * cores() + 4;
+    return s->cfg->readers           ? (int)s->cfg->readers
+           : readers < READERS_LEAST ? READERS_LEAST
+                                     : readers;
+}
+
+/* What requests compete for. A database keeps a quarter of its connections from reads. */
+static work_limits work_limits_of(const server *s)
+{
+    const char *where = store_where(s);
+    bool database = where && (strncmp(where, "postgres://", 11) == 0 ||
+                              strncmp(where, "postgresql://", 13) == 0);
+    return (work_limits){.threads = (int)s->cfg->threads,
+                         .readers = database ? (int)(s->cfg->db_pool - (s->cfg->db_pool + 3) / 4)
+                                             : readers_of(s),
+                         .share = (int)s->cfg->user_share};
+}
+
+static ramet_status store_open(server *s, ramet_error *err)
+{
     ramet_options options = {
         .limits.attachment_bytes = (size_t)s->cfg->attachment_max,
-        .readers = s->cfg->readers           ? (int)s->cfg->readers
-                   : readers < READERS_LEAST ? READERS_LEAST
-                                             : readers,
+        .readers = readers_of(s),
         .grace_us = s->cfg->grace_days * INT64_C(86400000000),
         .attachments = *s->cfg->attachments ? s->cfg->attachments : NULL,
         .pool = (int)s->cfg->db_pool,
@@ -719,7 +740,8 @@ static ramet_status parts_start(server *s, ramet_error *err)
                               .stopping = &s->stopping,
                               .faces = faces,
                               .n_faces = N_FACES});
-    s->pool = pool_new((int)s->cfg->threads);
+    work_limits limits = work_limits_of(s);
+    s->pool = pool_new(&limits);
     if (!s->pool)
         return start_fail(err, RAMET_INTERNAL, "threads", "not one thread can be made");
     rpc_open(s);

@@ -42,7 +42,7 @@ typedef struct server_config {
     bool access_log;
     int64_t slow_ms, oidc_keys_s;
     int64_t header_max, body_max, connections, connections_per_address, idle_s, request_s, stop_s;
-    int64_t workers, threads, readers;
+    int64_t workers, threads, readers, user_share;
     int64_t event_window, stream_max, stream_bytes, heartbeat_s;
     int64_t attachment_max;
     int64_t grace_days, gc_hours;

@@ -86,6 +86,8 @@
     NUMBER(workers, "workers", 0, 256, "0", "threads that read and write connections; 0: one a core") \
     NUMBER(threads, "threads", 1, 1024, "64",                                                       \
            "threads that run requests: so many can wait for a commit, which they share")            \
+    NUMBER(user_share, "user-share", 1, 100, "50",                                                  \
+           "percent of the threads and read connections that requests of one user hold while others wait") \
     NUMBER(readers, "readers", 0, 1024, "0",                                                        \
            "read connections to the store; 0: by the number of cores, at least 8")                  \
     PART("Upkeep")                                                                                  \

@@ -145,6 +145,7 @@ struct pg {
     PGconn *conn;
     int64_t past;    /* P6 */
     bool lost;       /* the connection is gone */
+    bool cancelled;  /* a statement was: the request may still be on its way, so it is not reused */
     bool conflict;   /* the failure goes away when the transaction is run again */
     bool unknown;    /* it went while COMMIT was on its way */
     db_work work;    /* of the present transaction */
