@@ -42,6 +42,7 @@ typedef struct http_config {
     size_t header_max, body_max;
     int connections, connections_per_address;
     int idle_s, request_s;
+    int stall_s; /* how long a client may take nothing of what waits for it */
     int workers;
     pool *pool; /* runs requests; outlives the server */
     /* Takes a connection that begins as HTTP/2 does: the socket is its own from then on, and

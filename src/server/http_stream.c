@@ -12,6 +12,9 @@
 /* A slow reader's bytes wait here, where they are counted, not by megabytes in the kernel. */
 #define KERNEL_BYTES 65536
 
+/* When the server stops: for a client to take what is left. */
+#define END_US 2000000
+
 struct http_stream {
     face_stream s;
     http *h;
@@ -19,6 +22,7 @@ struct http_stream {
     exchange *x;
     struct MHD_Connection *conn;
     int fd;
+    bool ending; /* the server stops */
 };
 
 static void http_wake(face_stream *s)
@@ -51,7 +55,15 @@ void stream_abandon(face_stream *s)
     stream_leave(s);
 }
 
-static const stream_taker over_http = {http_wake, http_cut, stream_abandon};
+/* The watcher ends the connection then. */
+static void http_linger(face_stream *s)
+{
+    http_stream *t = (http_stream *)s;
+    peer_limit(t->x->p, (int64_t)t->h->cfg.stall_s * 1000000, 0);
+}
+
+static const stream_taker over_http = {
+    .wake = http_wake, .cut = http_cut, .linger = http_linger, .abandon = stream_abandon};
 
 face_stream *http_stream_new(face_req *q, size_t most)
 {
@@ -81,16 +93,12 @@ static ssize_t stream_read(void *cls, uint64_t pos, char *out, size_t max)
     face_stream *s = cls;
     http_stream *t = cls;
     pthread_mutex_lock(&s->lock);
-    size_t left = s->bytes.n - s->taken, n = left < max ? left : max;
+    size_t n = s->gone ? 0 : stream_take(s, out, max);
     ssize_t rc = (ssize_t)n;
     if (s->gone) {
         rc = MHD_CONTENT_READER_END_WITH_ERROR;
     } else if (n) {
-        memcpy(out, s->bytes.p + s->taken, n);
-        s->taken += n;
         t->x->sent += (int64_t)n;
-        if (s->taken == s->bytes.n)
-            stream_emptied(s);
     } else if (s->ended) {
         rc = MHD_CONTENT_READER_END_OF_STREAM;
     } else {
@@ -117,6 +125,9 @@ void streams_end(http *h)
     for (http_stream *t = h->streams; t; t = t->next) {
         face_stream *s = &t->s;
         pthread_mutex_lock(&s->lock);
+        if (!t->ending)
+            peer_limit(t->x->p, END_US, 0);
+        t->ending = true;
         s->ended = true;
         if (s->asleep) {
             s->asleep = false;

@@ -331,7 +331,12 @@ static void live_write(live *l, http *h, rpc_server *r, buf *out)
     one(out, "ramet_live_replaying", "gauge", "Streams that are being given what they missed.",
         n.replaying);
     one(out, "ramet_live_sent_total", "counter", "Events that were handed to streams.", n.sent);
-    one(out, "ramet_live_dropped_total", "counter", "Readers that were too slow.", n.dropped);
+    one(out, "ramet_live_buffered_bytes", "gauge", "Bytes that wait in streams for their clients.",
+        n.buffered);
+    one(out, "ramet_live_behind_total", "counter",
+        "Streams that fell behind and were given the rest from the store.", n.fallen);
+    one(out, "ramet_live_dropped_total", "counter", "Streams that ended because they were too slow.",
+        n.dropped);
     one(out, "ramet_live_resets_total", "counter", "Streams that had to be told to read anew.",
         n.resets);
 }

@@ -168,7 +168,8 @@ static void events_abandon(face_stream *s)
     stream_leave(s);
 }
 
-static const stream_taker over_rpc = {events_wake, events_cut, events_abandon};
+static const stream_taker over_rpc = {
+    .wake = events_wake, .cut = events_cut, .linger = events_cut, .abandon = events_abandon};
 
 static face_stream *events_new(face_req *q, size_t most)
 {
@@ -191,7 +192,8 @@ static bool event_next(rpc *r)
     return r->packed.n > 0;
 }
 
-/* Takes what the stream has. False: it had nothing; *over tells whether nothing will come. */
+/* Takes the next piece of the stream: the rest stays where it is counted, and shared. False: it had
+ * nothing; *over tells whether nothing will come. */
 static bool events_take(rpc *r, bool *over)
 {
     face_stream *s = atomic_load(&r->stream);
@@ -199,11 +201,7 @@ static bool events_take(rpc *r, bool *over)
     r->pending.n -= r->taken;
     r->taken = 0;
     pthread_mutex_lock(&s->lock);
-    bool some = !s->gone && s->bytes.n > s->taken;
-    if (some) {
-        buf_add(&r->pending, s->bytes.p + s->taken, s->bytes.n - s->taken);
-        stream_emptied(s);
-    }
+    bool some = !s->gone && stream_take_piece(s, &r->pending);
     *over = !some && (s->gone || s->ended || atomic_load(&r->cancelled));
     s->asleep = !some && !*over;
     pthread_mutex_unlock(&s->lock);

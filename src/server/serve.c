@@ -11,6 +11,7 @@
 
 #include "base/util.h"
 #include "face/memory_grpc.h"
+#include "server/stream.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -628,6 +629,7 @@ static ramet_status http_open(server *s, ramet_error *err)
         .connections_per_address = (int)cfg->connections_per_address,
         .idle_s = (int)cfg->idle_s,
         .request_s = (int)cfg->request_s,
+        .stall_s = (int)cfg->stall_s,
         .workers = cfg->workers ? (int)cfg->workers : cores(),
         .pool = s->pool,
         .h2 = take_h2,
@@ -700,6 +702,7 @@ static ramet_status parts_start(server *s, ramet_error *err)
         return start_fail(err, RAMET_INVALID, "auth", message);
     auth_bind(s->auth);
     s->metrics = metrics_new(faces, N_COUNTED);
+    stream_total_limit(s->cfg->streams_bytes);
     s->live = live_new(s->cfg, s->store);
     s->turns = turns_new(s->cfg, s->store, s->agents, s->live, err);
     if (!s->turns)

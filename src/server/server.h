@@ -43,7 +43,7 @@ typedef struct server_config {
     int64_t slow_ms, oidc_keys_s;
     int64_t header_max, body_max, connections, connections_per_address, idle_s, request_s, stop_s;
     int64_t workers, threads, readers, user_share;
-    int64_t event_window, stream_max, stream_bytes, heartbeat_s;
+    int64_t event_window, stream_max, stream_bytes, streams_bytes, heartbeat_s, stall_s;
     int64_t attachment_max;
     int64_t grace_days, gc_hours;
     setting_list agents; /* each as agents_new() takes it */
@@ -110,7 +110,8 @@ void live_free(live *l); /* after live_stop(), when no request runs any more */
 void live_open(live *l, face_req *q, const ramet_events_in *in, bool from_now);
 typedef struct live_numbers {
     int64_t streams, replaying;    /* now */
-    int64_t sent, dropped, resets; /* since the start */
+    int64_t sent, dropped, fallen, resets; /* since the start */
+    int64_t buffered;                      /* bytes that wait in streams */
 } live_numbers;
 void live_count(live *l, live_numbers *out);
 

@@ -117,7 +117,11 @@
            "how many events are kept for a reader that comes back")                                 \
     NUMBER(stream_max, "streams", 1, 1000000, "2048", "open streams of events")                     \
     NUMBER(stream_bytes, "stream-bytes", 4096, 1073741824, "4194304",                               \
-           "a reader that is so many bytes behind is dropped")                                      \
+           "a stream whose client is so many bytes behind is given the rest from the store, as the client takes it") \
+    NUMBER(streams_bytes, "streams-bytes", 65536, 1099511627776, "268435456",                       \
+           "bytes that wait in all streams together; past that those furthest behind get the rest from the store") \
+    NUMBER(stall_s, "stall-seconds", 1, 86400, "30",                                                \
+           "how long a client may take nothing of an answer, or of events that wait for it, before it is disconnected")                                     \
     NUMBER(heartbeat_s, "heartbeat-seconds", 1, 3600, "15", "a sign of life on a quiet stream")
 
 /* clang-format on */
