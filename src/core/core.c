@@ -273,6 +273,11 @@ void ramet_call_stop_when(ramet_call *c, bool (*stop)(void *arg), void *arg)
     c->stop.arg = arg;
 }
 
+void ramet_call_page_bytes(ramet_call *c, size_t bytes)
+{
+    c->page_bytes = bytes < PAGE_BYTES ? bytes : 0;
+}
+
 arena *ramet_call_arena(ramet_call *c)
 {
     return c->a;

@@ -78,6 +78,7 @@ struct ramet_call {
         bool (*when)(void *arg); /* NULL: never */
         void *arg;
     } stop; /* of reads */
+    size_t page_bytes; /* a page ends past this; 0: PAGE_BYTES */
     struct {
         bool on; /* the call holds a link to this session; what it still gives, share_gives() tells
                   */

@@ -134,6 +134,7 @@ static exchange *exchange_begin(http *h, peer *p, struct MHD_Connection *conn)
         buf_init(&x->q.body, 0);
         buf_init(&x->q.out, 0);
         buf_init(&x->packed, 0);
+        x->q.out.budget = x->packed.budget = h->cfg.answers;
     }
     arena *a = x->q.a;
     buf body = x->q.body, out = x->q.out, packed = x->packed;
@@ -204,7 +205,13 @@ static void request_completed(void *cls, struct MHD_Connection *conn, void **con
     q->file = -1;
     peer *p = x->p;
     atomic_store_explicit(&p->arriving, false, memory_order_relaxed);
+    atomic_store_explicit(&p->sending, false, memory_order_relaxed);
     atomic_store_explicit(&p->busy, false, memory_order_relaxed);
+    /* An answer that is gone gives its memory back, also when the connection stays. */
+    if (q->out.cap > KEEP_MAX)
+        buf_release(&q->out);
+    if (x->packed.cap > KEEP_MAX)
+        buf_release(&x->packed);
     peer_limit(p, (int64_t)h->cfg.idle_s * 1000000, 0);
 }
 

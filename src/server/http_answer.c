@@ -87,13 +87,17 @@ static bool is_text(const char *type)
 static bool body_pack(exchange *x)
 {
     face_req *q = &x->q;
-    if (!x->gzip_ok || q->out.n < GZIP_MIN || !is_text(q->type) || added(q, "Content-Encoding"))
+    if (!x->gzip_ok || q->more || q->out.n < GZIP_MIN || !is_text(q->type) || added(q, "Content-Encoding"))
         return false;
     z_stream z = {0};
     if (deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
     buf_clear(&x->packed);
     buf_reserve(&x->packed, q->out.n);
+    if (x->packed.over) { /* no memory is left for both */
+        deflateEnd(&z);
+        return false;
+    }
     z.next_in = (Bytef *)q->out.p;
     z.avail_in = (uInt)q->out.n;
     z.next_out = (Bytef *)x->packed.p;
@@ -101,6 +105,7 @@ static bool body_pack(exchange *x)
     bool smaller = deflate(&z, Z_FINISH) == Z_STREAM_END;
     x->packed.n = smaller ? z.total_out : 0;
     deflateEnd(&z);
+    buf_trim(&x->packed);
     return smaller;
 }
 
@@ -193,9 +198,34 @@ static struct MHD_Response *response_stream(exchange *x)
 static void answer_check(face_req *q)
 {
     if (q->out.over)
-        face_fail(q, 500, "answer_too_large", NULL, "the answer is over the limit; ask for less");
+        face_over(q);
     else if (q->status < 200 || q->status > 599)
         face_fail(q, 500, "internal", NULL, "the request was not answered");
+}
+
+static struct MHD_Response *response_body(exchange *x, bool packed)
+{
+    if (x->q.file >= 0)
+        return response_file(x);
+    if (!x->q.more)
+        return response_bytes(x, packed);
+    return is_head(&x->q) ? MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT)
+                          : pieces_response(x);
+}
+
+/* The answer may wait for its client for long: what it was made from is not needed any more. A call
+ * that a route's own state or a later piece uses stays. */
+static void answer_forget(exchange *x, bool packed)
+{
+    face_req *q = &x->q;
+    if (!q->user && !q->more && !q->stream) {
+        ramet_call_free(q->c);
+        q->c = NULL;
+    }
+    if (q->body.cap > KEEP_MAX)
+        buf_release(&q->body);
+    if (packed)
+        buf_release(&q->out);
 }
 
 /* A 304 is made of the same body, which libmicrohttpd does not send: its length is told. */
@@ -210,7 +240,7 @@ void answer_prepare(exchange *x)
         answer_check(q);
         packed = q->file < 0 && body_pack(x);
         body = q->file >= 0 || q->out.n;
-        r = q->file >= 0 ? response_file(x) : response_bytes(x, packed);
+        r = response_body(x, packed);
         if (not_modified(x))
             q->status = 304;
     }
@@ -221,6 +251,7 @@ void answer_prepare(exchange *x)
         add_own(x, r, packed);
     }
     x->response = r;
+    answer_forget(x, packed);
 }
 
 enum MHD_Result answer_send(exchange *x)
@@ -236,6 +267,7 @@ enum MHD_Result answer_send(exchange *x)
         x->sent = 0;
     x->response = NULL;
     atomic_store_explicit(&x->p->arriving, false, memory_order_relaxed);
+    atomic_store_explicit(&x->p->sending, !x->streams, memory_order_relaxed);
     enum MHD_Result rc = MHD_queue_response(x->conn, (unsigned)x->q.status, r);
     MHD_destroy_response(r);
     return rc;

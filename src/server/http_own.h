@@ -6,9 +6,11 @@
  *   http_listen.c  the socket that listens
  *   http_target.c  the request target and the header: taken apart and checked
  *   http_answer.c  the answer: headers, compression, conditions
+ *   http_pieces.c  answers that are made as the client takes them
  *   http_peer.c    connections: how many, from where, and for how long
  *   http_stream.c  bodies that go on
  *   http_wait.c    clients that leave before their answer
+ *   http_stall.c   clients that do not take it
  *
  * An exchange is owned by one thread at a time: by the worker of its connection, or, while that is
  * suspended, by a thread of the pool. `at` says by whom; it is handed over by pool_put() and by
@@ -54,6 +56,9 @@ typedef struct peer {
     bool mine;   /* of the acceptor: not a worker's, or not yet */
     bool h2;     /* it was handed on; `fd` is a second descriptor of the socket */
     bool door;   /* it came by the second address */
+    atomic_bool sending; /* an answer is on its way, and not all of it was taken */
+    int64_t acked;       /* of the watcher: bytes that the client had taken, */
+    int64_t acked_at;    /* and since when; 0: not looked at yet */
     _Atomic int wait;    /* WAIT_*: see http_wait.c */
     atomic_bool gone;    /* it left while its request was in the pool */
     bool interim;        /* an interim response may be sent to it */
@@ -100,6 +105,10 @@ struct exchange {
     bool stream_given; /* q->stream belongs to the response, or is gone */
     const char *if_none_match;
     struct MHD_Response *response;
+    struct {
+        size_t taken;    /* of the present piece, q.out */
+        face_piece then; /* what comes behind it */
+    } pieces;
     buf packed;
     pool_job job;
 };
@@ -152,6 +161,9 @@ void answer_on_wire(exchange *x);
 /* A whole answer without a request; returns its length. */
 size_t answer_plain(char *out, size_t size, const char *status, const char *code, const char *text);
 
+/* http_pieces.c */
+struct MHD_Response *pieces_response(exchange *x);
+
 /* http_peer.c */
 peer *peer_of(struct MHD_Connection *conn);
 peer *peer_add(http *h, int fd, const struct sockaddr *from);
@@ -173,6 +185,10 @@ size_t peers_end(http *h, bool all);
 void wait_begin(peer *p, bool interim);
 void wait_end(peer *p);
 void wait_look(peer *p, int64_t now); /* the watcher's: sets `gone` */
+
+/* http_stall.c */
+/* The watcher's: whether a client has taken nothing of its answer for that long. */
+bool stall_look(peer *p, int64_t now, int64_t stall_us);
 
 /* http_stream.c */
 face_stream *http_stream_new(face_req *q, size_t most);

@@ -239,6 +239,8 @@ static void *watch_main(void *arg)
         for (peer *p = h->peers; p; p = p->next) {
             peer_look(p, now);
             wait_look(p, now);
+            if (stall_look(p, now, (int64_t)h->cfg.stall_s * 1000000))
+                shutdown(p->fd, SHUT_RDWR);
         }
         struct timespec until = time_after(WATCH_MS * INT64_C(1000));
         pthread_cond_timedwait(&h->watch_wake, &h->lock, &until);

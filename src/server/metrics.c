@@ -391,13 +391,17 @@ static void process_write(const metrics *m, buf *out)
     buf_printf(out, "process_start_time_seconds %.3f\n", (double)m->started_us / 1e6);
 }
 
-void metrics_write(metrics *m, http *h, rpc_server *r, live *l, turns *t, ramet *store, buf *out)
+void metrics_write(metrics *m, const buf_budget *answers, http *h, rpc_server *r, live *l, turns *t,
+                   ramet *store, buf *out)
 {
     head(out, "ramet_build_info", "gauge", "The version.");
     buf_printf(out, "ramet_build_info{version=\"%s\"} 1\n", RAMET_VERSION);
     requests_write(m, out);
     latencies_write(m, out);
     cancelled_write(m, out);
+    one(out, "ramet_answers_buffered_bytes", "gauge",
+        "Memory of answers that are being made, or wait for their clients; small ones do not count.",
+        atomic_load_explicit(&answers->used, memory_order_relaxed));
     moves_write(m, out);
     store_write(m, store, out);
     live_write(l, h, r, out);

@@ -352,6 +352,7 @@ static void arrive(rpc_server *s)
     buf_init(&r->q.body, 2 * s->cfg.message_max);
     buf_init(&r->q.out, ANSWER_MAX);
     buf_init(&r->packed, ANSWER_MAX);
+    r->q.out.budget = r->packed.budget = s->cfg.answers;
     buf_init(&r->pending, ANSWER_MAX);
     grpc_call_details_init(&r->details);
     grpc_metadata_array_init(&r->metadata);

@@ -25,10 +25,12 @@ static void answer(rpc *r)
     const char *text;
     int code = memory_rpc_status(&r->q, &text);
     buf_clear(&r->packed);
-    if (code == RPC_OK && memory_rpc_write(&r->q, r->m, &r->packed))
+    if (code == RPC_OK && memory_rpc_write(&r->q, r->m, &r->packed)) {
+        buf_release(&r->q.out); /* the message may wait for its client for long */
         call_finish(r, RPC_OK, "", true);
-    else
+    } else {
         answer_error(r);
+    }
 }
 
 /* A client that has gone, or does not wait any more, wants nothing done. False: it is finished. */

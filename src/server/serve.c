@@ -39,6 +39,7 @@ typedef struct server {
     rpc_server *rpc;
     bring *bring;
     uint8_t link_key[32];
+    buf_budget answers;
     face_host host;
     char address[64]; /* of cfg->listen */
     int port;
@@ -601,6 +602,7 @@ static void rpc_open(server *s)
     const server_config *cfg = s->cfg;
     s->rpc = rpc_start(&(rpc_config){
         .pool = s->pool,
+        .answers = &s->answers,
         .host = &s->host,
         .message_max = cfg->body_max < MESSAGE_MAX ? (size_t)cfg->body_max : MESSAGE_MAX,
         .header_max = (size_t)cfg->header_max,
@@ -632,6 +634,7 @@ static ramet_status http_open(server *s, ramet_error *err)
         .stall_s = (int)cfg->stall_s,
         .workers = cfg->workers ? (int)cfg->workers : cores(),
         .pool = s->pool,
+        .answers = &s->answers,
         .h2 = take_h2,
         .h2_address = *cfg->grpc ? s->rpc_address : NULL,
         .h2_port = s->rpc_port,
@@ -735,6 +738,7 @@ static ramet_status parts_start(server *s, ramet_error *err)
                           .fetch = host_fetch,
                           .arg = s};
     about_bind(&(about_parts){.metrics = s->metrics,
+                              .answers = &s->answers,
                               .http = &s->http,
                               .rpc = &s->rpc,
                               .live = s->live,
@@ -783,7 +787,7 @@ static void parts_end(server *s)
 
 ramet_status server_run(const server_config *cfg, ramet_error *err)
 {
-    server s = {.cfg = cfg};
+    server s = {.cfg = cfg, .answers.most = cfg->answers_bytes};
     ramet_status st = listen_check(&s, err);
     if (st != RAMET_OK)
         return st;

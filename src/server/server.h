@@ -42,7 +42,7 @@ typedef struct server_config {
     bool access_log;
     int64_t slow_ms, oidc_keys_s;
     int64_t header_max, body_max, connections, connections_per_address, idle_s, request_s, stop_s;
-    int64_t workers, threads, readers, user_share;
+    int64_t workers, threads, readers, user_share, answers_bytes;
     int64_t event_window, stream_max, stream_bytes, streams_bytes, heartbeat_s, stall_s;
     int64_t attachment_max;
     int64_t grace_days, gc_hours;
@@ -166,7 +166,8 @@ void metrics_free(metrics *m);
 void metrics_request(metrics *m, const face_req *q, int64_t us);
 void metrics_count(metrics *m, const char *what, const char *type, const char *face);
 /* Prometheus text. `http`, `live`, `turns`, `store` give the gauges. */
-void metrics_write(metrics *m, http *h, rpc_server *r, live *l, turns *t, ramet *store, buf *out);
+void metrics_write(metrics *m, const buf_budget *answers, http *h, rpc_server *r, live *l, turns *t,
+                   ramet *store, buf *out);
 /* Counts what is in the store, when it is time to: counting reads rows. For the timer. */
 void metrics_refresh(metrics *m, ramet *store);
 
@@ -184,6 +185,7 @@ void log_request(const face_req *q, int64_t sent, int64_t us);
 extern const face face_about;
 typedef struct about_parts {
     metrics *metrics;
+    const buf_budget *answers;
     http **http; /* it is started after the routes are there */
     rpc_server **rpc;
     live *live;

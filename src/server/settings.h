@@ -88,6 +88,8 @@
            "threads that run requests: so many can wait for a commit, which they share")            \
     NUMBER(user_share, "user-share", 1, 100, "50",                                                  \
            "percent of the threads and read connections that requests of one user hold while others wait") \
+    NUMBER(answers_bytes, "answers-bytes", 1048576, 1099511627776, "268435456",                     \
+           "bytes of answers that are in memory at once; a request whose answer does not fit is refused with 503") \
     NUMBER(readers, "readers", 0, 1024, "0",                                                        \
            "read connections to the store; 0: by the number of cores, at least 8")                  \
     PART("Upkeep")                                                                                  \
