@@ -140,7 +140,8 @@ static bool tail_find(face_req *q, long_page *p, const ramet_page *last)
 bool entries_begin(face_req *q, const ramet_read_in *in, const ramet_page *page)
 {
     int limit = in->limit ? in->limit : DEFAULT_LIMIT;
-    bool cut = page->n && page->n < (size_t)limit && arena_used(ramet_call_arena(q->c)) >= PIECE_BYTES;
+    bool cut =
+        page->n && page->n < (size_t)limit && arena_used(ramet_call_arena(q->c)) >= PIECE_BYTES;
     if (!cut || !(in->tail ? page->more_before : page->more_after))
         return false;
     long_page *p = arena_alloc(q->a, sizeof *p);

@@ -44,7 +44,7 @@ typedef struct http_config {
     int idle_s, request_s;
     int stall_s; /* how long a client may take nothing of what waits for it */
     int workers;
-    pool *pool; /* runs requests; outlives the server */
+    pool *pool;          /* runs requests; outlives the server */
     buf_budget *answers; /* memory of answers; outlives the server; NULL: without a bound */
     /* Takes a connection that begins as HTTP/2 does: the socket is its own from then on, and
      * nothing was read of it. False: it was not taken. NULL: there is nobody who does. */

@@ -87,7 +87,8 @@ static bool is_text(const char *type)
 static bool body_pack(exchange *x)
 {
     face_req *q = &x->q;
-    if (!x->gzip_ok || q->more || q->out.n < GZIP_MIN || !is_text(q->type) || added(q, "Content-Encoding"))
+    if (!x->gzip_ok || q->more || q->out.n < GZIP_MIN || !is_text(q->type) ||
+        added(q, "Content-Encoding"))
         return false;
     z_stream z = {0};
     if (deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)

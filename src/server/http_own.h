@@ -52,10 +52,10 @@ typedef struct peer {
     int64_t seen_at;       /* and since when; 0 = its end was looked for since */
     struct address *from;
     char remote[INET6_ADDRSTRLEN];
-    exchange *x; /* kept from one request to the next, for its memory */
-    bool mine;   /* of the acceptor: not a worker's, or not yet */
-    bool h2;     /* it was handed on; `fd` is a second descriptor of the socket */
-    bool door;   /* it came by the second address */
+    exchange *x;         /* kept from one request to the next, for its memory */
+    bool mine;           /* of the acceptor: not a worker's, or not yet */
+    bool h2;             /* it was handed on; `fd` is a second descriptor of the socket */
+    bool door;           /* it came by the second address */
     atomic_bool sending; /* an answer is on its way, and not all of it was taken */
     int64_t acked;       /* of the watcher: bytes that the client had taken, */
     int64_t acked_at;    /* and since when; 0: not looked at yet */

@@ -3,8 +3,8 @@
  * http_pieces.c: an answer that is made piece by piece, as the client takes it (face_req.more).
  *
  * A piece is in q->out. When libmicrohttpd has taken all of it, the connection is suspended and the
- * next one is made on a thread of the pool, as work of the same user. So an answer that nobody reads
- * costs one piece of memory and no thread.
+ * next one is made on a thread of the pool, as work of the same user. So an answer that nobody
+ * reads costs one piece of memory and no thread.
  */
 #include "server/http_own.h"
 

@@ -2,8 +2,8 @@
  *
  * live_replay.c: gives streams that are behind what they missed, from the store.
  *
- * One thread, the replayer. Streams take turns; in its turn one is given a page of events, as far as
- * there is room for them: in the stream itself, among the streams of its user, and among all. A
+ * One thread, the replayer. Streams take turns; in its turn one is given a page of events, as far
+ * as there is room for them: in the stream itself, among the streams of its user, and among all. A
  * stream that has caught up joins the follower (L1 in live.c).
  */
 #include "server/live_own.h"
@@ -18,7 +18,8 @@ enum { REPLAY_PAGE = 100 /* events of one turn */, SAME = 128 /* a power of two 
 typedef struct replay {
     live *l;
     reader *readers;
-    shared_buf *same[SAME]; /* events of this round, by number: streams that get the same share it */
+    shared_buf
+        *same[SAME]; /* events of this round, by number: streams that get the same share it */
 } replay;
 
 typedef enum { TURN_AGAIN, TURN_WAIT, TURN_PLACED, TURN_OVER } turn;

@@ -335,8 +335,8 @@ static void live_write(live *l, http *h, rpc_server *r, buf *out)
         n.buffered);
     one(out, "ramet_live_behind_total", "counter",
         "Streams that fell behind and were given the rest from the store.", n.fallen);
-    one(out, "ramet_live_dropped_total", "counter", "Streams that ended because they were too slow.",
-        n.dropped);
+    one(out, "ramet_live_dropped_total", "counter",
+        "Streams that ended because they were too slow.", n.dropped);
     one(out, "ramet_live_resets_total", "counter", "Streams that had to be told to read anew.",
         n.resets);
 }
@@ -400,7 +400,8 @@ void metrics_write(metrics *m, const buf_budget *answers, http *h, rpc_server *r
     latencies_write(m, out);
     cancelled_write(m, out);
     one(out, "ramet_answers_buffered_bytes", "gauge",
-        "Memory of answers that are being made, or wait for their clients; small ones do not count.",
+        "Memory of answers that are being made, or wait for their clients; small ones do not "
+        "count.",
         atomic_load_explicit(&answers->used, memory_order_relaxed));
     moves_write(m, out);
     store_write(m, store, out);

@@ -18,8 +18,8 @@ typedef struct pool_thread {
     pool *p;
     pthread_t id;
     pthread_cond_t wake;
-    pool_job *job;   /* handed to it while it was idle */
-    work_lane *lane; /* that its job counts in; NULL: in none */
+    pool_job *job;            /* handed to it while it was idle */
+    work_lane *lane;          /* that its job counts in; NULL: in none */
     struct pool_thread *next; /* idle below it */
 } pool_thread;
 
@@ -130,8 +130,9 @@ pool *pool_new(const work_limits *limits)
     pool *p = xcalloc(1, sizeof *p);
     pthread_mutex_init(&p->lock, NULL);
     int n = limits->threads > 0 ? limits->threads : 1;
-    work_queue_init(&p->queue,
-                    &(work_limits){.threads = n, .readers = limits->readers, .share = limits->share});
+    work_queue_init(
+        &p->queue,
+        &(work_limits){.threads = n, .readers = limits->readers, .share = limits->share});
     p->threads = xcalloc((size_t)n, sizeof *p->threads);
     for (; p->n_threads < n; p->n_threads++) {
         pool_thread *t = &p->threads[p->n_threads];

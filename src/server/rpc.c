@@ -32,9 +32,12 @@ static void arrive(rpc_server *s);
 
 /* ------------------------------------------------------------------------- the end */
 
+static void message_count(rpc *r, size_t n);
+
 static void call_free(rpc *r)
 {
     rpc_server *s = r->s;
+    message_count(r, 0);
     if (r->m)
         memory_call_free(r);
     if (r->in)
@@ -113,14 +116,26 @@ static size_t op_greet(rpc *r, grpc_op *op)
     return 1;
 }
 
+/* The core holds a message until its client has taken it: that counts as memory of answers. */
+static void message_count(rpc *r, size_t n)
+{
+    size_t counted = n > BUF_FREE ? n : 0;
+    if (r->s->cfg.answers)
+        atomic_fetch_add(&r->s->cfg.answers->used, (int64_t)counted - (int64_t)r->message_bytes);
+    r->message_bytes = counted;
+}
+
 static size_t op_message(rpc *r, grpc_op *op)
 {
     grpc_slice slice = grpc_slice_from_copied_buffer(r->packed.p, r->packed.n);
+    message_count(r, r->packed.n);
     if (r->out)
         grpc_byte_buffer_destroy(r->out);
     r->out = grpc_raw_byte_buffer_create(&slice, 1);
     grpc_slice_unref(slice);
     r->bytes += (int64_t)r->packed.n;
+    if (r->packed.cap > BUF_FREE)
+        buf_release(&r->packed);
     *op = (grpc_op){.op = GRPC_OP_SEND_MESSAGE};
     op->data.send_message.send_message = r->out;
     return 1;

@@ -51,9 +51,10 @@ struct rpc {
     grpc_slice words;       /* of the status */
     rpc_step *next;
     pool_job job;
-    arena *scratch; /* of one message */
-    buf packed;     /* the message that goes */
-    int64_t bytes;  /* sent */
+    arena *scratch;       /* of one message */
+    buf packed;           /* the message that goes */
+    int64_t bytes;        /* sent */
+    size_t message_bytes; /* of the message that the core holds, as far as they count */
 
     _Atomic(face_stream *) stream; /* of events; its taker is this call */
     buf pending;                   /* bytes taken out of it */

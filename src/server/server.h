@@ -109,7 +109,7 @@ void live_free(live *l); /* after live_stop(), when no request runs any more */
 /* Takes the request over: replays past `in->after` (or from now on), then goes on. */
 void live_open(live *l, face_req *q, const ramet_events_in *in, bool from_now);
 typedef struct live_numbers {
-    int64_t streams, replaying;    /* now */
+    int64_t streams, replaying;            /* now */
     int64_t sent, dropped, fallen, resets; /* since the start */
     int64_t buffered;                      /* bytes that wait in streams */
 } live_numbers;

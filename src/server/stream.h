@@ -36,13 +36,13 @@ typedef struct stream_piece {
 /* The first member of what a taker makes of it. */
 struct face_stream {
     const stream_taker *taker;
-    pthread_mutex_t lock;                     /* of what follows */
-    stream_piece *pieces;                     /* a ring of n_pieces from `first` on */
-    unsigned first, n_pieces, cap;            /* cap: a power of two, or 0 */
-    size_t offset;                            /* bytes of the first one that were taken */
-    size_t waiting;                           /* bytes that were not */
-    size_t most;                              /* of them */
-    int64_t passed, added;                    /* number of the last piece that went, that came */
+    pthread_mutex_t lock;          /* of what follows */
+    stream_piece *pieces;          /* a ring of n_pieces from `first` on */
+    unsigned first, n_pieces, cap; /* cap: a power of two, or 0 */
+    size_t offset;                 /* bytes of the first one that were taken */
+    size_t waiting;                /* bytes that were not */
+    size_t most;                   /* of them */
+    int64_t passed, added;         /* number of the last piece that went, that came */
     bool asleep, ended, gone;
     int owners;
 };

@@ -52,8 +52,8 @@ void work_queue_init(work_queue *q, const work_limits *limits);
 work_lane *work_lane_get(work_queue *q, work_kind kind, const char *client);
 /* Whether one more job of the lane may run at once. */
 bool work_lane_open(const work_queue *q, const work_lane *lane);
-void work_lane_begin(work_lane *lane);                /* a job of it runs */
-void work_lane_end(work_queue *q, work_lane *lane);   /* ... no longer */
+void work_lane_begin(work_lane *lane);                 /* a job of it runs */
+void work_lane_end(work_queue *q, work_lane *lane);    /* ... no longer */
 void work_lane_unused(work_queue *q, work_lane *lane); /* frees it, unless it is in use */
 
 void work_queue_add(work_queue *q, work_lane *lane, pool_job *job);

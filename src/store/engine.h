@@ -65,9 +65,9 @@ typedef struct db_engine {
 struct db {
     const db_engine *e;
     ramet_status status;
-    bool engine;  /* the failure came from the engine, not from db_fail() */
-    bool guarded; /* db_guarded() */
-    bool fresh;   /* db_fresh() */
+    bool engine;             /* the failure came from the engine, not from db_fail() */
+    bool guarded;            /* db_guarded() */
+    bool fresh;              /* db_fresh() */
     bool (*stop)(void *arg); /* db_stop_when() */
     void *stop_arg;
     unsigned statements; /* since that was asked last */
