@@ -241,6 +241,13 @@ RAMET_API void ramet_release(ramet *r);
 RAMET_API ramet_call *ramet_call_new(ramet *r, const char *user, const char *client);
 RAMET_API void ramet_call_reset(ramet_call *c); /* frees its answers, keeps who asks */
 RAMET_API void ramet_call_free(ramet_call *c);
+/* Lets reads of the call end early, with RAMET_STOP: `stop` is asked now and then while one runs,
+ * on its thread, and must not use the call. Writes are never stopped: what was begun is committed
+ * or refused. NULL: never. */
+RAMET_API void ramet_call_stop_when(ramet_call *c, bool (*stop)(void *arg), void *arg);
+/* Pages of ramet_read() and ramet_record() end early past so many bytes of entries, after at least
+ * one: for a caller that hands them on piece by piece. 0, and more than 32 MiB: 32 MiB. */
+RAMET_API void ramet_call_page_bytes(ramet_call *c, size_t bytes);
 RAMET_API const ramet_error *ramet_call_error(const ramet_call *c);
 /* The memory that a call's answers live in, for what is made of them (base/arena.h; of use only to
  * programs that are built with it). */

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,23 @@ void buf_init(buf *b, size_t max)
     *b = (buf){.p = nothing, .max = max};
 }
 
+/* Counts a change of the capacity. False: the budget does not allow it. */
+static bool budget_move(buf *b, size_t cap)
+{
+    int64_t was = b->cap > BUF_FREE ? (int64_t)b->cap : 0;
+    int64_t more = (cap > BUF_FREE ? (int64_t)cap : 0) - was;
+    if (!b->budget || !more)
+        return true;
+    int64_t used = atomic_fetch_add(&b->budget->used, more) + more;
+    if (more < 0 || used <= b->budget->most)
+        return true;
+    atomic_fetch_sub(&b->budget->used, more);
+    return false;
+}
+
 void buf_release(buf *b)
 {
+    budget_move(b, 0);
     if (b->cap)
         free(b->p);
     b->p = nothing;
@@ -32,9 +48,18 @@ char *buf_keep(buf *b, arena *a)
 void buf_clear(buf *b)
 {
     b->n = 0;
-    b->over = false;
+    b->over = b->starved = false;
     if (b->cap)
         b->p[0] = 0;
+}
+
+void buf_trim(buf *b)
+{
+    if (!b->cap || b->n + 1 > b->cap / 2)
+        return;
+    budget_move(b, b->n + 1);
+    b->cap = b->n + 1;
+    b->p = xrealloc(b->p, b->cap);
 }
 
 /* Room for n more bytes and the NUL; false when that is over the limit. */
@@ -52,6 +77,11 @@ static bool room(buf *b, size_t n)
         size_t cap = b->cap ? b->cap : 64;
         while (cap < need)
             cap *= 2;
+        if (!budget_move(b, cap)) {
+            buf_release(b);
+            b->over = b->starved = true;
+            return false;
+        }
         b->p = b->cap ? xrealloc(b->p, cap) : xmalloc(cap);
         b->cap = cap;
     }

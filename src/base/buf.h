@@ -14,11 +14,21 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* Memory that several buffers share. Small ones (BUF_FREE) are not counted. */
+#define BUF_FREE ((size_t)64 * 1024)
+typedef struct buf_budget {
+    _Atomic int64_t used;
+    int64_t most;
+} buf_budget;
 
 typedef struct buf {
     char *p; /* never NULL after buf_init(), "" when empty */
     size_t n, cap, max;
     bool over;
+    bool starved;       /* over, because nothing was left of the budget */
+    buf_budget *budget; /* NULL: none; set right after buf_init() */
 } buf;
 
 void buf_init(buf *b, size_t max);
@@ -26,6 +36,7 @@ void buf_release(buf *b);
 /* What it holds, in the arena; it is released. */
 char *buf_keep(buf *b, arena *a);
 void buf_clear(buf *b);             /* empties it, keeps the memory */
+void buf_trim(buf *b);              /* gives back what it does not need */
 void buf_reserve(buf *b, size_t n); /* room for n more bytes in one step; past the limit: nothing */
 void buf_add(buf *b, const void *p, size_t n);
 void buf_puts(buf *b, const char *s);

@@ -275,6 +275,17 @@ void ramet_call_free(ramet_call *c)
     free(c);
 }
 
+void ramet_call_stop_when(ramet_call *c, bool (*stop)(void *arg), void *arg)
+{
+    c->stop.when = stop;
+    c->stop.arg = arg;
+}
+
+void ramet_call_page_bytes(ramet_call *c, size_t bytes)
+{
+    c->page_bytes = bytes < PAGE_BYTES ? bytes : 0;
+}
+
 arena *ramet_call_arena(ramet_call *c)
 {
     return c->a;
@@ -376,6 +387,7 @@ bool cx_read(cx *x, ramet_call *c)
         call_fail(c, st, NULL, "%s", message);
         return false;
     }
+    db_stop_when(d, c->stop.when, c->stop.arg);
     *x = cx_of(c, d, false);
     return true;
 }
@@ -412,6 +424,7 @@ ramet_status cx_done(cx *x, ramet_status st)
     /* "Not found" on a damaged file is damage. */
     if (db_status(x->d) != RAMET_OK)
         st = cx_status(x);
+    db_stop_when(x->d, NULL, NULL);
     store_read_end(x->r->st, x->d);
     return st;
 }

@@ -76,6 +76,11 @@ struct ramet_call {
     } expect;
     ramet_error err;
     struct {
+        bool (*when)(void *arg); /* NULL: never */
+        void *arg;
+    } stop;            /* of reads */
+    size_t page_bytes; /* a page ends past this; 0: PAGE_BYTES */
+    struct {
         bool on; /* the call holds a link to this session; what it still gives, share_gives() tells
                   */
         int64_t tree, session;

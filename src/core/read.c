@@ -72,6 +72,7 @@ static bool sieve_takes(const sieve *s, const ramet_entry *e)
 
 typedef struct collect {
     sieve of;
+    size_t bytes; /* enough past these; 0: PAGE_BYTES */
     size_t most;
     arena *a; /* of what is kept */
     size_t start_bytes;
@@ -96,6 +97,16 @@ ramet_entry entry_keep(arena *a, const ramet_entry *e)
     return out;
 }
 
+static size_t collect_bytes(const collect *c)
+{
+    return c->bytes ? c->bytes : PAGE_BYTES;
+}
+
+static bool collect_room(const collect *c)
+{
+    return c->v.n < c->most && arena_used(c->a) - c->start_bytes < collect_bytes(c);
+}
+
 /* False when there is enough, or when what was read so far must be let go first. */
 static bool collect_take(void *arg, ramet_entry *e)
 {
@@ -106,15 +117,14 @@ static bool collect_take(void *arg, ramet_entry *e)
         return room;
     ramet_entry kept = c->scratch && c->scratch != c->a ? entry_keep(c->a, e) : *e;
     VEC_PUSH(c->a, &c->v, kept);
-    return room && c->v.n < c->most && arena_used(c->a) - c->start_bytes < PAGE_BYTES;
+    return room && collect_room(c);
 }
 
 /* Entries of other channels are many, perhaps: they are read in steps and forgotten. */
 static void collect_channel(cx *x, const branch_row *b, int64_t lo, int64_t hi, collect *c)
 {
     c->scratch = arena_new();
-    while (lo < hi && c->v.n < c->most && arena_used(c->a) - c->start_bytes < PAGE_BYTES &&
-           db_status(x->d) == RAMET_OK) {
+    while (lo < hi && collect_room(c) && db_status(x->d) == RAMET_OK) {
         c->seen = lo - 1;
         path_read(x, b, lo, lo + CHUNK < hi ? lo + CHUNK : hi, c->scratch, collect_take, c);
         arena_reset(c->scratch);
@@ -142,9 +152,10 @@ static void collect_backward(cx *x, const branch_row *b, int64_t lo, int64_t hi,
     int64_t step = any ? (int64_t)c->most : CHUNK;
     size_t bytes = 0;
     arena *scratch = any ? NULL : arena_new();
-    while (hi > lo && all.n < c->most && bytes < PAGE_BYTES) {
+    while (hi > lo && all.n < c->most && bytes < collect_bytes(c)) {
         int64_t from = hi - step > lo ? hi - step : lo;
-        collect part = {.of = c->of, .most = SIZE_MAX, .a = x->a, .scratch = scratch};
+        collect part = {
+            .of = c->of, .bytes = c->bytes, .most = SIZE_MAX, .a = x->a, .scratch = scratch};
         part.start_bytes = arena_used(x->a);
         path_read(x, b, from, hi, scratch ? scratch : x->a, collect_take, &part);
         if (db_status(x->d) != RAMET_OK)
@@ -255,7 +266,10 @@ static ramet_status read_page(cx *x, const char *session, const ramet_read_in *i
     }
     TRY(branch_open(x, &s, in->log, in->branch, &b));
     TRY(window_of(x, &b, in, &w));
-    collect c = {.of = {in->channel, in->want, in->want_arg}, .most = (size_t)limit, .a = x->a};
+    collect c = {.of = {in->channel, in->want, in->want_arg},
+                 .bytes = x->c->page_bytes,
+                 .most = (size_t)limit,
+                 .a = x->a};
     c.start_bytes = arena_used(x->a);
     c.seen = w.lo - 1;
     if (in->tail)
@@ -533,7 +547,7 @@ static ramet_status record_run(cx *x, const char *session, ramet_log log, int64_
     *total = 0;
     if (run_find(x, &s, log, Q_run_last, 0, &r) && branch_load(x, s.tree, KEY_BRANCH(r.k), &b))
         *total = r.rec + b.len - KEY_POS(r.k);
-    collect c = {.most = (size_t)limit, .a = x->a};
+    collect c = {.bytes = x->c->page_bytes, .most = (size_t)limit, .a = x->a};
     c.start_bytes = arena_used(x->a);
     int64_t at = from;
     while (at < *total && c.v.n < c.most) {
@@ -551,7 +565,7 @@ static ramet_status record_run(cx *x, const char *session, ramet_log log, int64_
         path_read(x, &b, lo, hi - lo > room ? lo + room : hi, x->a, collect_take, &c);
         TRY(cx_status(x));
         at += (int64_t)(c.v.n - before);
-        if (arena_used(x->a) - c.start_bytes >= PAGE_BYTES)
+        if (!collect_room(&c))
             break;
     }
     if (branch_open(x, &s, RAMET_LOG_MAIN, 0, &b) == RAMET_OK)

@@ -115,9 +115,11 @@ static ramet_status search_run(ramet_call *c, fts *f, void *arg)
     /* The index first: then the store's snapshot has all that is in it. */
     if (db_begin_read(fts_db(f)) != RAMET_OK)
         return index_fail(c, f);
+    db_stop_when(fts_db(f), c->stop.when, c->stop.arg);
     fts_state_get(f, &state); /* the snapshot begins with the first read */
     ramet_status st =
         cx_read(&s.x, c) ? cx_done(&s.x, find_page(&s, j->limit, j->out)) : c->err.status;
+    db_stop_when(fts_db(f), NULL, NULL);
     if (db_status(fts_db(f)) != RAMET_OK)
         st = index_fail(c, f);
     db_end_read(fts_db(f));

@@ -149,6 +149,7 @@ static void answer_begin(face_req *q)
     buf_clear(&q->out);
     jw_init(&q->w, &q->out, 0);
     q->type = NULL;
+    q->more = NULL;
 }
 
 /* In the shape of the face; false: it has none of its own. */
@@ -200,11 +201,23 @@ void face_error(face_req *q, const ramet_error *e)
     jw_end_object(&q->w);
 }
 
+void face_over(face_req *q)
+{
+    if (!q->out.starved) {
+        face_fail(q, 500, "answer_too_large", NULL,
+                  "the answer is over %zu bytes; ask for less at a time", q->out.max);
+        return;
+    }
+    face_add(q, "Retry-After", "1");
+    face_fail(q, 503, "too_many_answers", NULL,
+              "the answers that wait for their clients take %lld bytes, at most %lld are allowed",
+              (long long)atomic_load(&q->out.budget->used), (long long)q->out.budget->most);
+}
+
 void face_done(face_req *q)
 {
     if (q->out.over)
-        face_fail(q, 500, "answer_too_large", NULL,
-                  "the answer is over %zu bytes; ask for less at a time", q->out.max);
+        face_over(q);
     else if (!q->status)
         q->status = q->route->success;
 }
@@ -270,11 +283,19 @@ bool face_answer(face_req *q, ramet_status st)
     return true;
 }
 
+/* Reads for a client that has left are not worth finishing. */
+static bool client_gone(void *arg)
+{
+    const face_req *q = arg;
+    return q->gone && atomic_load_explicit(q->gone, memory_order_relaxed);
+}
+
 ramet_call *face_call(face_req *q)
 {
     if (q->c)
         return q->c;
     q->c = ramet_call_new(q->host->store, q->who.user, q->who.client);
+    ramet_call_stop_when(q->c, client_gone, q);
     if (q->who.share && ramet_call_share(q->c, q->who.share, NULL) != RAMET_OK) {
         face_error(q, ramet_call_error(q->c));
         return NULL;

@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "ramet.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -234,6 +235,9 @@ typedef struct face_host {
     void *arg;
 } face_host;
 
+/* What came of making a piece of an answer. */
+typedef enum { PIECE_MORE, PIECE_LAST, PIECE_FAILED } face_piece;
+
 struct face_req {
     const face_host *host;
     const face *face;
@@ -268,6 +272,10 @@ struct face_req {
     int64_t file_size;
     int64_t file_from; /* first byte of it that is sent */
     bool cacheable;    /* else Cache-Control: no-store */
+    /* Set: `out` is only the beginning of the body. When the client has taken it, this is called,
+     * on a thread of the pool and with `out` empty, to write what follows. */
+    face_piece (*more)(face_req *q);
+    void *more_state; /* of `more`, in the request's arena */
 
     json_writer w;   /* on `out`, ready */
     ramet_call *c;   /* of `who`; face_call() makes it; freed with the request */
@@ -280,6 +288,10 @@ struct face_req {
     void *user; /* of the route (an upload) */
     void (*user_free)(void *user);
     void *inner; /* of whoever speaks HTTP */
+    /* Set when nobody waits for the answer any more: reads of the store end then. NULL: that
+     * cannot be known. */
+    const atomic_bool *gone;
+    bool left; /* the client was gone before it was answered; by whoever speaks HTTP */
     const char *(*header)(face_req *q, const char *name);
     face_stream *(*stream_new)(face_req *q, size_t most); /* face_stream_new() */
 };
@@ -333,6 +345,8 @@ void face_add(face_req *q, const char *name, const char *value);
 void face_fail(face_req *q, int status, const char *code, const char *field, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 void face_error(face_req *q, const ramet_error *e);
+/* The answer is over a limit, or there is no memory left for it: refuses it. */
+void face_over(face_req *q);
 /* Sets the route's success status; the answer is what was written to q->w. */
 void face_done(face_req *q);
 /* An ETag: `front` (may be NULL), and a digest of these bytes: what was written, or whatever it

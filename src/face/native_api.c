@@ -356,7 +356,7 @@ static const face_route routes[] = {
  .about = "`event:` is `session.created`, `.updated`, `.forked`, `.rewound`, `.switched`, `.merged`, `.deleted`, `.restored`, `entry.appended` or "
           "`reset`, and of turns as they run `turn.started`, `turn.delta`, `turn.thinking`, `turn.question`, `turn.plan` and `turn.done` (these have no `id:` and are not replayed; "
           "see `running` of a session for the text so far); `data:` is `{type, session_id, tree_id, …, entry?}`; `id:` grows. With `Last-Event-ID` (or `after`) what was missed comes "
-          "first; past the window that is kept, one `reset` event says: read anew.",
+          "first; past the window that is kept, one `reset` event says: read anew. A client that was too slow is told so by a last event `closed`.",
  .query = FIELDS(F("session", TEXT, "only this session"), F("tree", TEXT, "only this tree"),
                  F("after", INT, "the last number that the caller has; `Last-Event-ID` wins", .most = INT64_MAX)),
  .statuses = E_SEE " TREE_NOT_FOUND", .example = "session=trip"},

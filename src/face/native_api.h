@@ -78,4 +78,12 @@ api_handler api_message_post, api_turn_cancel, api_turns_list, api_turn_get, api
     api_fan_out, api_edit_post, api_regenerate_post;
 bool api_attachment_sink(face_req *q, const void *bytes, size_t n);
 
+/* ---- long pages, in pieces (native_pieces.c) */
+
+#define PIECE_BYTES ((size_t)2 << 20) /* of entries that are in memory at once, and one more */
+/* Goes on with a page that was read up to PIECE_BYTES. False: it is whole. True: the beginning is
+ * written, and q->more writes the rest, or the answer is an error. */
+bool entries_begin(face_req *q, const ramet_read_in *in, const ramet_page *page);
+bool record_begin(face_req *q, ramet_log log, int64_t from, const ramet_page *page, int64_t total);
+
 #endif

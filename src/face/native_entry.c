@@ -81,8 +81,12 @@ void api_entries_list(face_req *q)
     in.versions = in.log == RAMET_LOG_MAIN && !(versions && strcmp(versions, "false") == 0);
     if (!c || !api_branch(q, "branch", face_query(q, "branch"), &in.branch))
         return;
+    ramet_call_page_bytes(c, PIECE_BYTES);
+    ramet_status st = ramet_read(c, face_path(q, "id"), &in, &page);
+    if (st == RAMET_OK && entries_begin(q, &in, &page))
+        return;
     face_render(q, show_page, &page);
-    if (face_answer(q, ramet_read(c, face_path(q, "id"), &in, &page)))
+    if (face_answer(q, st))
         page_etag(q, &page);
 }
 
@@ -168,9 +172,14 @@ void api_record_get(face_req *q)
     face_query_int(q, "from", &from);
     if (!c)
         return;
+    ramet_log log = api_log(face_query(q, "log"));
+    ramet_call_page_bytes(c, PIECE_BYTES);
+    ramet_status st =
+        ramet_record(c, face_path(q, "id"), log, from, api_limit(q), &out.page, &out.total);
+    if (st == RAMET_OK && record_begin(q, log, from, &out.page, out.total))
+        return;
     face_render(q, show_record, &out);
-    face_answer(q, ramet_record(c, face_path(q, "id"), api_log(face_query(q, "log")), from,
-                                api_limit(q), &out.page, &out.total));
+    face_answer(q, st);
 }
 
 /* ------------------------------------------------------------------ feedback */

@@ -90,7 +90,7 @@ static void metrics_run(face_req *q)
         return;
     }
     buf_init(&text, METRICS_MAX);
-    metrics_write(p->metrics, h, *p->rpc, p->live, p->turns, p->store, &text);
+    metrics_write(p->metrics, p->answers, h, *p->rpc, p->live, p->turns, p->store, &text);
     buf_add(&q->out, text.p, text.n);
     buf_release(&text);
     q->type = "text/plain; version=0.0.4; charset=utf-8";

@@ -25,7 +25,8 @@ typedef struct http http;
 typedef struct http_target {
     void (*run)(face_req *q, void *arg); /* fills the answer */
     /* Finds out who asks, from the header, before a body is read; on a thread of the pool. False:
-     * the answer is filled. It may be left to run(), when the body is small. NULL: anybody may. */
+     * the answer is filled. A small body may be read first. NULL: anybody may. Threads are shared
+     * between the users that it finds. */
     bool (*admit)(face_req *q, void *arg);
     void *arg;
     bool quick;      /* may run on the worker */
@@ -41,8 +42,10 @@ typedef struct http_config {
     size_t bodies_max, bodies_per_user; /* held at once; at least one of body_max always fits */
     int connections, connections_per_address;
     int idle_s, request_s;
+    int stall_s; /* how long a client may take nothing of what waits for it */
     int workers;
-    pool *pool; /* runs requests; outlives the server */
+    pool *pool;          /* runs requests; outlives the server */
+    buf_budget *answers; /* memory of answers; outlives the server; NULL: without a bound */
     /* Takes a connection that begins as HTTP/2 does: the socket is its own from then on, and
      * nothing was read of it. False: it was not taken. NULL: there is nobody who does. */
     bool (*h2)(int fd, void *arg);

@@ -94,13 +94,18 @@ static bool is_text(const char *type)
 static bool body_pack(exchange *x)
 {
     face_req *q = &x->q;
-    if (!x->gzip_ok || q->out.n < GZIP_MIN || !is_text(q->type) || added(q, "Content-Encoding"))
+    if (!x->gzip_ok || q->more || q->out.n < GZIP_MIN || !is_text(q->type) ||
+        added(q, "Content-Encoding"))
         return false;
     z_stream z = {0};
     if (deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
     buf_clear(&x->packed);
     buf_reserve(&x->packed, q->out.n);
+    if (x->packed.over) { /* no memory is left for both */
+        deflateEnd(&z);
+        return false;
+    }
     z.next_in = (Bytef *)q->out.p;
     z.avail_in = (uInt)q->out.n;
     z.next_out = (Bytef *)x->packed.p;
@@ -108,6 +113,7 @@ static bool body_pack(exchange *x)
     bool smaller = deflate(&z, Z_FINISH) == Z_STREAM_END;
     x->packed.n = smaller ? z.total_out : 0;
     deflateEnd(&z);
+    buf_trim(&x->packed);
     return smaller;
 }
 
@@ -240,7 +246,7 @@ static const char *date_text(void)
 static void answer_check(face_req *q)
 {
     if (q->out.over)
-        face_fail(q, 500, "answer_too_large", NULL, "the answer is over the limit; ask for less");
+        face_over(q);
     else if (q->status < 200 || q->status > 599)
         face_fail(q, 500, "internal", NULL, "the request was not answered");
 }
@@ -253,6 +259,63 @@ static void close_decide(exchange *x)
         x->in_doubt = true;
     if (x->in_doubt || atomic_load_explicit(&x->h->stopping, memory_order_relaxed))
         x->close = true;
+}
+
+/* The first piece goes with the header. A chunk's end goes with the beginning of the next one. */
+static void pieces_choose(exchange *x)
+{
+    face_req *q = &x->q;
+    if (is_head(q)) {
+        q->more = NULL;
+        return;
+    }
+    x->then = PIECE_MORE;
+    x->bytes = q->out.p;
+    x->n_bytes = q->out.n;
+    x->sent = (int64_t)q->out.n;
+    if (x->head.minor > 0)
+        add(x, "Transfer-Encoding", "chunked");
+}
+
+static bool in_chunks(const exchange *x)
+{
+    return x->head.minor > 0;
+}
+
+void answer_piece(exchange *x)
+{
+    buf_clear(&x->start);
+    x->start_at = x->bytes_at = 0;
+    x->bytes = x->q.out.p;
+    x->n_bytes = x->q.out.n;
+    if (x->n_bytes && in_chunks(x))
+        buf_printf(&x->start, "%s%zx\r\n", x->sent ? "\r\n" : "", x->n_bytes);
+    x->sent += (int64_t)x->n_bytes;
+}
+
+/* The end of the last chunk, and of the body. */
+static void pieces_end(exchange *x)
+{
+    buf_clear(&x->start);
+    x->start_at = x->bytes_at = x->n_bytes = 0;
+    if (in_chunks(x))
+        buf_puts(&x->start, x->sent ? "\r\n0\r\n\r\n" : "0\r\n\r\n");
+    x->q.more = NULL;
+}
+
+/* The answer may wait for its client for long: what it was made from is not needed any more. A call
+ * that a route's own state or a later piece uses stays. */
+static void answer_forget(exchange *x, bool packed)
+{
+    face_req *q = &x->q;
+    if (!q->user && !q->more && !q->stream) {
+        ramet_call_free(q->c);
+        q->c = NULL;
+    }
+    if (q->body.cap > KEEP_MAX)
+        buf_release(&q->body);
+    if (packed)
+        buf_release(&q->out);
 }
 
 /* What is sent behind the header, and how its length is told. */
@@ -296,11 +359,11 @@ void answer_prepare(exchange *x)
         answer_check(q);
         packed = q->file < 0 && body_pack(x);
         body = q->file >= 0 || q->out.n;
-        if (not_modified(x))
+        if (!q->more && not_modified(x))
             q->status = 304;
-    } else if (!x->head.minor) {
-        x->close = true;
     }
+    if ((q->stream || q->more) && !in_chunks(x))
+        x->close = true;
     buf_clear(&x->start);
     buf_printf(&x->start, "HTTP/1.1 %d %s\r\nDate: %s\r\n", q->status, reason(q->status),
                date_text());
@@ -310,10 +373,15 @@ void answer_prepare(exchange *x)
     add_own(x, packed);
     if (q->stream)
         stream_choose(x);
+    else if (q->more)
+        pieces_choose(x);
     else
         body_choose(x, packed);
     buf_puts(&x->start, "\r\n");
+    if (q->more && x->n_bytes && in_chunks(x))
+        buf_printf(&x->start, "%zx\r\n", x->n_bytes);
     x->answered = true;
+    answer_forget(x, packed);
 }
 
 /* --------------------------------------------------------------------- sending */
@@ -358,17 +426,32 @@ static send_result file_send(exchange *x)
 }
 
 /* The next piece; false: there is none now. */
-static bool stream_piece(exchange *x)
+static bool stream_fetch(exchange *x)
 {
-    buf *b = &x->packed;
+    buf *b = &x->piece;
     buf_clear(b);
     x->bytes_at = x->n_bytes = 0;
-    bool some = stream_take(x, b);
+    bool some = stream_next(x, b);
     if (!some && b->cap > STREAM_KEEP)
         buf_release(b);
     x->bytes = b->p;
     x->n_bytes = b->n;
     return some;
+}
+
+/* A piece was sent. */
+static send_result piece_next(exchange *x)
+{
+    switch (x->then) {
+    case PIECE_MORE:
+        return SEND_PIECE;
+    case PIECE_LAST:
+        pieces_end(x);
+        return SEND_SOME;
+    case PIECE_FAILED:
+        break;
+    }
+    return SEND_BROKEN;
 }
 
 send_result answer_send(exchange *x)
@@ -377,11 +460,13 @@ send_result answer_send(exchange *x)
     if (!x->p->can_write)
         return SEND_LATER;
     if (stream && x->bytes_at == x->n_bytes && !x->stream_over)
-        some = stream_piece(x);
+        some = stream_fetch(x);
     if (x->start_at < x->start.n || x->bytes_at < x->n_bytes)
         return bytes_send(x);
     if (x->file_left)
         return file_send(x);
+    if (x->q.more)
+        return piece_next(x);
     if (stream && !x->stream_over)
         return some ? SEND_SOME : SEND_LATER;
     return SEND_DONE;

@@ -11,16 +11,21 @@
  *   http_way.c     the way of a request from its header to its answer
  *   http_body.c    how much of bodies may be held, by all and by one
  *   http_answer.c  the answer: headers, compression, conditions
+ *   http_wait.c    clients that leave before their answer
+ *   http_stall.c   clients that do not take it
  *   http_stream.c  bodies that go on
  *
  * A connection (peer) belongs to its worker; an exchange to that worker too, or, while peer.at is
- * AT_ADMIT or AT_POOL, to a thread of the pool, which hands it back by worker_resume().
+ * AT_ADMIT, AT_POOL or AT_PIECE, to a thread of the pool, which hands it back by
+ * worker_hand_back().
  *
  *             ┌────────────── next request ───────────────┐
  *             ▼                                           │
  *   AT_HEADER ─► AT_ADMIT ─► AT_BODY ─► AT_POOL ─► AT_ANSWER ─► AT_DROP
  *       │           │          ▲  └───────┘  │         ▲  └─────► AT_LINGER ─► closed
- *       └───────────┴──────────┘             └─────────┘
+ *       └───────────┴──────────┘             └─────────┘  ▲ │
+ *                                                         │ ▼
+ *                                                       AT_PIECE
  */
 #ifndef SERVER_HTTP_OWN_H
 #define SERVER_HTTP_OWN_H
@@ -29,6 +34,7 @@
 #include "server/http_parse.h"
 #include "server/pool.h"
 #include "server/stream.h"
+#include "server/work.h"
 
 #include <netinet/in.h>
 #include <pthread.h>
@@ -55,6 +61,7 @@ typedef enum {
     AT_BODY,   /* the body is arriving */
     AT_POOL,   /* a thread of the pool runs the request, or takes a piece of an upload */
     AT_ANSWER, /* the answer is being sent */
+    AT_PIECE,  /* a thread of the pool makes the next piece of it (face_req.more) */
     AT_DROP,   /* it was sent; the rest of the body is dropped, then comes the next request */
     AT_LINGER  /* it was sent, and nothing more will be: what still comes is dropped */
 } peer_at;
@@ -73,6 +80,18 @@ struct peer {
     bool mine; /* of the acceptor: not a worker's, or not yet */
     bool h2;   /* it was handed on; `fd` is a second descriptor of the socket */
     bool door; /* it came by the second address */
+    atomic_bool sending; /* an answer is on its way, and not all of it was taken */
+    atomic_bool gone;    /* it left while its request was in the pool */
+    _Atomic int wait;    /* WAIT_*: see http_wait.c */
+
+    /* the watcher's */
+    int64_t acked;    /* bytes that the client had taken, */
+    int64_t acked_at; /* and since when; 0: not looked at yet */
+
+    /* of http_wait.c */
+    bool interim;        /* an interim response may be sent to it */
+    bool probed;         /* … and was */
+    int64_t waits_since; /* that its request is in the pool */
 
     /* the worker's */
     http *h;
@@ -94,6 +113,9 @@ struct peer {
     peer *queue;              /* the next one there, */
     peer *back;               /* and the next one in worker.back */
 };
+
+/* Whether the request of a connection is in the pool. */
+enum { WAIT_NONE, WAIT_POOL, WAIT_PROBED };
 
 struct exchange {
     face_req q;
@@ -120,11 +142,13 @@ struct exchange {
     const char *if_none_match;
     const char *connection; /* of the answer: Connection; NULL: none */
     buf start;              /* of the answer: status line and header */
-    buf packed;             /* its body, compressed; or a piece of a stream */
+    buf packed;             /* its body, compressed */
+    buf piece;              /* of a stream, whose bytes are counted there */
     const char *bytes;      /* its body: these bytes, a file (q.file), or a stream (q.stream) */
     size_t n_bytes;
     size_t start_at, bytes_at; /* sent so far */
     int64_t file_left;
+    face_piece then; /* what comes behind the present piece, when q.more is set */
     bool stream_given; /* q.stream is gone */
     bool stream_over;  /* its end was taken */
     pool_job job;
@@ -205,8 +229,10 @@ void body_release(exchange *x);
 /* http_answer.c */
 /* Makes the answer ready to be sent from what the request's runner filled, on its thread. */
 void answer_prepare(exchange *x);
-/* Sends some of it. */
-typedef enum { SEND_SOME, SEND_LATER, SEND_DONE, SEND_BROKEN } send_result;
+/* The next piece is in q.out: makes it ready to be sent. */
+void answer_piece(exchange *x);
+/* Sends some of it. SEND_PIECE: another piece has to be made first. */
+typedef enum { SEND_SOME, SEND_LATER, SEND_PIECE, SEND_DONE, SEND_BROKEN } send_result;
 send_result answer_send(exchange *x);
 /* A whole answer without a request; returns its length. */
 size_t answer_plain(char *out, size_t size, const char *status, const char *code, const char *text);
@@ -222,11 +248,22 @@ void watch_stop(http *h);
 /* Ends idle connections, or all; returns how many are busy. */
 size_t peers_end(http *h, bool all);
 
+/* http_wait.c */
+/* Around the time that the request of a connection is in the pool. `interim`: the client speaks
+ * HTTP/1.1, and skips interim responses. */
+void peer_wait_begin(peer *p, bool interim);
+void peer_wait_end(peer *p);
+void peer_wait_look(peer *p, int64_t now); /* the watcher's: sets `gone` */
+
+/* http_stall.c */
+/* The watcher's: whether a client has taken nothing of its answer for that long. */
+bool stall_look(peer *p, int64_t now, int64_t stall_us);
+
 /* http_stream.c */
 face_stream *http_stream_new(face_req *q, size_t most);
 /* Takes the next bytes, as a chunk or as they are, into `out`. False: there are none, and the
  * stream wakes the connection when there are. x->stream_over: they were the last. */
-bool stream_take(exchange *x, buf *out);
+bool stream_next(exchange *x, buf *out);
 void stream_abandon(face_stream *s); /* no more is taken of it */
 void streams_end(http *h);
 

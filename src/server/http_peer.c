@@ -150,6 +150,7 @@ void peer_free(http *h, peer *p)
         buf_release(&p->x->q.out);
         buf_release(&p->x->start);
         buf_release(&p->x->packed);
+        buf_release(&p->x->piece);
         arena_free(p->x->q.a);
         free(p->x);
     }
@@ -182,6 +183,9 @@ static void *watch_main(void *arg)
             int64_t until = atomic_load_explicit(&p->until, memory_order_relaxed);
             if (until > 0 && until < now)
                 peer_end(p, until);
+            peer_wait_look(p, now);
+            if (stall_look(p, now, (int64_t)h->cfg.stall_s * 1000000))
+                shutdown(p->fd, SHUT_RDWR);
         }
         struct timespec until = time_after(WATCH_MS * INT64_C(1000));
         pthread_cond_timedwait(&h->watch_wake, &h->lock, &until);

@@ -12,12 +12,16 @@
 /* A slow reader's bytes wait here, where they are counted, not by megabytes in the kernel. */
 #define KERNEL_BYTES 65536
 
+/* When the server stops: for a client to take what is left. */
+#define END_US 2000000
+
 struct http_stream {
     face_stream s;
     http *h;
     http_stream *prev, *next; /* in h->streams, under h->lock */
     peer *p;
     int fd;
+    bool ending; /* the server stops */
 };
 
 static void http_wake(face_stream *s)
@@ -50,7 +54,15 @@ void stream_abandon(face_stream *s)
     stream_leave(s);
 }
 
-static const stream_taker over_http = {http_wake, http_cut, stream_abandon};
+/* The watcher ends the connection then. */
+static void http_linger(face_stream *s)
+{
+    http_stream *t = (http_stream *)s;
+    peer_limit(t->p, (int64_t)t->h->cfg.stall_s * 1000000);
+}
+
+static const stream_taker over_http = {
+    .wake = http_wake, .cut = http_cut, .linger = http_linger, .abandon = stream_abandon};
 
 face_stream *http_stream_new(face_req *q, size_t most)
 {
@@ -73,22 +85,20 @@ face_stream *http_stream_new(face_req *q, size_t most)
     return s;
 }
 
-bool stream_take(exchange *x, buf *out)
+bool stream_next(exchange *x, buf *out)
 {
     face_stream *s = x->q.stream;
     bool chunks = x->head.minor > 0;
     pthread_mutex_lock(&s->lock);
-    size_t left = s->bytes.n - s->taken, n = left < TAKE_MAX ? left : TAKE_MAX;
+    size_t n = s->waiting < TAKE_MAX ? s->waiting : TAKE_MAX;
     if (n) {
         if (chunks)
             buf_printf(out, "%zx\r\n", n);
-        buf_add(out, s->bytes.p + s->taken, n);
+        buf_reserve(out, n);
+        out->n += stream_take(s, out->p + out->n, n);
         if (chunks)
             buf_puts(out, "\r\n");
-        s->taken += n;
         x->sent += (int64_t)n;
-        if (s->taken == s->bytes.n)
-            stream_emptied(s);
     } else if (s->ended) {
         x->stream_over = true;
         if (chunks)
@@ -108,6 +118,9 @@ void streams_end(http *h)
     for (http_stream *t = h->streams; t; t = t->next) {
         face_stream *s = &t->s;
         pthread_mutex_lock(&s->lock);
+        if (!t->ending)
+            peer_limit(t->p, END_US);
+        t->ending = true;
         s->ended = true;
         if (s->asleep) {
             s->asleep = false;

@@ -74,19 +74,24 @@ static exchange *exchange_begin(peer *p)
         buf_init(&x->q.out, 0);
         buf_init(&x->start, 0);
         buf_init(&x->packed, 0);
+        buf_init(&x->piece, 0);
+        x->q.out.budget = x->packed.budget = h->cfg.answers;
     }
     arena *a = x->q.a;
     buf body = x->q.body, out = x->q.out, start = x->start, packed = x->packed;
+    buf piece = x->piece;
     arena_reset(a);
     buf_again(&body, h->cfg.body_max);
     buf_again(&out, ANSWER_MAX);
     buf_again(&start, ANSWER_MAX);
     buf_again(&packed, ANSWER_MAX);
+    buf_again(&piece, ANSWER_MAX);
     memset(x, 0, sizeof *x);
     x->h = h;
     x->p = p;
     x->start = start;
     x->packed = packed;
+    x->piece = piece;
     x->length = -1;
     face_req *q = &x->q;
     q->a = a;
@@ -98,6 +103,7 @@ static exchange *exchange_begin(peer *p)
     q->remote = p->remote;
     q->header = request_header;
     q->stream_new = http_stream_new;
+    q->gone = &p->gone;
     x->job.run = exchange_job;
     q->start_us = time_mono_us();
     jw_init(&q->w, &q->out, 0);
@@ -124,6 +130,12 @@ void exchange_end(exchange *x)
     q->file = -1;
     body_release(x);
     q->method = NULL;
+    /* An answer that is gone gives its memory back, also when the connection stays. */
+    if (q->out.cap > KEEP_MAX)
+        buf_release(&q->out);
+    if (x->packed.cap > KEEP_MAX)
+        buf_release(&x->packed);
+    atomic_store_explicit(&p->sending, false, memory_order_relaxed);
     atomic_store_explicit(&p->arriving, false, memory_order_relaxed);
     atomic_store_explicit(&p->busy, false, memory_order_relaxed);
 }
@@ -137,6 +149,7 @@ static bool answer_begin(peer *p)
     bool open = endless ? peer_unlimit(p)
                         : peer_limit(p, request_us(x->h) + (x->sent >> SEND_RATE_SHIFT) * 1000000);
     atomic_store_explicit(&p->arriving, false, memory_order_relaxed);
+    atomic_store_explicit(&p->sending, !endless, memory_order_relaxed);
     p->at = AT_ANSWER;
     if (!open)
         peer_close(p);
@@ -184,6 +197,8 @@ static bool answer_over(peer *p)
     return !close;
 }
 
+static bool to_pool(peer *p, peer_at at);
+
 static bool answer_step(peer *p)
 {
     if (p->broken) {
@@ -195,6 +210,8 @@ static bool answer_step(peer *p)
         return true;
     case SEND_LATER:
         return false;
+    case SEND_PIECE:
+        return to_pool(p, AT_PIECE);
     case SEND_DONE:
         return answer_over(p);
     case SEND_BROKEN:
@@ -231,7 +248,9 @@ static bool to_pool(peer *p, peer_at at)
     }
     x->handed_us = time_mono_us();
     p->at = at;
-    pool_put(x->h->cfg.pool, &x->job);
+    /* In the middle of an answer there is no place for an interim response. */
+    peer_wait_begin(p, x->head.minor > 0 && at != AT_PIECE);
+    pool_put(x->h->cfg.pool, &x->job, work_of(&x->q, x->known || !x->to.admit), work_client(&x->q));
     return false;
 }
 
@@ -259,15 +278,50 @@ static void exchange_run(exchange *x)
     answer_prepare(x);
 }
 
+/* Who asks, once. False: it is answered, or *queued: it waits for its turn among the requests of
+ * that user, and another thread may have it already. */
+static bool exchange_admit(exchange *x, bool *queued)
+{
+    face_req *q = &x->q;
+    if (x->known || !x->to.admit)
+        return true;
+    if (!x->to.admit(q, x->to.arg)) {
+        answer_prepare(x);
+        return false;
+    }
+    x->known = true;
+    if (x->p->at == AT_POOL)
+        *queued = !pool_claim(x->h->cfg.pool, &x->job, work_of(q, true), work_client(q));
+    return !*queued;
+}
+
+static void piece_make(exchange *x)
+{
+    face_req *q = &x->q;
+    buf_clear(&q->out);
+    x->then = q->more(q);
+    if (q->out.over)
+        x->then = PIECE_FAILED;
+    answer_piece(x);
+}
+
 static void exchange_job(pool_job *job)
 {
     exchange *x = (exchange *)((char *)job - offsetof(exchange, job));
-    if (x->p->at == AT_POOL)
-        exchange_run(x);
-    else if (x->to.admit(&x->q, x->to.arg))
-        x->known = true;
-    else
-        answer_prepare(x);
+    peer *p = x->p;
+    bool queued = false;
+    if (!atomic_load(&p->gone)) {
+        if (p->at == AT_PIECE)
+            piece_make(x);
+        else if (exchange_admit(x, &queued) && p->at == AT_POOL)
+            exchange_run(x);
+    }
+    if (queued)
+        return;
+    peer_wait_end(p);
+    x->q.left = atomic_load(&p->gone);
+    if (x->q.left)
+        x->q.status = 0;
     x->paused_us += time_mono_us() - x->handed_us;
     worker_hand_back(x->p);
 }
@@ -542,7 +596,9 @@ static bool header_step(peer *p)
 void way_back(peer *p)
 {
     exchange *x = p->x;
-    if (x->answered)
+    if (x->q.left)
+        peer_close(p);
+    else if (x->answered)
         answer_begin(p);
     else if (p->at == AT_ADMIT)
         body_begin(p);
@@ -564,6 +620,7 @@ bool way_step(peer *p)
         return drop_step(p);
     case AT_ADMIT:
     case AT_POOL:
+    case AT_PIECE:
         break;
     }
     return false;

@@ -187,8 +187,10 @@ static void event_take(peer *p, uint32_t events)
         p->half = true;
     if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
         p->can_write = true;
-    if (events & (EPOLLHUP | EPOLLERR))
+    if (events & (EPOLLHUP | EPOLLERR)) {
         p->broken = true;
+        atomic_store_explicit(&p->gone, true, memory_order_relaxed);
+    }
     peer_go(p);
 }
 

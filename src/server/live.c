@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * live.c: what is committed, handed on to everyone who listens.
+ * live.c: hands what is committed to every stream that asked for it.
  *
- * Two threads. The follower reads each event once, as the embedding program, writes it down once
- * and gives the bytes to every stream whose filter it passes and whose user may see it now. The
- * replayer gives streams that come back what they missed, page by page and in turns, as fast as
- * they take it; so neither a thread of the pool nor the follower waits for a slow reader.
+ * Two threads. The follower reads each event once, as the embedding program, renders it once, and
+ * puts the same bytes into every stream whose filter it passes and whose user may see it now. The
+ * replayer (live_replay.c) gives streams that are behind what they missed, page by page and in
+ * turns, as fast as they take it; so neither a thread of the pool nor the follower waits for a slow
+ * client.
  *
  *   L1  `last` is the number up to which the follower has handed out (or is about to hand out)
  *       everything to its streams. A stream joins it under the lock, when it has everything up to
@@ -16,11 +17,14 @@
  *   L3  A line that is told (live_tell()) has the number of the newest event at that moment, here
  *       or on the node that it comes from. It is handed out behind the events up to that number
  *       and before those past it; lines of other nodes are waited for a little (live_settle()).
- *   L4  Bytes that a reader does not take are bounded: live, the reader is dropped; in a replay the
- *       next page waits for it, and a reader that takes nothing for STALL_S is dropped.
+ *   L4  Bytes that clients do not take are bounded, for each stream (stream-bytes) and for all
+ *       together (streams-bytes). A stream past a bound falls behind: what its client has not begun
+ *       to take is dropped, and the replayer gives it again, from the store.
+ *   L5  Nothing is left out silently. A stream that would miss a line that is told only once, or
+ *       whose client takes nothing for stall-seconds while it is replayed, is told so by a last
+ *       event and ended. Only words of an answer may be missing: the entry that follows has them.
  */
-#include "server/live_text.h"
-#include "server/live_told.h"
+#include "server/live_own.h"
 
 #include "base/util.h"
 
@@ -32,57 +36,9 @@
 #include <time.h>
 
 enum {
-    PAGE = 500,        /* events that the follower reads at once */
-    REPLAY_PAGE = 100, /* events of one turn of a replay */
-    FEW = 16,          /* so many events of a page are read one by one */
-    TICK_MS = 1000,
-    STALL_S = 30,
-    LOOKS = 16 /* a power of two */
-};
-
-/* Who listens; streams of the same user share what he may see. */
-typedef struct viewer {
-    struct viewer *next;
-    char *user, *share; /* NULL: the program itself; no link */
-    int streams;
-    ramet_call *c; /* the follower's, while it hands out a page */
-    struct {
-        const char *session; /* in the page */
-        bool deleted, seen;
-    } looks[LOOKS];
-} viewer;
-
-typedef struct reader {
-    struct reader *next;
-    face_stream *out;
-    viewer *who;
-    char *session, *tree; /* filters; NULL = all */
-    int64_t after;        /* it has everything up to this number */
-    int64_t told_us;      /* when something was written last */
-    int page;             /* replay: events to read at once, fewer when they are large */
-    size_t wants;         /* replay: bytes of the event that there was no room for */
-    face_feed feed;       /* its own words; event NULL: those of the native API */
-} reader;
-
-struct live {
-    const server_config *cfg;
-    ramet *store;
-    pthread_t follower, replayer;
-
-    pthread_mutex_t lock; /* guards the rest up to the counters */
-    pthread_cond_t wake;  /* of the replayer */
-    reader *joining, *behind;
-    viewer *viewers;
-    int64_t last;
-    bool stop;
-
-    pthread_mutex_t settle_lock; /* held while somebody is asked, and of these */
-    void (*settle)(void *arg, int64_t event);
-    void *settle_arg;
-
-    told_queue told;
-
-    _Atomic int64_t open, replaying, sent, dropped, resets;
+    PAGE = 500, /* events that the follower reads at once */
+    FEW = 16,   /* so many events of a page are read one by one */
+    TICK_MS = 1000
 };
 
 /* ------------------------------------------------------------------ viewers and readers */
@@ -122,8 +78,7 @@ static void viewer_put(live *l, viewer *v)
     free(v);
 }
 
-/* A link that was revoked meanwhile gives nothing any more. */
-static ramet_call *viewer_call(ramet *store, const viewer *v)
+ramet_call *viewer_call(ramet *store, const viewer *v)
 {
     ramet_call *c = ramet_call_new(store, v->user, NULL);
     if (v->share)
@@ -131,7 +86,7 @@ static ramet_call *viewer_call(ramet *store, const viewer *v)
     return c;
 }
 
-static void reader_free(live *l, reader *r)
+void reader_free(live *l, reader *r)
 {
     face_stream_end(r->out);
     pthread_mutex_lock(&l->lock);
@@ -145,13 +100,26 @@ static void reader_free(live *l, reader *r)
     free(r);
 }
 
-static bool reader_add(live *l, reader *r, const buf *text)
+bool reader_add(live *l, reader *r, const buf *text, int64_t number)
 {
-    bool gone = face_stream_gone(r->out), taken = face_stream_add(r->out, text->p, text->n);
+    (void)l;
+    if (!text->n)
+        return true;
+    shared_buf *b = shared_buf_new(text->p, text->n);
+    bool open = stream_share(r->out, b, number, false);
+    shared_buf_drop(b);
     r->told_us = time_mono_us();
-    if (!taken && !gone)
-        atomic_fetch_add(&l->dropped, 1);
-    return taken;
+    return open;
+}
+
+void reader_close(live *l, reader *r)
+{
+    buf text;
+    buf_init(&text, 256);
+    live_text_closed(&text, &r->feed, r->after);
+    stream_close_slow(r->out, text.p, text.n);
+    buf_release(&text);
+    atomic_fetch_add(&l->dropped, 1);
 }
 
 /* Puts a new one where it belongs (L1). The number that a client has brought along may be any: it
@@ -181,10 +149,9 @@ void live_open(live *l, face_req *q, const ramet_events_in *in, bool from_now)
     reader *r = xcalloc(1, sizeof *r);
     r->session = xstrdup(in->session);
     r->tree = xstrdup(in->tree);
-    r->page = REPLAY_PAGE;
     if (q->feed)
         r->feed = *q->feed;
-    r->after = from_now ? ramet_event_last(l->store) : in->after;
+    r->after = r->began = from_now ? ramet_event_last(l->store) : in->after;
     pthread_mutex_lock(&l->lock);
     bool everybody = r->feed.everybody;
     r->who = viewer_get(l, everybody ? NULL : q->who.user, everybody ? NULL : q->who.share);
@@ -196,7 +163,7 @@ void live_open(live *l, face_req *q, const ramet_events_in *in, bool from_now)
     r->out = face_stream_new(q, (size_t)l->cfg->stream_bytes);
     buf_init(&hello, 256);
     live_text_hello(&hello, &r->feed, from_now ? r->after : -1);
-    bool taken = reader_add(l, r, &hello);
+    bool taken = reader_add(l, r, &hello, -1);
     buf_release(&hello);
     if (taken && !stop)
         reader_place(l, r, from_now);
@@ -206,8 +173,12 @@ void live_open(live *l, face_req *q, const ramet_events_in *in, bool from_now)
 
 void live_count(live *l, live_numbers *out)
 {
-    *out = (live_numbers){
-        .replaying = l->replaying, .sent = l->sent, .dropped = l->dropped, .resets = l->resets};
+    *out = (live_numbers){.replaying = l->replaying,
+                          .sent = l->sent,
+                          .dropped = l->dropped,
+                          .fallen = l->fallen,
+                          .resets = l->resets,
+                          .buffered = shared_buf_total()};
     out->streams = l->open - out->replaying;
 }
 
@@ -218,8 +189,9 @@ typedef struct follow {
     ramet_call *c;
     reader *readers;
     int64_t last;
-    buf text;                 /* the event that is being handed out */
-    buf own;                  /* the same in the words of one stream */
+    buf text;                 /* room to render in */
+    shared_buf *shared;       /* the event, or the line, that is being handed out; NULL: not yet */
+    shared_buf *own;          /* the same in the words of the last stream that has its own */
     const ramet_event *whole; /* it, with its entries; NULL: not looked up yet */
     ramet_call *full;         /* for its entries */
     told *told;               /* taken, not handed out yet */
@@ -273,31 +245,75 @@ static void looks_forget(live *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* Takes streams that go out of the list; `keep` says which stay. */
-static void readers_sift(follow *f, bool (*keep)(follow *f, reader *r, void *arg), void *arg)
+/* What becomes of a stream when it was given something. */
+typedef enum { STAYS, FALLS_BEHIND, ENDS } fate;
+typedef fate (*giver)(follow *f, reader *r, void *arg);
+
+/* Gives something to each stream. Those that do not stay leave the list. */
+static void readers_give(follow *f, giver give, void *arg)
 {
     for (reader **at = &f->readers; *at;) {
         reader *r = *at;
-        if (keep(f, r, arg)) {
+        fate now = give(f, r, arg);
+        if (now == STAYS) {
             at = &r->next;
             continue;
         }
         *at = r->next;
-        reader_free(f->l, r);
+        if (now == ENDS) {
+            reader_free(f->l, r);
+            continue;
+        }
+        pthread_mutex_lock(&f->l->lock);
+        r->next = f->l->behind;
+        f->l->behind = r;
+        pthread_cond_signal(&f->l->wake);
+        pthread_mutex_unlock(&f->l->lock);
     }
 }
 
-/* What only this stream is told. */
-static bool give_own(live *l, reader *r, const buf *text)
+/* The stream is past a bound (L4, L5). */
+static fate reader_fall(live *l, reader *r)
 {
-    return !text->n || reader_add(l, r, text);
+    int64_t number;
+    if (face_stream_gone(r->out))
+        return ENDS;
+    if (!stream_unwind(r->out, &number)) {
+        reader_close(l, r);
+        return ENDS;
+    }
+    r->after = number >= 0 ? number : r->began;
+    r->fell_behind = true;
+    r->once_seen = l->once;
+    atomic_fetch_add(&l->fallen, 1);
+    return FALLS_BEHIND;
 }
 
-static bool give_lost(follow *f, reader *r, void *arg)
+/* A client that has taken everything is not slow: one event may be larger than the bound. */
+static bool reader_full(const live *l, const reader *r, size_t n)
 {
+    size_t behind = face_stream_behind(r->out);
+    return behind && behind + n > (size_t)l->cfg->stream_bytes;
+}
+
+static fate reader_share(follow *f, reader *r, shared_buf *b, int64_t number, bool once)
+{
+    if (reader_full(f->l, r, b->n)) {
+        fate now = once ? ENDS : reader_fall(f->l, r);
+        if (once)
+            reader_close(f->l, r);
+        return now;
+    }
+    r->told_us = time_mono_us();
+    return stream_share(r->out, b, number, once) ? STAYS : ENDS;
+}
+
+static fate give_lost(follow *f, reader *r, void *arg)
+{
+    int64_t number = *(int64_t *)arg;
     buf_clear(&f->text);
-    live_text_reset(&f->text, &r->feed, *(int64_t *)arg);
-    return give_own(f->l, r, &f->text);
+    live_text_reset(&f->text, &r->feed, number);
+    return reader_add(f->l, r, &f->text, number) ? STAYS : ENDS;
 }
 
 /* The event with its entries, which were left out of the page. NULL: it cannot be had. */
@@ -314,24 +330,58 @@ static const ramet_event *event_full(follow *f, const ramet_event *e)
     return out.items;
 }
 
-static bool give_event(follow *f, reader *r, void *arg)
+/* The event in the words of a stream; streams with the same bytes share them. NULL: it has none. */
+static shared_buf *event_render(follow *f, const reader *r)
+{
+    shared_buf **kept = r->feed.event ? &f->own : &f->shared;
+    if (*kept && !r->feed.event)
+        return *kept;
+    buf_clear(&f->text);
+    live_text_event(&f->text, &r->feed, f->whole);
+    if (*kept && (*kept)->n == f->text.n && memcmp((*kept)->bytes, f->text.p, f->text.n) == 0)
+        return *kept;
+    shared_buf_drop(*kept);
+    *kept = f->text.n ? shared_buf_new(f->text.p, f->text.n) : NULL;
+    return *kept;
+}
+
+static fate give_event(follow *f, reader *r, void *arg)
 {
     const ramet_event *e = arg;
     if (!reader_wants(r, e) || !viewer_sees(f->l, r->who, e))
-        return true;
+        return STAYS;
     if (!f->whole)
         f->whole = e->kind == RAMET_EVENT_APPENDED && !e->entries ? event_full(f, e) : e;
     /* Gone meanwhile (its session was removed for good): there is nothing to tell. */
     if (!f->whole)
-        return true;
+        return STAYS;
     r->after = e->number;
     atomic_fetch_add_explicit(&f->l->sent, 1, memory_order_relaxed);
-    buf *text = r->feed.event ? &f->own : &f->text;
-    if (r->feed.event)
-        buf_clear(text);
-    if (!text->n)
-        live_text_event(text, &r->feed, f->whole);
-    return give_own(f->l, r, text);
+    shared_buf *b = event_render(f, r);
+    return b ? reader_share(f, r, b, e->number, false) : STAYS;
+}
+
+/* ---- all streams together (L4) */
+
+static fate give_relief(follow *f, reader *r, void *arg)
+{
+    return face_stream_behind(r->out) > *(size_t *)arg ? reader_fall(f->l, r) : STAYS;
+}
+
+/* What was handed out is dropped here; when too much of it waits, those that are furthest behind
+ * are the first to fall behind. */
+static void given(follow *f)
+{
+    shared_buf_drop(f->shared);
+    shared_buf_drop(f->own);
+    f->shared = f->own = NULL;
+    size_t allowed = (size_t)f->l->cfg->stream_bytes / 2;
+    while (f->readers && shared_buf_total() > f->l->cfg->streams_bytes) {
+        readers_give(f, give_relief, &allowed);
+        if (!allowed)
+            break;
+        allowed /= 16;
+    }
 }
 
 static size_t events_wanted(const follow *f, const ramet_events_out *out)
@@ -381,20 +431,22 @@ static void elsewhere_settle(live *l, int64_t event)
     pthread_mutex_unlock(&l->settle_lock);
 }
 
-/* Who is far behind goes without words: he has them in the entry that follows. Everything else that
- * is told is told once, so he gets it or is dropped (L4). */
-static bool give_told(follow *f, reader *r, void *arg)
+/* A client that is far behind goes without words: the entry that follows has them (L5). */
+static fate give_told(follow *f, reader *r, void *arg)
 {
     const told *t = arg;
     const ramet_event as = {.kind = RAMET_EVENT_APPENDED, .session = t->session, .tree = t->tree};
     if (r->feed.event || (r->session && strcmp(r->session, t->session) != 0) ||
         (r->tree && strcmp(r->tree, t->tree) != 0) || !viewer_sees(f->l, r->who, &as))
-        return true;
-    if (!f->text.n)
+        return STAYS;
+    if (!f->shared) {
+        buf_clear(&f->text);
         live_text_line(&f->text, t->event, t->json, t->n);
-    if (t->words && face_stream_behind(r->out) + f->text.n > (size_t)f->l->cfg->stream_bytes / 2)
-        return true;
-    return reader_add(f->l, r, &f->text);
+        f->shared = shared_buf_new(f->text.p, f->text.n);
+    }
+    if (t->words && face_stream_behind(r->out) + f->shared->n > (size_t)f->l->cfg->stream_bytes / 2)
+        return STAYS;
+    return reader_share(f, r, f->shared, -1, !t->words);
 }
 
 /* Hands out the lines that were told before event `before` was committed (L3). */
@@ -405,8 +457,9 @@ static void told_give(follow *f, int64_t before)
         f->told = t->next;
         t->next = f->past;
         f->past = t;
-        buf_clear(&f->text);
-        readers_sift(f, give_told, t);
+        f->l->once += !t->words;
+        readers_give(f, give_told, t);
+        given(f);
     }
 }
 
@@ -430,16 +483,26 @@ static bool page_read(follow *f, ramet_events_out *out)
 static void last_set(follow *f, int64_t last, bool idle)
 {
     live *l = f->l;
+    reader *missed = NULL;
     pthread_mutex_lock(&l->lock);
     while (l->joining) {
         reader *r = l->joining;
         l->joining = r->next;
-        r->next = f->readers;
-        f->readers = r;
+        /* L5: a stream that was live before has not been given these lines. */
+        reader **list = r->fell_behind && r->once_seen != l->once ? &missed : &f->readers;
+        r->fell_behind = false;
+        r->next = *list;
+        *list = r;
     }
     if (!idle || !f->readers)
         f->last = l->last = last;
     pthread_mutex_unlock(&l->lock);
+    while (missed) {
+        reader *r = missed;
+        missed = r->next;
+        reader_close(l, r);
+        reader_free(l, r);
+    }
 }
 
 static void page_give(follow *f)
@@ -461,13 +524,13 @@ static void page_give(follow *f)
     told_take(&f->l->told, &f->told);
     if (out.lost) {
         atomic_fetch_add(&f->l->resets, 1);
-        readers_sift(f, give_lost, &out.next);
+        readers_give(f, give_lost, &out.next);
     }
     for (size_t i = 0; i < out.n; i++) {
         told_give(f, out.items[i].number);
-        buf_clear(&f->text);
         f->whole = NULL;
-        readers_sift(f, give_event, &out.items[i]);
+        readers_give(f, give_event, &out.items[i]);
+        given(f);
     }
     told_give(f, f->last + 1);
     looks_forget(f->l);
@@ -492,16 +555,17 @@ static void told_only(follow *f)
 }
 
 /* A sign of life tells how far the stream has come, too: who comes back then asks from there. */
-static bool give_pulse(follow *f, reader *r, void *arg)
+static fate give_pulse(follow *f, reader *r, void *arg)
 {
     int64_t now = *(int64_t *)arg;
     if (face_stream_gone(r->out))
-        return false;
-    if (now - r->told_us < f->l->cfg->heartbeat_s * INT64_C(1000000))
-        return true;
+        return ENDS;
+    /* A client with bytes left to take needs no sign, and would only get more to take. */
+    if (now - r->told_us < f->l->cfg->heartbeat_s * INT64_C(1000000) || face_stream_behind(r->out))
+        return STAYS;
     buf_clear(&f->text);
     live_text_pulse(&f->text, &r->feed, f->last);
-    return reader_add(f->l, r, &f->text);
+    return reader_add(f->l, r, &f->text, f->last) ? STAYS : ENDS;
 }
 
 static void pulse(follow *f, int64_t *due)
@@ -510,7 +574,7 @@ static void pulse(follow *f, int64_t *due)
     if (now < *due)
         return;
     *due = now + TICK_MS * 1000;
-    readers_sift(f, give_pulse, &now);
+    readers_give(f, give_pulse, &now);
 }
 
 static void *follower_main(void *arg)
@@ -522,7 +586,6 @@ static void *follower_main(void *arg)
                 .last = l->last};
     int64_t due = 0;
     buf_init(&f.text, LIVE_EVENT_MAX);
-    buf_init(&f.own, LIVE_EVENT_MAX);
     for (bool stop = false; !stop;) {
         int64_t newest = ramet_event_wait(l->store, f.last, TICK_MS);
         last_set(&f, newest, true);
@@ -543,157 +606,8 @@ static void *follower_main(void *arg)
     told_take(&l->told, &f.told);
     told_free(&f.told);
     buf_release(&f.text);
-    buf_release(&f.own);
     ramet_call_free(f.full);
     ramet_call_free(f.c);
-    return NULL;
-}
-
-/* ------------------------------------------------------------------ the replayer */
-
-typedef enum { TURN_AGAIN, TURN_WAIT, TURN_PLACED, TURN_OVER } turn;
-
-static bool replay_room(const live *l, const reader *r, size_t n)
-{
-    size_t waiting = face_stream_behind(r->out);
-    return !waiting || waiting + n <= (size_t)l->cfg->stream_bytes / 2;
-}
-
-/* Gives one event when there is room for it. */
-static turn replay_event(live *l, reader *r, const ramet_event *e, buf *text)
-{
-    buf_clear(text);
-    live_text_event(text, &r->feed, e);
-    if (!replay_room(l, r, text->n)) {
-        r->wants = text->n;
-        return TURN_WAIT;
-    }
-    r->after = e->number;
-    atomic_fetch_add_explicit(&l->sent, 1, memory_order_relaxed);
-    return give_own(l, r, text) ? TURN_AGAIN : TURN_OVER;
-}
-
-/* Gives a page as far as there is room; the rest is read again, and less of it. */
-static turn replay_give(live *l, reader *r, const ramet_events_out *out)
-{
-    turn t = TURN_AGAIN;
-    size_t given = 0;
-    buf text;
-    buf_init(&text, LIVE_EVENT_MAX);
-    r->wants = 0;
-    if (out->lost) {
-        live_text_reset(&text, &r->feed, out->next);
-        atomic_fetch_add(&l->resets, 1);
-        t = reader_add(l, r, &text) ? t : TURN_OVER;
-    }
-    while (given < out->n && t == TURN_AGAIN) {
-        t = replay_event(l, r, &out->items[given], &text);
-        given += t == TURN_AGAIN;
-    }
-    buf_release(&text);
-    if (t == TURN_AGAIN) {
-        r->after = out->next;
-        r->page = r->page * 2 < REPLAY_PAGE ? r->page * 2 : REPLAY_PAGE;
-    } else {
-        r->page = given ? (int)given : 1;
-    }
-    return t;
-}
-
-static turn replay_page(live *l, reader *r)
-{
-    ramet_events_in in = {
-        .after = r->after, .session = r->session, .tree = r->tree, .limit = r->page};
-    ramet_events_out out;
-    ramet_call *c = viewer_call(l->store, r->who);
-    turn t = TURN_WAIT;
-    if (ramet_events(c, &in, &out) == RAMET_OK)
-        t = replay_give(l, r, &out);
-    ramet_call_free(c);
-    return t;
-}
-
-static turn replay_turn(live *l, reader *r)
-{
-    if (face_stream_gone(r->out))
-        return TURN_OVER;
-    if (!replay_room(l, r, r->wants)) {
-        if (time_mono_us() - r->told_us < STALL_S * INT64_C(1000000))
-            return TURN_WAIT;
-        atomic_fetch_add(&l->dropped, 1);
-        return TURN_OVER;
-    }
-    /* When one page is left, it is read while the follower stands still: so a replay ends, however
-     * fast events come. */
-    pthread_mutex_lock(&l->lock);
-    bool near = l->last - r->after <= r->page;
-    if (!near)
-        pthread_mutex_unlock(&l->lock);
-    turn t = replay_page(l, r);
-    if (near && t == TURN_AGAIN && r->after >= l->last) {
-        r->next = l->joining;
-        l->joining = r;
-        t = TURN_PLACED;
-    }
-    if (near)
-        pthread_mutex_unlock(&l->lock);
-    return t;
-}
-
-/* One turn for each; returns whether any got on. */
-static bool replay_round(live *l, reader **readers)
-{
-    bool on = false;
-    for (reader **at = readers; *at;) {
-        reader *r = *at, *next = r->next;
-        turn t = replay_turn(l, r);
-        on |= t != TURN_WAIT;
-        if (t == TURN_AGAIN || t == TURN_WAIT) {
-            at = &r->next;
-            continue;
-        }
-        *at = next;
-        atomic_fetch_sub(&l->replaying, 1);
-        if (t == TURN_OVER)
-            reader_free(l, r);
-    }
-    return on;
-}
-
-/* Takes those that came; waits for some when there are none, and a little when all have to wait. */
-static bool replay_take(live *l, reader **readers, bool on)
-{
-    pthread_mutex_lock(&l->lock);
-    while (!l->stop && !l->behind && !*readers)
-        pthread_cond_wait(&l->wake, &l->lock);
-    if (!l->stop && !l->behind && !on) {
-        struct timespec until = time_after(20000);
-        pthread_cond_timedwait(&l->wake, &l->lock, &until);
-    }
-    while (l->behind) {
-        reader *r = l->behind;
-        l->behind = r->next;
-        r->next = *readers;
-        *readers = r;
-        atomic_fetch_add(&l->replaying, 1);
-    }
-    bool stop = l->stop;
-    pthread_mutex_unlock(&l->lock);
-    return !stop;
-}
-
-static void *replayer_main(void *arg)
-{
-    live *l = arg;
-    reader *readers = NULL;
-    bool on = true;
-    while (replay_take(l, &readers, on))
-        on = replay_round(l, &readers);
-    while (readers) {
-        reader *r = readers;
-        readers = r->next;
-        reader_free(l, r);
-    }
     return NULL;
 }
 

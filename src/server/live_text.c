@@ -43,6 +43,15 @@ void live_text_reset(buf *out, const face_feed *feed, int64_t number)
                (long long)number, (long long)number);
 }
 
+void live_text_closed(buf *out, const face_feed *feed, int64_t number)
+{
+    if (!feed->event)
+        buf_printf(out,
+                   "event: closed\ndata: {\"type\":\"closed\",\"reason\":\"too_slow\","
+                   "\"number\":%lld}\n\n",
+                   (long long)number);
+}
+
 static size_t event_begin(buf *out, json_writer *w, const ramet_event *e, bool last)
 {
     if (last)

@@ -18,6 +18,9 @@ void live_text_hello(buf *out, const face_feed *feed, int64_t number);
  */
 void live_text_event(buf *out, const face_feed *feed, const ramet_event *e);
 void live_text_reset(buf *out, const face_feed *feed, int64_t number);
+/* The last event of a stream whose client was too slow; it has everything up to the number. Only
+ * the native API has one. */
+void live_text_closed(buf *out, const face_feed *feed, int64_t number);
 /* An event without a number. */
 void live_text_line(buf *out, const char *event, const char *json, size_t n);
 void live_text_pulse(buf *out, const face_feed *feed, int64_t number);

@@ -53,7 +53,7 @@ struct metrics {
     size_t n_faces, n_routes;
     cell *copies[COPIES];
     cell forks[FACES_MAX + 1][FORK_TYPES];
-    cell rewinds, switches;
+    cell rewinds, switches, cancelled;
     int64_t started_us;
 
     pthread_mutex_t lock; /* guards what follows */
@@ -135,6 +135,8 @@ void metrics_count(metrics *m, const char *what, const char *type, const char *f
         add(&m->rewinds, 1);
     } else if (strcmp(what, "switch") == 0) {
         add(&m->switches, 1);
+    } else if (strcmp(what, "cancelled") == 0) {
+        add(&m->cancelled, 1);
     } else if (strcmp(what, "fork") == 0) {
         int kind = type ? ramet_fork_type_parse(type) : RAMET_EXPLICIT;
         size_t at = 0;
@@ -247,6 +249,13 @@ static void latencies_write(metrics *m, buf *out)
     }
 }
 
+static void cancelled_write(metrics *m, buf *out)
+{
+    one(out, "ramet_requests_cancelled_total", "counter",
+        "Requests that were not run, or whose reads were stopped, because their client had left.",
+        m->cancelled);
+}
+
 static void moves_write(metrics *m, buf *out)
 {
     head(out, "ramet_forks_total", "counter", "Sessions that were forked, by type and face.");
@@ -326,7 +335,12 @@ static void live_write(live *l, http *h, rpc_server *r, buf *out)
     one(out, "ramet_live_replaying", "gauge", "Streams that are being given what they missed.",
         n.replaying);
     one(out, "ramet_live_sent_total", "counter", "Events that were handed to streams.", n.sent);
-    one(out, "ramet_live_dropped_total", "counter", "Readers that were too slow.", n.dropped);
+    one(out, "ramet_live_buffered_bytes", "gauge", "Bytes that wait in streams for their clients.",
+        n.buffered);
+    one(out, "ramet_live_behind_total", "counter",
+        "Streams that fell behind and were given the rest from the store.", n.fallen);
+    one(out, "ramet_live_dropped_total", "counter",
+        "Streams that ended because they were too slow.", n.dropped);
     one(out, "ramet_live_resets_total", "counter", "Streams that had to be told to read anew.",
         n.resets);
 }
@@ -381,12 +395,18 @@ static void process_write(const metrics *m, buf *out)
     buf_printf(out, "process_start_time_seconds %.3f\n", (double)m->started_us / 1e6);
 }
 
-void metrics_write(metrics *m, http *h, rpc_server *r, live *l, turns *t, ramet *store, buf *out)
+void metrics_write(metrics *m, const buf_budget *answers, http *h, rpc_server *r, live *l, turns *t,
+                   ramet *store, buf *out)
 {
     head(out, "ramet_build_info", "gauge", "The version.");
     buf_printf(out, "ramet_build_info{version=\"%s\"} 1\n", RAMET_VERSION);
     requests_write(m, out);
     latencies_write(m, out);
+    cancelled_write(m, out);
+    one(out, "ramet_answers_buffered_bytes", "gauge",
+        "Memory of answers that are being made, or wait for their clients; small ones do not "
+        "count.",
+        atomic_load_explicit(&answers->used, memory_order_relaxed));
     moves_write(m, out);
     store_write(m, store, out);
     live_write(l, h, r, out);

@@ -33,9 +33,12 @@ static void arrive(rpc_server *s);
 
 /* ------------------------------------------------------------------------- the end */
 
+static void message_count(rpc *r, size_t n);
+
 static void call_free(rpc *r)
 {
     rpc_server *s = r->s;
+    message_count(r, 0);
     if (r->m)
         memory_call_free(r);
     if (r->in)
@@ -76,7 +79,7 @@ static void call_leave(rpc *r)
         return;
     r->job.run = late_run;
     if (r->m && memory_call_late(r) && pool_enter(r->s->cfg.pool))
-        pool_put(r->s->cfg.pool, &r->job);
+        pool_put(r->s->cfg.pool, &r->job, WORK_WRITE, work_client(&r->q));
     else
         call_free(r);
 }
@@ -119,14 +122,26 @@ static size_t op_greet(rpc *r, grpc_op *op)
     return 1;
 }
 
+/* The core holds a message until its client has taken it: that counts as memory of answers. */
+static void message_count(rpc *r, size_t n)
+{
+    size_t counted = n > BUF_FREE ? n : 0;
+    if (r->s->cfg.answers)
+        atomic_fetch_add(&r->s->cfg.answers->used, (int64_t)counted - (int64_t)r->message_bytes);
+    r->message_bytes = counted;
+}
+
 static size_t op_message(rpc *r, grpc_op *op)
 {
     grpc_slice slice = grpc_slice_from_copied_buffer(r->packed.p, r->packed.n);
+    message_count(r, r->packed.n);
     if (r->out)
         grpc_byte_buffer_destroy(r->out);
     r->out = grpc_raw_byte_buffer_create(&slice, 1);
     grpc_slice_unref(slice);
     r->bytes += (int64_t)r->packed.n;
+    if (r->packed.cap > BUF_FREE)
+        buf_release(&r->packed);
     *op = (grpc_op){.op = GRPC_OP_SEND_MESSAGE};
     op->data.send_message.send_message = r->out;
     return 1;
@@ -186,9 +201,15 @@ void call_pool(rpc *r, rpc_step *next)
     r->next = next;
     r->job.run = job_run;
     if (pool_enter(r->s->cfg.pool))
-        pool_put(r->s->cfg.pool, &r->job);
+        pool_put(r->s->cfg.pool, &r->job, WORK_SHORT, work_client(&r->q));
     else
         call_finish(r, RPC_UNAVAILABLE, "the server is going down", false);
+}
+
+bool call_claim(rpc *r, rpc_step *next)
+{
+    r->next = next;
+    return pool_claim(r->s->cfg.pool, &r->job, work_of(&r->q, true), work_client(&r->q));
 }
 
 static void on_received(rpc *r, bool fine)
@@ -293,6 +314,7 @@ static void request_begin(rpc *r, char *path)
 {
     face_req *q = &r->q;
     q->inner = r;
+    q->gone = &r->cancelled;
     q->host = r->s->cfg.host;
     q->header = call_header;
     q->start_us = time_mono_us();
@@ -374,6 +396,7 @@ static void arrive(rpc_server *s)
     buf_init(&r->q.body, 2 * s->cfg.message_max);
     buf_init(&r->q.out, ANSWER_MAX);
     buf_init(&r->packed, ANSWER_MAX);
+    r->q.out.budget = r->packed.budget = s->cfg.answers;
     buf_init(&r->pending, ANSWER_MAX);
     grpc_call_details_init(&r->details);
     grpc_metadata_array_init(&r->metadata);

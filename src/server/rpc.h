@@ -18,6 +18,7 @@ typedef struct rpc_server rpc_server;
 
 typedef struct rpc_config {
     pool *pool;
+    buf_budget *answers; /* memory of answers; NULL: without a bound */
     const face_host *host;
     size_t message_max, header_max;
     bool off;                  /* every connection is refused */

@@ -25,10 +25,12 @@ static void answer(rpc *r)
     const char *text;
     int code = memory_rpc_status(&r->q, &text);
     buf_clear(&r->packed);
-    if (code == RPC_OK && memory_rpc_write(&r->q, r->m, &r->packed))
+    if (code == RPC_OK && memory_rpc_write(&r->q, r->m, &r->packed)) {
+        buf_release(&r->q.out); /* the message may wait for its client for long */
         call_finish(r, RPC_OK, "", true);
-    else
+    } else {
         answer_error(r);
+    }
 }
 
 /* A client that has gone, or does not wait any more, wants nothing done. False: it is finished. */
@@ -36,6 +38,7 @@ static bool wanted(rpc *r)
 {
     if (!atomic_load(&r->cancelled))
         return true;
+    r->q.left = true;
     call_finish(r, RPC_CANCELLED, "", false);
     return false;
 }
@@ -49,10 +52,9 @@ static bool admitted(rpc *r)
 static void run(rpc *r)
 {
     face_req *q = &r->q;
-    if (!admitted(r))
-        return;
     if (!q->route->sink || !q->body.n || r->s->cfg.sink(q, q->body.p, q->body.n))
         r->s->cfg.run(q, r->s->cfg.arg);
+    q->left = atomic_load(&r->cancelled);
 }
 
 /* -------------------------------------------------------------------------- uploads */
@@ -168,7 +170,8 @@ static void events_abandon(face_stream *s)
     stream_leave(s);
 }
 
-static const stream_taker over_rpc = {events_wake, events_cut, events_abandon};
+static const stream_taker over_rpc = {
+    .wake = events_wake, .cut = events_cut, .linger = events_cut, .abandon = events_abandon};
 
 static face_stream *events_new(face_req *q, size_t most)
 {
@@ -191,7 +194,8 @@ static bool event_next(rpc *r)
     return r->packed.n > 0;
 }
 
-/* Takes what the stream has. False: it had nothing; *over tells whether nothing will come. */
+/* Takes the next piece of the stream: the rest stays where it is counted, and shared. False: it had
+ * nothing; *over tells whether nothing will come. */
 static bool events_take(rpc *r, bool *over)
 {
     face_stream *s = atomic_load(&r->stream);
@@ -199,11 +203,7 @@ static bool events_take(rpc *r, bool *over)
     r->pending.n -= r->taken;
     r->taken = 0;
     pthread_mutex_lock(&s->lock);
-    bool some = !s->gone && s->bytes.n > s->taken;
-    if (some) {
-        buf_add(&r->pending, s->bytes.p + s->taken, s->bytes.n - s->taken);
-        stream_emptied(s);
-    }
+    bool some = !s->gone && stream_take_piece(s, &r->pending);
     *over = !some && (s->gone || s->ended || atomic_load(&r->cancelled));
     s->asleep = !some && !*over;
     pthread_mutex_unlock(&s->lock);
@@ -232,6 +232,8 @@ static void step_events(rpc *r)
 
 /* --------------------------------------------------------------------------- a call */
 
+static void step_run(rpc *r);
+
 static void step_first(rpc *r)
 {
     face_req *q = &r->q;
@@ -256,6 +258,25 @@ static void step_first(rpc *r)
             answer_error(r);
         return;
     }
+    if (!admitted(r))
+        answer_error(r);
+    else if (call_claim(r, step_run))
+        step_run(r);
+}
+
+void memory_call_begin(rpc *r)
+{
+    r->q.stream_new = events_new;
+    call_receive(r, step_first);
+}
+
+/* It may have waited for its turn. */
+static void step_run(rpc *r)
+{
+    const face_req *q = &r->q;
+    rpc_kind kind = memory_rpc_kind(r->m);
+    if (!wanted(r))
+        return;
     run(r);
     if (kind == RPC_DOWNLOAD)
         download_begin(r);
@@ -265,12 +286,6 @@ static void step_first(rpc *r)
         call_send(r, false, events_sent);
     else
         answer_error(r);
-}
-
-void memory_call_begin(rpc *r)
-{
-    r->q.stream_new = events_new;
-    call_receive(r, step_first);
 }
 
 void memory_call_closed(rpc *r)

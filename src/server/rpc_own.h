@@ -24,6 +24,7 @@
 #include "server/http2_guard.h"
 #include "server/rpc.h"
 #include "server/stream.h"
+#include "server/work.h"
 
 #include <grpc/byte_buffer.h>
 #include <grpc/grpc.h>
@@ -68,9 +69,10 @@ struct rpc {
     grpc_slice words;       /* of the status */
     rpc_step *next;
     pool_job job;
-    arena *scratch; /* of one message */
-    buf packed;     /* the message that goes */
-    int64_t bytes;  /* sent */
+    arena *scratch;       /* of one message */
+    buf packed;           /* the message that goes */
+    int64_t bytes;        /* sent */
+    size_t message_bytes; /* of the message that the core holds, as far as they count */
 
     _Atomic(face_stream *) stream; /* of events; its taker is this call */
     buf pending;                   /* bytes taken out of it */
@@ -110,6 +112,9 @@ void call_receive(rpc *r, rpc_step *next);
 void call_receive_here(rpc *r, rpc_step *next);
 /* Runs `next` on the pool. */
 void call_pool(rpc *r, rpc_step *next);
+/* On the pool, when the caller is known: what follows is work of its user (pool_claim()). False:
+ * `next` runs later, and the call must not be touched any more. */
+bool call_claim(rpc *r, rpc_step *next);
 /* Sends r->packed as a message (`message` false: the initial metadata alone), then `next`, on the
  * thread that hears of it; when that failed, the call is finished. */
 void call_send(rpc *r, bool message, rpc_step *next);

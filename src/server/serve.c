@@ -13,6 +13,7 @@
 #include "base/util.h"
 #include "face/memory_grpc.h"
 #include "server/idle.h"
+#include "server/stream.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -40,6 +41,7 @@ typedef struct server {
     rpc_server *rpc;
     bring *bring;
     uint8_t link_key[32];
+    buf_budget answers;
     face_host host;
     char address[64]; /* of cfg->listen */
     int port;
@@ -314,6 +316,8 @@ static void done(face_req *q, int64_t sent, void *arg)
 {
     server *s = arg;
     int64_t us = time_mono_us() - q->start_us;
+    if (q->left)
+        metrics_count(s->metrics, "cancelled", NULL, NULL);
     metrics_request(s->metrics, q, us);
     log_request(q, sent, us);
     ramet_call_free(q->c);
@@ -560,14 +564,32 @@ static const char *store_where(const server *s)
     return *s->cfg->db ? s->cfg->db : getenv("RAMET_DB");
 }
 
-static ramet_status store_open(server *s, ramet_error *err)
+/* Read connections to a file. */
+static int readers_of(const server *s)
 {
     int readers = 2 * cores() + 4;
+    return s->cfg->readers           ? (int)s->cfg->readers
+           : readers < READERS_LEAST ? READERS_LEAST
+                                     : readers;
+}
+
+/* What requests compete for. A database keeps a quarter of its connections from reads. */
+static work_limits work_limits_of(const server *s)
+{
+    const char *where = store_where(s);
+    bool database = where && (strncmp(where, "postgres://", 11) == 0 ||
+                              strncmp(where, "postgresql://", 13) == 0);
+    return (work_limits){.threads = (int)s->cfg->threads,
+                         .readers = database ? (int)(s->cfg->db_pool - (s->cfg->db_pool + 3) / 4)
+                                             : readers_of(s),
+                         .share = (int)s->cfg->user_share};
+}
+
+static ramet_status store_open(server *s, ramet_error *err)
+{
     ramet_options options = {
         .limits.attachment_bytes = (size_t)s->cfg->attachment_max,
-        .readers = s->cfg->readers           ? (int)s->cfg->readers
-                   : readers < READERS_LEAST ? READERS_LEAST
-                                             : readers,
+        .readers = readers_of(s),
         .grace_us = s->cfg->grace_days * INT64_C(86400000000),
         .attachments = *s->cfg->attachments ? s->cfg->attachments : NULL,
         .pool = (int)s->cfg->db_pool,
@@ -593,6 +615,7 @@ static void rpc_open(server *s)
     const server_config *cfg = s->cfg;
     s->rpc = rpc_start(&(rpc_config){
         .pool = s->pool,
+        .answers = &s->answers,
         .host = &s->host,
         .message_max = cfg->body_max < MESSAGE_MAX ? (size_t)cfg->body_max : MESSAGE_MAX,
         .header_max = (size_t)cfg->header_max,
@@ -629,8 +652,10 @@ static ramet_status http_open(server *s, ramet_error *err)
         .connections_per_address = (int)cfg->connections_per_address,
         .idle_s = (int)cfg->idle_s,
         .request_s = (int)cfg->request_s,
+        .stall_s = (int)cfg->stall_s,
         .workers = cfg->workers ? (int)cfg->workers : cores(),
         .pool = s->pool,
+        .answers = &s->answers,
         .h2 = take_h2,
         .h2_address = *cfg->grpc ? s->rpc_address : NULL,
         .h2_port = s->rpc_port,
@@ -706,6 +731,7 @@ static ramet_status parts_start(server *s, ramet_error *err)
         return start_fail(err, RAMET_INVALID, "auth", message);
     auth_bind(s->auth);
     s->metrics = metrics_new(faces, N_COUNTED);
+    stream_total_limit(s->cfg->streams_bytes);
     s->live = live_new(s->cfg, s->store);
     s->turns = turns_new(s->cfg, s->store, s->agents, s->live, err);
     if (!s->turns)
@@ -738,6 +764,7 @@ static ramet_status parts_start(server *s, ramet_error *err)
                           .fetch = host_fetch,
                           .arg = s};
     about_bind(&(about_parts){.metrics = s->metrics,
+                              .answers = &s->answers,
                               .http = &s->http,
                               .rpc = &s->rpc,
                               .live = s->live,
@@ -746,7 +773,8 @@ static ramet_status parts_start(server *s, ramet_error *err)
                               .stopping = &s->stopping,
                               .faces = faces,
                               .n_faces = N_FACES});
-    s->pool = pool_new((int)s->cfg->threads);
+    work_limits limits = work_limits_of(s);
+    s->pool = pool_new(&limits);
     if (!s->pool)
         return start_fail(err, RAMET_INTERNAL, "threads", "not one thread can be made");
     rpc_open(s);
@@ -785,7 +813,7 @@ static void parts_end(server *s)
 
 ramet_status server_run(const server_config *cfg, ramet_error *err)
 {
-    server s = {.cfg = cfg};
+    server s = {.cfg = cfg, .answers.most = cfg->answers_bytes};
     ramet_status st = listen_check(&s, err);
     if (st != RAMET_OK)
         return st;

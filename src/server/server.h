@@ -46,8 +46,8 @@ typedef struct server_config {
     bool http2;
     int64_t grpc_calls, grpc_calls_per_address, grpc_watches, grpc_watches_per_address;
     int64_t grpc_watch_s, grpc_message_bytes, http2_resets;
-    int64_t workers, threads, readers;
-    int64_t event_window, stream_max, stream_bytes, heartbeat_s;
+    int64_t workers, threads, readers, user_share, answers_bytes;
+    int64_t event_window, stream_max, stream_bytes, streams_bytes, heartbeat_s, stall_s;
     int64_t attachment_max;
     int64_t grace_days, gc_hours;
     setting_list agents; /* each as agents_new() takes it */
@@ -116,8 +116,9 @@ void live_free(live *l); /* after live_stop(), when no request runs any more */
 /* Takes the request over: replays past `in->after` (or from now on), then goes on. */
 void live_open(live *l, face_req *q, const ramet_events_in *in, bool from_now);
 typedef struct live_numbers {
-    int64_t streams, replaying;    /* now */
-    int64_t sent, dropped, resets; /* since the start */
+    int64_t streams, replaying;            /* now */
+    int64_t sent, dropped, fallen, resets; /* since the start */
+    int64_t buffered;                      /* bytes that wait in streams */
 } live_numbers;
 void live_count(live *l, live_numbers *out);
 
@@ -172,7 +173,8 @@ void metrics_free(metrics *m);
 void metrics_request(metrics *m, const face_req *q, int64_t us);
 void metrics_count(metrics *m, const char *what, const char *type, const char *face);
 /* Prometheus text. `http`, `live`, `turns`, `store` give the gauges. */
-void metrics_write(metrics *m, http *h, rpc_server *r, live *l, turns *t, ramet *store, buf *out);
+void metrics_write(metrics *m, const buf_budget *answers, http *h, rpc_server *r, live *l, turns *t,
+                   ramet *store, buf *out);
 /* Counts what is in the store, when it is time to: counting reads rows. For the timer. */
 void metrics_refresh(metrics *m, ramet *store);
 
@@ -190,6 +192,7 @@ void log_request(const face_req *q, int64_t sent, int64_t us);
 extern const face face_about;
 typedef struct about_parts {
     metrics *metrics;
+    const buf_budget *answers;
     http **http; /* it is started after the routes are there */
     rpc_server **rpc;
     live *live;

@@ -90,6 +90,10 @@
     NUMBER(workers, "workers", 0, 256, "0", "threads that read and write connections; 0: one a core") \
     NUMBER(threads, "threads", 1, 1024, "64",                                                       \
            "threads that run requests: so many can wait for a commit, which they share")            \
+    NUMBER(user_share, "user-share", 1, 100, "50",                                                  \
+           "percent of the threads and read connections that requests of one user hold while others wait") \
+    NUMBER(answers_bytes, "answers-bytes", 1048576, 1099511627776, "268435456",                     \
+           "bytes of answers that are in memory at once; a request whose answer does not fit is refused with 503") \
     NUMBER(readers, "readers", 0, 1024, "0",                                                        \
            "read connections to the store; 0: by the number of cores, at least 8")                  \
     PART("HTTP/2 and gRPC")                                                                         \
@@ -134,7 +138,11 @@
            "how many events are kept for a reader that comes back")                                 \
     NUMBER(stream_max, "streams", 1, 1000000, "2048", "open streams of events")                     \
     NUMBER(stream_bytes, "stream-bytes", 4096, 1073741824, "4194304",                               \
-           "a reader that is so many bytes behind is dropped")                                      \
+           "a stream whose client is so many bytes behind is given the rest from the store, as the client takes it") \
+    NUMBER(streams_bytes, "streams-bytes", 65536, 1099511627776, "268435456",                       \
+           "bytes that wait in all streams together; past that those furthest behind get the rest from the store") \
+    NUMBER(stall_s, "stall-seconds", 1, 86400, "30",                                                \
+           "how long a client may take nothing of an answer, or of events that wait for it, before it is disconnected")                                     \
     NUMBER(heartbeat_s, "heartbeat-seconds", 1, 3600, "15", "a sign of life on a quiet stream")
 
 /* clang-format on */

@@ -12,6 +12,7 @@
 
 #include "face/native.h"
 #include "server/live_text.h"
+#include "server/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,11 +63,18 @@ listener *listener_new(turns *t, face_req *q, size_t n, const char *group)
     return l;
 }
 
-static void listener_put(listener *l, const char *bytes, size_t n)
+static void listener_put(listener *l, shared_buf *bytes)
 {
     pthread_mutex_lock(&l->lock);
-    l->gone = l->gone || !face_stream_add(l->out, bytes, n);
+    l->gone = l->gone || !face_stream_share(l->out, bytes);
     pthread_mutex_unlock(&l->lock);
+}
+
+static void listener_add(listener *l, const char *bytes, size_t n)
+{
+    shared_buf *b = shared_buf_new(bytes, n);
+    listener_put(l, b);
+    shared_buf_drop(b);
 }
 
 void listener_tell(listener *l, const char *event, const char *json, size_t n)
@@ -80,17 +88,27 @@ void listener_tell(listener *l, const char *event, const char *json, size_t n)
     else
         live_text_line(&line, event, json, n);
     if (!line.over && line.n)
-        listener_put(l, line.p, line.n);
+        listener_add(l, line.p, line.n);
     buf_release(&line);
 }
 
-/* The same, with the line of an event that is there already. */
-static void listener_line(listener *l, const char *event, const run *r)
+/* The same, with the line of an event that all listeners share. */
+static void listener_line(listener *l, const char *event, const run *r, shared_buf *line)
 {
     if (l->hear.event)
         listener_tell(l, event, r->json.p, r->json.n);
     else
-        listener_put(l, r->line.p, r->line.n);
+        listener_put(l, line);
+}
+
+/* The event in r->json as such a line. NULL: nobody listens. */
+static shared_buf *line_make(run *r, const char *event)
+{
+    if (!r->ears)
+        return NULL;
+    buf_clear(&r->line);
+    live_text_line(&r->line, event, r->json.p, r->json.n);
+    return shared_buf_new(r->line.p, r->line.n);
 }
 
 static void listener_json(listener *l)
@@ -189,13 +207,11 @@ void tell_end(run *r, json_writer *w, const char *event, bool to_watchers)
     r->told = time_mono_us();
     if (r->json.over)
         return;
-    if (r->ears) {
-        buf_clear(&r->line);
-        live_text_line(&r->line, event, r->json.p, r->json.n);
-    }
+    shared_buf *line = line_make(r, event);
     for (ear *e = r->ears; e; e = e->next)
         if (e->who->sse)
-            listener_line(e->who, event, r);
+            listener_line(e->who, event, r, line);
+    shared_buf_drop(line);
     if (to_watchers)
         tell_watchers(r, event);
     ears_sweep(r);
@@ -255,10 +271,7 @@ void tell_words(run *r, json_writer *w, const char *event)
     bool held = false;
     jw_end_object(w);
     r->told = time_mono_us();
-    if (r->ears) {
-        buf_clear(&r->line);
-        live_text_line(&r->line, event, r->json.p, r->json.n);
-    }
+    shared_buf *line = line_make(r, event);
     tell_watchers(r, event);
     for (ear *e = r->ears; e; e = e->next) {
         if (!e->who->sse)
@@ -267,9 +280,10 @@ void tell_words(run *r, json_writer *w, const char *event)
         held |= e->held;
         if (e->held)
             continue;
-        listener_line(e->who, event, r);
+        listener_line(e->who, event, r, line);
         ear_up_to_date(r, e);
     }
+    shared_buf_drop(line);
     if (held)
         tell_held(r);
 }
@@ -308,7 +322,7 @@ void tell_sign_of_life(run *r)
     for (ear *e = r->ears; e; e = e->next) {
         const listener *l = e->who;
         const char *sign = l->sse && !l->hear.whole ? ": \n\n" : " ";
-        listener_put(e->who, sign, strlen(sign));
+        listener_add(e->who, sign, strlen(sign));
     }
     r->told = time_mono_us();
 }

@@ -95,6 +95,21 @@ void db_rollback(db *d)
     d->e->rollback(d);
 }
 
+void db_stop_when(db *d, bool (*stop)(void *arg), void *arg)
+{
+    d->stop = stop;
+    d->stop_arg = arg;
+    d->statements = 0;
+}
+
+bool db_stopping(db *d)
+{
+    if (!d->stop || !d->stop(d->stop_arg))
+        return false;
+    db_fail(d, RAMET_STOP, "the read was stopped: nobody waits for it any more");
+    return true;
+}
+
 bool db_guarded(const db *d)
 {
     return d->guarded;
@@ -144,8 +159,15 @@ int64_t db_highest(db *d, db_kind what)
 
 /* --------------------------------------------------------------- statements */
 
+/* Many short statements are a long read, too. */
+#define STATEMENTS_PER_STOP 16
+
 db_stmt *db_query(db *d, sql_id q)
 {
+    if (d->stop && ++d->statements >= STATEMENTS_PER_STOP) {
+        d->statements = 0;
+        db_stopping(d);
+    }
     return d->e->query(d, q);
 }
 

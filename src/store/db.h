@@ -79,6 +79,11 @@ int64_t db_epoch(db *d);
 #define DB_PAST_UNKNOWN (-1)
 int64_t db_past(db *d);
 
+/* Lets reads end early: `stop` is asked now and then, on the thread that reads, and when it says so
+ * the connection fails with RAMET_STOP. NULL: never. Only between db_begin_read() and
+ * db_end_read(): a write is never stopped in the middle. */
+void db_stop_when(db *d, bool (*stop)(void *arg), void *arg);
+
 /* What has numbers. */
 typedef enum {
     DB_TREE,

@@ -66,9 +66,12 @@ typedef struct db_engine {
 struct db {
     const db_engine *e;
     ramet_status status;
-    bool engine;  /* the failure came from the engine, not from db_fail() */
-    bool guarded; /* db_guarded() */
-    bool fresh;   /* db_fresh() */
+    bool engine;             /* the failure came from the engine, not from db_fail() */
+    bool guarded;            /* db_guarded() */
+    bool fresh;              /* db_fresh() */
+    bool (*stop)(void *arg); /* db_stop_when() */
+    void *stop_arg;
+    unsigned statements; /* since that was asked last */
     char message[512];
 };
 
@@ -76,6 +79,9 @@ struct db_stmt {
     const db_engine *e;
     db *d;
 };
+
+/* Whether the read is to end: then the connection has failed. */
+bool db_stopping(db *d);
 
 extern const db_engine sqlite_engine, postgres_engine;
 

@@ -172,6 +172,7 @@ struct pg {
     PGconn *conn;
     int64_t past; /* P6 */
     bool lost;    /* the connection is gone */
+    bool cancelled; /* a statement was: the request may still be on its way, so it is not reused */
     pg_failure failure;
     pg_phase phase;
     db_work work;      /* of the present transaction */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STOP_MS 100     /* how often a read that waits asks whether it is still wanted */
 #define ANSWER_MS 30000 /* past the statement time-out: then the connection counts as lost */
 
 /* ------------------------------------------------------------------ errors */
@@ -138,7 +139,7 @@ static void forget(pg *d)
     batch_forget(d->batch);
     ahead_forget(&d->base);
     d->n_sent = d->n_done = 0;
-    d->unsynced = d->begun = d->exchanged = false;
+    d->unsynced = d->begun = d->exchanged = d->cancelled = false;
 }
 
 /* P6. An engine that has no timelines, or a replica, never tells one, and its past never changes.
@@ -187,7 +188,7 @@ bool link_connect(pg *d, char *message)
 bool link_alive(pg *d)
 {
     struct pollfd p = {.fd = PQsocket(d->conn), .events = POLLIN};
-    if (d->lost || PQstatus(d->conn) != CONNECTION_OK)
+    if (d->lost || d->cancelled || PQstatus(d->conn) != CONNECTION_OK)
         return false;
     /* What comes in unasked is the end of the connection, or an answer that is still due (P3). */
     if (poll(&p, 1, 0) > 0 && !PQconsumeInput(d->conn))
@@ -339,6 +340,32 @@ static void position_raise(db_site *s, int64_t to)
 
 /* ----------------------------------------------------------------- waiting */
 
+/* Asks the server to give up the statement that it runs; its answer still comes, as an error. */
+static void statement_cancel(pg *d)
+{
+    char why[256];
+    PGcancel *cancel = PQgetCancel(d->conn);
+    if (cancel)
+        PQcancel(cancel, why, sizeof why);
+    PQfreeCancel(cancel);
+}
+
+/* Waits for the socket, at most `most` ms (-1: however long). A read that nobody wants any more is
+ * cancelled, once. */
+static int link_wait(pg *d, struct pollfd *p, int most)
+{
+    int64_t until = most < 0 ? INT64_MAX : time_mono_us() + (int64_t)most * 1000;
+    while (d->base.stop && !d->cancelled) {
+        int rc = poll(p, 1, STOP_MS);
+        if (rc != 0 || time_mono_us() >= until)
+            return rc;
+        d->cancelled = db_stopping(&d->base);
+        if (d->cancelled)
+            statement_cancel(d);
+    }
+    return poll(p, 1, most);
+}
+
 /* The next result; NULL between two of them. False: the connection is lost. */
 static bool next_result(pg *d, pg_purpose what, PGresult **out)
 {
@@ -356,7 +383,7 @@ static bool next_result(pg *d, pg_purpose what, PGresult **out)
         }
         struct pollfd p = {.fd = PQsocket(d->conn),
                            .events = (short)(POLLIN | (left ? POLLOUT : 0))};
-        int rc = poll(&p, 1, most);
+        int rc = link_wait(d, &p, most);
         if (rc == 0) {
             link_lost(d, "it did not answer in time");
             return false;

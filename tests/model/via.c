@@ -103,7 +103,7 @@ ramet_status via_open(const char *where, const ramet_options *opt, ramet **out, 
         return st;
     }
     v->host = (face_host){.store = v->store, .version = RAMET_VERSION, .count = count};
-    v->pool = pool_new(2);
+    v->pool = pool_new(&(work_limits){.threads = 2, .share = 100});
     http_config cfg = {.address = "127.0.0.1",
                        .header_max = 65536,
                        .body_max = (size_t)64 << 20,

@@ -265,30 +265,129 @@ test('a limit on streams', async () => {
   }, 20000);
 });
 
-test('a slow reader is dropped, the others go on', async () => {
+/** A stream on a bare socket, which can be left unread: {socket, text, numbers(), over}. */
+function bareStream(s, { query = '', user = 'local', after } = {}) {
+  const bare = { text: '', over: false };
+  const socket = (bare.socket = net.connect(s.port, '127.0.0.1'));
+  socket.setEncoding('latin1');
+  socket.on('data', (d) => (bare.text += d));
+  socket.on('error', () => (bare.over = true));
+  socket.on('close', () => (bare.over = true));
+  socket.write(`GET /ramet/v1/events${query} HTTP/1.0\r\nHost: localhost\r\nX-User-Id: ${user}\r\n` +
+               (after === undefined ? '\r\n' : `Last-Event-ID: ${after}\r\n\r\n`));
+  /** Of the events, not of signs of life. */
+  bare.numbers = () => [...bare.text.matchAll(/^id: (\d+)\nevent: /gm)].map((m) => Number(m[1]));
+  return bare;
+}
+/** Opened, greeted, and not read any more. */
+async function unread(s, options) {
+  const bare = bareStream(s, options);
+  await eventually(() => assert.match(bare.text, /retry/), 20000 * slow);
+  bare.socket.pause();
+  return bare;
+}
+const upTo = (first, n) => Array.from({ length: n }, (_, i) => first + i);
+
+test('a client that falls behind is given the rest from the store, the others go on', async () => {
   const s = await start({ args: ['--stream-bytes', '65536', '--heartbeat-seconds', '1'] });
   await newSession(s, { id: 'a' });
-  const good = await sse(s);
-  const lazy = net.connect(s.port, '127.0.0.1');
-  let ended = false;
-  lazy.on('error', () => (ended = true));
-  lazy.on('close', () => (ended = true));
-  lazy.write('GET /ramet/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  await sleep(300);
-  lazy.pause();
-  const big = 'x'.repeat(200000);
-  let n = 0;
-  while (n < 100 && !(await metric(s, 'ramet_live_dropped_total'))) {
+  const good = await sse(s), lazy = await unread(s), count = 40, big = 'x'.repeat(100000);
+  for (let n = 1; n <= count; n++) {
     await append(s, 'a', big);
-    n++;
     await good.until(() => good.events.length === n);
   }
-  assert.equal(await metric(s, 'ramet_live_dropped_total'), 1, `after ${n} large entries`);
-  lazy.resume();
-  await eventually(() => assert.ok(ended), 5000 * slow);
-  await good.until(() => good.events.length === n);
-  assert.equal(await metric(s, 'ramet_live_streams'), 1);
+  await eventually(async () => assert.equal(await metric(s, 'ramet_live_behind_total'), 1));
+  lazy.socket.resume();
+  const first = Number(good.events[0].id);
+  await eventually(() => assert.equal(lazy.numbers().length, count), 20000 * slow);
+  await append(s, 'a', 'live again');
+  await eventually(() => assert.deepEqual(lazy.numbers(), upTo(first, count + 1)), 20000 * slow);
+  assert.equal(await metric(s, 'ramet_live_dropped_total'), 0);
+  await eventually(async () => assert.equal(await metric(s, 'ramet_live_streams'), 2));
 }, { seconds: 90 });
+
+test('a client that takes nothing is told that its stream ends, and can come back', async () => {
+  const s = await start({ args: ['--stream-bytes', '65536', '--stall-seconds', '2'] });
+  await newSession(s, { id: 'a' });
+  const lazy = await unread(s), count = 40, big = 'x'.repeat(100000);
+  for (let n = 1; n <= count; n++) await append(s, 'a', big);
+  await eventually(async () => assert.equal(await metric(s, 'ramet_live_dropped_total'), 1), 20000 * slow);
+  lazy.socket.resume();
+  await eventually(() => assert.ok(lazy.over), 20000 * slow);
+  assert.match(lazy.text, /event: closed\ndata: {"type":"closed","reason":"too_slow","number":\d+}\n\n$/);
+  const got = lazy.numbers();
+  const back = bareStream(s, { after: got.at(-1) ?? 1 });
+  const first = got[0] ?? 2;
+  await eventually(() => assert.deepEqual([...got, ...back.numbers()], upTo(first, count)), 20000 * slow);
+  back.socket.destroy();
+}, { seconds: 90 });
+
+test('streams that nobody reads share what they hold', async () => {
+  const s = await start({ args: ['--heartbeat-seconds', '3600'] });
+  await newSession(s, { id: 'a' });
+  const streams = [], count = 80, events = 50, big = 'x'.repeat(15000);
+  for (let i = 0; i < count; i++) streams.push(await unread(s));
+  const before = await metric(s, 'process_resident_memory_bytes');
+  for (let n = 0; n < events; n++) await append(s, 'a', big);
+  await eventually(async () => assert.equal(await metric(s, 'ramet_live_sent_total'), count * events), 20000 * slow);
+  const grown = (await metric(s, 'process_resident_memory_bytes')) - before;
+  if (!/san\//.test(process.env.RAMET ?? '')) assert.ok(grown < 50e6, `${grown} bytes more`);
+  assert.ok(await metric(s, 'ramet_live_buffered_bytes') < 6e6);
+  for (const each of streams) each.socket.resume();
+  const first = 2;
+  for (const each of streams) {
+    await eventually(() => assert.ok(each.text.length > 3 * events * big.length), 60000 * slow);
+    await eventually(() => assert.deepEqual(each.numbers(), upTo(first, events)), 60000 * slow);
+  }
+  for (const each of streams) each.socket.destroy();
+}, { seconds: 180 });
+
+test('all streams together hold a bounded number of bytes', async () => {
+  const limit = 1 << 20;
+  const s = await start({ args: ['--streams-bytes', String(limit), '--heartbeat-seconds', '3600'] });
+  await newSession(s, { id: 'a' });
+  const streams = [], count = 30, events = 80, big = 'x'.repeat(15000);
+  for (let i = 0; i < count; i++) streams.push(await unread(s, i % 3 ? {} : { after: 0 }));
+  let most = 0;
+  for (let n = 0; n < events; n++) {
+    await append(s, 'a', big);
+    most = Math.max(most, await metric(s, 'ramet_live_buffered_bytes'));
+  }
+  assert.ok(most < limit + 200000, `${most} bytes at once`);
+  assert.ok(await metric(s, 'ramet_live_behind_total') > 0);
+  for (const each of streams) each.socket.resume();
+  for (const each of streams)
+    await eventually(() => assert.deepEqual(each.numbers().slice(-events), upTo(2, events)), 60000 * slow);
+  assert.equal(await metric(s, 'ramet_live_dropped_total'), 0);
+  for (const each of streams) each.socket.destroy();
+}, { seconds: 180 });
+
+test('a member who is removed while behind is not given what came after', async () => {
+  const s = await start({ args: ['--stream-bytes', '65536'] });
+  await newSession(s, { id: 'a' }, { user: 'ann' });
+  await must(s, 'PUT', 'sessions/a/members/bob', { user: 'ann', json: { level: 'reader' } });
+  const lazy = await unread(s, { user: 'bob' }), big = 'x'.repeat(100000);
+  for (let n = 0; n < 40; n++) await append(s, 'a', big, { user: 'ann' });
+  await eventually(async () => assert.equal(await metric(s, 'ramet_live_behind_total'), 1), 20000 * slow);
+  await must(s, 'DELETE', 'sessions/a/members/bob', { user: 'ann' });
+  await append(s, 'a', 'secret', { user: 'ann' });
+  await newSession(s, { id: 'b' }, { user: 'bob' });
+  lazy.socket.resume();
+  await eventually(() => assert.match(lazy.text, /"session_id":"b"/), 20000 * slow);
+  assert.doesNotMatch(lazy.text, /secret/);
+  const got = lazy.numbers();
+  assert.deepEqual(got, [...got].sort((x, y) => x - y));
+  lazy.socket.destroy();
+}, { seconds: 90 });
+
+test('a stop does not wait for clients that do not read', async () => {
+  const s = await start({ args: ['--stop-seconds', '60'] });
+  await newSession(s, { id: 'a' });
+  const lazy = [await unread(s), await unread(s)];
+  for (let n = 0; n < 30; n++) await append(s, 'a', 'x'.repeat(100000));
+  await s.stop();
+  for (const each of lazy) each.socket.destroy();
+});
 
 test('an event larger than the limit reaches a reader that takes it', async () => {
   const s = await start({ args: ['--stream-bytes', '4096'] });

@@ -397,3 +397,59 @@ Test(read, the_record_has_everything_in_order_of_appending)
     refused(RAMET_INVALID, "limit",
             ramet_record(T.call, "s", RAMET_LOG_MAIN, 0, 1001, &page, &total));
 }
+
+static bool stop_now(void *arg)
+{
+    ++*(int *)arg;
+    return true;
+}
+
+static bool stop_never(void *arg)
+{
+    ++*(int *)arg;
+    return false;
+}
+
+/* A long history, of which a read in another channel has to look at every entry. */
+static void many_entries(const char *session)
+{
+    ramet_entry_in entries[500];
+    ramet_append_out out;
+    make(session);
+    for (size_t i = 0; i < 500; i++)
+        entries[i] = (ramet_entry_in){.role = RAMET_USER, .text = "words"};
+    for (int i = 0; i < 8; i++)
+        ok(ramet_append(T.call, session, &(ramet_append_in){.entries = entries, .n = 500}, &out));
+}
+
+Test(read, a_read_that_nobody_waits_for_stops)
+{
+    const ramet_read_in in = {.channel = "other"};
+    ramet_page page;
+    int asked = 0;
+    many_entries("s");
+    ramet_call_stop_when(T.call, stop_never, &asked);
+    ok(ramet_read(T.call, "s", &in, &page));
+    cr_assert_gt(asked, 0, "it is asked");
+    ramet_call_stop_when(T.call, stop_now, &asked);
+    refused(RAMET_STOP, "", ramet_read(T.call, "s", &in, &page));
+    cr_assert_eq(page.n, 0);
+    /* The connection is as good as before for the next one. */
+    ramet_call_stop_when(T.call, NULL, NULL);
+    ok(ramet_read(T.call, "s", &in, &page));
+}
+
+Test(read, a_write_is_never_stopped)
+{
+    const ramet_entry_in entry = {.role = RAMET_USER, .text = "kept"};
+    ramet_append_out out;
+    ramet_page page;
+    int asked = 0;
+    make("s");
+    ramet_call_stop_when(T.call, stop_now, &asked);
+    for (int i = 0; i < 40; i++)
+        ok(ramet_append(T.call, "s", &(ramet_append_in){.entries = &entry, .n = 1}, &out));
+    ramet_call_stop_when(T.call, NULL, NULL);
+    ok(ramet_read(T.call, "s", &(ramet_read_in){0}, &page));
+    cr_assert_eq(page.n, 40);
+}
