@@ -334,8 +334,8 @@ static const ramet_event *event_full(follow *f, const ramet_event *e)
 static shared_buf *event_render(follow *f, const reader *r)
 {
     shared_buf **kept = r->feed.event ? &f->own : &f->shared;
-    if (*kept && !r->feed.event)
-        return *kept;
+    if (!r->feed.event && f->shared)
+        return f->shared;
     buf_clear(&f->text);
     live_text_event(&f->text, &r->feed, f->whole);
     if (*kept && (*kept)->n == f->text.n && memcmp((*kept)->bytes, f->text.p, f->text.n) == 0)

@@ -14,6 +14,7 @@
 #include "face/memory_grpc.h"
 #include "server/idle.h"
 #include "server/stream.h"
+#include "server/work.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -26,7 +27,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { READERS_LEAST = 8, TICK_S = 1, MESSAGE_MAX = 20 << 20 /* of gRPC: as large as by REST */ };
+enum { TICK_S = 1, MESSAGE_MAX = 20 << 20 /* of gRPC: as large as by REST */ };
 
 typedef struct server {
     const server_config *cfg;
@@ -564,32 +565,11 @@ static const char *store_where(const server *s)
     return *s->cfg->db ? s->cfg->db : getenv("RAMET_DB");
 }
 
-/* Read connections to a file. */
-static int readers_of(const server *s)
-{
-    int readers = 2 * cores() + 4;
-    return s->cfg->readers           ? (int)s->cfg->readers
-           : readers < READERS_LEAST ? READERS_LEAST
-                                     : readers;
-}
-
-/* What requests compete for. A database keeps a quarter of its connections from reads. */
-static work_limits work_limits_of(const server *s)
-{
-    const char *where = store_where(s);
-    bool database = where && (strncmp(where, "postgres://", 11) == 0 ||
-                              strncmp(where, "postgresql://", 13) == 0);
-    return (work_limits){.threads = (int)s->cfg->threads,
-                         .readers = database ? (int)(s->cfg->db_pool - (s->cfg->db_pool + 3) / 4)
-                                             : readers_of(s),
-                         .share = (int)s->cfg->user_share};
-}
-
 static ramet_status store_open(server *s, ramet_error *err)
 {
     ramet_options options = {
         .limits.attachment_bytes = (size_t)s->cfg->attachment_max,
-        .readers = readers_of(s),
+        .readers = work_readers(s->cfg),
         .grace_us = s->cfg->grace_days * INT64_C(86400000000),
         .attachments = *s->cfg->attachments ? s->cfg->attachments : NULL,
         .pool = (int)s->cfg->db_pool,
@@ -773,8 +753,9 @@ static ramet_status parts_start(server *s, ramet_error *err)
                               .stopping = &s->stopping,
                               .faces = faces,
                               .n_faces = N_FACES});
-    work_limits limits = work_limits_of(s);
-    s->pool = pool_new(&limits);
+    s->pool = pool_new(&(work_limits){.threads = (int)s->cfg->threads,
+                                      .readers = work_store_readers(s->cfg, store_where(s)),
+                                      .share = (int)s->cfg->user_share});
     if (!s->pool)
         return start_fail(err, RAMET_INTERNAL, "threads", "not one thread can be made");
     rpc_open(s);

@@ -4,6 +4,11 @@
  */
 #include "server/work.h"
 
+#include <string.h>
+#include <unistd.h>
+
+enum { READERS_LEAST = 8 };
+
 work_kind work_of(const face_req *q, bool admitted)
 {
     if (!admitted || !q->route)
@@ -17,4 +22,19 @@ const char *work_client(face_req *q)
     if (q->who.mode && q->who.user)
         return q->who.user;
     return arena_printf(q->a, "\x01%s", q->remote ? q->remote : "");
+}
+
+int work_readers(const server_config *cfg)
+{
+    int readers = 2 * (int)sysconf(_SC_NPROCESSORS_ONLN) + 4;
+    if (cfg->readers)
+        return (int)cfg->readers;
+    return readers < READERS_LEAST ? READERS_LEAST : readers;
+}
+
+int work_store_readers(const server_config *cfg, const char *where)
+{
+    bool database = where && (strncmp(where, "postgres://", 11) == 0 ||
+                              strncmp(where, "postgresql://", 13) == 0);
+    return database ? (int)(cfg->db_pool - (cfg->db_pool + 3) / 4) : work_readers(cfg);
 }

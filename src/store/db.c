@@ -110,6 +110,11 @@ bool db_stopping(db *d)
     return true;
 }
 
+int db_on_progress(void *d)
+{
+    return db_stopping(d);
+}
+
 bool db_guarded(const db *d)
 {
     return d->guarded;

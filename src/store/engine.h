@@ -82,6 +82,9 @@ struct db_stmt {
 
 /* Whether the read is to end: then the connection has failed. */
 bool db_stopping(db *d);
+/* The same for an engine that calls back, about every millisecond of a statement. */
+int db_on_progress(void *d);
+enum { DB_STEPS_PER_STOP = 20000 };
 
 extern const db_engine sqlite_engine, postgres_engine;
 

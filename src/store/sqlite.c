@@ -140,15 +140,6 @@ static int on_busy(void *arg, int count)
     return 1;
 }
 
-/* About every millisecond of a statement. */
-#define STEPS_PER_STOP 20000
-
-static int on_progress(void *arg)
-{
-    lite *d = arg;
-    return db_stopping(&d->base);
-}
-
 static bool exec(lite *d, const char *sql)
 {
     int rc = sqlite3_exec(d->h, sql, NULL, NULL, NULL);
@@ -186,7 +177,7 @@ static bool reset_damaged(lite *d)
 static bool configure(lite *d, const db_config *cfg)
 {
     sqlite3_busy_handler(d->h, on_busy, d);
-    sqlite3_progress_handler(d->h, STEPS_PER_STOP, on_progress, d);
+    sqlite3_progress_handler(d->h, DB_STEPS_PER_STOP, db_on_progress, d);
     sqlite3_extended_result_codes(d->h, 1);
     sqlite3_db_config(d->h, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(d->h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

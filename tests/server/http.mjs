@@ -496,7 +496,7 @@ test('connections of one address past the limit are told so', async () => {
 // ------------------------------------------------------------------ streams
 
 test('a reader of events that is too slow is dropped', async () => {
-  const s = await start({ args: ['--stream-bytes', '65536'] });
+  const s = await start({ args: ['--stream-bytes', '65536', '--stall-seconds', '1'] });
   const { id } = await newSession(s);
   const quick = await sse(s, `?session=${id}`);
   const lazy = new Wire(s.port, { paused: true }).send(get(`/ramet/v1/events?session=${id}`));
@@ -506,7 +506,7 @@ test('a reader of events that is too slow is dropped', async () => {
     await must(s, 'POST', `sessions/${id}/entries`, { json: { entries } });
     await quick.until(() => quick.events.length >= (i + 1) * entries.length);
   }
-  await eventually(async () => assert.equal(await metric(s, 'ramet_http_streams'), 1));
+  await eventually(async () => assert.equal(await metric(s, 'ramet_http_streams'), 1), 20000 * slow);
   assert.ok((await metric(s, 'ramet_live_dropped_total')) >= 1);
   const { entries: [last] } = await append(s, id, 'the last one');
   await quick.until(() => quick.events.some((e) => e.data.includes(last.id)));

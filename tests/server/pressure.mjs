@@ -162,15 +162,15 @@ test('long pages that nobody reads take a piece of memory each', async () => {
 
 test('a long page ends early like any other, and the next goes on', async () => {
   const s = await start();
-  await largeSession(s, 'a', 12, 1500000);
+  await largeSession(s, 'a', 15, 1500000);
   const first = await must(s, 'GET', 'sessions/a/entries?limit=100');
   assert.equal(first.more_after, true, 'over 32 MiB');
   const next = await must(s, 'GET', `sessions/a/entries?limit=100&after=${first.entries.at(-1).id}`);
-  assert.deepEqual([...first.entries, ...next.entries].map((e) => parseInt(e.text)), Array.from({ length: 12 }, (_, i) => i));
+  assert.deepEqual([...first.entries, ...next.entries].map((e) => parseInt(e.text)), Array.from({ length: 15 }, (_, i) => i));
   assert.equal(next.more_after, false);
   assert.equal(next.more_before, true);
   const tail = await must(s, 'GET', 'sessions/a/entries?limit=100&tail=true');
-  assert.equal(parseInt(tail.entries.at(-1).text), 11, 'the newest are there');
+  assert.equal(parseInt(tail.entries.at(-1).text), 14, 'the newest are there');
   assert.deepEqual([tail.more_before, tail.more_after], [true, false]);
   const before = await must(s, 'GET', `sessions/a/entries?limit=100&before=${first.entries[4].id}`);
   assert.deepEqual([before.entries.length, before.more_before, before.more_after], [4, false, true]);
