@@ -517,10 +517,12 @@ test('a removed member hears of it, and nothing after; full events describe the 
     [['deleted', 'membership', 'bob'], ['created', 'conversation', 'his'], ['created', 'entry', 'his']]);
   const again = await frames(s, '/v1/events?after=start&kinds=membership', 1, bob);
   assert.equal(again.at(-1).event, 'deleted');
-  const full = frames(s, '/v1/events?detail=full&kinds=conversation', 2, alice);
+  const full = await sse(s, '', { path: '/v1/events?detail=full&kinds=conversation', headers: alice });
   await ok(s, 201, 'POST', '/v1/conversations', { id: 'new', title: 'A "new"\none', metadata: { a: 1 } });
   await ok(s, 200, 'PATCH', c('new'), { archived: true });
-  const [made, changed] = await full;
+  await full.until((x) => x.events.length >= 2);
+  full.close();
+  const [made, changed] = full.events.map((e) => e.json);
   assert.deepEqual([made.event, made.data.id, made.data.conversation, made.data.title, made.data.metadata], ['created', 'new', 'new', 'A "new"\none', { a: 1 }]);
   assert.deepEqual([changed.event, changed.data.id, changed.data.archived], ['updated', 'new', true]);
   assert.ok(!('clientId' in made.data));
