@@ -16,7 +16,7 @@
 
 #define MIB 1048576.0
 #define CONNECTIONS 64
-#define SETTLE_S 5  /* after the start: caches of the first requests, the first indexing */
+#define SETTLE_S 15 /* after the start: the first indexing is over, and its memory given back */
 #define REST_S 60   /* after the burst */
 #define CHURN_S 600 /* its first part is not compared: what has to fill is filled then */
 #define CHURN_WARM_S 120

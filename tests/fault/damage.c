@@ -58,9 +58,11 @@ static void finding_compare(finding *f, const story *was, const story *is)
         const story_item *a = &was->items[i], *b = &is->items[i];
         if (a->status == b->status && !strcmp(a->text, b->text))
             continue;
-        if (b->status) {
+        bool damaged = b->status == RAMET_DAMAGED || b->status == RAMET_INTERNAL;
+        if (a->tier == STORY_SEALED || (a->tier == STORY_LABEL && b->status && !damaged)) {
+            f->label++; /* such as a link that has expired now */
+        } else if (b->status) {
             f->failed++;
-            f->internal += b->status == RAMET_INTERNAL;
             f->damaged += b->status == RAMET_DAMAGED;
         } else {
             int *count = a->tier == STORY_HISTORY   ? &f->history
@@ -68,7 +70,8 @@ static void finding_compare(finding *f, const story *was, const story *is)
                                                     : &f->label;
             ++*count;
         }
-        int weight = b->status == RAMET_INTERNAL ? 4 : b->status ? 1 : 3 - (int)a->tier;
+        f->internal += b->status == RAMET_INTERNAL;
+        int weight = b->status == RAMET_INTERNAL ? 4 : b->status ? 1 : STORY_SEALED - (int)a->tier;
         if (weight > f->weight)
             snprintf(f->first, sizeof f->first, "\"%s\" %s", a->key,
                      b->status ? b->text : text_parting(a->text, b->text));
@@ -145,17 +148,11 @@ typedef struct tally {
     int refused, read, fsck, label, harmless;
 } tally;
 
-/* What else in the store tells that a value was changed. */
-typedef enum {
-    GUARDED, /* something does: reads must not follow it without a word from fsck */
-    PLAIN, /* nothing: it is a fact of its own (a name, an owner, a date), and reads may follow it;
-            * but a read that calls the store damaged must have fsck on its side */
-    SEALED /* nothing that fsck could know: only the client has the key */
-} guard;
-
-static void damage_judge(const finding *f, guard of, const char *what, tally *t)
+/* `plain`: what was damaged is a fact of its own (a name, an owner, a date), which nothing else in
+ * the store tells, and reads may follow it. A read that calls the store damaged must have fsck on
+ * its side all the same. */
+static void damage_judge(const finding *f, bool plain, const char *what, tally *t)
 {
-    bool plain = of != GUARDED, sealed = of == SEALED;
     if (f->open == RAMET_INTERNAL || f->internal)
         wrong("%s: an internal error: %s", what, f->first);
     if (f->history)
@@ -163,7 +160,7 @@ static void damage_judge(const finding *f, guard of, const char *what, tally *t)
     bool reported = f->fsck || f->faults;
     if (f->derived && !reported && !plain)
         wrong("%s: %d derived reads differ and fsck finds nothing: %s", what, f->derived, f->first);
-    if (((f->failed && !plain) || (f->damaged && !sealed)) && !reported)
+    if (((f->failed && !plain) || f->damaged) && !reported)
         wrong("%s: %d reads failed and fsck finds nothing: %s", what, f->failed, f->first);
     if (f->open)
         t->refused++;
@@ -237,7 +234,7 @@ static void original_make(original *o)
     tally t = {0};
     work_put(o, o->file.p, o->file.n);
     finding f = damage_look(o, NULL, "undamaged");
-    damage_judge(&f, GUARDED, "undamaged", &t);
+    damage_judge(&f, false, "undamaged", &t);
     if (t.harmless != 1)
         wrong("the undamaged store does not tell its story: %s", f.first);
     tap_verdict("damage: an undamaged store tells its story (%zu reads)", o->told->n);
@@ -269,7 +266,7 @@ static void test_flips(const original *o, rng *r)
         b.p[at] ^= change;
         work_put(o, b.p, b.n);
         finding f = damage_look(o, NULL, what);
-        damage_judge(&f, GUARDED, what, &t);
+        damage_judge(&f, false, what, &t);
     }
     free(b.p);
     tap_verdict("damage: %d flipped bytes: reported or not in use, never another history", n);
@@ -300,7 +297,7 @@ static void test_pages(const original *o, rng *r)
                              : "noise");
         work_put(o, b.p, b.n);
         finding f = damage_look(o, NULL, what);
-        damage_judge(&f, GUARDED, what, &t);
+        damage_judge(&f, false, what, &t);
     }
     free(b.p);
     tap_verdict("damage: %d overwritten pages: reported or not in use, never another history", n);
@@ -390,7 +387,7 @@ static bool value_change(sqlite3 *h, const column *c, rng *r)
     return changed;
 }
 
-static guard column_guard(const column *c)
+static bool column_plain(const column *c)
 {
     static const char *const facts[] = {"session.id",        "session.title",
                                         "session.owner",     "session.visibility",
@@ -408,21 +405,19 @@ static guard column_guard(const column *c)
                                         "move.why",          "move.kind",
                                         "tree.id",           "tree.created",
                                         "meta.key",          "meta.value"};
-    static const char *const tables[] = {"member",   "tag",   "verdict",  "event",      "meta",
-                                         "share",    "token", "feedback", "attachment", "errand",
-                                         "transfer", "visit", "remark",   "sandbox",    "origin",
-                                         "indexed",  "task",  "turn",     "attach_part"};
+    static const char *const tables[] = {"member",   "tag",   "verdict",  "event",       "meta",
+                                         "share",    "token", "feedback", "attachment",  "errand",
+                                         "transfer", "visit", "remark",   "sandbox",     "origin",
+                                         "indexed",  "task",  "turn",     "attach_part", "once"};
     char name[96];
-    if (!strcmp(c->table, "once"))
-        return SEALED;
     snprintf(name, sizeof name, "%s.%s", c->table, c->name);
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
         if (!strcmp(name, facts[i]))
-            return PLAIN;
+            return true;
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         if (!strcmp(c->table, tables[i]))
-            return PLAIN;
-    return GUARDED;
+            return true;
+    return false;
 }
 
 /* The file is sound, but a value in it is another one: every column of every table is changed in
@@ -456,7 +451,7 @@ static void test_values(const original *o, rng *r)
         snprintf(what, sizeof what, "%s%s%s changed", c->table, c->name[0] ? "." : ": a row",
                  c->name);
         finding f = damage_look(o, NULL, what);
-        damage_judge(&f, column_guard(c), what, &t);
+        damage_judge(&f, column_plain(c), what, &t);
         done++;
     }
     tap_verdict("damage: %d changed values and missing rows: reported, or no history", done);
@@ -478,7 +473,7 @@ static void test_truncations(const original *o, rng *r)
         snprintf(what, sizeof what, "cut to %zu of %zu bytes", len, o->file.n);
         work_put(o, o->file.p, len);
         finding f = damage_look(o, NULL, what);
-        damage_judge(&f, GUARDED, what, &t);
+        damage_judge(&f, false, what, &t);
         if (!f.open && !f.failed && !f.faults)
             wrong("%s: nothing was reported", what);
     }
@@ -536,7 +531,7 @@ static void test_aimed(const original *o, rng *r)
             snprintf(what, sizeof what, "text of entry %s, byte %zu", g->id, at);
             work_put(o, b.p, b.n);
             finding f = damage_look(o, g->id, what);
-            damage_judge(&f, GUARDED, what, &t);
+            damage_judge(&f, false, what, &t);
             looked++;
             named += f.named;
             if (!f.named && (f.faults || f.failed))
@@ -608,7 +603,7 @@ static void test_index(const original *o, rng *r)
         image_write(path, was.p, len);
         was.p[at] ^= 0x5a;
         finding f = damage_look(o, NULL, what);
-        damage_judge(&f, GUARDED, what, &t);
+        damage_judge(&f, false, what, &t);
         if (f.open || f.failed)
             wrong("%s: it hurt the store: %s", what, f.first);
         work_put(o, o->file.p, o->file.n);

@@ -450,7 +450,8 @@ void furniture_tell(ramet *r, const furniture *f, story *s)
     for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
         ramet_call *c = ramet_call_new(r, reads[i].user, reads[i].user ? "furnish" : NULL);
         one_read o = {f, i};
-        story_add(s, c, STORY_LABEL, reads[i].name, read_one, &o);
+        story_tier tier = reads[i].read == read_kept ? STORY_SEALED : STORY_LABEL;
+        story_add(s, c, tier, reads[i].name, read_one, &o);
         ramet_call_free(c);
     }
 }

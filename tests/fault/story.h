@@ -12,7 +12,8 @@
 typedef enum {
     STORY_HISTORY, /* entries on a path: must never differ without an error */
     STORY_DERIVED, /* follows from them: state, sums, moves, lineage */
-    STORY_LABEL    /* titles, tags, times of sessions: nothing guards them */
+    STORY_LABEL,   /* titles, tags, times, links, tokens: nothing guards them */
+    STORY_SEALED   /* whether it is right is known only to who has the key: fsck cannot tell */
 } story_tier;
 
 typedef struct story_item {
