@@ -30,27 +30,29 @@
                     "ON CONFLICT(tree,k,attachment) DO NOTHING")                                   \
     X(attached_any, "SELECT 1 FROM attached WHERE attachment=$1 LIMIT 1")                          \
     /* The sessions that appended an entry with it: one row each, however many entries. */         \
-    X(attached_homes, "SELECT DISTINCT b.tree,b.session,b.log FROM attached a CROSS JOIN branch b " \
-                      "WHERE b.tree=a.tree AND b.id=(a.k>>24) AND a.attachment=$1")                \
+    X(attached_homes, "SELECT DISTINCT b.tree,b.session,b.log FROM attached a "                    \
+                      LOOK("branch", "b", PK_LOOK("b.", "id", "a.tree", "(a.k>>24)"))              \
+                      "WHERE a.attachment=$1")                                                     \
     /* Branches whose path holds such an entry without owning it. A branch that starts behind the  \
      * first one of its parent holds it, and so does all below. Only in trees where the user $2 is \
-     * a member or has a session, or his link leads ($3): a stranger must not cost a walk. +s.tree: \
-     * by the index of owners. Private sessions of others are left out here, all else is for the   \
-     * caller to check. UNION: ends also when the file is damaged. */                              \
+     * a member or has a session, or his link leads ($3): a stranger must not cost a walk. Private \
+     * sessions of others are left out here, all else is for the caller to check. UNION: ends also \
+     * when the file is damaged. */                                                                \
     X(attached_heirs,                                                                              \
       "WITH RECURSIVE home(tree,branch,pos) AS ("                                                  \
       "SELECT a.tree,(a.k>>24),min(a.k)&16777215 FROM attached a WHERE a.attachment=$1 AND "       \
-      "(a.tree=$3 OR EXISTS (SELECT 1 FROM member m WHERE m.tree=a.tree AND m.user_id=$2) "        \
-      "OR EXISTS (SELECT 1 FROM session s WHERE s.owner=$2 AND +s.tree=a.tree)) "                  \
-      "GROUP BY a.tree,(a.k>>24)),"                                                                \
+      "(a.tree=$3 OR EXISTS (SELECT 1 FROM member m WHERE m.tree=a.tree AND m.user_id=$2" APART    \
+      ") OR EXISTS (SELECT 1 FROM session s WHERE s.owner=$2 AND +s.tree=a.tree "                  \
+      BY_INDEX("s.owner", "s.created", "$2", "0") APART ")) GROUP BY a.tree,(a.k>>24)),"           \
       "heir(tree,id,session,log) AS ("                                                             \
-      "SELECT b.tree,b.id,b.session,b.log FROM home h CROSS JOIN branch b "                        \
-      "WHERE b.tree=h.tree AND b.parent=h.branch AND b.base>h.pos "                                \
-      "UNION SELECT b.tree,b.id,b.session,b.log FROM heir h CROSS JOIN branch b "                  \
-      "WHERE b.tree=h.tree AND b.parent=h.id) "                                                    \
-      "SELECT h.tree,h.session,h.log FROM heir h CROSS JOIN session s "                            \
-      "WHERE s.tree=h.tree AND s.no=h.session AND s.deleted=0 AND s.purging=0 "                    \
-      "AND (s.visibility=0 OR s.owner=$2 OR s.tree=$3)")                                           \
+      "SELECT b.tree,b.id,b.session,b.log FROM home h "                                            \
+      LOOK("branch", "b", AT_INDEX("b.parent", "b.tree", "h.branch", "h.tree")                     \
+                          " AND b.base>h.pos")                                                     \
+      "UNION SELECT b.tree,b.id,b.session,b.log FROM heir h "                                      \
+      LOOK("branch", "b", AT_INDEX("b.parent", "b.tree", "h.id", "h.tree")) ") "                   \
+      "SELECT h.tree,h.session,h.log FROM heir h "                                                 \
+      LOOK("session", "s", PK_IS("s.", "no", "h.tree", "h.session"))                               \
+      "WHERE s.deleted=0 AND s.purging=0 AND (s.visibility=0 OR s.owner=$2 OR s.tree=$3)")         \
     /* -- gc. Released: referred to only by entries of this range. */                              \
     X(attachment_release,                                                                          \
       "UPDATE attachment SET expires=$4 WHERE id IN "                                              \
@@ -62,10 +64,12 @@
     X(attached_count, "SELECT count(*) FROM attached WHERE attachment=$1")                         \
     X(attachment_spent,                                                                            \
       "SELECT id,sha,size FROM attachment a WHERE a.expires>0 AND a.expires<=$1 AND NOT EXISTS "   \
-      "(SELECT 1 FROM attached r WHERE r.attachment=a.id) ORDER BY a.expires,a.id LIMIT $2")       \
+      "(SELECT 1 FROM attached r WHERE r.attachment=a.id" APART ") "                               \
+      "ORDER BY a.expires,a.id LIMIT $2")                                                          \
     X(attachment_spent_sums,                                                                       \
       "SELECT count(*),coalesce(sum(size),0) FROM attachment a WHERE a.expires>0 "                 \
-      "AND a.expires<=$1 AND NOT EXISTS (SELECT 1 FROM attached r WHERE r.attachment=a.id)")       \
+      "AND a.expires<=$1 AND NOT EXISTS "                                                          \
+      "(SELECT 1 FROM attached r WHERE r.attachment=a.id" APART ")")                               \
     /* -- fsck */                                                                                  \
     X(attachment_all, "SELECT id,sha,size,expires,CASE WHEN EXISTS (SELECT 1 FROM attached r "     \
                       "WHERE r.attachment=a.id) THEN 1 ELSE 0 END FROM attachment a "              \

@@ -91,15 +91,15 @@
     F(1, no, 'i') C(2, user_id, 't') C(3, message, 'i') C(4, positive, 'i') C(5, text, 't')        \
     C(6, issue, 't') C(7, at, 'i')
 #define COPY_COLS_origin(F, C)                                                                     \
-    F(1, tree, 'i') C(2, session, 'i') C(3, client, 't') C(4, started_tree, 'i')                 \
+    F(1, tree, 'i') C(2, session, 'i') C(3, client, 't') C(4, started_tree, 'i')                   \
     C(5, started, 'i') C(6, started_entry, 't')
 #define COPY_COLS_transfer(F, C)                                                                   \
-    F(1, id, 't') C(2, tree, 'i') C(3, session, 'i') C(4, giver, 't') C(5, taker, 't')           \
+    F(1, id, 't') C(2, tree, 'i') C(3, session, 'i') C(4, giver, 't') C(5, taker, 't')             \
     C(6, created, 'i')
 #define COPY_COLS_indexed(F, C)                                                                    \
     F(1, tree, 'i') C(2, k, 'i') C(3, text, 't') C(4, at, 'i')
 #define COPY_COLS_errand(F, C)                                                                     \
-    F(1, id, 't') C(2, url, 't') C(3, name, 't') C(4, media_type, 't') C(5, owner, 't')          \
+    F(1, id, 't') C(2, url, 't') C(3, name, 't') C(4, media_type, 't') C(5, owner, 't')            \
     C(6, created, 'i') C(7, expires, 'i') C(8, failed, 'i')
 #define COPY_COLS_visit(F, C)                                                                      \
     F(1, user_id, 't') C(2, share, 't') C(3, at, 'i')
@@ -157,7 +157,7 @@
     X(copy_entry_read, COPY_READ(entry)                                                            \
       "tree=$1 AND k>$2 AND k<=$3 ORDER BY k LIMIT $4")                                            \
     X(copy_entry_add, COPY_ADD(entry))                                                             \
-    X(copy_entry_cut, "DELETE FROM entry WHERE tree=$1 AND k=$2")                                  \
+    X(copy_entry_cut, "DELETE FROM entry WHERE " PK("", "k"))                                      \
     X(copy_body_read, COPY_READ(body)                                                              \
       "tree=$1 AND k>$2 AND k<=$3 ORDER BY k LIMIT $4")                                            \
     X(copy_body_add, COPY_ADD(body))                                                               \
@@ -182,8 +182,9 @@
       "(tree,parent,base,session,id)>($1,$2,$3,$4,$5) AND tree<=$6 "                               \
       "ORDER BY tree,parent,base,session,id LIMIT $7")                                             \
     X(copy_branch_add, COPY_ADD(branch))                                                           \
-    X(copy_branch_cut, "DELETE FROM branch WHERE tree=$1 AND parent=$2 AND base=$3 AND session=$4 AND id=$5") \
-    X(copy_branch_drop, "DELETE FROM branch WHERE tree=$1 AND id=$2")                              \
+    X(copy_branch_cut, "DELETE FROM branch WHERE " PK_IS("", "id", "$1", "$5") " AND "             \
+      NO_INDEX("parent") "=$2 AND base=$3 AND session=$4")                                         \
+    X(copy_branch_drop, "DELETE FROM branch WHERE " PK("", "id"))                                  \
     X(copy_run_read, COPY_READ(run)                                                                \
       "(tree,session,log,rec)>($1,$2,$3,$4) AND tree<=$5 "                                         \
       "ORDER BY tree,session,log,rec LIMIT $6")                                                    \
@@ -204,18 +205,18 @@
     X(copy_tree_read, COPY_READ(tree)                                                              \
       "tree>$1 AND tree<=$2 ORDER BY tree LIMIT $3")                                               \
     X(copy_tree_add, COPY_ADD(tree))                                                               \
-    X(copy_tree_cut, "DELETE FROM tree WHERE tree=$1")                                                           \
+    X(copy_tree_cut, "DELETE FROM tree WHERE tree=$1")                                             \
     X(copy_session_read, COPY_READ(session)                                                        \
       "(tree,parent,no)>($1,$2,$3) AND tree<=$4 ORDER BY tree,parent,no LIMIT $5")                 \
     X(copy_session_add, COPY_ADD(session))                                                         \
-    X(copy_session_cut, "DELETE FROM session WHERE tree=$1 AND parent=$2 AND no=$3")               \
-    X(copy_session_drop, "DELETE FROM session WHERE tree=$1 AND no=$2")                            \
+    X(copy_session_cut, "DELETE FROM session WHERE " PK_IS("", "no", "$1", "$3") " AND parent=$2") \
+    X(copy_session_drop, "DELETE FROM session WHERE " PK("", "no"))                                \
     X(copy_turn_read, COPY_READ(turn)                                                              \
       "(tree,session,started,id)>($1,$2,$3,$4) AND tree<=$5 "                                      \
       "ORDER BY tree,session,started,id LIMIT $6")                                                 \
     X(copy_turn_add, COPY_ADD(turn))                                                               \
     X(copy_turn_cut, "DELETE FROM turn WHERE tree=$1 AND session=$2 AND started=$3 AND id=$4")     \
-    X(copy_turn_drop, "DELETE FROM turn WHERE tree=$1 AND id=$2")                                  \
+    X(copy_turn_drop, "DELETE FROM turn WHERE " PK("", "id"))                                      \
     X(copy_place_read, COPY_READ(place)                                                            \
       "(tree,name,log,k)>($1,$2,$3,$4) AND tree<=$5 ORDER BY tree,name,log,k LIMIT $6")            \
     X(copy_place_add, COPY_ADD(place))                                                             \
@@ -224,8 +225,9 @@
       "(tree,session,created,id)>($1,$2,$3,$4) AND tree<=$5 "                                      \
       "ORDER BY tree,session,created,id LIMIT $6")                                                 \
     X(copy_task_add, COPY_ADD(task))                                                               \
-    X(copy_task_cut, "DELETE FROM task WHERE tree=$1 AND session=$2 AND created=$3 AND id=$4")     \
-    X(copy_task_drop, "DELETE FROM task WHERE tree=$1 AND id=$2")                                  \
+    X(copy_task_cut, "DELETE FROM task WHERE id=$4 AND " NO_INDEX("tree") "=$1 AND "               \
+                     NO_INDEX("session") "=$2 AND " NO_INDEX("created") "=$3")                     \
+    X(copy_task_drop, "DELETE FROM task WHERE id=$2 AND " NO_INDEX("tree") "=$1")                  \
     X(copy_indexed_read, COPY_READ(indexed)                                                        \
       "(tree,k)>($1,$2) AND tree<=$3 ORDER BY tree,k LIMIT $4")                                    \
     X(copy_indexed_add, COPY_ADD(indexed))                                                         \
@@ -237,8 +239,9 @@
     X(copy_transfer_read, COPY_READ(transfer)                                                      \
       "(tree,session,id)>($1,$2,$3) AND tree<=$4 ORDER BY tree,session,id LIMIT $5")               \
     X(copy_transfer_add, COPY_ADD(transfer))                                                       \
-    X(copy_transfer_cut, "DELETE FROM transfer WHERE tree=$1 AND session=$2 AND id=$3")            \
-    X(copy_transfer_drop, "DELETE FROM transfer WHERE tree=$1 AND id=$2")                          \
+    X(copy_transfer_cut, "DELETE FROM transfer WHERE id=$3 AND " NO_INDEX("tree") "=$1 "           \
+                         "AND session=$2")                                                         \
+    X(copy_transfer_drop, "DELETE FROM transfer WHERE id=$2 AND " NO_INDEX("tree") "=$1")          \
     X(copy_transfer_free, "DELETE FROM transfer WHERE id<>$1 AND tree=$2")                         \
     X(copy_errand_read, COPY_READ(errand) "id>$1 ORDER BY id LIMIT $2")                            \
     X(copy_errand_add, COPY_ADD(errand))                                                           \
@@ -249,8 +252,9 @@
     X(copy_share_read, COPY_READ(share)                                                            \
       "(tree,session,id)>($1,$2,$3) AND tree<=$4 ORDER BY tree,session,id LIMIT $5")               \
     X(copy_share_add, COPY_ADD(share))                                                             \
-    X(copy_share_cut, "DELETE FROM share WHERE tree=$1 AND session=$2 AND id=$3")                  \
-    X(copy_share_drop, "DELETE FROM share WHERE tree=$1 AND id=$2")                                \
+    X(copy_share_cut, "DELETE FROM share WHERE id=$3 AND " NO_INDEX("tree") "=$1 AND "             \
+                      NO_INDEX("session") "=$2")                                                   \
+    X(copy_share_drop, "DELETE FROM share WHERE id=$2 AND " NO_INDEX("tree") "=$1")                \
     X(copy_verdict_read, COPY_READ(verdict)                                                        \
       "(tree,no)>($1,$2) AND tree<=$3 ORDER BY tree,no LIMIT $4")                                  \
     X(copy_verdict_add, COPY_ADD(verdict))                                                         \
@@ -289,7 +293,7 @@
     X(copy_entries_upto, "SELECT coalesce(sum(len-base),0) FROM branch WHERE tree<=$1")            \
     X(copy_any, "SELECT 1 FROM tree UNION ALL SELECT 1 FROM token UNION ALL SELECT 1 FROM attachment " \
                 "UNION ALL SELECT 1 FROM event LIMIT 1")                                           \
-    /* An engine that keeps counters raises them; here a number is taken from the highest row. */   \
+    /* An engine that keeps counters raises them; here a number is taken from the highest row. */  \
     X(copy_counters, "SELECT 1")                                                                   \
     /* Whether numbers do not rise with time, and the index that lists then go by. */              \
     X(copy_unordered, "SELECT 1 FROM (SELECT s.created,lag(s.created) OVER (ORDER BY s.no) AS "    \

@@ -21,25 +21,29 @@
     X(orphan_origin, "SELECT o.tree,o.session FROM origin o WHERE NOT EXISTS (SELECT 1 FROM "      \
                      "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                 \
     /* What an append to a conversation looks at beside what it is given by session_brief. */      \
-    X(session_words, "SELECT s.title,s.archived,o.client FROM session s LEFT JOIN origin o "       \
-                     "ON o.tree=s.tree AND o.session=s.no WHERE s.tree=$1 AND s.no=$2")            \
-    X(session_title, "UPDATE session SET title=$3 WHERE tree=$1 AND no=$2")                        \
+    X(session_words, "SELECT s.title,s.archived,o.client FROM session s "                          \
+                     LOOK_LEFT("origin", "o", PK_IS("o.", "session", "s.tree", "s.no"))            \
+                     "WHERE " PK("s.", "no"))                                                      \
+    X(session_title, "UPDATE session SET title=$3 WHERE " PK("", "no"))                            \
     X(session_archive, "UPDATE session SET archived=$2 WHERE tree=$1 "                             \
                        "AND (archived=0)<>($2=0)")                                                 \
     X(session_owner, "UPDATE session SET owner=$2 WHERE tree=$1 AND visibility=0 AND deleted=0")   \
     X(session_latest, "SELECT s.owner,s.visibility,s.archived,s.deleted,s.expires,s.purging,"      \
                       "CASE WHEN b.touched>s.updated THEN b.touched ELSE s.updated END "           \
-                      "FROM session s LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head "        \
+                      "FROM session s "                                                            \
+                      LOOK_LEFT("branch", "b", PK_IS("b.", "id", "s.tree", "s.head"))              \
                       "WHERE s.tree=$1")                                                           \
     X(member_copy, "INSERT INTO member(tree,user_id,level,created) SELECT CAST($1 AS BIGINT),"     \
                    "m.user_id,m.level,CAST($3 AS BIGINT) FROM member m WHERE m.tree=$2")           \
     /* What each session of a tree has appended: where, and from when until when. */               \
     X(across_runs, "SELECT s.no,s.owner,s.visibility,s.expires,s.deleted,s.purging,s.head,b.len,"  \
                    "f.base,e.created,CASE WHEN l.created IS NULL THEN b.touched ELSE l.created "   \
-                   "END FROM session s JOIN branch b ON b.tree=s.tree AND b.id=s.head "            \
-                   "JOIN branch f ON f.tree=s.tree AND f.id=s.first LEFT JOIN entry e "            \
-                   "ON e.tree=s.tree AND e.k=f.id*16777216+f.base LEFT JOIN entry l "              \
-                   "ON l.tree=s.tree AND l.k=b.id*16777216+b.len-1 WHERE s.tree=$1")               \
+                   "END FROM session s "                                                           \
+                   LOOK("branch", "b", PK_IS("b.", "id", "s.tree", "s.head"))                      \
+                   LOOK("branch", "f", PK_IS("f.", "id", "s.tree", "s.first"))                     \
+                   LOOK_LEFT("entry", "e", PK_LOOK("e.", "k", "s.tree", "f.id*16777216+f.base"))   \
+                   LOOK_LEFT("entry", "l", PK_LOOK("l.", "k", "s.tree", "b.id*16777216+b.len-1"))  \
+                   "WHERE s.tree=$1")                                                              \
     X(transfer_add, "INSERT INTO transfer(id,tree,session,giver,taker,created) "                   \
                     "VALUES($1,$2,$3,$4,$5,$6)")                                                   \
     X(transfer_get, "SELECT " TRANSFER_COLS " FROM transfer t WHERE t.id=$1")                      \
@@ -49,7 +53,7 @@
     X(transfer_taken, "SELECT " TRANSFER_COLS " FROM transfer t WHERE t.taker=$1 "                 \
                       "ORDER BY t.created,t.id")                                                   \
     X(transfer_del, "DELETE FROM transfer WHERE id=$1")                                            \
-    X(transfer_to, "DELETE FROM transfer WHERE tree=$1 AND taker=$2")                              \
+    X(transfer_to, "DELETE FROM transfer WHERE tree=$1 AND " NO_INDEX_TEXT("taker") "=$2")         \
     X(transfer_clear, "DELETE FROM transfer WHERE tree=$1")                                        \
     X(orphan_transfer, "SELECT o.tree,o.session FROM transfer o WHERE NOT EXISTS (SELECT 1 FROM "  \
                        "tree s WHERE s.tree=o.tree) LIMIT $1")                                     \
@@ -64,22 +68,27 @@
                        "FROM indexed i WHERE i.tree=e.tree AND i.k=e.k) ORDER BY e.k LIMIT $2")    \
     X(orphan_indexed, "SELECT o.tree,o.k FROM indexed o WHERE NOT EXISTS (SELECT 1 FROM entry e "  \
                       "WHERE e.tree=o.tree AND e.k=o.k) LIMIT $1")                                 \
-    X(entry_home, "SELECT s.id,e.id FROM entry e CROSS JOIN branch b CROSS JOIN session s "        \
-                  "WHERE e.id=$1 AND b.tree=e.tree AND b.id=(e.k>>24) AND s.tree=b.tree "          \
-                  "AND s.no=b.session AND s.deleted=0 AND s.purging=0 ORDER BY e.k LIMIT 1")       \
-    /* PostgreSQL looks at all branches: an index for this alone would cost every fork. */          \
-    X(branch_home, "SELECT s.id FROM branch b CROSS JOIN session s WHERE b.id=$1 "                 \
-                   "AND s.tree=b.tree AND s.no=b.session AND s.deleted=0 AND s.purging=0")         \
-    X(attached_home, "SELECT s.id,e.id FROM attached a CROSS JOIN entry e CROSS JOIN branch b "    \
-                     "CROSS JOIN session s WHERE a.attachment=$1 AND e.tree=a.tree AND e.k=a.k "   \
-                     "AND b.tree=a.tree AND b.id=(a.k>>24) AND s.tree=b.tree AND s.no=b.session "  \
-                     "AND s.deleted=0 AND s.purging=0 ORDER BY a.k LIMIT 1")                       \
-    X(fetch_add, "INSERT INTO errand(id,url,name,media_type,owner,created,expires,failed) "         \
+    X(entry_home, "SELECT s.id,e.id FROM entry e "                                                 \
+                  LOOK("branch", "b", PK_LOOK("b.", "id", "e.tree", "(e.k>>24)"))                  \
+                  LOOK("session", "s", PK_IS("s.", "no", "b.tree", "b.session"))                   \
+                  "WHERE e.id=$1 AND s.deleted=0 AND s.purging=0 "                                 \
+                  BY_INDEX("e.id", "e.tree", "$1", "0") "ORDER BY " NO_INDEX("e.k") " LIMIT 1")    \
+    /* PostgreSQL looks at all branches: an index for this alone would cost every fork. */         \
+    X(branch_home, "SELECT s.id FROM branch b "                                                    \
+                   LOOK("session", "s", PK_IS("s.", "no", "b.tree", "b.session"))                  \
+                   "WHERE b.id=$1 AND s.deleted=0 AND s.purging=0")                                \
+    X(attached_home, "SELECT s.id,e.id FROM attached a "                                           \
+                     LOOK("entry", "e", PK_IS("e.", "k", "a.tree", "a.k"))                         \
+                     LOOK("branch", "b", PK_LOOK("b.", "id", "a.tree", "(a.k>>24)"))               \
+                     LOOK("session", "s", PK_IS("s.", "no", "b.tree", "b.session"))                \
+                     "WHERE a.attachment=$1 AND s.deleted=0 AND s.purging=0 "                      \
+                     "ORDER BY " NO_INDEX("a.k") " LIMIT 1")                                       \
+    X(fetch_add, "INSERT INTO errand(id,url,name,media_type,owner,created,expires,failed) "        \
                  "VALUES($1,$2,$3,$4,$5,$6,$7,0)")                                                 \
     X(fetch_get, "SELECT url,name,media_type,owner,created,expires,failed FROM errand WHERE id=$1") \
-    X(fetch_failed, "UPDATE errand SET failed=1 WHERE id=$1")                                       \
-    X(fetch_del, "DELETE FROM errand WHERE id=$1")                                                  \
-    X(fetch_expired, "DELETE FROM errand WHERE expires<=$1")                                        \
+    X(fetch_failed, "UPDATE errand SET failed=1 WHERE id=$1")                                      \
+    X(fetch_del, "DELETE FROM errand WHERE id=$1")                                                 \
+    X(fetch_expired, "DELETE FROM errand WHERE expires<=$1")                                       \
     X(attached_in, "SELECT 1 FROM attached WHERE attachment=$1 AND tree=$2 LIMIT 1")
 /* clang-format on */
 

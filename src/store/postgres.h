@@ -50,6 +50,7 @@
 #ifndef STORE_POSTGRES_H
 #define STORE_POSTGRES_H
 
+#include "base/buf.h"
 #include "store/engine.h"
 #include "store/store.h"
 
@@ -226,6 +227,9 @@ void batch_cut(pg_batch *b, size_t n); /* keeps the first n */
 bool batch_has_events(const pg_batch *b);
 /* Asks for what the next has to know of the database. False: that failed. */
 bool batch_ready(pg *d);
+/* The text of the i-th part that those statements are made of, as a statement of its own, for tests
+ * of their plans. False: there are no more. */
+bool batch_text(size_t i, buf *out);
 /* Sends all of it, as one statement where that can be: then that is a transaction of its own, else
  * one is made. False: writes of one branch do not follow each other. */
 bool batch_send(pg *d);

@@ -29,7 +29,11 @@
 
 /* How rows of a statement go together: a part of a WITH that takes them as an array of the type
  * `type`, which has a column for each parameter of the statement (schema.c). One array of rows
- * costs the server much less than an array a column. */
+ * costs the server much less than an array a column.
+ *
+ * Rows of the tables are looked up by the key, one by one (decision 0044). A plain join, or an
+ * equality that a merge join could use, would let the planner read a table that it takes for a
+ * small one. */
 typedef struct merge {
     sql_id id;
     const char *type;
@@ -41,13 +45,14 @@ typedef struct merge {
 
 static const merge merges[] = {
     {Q_guard_tree, "put_stamp",
-     "gt AS (SELECT 1 FROM unnest($1::put_stamp[]) u(tree,stamp) "
-     "JOIN tree t ON t.tree=u.tree AND t.stamp=u.stamp)",
+     "gt AS (SELECT 1 FROM unnest($1::put_stamp[]) u(tree,stamp) CROSS JOIN LATERAL "
+     "(SELECT 1 FROM tree x WHERE x.tree=u.tree AND x.stamp=u.stamp OFFSET 0) t)",
      "gt", 2, true},
     {Q_guard_fork, "put_head",
-     "gh AS (SELECT 1 FROM unnest($1::put_head[]) u(tree,stamp,id,tip) "
-     "JOIN tree t ON t.tree=u.tree AND t.stamp=u.stamp "
-     "JOIN branch b ON b.tree=u.tree AND b.id=u.id AND b.tip=u.tip AND b.live=1 FOR SHARE OF t)",
+     "gh AS (SELECT 1 FROM unnest($1::put_head[]) u(tree,stamp,id,tip) CROSS JOIN LATERAL "
+     "(SELECT 1 FROM tree x WHERE x.tree=u.tree AND x.stamp=u.stamp FOR SHARE) t "
+     "CROSS JOIN LATERAL (SELECT 1 FROM branch x WHERE x.tree=u.tree AND x.id>=u.id AND x.id<=u.id "
+     "AND x.tip=u.tip AND x.live=1 ORDER BY x.id OFFSET 0) b)",
      "gh", 3, true},
     {Q_branch_add, "put_branch",
      "ba AS (INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,"
@@ -66,8 +71,9 @@ static const merge merges[] = {
      NULL, 1, false},
     {Q_branch_grow, "put_growth",
      "bg AS (UPDATE branch b SET len=u.len,tip=u.tip,touched=u.touched,run=1 FROM "
-     "unnest($1::put_growth[]) u(tree,id,len,tip,touched,old,live,run) WHERE b.tree=u.tree "
-     "AND b.id=u.id AND b.tip=u.old AND b.live=u.live AND b.run=u.run RETURNING 1)",
+     "unnest($1::put_growth[]) u(tree,id,len,tip,touched,old,live,run) "
+     "WHERE b.tree=ANY(ARRAY[u.tree]) AND b.id>=u.id AND b.id<=u.id AND b.tip=u.old "
+     "AND b.live=u.live AND b.run=u.run RETURNING 1)",
      "bg", 2, false},
     {Q_entry_add, "put_entry",
      "ea AS (INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,"
@@ -106,7 +112,7 @@ static const whole wholes[] = {
     {"whole_append",
      "WITH b AS (UPDATE branch b SET len=$5,tip=$6,touched=$7,run=1 FROM tree t "
      "WHERE t.tree=$1 AND t.stamp=$2 AND b.tree=$3 AND b.id=$4 AND b.tip=$8 AND b.live=$9 "
-     "AND b.run=$10 RETURNING 1),"
+     "AND b.run=$10 AND (b.tree,b.id)>=($3,$4) RETURNING 1),"
      "o AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT $28,$29,$30,$31,$32,$33 FROM b) "
      "INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,text,"
      "parts,body,flags,peer,key_id) SELECT $11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,"
@@ -116,7 +122,8 @@ static const whole wholes[] = {
      P(5) | P(9) | P(10) | P(15) | P(25) | P(26) | P(30) | P(32)},
     {"whole_fork",
      "WITH g AS (SELECT 1 FROM tree t JOIN branch h ON h.tree=t.tree WHERE t.tree=$1 "
-     "AND t.stamp=$2 AND h.tree=$1 AND h.id=$3 AND h.tip=$4 AND h.live=1 FOR SHARE OF t),"
+     "AND t.stamp=$2 AND h.tree=$1 AND h.id=$3 AND h.tip=$4 AND h.live=1 "
+     "AND (h.tree,h.id)>=($1,$3) FOR SHARE OF t),"
      "b AS (INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,"
      "type,created,len,tip,live,touched,run) SELECT $5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,"
      "$16,$17,$10,$18,1,$17,0 FROM g),d AS (INSERT INTO dir(id,kind,tree,no) SELECT $21,1,$20,"
@@ -390,6 +397,15 @@ static void many_text(buf *to, unsigned mask)
     else
         buf_puts(to, " SELECT 1");
     buf_release(&check);
+}
+
+bool batch_text(size_t i, buf *out)
+{
+    if (i < N_WHOLES)
+        buf_puts(out, wholes[i].text);
+    else if (i < N_WHOLES + N_MERGES)
+        many_text(out, 1u << (i - N_WHOLES));
+    return i < N_WHOLES + N_MERGES;
 }
 
 static void many_send(pg *d, unsigned mask, const params *p)

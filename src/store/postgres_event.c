@@ -12,6 +12,7 @@
 #include "store/postgres.h"
 
 #include "base/util.h"
+#include "store/postgres_sql.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,15 +27,7 @@
 static const char idle_sql[] = "SET LOCAL idle_in_transaction_session_timeout=5000";
 static const char lock_sql[] =
     "SELECT pg_advisory_xact_lock(hashtext('ramet events'),hashtext(current_schema()))";
-/* How many were moved, and the newest number, which may have been given by another process. */
-static const char move_sql[] =
-    "WITH gone AS (DELETE FROM outbox WHERE no IN "
-    "(SELECT no FROM outbox ORDER BY no LIMIT $1) RETURNING no,tree,session,kind,k,n,at,who),"
-    "last AS (SELECT coalesce(max(no),0) AS no FROM event),"
-    "moved AS (INSERT INTO event(no,tree,session,kind,k,n,at,who) "
-    "SELECT l.no+row_number() OVER (ORDER BY g.no),g.tree,g.session,g.kind,g.k,g.n,g.at,g.who "
-    "FROM gone g CROSS JOIN last l RETURNING no) "
-    "SELECT count(*),coalesce(max(m.no),(SELECT l.no FROM last l)) FROM moved m";
+static const char move_sql[] = EVENTS_MOVE;
 /* Behind the commit: every process that listens wakes up who waits there. */
 static const char notify_sql[] = "SELECT pg_notify(" BUS_CHANNEL ",'e'||$1)";
 

@@ -11,6 +11,9 @@
  *                           sequential scan, a thousand times as slow
  *   enable_seqscan, …=off   the same trap with tables that were never analyzed; a sequential scan
  *                           would also make every serializable write a conflict of all others
+ *   enable_sort=off         where an index gives the wanted order it is used, whatever the server
+ *                           thinks of the number of rows; where none does, rows are sorted all the
+ *                           same (store/sql.h)
  *   max_parallel_…=0        to start a second process takes ten times as long as such a statement
  *   jit=off                 costs of plans that are "off" would start the compiler
  *   statement_timeout       for statements; COMMIT is freed of it (postgres.c): a time-out while it
@@ -31,10 +34,10 @@
 static const struct {
     const char *name, *value;
 } settings[] = {{"plan_cache_mode", "force_generic_plan"},
-
                 {"enable_seqscan", "off"},
                 {"enable_hashjoin", "off"},
                 {"enable_mergejoin", "off"},
+                {"enable_sort", "off"},
                 {"max_parallel_workers_per_gather", "0"},
                 {"jit", "off"}};
 #define N_SETTINGS (sizeof settings / sizeof *settings)

@@ -19,17 +19,19 @@
     "s.purging,coalesce(m.level,0),NULL "
 #define SANDBOX_TAG_N "SELECT g.session,0,0,NULL,0,0,0,0,0,0,0,g.tag "
 /* Which trees: of a sandbox by its name; in none; in none, of one user. */
+#define SANDBOX_TREES "FROM tree t "
+#define SANDBOX_TREES_OF_USER                                                                      \
+    "FROM (SELECT tree FROM member WHERE user_id=$2 "                                              \
+    "UNION SELECT tree FROM session WHERE owner=$2) u " LOOK("tree", "t", "t.tree=u.tree")
 #define SANDBOX_NAMED "t.sandbox=$1 AND t.sandbox<>''"
 #define SANDBOX_NONE "t.sandbox=$1"
-#define SANDBOX_USER                                                                               \
-    "t.sandbox=$1 AND t.tree IN (SELECT tree FROM member WHERE user_id=$2 "                        \
-    "UNION SELECT tree FROM session WHERE owner=$2)"
-#define SANDBOX_ALL(session, tag, trees)                                                           \
-    session "FROM tree t CROSS JOIN session s "                                                    \
-    "LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 WHERE s.tree=t.tree AND " trees          \
-    " UNION ALL " tag "FROM tree t CROSS JOIN tag g WHERE g.tree=t.tree AND " trees
-#define SANDBOX_LIST(trees) SANDBOX_ALL(SANDBOX_SESSION, SANDBOX_TAG, trees)
-#define SANDBOX_COUNT(trees) SANDBOX_ALL(SANDBOX_SESSION_N, SANDBOX_TAG_N, trees)
+#define SANDBOX_ALL(session, tag, trees, which)                                                    \
+    session trees LOOK("session", "s", "s.tree=t.tree" HINT(" ORDER BY s.no"))                     \
+    LOOK_LEFT("member", "m", "m.tree=s.tree AND m.user_id=$2") "WHERE " which                      \
+    " UNION ALL " tag trees LOOK("tag", "g", "g.tree=t.tree" HINT(" ORDER BY g.session"))          \
+    "WHERE " which
+#define SANDBOX_LIST(trees, which) SANDBOX_ALL(SANDBOX_SESSION, SANDBOX_TAG, trees, which)
+#define SANDBOX_COUNT(trees, which) SANDBOX_ALL(SANDBOX_SESSION_N, SANDBOX_TAG_N, trees, which)
 
 #define SANDBOX_STATEMENTS(X)                                                                      \
     X(sandbox_add, "INSERT INTO sandbox(id,owner,created) VALUES($1,$2,$3)")                       \
@@ -40,12 +42,12 @@
     X(sandbox_trees, "SELECT t.tree,t.root FROM tree t WHERE t.sandbox=$1 AND t.sandbox<>''")      \
     X(tree_sandbox, "SELECT sandbox FROM tree WHERE tree=$1")                                      \
     X(tree_sandbox_set, "UPDATE tree SET sandbox=$2 WHERE tree=$1")                                \
-    X(sandbox_named, SANDBOX_LIST(SANDBOX_NAMED))                                                  \
-    X(sandbox_none, SANDBOX_LIST(SANDBOX_NONE))                                                    \
-    X(sandbox_user, SANDBOX_LIST(SANDBOX_USER))                                                    \
-    X(sandbox_named_count, SANDBOX_COUNT(SANDBOX_NAMED))                                           \
-    X(sandbox_none_count, SANDBOX_COUNT(SANDBOX_NONE))                                             \
-    X(sandbox_user_count, SANDBOX_COUNT(SANDBOX_USER))
+    X(sandbox_named, SANDBOX_LIST(SANDBOX_TREES, SANDBOX_NAMED))                                   \
+    X(sandbox_none, SANDBOX_LIST(SANDBOX_TREES, SANDBOX_NONE))                                     \
+    X(sandbox_user, SANDBOX_LIST(SANDBOX_TREES_OF_USER, SANDBOX_NONE))                             \
+    X(sandbox_named_count, SANDBOX_COUNT(SANDBOX_TREES, SANDBOX_NAMED))                            \
+    X(sandbox_none_count, SANDBOX_COUNT(SANDBOX_TREES, SANDBOX_NONE))                              \
+    X(sandbox_user_count, SANDBOX_COUNT(SANDBOX_TREES_OF_USER, SANDBOX_NONE))
 /* clang-format on */
 
 #endif

@@ -10,15 +10,18 @@
 #define STATISTICS_COLS                                                                            \
     "s.no,s.tree,s.id,s.parent,s.owner,s.visibility,s.by_kind,s.moves,s.expires,s.created,"        \
     "s.updated,s.deleted,s.purging,b.id,b.base,b.len,b.touched"
-#define STATISTICS_FROM " FROM session s LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head "
+#define STATISTICS_FROM                                                                            \
+    " FROM session s " LOOK_LEFT("branch", "b", PK_IS("b.", "id", "s.tree", "s.head"))
 
+/* A table reads by its rows. */
+/* clang-format off */
 #define SHARE_STATEMENTS(X)                                                                        \
     X(share_add, "INSERT INTO share(" SHARE_COLS ") VALUES($1,$2,$3,$4,$5,$6,$7,$8)")              \
     X(share_by_secret, "SELECT " SHARE_COLS " FROM share WHERE secret=$1")                         \
     X(share_get, "SELECT " SHARE_COLS " FROM share WHERE id=$1")                                   \
     /* Ids are made in order of time. */                                                           \
-    X(share_of_session,                                                                            \
-      "SELECT " SHARE_COLS " FROM share WHERE tree=$1 AND session=$2 ORDER BY id")                 \
+    X(share_of_session, "SELECT " SHARE_COLS " FROM share WHERE tree=$1 AND session=$2 "           \
+                        "ORDER BY " NO_INDEX_TEXT("id"))                                           \
     X(share_count, "SELECT count(*) FROM share WHERE tree=$1 AND session=$2 "                      \
                    "AND (expires=0 OR expires>$3)")                                                \
     X(share_del, "DELETE FROM share WHERE id=$1")                                                  \
@@ -31,7 +34,7 @@
                  "ON CONFLICT(user_id,share) DO NOTHING")                                          \
     X(visit_get, "SELECT 1 FROM visit WHERE user_id=$1 AND share=$2")                              \
     X(visit_of_user, "SELECT h.id,h.tree,h.session,h.secret,h.write,h.who,h.created,h.expires "    \
-                     "FROM visit v JOIN share h ON h.id=v.share WHERE v.user_id=$1 "               \
+                     "FROM visit v " LOOK("share", "h", "h.id=v.share") "WHERE v.user_id=$1 "      \
                      "ORDER BY v.share DESC LIMIT $2")                                             \
     X(visit_prune, "DELETE FROM visit WHERE NOT EXISTS (SELECT 1 FROM share h "                    \
                    "WHERE h.id=visit.share)")                                                      \
@@ -52,5 +55,6 @@
     X(statistics_of_tree, "SELECT " STATISTICS_COLS STATISTICS_FROM "WHERE s.tree=$1 LIMIT $2")    \
     X(statistics_writers, "SELECT role,author FROM entry WHERE tree=$1 AND k>=$2 AND k<=$3 "       \
                           "ORDER BY k DESC LIMIT $4")
+/* clang-format on */
 
 #endif

@@ -1,13 +1,24 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tables of statements. The list is expanded twice, once in the dialect of each engine: sql.h
+ * tells what the words of a dialect mean.
+ */
 #include "store/sql.h"
 
 #include "store/postgres_sql.h"
 
-#define X(name, text) text,
-static const char *const texts[] = {STATEMENTS(X)};
-#undef X
 #define X(name, text) #name,
 static const char *const names[] = {STATEMENTS(X)};
+#undef X
+
+#define X(name, text) text,
+
+#define EITHER(sqlite, postgres) sqlite
+static const char *const texts[] = {STATEMENTS(X)};
+#undef EITHER
+
+#define EITHER(sqlite, postgres) postgres
+static const char *const shared_texts[] = {STATEMENTS(X)};
 #undef X
 
 #define X(name, text) [Q_##name] = text,
@@ -26,5 +37,5 @@ const char *sql_name(sql_id q)
 
 const char *sql_text_postgres(sql_id q)
 {
-    return postgres_texts[q] ? postgres_texts[q] : texts[q];
+    return postgres_texts[q] ? postgres_texts[q] : shared_texts[q];
 }

@@ -9,12 +9,54 @@
  *
  * Facts are the tables of the schema; the statements named fts_ run on the search
  * index, a file of its own that can be made anew at any time.
+ *
+ * PostgreSQL makes one plan of a statement for all values, and keeps it as long as the connection.
+ * It may have been made when the tables were empty, never analyzed, or analyzed long ago, so the
+ * text must leave no choice that depends on their statistics. SQLite follows the text as it is. The
+ * words below expand to what either engine needs (sql.c); decision 0044 tells why each works.
+ *
+ *   PK(p, c)              the row with the primary key (tree, c)=($1,$2); p: the alias and a dot
+ *   PK_IS(p, c, x, y)     the row with the primary key (tree, c)=(x, y)
+ *   PK_LOOK(p, c, x, y)   the same at the end of LOOK
+ *   PK_RANGE(p, c)        the rows of the tree $1 with c from $2 to $3
+ *   AT_INDEX(a, b, x, y)  a=x and b=y, by an index that begins with (a, b) and by no other
+ *   BY_INDEX(a, b, x, y)  where a=x and b>=y hold anyway: rather by an index that begins so
+ *   NO_INDEX(n)           a number in a condition or an order that is for no index
+ *   NO_INDEX_TEXT(t)      the same for a text
+ *   LOOK(t, a, on)        joins the table t as a: its rows are looked up for each row before it
+ *   LOOK_LEFT(t, a, on)   the same as a LEFT JOIN
+ *   APART                 the end of a subquery that is executed as it is written
+ *   EITHER(s, p)          for SQLite, and for PostgreSQL
+ *   HINT(text)            for PostgreSQL alone
  */
 #ifndef STORE_SQL_H
 #define STORE_SQL_H
 
 /* A table reads by its rows. */
 /* clang-format off */
+#define HINT(text) EITHER("", text)
+#define BY_INDEX(a, b, x, y) HINT("AND (" a "," b ")>=(" x "," y ") ")
+#define AT_INDEX(a, b, x, y)                                                                       \
+    EITHER(a "=" x " AND " b "=" y,                                                                \
+           "(" a "," b ")>=(" x "," y ") AND (" a "," b ")<=(" x "," y ")")
+#define PK_IS(p, c, x, y)                                                                          \
+    p "tree=" x " AND " p c "=" y HINT(" AND (" p "tree," p c ")>=(" x "," y ")")
+#define PK_LOOK(p, c, x, y)                                                                        \
+    EITHER(p "tree=" x " AND " p c "=" y,                                                          \
+           p "tree=" x " AND " p c ">=" y " AND " p c "<=" y " ORDER BY " p c)
+#define PK(p, c) PK_IS(p, c, "$1", "$2")
+#define PK_RANGE(p, c)                                                                             \
+    p "tree=$1 AND " p c ">=$2 AND " p c "<=$3" HINT(" AND (" p "tree," p c ")>=($1,$2)")
+
+#define NO_INDEX(number) EITHER(number, "(" number "+0)")
+#define NO_INDEX_TEXT(text) EITHER(text, "(" text "||'')")
+#define APART HINT(" OFFSET 0")
+#define LOOK_JOIN(kind, table, alias, on, end)                                                     \
+    EITHER(kind table " " alias " ON " on " ",                                                     \
+           kind "LATERAL (SELECT * FROM " table " " alias " WHERE " on " OFFSET 0) " alias end)
+#define LOOK(table, alias, on) LOOK_JOIN("CROSS JOIN ", table, alias, on, " ")
+#define LOOK_LEFT(table, alias, on) LOOK_JOIN("LEFT JOIN ", table, alias, on, " ON true ")
+
 #define SESSION_COLS                                                                               \
     "s.no,s.tree,s.id,s.parent,s.depth,s.owner,s.visibility,s.title,s.agent,s.agent_config,"       \
     "s.metadata,s.type,s.reason,s.by_kind,s.by_id,s.fork_entry,s.fork_side,s.merged_into,s.first," \
@@ -33,12 +75,17 @@
     "UNION SELECT t FROM move WHERE tree=$1 AND session=$2 "                                       \
     "UNION SELECT fa FROM move WHERE tree=$1 AND session=$2 "                                      \
     "UNION SELECT ta FROM move WHERE tree=$1 AND session=$2 "                                      \
-    "UNION SELECT first FROM session WHERE tree=$1 AND no=$2 "                                     \
-    "UNION SELECT first_adk FROM session WHERE tree=$1 AND no=$2 "                                 \
-    "UNION SELECT head FROM session WHERE tree=$1 AND no=$2 "                                      \
-    "UNION SELECT adk FROM session WHERE tree=$1 AND no=$2"
+    "UNION SELECT first FROM session WHERE " PK("", "no") " "                                      \
+    "UNION SELECT first_adk FROM session WHERE " PK("", "no") " "                                  \
+    "UNION SELECT head FROM session WHERE " PK("", "no") " "                                       \
+    "UNION SELECT adk FROM session WHERE " PK("", "no")
 
 #define BY_ID "WHERE s.no=(SELECT i.no FROM session i WHERE i.id=$1)"
+/* What is read with a session for the user $2. */
+#define SESSION_LOOKS                                                                              \
+    LOOK_LEFT("tree", "t", "t.tree=s.tree")                                                        \
+    LOOK_LEFT("member", "m", "m.tree=s.tree AND m.user_id=$2")                                     \
+    LOOK_LEFT("branch", "b", PK_IS("b.", "id", "s.tree", "s.head"))
 
 #define STATEMENTS(X)                                                                              \
     /* -- meta and numbers */                                                                      \
@@ -64,80 +111,81 @@
     X(hold_tree, "SELECT 1 FROM tree WHERE tree=$1")                                               \
     X(tree_del, "DELETE FROM tree WHERE tree=$1")                                                  \
     X(member_level, "SELECT level FROM member WHERE tree=$1 AND user_id=$2")                       \
-    X(member_all, "SELECT user_id,level,created FROM member WHERE tree=$1 ORDER BY level DESC,user_id")    \
+    X(member_all, "SELECT user_id,level,created FROM member WHERE tree=$1 ORDER BY level DESC,user_id") \
     X(member_set, "INSERT INTO member(tree,user_id,level,created) VALUES($1,$2,$3,$4) "            \
                   "ON CONFLICT(tree,user_id) DO UPDATE SET level=excluded.level")                  \
     X(member_del, "DELETE FROM member WHERE tree=$1 AND user_id=$2")                               \
     X(member_clear, "DELETE FROM member WHERE tree=$1")                                            \
     X(member_trees, "SELECT tree FROM member WHERE user_id=$1 ORDER BY tree LIMIT $2")             \
     /* -- sessions */                                                                              \
-    /* By id: through the number, so that the id comes from the row and not from the index. */    \
+    /* By id: through the number, so that the id comes from the row and not from the index. */     \
     X(session_by_id, "SELECT " SESSION_COLS " FROM session s " BY_ID)                              \
-    X(session_by_no, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 AND s.no=$2")         \
-    X(session_name, "SELECT s.id,s.owner,s.visibility FROM session s WHERE s.tree=$1 AND s.no=$2") \
-    /* With the caller's level, the tree's id and the head, so that one look opens a session. */    \
+    X(session_by_no, "SELECT " SESSION_COLS " FROM session s WHERE " PK("s.", "no"))               \
+    X(session_name, "SELECT s.id,s.owner,s.visibility FROM session s WHERE " PK("s.", "no"))       \
+    /* With the caller's level, the tree's id and the head, so that one look opens a session. */   \
     X(session_open, "SELECT " SESSION_COLS ",coalesce(m.level,0),t.id,t.stamp," BRANCH_COLS        \
-                    " FROM session s LEFT JOIN tree t ON t.tree=s.tree "                           \
-                    "LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 "                        \
-                    "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head " BY_ID)                  \
+                    " FROM session s " SESSION_LOOKS BY_ID)                                        \
     X(session_brief, "SELECT s.no,s.tree,s.owner,s.visibility,s.head,s.adk,s.first_adk,s.expires," \
                      "s.deleted,s.purging,s.id,coalesce(m.level,0),t.stamp," BRANCH_COLS           \
-                     " FROM session s LEFT JOIN tree t ON t.tree=s.tree "                          \
-                     "LEFT JOIN member m ON m.tree=s.tree AND m.user_id=$2 "                       \
-                     "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head " BY_ID)                 \
+                     " FROM session s " SESSION_LOOKS BY_ID)                                       \
     X(session_add,                                                                                 \
       "INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,"     \
       "metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,first_adk,head,"  \
       "adk,undo,redo,moves,archived,expires,created,updated,deleted,delete_op,purging,title_key,"  \
-      "seal,from_title) VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,0,$18,$19,$18,$19,"       \
+      "seal,from_title) VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,0,$18,$19,$18,$19," \
       "0,0,0,0,$20,$21,$21,0,0,0,0,$22,$23)")                                                      \
     X(session_set,                                                                                 \
       "UPDATE session SET title=$3,agent=$4,agent_config=$5,metadata=$6,archived=$7,"              \
-      "visibility=$8,merged_into=$9,expires=$10,updated=$11 WHERE tree=$1 AND no=$2")              \
-    X(session_touch, "UPDATE session SET updated=$3 WHERE tree=$1 AND no=$2 AND updated<$3")       \
+      "visibility=$8,merged_into=$9,expires=$10,updated=$11 WHERE " PK("", "no"))                  \
+    X(session_touch, "UPDATE session SET updated=$3 WHERE " PK("", "no") " AND updated<$3")        \
     X(session_move, "UPDATE session SET head=$3,adk=$4,undo=$5,redo=$6,moves=$7,updated=$8 "       \
-                    "WHERE tree=$1 AND no=$2")                                                     \
+                    "WHERE " PK("", "no"))                                                         \
     X(session_adk, "UPDATE session SET adk=$3,"                                                    \
                    "first_adk=CASE WHEN first_adk=0 THEN $3 ELSE first_adk END "                   \
-                   "WHERE tree=$1 AND no=$2")                                                      \
+                   "WHERE " PK("", "no"))                                                          \
     X(session_deleted, "UPDATE session SET deleted=$3,delete_op=$4,expires=$5,updated=$6 "         \
-                       "WHERE tree=$1 AND no=$2")                                                  \
-    X(session_purging, "UPDATE session SET purging=1 WHERE tree=$1 AND no=$2")                     \
+                       "WHERE " PK("", "no"))                                                      \
+    X(session_purging, "UPDATE session SET purging=1 WHERE " PK("", "no"))                         \
     X(session_tomb,                                                                                \
-      "UPDATE session SET id=NULL,title='',from_title='',agent=NULL,agent_config=NULL,metadata=NULL,reason='',"  \
+      "UPDATE session SET id=NULL,title='',from_title='',agent=NULL,agent_config=NULL,metadata=NULL,reason=''," \
       "by_id=NULL,fork_entry=NULL,owner='',first=0,first_adk=0,head=0,adk=0,purging=2 "            \
-      "WHERE tree=$1 AND no=$2")                                                                   \
-    X(session_del, "DELETE FROM session WHERE tree=$1 AND no=$2")                                  \
+      "WHERE " PK("", "no"))                                                                       \
+    X(session_del, "DELETE FROM session WHERE " PK("", "no"))                                      \
     X(session_of_tree, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 "                   \
-                       "ORDER BY s.created,s.no")                                                  \
+                       "ORDER BY " NO_INDEX("s.created") ",s.no")                                  \
     /* Not sorted: a sorter over all these columns takes as long as the rest together. */          \
     X(session_heads, "SELECT " SESSION_COLS                                                        \
                      ",b.len,b.tip,b.touched,a.len,a.tip,a.touched,f.base FROM session s "         \
-                     "LEFT JOIN branch b ON b.tree=s.tree AND b.id=s.head "                        \
-                     "LEFT JOIN branch a ON a.tree=s.tree AND a.id=s.adk "                         \
-                     "LEFT JOIN branch f ON f.tree=s.tree AND f.id=s.first WHERE s.tree=$1")       \
-    X(session_children, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 AND s.parent=$2 "  \
-                        "ORDER BY s.created,s.no")                                                 \
-    X(session_has_children,                                                                        \
-      "SELECT 1 FROM session s WHERE s.tree=$1 AND s.parent=$2 LIMIT 1")                           \
+                     LOOK_LEFT("branch", "b", PK_IS("b.", "id", "s.tree", "s.head"))               \
+                     LOOK_LEFT("branch", "a", PK_IS("a.", "id", "s.tree", "s.adk"))                \
+                     LOOK_LEFT("branch", "f", PK_IS("f.", "id", "s.tree", "s.first"))              \
+                     "WHERE s.tree=$1")                                                            \
+    X(session_children, "SELECT " SESSION_COLS " FROM session s WHERE "                            \
+                        AT_INDEX("s.parent", "s.tree", "$2", "$1")                                 \
+                        " ORDER BY " NO_INDEX("s.created") ",s.no")                                \
+    X(session_has_children, "SELECT 1 FROM session s WHERE "                                       \
+                            AT_INDEX("s.parent", "s.tree", "$2", "$1") " LIMIT 1")                 \
     /* Sessions are created in order of their numbers. */                                          \
     X(session_newest, "SELECT " SESSION_COLS " FROM session s WHERE s.no<$2 "                      \
                       "ORDER BY s.no DESC LIMIT $3")                                               \
     X(session_by_time, "SELECT " SESSION_COLS " FROM session s WHERE (s.created,s.no)<($1,$2) "    \
                        "ORDER BY s.created DESC,s.no DESC LIMIT $3")                               \
     X(session_owned, "SELECT " SESSION_COLS " FROM session s "                                     \
-                     "WHERE s.owner=$1 AND (s.created<$2 OR (s.created=$2 AND s.no<$3)) "          \
-                     "ORDER BY s.created DESC,s.no DESC LIMIT $4")                                 \
+                     EITHER("WHERE s.owner=$1 AND (s.created,s.no)<($2,$3) ORDER BY ",             \
+                            "WHERE s.owner>=$1 AND (s.owner,s.created,s.no)<($1,$2,$3) "           \
+                            "ORDER BY s.owner DESC,")                                              \
+                     "s.created DESC,s.no DESC LIMIT $4")                                          \
     X(session_in_tree, "SELECT " SESSION_COLS " FROM session s "                                   \
-                       "WHERE s.tree=$1 AND (s.created<$2 OR (s.created=$2 AND s.no<$3)) "         \
-                       "ORDER BY s.created DESC,s.no DESC LIMIT $4")                               \
+                       "WHERE s.tree=$1 AND (" NO_INDEX("s.created") ",s.no)<($2,$3) "             \
+                       "ORDER BY " NO_INDEX("s.created") " DESC,s.no DESC LIMIT $4")               \
     X(session_tagged, "SELECT " SESSION_COLS " FROM tag t "                                        \
                       "CROSS JOIN session s WHERE s.tree=t.tree AND s.no=t.session "               \
                       "AND t.tag=$1 AND (s.created<$2 OR (s.created=$2 AND s.no<$3)) "             \
                       "ORDER BY s.created DESC,s.no DESC LIMIT $4")                                \
     X(session_of_member, "SELECT " SESSION_COLS " FROM member m "                                  \
-                         "CROSS JOIN session s WHERE s.tree=m.tree AND m.user_id=$1 "              \
-                         "AND (s.created<$2 OR (s.created=$2 AND s.no<$3)) "                       \
+                         LOOK("session", "s", "s.tree=m.tree AND (" NO_INDEX("s.created")          \
+                              ",s.no)<($2,$3)" HINT(" ORDER BY s.no"))                             \
+                         "WHERE m.user_id=$1 " BY_INDEX("m.user_id", "m.tree", "$1", "0")          \
                          "ORDER BY s.created DESC,s.no DESC LIMIT $4")                             \
     X(session_dead, "SELECT s.tree,s.no FROM session s WHERE s.no>$1 AND s.purging<2 AND "         \
                     "((s.deleted>0 AND s.deleted<=$2) OR s.purging=1 OR "                          \
@@ -164,53 +212,57 @@
                     "LEFT JOIN member m ON m.tree=t.tree AND m.user_id=$1 "                        \
                     "WHERE s.tree=t.tree AND s.no=t.session ORDER BY t.tag,t.tree,t.session")      \
     /* -- branches */                                                                              \
-    X(branch_get, "SELECT " BRANCH_COLS " FROM branch b WHERE b.tree=$1 AND b.id=$2")              \
+    X(branch_get, "SELECT " BRANCH_COLS " FROM branch b WHERE " PK("b.", "id"))                    \
     X(branch_add,                                                                                  \
       "INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,type,"   \
       "created,len,tip,live,touched,run) "                                                         \
       "VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$6,$14,1,$13,0)")                         \
     X(branch_grow, "UPDATE branch SET len=$3,tip=$4,touched=$5,run=1 WHERE tree=$1 AND id=$2 "     \
                    "AND tip=$6 AND live=$7 AND run=$8")                                            \
-    X(branch_live, "UPDATE branch SET live=$3 WHERE tree=$1 AND id=$2")                            \
-    X(branch_run_off, "UPDATE branch SET run=0 WHERE tree=$1 AND id=$2")                           \
-    X(branch_shrink, "UPDATE branch SET len=$3,tip=$4,live=0,run=0 WHERE tree=$1 AND id=$2")       \
-    X(branch_del, "DELETE FROM branch WHERE tree=$1 AND id=$2")                                    \
-    X(branch_group, "SELECT b.id,b.len,b.over FROM branch b "                                      \
-                    "WHERE b.tree=$1 AND b.parent=$2 AND b.base=$3 AND b.session=$4 AND b.log=$5 " \
-                    "ORDER BY b.created,b.id")                                                     \
-    X(branch_off, "SELECT b.id,b.session,b.base,b.len FROM branch b "                              \
-                  "WHERE b.tree=$1 AND b.parent=$2 AND b.base>$3 AND b.base<=$4 "                  \
-                  "ORDER BY b.base,b.created,b.id")                                                \
-    X(branch_off_root, "SELECT b.id,b.session,b.base,b.len FROM branch b "                         \
-                       "WHERE b.tree=$1 AND b.parent=0 AND b.base=0 AND b.log=0 "                  \
-                       "ORDER BY b.created,b.id")                                                  \
+    X(branch_live, "UPDATE branch SET live=$3 WHERE " PK("", "id"))                                \
+    X(branch_run_off, "UPDATE branch SET run=0 WHERE " PK("", "id"))                               \
+    X(branch_shrink, "UPDATE branch SET len=$3,tip=$4,live=0,run=0 WHERE " PK("", "id"))           \
+    X(branch_del, "DELETE FROM branch WHERE " PK("", "id"))                                        \
+    X(branch_group, "SELECT b.id,b.len,b.over FROM branch b WHERE "                                \
+                    AT_INDEX("b.parent", "b.tree", "$2", "$1")                                     \
+                    " AND b.base=$3 AND b.session=$4 AND b.log=$5 ORDER BY b.created,b.id")        \
+    X(branch_off, "SELECT b.id,b.session,b.base,b.len FROM branch b WHERE "                        \
+                  AT_INDEX("b.parent", "b.tree", "$2", "$1")                                       \
+                  " AND b.base>$3 AND b.base<=$4 ORDER BY b.base,b.created,b.id")                  \
+    X(branch_off_root, "SELECT b.id,b.session,b.base,b.len FROM branch b WHERE "                   \
+                       AT_INDEX("b.parent", "b.tree", "0", "$1")                                   \
+                       " AND b.base=0 AND b.log=0 ORDER BY b.created,b.id")                        \
     X(branch_of_tree, "SELECT " BRANCH_COLS " FROM branch b WHERE b.tree=$1 ORDER BY b.id")        \
     X(branch_of_session,                                                                           \
-      "SELECT " BRANCH_COLS " FROM branch b WHERE b.tree=$1 AND b.id IN (" BRANCHES_OF ") "        \
-      "AND b.session=$2 ORDER BY b.created,b.id")                                                  \
+      "SELECT " BRANCH_COLS " FROM (" BRANCHES_OF ") x "                                           \
+      LOOK("branch", "b", PK_IS("b.", "id", "$1", "x.f")) "WHERE b.session=$2 "                    \
+      "ORDER BY b.created,b.id")                                                                   \
     /* -- entries */                                                                               \
     X(entry_add,                                                                                   \
       "INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,text,"   \
       "parts,body,flags,peer,key_id) "                                                             \
       "VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,0)")                          \
-    X(entry_get, "SELECT " ENTRY_COLS " FROM entry e WHERE e.tree=$1 AND e.k=$2")                  \
-    X(entry_range, "SELECT " ENTRY_COLS " FROM entry e WHERE e.tree=$1 AND e.k>=$2 AND e.k<=$3 "   \
+    X(entry_get, "SELECT " ENTRY_COLS " FROM entry e WHERE " PK("e.", "k"))                        \
+    X(entry_range, "SELECT " ENTRY_COLS " FROM entry e WHERE " PK_RANGE("e.", "k") " "             \
                    "ORDER BY e.k")                                                                 \
-    /* Several ranges, in the order in which they are given; an empty one from 1 to 0. */           \
+    /* Several ranges, in the order in which they are given; an empty one from 1 to 0. */          \
     X(entry_segments,                                                                              \
       "SELECT " ENTRY_COLS " FROM (VALUES(1,$2,$3),(2,$4,$5),(3,$6,$7),(4,$8,$9),(5,$10,$11),"     \
       "(6,$12,$13),(7,$14,$15),(8,$16,$17),(9,$18,$19),(10,$20,$21)) r CROSS JOIN entry e "        \
       "WHERE e.tree=$1 AND e.k>=r.column2 AND e.k<=r.column3 ORDER BY r.column1,e.k")              \
     X(entry_range_desc, "SELECT " ENTRY_COLS " FROM entry e "                                      \
-                        "WHERE e.tree=$1 AND e.k>=$2 AND e.k<=$3 ORDER BY e.k DESC")               \
-    X(entry_hash, "SELECT e.hash FROM entry e WHERE e.tree=$1 AND e.k=$2")                         \
-    X(entry_name, "SELECT e.id,e.created,e.hash FROM entry e WHERE e.tree=$1 AND e.k=$2")          \
-    X(entry_peer, "SELECT e.peer FROM entry e WHERE e.tree=$1 AND e.k=$2")                         \
-    X(entry_by_id, "SELECT e.k FROM entry e WHERE e.id=$2 AND e.tree=$1 ORDER BY e.k DESC")        \
-    X(entry_del, "DELETE FROM entry WHERE tree=$1 AND k>=$2 AND k<=$3")                            \
+                        "WHERE " PK_RANGE("e.", "k") " ORDER BY e.k DESC")                         \
+    X(entry_hash, "SELECT e.hash FROM entry e WHERE " PK("e.", "k"))                               \
+    X(entry_name, "SELECT e.id,e.created,e.hash FROM entry e WHERE " PK("e.", "k"))                \
+    X(entry_peer, "SELECT e.peer FROM entry e WHERE " PK("e.", "k"))                               \
+    /* By the branch, which is by the key as well: an id is on a branch once. */                   \
+    /* An id is on a branch once: by branch is by key, too. */                                     \
+    X(entry_by_id, "SELECT e.k FROM entry e WHERE e.id=$2 AND e.tree=$1 "                          \
+                   "ORDER BY " EITHER("e.k", "(e.k>>24)") " DESC")                                 \
+    X(entry_del, "DELETE FROM entry WHERE " PK_RANGE("", "k"))                                     \
     X(entry_sizes, "SELECT coalesce(sum(length(coalesce(e.text,''))+length(coalesce(e.parts,''))+" \
                    "length(coalesce(e.body,''))+160),0) FROM entry e "                             \
-                   "WHERE e.tree=$1 AND e.k>=$2 AND e.k<=$3")                                      \
+                   "WHERE " PK_RANGE("e.", "k"))                                                   \
     X(body_add, "INSERT INTO body(k,tree,packed,key_id) VALUES($1,$2,$3,0)")                       \
     X(body_get, "SELECT packed FROM body WHERE tree=$1 AND k=$2")                                  \
     X(body_del, "DELETE FROM body WHERE tree=$1 AND k>=$2 AND k<=$3")                              \
@@ -270,7 +322,7 @@
     X(event_after, "SELECT no,tree,session,kind,k,n,at,who FROM event WHERE no>$1 "                \
                    "ORDER BY no LIMIT $2")                                                         \
     /* -- for the search index */                                                                  \
-    /* What an entry is found by, and where it is; then the owner of its tree as far as the index    \
+    /* What an entry is found by, and where it is; then the owner of its tree as far as the index  \
      * is in the same database: the number that is known, or the name of a new one. */             \
     X(event_texts,                                                                                 \
       "SELECT e.k,v.tree,e.role,e.text,e.flags,e.created,b.log,b.session,NULL,NULL,i.text,"        \
@@ -283,8 +335,8 @@
                   "i.text FROM entry e LEFT JOIN branch b ON b.tree=e.tree AND b.id=e.k/16777216 " \
                   "LEFT JOIN indexed i ON i.tree=e.tree AND i.k=e.k "                              \
                   "WHERE e.k>$2 ORDER BY e.k LIMIT $3")                                            \
-    X(entry_found, "SELECT e.id,e.text,e.flags,i.text FROM entry e LEFT JOIN indexed i "           \
-                   "ON i.tree=e.tree AND i.k=e.k WHERE e.tree=$1 AND e.k=$2")                      \
+    X(entry_found, "SELECT e.id,e.text,e.flags,i.text FROM entry e "                               \
+                   LOOK_LEFT("indexed", "i", "i.tree=e.tree AND i.k=e.k") "WHERE " PK("e.", "k"))  \
     ATTACH_STATEMENTS(X)                                                                           \
     EVENT_STATEMENTS(X)                                                                            \
     UPKEEP_STATEMENTS(X)                                                                           \
@@ -302,9 +354,9 @@
      * the file is damaged. */                                                                     \
     X(branch_heirs,                                                                                \
       "WITH RECURSIVE heir(id,reach,session) AS ("                                                 \
-      "SELECT b.id,b.base,b.session FROM branch b WHERE b.tree=$1 AND b.parent=$2 "                \
-      "UNION SELECT b.id,h.reach,b.session FROM heir h "                                           \
-      "CROSS JOIN branch b WHERE b.tree=$1 AND b.parent=h.id) "                                    \
+      "SELECT b.id,b.base,b.session FROM branch b WHERE "                                          \
+      AT_INDEX("b.parent", "b.tree", "$2", "$1") " UNION SELECT b.id,h.reach,b.session "           \
+      "FROM heir h " LOOK("branch", "b", AT_INDEX("b.parent", "b.tree", "h.id", "$1")) ") "        \
       "SELECT session,max(reach) FROM heir GROUP BY session ORDER BY session")                     \
     FTS_STATEMENTS(X)
 

@@ -22,9 +22,19 @@
     "WHERE t.tree=s.tree AND t.session=s.no ORDER BY t.started DESC LIMIT 1),0),coalesce((SELECT " \
     "max(k.at) FROM task k WHERE k.tree=s.tree AND k.session=s.no),0)) AS last," least             \
     "(s.created,coalesce((SELECT min(k.at) FROM task k WHERE k.tree=s.tree AND k.session=s.no "    \
-    "AND k.at>0),s.created)) AS first FROM " from "session s LEFT JOIN branch b ON "               \
-    "b.tree=s.tree AND b.id=s.head " where "s.purging=0 AND s.deleted=0) x "                       \
+    "AND k.at>0),s.created)) AS first FROM " from                                                  \
+    LOOK_LEFT("branch", "b", PK_IS("b.", "id", "s.tree", "s.head")) where                          \
+    "s.purging=0 AND s.deleted=0" APART ") x "                                                     \
     "WHERE (x.last,x.no)<($1,$2) AND x.first<=$3 ORDER BY x.last DESC,x.no DESC LIMIT $4"
+
+/* Whose: those of the trees of the user $5, those that he owns, all. */
+#define ACTIVE_OF_MEMBER(most, least)                                                              \
+    ACTIVE(most, least, "member m " LOOK("session", "s", "s.tree=m.tree" HINT(" ORDER BY s.no")),  \
+           "WHERE m.user_id=$5 " BY_INDEX("m.user_id", "m.tree", "$5", "0") "AND ")
+#define ACTIVE_OWNED(most, least)                                                                  \
+    ACTIVE(most, least, "session s ",                                                              \
+           "WHERE s.owner=$5 " BY_INDEX("s.owner", "s.created", "$5", "0") "AND ")
+#define ACTIVE_ALL(most, least) ACTIVE(most, least, "session s ", "WHERE ")
 
 #define TASK_STATEMENTS(X)                                                                         \
     X(place_add, "INSERT INTO place(tree,name,log,k) VALUES($1,$2,$3,$4) "                         \
@@ -38,15 +48,16 @@
                    "WHERE e.tree=place.tree AND e.k=place.k)")                                     \
     X(place_clear, "DELETE FROM place WHERE tree=$1")                                              \
     X(entry_kind, "SELECT e.role,e.turn_id,e.channel,e.format FROM entry e "                       \
-                  "WHERE e.tree=$1 AND e.k=$2")                                                    \
+                  "WHERE " PK("e.", "k"))                                                          \
     X(run_holding, "SELECT rec,k FROM run WHERE tree=$1 AND session=$2 AND log=$3 AND k>=$4 "      \
-                   "AND k<=$5 ORDER BY rec DESC LIMIT 1")                                            \
+                   "AND k<=$5 ORDER BY rec DESC LIMIT 1")                                          \
     X(move_left, "SELECT seq FROM move WHERE tree=$1 AND session=$2 AND fa=$3 "                    \
                  "ORDER BY seq DESC LIMIT 1")                                                      \
-    X(session_rename, "UPDATE session SET id=$3 WHERE tree=$1 AND no=$2")                          \
+    X(session_rename, "UPDATE session SET id=$3 WHERE " PK("", "no"))                              \
     /* -- tasks; with the session's id: NULL when it is gone for good */                           \
     X(task_get, "SELECT " TASK_COLS ",s.id FROM task t "                                           \
-                "LEFT JOIN session s ON s.tree=t.tree AND s.no=t.session WHERE t.id=$1")           \
+                LOOK_LEFT("session", "s", PK_IS("s.", "no", "t.tree", "t.session"))                \
+                "WHERE t.id=$1")                                                                   \
     X(task_put, "INSERT INTO task(id,tree,session,data,created,updated,deleted,at) "               \
                 TASK_PUT)                                                                  \
     X(task_deleted, "UPDATE task SET deleted=$2 WHERE id=$1")                                      \
@@ -57,10 +68,9 @@
     X(orphan_task, "SELECT o.tree,o.session,o.id FROM task o WHERE NOT EXISTS (SELECT 1 FROM "     \
                    "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                   \
     /* -- sessions by when something happened in them last (core/active.c) */                      \
-    X(active_of_member, ACTIVE("max", "min", "member m CROSS JOIN ",                               \
-                               "WHERE s.tree=m.tree AND m.user_id=$5 AND "))                       \
-    X(active_owned, ACTIVE("max", "min", "", "WHERE s.owner=$5 AND "))                             \
-    X(active_all, ACTIVE("max", "min", "", "WHERE "))                                              \
+    X(active_of_member, ACTIVE_OF_MEMBER("max", "min"))                                            \
+    X(active_owned, ACTIVE_OWNED("max", "min"))                                                    \
+    X(active_all, ACTIVE_ALL("max", "min"))                                                        \
     X(max_remark, "SELECT coalesce(max(no),0) FROM remark")                                        \
     X(remark_add, "INSERT INTO remark(no,user_id,message,positive,text,issue,at) "                 \
                   "VALUES($1,$2,$3,$4,$5,$6,$7)")                                                  \

@@ -7,6 +7,8 @@
 #ifndef STORE_UPKEEP_SQL_H
 #define STORE_UPKEEP_SQL_H
 
+/* A table reads by its rows. */
+/* clang-format off */
 #define UPKEEP_STATEMENTS(X)                                                                       \
     /* -- gc */                                                                                    \
     X(session_states, "SELECT no,parent,depth,deleted,expires,purging FROM session "               \
@@ -18,7 +20,7 @@
     X(tree_empty, "SELECT t.tree,t.tree FROM tree t WHERE t.tree>$1 AND NOT EXISTS "               \
                   "(SELECT 1 FROM session s WHERE s.tree=t.tree) ORDER BY t.tree LIMIT $2")        \
     X(branch_detach, "UPDATE branch SET parent=0,base=0,depth=0,jump=id,jump_base=0,over=0,"       \
-                     "delta=0,len=0,tip=$3,live=0,run=0 WHERE tree=$1 AND id=$2")                  \
+                     "delta=0,len=0,tip=$3,live=0,run=0 WHERE " PK("", "id"))                      \
     /* -- fsck */                                                                                  \
     X(tree_root, "SELECT root FROM tree WHERE tree=$1")                                            \
     X(move_all, "SELECT seq,kind,f,t,fa,ta,undo_under,redo_under,at FROM move "                    \
@@ -57,5 +59,6 @@
     X(odd_event, "SELECT tree,no,'' FROM event WHERE kind<1 OR kind>10 LIMIT $1")                  \
     X(odd_once, "SELECT 0,0,'' FROM once WHERE length(digest)<>32 OR size<0 LIMIT $1")             \
     X(odd_attachment, "SELECT 0,0,id FROM attachment WHERE size<0 LIMIT $1")
+/* clang-format on */
 
 #endif

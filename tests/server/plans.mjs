@@ -2,7 +2,9 @@
 //
 // What PostgreSQL really does: a server of its own that writes down the plan of every statement,
 // and nodes that are used in every way, on whole tables and on partitions. No statement of a request
-// walks a table; rows are spread over all partitions.
+// walks a table; rows are spread over all partitions; what an append or a fork reads does not depend
+// on the length of the session. The tables are never analyzed. (Each statement by itself is tested
+// in tests/unit/plans.c.)
 import { chmodSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
@@ -12,7 +14,8 @@ import {
 const folder = scratch('postgres');
 chmodSync(dirname(folder), 0o755); // PostgreSQL runs as another user
 const conf = ['session_preload_libraries=auto_explain', 'auto_explain.log_min_duration=0',
-  'auto_explain.log_nested_statements=on', 'max_wal_senders=0', 'wal_level=minimal'].join(' ');
+  'auto_explain.log_nested_statements=on', 'max_wal_senders=0', 'wal_level=minimal', 'autovacuum=off',
+  'shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.max=5000'].join(' ');
 
 async function postgres(...args) {
   const r = await run(postgresScript, args, { env: { PG_CONF: conf } });
@@ -126,6 +129,39 @@ test('a list by tag goes by the GIN index alone', async () => {
   assert.deepEqual(await sql("SELECT count(*) FROM session s WHERE ARRAY(SELECT unnest(s.tags) ORDER BY 1)<>ARRAY(SELECT t.tag FROM tag t WHERE t.tree=s.tree AND t.session=s.no ORDER BY t.tag)"), ['0']);
   assert.ok(Number((await sql('SELECT count(*) FROM tag'))[0]) > 64);
 });
+
+/** Pages that the statements of requests touch while `work` runs: not those of the search index,
+ *  which follows behind. */
+async function pages(work) {
+  await sql('SELECT pg_stat_statements_reset()');
+  await work();
+  const [n] = await sql(`SELECT sum(s.shared_blks_hit+s.shared_blks_read) FROM pg_stat_statements s
+    JOIN pg_database d ON d.oid=s.dbid WHERE d.datname='grown'
+    AND s.query!~'word|event|pg_stat|counter|outbox o'`);
+  return Number(n);
+}
+
+test('what appends and forks touch does not grow with the session', async () => {
+  await sql('CREATE EXTENSION pg_stat_statements');
+  const grown = await start({ db: await postgres('database', whole, 'grown'), keep: true });
+  const text = 'x'.repeat(400);
+  let n = 0, forks = 0;
+  const entry = () => ({ id: `e${n++}`, role: 'user', text });
+  const ops = async () => {
+    for (let i = 0; i < 10; i++) await append(grown, 'long', entry());
+    for (let i = 0; i < 5; i++)
+      await must(grown, 'POST', 'sessions/long/fork', { json: { id: `fork${forks++}`, at: { entry_id: `e${n >> 1}` } } });
+  };
+  // The connections are as old as the store, and so are their plans.
+  await newSession(grown, { id: 'long', title: 'Long' });
+  await ops();
+  const few = await pages(ops);
+  while (n < 5000) await append(grown, 'long', Array.from({ length: 100 }, entry));
+  const many = await pages(ops);
+  // A level more in each index.
+  assert.ok(few > 100 && many < 2 * few, `${few} pages at first, ${many} behind ${n} entries`);
+  await grown.stop();
+}, { seconds: 120 });
 
 test('the server is put away', async () => {
   await node.stop();

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * plans_list.h: how each statement that reads tables is executed by tests/unit/plans.c.
+ *
+ * LOOKUPS: statements with the values of their parameters. What one of them reads must not depend
+ * on how many rows lie beside those it returns, so the values pick few rows of many: one session of
+ * a tree of thousands, one entry of a long branch. Where all rows of a tree are read, as for the
+ * pages of a copy, the tree is a small one. A number is a bigint, a text that begins with \x is
+ * bytea.
+ *
+ * WALKS: statements that read a table, or all rows of one tree, session or user, on purpose.
+ */
+#ifndef TESTS_UNIT_PLANS_LIST_H
+#define TESTS_UNIT_PLANS_LIST_H
+
+/* Keys of entries: of branch 1, of the forks 5 and 6, of tree 2. */
+#define K_LONG "16777716"
+#define K_LONG_NEXT "16777720"
+#define K_FORK "1677805748165"
+#define K_FORK_END "1677822525381"
+#define K_TREE_2 "33554432"
+#define K_TREE_2_END "33554440"
+#define SHA "'\\xc4ca4238a0b923820dcc509a6f75849b'"
+#define SESSION_VALUES                                                                             \
+    "900000,1,'new',1,1,'ann',0,'t',NULL,NULL,NULL,0,'',0,NULL,NULL,0,900000,0,0,9000,0,''"
+
+/* clang-format off */
+#define LOOKUPS(X)                                                                                 \
+    X(meta_get, "'schema'")                                                                        \
+    X(meta_set, "'schema','1'")                                                                    \
+    X(meta_del, "'schema'")                                                                        \
+    X(max_event, "")                                                                               \
+    X(min_event, "")                                                                               \
+    X(tree_add, "900000,'new',1,1")                                                                \
+    X(tree_id, "1")                                                                                \
+    X(tree_by_id, "'t5'")                                                                          \
+    X(tree_all, "5,5")                                                                             \
+    X(tree_stamp, "1")                                                                             \
+    X(tree_root, "1")                                                                              \
+    X(tree_del, "5")                                                                               \
+    X(tree_sandbox, "1")                                                                           \
+    X(tree_sandbox_set, "1,'b2'")                                                                  \
+    X(tree_empty, "5,0")                                                                           \
+    X(guard_tree, "1,0")                                                                           \
+    X(guard_fork, "1,0,100005,'\\x00'")                                                            \
+    X(member_level, "1,'ann'")                                                                     \
+    X(member_all, "2")                                                                             \
+    X(member_set, "1,'u5',1,1")                                                                    \
+    X(member_del, "1,'u5'")                                                                        \
+    X(member_clear, "2")                                                                           \
+    X(member_copy, "900000,2,1")                                                                   \
+    X(member_trees, "'ann',5")                                                                     \
+    X(session_by_id, "'f5'")                                                                       \
+    X(session_by_no, "1,100005")                                                                   \
+    X(session_name, "1,100005")                                                                    \
+    X(session_open, "'f5','ann'")                                                                  \
+    X(session_brief, "'f5','ann'")                                                                 \
+    X(session_add, SESSION_VALUES)                                                                 \
+    X(session_set, "1,100005,'t',NULL,NULL,NULL,0,0,0,0,1")                                        \
+    X(session_touch, "1,100005,9000000")                                                           \
+    X(session_move, "1,100005,1,1,1,1,1,1")                                                        \
+    X(session_adk, "1,100005,1")                                                                   \
+    X(session_deleted, "1,100005,1,1,1,1")                                                         \
+    X(session_purging, "1,100005")                                                                 \
+    X(session_tomb, "1,100005")                                                                    \
+    X(session_del, "1,100005")                                                                     \
+    X(session_rename, "1,100005,'new'")                                                            \
+    X(session_title, "1,100005,'new'")                                                             \
+    X(session_words, "1,100005")                                                                   \
+    X(session_place, "'f5'")                                                                       \
+    X(session_of_tree, "2")                                                                        \
+    X(session_heads, "2")                                                                          \
+    X(session_states, "2")                                                                         \
+    X(session_children, "1,100005")                                                                \
+    X(session_has_children, "1,100005")                                                            \
+    X(session_newest, "9000000,0,5")                                                               \
+    X(session_by_time, "9000000,0,5")                                                              \
+    X(session_owned, "'ann',9000000,0,5")                                                          \
+    X(session_in_tree, "2,9000000,0,5")                                                            \
+    X(session_tagged, "'rare',9000000,0,5")                                                        \
+    X(session_of_member, "'few',9000000,0,5")                                                      \
+    X(session_dead, "0,9000000,5")                                                                 \
+    X(session_expired, "9000000")                                                                  \
+    X(session_tomb_leaf, "0,5")                                                                    \
+    X(session_archive, "2,1")                                                                      \
+    X(session_owner, "2,'bob'")                                                                    \
+    X(session_latest, "2")                                                                         \
+    X(event_session, "1,100005")                                                                   \
+    X(across_runs, "2")                                                                            \
+    X(tag_add, "1,100005,'new'")                                                                   \
+    X(tag_del, "1,100005,'rare'")                                                                  \
+    X(tag_clear, "1,100005")                                                                       \
+    X(tag_of, "1,100005")                                                                          \
+    X(tag_has, "1,100005,'rare'")                                                                  \
+    X(tag_of_tree, "2")                                                                            \
+    X(tag_trees, "'rare',5")                                                                       \
+    X(user_trees, "'few'")                                                                         \
+    X(branch_get, "1,100005")                                                                      \
+    X(branch_grow, "1,100005,7,'\\x01',1,'\\x00',1,1")                                             \
+    X(branch_live, "1,100005,1")                                                                   \
+    X(branch_run_off, "1,100005")                                                                  \
+    X(branch_shrink, "1,100005,1,'\\x00'")                                                         \
+    X(branch_del, "1,100005")                                                                      \
+    X(branch_detach, "1,100005,'\\x00'")                                                           \
+    X(branch_group, "1,1,5,1,0")                                                                   \
+    X(branch_off, "1,1,5,8")                                                                       \
+    X(branch_off_root, "2")                                                                        \
+    X(branch_of_tree, "2")                                                                         \
+    X(branch_of_session, "1,100005")                                                               \
+    X(branch_heirs, "1,100005")                                                                    \
+    X(entry_get, "1," K_LONG)                                                                      \
+    X(entry_range, "1," K_LONG "," K_LONG_NEXT)                                                    \
+    X(entry_range_desc, "1," K_LONG "," K_LONG_NEXT)                                               \
+    X(entry_segments, "1," K_LONG "," K_LONG_NEXT "," K_FORK "," K_FORK                            \
+                      ",1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0")                                          \
+    X(entry_hash, "1," K_LONG)                                                                     \
+    X(entry_name, "1," K_LONG)                                                                     \
+    X(entry_peer, "1," K_LONG)                                                                     \
+    X(entry_kind, "1," K_LONG)                                                                     \
+    X(entry_part, "1," K_LONG)                                                                     \
+    X(entry_found, "1," K_LONG)                                                                    \
+    X(entry_by_id, "1,'e500'")                                                                     \
+    X(entry_home, "'e500'")                                                                        \
+    X(entry_asked, "1," K_LONG "," K_LONG_NEXT)                                                    \
+    X(entry_del, "1," K_LONG "," K_LONG_NEXT)                                                      \
+    X(entry_sizes, "1," K_LONG "," K_LONG_NEXT)                                                    \
+    X(entry_scan, "1," K_LONG ",5")                                                                \
+    X(statistics_writers, "1," K_LONG "," K_LONG_NEXT ",5")                                        \
+    X(body_get, "1," K_LONG)                                                                       \
+    X(body_del, "1," K_LONG "," K_LONG_NEXT)                                                       \
+    X(body_sizes, "1," K_LONG "," K_LONG_NEXT)                                                     \
+    X(usage_get, "1," K_LONG)                                                                      \
+    X(usage_last, "1," K_LONG "," K_FORK)                                                          \
+    X(usage_by_currency, "1," K_LONG "," K_LONG_NEXT)                                              \
+    X(usage_range, "1," K_LONG "," K_LONG_NEXT)                                                    \
+    X(usage_del, "1," K_LONG "," K_LONG_NEXT)                                                      \
+    X(delta_get, "1," K_LONG)                                                                      \
+    X(delta_json, "1," K_LONG)                                                                     \
+    X(delta_last, "1," K_LONG "," K_FORK)                                                          \
+    X(delta_range, "1," K_LONG "," K_LONG_NEXT)                                                    \
+    X(delta_del, "1," K_LONG "," K_LONG_NEXT)                                                      \
+    X(run_last, "1,1,0")                                                                           \
+    X(run_at, "1,1,0,500")                                                                         \
+    X(run_after, "1,1,0,500")                                                                      \
+    X(run_on_branch, "1,100005,0,-1,0," K_FORK_END)                                                \
+    X(run_holding, "1,100005,0,0," K_FORK_END)                                                     \
+    X(run_all, "1,100005")                                                                         \
+    X(run_del, "1,100005")                                                                         \
+    X(move_get, "1,1,500")                                                                         \
+    X(move_adk_of, "1,100005,0")                                                                   \
+    X(move_left, "1,100005,0")                                                                     \
+    X(move_page, "1,1,500,5")                                                                      \
+    X(move_all, "1,100005")                                                                        \
+    X(move_del, "1,100005")                                                                        \
+    X(verdict_page, "500,5")                                                                       \
+    X(verdict_of_tree, "1,500,5")                                                                  \
+    X(verdict_del_tree, "2")                                                                       \
+    X(event_get, "500")                                                                            \
+    X(event_after, "500,5")                                                                        \
+    X(event_texts, "500,5,1")                                                                      \
+    X(event_waiting, "")                                                                           \
+    X(event_add, "0,1,1,1,1,1,1")                                                                  \
+    X(event_member, "0,1,1,1,1,1,1,'ann'")                                                         \
+    X(event_del, "3")                                                                              \
+    X(attachment_get, "'a5'")                                                                      \
+    X(attachment_del, "'a5'")                                                                      \
+    X(attachment_used, "'z5'")                                                                     \
+    X(attachment_of_sha, SHA)                                                                      \
+    X(attached_add, "1," K_LONG ",'a5'")                                                           \
+    X(attached_any, "'a5'")                                                                        \
+    X(attached_in, "'a5',1")                                                                       \
+    X(attached_has, "1," K_LONG ",'a500'")                                                         \
+    X(attached_homes, "'a5'")                                                                      \
+    X(attached_home, "'a5'")                                                                       \
+    X(attached_heirs, "'a3','few',0")                                                              \
+    X(attached_count, "'a5'")                                                                      \
+    X(attached_range, "1," K_LONG "," K_LONG_NEXT)                                                 \
+    X(attached_del, "1," K_LONG "," K_LONG_NEXT)                                                   \
+    X(attachment_release, "1," K_LONG "," K_LONG_NEXT ",1")                                        \
+    X(attachment_spent, "3,5")                                                                     \
+    X(attachment_spent_sums, "3")                                                                  \
+    X(part_get, SHA ",0")                                                                          \
+    X(part_sums, SHA)                                                                              \
+    X(part_name, SHA ",'\\x0101'")                                                                 \
+    X(part_drop, SHA)                                                                              \
+    X(part_reap, SHA)                                                                              \
+    X(feedback_set, "1," K_LONG ",'ann',1,'',1")                                                   \
+    X(feedback_unset, "1," K_LONG ",'ann'")                                                        \
+    X(feedback_of, "1," K_LONG)                                                                    \
+    X(feedback_mine, "1," K_LONG "," K_LONG_NEXT ",'ann'")                                         \
+    X(feedback_del, "1," K_LONG "," K_LONG_NEXT)                                                   \
+    X(once_get, "'u5','s'," SHA ",0")                                                              \
+    X(once_set, "'u5','s'," SHA ",'\\x00',1,'\\x00',1,1")                                          \
+    X(once_del, "3,5")                                                                             \
+    X(share_by_secret, SHA)                                                                        \
+    X(share_get, "'l5'")                                                                           \
+    X(share_of_session, "2,2")                                                                     \
+    X(share_count, "2,2,1")                                                                        \
+    X(share_del, "'l5'")                                                                           \
+    X(share_clear, "2,2")                                                                          \
+    X(share_expired_of, "2,2,1")                                                                   \
+    X(visit_add, "'ann','l5',1")                                                                   \
+    X(visit_get, "'ann','l5'")                                                                     \
+    X(visit_of_user, "'ann',5")                                                                    \
+    X(token_by_secret, SHA)                                                                        \
+    X(token_get, "'k5'")                                                                           \
+    X(token_revoke, "'k5',1")                                                                      \
+    X(token_used, "'k5',1")                                                                        \
+    X(statistics_all, "9000000,0,5")                                                               \
+    X(statistics_by_time, "9000000,0,5")                                                           \
+    X(statistics_of_tree, "2,5")                                                                   \
+    X(turn_add, "'new',1,1,1,NULL,NULL,NULL,NULL,NULL,1")                                          \
+    X(turn_get, "'r5'")                                                                            \
+    X(turn_on_branch, "1,1")                                                                       \
+    X(turn_of_session, "1,1,5")                                                                    \
+    X(turn_last, "1,1")                                                                            \
+    X(turn_all_running, "")                                                                        \
+    X(turn_end, "'r3',2,'',1")                                                                     \
+    X(turn_clear, "2,2")                                                                           \
+    X(place_add, "1,'turn500',0," K_LONG)                                                          \
+    X(place_of, "1,'turn500',0")                                                                   \
+    X(place_up, "1,'turn500','turn9',5")                                                           \
+    X(place_down, "1,'turn500','turn9',5")                                                         \
+    X(place_prune, "2")                                                                            \
+    X(place_clear, "2")                                                                            \
+    X(task_get, "'k5'")                                                                            \
+    X(task_put, "'k5',1,1,'{}',1,1")                                                               \
+    X(task_deleted, "'k5',1")                                                                      \
+    X(task_take, "'k5'")                                                                           \
+    X(task_of_session, "2,2")                                                                      \
+    X(task_clear, "2,2")                                                                           \
+    X(active_of_member, "9000000,0,9000000,5,'few'")                                               \
+    X(active_owned, "9000000,0,9000000,5,'few'")                                                   \
+    X(remark_page, "'ann',5,5")                                                                    \
+    X(sandbox_get, "'b5'")                                                                         \
+    X(sandbox_of_owner, "'few'")                                                                   \
+    X(sandbox_del, "'b5'")                                                                         \
+    X(sandbox_trees, "'b1'")                                                                       \
+    X(sandbox_named, "'b1','ann'")                                                                 \
+    X(sandbox_named_count, "'b1','ann'")                                                           \
+    X(sandbox_user, "'','few'")                                                                    \
+    X(sandbox_user_count, "'','few'")                                                              \
+    X(origin_get, "5,5")                                                                           \
+    X(origin_clear, "5,5")                                                                         \
+    X(origin_started, "2,1")                                                                       \
+    X(origin_trees, "2")                                                                           \
+    X(transfer_get, "'x5'")                                                                        \
+    X(transfer_of_tree, "5")                                                                       \
+    X(transfer_given, "'few'")                                                                     \
+    X(transfer_taken, "'few'")                                                                     \
+    X(transfer_del, "'x5'")                                                                        \
+    X(transfer_to, "5,'bob'")                                                                      \
+    X(transfer_clear, "5")                                                                         \
+    X(indexed_set, "1," K_LONG ",'x',1")                                                           \
+    X(indexed_get, "1," K_LONG)                                                                    \
+    X(indexed_del, "1," K_LONG "," K_LONG_NEXT)                                                    \
+    X(fetch_get, "'w5'")                                                                           \
+    X(fetch_failed, "'w5'")                                                                        \
+    X(fetch_del, "'w5'")                                                                           \
+    X(fetch_expired, "1003")                                                                       \
+    X(fts_state_get, "")                                                                           \
+    X(fts_state_set, "1,1,1,1,1,1,''")                                                             \
+    X(fts_del, "1," K_LONG)                                                                        \
+    X(fts_span_add, "1,1,1")                                                                       \
+    X(fts_tree_add, "900000,1")                                                                    \
+    X(fts_tree_get, "5")                                                                           \
+    X(fts_trees_of, "2")                                                                           \
+    X(fts_find, "'''e500''',0,9000000,'''e500''',5")                                               \
+    X(copy_entry_read, "1," K_LONG "," K_FORK ",5")                                                \
+    X(copy_entry_cut, "1," K_LONG)                                                                 \
+    X(copy_body_read, "1," K_LONG "," K_FORK ",5")                                                 \
+    X(copy_body_cut, "1," K_LONG)                                                                  \
+    X(copy_usage_read, "1," K_LONG "," K_FORK ",5")                                                \
+    X(copy_usage_cut, "1," K_LONG)                                                                 \
+    X(copy_delta_read, "1," K_LONG "," K_FORK ",5")                                                \
+    X(copy_delta_cut, "1," K_LONG)                                                                 \
+    X(copy_attached_read, "1," K_LONG ",'',3,5")                                                   \
+    X(copy_attached_cut, "1," K_LONG ",'a500'")                                                    \
+    X(copy_feedback_read, "1," K_LONG ",'',3,5")                                                   \
+    X(copy_feedback_cut, "1," K_LONG ",'ann'")                                                     \
+    X(copy_branch_read, "2,0,0,0,0,3,5")                                                           \
+    X(copy_session_read, "2,0,0,3,5")                                                              \
+    X(copy_branch_cut, "1,1,5,100005,100005")                                                      \
+    X(copy_branch_drop, "1,100005")                                                                \
+    X(copy_run_read, "1,1,0,500,3,5")                                                              \
+    X(copy_run_cut, "1,1,0,500")                                                                   \
+    X(copy_move_read, "1,1,500,3,5")                                                               \
+    X(copy_move_cut, "1,1,500")                                                                    \
+    X(copy_tag_read, "1,1,'x',3,5")                                                                \
+    X(copy_tag_add, "1,100005,'new'")                                                              \
+    X(copy_tag_cut, "1,100005,'rare'")                                                             \
+    X(copy_member_read, "1,'u5',3,5")                                                              \
+    X(copy_member_cut, "1,'u5'")                                                                   \
+    X(copy_tree_read, "5,9000000,5")                                                               \
+    X(copy_tree_add, "900000,'new',1,1,0,''")                                                      \
+    X(copy_tree_cut, "5")                                                                          \
+    X(copy_session_add, "900000,1,'new',1,0,'ann',0,'t',0,NULL,NULL,NULL,0,'',0,NULL,NULL,0,0,0,"  \
+                        "0,0,0,0,0,0,0,0,1,1,0,0,0,0,''")                                          \
+    X(copy_session_cut, "1,1,100005")                                                              \
+    X(copy_session_drop, "1,100005")                                                               \
+    X(copy_session_free, "'f5',1")                                                                 \
+    X(copy_tree_free, "'t5',1")                                                                    \
+    X(copy_turn_add, "'new',1,1,1,NULL,NULL,NULL,NULL,1,'',NULL,1,1")                              \
+    X(copy_turn_cut, "1,1,5,'r5'")                                                                 \
+    X(copy_turn_drop, "1,'r5'")                                                                    \
+    X(copy_turn_read, "5,5,5,'',6,5")                                                              \
+    X(copy_place_read, "1,'turn500',0,0,3,5")                                                      \
+    X(copy_place_cut, "1,'turn500',0," K_LONG)                                                     \
+    X(copy_task_read, "5,5,5,'',6,5")                                                              \
+    X(copy_task_cut, "1,1,5,'k5'")                                                                 \
+    X(copy_task_drop, "1,'k5'")                                                                    \
+    X(copy_indexed_read, "1," K_LONG ",3,5")                                                       \
+    X(copy_indexed_cut, "1," K_LONG)                                                               \
+    X(copy_origin_read, "5,5,9000000,5")                                                           \
+    X(copy_origin_cut, "5,5")                                                                      \
+    X(copy_transfer_cut, "5,5,'x5'")                                                               \
+    X(copy_transfer_drop, "5,'x5'")                                                                \
+    X(copy_transfer_free, "'x6',5")                                                                \
+    X(copy_transfer_read, "5,5,'x5',6,5")                                                          \
+    X(copy_errand_read, "'w5',5")                                                                  \
+    X(copy_errand_cut, "'w5'")                                                                     \
+    X(copy_remark_read, "5,5")                                                                     \
+    X(copy_remark_cut, "5")                                                                        \
+    X(copy_share_read, "5,5,'',6,5")                                                               \
+    X(copy_share_cut, "1,1,'l5'")                                                                  \
+    X(copy_share_drop, "1,'l5'")                                                                   \
+    X(copy_verdict_read, "1,500,3,5")                                                              \
+    X(copy_verdict_cut, "1,500")                                                                   \
+    X(copy_verdict_free, "500,2")                                                                  \
+    X(copy_attachment_read, "'a5',5")                                                              \
+    X(copy_attachment_cut, "'a5'")                                                                 \
+    X(copy_token_read, "'k5',5")                                                                   \
+    X(copy_token_cut, "'k5'")                                                                      \
+    X(copy_once_read, "'u5','s','\\x00',5")                                                        \
+    X(copy_once_cut, "'u5','s'," SHA)                                                              \
+    X(copy_visit_read, "'ann','l5',5")                                                             \
+    X(copy_visit_cut, "'ann','l5'")                                                                \
+    X(copy_sandbox_read, "'b5',5")                                                                 \
+    X(copy_sandbox_cut, "'b5'")                                                                    \
+    X(copy_event_read, "500,9000000,5")                                                            \
+    X(copy_event_cut, "500")                                                                       \
+    X(copy_branches, "2")                                                                          \
+    X(copy_trees_since, "500,510")
+
+#define WALKS(X)                                                                                   \
+    X(session_counts, "counts all sessions")                                                       \
+    X(session_count_deleted, "counts deleted sessions")                                            \
+    X(tree_count, "counts all trees")                                                              \
+    X(branch_count, "counts all branches and entries")                                             \
+    X(tag_sessions, "lists all tags")                                                              \
+    X(attachment_sums, "adds up all attachments")                                                  \
+    X(attachment_all, "fsck compares all attachments with their files")                            \
+    X(part_orphans, "gc, a page of all parts at a time")                                           \
+    X(share_expired, "gc, once a run")                                                             \
+    X(visit_prune, "gc, once a run")                                                               \
+    X(session_any, "gc, for each tree that it has taken sessions from")                            \
+    X(token_all, "lists all tokens")                                                               \
+    X(sandbox_all, "lists all sandboxes")                                                          \
+    X(sandbox_none, "lists all trees outside of sandboxes, for administrators")                    \
+    X(sandbox_none_count, "the same, counted")                                                     \
+    X(active_all, "lists all sessions by their last activity, for administrators")                 \
+    X(branch_home, "by a number alone: an index for it would cost every fork")                     \
+    X(indexed_lacking, "an indexing client reads all entries, a page at a time")                   \
+    X(copy_any, "once, when a copy begins")                                                        \
+    X(copy_entries_upto, "the progress of a copy")                                                 \
+    X(copy_counters, "once, when a copy ends")                                                     \
+    X(fts_span_find, "reads a row for each 1024 documents")                                        \
+    X(fts_clear, "makes the search index anew")                                                    \
+    X(fts_clear_span, "makes the search index anew")                                               \
+    X(fts_clear_tree, "makes the search index anew")                                               \
+    X(fts_bytes, "measures the search index")                                                      \
+    X(orphan_attached, "fsck compares whole tables")                                               \
+    X(orphan_reference, "fsck compares whole tables")                                              \
+    X(orphan_feedback, "fsck compares whole tables")                                               \
+    X(orphan_session, "fsck compares whole tables")                                                \
+    X(orphan_branch, "fsck compares whole tables")                                                 \
+    X(orphan_entry, "fsck compares whole tables")                                                  \
+    X(orphan_body, "fsck compares whole tables")                                                   \
+    X(orphan_usage, "fsck compares whole tables")                                                  \
+    X(orphan_delta, "fsck compares whole tables")                                                  \
+    X(orphan_run, "fsck compares whole tables")                                                    \
+    X(orphan_move, "fsck compares whole tables")                                                   \
+    X(orphan_tag, "fsck compares whole tables")                                                    \
+    X(orphan_member, "fsck compares whole tables")                                                 \
+    X(orphan_verdict, "fsck compares whole tables")                                                \
+    X(orphan_share, "fsck compares whole tables")                                                  \
+    X(orphan_turn, "fsck compares whole tables")                                                   \
+    X(orphan_task, "fsck compares whole tables")                                                   \
+    X(orphan_origin, "fsck compares whole tables")                                                 \
+    X(orphan_transfer, "fsck compares whole tables")                                               \
+    X(orphan_indexed, "fsck compares whole tables")
+
+/* Statements of SQLite alone: numbers come from the table of counters on PostgreSQL, and the search
+ * index has other tables there. */
+#define SQLITE_ONLY(X)                                                                             \
+    X(max_tree) X(max_session) X(max_branch) X(max_verdict) X(max_remark) X(fts_doc_by_key)        \
+    X(fts_doc_add) X(fts_doc_del) X(fts_given_add) X(fts_given_get) X(fts_given_del)               \
+    X(fts_clear_doc) X(fts_clear_given) X(fts_clear_owner) X(fts_owner_add) X(fts_owner_get)
+
+/* Statements that are put together elsewhere: one operation or many in one (postgres_batch.c), and
+ * the numbering of events. Name, a part of the text that no other has, types, values. */
+#define OTHERS                                                                                     \
+    {"whole_append", "UPDATE branch b SET len=$5",                                                 \
+     "(bigint,bigint,bigint,bigint,bigint,bytea,bigint,bytea,bigint,bigint,bigint,bigint,"         \
+     "text,bytea,bigint,text,text,text,text,text,bigint,text,text,text,bigint,bigint,bigint,"      \
+     "bigint,bigint,bigint,bigint,bigint,bigint)",                                                 \
+     "1,0,1,100005,7,'\\x01',1,'\\x00',1,1,900000,1,'new','\\x00',1,NULL,NULL,NULL,NULL,"          \
+     "NULL,1,NULL,NULL,NULL,0,0,0,1,1,1,1,1,1"},                                                   \
+    {"whole_fork", "SELECT $43,$44",                                                               \
+     "(bigint,bigint,bigint,bytea,bigint,bigint,bigint,bigint,bigint,bigint,bigint,bigint,"        \
+     "bigint,bigint,bigint,bigint,bigint,bytea,bigint,bigint,text,bigint,bigint,text,bigint,"      \
+     "text,text,text,text,bigint,text,bigint,text,text,bigint,bigint,bigint,bigint,bigint,"        \
+     "bigint,text,bigint,bigint,bigint,bigint,bigint,bigint,bigint)",                              \
+     "1,0,100005,'\\x00',900000,1,900000,0,1,5,1,1,0,0,0,0,1,'\\x00',900000,1,'new',1,1,"          \
+     "'ann',0,'t',NULL,NULL,NULL,0,'',0,NULL,NULL,0,900000,0,0,1,0,'',0,1,1,1,1,1,1"},             \
+    {"many_stamp", "put_stamp",                                                                    \
+     "(put_stamp[],bigint)",                                                                       \
+     "ARRAY[ROW(1,0),ROW(5,0)]::put_stamp[],2"},                                                   \
+    {"many_head", "put_head",                                                                      \
+     "(put_head[],bigint)",                                                                        \
+     "ARRAY[ROW(1,0,100005,'\\x00'),ROW(5,0,5,'\\x00')]::put_head[],2"},                           \
+    {"many_growth", "put_growth",                                                                  \
+     "(put_growth[],bigint)",                                                                      \
+     "ARRAY[ROW(1,100005,7,'\\x01',1,'\\x00',1,1),ROW(5,5,7,'\\x01',1,'\\x00',1,"                  \
+     "1)]::put_growth[],2"},                                                                       \
+    {"many_branch", "put_branch",                                                                  \
+     "(put_branch[])",                                                                             \
+     "ARRAY[ROW(900000,1,1,0,1,5,1,1,0,0,0,0,1,'\\x00')]::put_branch[]"},                          \
+    {"many_session", "put_session",                                                                \
+     "(put_session[])",                                                                            \
+     "ARRAY[ROW(900000,1,'new',1,1,'ann',0,'t',NULL,NULL,NULL,0,'',0,NULL,NULL,0,1,0,0,1,0,"       \
+     "'')]::put_session[]"},                                                                       \
+    {"many_entry", "put_entry",                                                                    \
+     "(put_entry[])",                                                                              \
+     "ARRAY[ROW(900000,1,'new','\\x00',1,NULL,NULL,NULL,NULL,NULL,1,NULL,NULL,NULL,0,"             \
+     "0)]::put_entry[]"},                                                                          \
+    {"many_event", "put_event",                                                                    \
+     "(put_event[])",                                                                              \
+     "ARRAY[ROW(0,1,1,1,1,1,1)]::put_event[]"},                                                    \
+    {"events_move", "FROM gone g CROSS JOIN last",                                                 \
+     "(bigint)",                                                                                   \
+     "5"},
+/* clang-format on */
+
+#endif
