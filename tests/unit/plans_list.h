@@ -41,6 +41,7 @@
     X(tree_sandbox, "1")                                                                           \
     X(tree_sandbox_set, "1,'b2'")                                                                  \
     X(tree_empty, "5,0")                                                                           \
+    X(hold_tree, "1")                                                                              \
     X(guard_tree, "1,0")                                                                           \
     X(guard_fork, "1,0,100005,'\\x00'")                                                            \
     X(member_level, "1,'ann'")                                                                     \
@@ -163,6 +164,8 @@
     X(event_member, "0,1,1,1,1,1,1,'ann'")                                                         \
     X(event_del, "3")                                                                              \
     X(attachment_get, "'a5'")                                                                      \
+    X(attachment_page, "'a5',5")                                                                   \
+    X(attachment_beside, "'a5'")                                                                   \
     X(attachment_del, "'a5'")                                                                      \
     X(attachment_used, "'z5'")                                                                     \
     X(attachment_of_sha, SHA)                                                                      \
@@ -369,6 +372,13 @@
     X(fts_clear_span, "makes the search index anew")                                               \
     X(fts_clear_tree, "makes the search index anew")                                               \
     X(fts_bytes, "measures the search index")                                                      \
+    X(odd_member, "fsck reads whole tables")                                                       \
+    X(odd_feedback, "fsck reads whole tables")                                                     \
+    X(odd_share, "fsck reads whole tables")                                                        \
+    X(odd_token, "fsck reads whole tables")                                                        \
+    X(odd_event, "fsck reads whole tables")                                                        \
+    X(odd_once, "fsck reads whole tables")                                                         \
+    X(odd_attachment, "fsck reads whole tables")                                                   \
     X(orphan_attached, "fsck compares whole tables")                                               \
     X(orphan_reference, "fsck compares whole tables")                                              \
     X(orphan_feedback, "fsck compares whole tables")                                               \
