@@ -72,8 +72,9 @@ static const merge merges[] = {
     {Q_branch_grow, "put_growth",
      "bg AS (UPDATE branch b SET len=u.len,tip=u.tip,touched=u.touched,run=1 FROM "
      "unnest($1::put_growth[]) u(tree,id,len,tip,touched,old,live,run) "
-     "WHERE b.tree=ANY(ARRAY[u.tree]) AND b.id>=u.id AND b.id<=u.id AND b.tip=u.old "
-     "AND b.live=u.live AND b.run=u.run RETURNING 1)",
+     "WHERE b.tree=ANY(ARRAY[u.tree]) AND b.id>=u.id AND b.id<=u.id "
+     "AND (b.tree,b.id)>=(u.tree,u.id) AND b.tip=u.old AND b.live=u.live AND b.run=u.run "
+     "RETURNING 1)",
      "bg", 2, false},
     {Q_entry_add, "put_entry",
      "ea AS (INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,"
