@@ -380,6 +380,22 @@ test('a member who is removed while behind is not given what came after', async 
   lazy.socket.destroy();
 }, { seconds: 90 });
 
+test('a stream that falls behind on one node gets what other nodes write', async () => {
+  const s = await start({ args: ['--stream-bytes', '65536'] });
+  const other = await start({ db: s.db });
+  await newSession(s, { id: 'a' });
+  const lazy = await unread(s), count = 40, big = 'x'.repeat(100000);
+  for (let n = 0; n < count; n++) await append(n % 2 ? s : other, 'a', big);
+  await eventually(async () => assert.equal(await metric(s, 'ramet_live_behind_total'), 1), 20000 * slow);
+  lazy.socket.resume();
+  await append(other, 'a', 'the last one');
+  await eventually(() => assert.equal(lazy.numbers().length, count + 1), 20000 * slow);
+  const got = lazy.numbers();
+  assert.deepEqual(got, upTo(got[0], count + 1));
+  assert.equal(await metric(s, 'ramet_live_dropped_total'), 0);
+  lazy.socket.destroy();
+}, { seconds: 90 });
+
 test('a stop does not wait for clients that do not read', async () => {
   const s = await start({ args: ['--stop-seconds', '60'] });
   await newSession(s, { id: 'a' });
