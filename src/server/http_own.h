@@ -77,9 +77,9 @@ struct peer {
     _Atomic int64_t until; /* when it is closed, by time_mono_us(); 0 = never */
     struct address *from;
     char remote[INET6_ADDRSTRLEN];
-    bool mine; /* of the acceptor: not a worker's, or not yet */
-    bool h2;   /* it was handed on; `fd` is a second descriptor of the socket */
-    bool door; /* it came by the second address */
+    bool mine;           /* of the acceptor: not a worker's, or not yet */
+    bool h2;             /* it was handed on; `fd` is a second descriptor of the socket */
+    bool door;           /* it came by the second address */
     atomic_bool sending; /* an answer is on its way, and not all of it was taken */
     atomic_bool gone;    /* it left while its request was in the pool */
     _Atomic int wait;    /* WAIT_*: see http_wait.c */
@@ -148,7 +148,7 @@ struct exchange {
     size_t n_bytes;
     size_t start_at, bytes_at; /* sent so far */
     int64_t file_left;
-    face_piece then; /* what comes behind the present piece, when q.more is set */
+    face_piece then;   /* what comes behind the present piece, when q.more is set */
     bool stream_given; /* q.stream is gone */
     bool stream_over;  /* its end was taken */
     pool_job job;

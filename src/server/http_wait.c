@@ -2,10 +2,11 @@
  *
  * http_wait.c: notices that a client has left while its request waits for a thread or runs on one.
  *
- * Its worker does not touch it then; the watcher looks at it. A FIN alone tells nothing: a client that has closed its socket sends the same FIN as one that has only
- * ended its side and waits for the answer. So after a FIN, and when the answer takes longer than
- * PROBE_US, the watcher sends an interim response (102, which HTTP/1.1 clients must skip): a client
- * that still listens reads it, and the kernel of one that is gone answers with a reset.
+ * Its worker does not touch it then; the watcher looks at it. A FIN alone tells nothing: a client
+ * that has closed its socket sends the same FIN as one that has only ended its side and waits for
+ * the answer. So after a FIN, and when the answer takes longer than PROBE_US, the watcher sends an
+ * interim response (102, which HTTP/1.1 clients must skip): a client that still listens reads it,
+ * and the kernel of one that is gone answers with a reset.
  *
  * The states of peer.wait, and who moves it:
  *

@@ -12,8 +12,8 @@
 #include "base/memory.h"
 #include "base/util.h"
 #include "face/memory_grpc.h"
-#include "server/idle.h"
 #include "server/stream.h"
+#include "server/upkeep.h"
 #include "server/work.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { TICK_S = 1, MESSAGE_MAX = 20 << 20 /* of gRPC: as large as by REST */ };
+enum { MESSAGE_MAX = 20 << 20 /* of gRPC: as large as by REST */ };
 
 typedef struct server {
     const server_config *cfg;
@@ -51,10 +51,7 @@ typedef struct server {
     atomic_bool stopping; /* set once, by the main thread */
     sem_t stop;           /* posted by the first signal */
 
-    pthread_t timer;
-    pthread_mutex_t timer_lock;
-    pthread_cond_t timer_wake;
-    bool timer_stop;
+    upkeep *upkeep;
 } server;
 
 /* The last one is not served by HTTP, but counted. */
@@ -323,158 +320,6 @@ static void done(face_req *q, int64_t sent, void *arg)
     log_request(q, sent, us);
     ramet_call_free(q->c);
     q->c = NULL;
-}
-
-/* ------------------------------------------------------------------ now and then */
-
-/* Search brings its index up to date by itself; doing it before somebody asks makes the first
- * search quick. While writes come in, that waits for a pause, but not for long. */
-typedef struct upkeep {
-    ramet_call *c;
-    int64_t indexed, seen; /* event numbers */
-    int64_t index_due;     /* the latest time to index, 0: nothing to do */
-    int64_t prune_at, gc_at;
-    int64_t pruned; /* newest event when all was pruned */
-    ramet_status health;
-    idle idle;
-} upkeep;
-
-enum {
-    INDEX_LATEST_S = 30,
-    PRUNE_FIRST_S = 3,
-    PRUNE_S = 10,
-    PRUNE_IDLE_S = 3600,
-    GC_FIRST_S = 3600
-};
-
-static void upkeep_failed(upkeep *u, const char *what, ramet_status st)
-{
-    if (st != RAMET_OK && st != RAMET_STOPPED)
-        log_line(LOG_WARN, what, "error", ramet_call_error(u->c)->message, NULL);
-}
-
-static void upkeep_index(upkeep *u, ramet *store, int64_t now)
-{
-    int64_t newest = ramet_event_last(store);
-    if (newest == u->indexed)
-        return;
-    if (!u->index_due)
-        u->index_due = now + INDEX_LATEST_S * INT64_C(1000000);
-    if (newest == u->seen || now > u->index_due) {
-        upkeep_failed(u, "the search index cannot follow", ramet_search_update(u->c, false, NULL));
-        u->indexed = newest;
-        u->index_due = 0;
-    }
-    u->seen = newest;
-}
-
-/* Old events go, and answers kept for idempotency keys: these also when nothing else happens. */
-static void upkeep_prune(upkeep *u, const server *s, int64_t now)
-{
-    bool moved = u->seen != u->pruned;
-    if (now < u->prune_at + (moved ? 0 : PRUNE_IDLE_S * INT64_C(1000000)))
-        return;
-    u->prune_at = now + PRUNE_S * INT64_C(1000000);
-    /* What the index has not seen yet stays: then it is tried again. */
-    u->pruned = u->indexed == u->seen ? u->seen : -1;
-    if (!ramet_job_begin(s->store, "prune", PRUNE_S * INT64_C(800000)))
-        return;
-    upkeep_failed(u, "old events cannot be removed",
-                  ramet_events_prune(u->c, s->cfg->event_window, NULL));
-    ramet_job_end(s->store, "prune");
-}
-
-static bool gc_goes_on(void *arg, const char *what, int64_t done_n, int64_t total)
-{
-    server *s = arg;
-    (void)what, (void)done_n, (void)total;
-    pthread_mutex_lock(&s->timer_lock);
-    bool on = !s->timer_stop;
-    pthread_mutex_unlock(&s->timer_lock);
-    return on;
-}
-
-static void upkeep_gc(upkeep *u, server *s, int64_t now)
-{
-    ramet_gc_out out;
-    char sessions[24], entries[24];
-    if (!s->cfg->gc_hours || now < u->gc_at)
-        return;
-    u->gc_at = now + s->cfg->gc_hours * INT64_C(3600000000);
-    /* Another node may have done it a little later than this one would: clocks are not the same. */
-    if (!ramet_job_begin(s->store, "gc", s->cfg->gc_hours * INT64_C(3000000000)))
-        return;
-    ramet_status st = ramet_gc(u->c, false, gc_goes_on, s, &out);
-    ramet_job_end(s->store, "gc");
-    if (st != RAMET_STOP)
-        upkeep_failed(u, "what was deleted could not be removed", st);
-    if (st != RAMET_OK || !out.sessions)
-        return;
-    snprintf(sessions, sizeof sessions, "%lld", (long long)out.sessions);
-    snprintf(entries, sizeof entries, "%lld", (long long)out.entries);
-    log_line(LOG_INFO, "removed for good", "sessions", sessions, "entries", entries, NULL);
-}
-
-static void upkeep_step(upkeep *u, server *s)
-{
-    int64_t now = time_mono_us();
-    ramet_status health = ramet_health(s->store);
-    if (health != u->health)
-        log_line(health == RAMET_OK ? LOG_INFO : LOG_ERROR,
-                 health == RAMET_OK ? "the store takes writes again" : "the store takes no writes",
-                 "reason", ramet_status_text(health), NULL);
-    u->health = health;
-    metrics_refresh(s->metrics, s->store);
-    idle_step(&u->idle, s->store, now);
-    if (health != RAMET_OK)
-        return;
-    ramet_tidy(s->store);
-    upkeep_index(u, s->store, now);
-    upkeep_prune(u, s, now);
-    upkeep_gc(u, s, now);
-    ramet_call_reset(u->c);
-}
-
-static void *timer_main(void *arg)
-{
-    server *s = arg;
-    upkeep u = {.c = ramet_call_new(s->store, NULL, NULL), .indexed = -1};
-    int64_t now = time_mono_us(), first = GC_FIRST_S * INT64_C(1000000);
-    int64_t span = s->cfg->gc_hours * INT64_C(3600000000);
-    u.prune_at = now + PRUNE_FIRST_S * INT64_C(1000000);
-    u.gc_at = now + (span < first ? span : first);
-    pthread_mutex_lock(&s->timer_lock);
-    while (!s->timer_stop) {
-        pthread_mutex_unlock(&s->timer_lock);
-        upkeep_step(&u, s);
-        struct timespec at = time_after(TICK_S * INT64_C(1000000));
-        pthread_mutex_lock(&s->timer_lock);
-        while (!s->timer_stop && pthread_cond_timedwait(&s->timer_wake, &s->timer_lock, &at) == 0)
-            continue;
-    }
-    pthread_mutex_unlock(&s->timer_lock);
-    ramet_call_free(u.c);
-    return NULL;
-}
-
-static void timer_start(server *s)
-{
-    pthread_mutex_init(&s->timer_lock, NULL);
-    cond_init(&s->timer_wake);
-    if (pthread_create(&s->timer, NULL, timer_main, s))
-        abort();
-}
-
-static void timer_end(server *s)
-{
-    pthread_mutex_lock(&s->timer_lock);
-    s->timer_stop = true;
-    ramet_search_stop(s->store);
-    pthread_cond_signal(&s->timer_wake);
-    pthread_mutex_unlock(&s->timer_lock);
-    pthread_join(s->timer, NULL);
-    pthread_cond_destroy(&s->timer_wake);
-    pthread_mutex_destroy(&s->timer_lock);
 }
 
 /* ------------------------------------------------------------------ signals */
@@ -806,13 +651,13 @@ ramet_status server_run(const server_config *cfg, ramet_error *err)
         return st;
     st = parts_start(&s, err);
     if (st == RAMET_OK) {
-        timer_start(&s);
+        s.upkeep = upkeep_start(cfg, s.store, s.metrics);
         ready_tell(&s);
         while (sem_wait(&s.stop) < 0 && errno == EINTR)
             continue;
         log_line(LOG_INFO, "stopping", NULL);
         s.stopping = true;
-        timer_end(&s);
+        upkeep_stop(s.upkeep);
     }
     parts_end(&s);
     ramet_close(s.store);

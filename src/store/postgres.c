@@ -220,7 +220,7 @@ static bool can_commit(pg *d)
 /* Sends what is left to the server and reads its answers. */
 static void commit_exchange(pg *d)
 {
-    link_sync(d);
+    link_sync_commit(d);
     link_position(d);
     link_settle(d);
 }

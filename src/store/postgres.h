@@ -42,10 +42,10 @@
  *   P7  db.status and `failure` belong together: the first failure sets both, db_clear() clears
  *       both. What db_clear() must not undo, it sets again: that the connection is lost, or that
  *       the server has thrown away what a transaction wrote.
- *   P8  A transaction that wrote is committed only when the server has acknowledged it
- *       (PHASE_COMMITTED). A failure before PHASE_COMMITTING, or one that the server itself
- * reports, means that nothing of it was written; a connection that is lost in between means that
- *       nobody knows (FAILURE_UNKNOWN).
+ *   P8  A transaction that wrote is committed only when the server has answered the sync behind its
+ *       commit (FOR_COMMIT_SYNC, then PHASE_COMMITTED). A failure before PHASE_COMMITTING, or one
+ * that the server itself reports, means that nothing of it was written; a connection that is lost
+ * in between means that nobody knows (FAILURE_UNKNOWN).
  */
 #ifndef STORE_POSTGRES_H
 #define STORE_POSTGRES_H
@@ -133,7 +133,8 @@ typedef enum {
     FOR_COMMIT,
     FOR_PAST, /* P6, in its last column */
     FOR_POSITION,
-    FOR_SYNC
+    FOR_SYNC,
+    FOR_COMMIT_SYNC /* P8: the one that acknowledges a commit */
 } pg_purpose;
 
 typedef struct pg_ahead pg_ahead;
@@ -171,8 +172,8 @@ struct pg {
     bool own_site;
     pg_replica *replica; /* that it leads to; NULL: to the primary */
     PGconn *conn;
-    int64_t past; /* P6 */
-    bool lost;    /* the connection is gone */
+    int64_t past;   /* P6 */
+    bool lost;      /* the connection is gone */
     bool cancelled; /* a statement was: the request may still be on its way, so it is not reused */
     pg_failure failure;
     pg_phase phase;
@@ -264,6 +265,7 @@ void link_ahead(pg *d, pg_stmt *q, pg_ahead *a);
 void link_whole(pg *d, pg_stmt *q, const char *name, const char *text, int n, const Oid *types,
                 const char *const *values, const int *lengths, const int *formats, pg_purpose what);
 void link_sync(pg *d);
+void link_sync_commit(pg *d); /* behind the last statement of a commit */
 /* Behind a commit, with which it goes out: asks where that is in the log, when it is wanted. */
 void link_position(pg *d);
 /* Reads all answers that are due. False when the connection is lost. */

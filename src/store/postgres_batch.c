@@ -530,7 +530,7 @@ static bool many_gather(pg_batch *b, params *p, unsigned *mask)
 bool batch_ready(pg *d)
 {
     params p = {0};
-    if (!d->batch->brief) {
+    if (!d->batch->brief && !d->site->bouncer) { /* P5 */
         link_text(d, "SET lock_timeout=" BRIEF_MS, FOR_NOTHING);
         link_sync(d);
         d->batch->brief = true;

@@ -14,7 +14,8 @@
  *       transaction that is idle is not waited for either. Its state is read with the locks, after
  *       the commit; when it is that of the transaction before or after the one with the lock, then
  *       that one began after the commit, or has ended.
- *   F4  A guarded write waits only briefly for a lock (postgres_batch.c), so the wait ends soon.
+ *   F4  A guarded write waits only briefly for a lock (postgres_batch.c), so the wait ends soon;
+ *       behind pgbouncer it waits as long as any statement may for a lock.
  */
 #include "store/postgres.h"
 

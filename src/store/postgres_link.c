@@ -6,6 +6,8 @@
 
 #include "base/util.h"
 
+#include <assert.h>
+
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -205,7 +207,7 @@ static void note(pg *d, pg_purpose what, pg_stmt *q)
         d->sent = xrealloc(d->sent, d->cap * sizeof *d->sent);
     }
     d->sent[d->n_sent++] = (pg_sent){what, q, NULL, d->turn};
-    d->unsynced = what != FOR_SYNC;
+    d->unsynced = what != FOR_SYNC && what != FOR_COMMIT_SYNC;
 }
 
 static bool sent_ok(pg *d, int ok, pg_purpose what, pg_stmt *q)
@@ -314,13 +316,23 @@ void link_whole(pg *d, pg_stmt *q, const char *name, const char *text, int n, co
     sent_ok(d, PQsendQueryPrepared(d->conn, name, n, values, lengths, formats, 1), what, NULL);
 }
 
-void link_sync(pg *d)
+static void sync_send(pg *d, pg_purpose what)
 {
-    if (d->lost || !sent_ok(d, PQpipelineSync(d->conn), FOR_SYNC, NULL))
+    if (d->lost || !sent_ok(d, PQpipelineSync(d->conn), what, NULL))
         return;
     d->trips++;
     if (PQflush(d->conn) < 0)
         link_lost(d, PQerrorMessage(d->conn));
+}
+
+void link_sync(pg *d)
+{
+    sync_send(d, FOR_SYNC);
+}
+
+void link_sync_commit(pg *d)
+{
+    sync_send(d, FOR_COMMIT_SYNC);
 }
 
 void link_position(pg *d)
@@ -371,7 +383,7 @@ static bool next_result(pg *d, pg_purpose what, PGresult **out)
 {
     /* A commit may wait for a replica as long as that takes; a whole statement is committed by the
      * sync behind it. */
-    bool commits = what == FOR_COMMIT || (what == FOR_SYNC && d->phase == PHASE_COMMITTING);
+    bool commits = what == FOR_COMMIT || what == FOR_COMMIT_SYNC;
     int most = commits ? -1 : d->site->statement_ms + ANSWER_MS;
     for (;;) {
         int left = PQflush(d->conn);
@@ -459,10 +471,11 @@ bool link_settle(pg *d)
             if (PQstatus(d->conn) == CONNECTION_BAD)
                 link_lost(d, PQerrorMessage(d->conn));
         }
-        /* P8. A sync of an earlier transaction may still be answered (P3). */
-        if (synced && s.turn == d->turn && d->phase == PHASE_COMMITTING &&
-            d->base.status == RAMET_OK)
-            d->phase = PHASE_COMMITTED;
+        if (synced && s.what == FOR_COMMIT_SYNC && d->base.status == RAMET_OK) { /* P8 */
+            assert(s.turn == d->turn);
+            if (d->phase == PHASE_COMMITTING)
+                d->phase = PHASE_COMMITTED;
+        }
         /* Each but a sync ends by a NULL. */
         if (!r || synced)
             d->n_done++;

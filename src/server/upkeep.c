@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * upkeep.c: what a server does now and then by itself: it keeps the search index up to date,
+ * removes what is out of date, reports the health of the store, and gives memory back.
+ *
+ * Searching brings the index up to date, too; doing it before a user asks makes the first search
+ * quick. While writes come in, that waits for a pause, but not for long.
+ */
+#include "server/upkeep.h"
+
+#include "base/util.h"
+#include "server/idle.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    TICK_S = 1,
+    INDEX_LATEST_S = 30,
+    PRUNE_FIRST_S = 3,
+    PRUNE_S = 10,
+    PRUNE_IDLE_S = 3600,
+    GC_FIRST_S = 3600
+};
+
+struct upkeep {
+    const server_config *cfg;
+    ramet *store;
+    metrics *metrics;
+
+    /* the thread's */
+    ramet_call *c;
+    int64_t indexed, seen; /* event numbers */
+    int64_t index_due;     /* the latest time to index, 0: nothing to do */
+    int64_t prune_at, gc_at;
+    int64_t pruned; /* newest event when all was pruned */
+    ramet_status health;
+    idle idle;
+
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool stop; /* under the lock */
+};
+
+static void upkeep_failed(const upkeep *u, const char *what, ramet_status st)
+{
+    if (st != RAMET_OK && st != RAMET_STOPPED)
+        log_line(LOG_WARN, what, "error", ramet_call_error(u->c)->message, NULL);
+}
+
+static void upkeep_index(upkeep *u, int64_t now)
+{
+    int64_t newest = ramet_event_last(u->store);
+    if (newest == u->indexed)
+        return;
+    if (!u->index_due)
+        u->index_due = now + INDEX_LATEST_S * INT64_C(1000000);
+    if (newest == u->seen || now > u->index_due) {
+        upkeep_failed(u, "the search index cannot follow", ramet_search_update(u->c, false, NULL));
+        u->indexed = newest;
+        u->index_due = 0;
+    }
+    u->seen = newest;
+}
+
+/* Old events go, and answers kept for idempotency keys: these also when nothing else happens. */
+static void upkeep_prune(upkeep *u, int64_t now)
+{
+    bool moved = u->seen != u->pruned;
+    if (now < u->prune_at + (moved ? 0 : PRUNE_IDLE_S * INT64_C(1000000)))
+        return;
+    u->prune_at = now + PRUNE_S * INT64_C(1000000);
+    /* What the index has not seen yet stays: then it is tried again. */
+    u->pruned = u->indexed == u->seen ? u->seen : -1;
+    if (!ramet_job_begin(u->store, "prune", PRUNE_S * INT64_C(800000)))
+        return;
+    upkeep_failed(u, "old events cannot be removed",
+                  ramet_events_prune(u->c, u->cfg->event_window, NULL));
+    ramet_job_end(u->store, "prune");
+}
+
+static bool gc_goes_on(void *arg, const char *what, int64_t done_n, int64_t total)
+{
+    upkeep *u = arg;
+    (void)what, (void)done_n, (void)total;
+    pthread_mutex_lock(&u->lock);
+    bool on = !u->stop;
+    pthread_mutex_unlock(&u->lock);
+    return on;
+}
+
+static void upkeep_gc(upkeep *u, int64_t now)
+{
+    ramet_gc_out out;
+    char sessions[24], entries[24];
+    if (!u->cfg->gc_hours || now < u->gc_at)
+        return;
+    u->gc_at = now + u->cfg->gc_hours * INT64_C(3600000000);
+    /* Another node may have done it a little later than this one would: clocks are not the same. */
+    if (!ramet_job_begin(u->store, "gc", u->cfg->gc_hours * INT64_C(3000000000)))
+        return;
+    ramet_status st = ramet_gc(u->c, false, gc_goes_on, u, &out);
+    ramet_job_end(u->store, "gc");
+    if (st != RAMET_STOP)
+        upkeep_failed(u, "what was deleted could not be removed", st);
+    if (st != RAMET_OK || !out.sessions)
+        return;
+    snprintf(sessions, sizeof sessions, "%lld", (long long)out.sessions);
+    snprintf(entries, sizeof entries, "%lld", (long long)out.entries);
+    log_line(LOG_INFO, "removed for good", "sessions", sessions, "entries", entries, NULL);
+}
+
+static void upkeep_step(upkeep *u)
+{
+    int64_t now = time_mono_us();
+    ramet_status health = ramet_health(u->store);
+    if (health != u->health)
+        log_line(health == RAMET_OK ? LOG_INFO : LOG_ERROR,
+                 health == RAMET_OK ? "the store takes writes again" : "the store takes no writes",
+                 "reason", ramet_status_text(health), NULL);
+    u->health = health;
+    metrics_refresh(u->metrics, u->store);
+    idle_step(&u->idle, u->store, now);
+    if (health != RAMET_OK)
+        return;
+    ramet_tidy(u->store);
+    upkeep_index(u, now);
+    upkeep_prune(u, now);
+    upkeep_gc(u, now);
+    ramet_call_reset(u->c);
+}
+
+static void *upkeep_main(void *arg)
+{
+    upkeep *u = arg;
+    pthread_mutex_lock(&u->lock);
+    while (!u->stop) {
+        pthread_mutex_unlock(&u->lock);
+        upkeep_step(u);
+        struct timespec at = time_after(TICK_S * INT64_C(1000000));
+        pthread_mutex_lock(&u->lock);
+        while (!u->stop && pthread_cond_timedwait(&u->wake, &u->lock, &at) == 0)
+            continue;
+    }
+    pthread_mutex_unlock(&u->lock);
+    return NULL;
+}
+
+upkeep *upkeep_start(const server_config *cfg, ramet *store, metrics *m)
+{
+    upkeep *u = xcalloc(1, sizeof *u);
+    int64_t now = time_mono_us(), first = GC_FIRST_S * INT64_C(1000000);
+    int64_t span = cfg->gc_hours * INT64_C(3600000000);
+    u->cfg = cfg;
+    u->store = store;
+    u->metrics = m;
+    u->c = ramet_call_new(store, NULL, NULL);
+    u->indexed = -1;
+    u->prune_at = now + PRUNE_FIRST_S * INT64_C(1000000);
+    u->gc_at = now + (span < first ? span : first);
+    pthread_mutex_init(&u->lock, NULL);
+    cond_init(&u->wake);
+    if (pthread_create(&u->thread, NULL, upkeep_main, u))
+        abort();
+    return u;
+}
+
+void upkeep_stop(upkeep *u)
+{
+    pthread_mutex_lock(&u->lock);
+    u->stop = true;
+    ramet_search_stop(u->store);
+    pthread_cond_signal(&u->wake);
+    pthread_mutex_unlock(&u->lock);
+    pthread_join(u->thread, NULL);
+    pthread_cond_destroy(&u->wake);
+    pthread_mutex_destroy(&u->lock);
+    ramet_call_free(u->c);
+    free(u);
+}
