@@ -176,6 +176,7 @@ typedef struct face_feed {
     void (*release)(void *arg);
     void *arg;
     bool everybody; /* of all sessions, whoever may see them */
+    bool removal;   /* a member who is removed is told so; else the stream falls silent */
 } face_feed;
 
 /* One turn that a request asks for. */

@@ -299,6 +299,7 @@ void memory_events(face_req *q)
                        .pulse = ": keepalive\n\n",
                        .event = feed_event,
                        .lost = feed_lost,
+                       .removal = true,
                        .release = feed_free,
                        .arg = f,
                        .everybody = f->everybody};

@@ -199,9 +199,15 @@ typedef struct follow {
     bool failed;              /* the store could not be read; said once */
 } follow;
 
+bool reader_skips(const reader *r, const ramet_event *e)
+{
+    return !r->feed.removal && e->member && !e->after && r->who->user &&
+           strcmp(e->member, r->who->user) == 0;
+}
+
 static bool reader_wants(const reader *r, const ramet_event *e)
 {
-    return e->number > r->after && (!r->session || strcmp(r->session, e->session) == 0) &&
+    return e->number > r->after && !reader_skips(r, e) && (!r->session || strcmp(r->session, e->session) == 0) &&
            (!r->tree || strcmp(r->tree, e->tree) == 0);
 }
 

@@ -69,6 +69,8 @@ struct live {
 
 /* ---- live.c */
 
+/* Whether the event is the removal of the viewer, and the stream has no word for that. */
+bool reader_skips(const reader *r, const ramet_event *e);
 /* What the viewer may see. A link that was revoked meanwhile gives nothing any more. */
 ramet_call *viewer_call(ramet *store, const viewer *v);
 void reader_free(live *l, reader *r);

@@ -62,7 +62,8 @@ static turn replay_event(replay *p, reader *r, const ramet_event *e, buf *text)
 {
     live *l = p->l;
     buf_clear(text);
-    live_text_event(text, &r->feed, e);
+    if (!reader_skips(r, e))
+        live_text_event(text, &r->feed, e);
     if (!replay_room(l, r, text->n)) {
         r->wants = text->n;
         return TURN_WAIT;

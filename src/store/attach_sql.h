@@ -13,13 +13,13 @@
     X(attachment_get, "SELECT id,sha,size,name,media_type,owner,created,expires "                  \
                       "FROM attachment WHERE id=$1")                                               \
     /* A page of all, with what a list tells beside the row. */                                    \
-    /* The inner counts are scalar: an EXISTS could be answered by a hash of the whole table. */      \
-    X(attachment_page, "SELECT a.id,(SELECT count(*) FROM (SELECT 1 FROM attached r "              \
-                       "WHERE r.attachment=a.id LIMIT 1) used),(SELECT count(*) "                  \
+    /* Not EXISTS: PostgreSQL may answer that by a hash of the whole table. */                        \
+    X(attachment_page, "SELECT a.id,coalesce((SELECT 1 FROM attached r "                           \
+                       "WHERE r.attachment=a.id LIMIT 1),0),(SELECT count(*) "                     \
                        "FROM attachment o WHERE o.sha=a.sha) FROM attachment a WHERE a.id>$1 "     \
                        "ORDER BY a.id LIMIT $2")                                                   \
-    X(attachment_beside, "SELECT a.id,(SELECT count(*) FROM (SELECT 1 FROM attached r "            \
-                         "WHERE r.attachment=a.id LIMIT 1) used),(SELECT count(*) "                \
+    X(attachment_beside, "SELECT a.id,coalesce((SELECT 1 FROM attached r "                         \
+                         "WHERE r.attachment=a.id LIMIT 1),0),(SELECT count(*) "                   \
                          "FROM attachment o WHERE o.sha=a.sha) FROM attachment a WHERE a.id=$1")   \
     X(attachment_del, "DELETE FROM attachment WHERE id=$1")                                        \
     X(attachment_used, "UPDATE attachment SET expires=0 WHERE id=$1 AND expires<>0")               \

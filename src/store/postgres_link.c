@@ -7,7 +7,6 @@
 #include "base/util.h"
 
 #include <assert.h>
-
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
