@@ -207,7 +207,8 @@ bool reader_skips(const reader *r, const ramet_event *e)
 
 static bool reader_wants(const reader *r, const ramet_event *e)
 {
-    return e->number > r->after && !reader_skips(r, e) && (!r->session || strcmp(r->session, e->session) == 0) &&
+    return e->number > r->after && !reader_skips(r, e) &&
+           (!r->session || strcmp(r->session, e->session) == 0) &&
            (!r->tree || strcmp(r->tree, e->tree) == 0);
 }
 
