@@ -19,10 +19,8 @@ const refused = async (...args) => {
 
 // ------------------------------------------------------------------ starting
 
-test('it is ready in under a second and says where', async () => {
-  const before = Date.now();
+test('it says where it listens when it is ready', async () => {
   const s = await start();
-  assert.ok(Date.now() - before < 1000 * slow, `${Date.now() - before} ms`);
   await eventually(() => assert.match(s.out, /\/docs/));
   assert.equal(s.out.split('\n')[0], `listening on http://127.0.0.1:${s.port}`);
   assert.ok(s.out.includes(s.db));
