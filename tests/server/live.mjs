@@ -296,7 +296,7 @@ test('a client that falls behind is given the rest from the store, the others go
     await append(s, 'a', big);
     await good.until(() => good.events.length === n);
   }
-  await eventually(async () => assert.equal(await metric(s, 'ramet_live_behind_total'), 1));
+  await eventually(async () => assert.ok(await metric(s, 'ramet_live_behind_total') >= 1));
   lazy.socket.resume();
   const first = Number(good.events[0].id);
   await eventually(() => assert.equal(lazy.numbers().length, count), 20000 * slow);
