@@ -152,7 +152,7 @@ END
     echo $? >full.code
 )
 is 'full disk: exit code' "$(cat full.code)" 6
-has 'full disk: told' "$(cat full.out)" 'the target: disk I/O error'
+has 'full disk: told' "$(cat full.out)" 'the target: database or disk is full'
 said=$("$RAMET" --db full.db list 2>&1)
 is 'full disk: the copy is not opened' $? 6
 has 'full disk: it says why' "$said" "full.db is a copy that is not finished; 'ramet copy' goes on with it"
