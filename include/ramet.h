@@ -505,7 +505,7 @@ RAMET_API ramet_status ramet_session_delete(ramet_call *c, const char *id, bool 
                                             ramet_delete_out *out);
 
 /* Brings a deleted (or expired) session back; `tree`: all that the same delete took and the caller
- * may bring back. Needs the session's owner, or manager in the tree. */
+ * may url_fetch back. Needs the session's owner, or manager in the tree. */
 RAMET_API ramet_status ramet_session_restore(ramet_call *c, const char *id, bool tree,
                                              ramet_session **out);
 
@@ -1535,7 +1535,8 @@ RAMET_API ramet_status ramet_attachment_list(ramet_call *c, const ramet_attachme
 /* Only its uploader, and only while no entry refers to it. */
 RAMET_API ramet_status ramet_attachment_delete(ramet_call *c, const char *id);
 
-/* A file that somebody is to bring from elsewhere: until then its id is that of no attachment. */
+/* A file that somebody is to url_fetch from elsewhere: until then its id is that of no attachment.
+ */
 typedef struct ramet_fetch {
     const char *id, *url, *name, *media_type, *owner;
     int64_t created, expires;

@@ -127,7 +127,7 @@ is "the library makes the worked hashes" "$(cd "$tmp" && ./vector 2>&1)" "${said
 
 # "table COLUMN…" for each table and "index NAME" for each index, from the texts in schema.c.
 schema_list() {
-    sed -n '/^static const char step_/,$p' src/store/schema.c | grep -o '"[^"]*"' | tr -d '"\n' | tr ';' '\n' | awk '
+    sed -n '/^static const char step_/,$p' src/store/sql/schema.c | grep -o '"[^"]*"' | tr -d '"\n' | tr ';' '\n' | awk '
         /^ALTER TABLE [a-z]* ADD COLUMN/ { print "table", $3, $6 }
         /^CREATE (UNIQUE )?INDEX/ { sub(/ ON .*/, ""); print "index", $NF }
         /^CREATE TABLE/ {
@@ -200,9 +200,9 @@ number() {
 has "how large an entry is kept in its row" "$(cat "$model")" \
     "more than $(number INLINE_MAX src/core/pack.h) bytes (\`INLINE_MAX\`"
 has "how far a cut policy looks" "$(cat docs/decisions/0011-*.md)" \
-    "At most $(number SNAP_WINDOW src/core/move.c) entries before and after the cut"
+    "At most $(number SNAP_WINDOW src/core/model/move.c) entries before and after the cut"
 has "how many writes share a commit" "$(tr '\n' ' ' <docs/architecture.md)" \
-    "up to $(number GROUP_MAX src/store/store_file.c) waiting writes"
+    "up to $(number GROUP_MAX src/store/sqlite/file_store.c) waiting writes"
 
 # ---- links
 

@@ -223,6 +223,16 @@ static const char *uuid_text(const uint8_t b[16], char out[UUID_TEXT])
     return out;
 }
 
+bool uuid_valid(const char *s)
+{
+    for (size_t i = 0; i < 36; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        if (dash ? s[i] != '-' : !s[i] || !strchr("0123456789abcdefABCDEF", s[i]))
+            return false;
+    }
+    return !s[36];
+}
+
 const char *uuid7(int64_t now_us, char out[UUID_TEXT])
 {
     uint8_t b[16];

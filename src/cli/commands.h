@@ -51,7 +51,6 @@ int cmd_stat(cli *c);
 int cmd_reindex(cli *c);
 int cmd_token(cli *c);
 int cmd_schema(cli *c);
-int cmd_bench(cli *c);
 int cmd_help(cli *c);
 int cmd_completion(cli *c);
 int cmd_version(cli *c);

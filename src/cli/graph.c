@@ -18,7 +18,7 @@
 #include "cli/graph.h"
 
 #include "cli/render.h"
-#include "face/native.h"
+#include "form/native.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "cli/input.h"
 
 #include "cli/term.h"
-#include "face/native.h"
+#include "form/native.h"
 
 #include <errno.h>
 #include <string.h>

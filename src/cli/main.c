@@ -2,12 +2,12 @@
  *
  * main.c: the command-line tool: one command from its words to its exit code.
  */
-#include "cli/attend.h"
+#include "cli/commands/own_server.h"
 #include "cli/cli.h"
 #include "cli/term.h"
 
 #include "base/util.h"
-#include "face/native.h"
+#include "form/native.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
  */
 #include "cli/render.h"
 
-#include "face/native.h"
+#include "form/native.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * completion come from here.
  */
 #include "cli/commands.h"
-#include "server/settings.h"
+#include "runtime/settings.h"
 
 #include <string.h>
 
@@ -545,12 +545,6 @@ const command_def cli_commands[] = {
                        VALUE("after", 0, OPT_COUNT, "VERSION", "only what a store of that schema version lacks")),
     .examples = EXAMPLES({"schema --partitions 32 | psql -1 -v ON_ERROR_STOP=1 \"$URL\"", "a store with 32 parts a table"},
                          {"schema --citus", "the tables for a Citus cluster, and how they are distributed"}),
-},
-{
-    .name = "bench", .group = GROUP_CARE, .flags = CMD_NO_STORE | CMD_RAW, .synopsis = "[ARGUMENTS...]", .run = cmd_bench,
-    .summary = "Measure the speed of this build on this machine",
-    .about = "Works on scratch stores of its own; 'ramet bench --help' tells its arguments.",
-    .args = ARGS(MANY("ARGUMENTS", "passed on to the benchmark", WORD_ANY)),
 },
 {
     .name = "help", .group = GROUP_ABOUT, .flags = CMD_NO_STORE | CMD_PAGER, .synopsis = "[COMMAND]", .run = cmd_help,

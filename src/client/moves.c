@@ -4,7 +4,7 @@
  */
 #include "client/inner.h"
 
-#include "face/native.h"
+#include "form/native.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
  *
  * Opening a store, calls, and the two shapes of work (core.h).
  */
-#include "core/copy.h"
-#include "core/files.h"
-#include "store/schema.h"
+#include "core/upkeep/copy.h"
+#include "core/attachment/files.h"
+#include "store/sql/schema.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -180,7 +180,7 @@ static ramet_status open_any(const char *where, const ramet_options *opt, bool u
         return open_error(err, rc, message);
     }
     r->lineage = lineage_new();
-    r->recent = recent_new();
+    r->recent = session_cache_new();
     r->tokens = token_cache_new();
     set_limits(&r->lim, &opt->limits);
     r->grace_us = opt->grace_us > 0 ? opt->grace_us : (int64_t)7 * 24 * 3600 * 1000000;
@@ -214,7 +214,7 @@ void ramet_close(ramet *r)
     store_close(r->st);
     watch_free(r->watch);
     lineage_free(r->lineage);
-    recent_free(r->recent);
+    session_cache_free(r->recent);
     token_cache_free(r->tokens);
     files_close(r->files);
     free(r->vfs);
@@ -321,22 +321,22 @@ static int64_t past_enter(ramet *r, db *d)
         return newest ? DB_PAST_UNKNOWN : 0;
     if (past > newest) {
         lineage_enter(r->lineage, past);
-        recent_enter(r->recent, past);
+        session_cache_enter(r->recent, past);
     }
     while (past > newest && !atomic_compare_exchange_weak(&r->past, &newest, past))
         ;
     return past;
 }
 
-static cx cx_of(ramet_call *c, db *d, bool writing)
+static txn txn_of(ramet_call *c, db *d, bool writing)
 {
-    return (cx){.r = c->r,
-                .c = c,
-                .d = d,
-                .a = c->a,
-                .now = ramet_now(c->r),
-                .past = past_enter(c->r, d),
-                .writing = writing};
+    return (txn){.r = c->r,
+                 .c = c,
+                 .d = d,
+                 .a = c->a,
+                 .now = ramet_now(c->r),
+                 .past = past_enter(c->r, d),
+                 .writing = writing};
 }
 
 int64_t ramet_call_position(const ramet_call *c)
@@ -377,7 +377,7 @@ static db *page_begin(ramet_call *c, ramet_status *st, char *message)
     return d;
 }
 
-bool cx_read(cx *x, ramet_call *c)
+bool txn_read(txn *tx, ramet_call *c)
 {
     ramet_status st;
     char message[512] = "";
@@ -388,50 +388,50 @@ bool cx_read(cx *x, ramet_call *c)
         return false;
     }
     db_stop_when(d, c->stop.when, c->stop.arg);
-    *x = cx_of(c, d, false);
+    *tx = txn_of(c, d, false);
     return true;
 }
 
-ramet_status cx_status(cx *x)
+ramet_status txn_status(txn *tx)
 {
-    ramet_status st = db_status(x->d);
-    return st == RAMET_OK ? st : call_fail(x->c, st, NULL, "%s", db_message(x->d));
+    ramet_status st = db_status(tx->d);
+    return st == RAMET_OK ? st : call_fail(tx->c, st, NULL, "%s", db_message(tx->d));
 }
 
-void cx_rehearse(cx *x, cx_make make, void *arg, size_t n)
+void txn_prefetch(txn *tx, txn_make make, void *arg, size_t n)
 {
     if (n < 2)
         return;
     arena *scratch = arena_new();
-    ramet_error before = x->c->err;
+    ramet_error before = tx->c->err;
     bool more = true;
-    for (int pass = 0; pass < REHEARSALS_MOST && more && db_rehearse(x->d); pass++) {
+    for (int pass = 0; pass < REHEARSALS_MOST && more && db_prefetch(tx->d); pass++) {
         for (size_t i = 0; i < n; i++) {
-            cx look = *x;
+            txn look = *tx;
             look.a = scratch;
             make(&look, arg, i);
-            db_clear(x->d); /* what was not there yet looks like damage */
+            db_clear(tx->d); /* what was not there yet looks like damage */
         }
-        more = db_rehearsed(x->d);
+        more = db_prefetched(tx->d);
         arena_reset(scratch);
     }
-    x->c->err = before;
+    tx->c->err = before;
     arena_free(scratch);
 }
 
-ramet_status cx_done(cx *x, ramet_status st)
+ramet_status txn_done(txn *tx, ramet_status st)
 {
     /* "Not found" on a damaged file is damage. */
-    if (db_status(x->d) != RAMET_OK)
-        st = cx_status(x);
-    db_stop_when(x->d, NULL, NULL);
-    store_read_end(x->r->st, x->d);
+    if (db_status(tx->d) != RAMET_OK)
+        st = txn_status(tx);
+    db_stop_when(tx->d, NULL, NULL);
+    store_read_end(tx->r->st, tx->d);
     return st;
 }
 
 typedef struct write_job {
     ramet_call *c;
-    cx_op run;
+    txn_op run;
     void *arg;
     bool append, light, revokes;
     const char *expect; /* session whose history must end in `head`; NULL: none */
@@ -443,9 +443,9 @@ typedef struct write_job {
     tree_uses uses;
 } write_job;
 
-void cx_answers(cx *x, void *p, size_t n)
+void txn_answers(txn *tx, void *p, size_t n)
 {
-    answer_list *l = x->answers;
+    answer_list *l = tx->answers;
     if (!l || !p)
         return;
     assert(l->n < sizeof l->at / sizeof *l->at);
@@ -480,39 +480,39 @@ static ramet_status expect_take(ramet_call *c, write_job *j)
 }
 
 /* The operation, if the history that it expects is there. */
-static ramet_status expect_run(cx *x, void *arg)
+static ramet_status expect_run(txn *tx, void *arg)
 {
     write_job *j = arg;
     session_row s;
     branch_row head;
     if (j->expect) {
-        TRY(session_open(x, j->expect, NEED_READ, &s));
-        TRY(branch_open(x, &s, RAMET_LOG_MAIN, 0, &head));
-        TRY(head_check(x, &head, j->head, true));
+        TRY(session_open(tx, j->expect, NEED_READ, &s));
+        TRY(branch_open(tx, &s, RAMET_LOG_MAIN, 0, &head));
+        TRY(head_check(tx, &head, j->head, true));
     }
-    return j->run(x, j->arg);
+    return j->run(tx, j->arg);
 }
 
 static ramet_status write_run(db *d, void *arg)
 {
     write_job *j = arg;
-    cx x = cx_of(j->c, d, true);
-    x.seen = &j->seen;
-    x.answers = &j->answers;
-    x.uses = &j->uses;
+    txn tx = txn_of(j->c, d, true);
+    tx.seen = &j->seen;
+    tx.answers = &j->answers;
+    tx.uses = &j->uses;
     /* It may run twice. */
     memset(&j->c->err, 0, sizeof j->c->err);
     answers_empty(&j->answers);
-    j->seen = (branch_seen){.past = x.past};
+    j->seen = (branch_seen){.past = tx.past};
     j->uses.n = 0;
     if (!j->append)
-        recent_forget(j->c->r->recent);
-    ramet_status st = j->once ? once_run(&x, j->once, expect_run, j) : expect_run(&x, j);
-    j->event = x.event;
+        session_cache_forget(j->c->r->recent);
+    ramet_status st = j->once ? once_run(&tx, j->once, expect_run, j) : expect_run(&tx, j);
+    j->event = tx.event;
     if (st != RAMET_OK)
         return st;
-    access_settle(&x);
-    return cx_status(&x);
+    access_settle(&tx);
+    return txn_status(&tx);
 }
 
 static ramet_status write_do(ramet_call *c, write_job *job)
@@ -542,25 +542,25 @@ static ramet_status write_do(ramet_call *c, write_job *job)
     return st;
 }
 
-ramet_status cx_write(ramet_call *c, cx_op run, void *arg)
+ramet_status txn_write(ramet_call *c, txn_op run, void *arg)
 {
     write_job j = {.c = c, .run = run, .arg = arg};
     return write_do(c, &j);
 }
 
-ramet_status cx_revoke(ramet_call *c, cx_op run, void *arg)
+ramet_status txn_revoke(ramet_call *c, txn_op run, void *arg)
 {
     write_job j = {.c = c, .run = run, .arg = arg, .revokes = true};
     return write_do(c, &j);
 }
 
-ramet_status cx_append(ramet_call *c, cx_op run, void *arg)
+ramet_status txn_append(ramet_call *c, txn_op run, void *arg)
 {
     write_job j = {.c = c, .run = run, .arg = arg, .append = true};
     return write_do(c, &j);
 }
 
-ramet_status cx_write_guarded(ramet_call *c, cx_op run, void *arg)
+ramet_status txn_write_guarded(ramet_call *c, txn_op run, void *arg)
 {
     write_job j = {.c = c, .run = run, .arg = arg, .append = true, .light = true};
     return write_do(c, &j);

@@ -72,26 +72,26 @@ typedef struct secret_job {
 } secret_job;
 
 /* The first one to ask makes it. */
-static ramet_status secret_run(cx *x, void *arg)
+static ramet_status secret_run(txn *tx, void *arg)
 {
     secret_job *j = arg;
     char text[2 * SECRET_BYTES + 1];
-    db_stmt *q = db_query(x->d, Q_meta_get);
+    db_stmt *q = db_query(tx->d, Q_meta_get);
     q_text(q, 1, j->key);
-    const char *have = q_row(q) ? q_keep_text(q, 0, x->a) : NULL;
+    const char *have = q_row(q) ? q_keep_text(q, 0, tx->a) : NULL;
     q_end(q);
-    TRY(cx_status(x));
+    TRY(txn_status(tx));
     if (have && !hex_decode(have, j->out, SECRET_BYTES))
-        return call_fail(x->c, RAMET_DAMAGED, NULL, "%s in the table meta is damaged", j->key);
+        return call_fail(tx->c, RAMET_DAMAGED, NULL, "%s in the table meta is damaged", j->key);
     if (have)
         return RAMET_OK;
     random_bytes(j->out, SECRET_BYTES);
     hex_encode(j->out, SECRET_BYTES, text);
-    q = db_query(x->d, Q_meta_set);
+    q = db_query(tx->d, Q_meta_set);
     q_text(q, 1, j->key);
-    q_text(q, 2, arena_strdup(x->a, text));
+    q_text(q, 2, arena_strdup(tx->a, text));
     q_run(q);
-    return cx_status(x);
+    return txn_status(tx);
 }
 
 ramet_status ramet_secret(ramet_call *c, const char *name, uint8_t out[32], bool *kept)
@@ -101,7 +101,7 @@ ramet_status ramet_secret(ramet_call *c, const char *name, uint8_t out[32], bool
     TRY(program_only(c));
     if (!store_shared(c->r->st))
         return RAMET_OK;
-    TRY(cx_append(c, secret_run, &j));
+    TRY(txn_append(c, secret_run, &j));
     *kept = true;
     return RAMET_OK;
 }

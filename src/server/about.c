@@ -51,42 +51,42 @@ void about_release(void)
     buf_release(&about.docs.text);
 }
 
-static void document_answer(face_req *q, const document *d, const char *type)
+static void document_answer(request *q, const document *d, const char *type)
 {
-    face_add(q, "ETag", d->tag);
+    request_add_header(q, "ETag", d->tag);
     q->cacheable = true;
     q->type = type;
     buf_add(&q->out, d->text.p, d->text.n);
     face_done(q);
 }
 
-static void healthz_run(face_req *q)
+static void healthz_run(request *q)
 {
     buf_puts(&q->out, "{\"status\":\"ok\"}");
     q->status = 200;
 }
 
-static void readyz_run(face_req *q)
+static void readyz_run(request *q)
 {
     ramet_status st = ramet_health(about.parts.store);
     if (*about.parts.stopping)
-        face_fail(q, 503, "stopping", NULL, "the server is stopping");
+        request_fail(q, 503, "stopping", NULL, "the server is stopping");
     else if (st != RAMET_OK)
-        face_fail(q, 503, "store_stopped", NULL, "the store takes no writes: %s",
-                  ramet_status_text(st));
+        request_fail(q, 503, "store_stopped", NULL, "the store takes no writes: %s",
+                     ramet_status_text(st));
     else {
         buf_puts(&q->out, "{\"status\":\"ready\"}");
         q->status = 200;
     }
 }
 
-static void metrics_run(face_req *q)
+static void metrics_run(request *q)
 {
     const about_parts *p = &about.parts;
     http *h = __atomic_load_n(p->http, __ATOMIC_ACQUIRE);
     buf text;
     if (!h) {
-        face_fail(q, 503, "starting", NULL, "the server is starting");
+        request_fail(q, 503, "starting", NULL, "the server is starting");
         return;
     }
     buf_init(&text, METRICS_MAX);
@@ -97,22 +97,22 @@ static void metrics_run(face_req *q)
     face_done(q);
 }
 
-static void openapi_run(face_req *q)
+static void openapi_run(request *q)
 {
     document_answer(q, &about.openapi, "application/json");
 }
 
-static void docs_run(face_req *q)
+static void docs_run(request *q)
 {
     document_answer(q, &about.docs, "text/html; charset=utf-8");
 }
 
-static const face_field status_fields[] = {
+static const form_field status_fields[] = {
     {.name = "status", .kind = FIELD_TEXT, .required = true, .text = "ok, or ready"},
     {.name = NULL},
 };
 
-static const face_schema schemas[] = {
+static const form_schema schemas[] = {
     {.name = "Status", .text = "The server answers.", .fields = status_fields},
     {.name = NULL},
 };

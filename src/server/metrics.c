@@ -105,7 +105,7 @@ static void add(cell *c, int64_t n)
     atomic_fetch_add_explicit(c, n, memory_order_relaxed);
 }
 
-static size_t route_index(const metrics *m, const face_req *q)
+static size_t route_index(const metrics *m, const request *q)
 {
     for (size_t i = 0; q->route && i < m->n_faces; i++)
         if (m->faces[i] == q->face)
@@ -113,7 +113,7 @@ static size_t route_index(const metrics *m, const face_req *q)
     return m->first[m->n_faces];
 }
 
-void metrics_request(metrics *m, const face_req *q, int64_t us)
+void metrics_request(metrics *m, const request *q, int64_t us)
 {
     cell *cells = own_copy(m) + route_index(m, q) * CELLS;
     int status = 0, bucket = 0;

@@ -28,7 +28,7 @@ static const page_file *file_find(const char *folder, const char *name)
     return NULL;
 }
 
-static page_coding coding_choose(face_req *q, const page_file *f)
+static page_coding coding_choose(request *q, const page_file *f)
 {
     const char *takes = q->header(q, "Accept-Encoding");
     if (f->as[PAGE_BROTLI].n && http_takes(takes, "br"))
@@ -38,48 +38,48 @@ static page_coding coding_choose(face_req *q, const page_file *f)
     return PAGE_PLAIN;
 }
 
-static void file_answer(face_req *q, const page_file *f, const char *keep)
+static void file_answer(request *q, const page_file *f, const char *keep)
 {
     static const char *const names[PAGE_CODINGS] = {"", "br", "gzip"};
     page_coding as = coding_choose(q, f);
-    face_add(q, "ETag", arena_printf(q->a, "\"%s%s\"", f->tag, names[as]));
-    face_add(q, "Cache-Control", keep);
-    face_add(q, "Cross-Origin-Resource-Policy", "same-origin");
+    request_add_header(q, "ETag", arena_printf(q->a, "\"%s%s\"", f->tag, names[as]));
+    request_add_header(q, "Cache-Control", keep);
+    request_add_header(q, "Cross-Origin-Resource-Policy", "same-origin");
     if (as != PAGE_PLAIN)
-        face_add(q, "Content-Encoding", names[as]);
+        request_add_header(q, "Content-Encoding", names[as]);
     if (f->as[PAGE_BROTLI].n || f->as[PAGE_GZIP].n)
-        face_add(q, "Vary", "Accept-Encoding");
+        request_add_header(q, "Vary", "Accept-Encoding");
     q->cacheable = true;
     q->type = f->type;
     buf_add(&q->out, page_bytes + f->as[as].at, f->as[as].n);
     face_done(q);
 }
 
-static void page_run(face_req *q)
+static void page_run(request *q)
 {
-    face_add(q, "Content-Security-Policy", PAGE_POLICY);
-    face_add(q, "Referrer-Policy", "same-origin");
-    face_add(q, "Cross-Origin-Opener-Policy", "same-origin");
-    face_add(q, "Permissions-Policy",
-             "camera=(), geolocation=(), microphone=(), payment=(), usb=()");
+    request_add_header(q, "Content-Security-Policy", PAGE_POLICY);
+    request_add_header(q, "Referrer-Policy", "same-origin");
+    request_add_header(q, "Cross-Origin-Opener-Policy", "same-origin");
+    request_add_header(q, "Permissions-Policy",
+                       "camera=(), geolocation=(), microphone=(), payment=(), usb=()");
     file_answer(q, file_find("", "index.html"), "no-cache");
 }
 
-static void file_run(face_req *q, const char *folder, const char *name, const char *keep)
+static void file_run(request *q, const char *folder, const char *name, const char *keep)
 {
     const page_file *f = file_find(folder, name);
     if (f)
         file_answer(q, f, keep);
     else
-        face_fail(q, 404, "not_found", NULL, "the page has no file of that name");
+        request_fail(q, 404, "not_found", NULL, "the page has no file of that name");
 }
 
-static void asset_run(face_req *q)
+static void asset_run(request *q)
 {
     file_run(q, "assets/", face_path(q, "file"), "public, max-age=31536000, immutable");
 }
 
-static void icon_run(face_req *q)
+static void icon_run(request *q)
 {
     file_run(q, "", "icon.svg", "public, max-age=86400");
 }

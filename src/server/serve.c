@@ -9,12 +9,18 @@
  */
 #include "server/server.h"
 
+#include "agent/agent.h"
+#include "identity/identity.h"
+#include "runtime/log.h"
+#include "server/request_log.h"
+#include "server/url_fetch.h"
+
 #include "base/memory.h"
 #include "base/util.h"
-#include "face/memory_grpc.h"
-#include "server/stream.h"
+#include "face/memory/grpc.h"
+#include "http/stream.h"
 #include "server/upkeep.h"
-#include "server/work.h"
+#include "http/work.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -40,7 +46,7 @@ typedef struct server {
     pool *pool;
     http *http;
     rpc_server *rpc;
-    bring *bring;
+    url_fetch *url_fetch;
     uint8_t link_key[32];
     buf_budget answers;
     face_host host;
@@ -126,22 +132,22 @@ static const char *host_agent_default(void *arg)
     return agents_find(((server *)arg)->agents, NULL)->name;
 }
 
-static void host_turn_run(void *arg, face_req *q, const face_turn_in *in, size_t n, bool many)
+static void host_turn_run(void *arg, request *q, const turn_request *in, size_t n, bool many)
 {
     turns_run(((server *)arg)->turns, q, in, n, many);
 }
 
-static void host_turn_join(void *arg, face_req *q, const char *session, const char *turn)
+static void host_turn_join(void *arg, request *q, const char *session, const char *turn)
 {
     turns_join(((server *)arg)->turns, q, session, turn);
 }
 
-static void host_turn_cancel(void *arg, face_req *q, const char *session, const char *turn)
+static void host_turn_cancel(void *arg, request *q, const char *session, const char *turn)
 {
     turns_cancel(((server *)arg)->turns, q, session, turn);
 }
 
-static void host_turn_answer(void *arg, face_req *q, const char *session, const char *turn,
+static void host_turn_answer(void *arg, request *q, const char *session, const char *turn,
                              const char *question, const char *answer)
 {
     turns_answer(((server *)arg)->turns, q, session, turn, question, answer);
@@ -159,7 +165,7 @@ static void host_turn_running(void *arg, const ramet_session *s, json_writer *w)
 
 static void host_fetch(void *arg, const ramet_fetch *f)
 {
-    bring_file(((server *)arg)->bring, f);
+    url_fetch_start(((server *)arg)->url_fetch, f);
 }
 
 /* Links that were signed by one node are good at all; with a file, until the server ends. */
@@ -176,7 +182,7 @@ static ramet_status link_key_make(server *s, ramet_error *err)
     return st;
 }
 
-static void host_events(void *arg, face_req *q, const ramet_events_in *filter, bool from_now)
+static void host_events(void *arg, request *q, const ramet_events_in *filter, bool from_now)
 {
     live_open(((server *)arg)->live, q, filter, from_now);
 }
@@ -203,35 +209,35 @@ static bool origin_listed(const char *list, const char *origin, bool *any)
 }
 
 /* Cookies go with the request only for an origin that is named: with * any page could use them. */
-static void cors_headers(const server *s, face_req *q, const char *methods)
+static void cors_headers(const server *s, request *q, const char *methods)
 {
     const char *origin = q->header(q, "Origin");
     bool any = false;
     if (!*s->cfg->cors)
         return;
-    face_add(q, "Vary", "Origin");
+    request_add_header(q, "Vary", "Origin");
     if (!origin || !origin_listed(s->cfg->cors, origin, &any))
         return;
-    face_add(q, "Access-Control-Allow-Origin", any ? "*" : arena_strdup(q->a, origin));
+    request_add_header(q, "Access-Control-Allow-Origin", any ? "*" : arena_strdup(q->a, origin));
     if (!any)
-        face_add(q, "Access-Control-Allow-Credentials", "true");
-    face_add(q, "Access-Control-Expose-Headers",
-             "ETag, Idempotency-Replayed, Location, X-Ramet-Position, X-Request-ID");
+        request_add_header(q, "Access-Control-Allow-Credentials", "true");
+    request_add_header(q, "Access-Control-Expose-Headers",
+                       "ETag, Idempotency-Replayed, Location, X-Ramet-Position, X-Request-ID");
     if (!methods || !q->header(q, "Access-Control-Request-Method"))
         return;
-    face_add(q, "Access-Control-Allow-Methods", methods);
-    face_add(q, "Access-Control-Allow-Headers",
-             "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, "
-             "Last-Event-ID, X-API-Key, X-Client-ID, X-Ramet-Position, X-Ramet-Share, "
-             "X-Request-ID, X-User-Id");
-    face_add(q, "Access-Control-Max-Age", "600");
+    request_add_header(q, "Access-Control-Allow-Methods", methods);
+    request_add_header(q, "Access-Control-Allow-Headers",
+                       "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, "
+                       "Last-Event-ID, X-API-Key, X-Client-ID, X-Ramet-Position, X-Ramet-Share, "
+                       "X-Request-ID, X-User-Id");
+    request_add_header(q, "Access-Control-Max-Age", "600");
 }
 
 /* ------------------------------------------------------------------ one request */
 
 /* Identifies the caller and checks what the request line and the header say, before a body is read.
  * On a thread of the pool, since it may read the store. */
-static bool request_admit(face_req *q, void *arg)
+static bool request_admit(request *q, void *arg)
 {
     server *s = arg;
     bool first = q->face->who == WHO_MEMORY; /* what is malformed is told to anybody there */
@@ -242,14 +248,14 @@ static bool request_admit(face_req *q, void *arg)
     return (first || face_check_query(q)) && face_check_role(q);
 }
 
-static void request_run(face_req *q, void *arg)
+static void request_run(request *q, void *arg)
 {
     if ((q->who.mode || request_admit(q, arg)) && face_check_body(q))
         face_run(q);
 }
 
 /* The first piece of an upload comes before request_run(), and calls of gRPC are admitted first. */
-static bool request_sink(face_req *q, const void *bytes, size_t n)
+static bool request_sink(request *q, const void *bytes, size_t n)
 {
     server *s = q->host->arg;
     if (!q->who.mode && !request_admit(q, s))
@@ -257,12 +263,12 @@ static bool request_sink(face_req *q, const void *bytes, size_t n)
     return q->route->sink(q, bytes, n);
 }
 
-static bool request_options(const server *s, face_req *q, face_found found, const char *allow)
+static bool request_options(const server *s, request *q, face_found found, const char *allow)
 {
     if (found == FACE_NO_PATH)
         return false;
     cors_headers(s, q, allow);
-    face_add(q, "Allow", allow);
+    request_add_header(q, "Allow", allow);
     q->status = 204;
     return true;
 }
@@ -275,7 +281,7 @@ static size_t body_limit(const server *s, const face_route *r)
     return r->body_max && r->body_max < most ? r->body_max : most;
 }
 
-static bool route(face_req *q, void *arg, http_target *to)
+static bool route(request *q, void *arg, http_target *to)
 {
     server *s = arg;
     const char *allow = NULL;
@@ -287,13 +293,13 @@ static bool route(face_req *q, void *arg, http_target *to)
         return false;
     cors_headers(s, q, NULL);
     if (found == FACE_NO_PATH) {
-        face_fail(q, 404, "not_found", NULL, "there is nothing at this path; /docs lists all");
+        request_fail(q, 404, "not_found", NULL, "there is nothing at this path; /docs lists all");
         return false;
     }
     if (found == FACE_NO_METHOD) {
-        face_add(q, "Allow", allow);
-        face_fail(q, 405, "method_not_allowed", NULL, "%s is not possible here, but %s", q->method,
-                  allow);
+        request_add_header(q, "Allow", allow);
+        request_fail(q, 405, "method_not_allowed", NULL, "%s is not possible here, but %s",
+                     q->method, allow);
         return false;
     }
     if (!auth_check_read(s->auth, q))
@@ -310,7 +316,7 @@ static bool route(face_req *q, void *arg, http_target *to)
     return true;
 }
 
-static void done(face_req *q, int64_t sent, void *arg)
+static void done(request *q, int64_t sent, void *arg)
 {
     server *s = arg;
     int64_t us = time_mono_us() - q->start_us;
@@ -564,7 +570,7 @@ static ramet_status parts_start(server *s, ramet_error *err)
     st = link_key_make(s, err);
     if (st != RAMET_OK)
         return st;
-    s->bring = bring_new(s->cfg, s->store);
+    s->url_fetch = url_fetch_new(s->cfg, s->store);
     s->host = (face_host){.store = s->store,
                           .version = RAMET_VERSION,
                           .agents = host_agents,
@@ -626,7 +632,7 @@ static void parts_end(server *s)
         _exit(EXIT_FAILURE);
     }
     pool_free(s->pool);
-    bring_free(s->bring);
+    url_fetch_free(s->url_fetch);
     turns_free(s->turns);
     agents_free(s->agents);
     if (s->live) {
@@ -644,6 +650,7 @@ ramet_status server_run(const server_config *cfg, ramet_error *err)
     if (st != RAMET_OK)
         return st;
     log_setup(cfg);
+    request_log_setup(cfg);
     descriptors_raise();
     signals_start(&s);
     st = store_open(&s, err);

@@ -9,7 +9,7 @@
 #include "server/upkeep.h"
 
 #include "base/util.h"
-#include "server/idle.h"
+#include "runtime/idle.h"
 
 #include <pthread.h>
 #include <stdio.h>

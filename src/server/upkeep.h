@@ -5,7 +5,10 @@
 #ifndef SERVER_UPKEEP_H
 #define SERVER_UPKEEP_H
 
-#include "server/server.h"
+#include "live/live.h"
+#include "runtime/config.h"
+#include "runtime/log.h"
+#include "server/metrics.h"
 
 typedef struct upkeep upkeep;
 

@@ -221,12 +221,12 @@ void q_end(db_stmt *q)
     q->e->end(q);
 }
 
-bool db_rehearse(db *d)
+bool db_prefetch(db *d)
 {
     return d->e->rehearse && d->e->rehearse(d);
 }
 
-bool db_rehearsed(db *d)
+bool db_prefetched(db *d)
 {
     return d->e->rehearsed(d);
 }

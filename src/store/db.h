@@ -6,7 +6,7 @@
  * place. What they truly differ in is behind a function here, so that core knows neither.
  *
  * A `db` is one connection and belongs to one thread at a time. Statements are
- * named (store/sql.h), prepared on first use and kept.
+ * named (store/sql/sql.h), prepared on first use and kept.
  *
  * Errors are sticky: the first failure of a statement is kept in the connection,
  * later statements do nothing, and db_status() tells it. So a caller runs what
@@ -19,7 +19,7 @@
 
 #include "ramet.h"
 #include "base/arena.h"
-#include "store/sql.h"
+#include "store/sql/sql.h"
 
 typedef struct db db;
 typedef struct db_stmt db_stmt;
@@ -134,13 +134,13 @@ void q_hold(db_stmt *q);
 /* Ends the use before the last row. */
 void q_end(db_stmt *q);
 /* Where each read is a round trip, what is going to be read for many things can be asked for at
- * once. False: there is nothing to gain. True: until db_rehearsed() a statement whose answer is not
- * known gives no row for now, and is asked for. So whoever makes an answer out of many reads makes
- * it once for nothing, clears the failures that come of that (db_clear()), and keeps nothing of it;
- * and again, as long as db_rehearsed() says that something new was asked for. Then it is made in
- * earnest; db_performed() forgets what was read for it. Only in a read. */
-bool db_rehearse(db *d);
-bool db_rehearsed(db *d);
+ * once. False: there is nothing to gain. True: until db_prefetched() a statement whose answer is
+ * not known gives no row for now, and is asked for. So whoever makes an answer out of many reads
+ * makes it once for nothing, clears the failures that come of that (db_clear()), and keeps nothing
+ * of it; and again, as long as db_prefetched() says that something new was asked for. Then it is
+ * made in earnest; db_performed() forgets what was read for it. Only in a read. */
+bool db_prefetch(db *d);
+bool db_prefetched(db *d);
 void db_performed(db *d);
 /* Columns count from 0. NULL is 0 and NULL. The bytes live until the next q_ call on it. */
 int64_t q_col_int(db_stmt *q, int n);
@@ -156,7 +156,8 @@ const char *q_keep_text(db_stmt *q, int n, arena *a);
 int64_t q_col_range(db_stmt *q, int n, int64_t low, int64_t high, const char *what);
 const char *q_need_text(db_stmt *q, int n, arena *a, const char *what); /* must not be NULL */
 
-/* A script of the schema; store/schema.c tells the marks that stand for the engine's own words. */
+/* A script of the schema; store/sql/schema.c tells the marks that stand for the engine's own words.
+ */
 ramet_status db_script(db *d, const char *sql);
 /* One integer or text from a statement given as text (pragmas of the driver, tests of the plan). */
 int64_t db_one(db *d, const char *sql);

@@ -2,9 +2,9 @@
  *
  * store/store.h: the kind of store that a place is of, and the way to it.
  */
-#include "store/store_own.h"
+#include "store/store_internal.h"
 
-#include "store/postgres.h"
+#include "store/postgres/postgres.h"
 
 #include <stdio.h>
 #include <stdlib.h>

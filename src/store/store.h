@@ -2,7 +2,7 @@
  *
  * store.h: one open store: its writer, its readers, its health.
  *
- * A FILE (SQLite, store_file.c)
+ * A FILE (SQLite, store/sqlite/file_store.c)
  *
  * WRITER  Writes are grouped. A thread that wants to write queues its operation;
  *         the first one that finds nobody writing becomes the leader, takes all
@@ -20,7 +20,7 @@
  * READERS A pool of connections; each read sees one snapshot and never waits for
  *         the writer.
  *
- * A DATABASE (PostgreSQL, store_pool.c)
+ * A DATABASE (PostgreSQL, store/postgres/pool_store.c)
  *
  * One pool of connections for reads and writes. Each operation is a transaction of its own, many
  * at once; what comes in the way of another is run again. A lost connection fails the operation

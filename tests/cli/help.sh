@@ -65,7 +65,6 @@ Take care of the store
   reindex      Make the search index anew
   token        Make, list and revoke the API keys of a server
   schema       Print the statements that make the tables of a store
-  bench        Measure the speed of this build on this machine
 
 About
   help         Show this overview, or the help of a command
@@ -156,7 +155,7 @@ END
 
 commands=$("$RAMET" help | sed -n '/^Start/,/^Options/s/^  \([a-z]*\) .*/\1/p')
 for verb in new append log show list tree fork rewind undo redo branches switch diff search tag usage state members rm \
-    restore fsck gc backup copy stat bench; do
+    restore fsck gc backup copy stat; do
     has "help: tells $verb" " $(echo "$commands" | tr '\n' ' ') " " $verb "
 done
 missing=''

@@ -28,7 +28,7 @@
 
 #define SCHEMA "fault_lost_writes"
 #define APPLICATION "ramet_lost_writes"
-#define GUARD_FAILED "22012" /* the SQLSTATE of a failed guard (postgres_batch.c) */
+#define GUARD_FAILED "22012" /* the SQLSTATE of a failed guard (store/postgres/batch.c) */
 
 enum {
     WRITERS = 32,

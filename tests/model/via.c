@@ -5,7 +5,8 @@
 #ifdef OVER_HTTP
 
 #include "client/client.h"
-#include "server/http.h"
+#include "face/kit/face.h"
+#include "http/http.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ via_call *via_home(ramet_call *c);
 
 static const face *const faces[] = {&face_native};
 
-static void run(face_req *q, void *arg)
+static void run(request *q, void *arg)
 {
     (void)arg;
     if (face_check_body(q))
@@ -56,25 +57,25 @@ static void run(face_req *q, void *arg)
 }
 
 /* Whoever asks is who he says: identity has tests of its own. */
-static bool route(face_req *q, void *arg, http_target *to)
+static bool route(request *q, void *arg, http_target *to)
 {
     via_store *v = arg;
     const char *allow;
     q->host = &v->host;
     if (face_find(faces, 1, q, &allow) != FACE_FOUND) {
-        face_fail(q, 404, "not_found", NULL, "there is no %s", q->path);
+        request_fail(q, 404, "not_found", NULL, "there is no %s", q->path);
         return false;
     }
-    q->who = (face_who){.user = q->header(q, "X-User-Id"),
-                        .client = q->header(q, "X-Client-ID"),
-                        .roles = "",
-                        .mode = "local"};
+    q->who = (request_caller){.user = q->header(q, "X-User-Id"),
+                              .client = q->header(q, "X-Client-ID"),
+                              .roles = "",
+                              .mode = "local"};
     to->run = run;
     to->body_max = (size_t)64 << 20;
     return face_check_query(q);
 }
 
-static void done(face_req *q, int64_t sent, void *arg)
+static void done(request *q, int64_t sent, void *arg)
 {
     (void)sent;
     (void)arg;

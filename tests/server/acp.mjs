@@ -883,7 +883,7 @@ test('it adds less than a millisecond a message, and its memory stays flat', asy
     times.push(Number(process.hrtime.bigint() - began) / 1e6);
   }
   times.sort((a, b) => a - b);
-  assert.ok(times[500] < slow, `${times[500]} ms, the agent's part included`); // `ramet bench` has the p99
+  assert.ok(times[500] < slow, `${times[500]} ms, the agent's part included`); // `make bench` has the p99
   assert.equal((await json(['show', s, '--db', e.db])).head.length, 11011);
   console.log(`# there and back, the agent's part included: p50 ${times[500].toFixed(2)} ms, p99 ${times[990].toFixed(2)} ms`);
   await e.end();

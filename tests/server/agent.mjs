@@ -513,7 +513,7 @@ test('docs/agents.md names every setting with its default, every command, every 
     const rows = table.split('\n').map((row) => row.split('|').map((cell) => cell.trim().replaceAll('`', '')));
     assert.deepEqual(Object.fromEntries(rows.map(([, name, value]) => [name, value])), settings);
   }
-  const source = readFileSync(new URL('../../src/agent/echo.c', import.meta.url), 'utf8');
+  const source = readFileSync(new URL('../../src/agent/echo/echo.c', import.meta.url), 'utf8');
   const commands = [...source.matchAll(/\{"(\/\w+)", command_/g)].map(([, name]) => name);
   assert.ok(commands.length >= 10);
   for (const name of commands) assert.match(page, new RegExp(`\n\\| \`${name}[ \`]`), name);

@@ -4,7 +4,7 @@
  * its parent), and how it reads a stream, whole, in pieces and damaged. tests/server/agent.mjs runs
  * the agents against a provider.
  */
-#include "agent/openai.h"
+#include "agent/openai/openai.h"
 #include "base/util.h"
 
 #include <criterion/criterion.h>

@@ -4,7 +4,7 @@
  */
 #include "attach.h"
 
-#include "core/attachment.h"
+#include "core/attachment/attachment.h"
 
 #include <fcntl.h>
 #include <stdio.h>

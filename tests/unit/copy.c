@@ -3,7 +3,7 @@
  * copy.c: a store copied row by row to another: all of it, again, stopped, refused, verified.
  */
 #include "attach.h"
-#include "core/copy.h"
+#include "core/upkeep/copy.h"
 #include "shim.h"
 #include "turn.h"
 

@@ -8,7 +8,7 @@
  */
 #include "../lib/scratch_db.h"
 #include "help.h"
-#include "store/group_commit.h"
+#include "store/postgres/group_commit.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The rules for frames of HTTP/2 (server/http2_frames.c), by literal bytes: what comes in pieces is
+ * The rules for frames of HTTP/2 (grpc/http2_frames.c), by literal bytes: what comes in pieces is
  * seen as what comes at once, and shares are given back.
  */
 #include "help.h"
 
-#include "server/http2_own.h"
+#include "grpc/http2_internal.h"
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * The grammar of requests: the same result wherever the bytes are cut, and never past them.
  */
-#include "server/http_parse.h"
+#include "http/parse.h"
 
 #include "base/buf.h"
 

@@ -4,7 +4,8 @@
  */
 #include "help.h"
 
-#include "server/auth.h"
+#include "face/kit/face.h"
+#include "identity/auth.h"
 
 #include <stdlib.h>
 
@@ -12,14 +13,14 @@ static struct {
     auth *a;
     server_config cfg;
     arena *mem;
-    face_req q;
-    face_pair headers[8], query[8];
+    request q;
+    request_pair headers[8], query[8];
 } W;
 
-static const char *header_get(face_req *q, const char *name)
+static const char *header_get(request *q, const char *name)
 {
     (void)q;
-    for (face_pair *h = W.headers; h->name; h++)
+    for (request_pair *h = W.headers; h->name; h++)
         if (strcasecmp(h->name, name) == 0)
             return h->value;
     return NULL;
@@ -51,17 +52,17 @@ static const char *who(face_who_kind kind, const char *bearer, const char *query
 {
     static const face faces[] = {{.who = WHO_NATIVE}, {.who = WHO_KAGENT}, {.who = WHO_MEMORY}};
     size_t n = 0;
-    W.q = (face_req){.face = &faces[kind], .a = W.mem, .header = header_get, .query = W.query};
+    W.q = (request){.face = &faces[kind], .a = W.mem, .header = header_get, .query = W.query};
     buf_init(&W.q.out, 4096);
     memset(W.headers, 0, sizeof W.headers);
     if (bearer)
-        W.headers[n++] = (face_pair){"Authorization", arena_printf(W.mem, "Bearer %s", bearer)};
+        W.headers[n++] = (request_pair){"Authorization", arena_printf(W.mem, "Bearer %s", bearer)};
     if (header)
-        W.headers[n++] = (face_pair){"X-User-Id", header};
+        W.headers[n++] = (request_pair){"X-User-Id", header};
     if (key)
-        W.headers[n++] = (face_pair){"X-API-Key", key};
+        W.headers[n++] = (request_pair){"X-API-Key", key};
     if (query)
-        W.query[W.q.n_query++] = (face_pair){"user_id", query};
+        W.query[W.q.n_query++] = (request_pair){"user_id", query};
     const char *said = auth_identify(W.a, &W.q) ? arena_strdup(W.mem, W.q.who.user)
                                                 : arena_printf(W.mem, "%d", W.q.status);
     buf_release(&W.q.out);

@@ -3,7 +3,7 @@
  * jwt.c: tokens of an issuer: only what was signed by its keys is believed, and no rubbish does
  * harm.
  */
-#include "server/jwt.h"
+#include "identity/jwt.h"
 
 #include <criterion/criterion.h>
 #include <openssl/bn.h>

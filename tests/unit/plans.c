@@ -4,17 +4,17 @@
  * A store makes generic plans, and keeps each as long as its connection; the first plans of a
  * server are made while the tables are empty and have never been analyzed.
  *
- * Each statement of store/sql.h is planned on an empty store, on a small one, on a small one that
- * was analyzed, on a large one and on a large one that was analyzed, by connections of the store's
- * own. The plan is then executed on the large store, and counted is what it touches: rows that
- * scans return and filters remove, and buffers. A statement is either a lookup, which touches few
- * of them, or stands in the list of walks (plans_list.h). One that is in neither list fails.
+ * Each statement of store/sql/sql.h is planned on an empty store, on a small one, on a small one
+ * that was analyzed, on a large one and on a large one that was analyzed, by connections of the
+ * store's own. The plan is then executed on the large store, and counted is what it touches: rows
+ * that scans return and filters remove, and buffers. A statement is either a lookup, which touches
+ * few of them, or stands in the list of walks (plans_list.h). One that is in neither list fails.
  */
 #include "../lib/scratch_db.h"
 #include "plans_fill.h"
 #include "plans_list.h"
-#include "store/postgres.h"
-#include "store/postgres_sql.h"
+#include "store/postgres/postgres.h"
+#include "store/sql/postgres_sql.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ typedef struct plan_case {
     const char *name, *values;
 } plan_case;
 
-/* Statements that are not in store/sql.h, found by a part of their text. */
+/* Statements that are not in store/sql/sql.h, found by a part of their text. */
 typedef struct other_case {
     const char *name, *part, *types, *values;
 } other_case;

@@ -407,7 +407,7 @@
     X(fts_doc_add) X(fts_doc_del) X(fts_given_add) X(fts_given_get) X(fts_given_del)               \
     X(fts_clear_doc) X(fts_clear_given) X(fts_clear_owner) X(fts_owner_add) X(fts_owner_get)
 
-/* Statements that are put together elsewhere: one operation or many in one (postgres_batch.c), and
+/* Statements that are put together elsewhere: one operation or many in one (store/postgres/batch.c), and
  * the numbering of events. Name, a part of the text that no other has, types, values. */
 #define OTHERS                                                                                     \
     {"whole_append", "UPDATE branch b SET len=$5",                                                 \

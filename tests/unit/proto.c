@@ -3,7 +3,7 @@
  * proto.c: messages of protobuf as JSON and back: values are what they were, and no rubbish does
  * harm.
  */
-#include "face/proto.h"
+#include "form/proto/proto.h"
 
 #include "base/util.h"
 

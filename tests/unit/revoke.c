@@ -467,7 +467,7 @@ Test(revoke, an_answer_too_many_is_not_dropped, .init = NULL, .fini = NULL, .sig
 {
     int at[5];
     answer_list list = {0};
-    cx x = {.answers = &list};
+    txn x = {.answers = &list};
     for (int i = 0; i < 5; i++)
         ANSWER(&x, &at[i]);
 }

@@ -4,7 +4,7 @@
  * And the plans: no statement of the store walks a table that it should look up in.
  */
 #include "../lib/scratch_db.h"
-#include "store/schema.h"
+#include "store/sql/schema.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>

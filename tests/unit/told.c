@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lines on their way to those who watch (server/live_told.h).
+ * Lines on their way to those who watch (live/ephemeral_queue.h).
  */
-#include "server/live_told.h"
+#include "live/ephemeral_queue.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool tell(told_queue *q, int64_t after, const char *json)
+static bool tell(ephemeral_queue *q, int64_t after, const char *json)
 {
-    return told_put(q, told_new(after, "s", "t", "turn.delta", json, strlen(json)));
+    return ephemeral_put(q, ephemeral_new(after, "s", "t", "turn.delta", json, strlen(json)));
 }
 
 static void is(told *list, const char *want)
@@ -23,46 +23,46 @@ static void is(told *list, const char *want)
 
 Test(told, lines_of_several_nodes_stand_in_the_order_of_events)
 {
-    told_queue q = {0};
+    ephemeral_queue q = {0};
     told *list = NULL;
-    told_queue_init(&q);
+    ephemeral_queue_init(&q);
     cr_assert(tell(&q, 5, "e"));
     cr_assert_not(tell(&q, 3, "a"));
     tell(&q, 5, "f");
     tell(&q, 4, "d");
     tell(&q, 3, "b");
-    told_take(&q, &list);
+    ephemeral_take(&q, &list);
     is(list, "abdef");
     cr_assert(tell(&q, 3, "c"), "nothing waits any more");
     tell(&q, 9, "g");
-    told_take(&q, &list);
+    ephemeral_take(&q, &list);
     is(list, "abcdefg");
-    told_take(&q, &list);
+    ephemeral_take(&q, &list);
     is(list, "abcdefg");
-    told_free(&list);
+    ephemeral_free(&list);
     tell(&q, 1, "left");
-    told_queue_free(&q);
+    ephemeral_queue_free(&q);
 }
 
 Test(told, words_have_a_bound_and_the_rest_a_greater_one)
 {
     enum { MIB = 1 << 20 };
-    told_queue q = {0};
+    ephemeral_queue q = {0};
     told *list = NULL;
     char *text = calloc(1, MIB + 1);
     int words = 0, rest = 0;
     memset(text, 'x', MIB);
-    told_queue_init(&q);
+    ephemeral_queue_init(&q);
     for (int i = 0; i < 40; i++)
         tell(&q, i, text);
     for (int i = 0; i < 40; i++)
-        told_put(&q, told_new(0, "s", "t", "turn.done", text, MIB));
-    told_take(&q, &list);
+        ephemeral_put(&q, ephemeral_new(0, "s", "t", "turn.done", text, MIB));
+    ephemeral_take(&q, &list);
     for (const told *t = list; t; t = t->next)
         *(t->words ? &words : &rest) += 1;
     cr_assert_eq(words, 15, "%d", words);
     cr_assert_eq(rest, 16, "%d", rest);
-    told_free(&list);
-    told_queue_free(&q);
+    ephemeral_free(&list);
+    ephemeral_queue_free(&q);
     free(text);
 }

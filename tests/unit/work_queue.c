@@ -2,7 +2,7 @@
  *
  * The order in which requests of several clients get a thread.
  */
-#include "server/pool.h"
+#include "runtime/pool.h"
 
 #include <criterion/criterion.h>
 

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * a2a.c: a remote agent that speaks A2A, 0.3 or 1.0: its settings, its card, and the rounds of a
+ * turn. What is said to it is agent/a2a/request.c's, what comes back agent/a2a/answer.c's.
+ *
+ * Credentials go to the origin of `url` alone: a card that names another one is not followed there.
+ */
+#include "agent/a2a/a2a.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { CARD_BYTES = 1 << 20, CARD_FRESH_S = 300, CANCEL_MS = 2000, POLL_MS = 500 };
+
+static const agent_setting settings[] = {
+    {"url", NULL, "base of the agent: its card is under it, at .well-known/agent-card.json", false},
+    {"version", "auto", "of the protocol: auto (as its card says), 0.3, 1.0", false},
+    {"key", "", "sent as a bearer token; $NAME takes it from the environment", true},
+    {"user", "off", "tell it who asks, as X-User-Id: on, off", false},
+    {"history", "context",
+     "how it knows what was said: context (it remembers each context), reads-back (it reads the "
+     "session from this server, as kagent's agents do), every-turn (it does not: it is told)",
+     false},
+    {"transcript_kb", "256", "most of what was said that a new context is told", false},
+    {"stream", "on", "ask for a stream: on, off", false},
+    {"connect_s", "10", "seconds to connect", false},
+    {"first_byte_s", "120", "seconds until the first byte of the answer", false},
+    {"idle_s", "120", "seconds between bytes", false},
+    {"timeout_s", "900", "seconds for the whole turn", false},
+    {"retries", "2", "tries after the first, when no connection could be made", false},
+    {"backoff_ms", "500", "wait before the first of them; it doubles", false},
+    {NULL, NULL, NULL, false}};
+
+typedef struct a2a {
+    arena *a;
+    a2a_settings set;
+    pthread_mutex_t lock; /* of the card */
+    char *card_url;       /* NULL: none was read */
+    bool card_v1, card_stream;
+    int64_t card_at; /* time_mono_us() */
+} a2a;
+
+/* ------------------------------------------------------------------ settings */
+
+static bool wrong(char *message, const char *setting, const char *value, const char *must)
+{
+    snprintf(message, AGENT_MESSAGE, "%s is '%.80s'; it must be %s", setting, value, must);
+    return false;
+}
+
+static bool span_read(const agent *a, const char *setting, int64_t *ms, char *message)
+{
+    char *end = NULL;
+    const char *value = agent_get(a, setting);
+    double v = strspn(value, "0123456789.") == strlen(value) ? strtod(value, &end) : -1;
+    if (!end || *end || v < 0.001 || v > 86400)
+        return wrong(message, setting, value, "a number of seconds from 0.001 to 86400");
+    *ms = (int64_t)(v * 1000);
+    return true;
+}
+
+/* Length of scheme://host:port; 0: it is no such URL. */
+static size_t origin_length(const char *url)
+{
+    size_t skip = strncasecmp(url, "https://", 8) == 0  ? 8
+                  : strncasecmp(url, "http://", 7) == 0 ? 7
+                                                        : 0;
+    size_t host = skip ? strcspn(url + skip, "/?#") : 0;
+    return host && !memchr(url + skip, '@', host) ? skip + host : 0;
+}
+
+static bool url_plain(const char *url)
+{
+    for (const char *s = url; *s; s++)
+        if (*s <= ' ' || *s > '~' || *s == '#')
+            return false;
+    return strlen(url) < 2000 && origin_length(url);
+}
+
+/* One of two words. */
+static bool word_read(const agent *a, const char *setting, const char *yes, const char *no,
+                      bool *out, char *message)
+{
+    const char *value = agent_get(a, setting);
+    char must[64];
+    *out = strcmp(value, yes) == 0;
+    snprintf(must, sizeof must, "%s or %s", yes, no);
+    return *out || strcmp(value, no) == 0 ? true : wrong(message, setting, value, must);
+}
+
+static bool words_read(const agent *a, a2a_settings *o, char *message)
+{
+    const char *history = agent_get(a, "history"), *version = agent_get(a, "version");
+    static const char *const memories[] = {"context", "reads-back", "every-turn"};
+    size_t i = 0;
+    while (i < 3 && strcmp(memories[i], history) != 0)
+        i++;
+    if (i == 3)
+        return wrong(message, "history", history, "context, reads-back or every-turn");
+    o->memory = (a2a_memory)i;
+    o->v1 = strcmp(version, "1.0") == 0;
+    o->fixed = o->v1 || strcmp(version, "0.3") == 0;
+    if (!o->fixed && strcmp(version, "auto") != 0)
+        return wrong(message, "version", version, "auto, 0.3 or 1.0");
+    return word_read(a, "stream", "on", "off", &o->stream, message) &&
+           word_read(a, "user", "on", "off", &o->user, message);
+}
+
+static bool settings_read(const agent *a, a2a *own, char *message)
+{
+    a2a_settings *o = &own->set;
+    o->name = a->name;
+    o->url = agent_get(a, "url");
+    o->key = agent_get(a, "key");
+    if (!url_plain(o->url) || strchr(o->url, '?'))
+        return wrong(message, "url", o->url, "http(s)://HOST/PATH, without a query");
+    for (const char *s = o->key; *s; s++)
+        if (*s <= ' ' || *s > '~') {
+            snprintf(message, AGENT_MESSAGE, "key holds a character that no key can have");
+            return false;
+        }
+    return words_read(a, o, message) && span_read(a, "connect_s", &o->limits.connect_ms, message) &&
+           span_read(a, "first_byte_s", &o->limits.first_byte_ms, message) &&
+           span_read(a, "idle_s", &o->limits.idle_ms, message) &&
+           span_read(a, "timeout_s", &o->limits.total_ms, message) &&
+           agent_number(a, "transcript_kb", 1, 16384, &o->transcript, message) &&
+           agent_number(a, "retries", 0, 10, &o->retries, message) &&
+           agent_number(a, "backoff_ms", 1, 10000, &o->backoff_ms, message);
+}
+
+static bool a2a_open(agent *a, char *message)
+{
+    arena *mem = arena_new();
+    a2a *own = arena_alloc(mem, sizeof *own);
+    own->a = mem;
+    if (!settings_read(a, own, message)) {
+        arena_free(mem);
+        return false;
+    }
+    own->set.transcript <<= 10;
+    pthread_mutex_init(&own->lock, NULL);
+    wire_open();
+    a->own = own;
+    return true;
+}
+
+static void a2a_close(agent *a)
+{
+    a2a *own = a->own;
+    free(own->card_url);
+    pthread_mutex_destroy(&own->lock);
+    wire_close();
+    arena_free(own->a);
+}
+
+/* ------------------------------------------------------------------ a turn */
+
+typedef struct talk {
+    a2a *own;
+    const a2a_settings *set;
+    const agent_turn *turn;
+    const agent_sink *s;
+    arena *a;
+    a2a_remote remote;
+    a2a_place place;
+    a2a_answer answer;
+    int64_t deadline;
+    int calls; /* JSON-RPC ids */
+} talk;
+
+static size_t headers_fill(const talk *t, bool v1, const char *accept, const char **out)
+{
+    size_t n = 0;
+    out[n++] = "Content-Type: application/json";
+    out[n++] = arena_printf(t->a, "Accept: %s", accept);
+    if (v1)
+        out[n++] = "A2A-Version: 1.0";
+    if (*t->set->key)
+        out[n++] = arena_printf(t->a, "Authorization: Bearer %s", t->set->key);
+    const char *user = t->turn->user;
+    if (t->set->user && user && !strpbrk(user, "\r\n"))
+        out[n++] = arena_printf(t->a, "X-User-Id: %s", user);
+    return n;
+}
+
+/* ---- the card */
+
+static bool card_piece(void *arg, const char *type, const char *p, size_t n)
+{
+    buf *to = arg;
+    (void)type;
+    buf_add(to, p, n);
+    return !to->over;
+}
+
+static bool same_origin(const char *a, const char *b)
+{
+    size_t n = origin_length(a);
+    return n && n == origin_length(b) && strncasecmp(a, b, n) == 0;
+}
+
+/* The newest interface for JSON-RPC that we speak; else the members of a 0.3 card. */
+static void card_interface(talk *t, const json_doc *d, const char **url, bool *v1)
+{
+    const json_node *root = &d->nodes[0], *list = json_get(d, root, "supportedInterfaces");
+    *url = json_text(t->a, d, json_get(d, root, "url"));
+    *v1 = false;
+    for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v)) {
+        const char *binding = json_text(t->a, d, json_get(d, v, "protocolBinding"));
+        const char *version = json_text(t->a, d, json_get(d, v, "protocolVersion"));
+        if (!binding || !version || strcasecmp(binding, "JSONRPC") != 0)
+            continue;
+        bool one = strncmp(version, "1.", 2) == 0;
+        if (one ? *v1 : *v1 || strncmp(version, "0.3", 3) != 0)
+            continue;
+        *url = json_text(t->a, d, json_get(d, v, "url"));
+        *v1 = one;
+    }
+}
+
+static bool card_read(talk *t, const buf *text, agent_result *out)
+{
+    json_doc d;
+    const char *url;
+    bool v1;
+    if (!json_parse(t->a, text->p, text->n, 0, &d, NULL) || !json_is(&d.nodes[0], JSON_OBJECT)) {
+        agent_fail(out, "the agent's card is no JSON object");
+        return false;
+    }
+    card_interface(t, &d, &url, &v1);
+    const json_node *can = json_get(&d, json_get(&d, &d.nodes[0], "capabilities"), "streaming");
+    bool there = url && url_plain(url) && same_origin(url, t->set->url);
+    pthread_mutex_lock(&t->own->lock);
+    free(t->own->card_url);
+    t->own->card_url = xstrdup(there ? url : t->set->url);
+    t->own->card_v1 = v1;
+    t->own->card_stream = json_is(can, JSON_TRUE);
+    t->own->card_at = time_mono_us();
+    pthread_mutex_unlock(&t->own->lock);
+    return true;
+}
+
+static bool card_known(talk *t)
+{
+    a2a *own = t->own;
+    pthread_mutex_lock(&own->lock);
+    bool fresh = own->card_url && time_mono_us() - own->card_at < CARD_FRESH_S * INT64_C(1000000);
+    if (fresh)
+        t->remote = (a2a_remote){.url = arena_strdup(t->a, own->card_url),
+                                 .v1 = own->card_v1,
+                                 .stream = own->card_stream && t->set->stream};
+    pthread_mutex_unlock(&own->lock);
+    return fresh;
+}
+
+/* Waits before the next try; false: there is none. */
+static bool again(const talk *t, int64_t attempt, const wire_out *got)
+{
+    return got->unsent && !got->cancelled && attempt < t->set->retries &&
+           agent_sleep(t->s, t->set->backoff_ms << attempt);
+}
+
+static bool exchange_failed(const talk *t, const wire_out *got, agent_result *out)
+{
+    if (got->cancelled || t->s->cancelled(t->s->arg))
+        *out = (agent_result){.end = AGENT_CANCELLED};
+    else if (!got->status)
+        agent_fail(out, "the agent cannot be reached: %s", got->why);
+    else
+        agent_fail(out, "the agent answered %ld%s%.200s", got->status, got->error.n ? ": " : "",
+                   got->error.p);
+    return false;
+}
+
+static bool card_fetch(talk *t, agent_result *out)
+{
+    const char *headers[6], *base = t->set->url;
+    size_t n = strlen(base);
+    buf text;
+    wire_out got;
+    wire_in in = {.url = arena_printf(t->a, "%s%s.well-known/agent-card.json", base,
+                                      base[n - 1] == '/' ? "" : "/"),
+                  .headers = headers,
+                  .n_headers = headers_fill(t, false, "application/json", headers),
+                  .limits = &t->set->limits,
+                  .deadline = t->deadline,
+                  .s = t->s,
+                  .piece = card_piece,
+                  .arg = &text};
+    for (int64_t attempt = 0;; attempt++) {
+        buf_init(&text, CARD_BYTES);
+        wire_run(&in, &got);
+        bool fine = wire_fine(&got) && !*got.why && !got.cancelled;
+        bool more = !fine && again(t, attempt, &got);
+        bool read = fine ? card_read(t, &text, out) : more ? false : exchange_failed(t, &got, out);
+        buf_release(&text);
+        wire_release(&got);
+        if (!more)
+            return read && card_known(t);
+    }
+}
+
+static bool remote_find(talk *t, agent_result *out)
+{
+    if (t->set->fixed) {
+        t->remote = (a2a_remote){.url = t->set->url, .v1 = t->set->v1, .stream = t->set->stream};
+        return true;
+    }
+    return card_known(t) || card_fetch(t, out);
+}
+
+/* ---- calls */
+
+static bool answer_piece(void *arg, const char *type, const char *p, size_t n)
+{
+    return a2a_answer_add(arg, type, p, n);
+}
+
+static const char *call_body(talk *t, const char *method, const char *params)
+{
+    return arena_printf(t->a, "{\"jsonrpc\":\"2.0\",\"id\":\"%d\",\"method\":\"%s\",\"params\":%s}",
+                        ++t->calls, method, params);
+}
+
+/* One call; what comes goes through the answer. False: *out is filled. */
+static bool call_run(talk *t, const char *method, const char *params, bool stream,
+                     agent_result *out)
+{
+    const char *headers[6], *body = call_body(t, method, params);
+    const char *accept = stream ? "text/event-stream" : "application/json";
+    wire_in in = {.url = t->remote.url,
+                  .headers = headers,
+                  .n_headers = headers_fill(t, t->remote.v1, accept, headers),
+                  .body = body,
+                  .n = strlen(body),
+                  .limits = &t->set->limits,
+                  .deadline = t->deadline,
+                  .s = t->s,
+                  .piece = answer_piece,
+                  .arg = &t->answer};
+    for (int64_t attempt = 0;; attempt++) {
+        wire_out got;
+        a2a_answer_next(&t->answer);
+        wire_run(&in, &got);
+        bool fine = wire_fine(&got) && !got.cancelled;
+        if (fine && !*got.why)
+            a2a_answer_end(&t->answer);
+        bool more = !fine && again(t, attempt, &got);
+        if (!fine && !more)
+            exchange_failed(t, &got, out);
+        if (fine && *got.why)
+            snprintf(t->answer.reason, A2A_REASON, "%s", got.why);
+        wire_release(&got);
+        if (!more)
+            return fine;
+    }
+}
+
+static const char *task_params(talk *t)
+{
+    buf b;
+    json_writer w;
+    buf_init(&b, 64 << 10);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    jw_kstr(&w, "id", t->answer.task);
+    jw_end_object(&w);
+    return buf_keep(&b, t->a);
+}
+
+static const char *send_params(talk *t, const char *message)
+{
+    return arena_printf(t->a, "{\"message\":%s,\"configuration\":{%s}}", message,
+                        t->remote.v1 ? "" : "\"blocking\":true");
+}
+
+/* Nobody waits for this one: it is sent after the turn was cancelled. */
+static void remote_cancel(talk *t)
+{
+    const char *headers[6];
+    const char *body = call_body(t, t->remote.v1 ? "CancelTask" : "tasks/cancel", task_params(t));
+    buf text;
+    wire_out got;
+    buf_init(&text, CARD_BYTES);
+    wire_in in = {.url = t->remote.url,
+                  .headers = headers,
+                  .n_headers = headers_fill(t, t->remote.v1, "application/json", headers),
+                  .body = body,
+                  .n = strlen(body),
+                  .limits = &t->set->limits,
+                  .deadline = time_mono_us() + CANCEL_MS * 1000,
+                  .piece = card_piece,
+                  .arg = &text};
+    wire_run(&in, &got);
+    wire_release(&got);
+    buf_release(&text);
+}
+
+/* ---- rounds */
+
+/* The answer to a question, as a message of the same task. */
+static const char *answer_message(talk *t, const char *answer)
+{
+    buf b;
+    json_writer w;
+    char id[UUID_TEXT];
+    bool v1 = t->remote.v1;
+    buf_init(&b, A2A_REQUEST_BYTES);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    if (!v1)
+        jw_kstr(&w, "kind", "message");
+    jw_kstr(&w, "messageId", uuid7(time_now_us(), id));
+    jw_kstr(&w, "role", v1 ? "ROLE_USER" : "user");
+    jw_kstr(&w, "taskId", t->answer.task);
+    if (t->answer.context)
+        jw_kstr(&w, "contextId", t->answer.context);
+    jw_key(&w, "parts");
+    jw_array(&w);
+    if (t->answer.confirm)
+        jw_raw(&w, arena_printf(t->a, "{%s\"data\":{\"decision_type\":\"%s\"}}",
+                                v1 ? "" : "\"kind\":\"data\",",
+                                strcmp(answer, "approve") == 0 ? "approve" : "reject"));
+    jw_object(&w);
+    if (!v1)
+        jw_kstr(&w, "kind", "text");
+    jw_kstr(&w, "text", answer);
+    jw_end_object(&w);
+    jw_end_array(&w);
+    jw_end_object(&w);
+    return buf_keep(&b, t->a);
+}
+
+/* NULL: the turn was cancelled. */
+static const char *question_ask(talk *t)
+{
+    static const char options[] = "[{\"id\":\"approve\",\"name\":\"Approve\"},"
+                                  "{\"id\":\"reject\",\"name\":\"Reject\"}]";
+    char id[AGENT_CALL_ID];
+    const char *answer = NULL;
+    bool confirm = t->answer.confirm;
+    agent_question q = {agent_call_id(id), confirm ? "permission" : "input", t->answer.question,
+                        confirm ? options : NULL};
+    int64_t asked = time_mono_us();
+    if (!t->s->ask(t->s->arg, &q, &answer))
+        return NULL;
+    t->deadline += time_mono_us() - asked; /* a person's time is not the agent's */
+    return answer_message(t, answer ? answer : "");
+}
+
+/* The stream broke off, or the task goes on behind an answer: asks for the rest. False: it cannot
+ * be had, *out is filled. */
+static bool rest_ask(talk *t, agent_result *out)
+{
+    bool v1 = t->remote.v1;
+    if (!t->answer.task) {
+        agent_fail(out, "the answer broke off: %s",
+                   *t->answer.reason ? t->answer.reason : "the connection was closed");
+        return false;
+    }
+    if (t->remote.stream) {
+        if (!call_run(t, v1 ? "SubscribeToTask" : "tasks/resubscribe", task_params(t), true, out))
+            return false;
+        if (!t->answer.code)
+            return true;
+    }
+    if (!agent_sleep(t->s, POLL_MS)) {
+        *out = (agent_result){.end = AGENT_CANCELLED};
+        return false;
+    }
+    return call_run(t, v1 ? "GetTask" : "tasks/get", task_params(t), false, out);
+}
+
+/* Until the answer is whole; false: *out is filled. */
+static bool rounds_run(talk *t, const char *message, agent_result *out)
+{
+    bool v1 = t->remote.v1, stream = t->remote.stream;
+    const char *method = stream ? v1 ? "SendStreamingMessage" : "message/stream"
+                         : v1   ? "SendMessage"
+                                : "message/send";
+    for (int round = 0, rests = 0; message || rests < A2A_ROUNDS; round++) {
+        bool fine =
+            message ? call_run(t, method, send_params(t, message), stream, out) : rest_ask(t, out);
+        if (!fine)
+            return false;
+        message = NULL;
+        if (t->answer.state == A2A_ASKS && t->answer.task && round < A2A_ROUNDS) {
+            message = question_ask(t);
+            if (!message)
+                break;
+        } else if (t->answer.state != A2A_OPEN) {
+            break;
+        } else if (stream) {
+            rests++;
+        }
+    }
+    return true;
+}
+
+static void result_fill(const talk *t, agent_result *out)
+{
+    switch (t->answer.state) {
+    case A2A_DONE:
+        *out = (agent_result){.end = AGENT_DONE};
+        break;
+    case A2A_FAILED:
+        agent_fail(out, "%s", t->answer.reason);
+        break;
+    case A2A_STOPPED:
+        *out = (agent_result){.end = AGENT_CANCELLED};
+        break;
+    case A2A_ASKS:
+    case A2A_OPEN:
+        agent_fail(out, "the agent asked or broke off too often");
+        break;
+    }
+}
+
+static void a2a_run(agent *a, const agent_turn *turn, const agent_sink *s, agent_result *out)
+{
+    a2a *own = a->own;
+    talk t = {.own = own, .set = &own->set, .turn = turn, .s = s, .a = arena_new()};
+    t.deadline = time_mono_us() + own->set.limits.total_ms * 1000;
+    a2a_answer_init(&t.answer, t.a, s);
+    t.answer.keeps = own->set.memory == A2A_READS_BACK;
+    a2a_place_find(t.a, t.set, turn, &t.place);
+    const char *message = NULL;
+    if (remote_find(&t, out)) {
+        message = a2a_message_first(t.a, t.set, turn, t.remote.v1, &t.place);
+        if (!message)
+            agent_fail(out, "the message is over %d MiB", A2A_REQUEST_BYTES >> 20);
+        else if (rounds_run(&t, message, out))
+            result_fill(&t, out);
+    }
+    if (s->cancelled(s->arg)) {
+        *out = (agent_result){.end = AGENT_CANCELLED};
+        if (t.answer.task && t.answer.state != A2A_DONE && t.answer.state != A2A_FAILED)
+            remote_cancel(&t);
+    }
+    agent_hide(out->message, own->set.key);
+    out->keeps = t.answer.keeps;
+    a2a_answer_release(&t.answer);
+    arena_free(t.a);
+}
+
+const agent_kind agent_a2a = {
+    .name = "a2a",
+    .about = "a remote agent that speaks A2A, 0.3 or 1.0",
+    .settings = settings,
+    .open = a2a_open,
+    .close = a2a_close,
+    .run = a2a_run,
+};

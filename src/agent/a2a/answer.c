@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * answer.c: reads what a remote agent answers, in 0.3 or 1.0, as a stream or in one piece, and
+ * tells it to the turn.
+ *
+ * Agents say the same words more than once: as they come (status messages that are marked as
+ * partial, chunks of an artifact), then as a whole message, then as the whole artifact. What was
+ * said is kept, so that only what is new is told.
+ */
+#include "agent/a2a/a2a.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { EVENT_DEPTH = 100 };
+
+void a2a_answer_init(a2a_answer *an, arena *a, const agent_sink *s)
+{
+    *an = (a2a_answer){.a = a, .scratch = arena_new(), .s = s};
+    buf_init(&an->line, A2A_EVENT_BYTES);
+    buf_init(&an->event, A2A_EVENT_BYTES);
+    buf_init(&an->whole, A2A_EVENT_BYTES);
+    buf_init(&an->said, A2A_ANSWER_BYTES);
+}
+
+void a2a_answer_release(a2a_answer *an)
+{
+    buf_release(&an->line);
+    buf_release(&an->event);
+    buf_release(&an->whole);
+    buf_release(&an->said);
+    arena_free(an->scratch);
+}
+
+void a2a_answer_next(a2a_answer *an)
+{
+    buf_clear(&an->line);
+    buf_clear(&an->event);
+    buf_clear(&an->whole);
+    an->state = A2A_OPEN;
+    an->question = NULL;
+    an->confirm = false;
+    an->code = 0;
+    an->reason[0] = 0;
+}
+
+static void fail(a2a_answer *an, const char *what, const char *text)
+{
+    an->state = A2A_FAILED;
+    snprintf(an->reason, sizeof an->reason, "%s%s%s", what, text && *text ? ": " : "",
+             text ? text : "");
+}
+
+/* ------------------------------------------------------------------ words */
+
+static void words_emit(a2a_answer *an, const char *text, size_t n)
+{
+    if (!n || an->state == A2A_STOPPED)
+        return;
+    if (an->apart && n >= 2 && memcmp(text, "\n\n", 2) == 0) {
+        text += 2;
+        n -= 2;
+    }
+    if (an->after && an->said.n) {
+        if (!an->apart && !an->s->delta(an->s->arg, "\n\n", 2))
+            an->state = A2A_STOPPED;
+        buf_puts(&an->said, "\n\n");
+        an->from = an->said.n;
+    }
+    an->after = an->apart = false;
+    buf_add(&an->said, text, n);
+    if (an->said.over)
+        fail(an, "the answer is over 16 MiB", NULL);
+    else if (an->state != A2A_STOPPED && !an->s->delta(an->s->arg, text, n))
+        an->state = A2A_STOPPED;
+}
+
+static void words_piece(a2a_answer *an, const char *text)
+{
+    words_emit(an, text, strlen(text));
+}
+
+/* A whole message, of which pieces may have come before. */
+static void words_whole(a2a_answer *an, const char *text)
+{
+    size_t n = strlen(text), came = an->after ? 0 : an->said.n - an->from;
+    const char *pieces = an->said.p + an->said.n - came;
+    if (came && came <= n && memcmp(text, pieces, came) == 0) {
+        words_emit(an, text + came, n - came);
+    } else if (!(came > n && memcmp(pieces + came - n, text, n) == 0)) {
+        an->after = an->after || came;
+        words_emit(an, text, n);
+    }
+    an->after = true;
+}
+
+/* A whole artifact: often what was said, once more. */
+static void words_artifact(a2a_answer *an, const char *text)
+{
+    size_t n = strlen(text);
+    bool there = n <= an->said.n && memcmp(an->said.p + an->said.n - n, text, n) == 0;
+    if (there)
+        an->after = true;
+    else if (an->said.n && n > an->said.n && memcmp(text, an->said.p, an->said.n) == 0)
+        words_emit(an, text + an->said.n, n - an->said.n);
+    else
+        words_whole(an, text);
+}
+
+/* ------------------------------------------------------------------ parts */
+
+static const char *text_of(const a2a_answer *an, const json_doc *d, const json_node *v,
+                           const char *key)
+{
+    return json_text(an->scratch, d, json_get(d, v, key));
+}
+
+/* A member of metadata, by the names that ADK, kagent and another Ramet give it. */
+static const json_node *meta_get(const json_doc *d, const json_node *of, const char *key)
+{
+    char name[64];
+    const json_node *meta = json_get(d, of, "metadata"), *v = NULL;
+    static const char *const fronts[] = {"adk_", "kagent_", "kagent_adk_",
+                                         "urn:ramet:ext:session-rewind:v1/"};
+    for (size_t i = 0; !v && i < sizeof fronts / sizeof *fronts; i++) {
+        snprintf(name, sizeof name, "%s%s", fronts[i], key);
+        v = json_get(d, meta, name);
+    }
+    return v;
+}
+
+static bool text_is(const a2a_answer *an, const json_doc *d, const json_node *v, const char *text)
+{
+    const char *s = json_text(an->scratch, d, v);
+    return s && strcmp(s, text) == 0;
+}
+
+static bool known(a2a_answer *an, const char *id, bool call)
+{
+    const char **items = call ? an->calls.items : an->seen.items;
+    size_t n = call ? an->calls.n : an->seen.n;
+    for (size_t i = 0; id && i < n; i++)
+        if (strcmp(items[i], id) == 0)
+            return true;
+    if (!id)
+        return false;
+    const char *copy = arena_strdup(an->a, id);
+    if (call)
+        VEC_PUSH(an->a, &an->calls, copy);
+    else
+        VEC_PUSH(an->a, &an->seen, copy);
+    return false;
+}
+
+static void entry_was_made(a2a_answer *an)
+{
+    an->after = an->apart = true;
+}
+
+/* A call of a tool, or its result, as ADK tells them. False: it is none. */
+static bool tool_tell(a2a_answer *an, const json_doc *d, const json_node *part)
+{
+    const json_node *type = meta_get(d, part, "type"), *data = json_get(d, part, "data");
+    bool call = text_is(an, d, type, "function_call");
+    char made[AGENT_CALL_ID];
+    if (!call && !text_is(an, d, type, "function_response"))
+        return false;
+    const char *id = text_of(an, d, data, "id"), *name = text_of(an, d, data, "name");
+    if (an->keeps || known(an, id ? arena_printf(an->scratch, "%d %s", call, id) : NULL, true))
+        return true;
+    id = id ? id : agent_call_id(made);
+    const json_node *value = json_get(d, data, call ? "args" : "response");
+    const char *json = value ? json_raw(an->scratch, d, value) : "{}";
+    bool on = call ? an->s->tool_call(an->s->arg, id, name ? name : "tool", json)
+                   : an->s->tool_result(an->s->arg, id, json,
+                                        json_is(json_get(d, part, "is_error"), JSON_TRUE));
+    if (!on)
+        an->state = A2A_STOPPED;
+    entry_was_made(an);
+    return true;
+}
+
+/* A part that is no text, as words; NULL: there is nothing to tell. */
+static const char *part_note(const a2a_answer *an, const json_doc *d, const json_node *part)
+{
+    const json_node *file = json_get(d, part, "file"), *data = json_get(d, part, "data");
+    const char *url = text_of(an, d, file ? file : part, file ? "uri" : "url");
+    const char *name = text_of(an, d, file ? file : part, file ? "name" : "filename");
+    if (url)
+        return arena_printf(an->scratch, "[%s](%s)", name ? name : "file", url);
+    if (file || json_get(d, part, "raw"))
+        return arena_printf(an->scratch, "[file%s%s]", name ? " " : "", name ? name : "");
+    if (data && !(json_is(data, JSON_OBJECT) && !data->count))
+        return arena_printf(an->scratch, "```json\n%s\n```", json_raw(an->scratch, d, data));
+    return NULL;
+}
+
+typedef void words_fn(a2a_answer *an, const char *text);
+
+/* All text of a list of parts in one; tools and thoughts are told on the way. */
+static void parts_tell(a2a_answer *an, const json_doc *d, const json_node *parts, words_fn *words)
+{
+    buf text;
+    buf_init(&text, A2A_EVENT_BYTES);
+    for (const json_node *p = json_first(d, parts); p; p = json_next(d, parts, p)) {
+        const char *t = text_of(an, d, p, "text");
+        if (!t && tool_tell(an, d, p))
+            continue;
+        if (t && json_is(meta_get(d, p, "thought"), JSON_TRUE)) {
+            if (!an->s->thinking(an->s->arg, t, strlen(t)))
+                an->state = A2A_STOPPED;
+            continue;
+        }
+        t = t ? t : part_note(an, d, p);
+        buf_puts(&text, t ? t : "");
+    }
+    if (text.n && an->state != A2A_STOPPED)
+        words(an, text.p);
+    buf_release(&text);
+}
+
+static const char *parts_text(const a2a_answer *an, const json_doc *d, const json_node *parts)
+{
+    const char *all = "";
+    for (const json_node *p = json_first(d, parts); p; p = json_next(d, parts, p)) {
+        const char *t = text_of(an, d, p, "text");
+        all = t ? arena_printf(an->scratch, "%s%s%s", all, *all ? "\n" : "", t) : all;
+    }
+    return all;
+}
+
+/* ------------------------------------------------------------------ messages, artifacts */
+
+static bool is_agents(const a2a_answer *an, const json_doc *d, const json_node *message)
+{
+    const json_node *role = json_get(d, message, "role");
+    return text_is(an, d, role, "agent") || text_is(an, d, role, "ROLE_AGENT");
+}
+
+static void message_tell(a2a_answer *an, const json_doc *d, const json_node *message)
+{
+    const json_node *parts = json_get(d, message, "parts");
+    bool partial = json_is(meta_get(d, message, "partial"), JSON_TRUE);
+    if (!is_agents(an, d, message))
+        return;
+    if (!partial && known(an, text_of(an, d, message, "messageId"), false))
+        return;
+    parts_tell(an, d, parts, partial ? words_piece : words_whole);
+}
+
+/* A piece goes on where the last one of its artifact ended. */
+static void artifact_tell(a2a_answer *an, const json_doc *d, const json_node *artifact, bool piece)
+{
+    const char *id = text_of(an, d, artifact, "artifactId");
+    bool same = id && an->artifact && strcmp(id, an->artifact) == 0;
+    if (!same)
+        an->artifact = arena_strdup(an->a, id);
+    if (piece && same && !an->apart)
+        an->after = false;
+    parts_tell(an, d, json_get(d, artifact, "parts"), piece ? words_piece : words_artifact);
+}
+
+/* ------------------------------------------------------------------ states */
+
+typedef enum { ST_GOES_ON, ST_COMPLETED, ST_ASKS, ST_FAILED, ST_CANCELED, ST_LOGIN } remote_state;
+
+static remote_state state_read(const a2a_answer *an, const json_doc *d, const json_node *status)
+{
+    static const struct {
+        const char *name;
+        remote_state state;
+    } names[] = {{"completed", ST_COMPLETED}, {"input-required", ST_ASKS},
+                 {"failed", ST_FAILED},       {"rejected", ST_FAILED},
+                 {"canceled", ST_CANCELED},   {"auth-required", ST_LOGIN}};
+    const char *s = text_of(an, d, status, "state");
+    char plain[40];
+    snprintf(plain, sizeof plain, "%s",
+             s && strncmp(s, "TASK_STATE_", 11) == 0 ? s + 11
+             : s                                     ? s
+                                                     : "");
+    for (char *p = plain; *p; p++)
+        *p = *p == '_' ? '-' : *p >= 'A' && *p <= 'Z' ? (char)(*p + 32) : *p;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i].name, plain) == 0)
+            return names[i].state;
+    return ST_GOES_ON;
+}
+
+/* A confirmation that ADK asks for is a call of this name; what it wants to do is in it. */
+static const char *confirmation(const a2a_answer *an, const json_doc *d, const json_node *parts)
+{
+    for (const json_node *p = json_first(d, parts); p; p = json_next(d, parts, p)) {
+        const json_node *data = json_get(d, p, "data");
+        if (!text_is(an, d, json_get(d, data, "name"), "adk_request_confirmation"))
+            continue;
+        const json_node *args = json_get(d, data, "args");
+        const json_node *call = json_get(d, args, "originalFunctionCall");
+        const char *name = text_of(an, d, call, "name");
+        return name ? arena_printf(an->a, "May %s run with %s?", name,
+                                   json_raw(an->scratch, d, json_get(d, call, "args")))
+                    : "May it go on?";
+    }
+    return NULL;
+}
+
+/* A task that is taken up again may first be told as it was: that question has its answer. */
+static void question_take(a2a_answer *an, const json_doc *d, const json_node *message)
+{
+    if (known(an, text_of(an, d, message, "messageId"), false))
+        return;
+    const json_node *parts = json_get(d, message, "parts");
+    const char *confirm = confirmation(an, d, parts), *text = parts_text(an, d, parts);
+    an->confirm = confirm != NULL;
+    an->question = *text     ? arena_strdup(an->a, text)
+                   : confirm ? confirm
+                             : "The agent asks for more.";
+    an->state = A2A_ASKS;
+}
+
+static void status_tell(a2a_answer *an, const json_doc *d, const json_node *status)
+{
+    const json_node *message = json_get(d, status, "message");
+    const char *text = parts_text(an, d, json_get(d, message, "parts"));
+    switch (state_read(an, d, status)) {
+    case ST_GOES_ON:
+        message_tell(an, d, message);
+        break;
+    case ST_COMPLETED:
+        message_tell(an, d, message);
+        if (an->state == A2A_OPEN)
+            an->state = A2A_DONE;
+        break;
+    case ST_ASKS:
+        question_take(an, d, message);
+        break;
+    case ST_FAILED:
+        fail(an, "the agent failed", text);
+        break;
+    case ST_CANCELED:
+        fail(an, "the agent was stopped", text);
+        break;
+    case ST_LOGIN:
+        fail(an, "the agent wants its user to sign in, which cannot be done here", text);
+        break;
+    }
+}
+
+/* The messages of a task that answer the last one of the user. */
+static void history_tell(a2a_answer *an, const json_doc *d, const json_node *history)
+{
+    const json_node *from = NULL;
+    for (const json_node *m = json_first(d, history); m; m = json_next(d, history, m))
+        if (!is_agents(an, d, m))
+            from = m;
+    for (const json_node *m = from ? json_next(d, history, from) : NULL; m;
+         m = json_next(d, history, m))
+        message_tell(an, d, m);
+}
+
+static void task_tell(a2a_answer *an, const json_doc *d, const json_node *task)
+{
+    const json_node *status = json_get(d, task, "status"), *list = json_get(d, task, "artifacts");
+    remote_state state = state_read(an, d, status);
+    const char *id = text_of(an, d, task, "id");
+    if (id)
+        an->task = arena_strdup(an->a, id);
+    if (!an->said.n && state != ST_GOES_ON)
+        history_tell(an, d, json_get(d, task, "history"));
+    for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v))
+        artifact_tell(an, d, v, false);
+    status_tell(an, d, status);
+}
+
+/* ------------------------------------------------------------------ events */
+
+static void ids_take(a2a_answer *an, const json_doc *d, const json_node *v)
+{
+    const char *task = text_of(an, d, v, "taskId"), *context = text_of(an, d, v, "contextId");
+    if (task && *task && !an->task)
+        an->task = arena_strdup(an->a, task);
+    if (context && *context && !an->context)
+        an->context = arena_strdup(an->a, context);
+}
+
+/* By its `kind` in 0.3, by the name of its member in 1.0; a task alone in the answers of both. */
+static void result_read(a2a_answer *an, const json_doc *d, const json_node *result)
+{
+    static const char *const names[4][2] = {{"task", "task"},
+                                            {"message", "message"},
+                                            {"status-update", "statusUpdate"},
+                                            {"artifact-update", "artifactUpdate"}};
+    const json_node *kind = json_get(d, result, "kind"), *v = NULL;
+    size_t which = 0;
+    for (size_t i = 0; !v && i < 4; i++) {
+        v = kind ? text_is(an, d, kind, names[i][0]) ? result : NULL
+                 : json_get(d, result, names[i][1]);
+        which = i;
+    }
+    if (!v && !kind && json_get(d, result, "status"))
+        v = result, which = 0;
+    if (!v)
+        return;
+    ids_take(an, d, v);
+    if (which == 0)
+        task_tell(an, d, v);
+    else if (which == 2)
+        status_tell(an, d, json_get(d, v, "status"));
+    else if (which == 3)
+        artifact_tell(an, d, json_get(d, v, "artifact"),
+                      json_is(json_get(d, v, "append"), JSON_TRUE));
+    else {
+        message_tell(an, d, v);
+        if (an->state == A2A_OPEN)
+            an->state = A2A_DONE;
+    }
+}
+
+static void response_read(a2a_answer *an, const char *text, size_t n)
+{
+    json_doc d;
+    arena_reset(an->scratch);
+    if (!json_parse(an->scratch, text, n, EVENT_DEPTH, &d, NULL) || d.nodes[0].has_nul) {
+        fail(an, "the agent sent what is no JSON", NULL);
+        return;
+    }
+    const json_node *error = json_get(&d, &d.nodes[0], "error");
+    const json_node *result = json_get(&d, &d.nodes[0], "result");
+    if (json_is(error, JSON_OBJECT)) {
+        json_int(&d, json_get(&d, error, "code"), &an->code);
+        fail(an, "the agent refused", text_of(an, &d, error, "message"));
+    } else if (json_is(result, JSON_OBJECT)) {
+        result_read(an, &d, result);
+    } else {
+        fail(an, "the agent sent neither a result nor an error", NULL);
+    }
+}
+
+/* ------------------------------------------------------------------ bytes */
+
+/* A line of a stream of events. */
+static void line_read(a2a_answer *an, const char *s, size_t n)
+{
+    if (n && s[n - 1] == '\r')
+        n--;
+    if (!n) {
+        if (an->event.n)
+            response_read(an, an->event.p, an->event.n);
+        buf_clear(&an->event);
+    } else if (n >= 5 && memcmp(s, "data:", 5) == 0) {
+        size_t skip = n > 5 && s[5] == ' ' ? 6 : 5;
+        if (an->event.n)
+            buf_putc(&an->event, '\n');
+        buf_add(&an->event, s + skip, n - skip);
+    }
+}
+
+static bool stream_add(a2a_answer *an, const char *p, size_t n)
+{
+    while (n && an->state == A2A_OPEN) {
+        const char *end = memchr(p, '\n', n);
+        size_t len = end ? (size_t)(end - p) : n;
+        buf_add(&an->line, p, len);
+        if (end && !an->line.over) {
+            line_read(an, an->line.p, an->line.n);
+            buf_clear(&an->line);
+        }
+        if (an->line.over || an->event.over)
+            fail(an, "the agent sent an event over 16 MiB", NULL);
+        len += end != NULL;
+        p += len;
+        n -= len;
+    }
+    return an->state == A2A_OPEN;
+}
+
+bool a2a_answer_add(a2a_answer *an, const char *type, const char *p, size_t n)
+{
+    an->bytes += n;
+    if (an->bytes > A2A_STREAM_BYTES)
+        fail(an, "the agent sent over 512 MiB", NULL);
+    else if (strncasecmp(type, "text/event-stream", 17) == 0)
+        return stream_add(an, p, n);
+    else
+        buf_add(&an->whole, p, n);
+    if (an->whole.over)
+        fail(an, "the agent sent an answer over 16 MiB", NULL);
+    return an->state == A2A_OPEN;
+}
+
+void a2a_answer_end(a2a_answer *an)
+{
+    if (an->state == A2A_OPEN && an->whole.n)
+        response_read(an, an->whole.p, an->whole.n);
+    else if (an->state == A2A_OPEN && an->event.n)
+        response_read(an, an->event.p, an->event.n);
+}

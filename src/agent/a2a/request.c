@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * request.c: what is said to a remote agent: in which context, and in which words.
+ *
+ * An agent that keeps its own memory knows what was said in a context, and cannot be made to forget
+ * a part of it. So it is never told that the head has moved: it is given a new context, and in
+ * front of the first message there stands, as a part that is marked, what was said before. That
+ * part is made when it is sent; it is in no entry.
+ */
+#include "agent/a2a/a2a.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ where we are */
+
+static bool texts_equal(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* The message of this turn; of a new answer to an old one, that. */
+static size_t message_find(const agent_turn *t)
+{
+    size_t i = t->n;
+    while (i && texts_equal(t->history[i - 1].turn_id, t->turn_id))
+        i--;
+    if (i == t->n)
+        while (i && t->history[i - 1].role == RAMET_USER)
+            i--;
+    return i;
+}
+
+/* An answer that broke off says so in its last part. */
+static bool entry_is_cut(arena *a, const ramet_entry *e)
+{
+    json_doc d;
+    const json_node *last = NULL;
+    if (!e->parts || !json_parse(a, e->parts, strlen(e->parts), 0, &d, NULL))
+        return false;
+    for (const json_node *p = json_first(&d, &d.nodes[0]); p; p = json_next(&d, &d.nodes[0], p))
+        last = p;
+    return json_is(json_get(&d, json_get(&d, last, "data"), "turn"), JSON_STRING);
+}
+
+/* Whether the entries [first, end) are one turn on this branch that the agent has answered. */
+static bool turn_is_known(arena *a, const a2a_settings *o, const agent_turn *t, size_t first,
+                          size_t end)
+{
+    const ramet_entry *last = &t->history[end - 1];
+    if (last->role != RAMET_ASSISTANT || !texts_equal(last->author, o->name) ||
+        entry_is_cut(a, last))
+        return false;
+    for (size_t i = first; i < end; i++)
+        if (t->history[i].branch != t->branch)
+            return false;
+    return t->history[first].role == RAMET_USER;
+}
+
+/* Where the run of known turns begins that ends before the message. */
+static size_t known_from(arena *a, const a2a_settings *o, const agent_turn *t, size_t message)
+{
+    size_t from = message;
+    while (from) {
+        const char *turn = t->history[from - 1].turn_id;
+        size_t first = from - 1;
+        while (first && texts_equal(t->history[first - 1].turn_id, turn))
+            first--;
+        if (!turn || !turn_is_known(a, o, t, first, from))
+            break;
+        from = first;
+    }
+    return from;
+}
+
+/* An id in the form of a UUID. */
+static const char *context_make(arena *a, const a2a_settings *o, const agent_turn *t, size_t from)
+{
+    uint8_t raw[HASH_LEN];
+    char hex[2 * HASH_LEN + 1];
+    const char *begin = from ? t->history[from - 1].id : "";
+    const char *name = arena_printf(a, "context\n%s\n%s\n%lld\n%s", o->name, t->session_id,
+                                    (long long)t->branch, begin ? begin : "");
+    sha *h = sha_new();
+    sha_begin(h);
+    sha_add(h, name, strlen(name));
+    sha_end(h, raw);
+    sha_free(h);
+    raw[6] = (uint8_t)((raw[6] & 0x0f) | 0x80);
+    raw[8] = (uint8_t)((raw[8] & 0x3f) | 0x80);
+    hex_encode(raw, HASH_LEN, hex);
+    return arena_printf(a, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16, hex + 20);
+}
+
+void a2a_place_find(arena *a, const a2a_settings *o, const agent_turn *t, a2a_place *out)
+{
+    *out = (a2a_place){.message = message_find(t)};
+    if (o->memory == A2A_READS_BACK) {
+        out->context = t->session_id;
+        out->told = true;
+    } else if (o->memory == A2A_BY_CONTEXT && t->session_id) {
+        size_t from = known_from(a, o, t, out->message);
+        out->context = context_make(a, o, t, from);
+        out->told = from < out->message;
+    }
+}
+
+/* ------------------------------------------------------------------ the transcript */
+
+static const char *text_of(arena *a, const json_doc *d, const json_node *v, const char *key)
+{
+    const char *s = json_text(a, d, json_get(d, v, key));
+    return s ? s : "";
+}
+
+static const char *file_note(arena *a, const json_doc *d, const json_node *part)
+{
+    const char *name = text_of(a, d, part, "name"), *url = text_of(a, d, part, "url");
+    return arena_printf(a, "[file%s%s%s%s]", *name ? " " : "", name, *url ? ", " : "", url);
+}
+
+/* One part of an entry, as a line of a transcript; NULL: it does not belong there. */
+static const char *part_line(arena *a, const json_doc *d, const json_node *part)
+{
+    const char *type = text_of(a, d, part, "type");
+    if (strcmp(type, "text") == 0)
+        return text_of(a, d, part, "text");
+    if (strcmp(type, "tool_call") == 0)
+        return arena_printf(a, "(calls %s: %s)", text_of(a, d, part, "name"),
+                            json_raw(a, d, json_get(d, part, "input")));
+    if (strcmp(type, "tool_result") == 0)
+        return arena_printf(a, "(result: %s)", json_raw(a, d, json_get(d, part, "output")));
+    if (strcmp(type, "file") == 0)
+        return file_note(a, d, part);
+    const json_node *data = json_get(d, part, "data");
+    if (strcmp(type, "data") == 0 && !json_get(d, data, "turn"))
+        return json_raw(a, d, data);
+    return NULL;
+}
+
+static const char *entry_lines(arena *a, const ramet_entry *e)
+{
+    static const char *const names[] = {"", "User", "Assistant", "Tool", "System"};
+    json_doc d;
+    const char *all = NULL;
+    if (!e->parts || !json_parse(a, e->parts, strlen(e->parts), 0, &d, NULL))
+        return *e->text ? arena_printf(a, "%s: %s\n\n", names[e->role], e->text) : "";
+    for (const json_node *p = json_first(&d, &d.nodes[0]); p; p = json_next(&d, &d.nodes[0], p)) {
+        const char *line = part_line(a, &d, p);
+        if (line && *line)
+            all = all ? arena_printf(a, "%s\n%s", all, line) : line;
+    }
+    return all ? arena_printf(a, "%s: %s\n\n", names[e->role], all) : "";
+}
+
+/* The newest entries that there is room for; "" when nothing was said. */
+static const char *transcript_make(arena *a, const a2a_settings *o, const agent_turn *t, size_t n)
+{
+    const char **lines = arena_array(a, n + 1, sizeof *lines);
+    size_t from = n, bytes = 0;
+    while (from) {
+        lines[from - 1] = entry_lines(a, &t->history[from - 1]);
+        bytes += strlen(lines[from - 1]);
+        if (bytes > (size_t)o->transcript)
+            break;
+        from--;
+    }
+    buf out;
+    buf_init(&out, A2A_REQUEST_BYTES);
+    buf_puts(&out, "The conversation so far, for your information; the message to answer follows "
+                   "behind it.\n\n");
+    size_t head = out.n;
+    if (from)
+        buf_puts(&out, "[earlier messages are left out]\n\n");
+    for (size_t i = from; i < n; i++)
+        buf_puts(&out, lines[i]);
+    const char *text = out.n > head && bytes ? arena_memdup(a, out.p, out.n) : "";
+    buf_release(&out);
+    return text;
+}
+
+/* ------------------------------------------------------------------ the message */
+
+typedef struct composer {
+    arena *a;
+    json_writer w;
+    bool v1;
+    size_t parts;
+} composer;
+
+static void part_begin(composer *c, const char *kind)
+{
+    jw_object(&c->w);
+    if (!c->v1)
+        jw_kstr(&c->w, "kind", kind);
+    c->parts++;
+}
+
+static void part_text(composer *c, const char *text)
+{
+    part_begin(c, "text");
+    jw_kstr(&c->w, "text", text);
+    jw_end_object(&c->w);
+}
+
+static void part_transcript(composer *c, const char *text)
+{
+    part_begin(c, "text");
+    jw_kstr(&c->w, "text", text);
+    jw_key(&c->w, "metadata");
+    jw_object(&c->w);
+    jw_kbool(&c->w, "urn:ramet:ext:transcript:v1", true);
+    jw_end_object(&c->w);
+    jw_end_object(&c->w);
+}
+
+static void part_url(composer *c, const char *url, const char *name, const char *media)
+{
+    part_begin(c, "file");
+    if (!c->v1) {
+        jw_key(&c->w, "file");
+        jw_object(&c->w);
+    }
+    jw_kstr(&c->w, c->v1 ? "url" : "uri", url);
+    if (*name)
+        jw_kstr(&c->w, c->v1 ? "filename" : "name", name);
+    if (*media)
+        jw_kstr(&c->w, c->v1 ? "mediaType" : "mimeType", media);
+    if (!c->v1)
+        jw_end_object(&c->w);
+    jw_end_object(&c->w);
+}
+
+/* 0.3 takes objects alone. */
+static void part_data(composer *c, const json_doc *d, const json_node *data)
+{
+    const char *raw = json_raw(c->a, d, data);
+    part_begin(c, "data");
+    jw_kraw(&c->w, "data",
+            c->v1 || json_is(data, JSON_OBJECT) ? raw : arena_printf(c->a, "{\"value\":%s}", raw));
+    jw_end_object(&c->w);
+}
+
+static void part_add(composer *c, const json_doc *d, const json_node *part)
+{
+    const char *type = text_of(c->a, d, part, "type"), *url = text_of(c->a, d, part, "url");
+    if (strcmp(type, "data") == 0)
+        part_data(c, d, json_get(d, part, "data"));
+    else if (strcmp(type, "file") == 0 && *url)
+        part_url(c, url, text_of(c->a, d, part, "name"), text_of(c->a, d, part, "media_type"));
+    else if (part_line(c->a, d, part))
+        part_text(c, part_line(c->a, d, part));
+}
+
+static void entry_add(composer *c, const ramet_entry *e)
+{
+    json_doc d;
+    if (!e->parts || !json_parse(c->a, e->parts, strlen(e->parts), 0, &d, NULL)) {
+        part_text(c, e->text);
+        return;
+    }
+    for (const json_node *p = json_first(&d, &d.nodes[0]); p; p = json_next(&d, &d.nodes[0], p))
+        part_add(c, &d, p);
+}
+
+static void parts_write(composer *c, const a2a_settings *o, const agent_turn *t,
+                        const a2a_place *at)
+{
+    const char *before = at->told ? "" : transcript_make(c->a, o, t, at->message);
+    jw_key(&c->w, "parts");
+    jw_array(&c->w);
+    if (*before)
+        part_transcript(c, before);
+    size_t own = c->parts;
+    for (size_t i = at->message; i < t->n; i++)
+        entry_add(c, &t->history[i]);
+    if (c->parts == own)
+        part_text(c, at->message < t->n ? "" : "Go on.");
+    jw_end_array(&c->w);
+}
+
+/* Who wrote it, where the server has named him because the session is another's. */
+static void initiator_write(composer *c, const ramet_entry *e)
+{
+    json_doc d;
+    if (!e->format || strcmp(e->format, "a2a") != 0 || !e->body ||
+        !json_parse(c->a, e->body, strlen(e->body), 0, &d, NULL))
+        return;
+    const char *who =
+        json_text(c->a, &d, json_get(&d, json_get(&d, &d.nodes[0], "metadata"), "initiated_by"));
+    if (!who)
+        return;
+    jw_key(&c->w, "metadata");
+    jw_object(&c->w);
+    jw_kstr(&c->w, "initiated_by", who);
+    jw_end_object(&c->w);
+}
+
+const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn *t, bool v1,
+                              const a2a_place *at)
+{
+    buf out;
+    char id[UUID_TEXT];
+    const ramet_entry *last = at->message < t->n ? &t->history[t->n - 1] : NULL;
+    composer c = {.a = a, .v1 = v1};
+    buf_init(&out, A2A_REQUEST_BYTES);
+    jw_init(&c.w, &out, 0);
+    jw_object(&c.w);
+    if (!v1)
+        jw_kstr(&c.w, "kind", "message");
+    jw_kstr(&c.w, "messageId", last ? last->id : uuid7(time_now_us(), id));
+    jw_kstr(&c.w, "role", v1 ? "ROLE_USER" : "user");
+    if (at->context)
+        jw_kstr(&c.w, "contextId", at->context);
+    parts_write(&c, o, t, at);
+    if (last)
+        initiator_write(&c, last);
+    jw_end_object(&c.w);
+    const char *text = out.over ? NULL : arena_memdup(a, out.p, out.n);
+    buf_release(&out);
+    return text;
+}

@@ -1,0 +1,658 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * acp.c: an agent that is a program which speaks the Agent Client Protocol: Claude Code, Codex,
+ * OpenCode, Gemini, Qwen … Its sessions are made anew, with the conversation so far as a text, when
+ * what it holds is not exactly the history that it is asked about.
+ */
+#include "agent/acp/acp.h"
+
+#include "base/util.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WAIT_MS = 100,
+    CANCEL_MS = 5000,
+    FILES_BYTES = 8 << 20, /* of all attachments of a message: what goes to the program in a line */
+    SEED_BYTES = 1 << 20,
+    WORDS = 64
+};
+
+static const agent_setting settings[] = {
+    {"command", NULL, "the program and its arguments, parted by blanks", false},
+    {"folder", "", "the working folder of sessions that have none", false},
+    {"roots", "",
+     "folders that a session's folder must lie in, parted by colons; none: any with auth local, "
+     "else "
+     "only `folder`",
+     false},
+    {"programs", "16", "most programs at once, one for each folder; idle ones are ended for others",
+     false},
+    {"idle_s", "600", "seconds after which a program without turns is ended", false},
+    {"env", "",
+     "variables of the server's environment that the program gets, besides PATH, HOME and the "
+     "like, "
+     "parted by blanks; a * at the end stands for the rest",
+     false},
+    {"files", "off", "what it may do with files in the folder through Ramet: off, read, write",
+     false},
+    {"terminal", "off", "whether it may have commands run by Ramet: off, on", false},
+    {"mode", "", "the mode that its sessions begin in; a session's options may name another",
+     false},
+    {NULL, NULL, NULL, false}};
+
+/* A tool call that has not ended. */
+typedef struct call {
+    struct call *next;
+    char *id, *name;
+    char *input, *output; /* JSON; NULL: not told yet */
+    bool told;            /* to the sink */
+} call;
+
+/* One turn. */
+typedef struct talk {
+    acp *own;
+    program *p;
+    listener l;
+    arena *a; /* emptied after each line */
+    const agent_turn *t;
+    const agent_sink *s;
+    agent_result *out;
+    const char *folder;
+    const char *mode;  /* wanted; "": the program's own choice */
+    const char *setup; /* all that is wanted, as one text */
+    call *calls;
+    char *model_option; /* of the inner session; "": session/set_model; NULL: it has none */
+    bool stop;          /* the sink has said so */
+    int64_t since;      /* when the agent was told to stop; 0: it was not */
+} talk;
+
+/* ------------------------------------------------------------------ opening */
+
+/* Reads the settings into *own; false: *why says what is wrong. */
+static bool settings_read(const agent *a, acp *own, char *why)
+{
+    const char *files = agent_get(a, "files"), *runs = agent_get(a, "terminal"), *name = "";
+    int64_t most = 0, idle_s = 0;
+    own->argv = arena_array(own->a, WORDS + 1, sizeof *own->argv);
+    char *words = arena_strdup(own->a, agent_get(a, "command"));
+    size_t n = 0;
+    for (char *w; n < WORDS && (w = strsep(&words, " \t"));)
+        if (*w)
+            own->argv[n++] = w;
+    own->writes = strcmp(files, "write") == 0;
+    own->reads = own->writes || strcmp(files, "read") == 0;
+    own->terminals = strcmp(runs, "on") == 0;
+    own->roots = agent_get(a, "roots");
+    own->folder = agent_get(a, "folder");
+    own->any_folder = !a->shared;
+    const char *wrong = !n ? "command must name a program"
+                        : !own->reads && strcmp(files, "off") != 0
+                            ? "files must be off, read or write"
+                        : !own->terminals && strcmp(runs, "off") != 0 ? "terminal must be off or on"
+                                                                      : NULL;
+    if (wrong) {
+        snprintf(why, AGENT_MESSAGE, "%s", wrong);
+        return false;
+    }
+    own->env = env_make(own->a, agent_get(a, "env"), &name);
+    if (!own->env) {
+        snprintf(why, AGENT_MESSAGE, "env must name variables, and '%.60s' is no name", name);
+        return false;
+    }
+    if (!agent_number(a, "programs", 1, 4096, &most, why) ||
+        !agent_number(a, "idle_s", 1, 604800, &idle_s, why))
+        return false;
+    own->most = (size_t)most;
+    own->idle_us = idle_s * 1000000;
+    return folders_check(own, why);
+}
+
+static bool acp_open(agent *a, char *why)
+{
+    acp *own = xcalloc(1, sizeof *own);
+    own->a = arena_new();
+    if (!settings_read(a, own, why)) {
+        arena_free(own->a);
+        free(own);
+        return false;
+    }
+    pthread_mutex_init(&own->lock, NULL);
+    cond_init(&own->some);
+    a->own = own;
+    return true;
+}
+
+static void acp_close(agent *a)
+{
+    acp *own = a->own;
+    programs_stop(own);
+    pthread_mutex_destroy(&own->lock);
+    pthread_cond_destroy(&own->some);
+    arena_free(own->a);
+    free(own->modes);
+    free(own->options);
+    free(own);
+}
+
+/* What the program has told that a session can choose. */
+static void acp_describe(agent *a, json_writer *w)
+{
+    acp *own = a->own;
+    pthread_mutex_lock(&own->lock);
+    if (own->modes)
+        jw_kraw(w, "modes", own->modes);
+    if (own->options)
+        jw_kraw(w, "config_options", own->options);
+    pthread_mutex_unlock(&own->lock);
+}
+
+/* ------------------------------------------------------------------ what it asks */
+
+static void reply(talk *k, const message *m, const char *result)
+{
+    program_say(k->p, arena_printf(k->a, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}", m->id_raw,
+                                   result));
+}
+
+static void refuse(talk *k, const message *m, int code, const char *text)
+{
+    program_say(
+        k->p,
+        arena_printf(k->a, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":%s}}",
+                     m->id_raw, code, json_quote(k->a, text)));
+}
+
+/* ---- tool calls: what is known of one comes in pieces */
+
+static call *call_of(talk *k, const char *id)
+{
+    for (call *c = k->calls; c; c = c->next)
+        if (strcmp(c->id, id) == 0)
+            return c;
+    call *c = xcalloc(1, sizeof *c);
+    c->id = xstrdup(id);
+    c->next = k->calls;
+    k->calls = c;
+    return c;
+}
+
+static void call_drop(talk *k, call *c)
+{
+    call **at = &k->calls;
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    free(c->id);
+    free(c->name);
+    free(c->input);
+    free(c->output);
+    free(c);
+}
+
+/* A call is recorded once, so it waits until its input is there or it is carried out. */
+static void call_tell(talk *k, call *c)
+{
+    if (!c->told)
+        k->stop |= !k->s->tool_call(k->s->arg, c->id, c->name && *c->name ? c->name : "tool",
+                                    c->input ? c->input : "{}");
+    c->told = true;
+}
+
+static void field_take(char **place, const char *value)
+{
+    if (!value)
+        return;
+    free(*place);
+    *place = xstrdup(value);
+}
+
+/* A tool_call or tool_call_update, or what a permission is asked for. */
+static call *call_hear(talk *k, const message *m, const json_node *u)
+{
+    const char *id = message_text(m, u, "toolCallId"), *name = message_text(m, u, "name");
+    const char *content = message_raw(m, u, "content"), *output = message_raw(m, u, "rawOutput");
+    if (!id)
+        return NULL;
+    call *c = call_of(k, id);
+    field_take(&c->name, name ? name : message_text(m, u, "title"));
+    field_take(&c->input, message_raw(m, u, "rawInput"));
+    field_take(&c->output, output ? output : content);
+    return c;
+}
+
+static void tool(talk *k, const message *m, const json_node *u)
+{
+    call *c = call_hear(k, m, u);
+    const char *status = message_text(m, u, "status");
+    bool failed = status && strcmp(status, "failed") == 0;
+    bool ended = failed || (status && strcmp(status, "completed") == 0);
+    if (ended || (status && strcmp(status, "in_progress") == 0) ||
+        (c->input && strcmp(c->input, "{}") != 0))
+        call_tell(k, c);
+    if (!ended)
+        return;
+    k->stop |= !k->s->tool_result(k->s->arg, c->id, c->output ? c->output : "null", failed);
+    call_drop(k, c); /* some begin to count anew in every turn, or sooner */
+}
+
+static void permission(talk *k, const message *m)
+{
+    const json_node *all = message_at(m, m->params, "options");
+    const char *title = message_text(m, m->params, "toolCall.title"), *answer = NULL;
+    call *c = call_hear(k, m, message_at(m, m->params, "toolCall"));
+    char id[AGENT_CALL_ID];
+    if (c && c->name && *c->name) {
+        call_tell(k, c);
+        title = title ? title : c->name;
+    }
+    buf b;
+    buf_init(&b, 1 << 20);
+    buf_putc(&b, '[');
+    for (const json_node *v = json_is(all, JSON_ARRAY) ? json_first(&m->d, all) : NULL; v;
+         v = json_next(&m->d, all, v)) {
+        const char *own = message_raw(m, v, "optionId"), *name = message_raw(m, v, "name");
+        if (own)
+            buf_printf(&b, "%s{\"id\":%s,\"name\":%s}", b.n > 1 ? "," : "", own, name ? name : own);
+    }
+    buf_putc(&b, ']');
+    agent_question q = {agent_call_id(id), "permission", title ? title : "May I?", b.p};
+    k->stop |= !k->s->ask(k->s->arg, &q, &answer);
+    buf_release(&b);
+    reply(k, m,
+          k->stop || !answer
+              ? "{\"outcome\":{\"outcome\":\"cancelled\"}}"
+              : arena_printf(k->a, "{\"outcome\":{\"outcome\":\"selected\",\"optionId\":%s}}",
+                             json_quote(k->a, answer)));
+}
+
+static void request(talk *k, const message *m)
+{
+    if (strcmp(m->method, "session/request_permission") == 0) {
+        permission(k, m);
+    } else if (strcmp(m->method, "fs/read_text_file") == 0) {
+        const char *text = folder_read(k->own, k->a, k->folder, m);
+        if (text)
+            reply(k, m, arena_printf(k->a, "{\"content\":%s}", json_quote(k->a, text)));
+        else
+            refuse(k, m, RPC_NOT_FOUND, "there is no such text in the session's folder");
+    } else if (strcmp(m->method, "fs/write_text_file") == 0) {
+        if (folder_write(k->own, k->folder, m))
+            reply(k, m, "{}");
+        else
+            refuse(k, m, RPC_PARAMS, "this cannot be written in the session's folder");
+    } else if (strncmp(m->method, "terminal/", 9) == 0) {
+        terminal_request(k->p, k->a, m, k->folder);
+    } else {
+        refuse(k, m, RPC_NO_METHOD, "Method not found");
+    }
+}
+
+/* ------------------------------------------------------------------ what it tells */
+
+static void update(talk *k, const message *m)
+{
+    const json_node *u = message_at(m, m->params, "update");
+    const char *kind = message_text(m, u, "sessionUpdate");
+    const char *text = message_text(m, u, "content.text");
+    if (!kind)
+        return;
+    if (strcmp(kind, "agent_message_chunk") == 0 && text)
+        k->stop |= !k->s->delta(k->s->arg, text, strlen(text));
+    else if (strcmp(kind, "agent_thought_chunk") == 0 && text)
+        k->stop |= !k->s->thinking(k->s->arg, text, strlen(text));
+    else if (strncmp(kind, "tool_call", 9) == 0 && message_text(m, u, "toolCallId"))
+        tool(k, m, u);
+    else if (strcmp(kind, "plan") == 0 && message_raw(m, u, "entries"))
+        k->stop |= !k->s->plan(k->s->arg, arena_printf(k->a, "{\"type\":\"plan\",\"entries\":%s}",
+                                                       message_raw(m, u, "entries")));
+}
+
+static void usage(talk *k, const message *m)
+{
+    ramet_usage u = {0};
+    const json_node *all = message_at(m, m->result, "usage");
+    json_int(&m->d, message_at(m, all, "inputTokens"), &u.input);
+    json_int(&m->d, message_at(m, all, "outputTokens"), &u.output);
+    json_int(&m->d, message_at(m, all, "cachedReadTokens"), &u.cached);
+    if (json_is(all, JSON_OBJECT) && u.input >= 0 && u.output >= 0 && u.cached >= 0)
+        k->s->usage(k->s->arg, &u);
+}
+
+/* ------------------------------------------------------------------ talking */
+
+/* Told once; a program that does not care is left after a while. False: enough waited. */
+static bool stop_told(talk *k)
+{
+    if (!k->stop && !k->s->cancelled(k->s->arg))
+        return true;
+    if (k->since)
+        return time_mono_us() - k->since < (int64_t)CANCEL_MS * 1000;
+    k->since = time_mono_us();
+    if (k->l.inner)
+        program_say(k->p,
+                    arena_printf(k->a,
+                                 "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{"
+                                 "\"sessionId\":%s}}",
+                                 json_quote(k->a, k->l.inner)));
+    return k->l.inner != NULL;
+}
+
+/* Hears until the answer to what was asked is there: *m, whose line is *line. */
+static bool answer_wait(talk *k, message *m, char **line)
+{
+    size_t n;
+    char why[sizeof k->p->why];
+    for (;;) {
+        if (!stop_told(k)) {
+            k->out->end = AGENT_CANCELLED;
+            return false;
+        }
+        *line = listener_next(k->own, k->p, &k->l, WAIT_MS, &n);
+        if (!*line && program_ended(k->p, why, sizeof why)) {
+            agent_fail(k->out, "%s", why);
+            return false;
+        }
+        if (!*line)
+            continue;
+        if (message_read(m, k->a, *line, n) == MESSAGE_FINE) {
+            if (!m->method)
+                return true;
+            if (m->id_raw)
+                request(k, m);
+            else if (strcmp(m->method, "session/update") == 0)
+                update(k, m);
+        }
+        free(*line);
+        arena_reset(k->a);
+    }
+}
+
+static bool refused(talk *k, const message *m)
+{
+    if (!m->error)
+        return false;
+    const char *text = message_text(m, m->error, "message");
+    agent_fail(k->out, "the agent refused: %s", text ? text : "it did not say why");
+    return true;
+}
+
+/* ------------------------------------------------------------------ what it holds */
+
+/* Where the new message begins: the last entries of the user. */
+static size_t message_at_end(const agent_turn *t)
+{
+    size_t n = t->n;
+    while (n && t->history[n - 1].role == RAMET_USER)
+        n--;
+    return n;
+}
+
+/* Whether an inner session holds all before `n`: up to a hash it was told, and what follows is the
+ * answer that it gave itself. */
+static bool holds(const held *h, const agent_turn *t, size_t n)
+{
+    while (n && t->history[n - 1].turn_id && strcmp(t->history[n - 1].turn_id, h->turn) == 0 &&
+           strcmp(t->history[n - 1].hash, h->hash) != 0)
+        n--;
+    return n && strcmp(t->history[n - 1].hash, h->hash) == 0;
+}
+
+/* *as: what is wanted is set in it. */
+static bool inner_find(talk *k, size_t n, bool *as)
+{
+    pthread_mutex_lock(&k->own->lock);
+    for (held **at = &k->own->held; *at; at = &(*at)->next) {
+        held *h = *at;
+        if (h->in != k->p || !k->t->session_id || strcmp(h->session, k->t->session_id) != 0 ||
+            !holds(h, k->t, n))
+            continue;
+        *at = h->next;
+        k->l.inner = h->inner;
+        k->model_option = h->model_option;
+        *as = strcmp(h->setup, k->setup) == 0;
+        h->inner = h->model_option = NULL;
+        held_free(h);
+        break;
+    }
+    pthread_mutex_unlock(&k->own->lock);
+    return k->l.inner != NULL;
+}
+
+static void inner_keep(talk *k)
+{
+    if (!k->t->session_id || !k->t->n)
+        return;
+    held *h = xcalloc(1, sizeof *h);
+    h->session = xstrdup(k->t->session_id);
+    h->inner = xstrdup(k->l.inner);
+    h->turn = xstrdup(k->t->turn_id);
+    h->setup = xstrdup(k->setup);
+    h->model_option = xstrdup(k->model_option);
+    h->in = k->p;
+    memcpy(h->hash, k->t->history[k->t->n - 1].hash, sizeof h->hash);
+    pthread_mutex_lock(&k->own->lock);
+    h->next = k->own->held;
+    k->own->held = h;
+    pthread_mutex_unlock(&k->own->lock);
+}
+
+/* The program's answer to session/new: what there is to choose. */
+static void setup_hear(talk *k, const message *m)
+{
+    const char *modes = message_raw(m, m->result, "modes");
+    const json_node *all = message_at(m, m->result, "configOptions");
+    for (const json_node *v = json_is(all, JSON_ARRAY) ? json_first(&m->d, all) : NULL; v;
+         v = json_next(&m->d, all, v)) {
+        const char *kind = message_text(m, v, "category"), *id = message_text(m, v, "id");
+        if (kind && id && strcmp(kind, "model") == 0 && !k->model_option)
+            k->model_option = xstrdup(id);
+    }
+    if (!k->model_option && message_at(m, m->result, "models.availableModels"))
+        k->model_option = xstrdup("");
+    pthread_mutex_lock(&k->own->lock);
+    free(k->own->modes);
+    free(k->own->options);
+    k->own->modes = xstrdup(modes);
+    k->own->options = xstrdup(json_is(all, JSON_ARRAY) ? json_raw(k->a, &m->d, all) : NULL);
+    pthread_mutex_unlock(&k->own->lock);
+}
+
+static bool inner_make(talk *k)
+{
+    message m;
+    char *line;
+    program_ask(k->own, k->p, &k->l, "session/new",
+                arena_printf(k->a, "{\"cwd\":%s,\"mcpServers\":[]}", json_quote(k->a, k->folder)));
+    if (!answer_wait(k, &m, &line))
+        return false;
+    const char *id = message_text(&m, m.result, "sessionId");
+    bool fine = !refused(k, &m) && id;
+    if (fine) {
+        pthread_mutex_lock(&k->own->lock);
+        k->l.inner = xstrdup(id);
+        pthread_mutex_unlock(&k->own->lock);
+        setup_hear(k, &m);
+    } else if (!m.error)
+        agent_fail(k->out, "the agent did not name its new session");
+    free(line);
+    arena_reset(k->a);
+    return fine;
+}
+
+/* ------------------------------------------------------------------ mode and options */
+
+static bool setup_ask(talk *k, const char *method, const char *params)
+{
+    message m;
+    char *line;
+    program_ask(k->own, k->p, &k->l, method, params);
+    if (!answer_wait(k, &m, &line))
+        return false;
+    bool fine = !refused(k, &m);
+    free(line);
+    arena_reset(k->a);
+    return fine;
+}
+
+static bool option_set(talk *k, const char *id, const char *value)
+{
+    bool flag = value[0] == 't' || value[0] == 'f';
+    return setup_ask(k, "session/set_config_option",
+                     arena_printf(k->a, "{\"sessionId\":%s,\"configId\":%s,%s\"value\":%s}",
+                                  json_quote(k->a, k->l.inner), json_quote(k->a, id),
+                                  flag ? "\"type\":\"boolean\"," : "", value));
+}
+
+/* Sets what the session wants; false: the program refused, and the turn has failed. */
+static bool setup_do(talk *k)
+{
+    const char *model = k->t->session.model, *options = k->t->session.options;
+    arena *mem = arena_new();
+    message m = {.a = mem};
+    bool fine = true;
+    if (*k->mode)
+        fine = setup_ask(k, "session/set_mode",
+                         arena_printf(k->a, "{\"sessionId\":%s,\"modeId\":%s}",
+                                      json_quote(k->a, k->l.inner), json_quote(k->a, k->mode)));
+    if (fine && model && *model && !k->model_option) {
+        agent_fail(k->out, "the agent has no models to choose from");
+        fine = false;
+    } else if (fine && model && *model) {
+        fine = *k->model_option
+                   ? option_set(k, k->model_option, json_quote(mem, model))
+                   : setup_ask(k, "session/set_model",
+                               arena_printf(k->a, "{\"sessionId\":%s,\"modelId\":%s}",
+                                            json_quote(k->a, k->l.inner), json_quote(k->a, model)));
+    }
+    if (fine && options && json_parse(mem, options, strlen(options), 0, &m.d, NULL)) {
+        const json_node *all = message_at(&m, m.d.nodes, "config");
+        for (const json_node *id = json_is(all, JSON_OBJECT) ? json_first(&m.d, all) : NULL;
+             fine && id;) {
+            const json_node *value = json_next(&m.d, all, id);
+            fine = option_set(k, json_text(mem, &m.d, id), json_raw(mem, &m.d, value));
+            id = json_next(&m.d, all, value);
+        }
+    }
+    arena_free(mem);
+    return fine;
+}
+
+/* The conversation before the message, its newest part when it is long. */
+static void seed_put(buf *b, const agent_turn *t, size_t n)
+{
+    size_t bytes = 0, from = n;
+    while (from && bytes + strlen(t->history[from - 1].text) < SEED_BYTES)
+        bytes += strlen(t->history[--from].text) + 16;
+    buf_puts(b, "The conversation so far, which you are part of; go on from its end. Do not answer "
+                "it again and do not mention this note.\n<conversation>\n");
+    for (size_t i = from; i < n; i++)
+        if (*t->history[i].text && t->history[i].role != RAMET_SYSTEM)
+            buf_printf(b, "%s:\n%s\n\n", t->history[i].role == RAMET_USER ? "User" : "Assistant",
+                       t->history[i].text);
+    buf_puts(b, "</conversation>\n");
+}
+
+static void prompt_ask(talk *k, size_t n, bool seed)
+{
+    buf text, params;
+    size_t room = FILES_BYTES;
+    buf_init(&text, ACP_LINE_MAX);
+    buf_init(&params, 2 * ACP_LINE_MAX);
+    buf_printf(&params, "{\"sessionId\":%s,\"prompt\":[", json_quote(k->a, k->l.inner));
+    if (seed) {
+        seed_put(&text, k->t, n);
+        block_add_text(&params, k->a, text.p);
+    }
+    size_t before = params.n;
+    for (size_t i = n; i < k->t->n; i++)
+        blocks_put(&params, k->a, k->p, k->t, &k->t->history[i], &room);
+    if (params.n == before) /* a message without words */
+        block_add_text(&params, k->a, "");
+    buf_puts(&params, "]}");
+    program_ask(k->own, k->p, &k->l, "session/prompt", params.p);
+    buf_release(&text);
+    buf_release(&params);
+}
+
+static void talk_run(talk *k)
+{
+    message m;
+    char *line;
+    size_t n = message_at_end(k->t);
+    bool as = false, there = inner_find(k, n, &as);
+    if ((!there && !inner_make(k)) || (!as && !setup_do(k)))
+        return;
+    prompt_ask(k, n, !there && n > 0);
+    if (!answer_wait(k, &m, &line))
+        return;
+    if (!refused(k, &m)) {
+        const char *why = message_text(&m, m.result, "stopReason");
+        k->out->end = why && strcmp(why, "cancelled") == 0 ? AGENT_CANCELLED : AGENT_DONE;
+        usage(k, &m);
+        if (k->out->end == AGENT_DONE)
+            inner_keep(k);
+    }
+    free(line);
+}
+
+/* What the session wants of the program, from its options and the agent's settings. */
+static void setup_want(talk *k, arena *mem, const char *mode)
+{
+    const ramet_agent *s = &k->t->session;
+    message m = {.a = mem};
+    if (s->options && json_parse(mem, s->options, strlen(s->options), 0, &m.d, NULL)) {
+        const char *own = message_text(&m, m.d.nodes, "mode");
+        mode = own ? own : mode;
+    }
+    k->mode = mode;
+    k->setup = arena_printf(mem, "%s\n%s\n%s", mode, s->model ? s->model : "",
+                            s->options ? s->options : "");
+}
+
+static void acp_run(agent *a, const agent_turn *t, const agent_sink *s, agent_result *out)
+{
+    talk k = {.own = a->own, .t = t, .s = s, .out = out};
+    char why[400];
+    char *folder = folder_of(k.own, t, out);
+    if (!folder)
+        return;
+    k.folder = folder;
+    k.p = program_enter(k.own, folder, s, why, sizeof why);
+    if (!k.p) {
+        if (*why)
+            agent_fail(out, "%s", why);
+        else
+            out->end = AGENT_CANCELLED;
+        free(folder);
+        return;
+    }
+    arena *mem = arena_new();
+    k.a = arena_new();
+    setup_want(&k, mem, agent_get(a, "mode"));
+    listener_add(k.own, k.p, &k.l);
+    talk_run(&k);
+    listener_remove(k.own, k.p, &k.l);
+    while (k.calls) {
+        if (k.calls->name) /* it was begun, and has no result */
+            call_tell(&k, k.calls);
+        call_drop(&k, k.calls);
+    }
+    program_leave(k.p);
+    free(k.model_option);
+    free(folder);
+    arena_free(k.a);
+    arena_free(mem);
+}
+
+const agent_kind agent_acp = {
+    .name = "acp",
+    .about = "a program that speaks the Agent Client Protocol",
+    .settings = settings,
+    .open = acp_open,
+    .close = acp_close,
+    .describe = acp_describe,
+    .run = acp_run,
+};

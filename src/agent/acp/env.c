@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * env.c: the environment of programs and of the commands that they have run.
+ *
+ * The server's own environment may hold secrets (keys of other agents, the database's URL), so
+ * nothing of it is passed on but variables that describe the user and the system, and those that
+ * the agent's configuration names.
+ */
+#include "agent/acp/acp.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const char *const ordinary[] = {
+    "PATH",         "HOME",          "USER", "LOGNAME", "SHELL",     "LANG",
+    "LANGUAGE",     "LC_*",          "TZ",   "TERM",    "COLORTERM", "NO_COLOR",
+    "TMPDIR",       "TMP",           "TEMP", "XDG_*",   "HOSTNAME",  "NODE_EXTRA_CA_CERTS",
+    "SSL_CERT_DIR", "SSL_CERT_FILE", NULL};
+
+/* Whether a pattern of n bytes names the variable NAME=VALUE. */
+static bool name_fits(const char *pattern, size_t n, const char *variable)
+{
+    size_t name = strcspn(variable, "=");
+    if (n && pattern[n - 1] == '*')
+        return name >= n - 1 && strncmp(pattern, variable, n - 1) == 0;
+    return name == n && strncmp(pattern, variable, n) == 0;
+}
+
+static bool passed_on(const char *variable, const char *names)
+{
+    for (size_t i = 0; ordinary[i]; i++)
+        if (name_fits(ordinary[i], strlen(ordinary[i]), variable))
+            return true;
+    for (size_t n; *(names += strspn(names, " \t")); names += n) {
+        n = strcspn(names, " \t");
+        if (name_fits(names, n, variable))
+            return true;
+    }
+    return false;
+}
+
+/* A name of a variable, perhaps with a * behind it. */
+static bool name_valid(const char *s, size_t n)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    size_t fine = strspn(s, letters);
+    if (fine < n && s[fine] == '*')
+        fine++;
+    return fine >= n && n > 0 && s[0] != '*' && !(s[0] >= '0' && s[0] <= '9');
+}
+
+char **env_make(arena *a, const char *names, const char **wrong)
+{
+    size_t all = 0, out_n = 0;
+    const char *s = names;
+    for (size_t n; *(s += strspn(s, " \t")); s += n) {
+        n = strcspn(s, " \t");
+        if (!name_valid(s, n)) {
+            *wrong = arena_memdup(a, s, n);
+            return NULL;
+        }
+    }
+    while (environ[all])
+        all++;
+    char **out = arena_array(a, all + 1, sizeof *out);
+    for (size_t i = 0; i < all; i++)
+        if (passed_on(environ[i], names))
+            out[out_n++] = arena_strdup(a, environ[i]);
+    return out;
+}
+
+char **env_join(arena *a, char *const *base, char *const *more, size_t n)
+{
+    size_t all = 0;
+    while (base[all])
+        all++;
+    char **out = arena_array(a, all + n + 1, sizeof *out);
+    for (size_t i = 0; i < n; i++)
+        out[i] = more[i];
+    size_t out_n = n;
+    for (size_t i = 0; i < all; i++) {
+        bool replaced = false;
+        for (size_t j = 0; j < n; j++)
+            replaced |= strncmp(more[j], base[i], strcspn(base[i], "=") + 1) == 0;
+        if (!replaced)
+            out[out_n++] = base[i];
+    }
+    return out;
+}

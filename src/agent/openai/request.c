@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * request.c: the body of a request to a chat-completions endpoint.
+ *
+ * What must hold, so that a provider finds the start of a fork's prompt in its cache:
+ *  1. The same settings and the same entries give the same bytes, on every server and at any time.
+ *  2. The messages are the last member, in the order of the history. So the body of a history that
+ *     goes on from another one starts with the other's, up to the brackets that close it.
+ *  3. A message is written from its entry and those before it alone. Only the last open answer may
+ *     grow when more of it follows (its text, then its calls).
+ * And so that the endpoint takes it: each call of a tool has its result right behind it.
+ */
+#include "agent/openai/openai.h"
+
+#include "base/util.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { CACHE_KEY_BYTES = 64, CALL_ID_BYTES = 40, NAME_BYTES = 64 };
+
+/* ------------------------------------------------------------------ members beside the messages */
+
+typedef struct member {
+    const char *key, *raw;
+} member;
+
+typedef struct members {
+    arena *a;
+    VEC(member) all;
+} members;
+
+/* Sets a member, in the place where it was first; JSON null takes it out. */
+static void member_set(members *m, const char *key, const char *raw)
+{
+    for (size_t i = 0; i < m->all.n; i++)
+        if (strcmp(m->all.items[i].key, key) == 0) {
+            m->all.items[i].raw = raw;
+            return;
+        }
+    member one = {key, raw};
+    VEC_PUSH(m->a, &m->all, one);
+}
+
+static const char *quoted(arena *a, const char *s)
+{
+    buf b;
+    json_writer w;
+    buf_init(&b, OPENAI_REQUEST_BYTES);
+    jw_init(&w, &b, 0);
+    jw_str(&w, s);
+    return buf_keep(&b, a);
+}
+
+static const char *hash_hex(arena *a, const char *s)
+{
+    uint8_t raw[HASH_LEN];
+    char *out = arena_alloc(a, 2 * HASH_LEN + 1);
+    sha *h = sha_new();
+    sha_begin(h);
+    sha_add(h, s, strlen(s));
+    sha_end(h, raw);
+    sha_free(h);
+    hex_encode(raw, HASH_LEN, out);
+    return out;
+}
+
+/* What a session's options may set. The endpoint checks the values. */
+static const char *const session_options[] = {
+    "temperature", "top_p",      "max_tokens",       "max_completion_tokens",
+    "seed",        "stop",       "reasoning_effort", "response_format",
+    "tools",       "tool_choice"};
+
+/* The members of a JSON object that are in `only` (NULL: all but what the agent itself decides). */
+static void members_merge(members *m, const char *json, const char *const *only, size_t n_only)
+{
+    json_doc d;
+    if (!json || !json_parse(m->a, json, strlen(json), 0, &d, NULL) ||
+        !json_is(&d.nodes[0], JSON_OBJECT))
+        return;
+    const json_node *root = &d.nodes[0];
+    for (const json_node *k = json_first(&d, root); k; k = json_next(&d, root, k)) {
+        const char *key = json_text(m->a, &d, k);
+        k = json_next(&d, root, k);
+        bool take = !only && strcmp(key, "messages") != 0 && strcmp(key, "stream") != 0;
+        for (size_t i = 0; !take && i < n_only; i++)
+            take = strcmp(key, only[i]) == 0;
+        if (take)
+            member_set(m, key, json_raw(m->a, &d, k));
+    }
+}
+
+static void members_write(members *m, const openai_settings *o, const agent_turn *t, json_writer *w)
+{
+    const char *model = t->session.model && *t->session.model ? t->session.model : o->model;
+    const char *cache = t->cache_key ? t->cache_key : "";
+    member_set(m, "model", quoted(m->a, model));
+    member_set(m, "stream", "true");
+    if (o->usage)
+        member_set(m, "stream_options", "{\"include_usage\":true}");
+    if (*o->cache_field && *cache) {
+        if (strlen(cache) > CACHE_KEY_BYTES)
+            cache = hash_hex(m->a, cache);
+        member_set(m, o->cache_field, quoted(m->a, cache));
+    }
+    if (*o->temperature)
+        member_set(m, "temperature", o->temperature);
+    if (*o->max_tokens)
+        member_set(m, "max_tokens", o->max_tokens);
+    members_merge(m, o->extra, NULL, 0);
+    members_merge(m, t->session.options, session_options,
+                  sizeof session_options / sizeof *session_options);
+    for (size_t i = 0; i < m->all.n; i++)
+        if (strcmp(m->all.items[i].raw, "null") != 0)
+            jw_kraw(w, m->all.items[i].key, m->all.items[i].raw);
+}
+
+/* ------------------------------------------------------------------ messages */
+
+typedef struct call {
+    const char *id, *name, *arguments;
+    bool answered;
+} call;
+
+typedef struct composer {
+    arena *a;
+    json_writer *w;
+    /* An answer that is not written yet, for more of it may follow. */
+    buf text;
+    VEC(call) calls; /* kept behind the writing, until all have a result */
+    bool written;
+} composer;
+
+static void message_text(composer *c, const char *role, const char *text)
+{
+    jw_object(c->w);
+    jw_kstr(c->w, "role", role);
+    jw_kstr(c->w, "content", text);
+    jw_end_object(c->w);
+}
+
+static void call_write(json_writer *w, const call *it)
+{
+    jw_object(w);
+    jw_kstr(w, "id", it->id);
+    jw_kstr(w, "type", "function");
+    jw_key(w, "function");
+    jw_object(w);
+    jw_kstr(w, "name", it->name);
+    jw_kstr(w, "arguments", it->arguments);
+    jw_end_object(w);
+    jw_end_object(w);
+}
+
+/* Writes the open answer; its calls stay until they have results. */
+static void answer_write(composer *c)
+{
+    if (c->written || (!c->text.n && !c->calls.n))
+        return;
+    jw_object(c->w);
+    jw_kstr(c->w, "role", "assistant");
+    jw_kstr(c->w, "content", c->text.n || !c->calls.n ? c->text.p : NULL);
+    if (c->calls.n) {
+        jw_key(c->w, "tool_calls");
+        jw_array(c->w);
+        for (size_t i = 0; i < c->calls.n; i++)
+            call_write(c->w, &c->calls.items[i]);
+        jw_end_array(c->w);
+    }
+    jw_end_object(c->w);
+    c->written = true;
+}
+
+static void result_write(composer *c, call *it, const char *text)
+{
+    jw_object(c->w);
+    jw_kstr(c->w, "role", "tool");
+    jw_kstr(c->w, "tool_call_id", it->id);
+    jw_kstr(c->w, "content", text);
+    jw_end_object(c->w);
+    it->answered = true;
+}
+
+/* The answer is over: a call without a result gets one that says so, as the endpoint would refuse
+ * the history otherwise. */
+static void answer_close(composer *c)
+{
+    answer_write(c);
+    for (size_t i = 0; i < c->calls.n; i++)
+        if (!c->calls.items[i].answered)
+            result_write(c, &c->calls.items[i], "(no result: the call was not run)");
+    buf_clear(&c->text);
+    c->calls.n = 0;
+    c->written = false;
+}
+
+static void joined_add(buf *to, const char *text)
+{
+    if (!*text)
+        return;
+    if (to->n)
+        buf_puts(to, "\n\n");
+    buf_puts(to, text);
+}
+
+/* ------------------------------------------------------------------ parts */
+
+/* Ids of other systems can be longer than the endpoint takes. */
+static const char *call_id(arena *a, const char *id)
+{
+    return strlen(id) <= CALL_ID_BYTES ? id : arena_printf(a, "call_%.32s", hash_hex(a, id));
+}
+
+static const char *call_name(arena *a, const char *name)
+{
+    char *out = arena_strdup(a, *name ? name : "unnamed");
+    for (char *s = out; *s; s++)
+        if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ||
+              *s == '_' || *s == '-'))
+            *s = '_';
+    if (strlen(out) > NAME_BYTES)
+        out[NAME_BYTES] = 0;
+    return out;
+}
+
+static const char *part_text(arena *a, const json_doc *d, const json_node *part, const char *key)
+{
+    const char *s = json_text(a, d, json_get(d, part, key));
+    return s ? s : "";
+}
+
+/* A JSON value as a text: a string is itself. */
+static const char *value_text(arena *a, const json_doc *d, const json_node *v, const char *none)
+{
+    if (!v || v->type == JSON_NULL)
+        return none;
+    return json_is(v, JSON_STRING) ? json_text(a, d, v) : json_raw(a, d, v);
+}
+
+/* A call joins those that wait for results; one whose id waits already cannot. */
+static void part_call(composer *c, const json_doc *d, const json_node *part)
+{
+    call one = {call_id(c->a, part_text(c->a, d, part, "id")),
+                call_name(c->a, part_text(c->a, d, part, "name")),
+                value_text(c->a, d, json_get(d, part, "input"), "{}"), false};
+    bool apart = c->written;
+    for (size_t i = 0; i < c->calls.n; i++)
+        apart = apart || strcmp(c->calls.items[i].id, one.id) == 0;
+    if (apart)
+        answer_close(c);
+    VEC_PUSH(c->a, &c->calls, one);
+}
+
+static void orphan_write(composer *c, const char *text)
+{
+    answer_close(c);
+    message_text(c, "user", arena_printf(c->a, "Result of a tool: %s", text));
+}
+
+static void part_result(composer *c, const json_doc *d, const json_node *part)
+{
+    const char *id = call_id(c->a, part_text(c->a, d, part, "id"));
+    const char *text = value_text(c->a, d, json_get(d, part, "output"), "");
+    if (json_is(json_get(d, part, "is_error"), JSON_TRUE))
+        text = arena_printf(c->a, "Error: %s", text);
+    for (size_t i = 0; i < c->calls.n; i++)
+        if (!c->calls.items[i].answered && strcmp(c->calls.items[i].id, id) == 0) {
+            answer_write(c);
+            result_write(c, &c->calls.items[i], text);
+            return;
+        }
+    orphan_write(c, text);
+}
+
+static bool ends_with(const char *s, size_t n, const char *end)
+{
+    size_t len = strlen(end);
+    return n > len && strncasecmp(s + n - len, end, len) == 0;
+}
+
+static bool image_is(const char *url, const char *media)
+{
+    static const char *const ends[] = {".png", ".jpg", ".jpeg", ".gif", ".webp"};
+    if (strncasecmp(url, "data:", 5) == 0)
+        return strncasecmp(url, "data:image/", 11) == 0;
+    if (strncasecmp(url, "https://", 8) != 0 && strncasecmp(url, "http://", 7) != 0)
+        return false;
+    if (*media)
+        return strncasecmp(media, "image/", 6) == 0;
+    size_t n = strcspn(url, "?#");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(url, n, ends[i]))
+            return true;
+    return false;
+}
+
+/* What is told of a file that cannot be shown. Its id is of this server, and means nothing there.
+ */
+static const char *file_note(arena *a, const char *url, const char *name, const char *media)
+{
+    bool shown = *url && strncasecmp(url, "data:", 5) != 0;
+    return arena_printf(a, "[file%s%s%s%s%s%s%s]", *name ? " " : "", name, *media ? " (" : "",
+                        media, *media ? ")" : "", shown ? ": " : "", shown ? url : "");
+}
+
+/* One piece of a message's content. */
+typedef struct piece {
+    const char *text, *image; /* one of them */
+} piece;
+typedef VEC(piece) pieces;
+
+static void part_piece(composer *c, const ramet_entry *e, const json_doc *d, const json_node *part,
+                       const char *type, pieces *to)
+{
+    piece one = {0};
+    if (strcmp(type, "text") == 0) {
+        one.text = part_text(c->a, d, part, "text");
+    } else if (strcmp(type, "file") == 0) {
+        const char *url = part_text(c->a, d, part, "url");
+        const char *media = part_text(c->a, d, part, "media_type");
+        if (e->role == RAMET_USER && image_is(url, media))
+            one.image = url;
+        else
+            one.text = file_note(c->a, url, part_text(c->a, d, part, "name"), media);
+    } else if (strcmp(type, "data") == 0 && e->role != RAMET_ASSISTANT) {
+        one.text = value_text(c->a, d, json_get(d, part, "data"), "");
+    }
+    if (one.image || (one.text && *one.text))
+        VEC_PUSH(c->a, to, one);
+}
+
+/* ------------------------------------------------------------------ entries */
+
+static const char *pieces_join(composer *c, const pieces *p)
+{
+    buf b;
+    buf_init(&b, OPENAI_REQUEST_BYTES);
+    for (size_t i = 0; i < p->n; i++)
+        if (p->items[i].text)
+            joined_add(&b, p->items[i].text);
+    return buf_keep(&b, c->a);
+}
+
+static void piece_write(json_writer *w, const piece *p)
+{
+    jw_object(w);
+    jw_kstr(w, "type", p->image ? "image_url" : "text");
+    if (p->image) {
+        jw_key(w, "image_url");
+        jw_object(w);
+        jw_kstr(w, "url", p->image);
+        jw_end_object(w);
+    } else {
+        jw_kstr(w, "text", p->text);
+    }
+    jw_end_object(w);
+}
+
+static void message_write(composer *c, const char *role, const pieces *p)
+{
+    bool images = false;
+    for (size_t i = 0; i < p->n; i++)
+        images = images || p->items[i].image;
+    if (!images) {
+        message_text(c, role, pieces_join(c, p));
+        return;
+    }
+    jw_object(c->w);
+    jw_kstr(c->w, "role", role);
+    jw_key(c->w, "content");
+    jw_array(c->w);
+    for (size_t i = 0; i < p->n; i++)
+        piece_write(c->w, &p->items[i]);
+    jw_end_array(c->w);
+    jw_end_object(c->w);
+}
+
+/* What an entry says, beside its calls and results. */
+static void entry_say(composer *c, const ramet_entry *e, const pieces *p, bool special)
+{
+    if (e->role == RAMET_ASSISTANT) {
+        const char *text = pieces_join(c, p);
+        if (*text && (c->written || c->calls.n))
+            answer_close(c);
+        joined_add(&c->text, text);
+    } else if (e->role == RAMET_TOOL) {
+        for (size_t i = 0; p->n && i < c->calls.n; i++)
+            if (!c->calls.items[i].answered) {
+                answer_write(c);
+                result_write(c, &c->calls.items[i], pieces_join(c, p));
+                return;
+            }
+        if (p->n)
+            orphan_write(c, pieces_join(c, p));
+    } else if (p->n || !special) {
+        answer_close(c);
+        message_write(c, ramet_role_name(e->role), p);
+    }
+}
+
+/* Texts first, then calls and results: the order in which the endpoint has them in a message. */
+static void entry_write(composer *c, const ramet_entry *e)
+{
+    json_doc d;
+    pieces p = {0};
+    bool special = false;
+    if (!e->parts || !json_parse(c->a, e->parts, strlen(e->parts), 0, &d, NULL) ||
+        !json_is(&d.nodes[0], JSON_ARRAY)) {
+        piece one = {.text = e->text ? e->text : ""};
+        VEC_PUSH(c->a, &p, one);
+        entry_say(c, e, &p, false);
+        return;
+    }
+    const json_node *root = &d.nodes[0];
+    for (const json_node *n = json_first(&d, root); n; n = json_next(&d, root, n)) {
+        const char *type = part_text(c->a, &d, n, "type");
+        special = special || strcmp(type, "tool_call") == 0 || strcmp(type, "tool_result") == 0;
+        part_piece(c, e, &d, n, type, &p);
+    }
+    bool result_text = e->role == RAMET_TOOL && special; /* its texts repeat the result */
+    if (!result_text)
+        entry_say(c, e, &p, special);
+    for (const json_node *n = json_first(&d, root); n; n = json_next(&d, root, n)) {
+        const char *type = part_text(c->a, &d, n, "type");
+        if (strcmp(type, "tool_call") == 0)
+            part_call(c, &d, n);
+        else if (strcmp(type, "tool_result") == 0)
+            part_result(c, &d, n);
+    }
+}
+
+static const char *system_text(arena *a, const openai_settings *o, const agent_turn *t)
+{
+    json_doc d;
+    const char *json = t->session.options;
+    if (json && json_parse(a, json, strlen(json), 0, &d, NULL)) {
+        const char *own = json_text(a, &d, json_get(&d, &d.nodes[0], "system"));
+        if (own)
+            return own;
+    }
+    return o->system;
+}
+
+bool openai_request(const openai_settings *o, const agent_turn *t, buf *out)
+{
+    buf_init(out, OPENAI_REQUEST_BYTES);
+    json_writer w;
+    jw_init(&w, out, 0);
+    arena *a = arena_new();
+    composer c = {.a = a, .w = &w};
+    buf_init(&c.text, OPENAI_REQUEST_BYTES);
+    members m = {.a = a};
+    jw_object(&w);
+    members_write(&m, o, t, &w);
+    jw_key(&w, "messages");
+    jw_array(&w);
+    const char *system = system_text(a, o, t);
+    if (*system)
+        message_text(&c, "system", system);
+    for (size_t i = 0; i < t->n; i++)
+        entry_write(&c, &t->history[i]);
+    answer_close(&c);
+    jw_end_array(&w);
+    jw_end_object(&w);
+    bool fine = !out->over && !c.text.over;
+    buf_release(&c.text);
+    arena_free(a);
+    return fine;
+}

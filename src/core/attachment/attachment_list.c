@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lists of attachments, for the embedding program: whoever uploaded them, and whether or not an
+ * entry refers to them.
+ */
+#include "core/attachment/attachment.h"
+
+#include <stdlib.h>
+
+enum { CHUNK = 500 }; /* rows that are looked at in one go */
+
+typedef struct listing {
+    txn *tx;
+    const ramet_attachments_in *in;
+    size_t limit;
+    ramet_attachments *out;
+} listing;
+
+/* An attachment as a list tells it. */
+typedef struct beside {
+    const char *id;
+    bool linked;
+    int64_t sharing;
+} beside;
+
+static beside beside_read(db_stmt *q, arena *a)
+{
+    return (beside){q_keep_text(q, 0, a), q_col_int(q, 1) != 0, q_col_int(q, 2)};
+}
+
+static bool fits(const listing *l, const beside *b, const attachment_row *r)
+{
+    if (l->in->owner && strcmp(r->owner, l->in->owner) != 0)
+        return false;
+    switch (l->in->which) {
+    case RAMET_ATTACHED_ANY:
+        return true;
+    case RAMET_ATTACHED_LINKED:
+        return b->linked;
+    case RAMET_ATTACHED_UNLINKED:
+        return !b->linked;
+    case RAMET_ATTACHED_EXPIRED:
+        return !b->linked && r->expires && r->expires <= l->tx->now;
+    }
+    return false;
+}
+
+/* False: the page is full, and this one is not on it. */
+static bool listing_add(listing *l, const beside *b)
+{
+    attachment_row r;
+    if (!attachment_load(l->tx, b->id, &r) || !fits(l, b, &r))
+        return true;
+    l->out->more = l->out->n == l->limit;
+    if (l->out->more)
+        return false;
+    l->out->items[l->out->n].attachment = *attachment_show(l->tx, &r);
+    l->out->items[l->out->n].sharing = b->sharing;
+    l->out->n++;
+    return true;
+}
+
+/* Those of the whole store, from `after` on. */
+static void all_list(listing *l)
+{
+    const char *after = l->in->after ? l->in->after : "";
+    beside *rows = arena_array(l->tx->a, CHUNK, sizeof *rows);
+    for (size_t n = CHUNK; n == CHUNK;) {
+        n = 0;
+        db_stmt *q = db_query(l->tx->d, Q_attachment_page);
+        q_text(q, 1, after);
+        q_int(q, 2, CHUNK);
+        while (q_row(q))
+            rows[n++] = beside_read(q, l->tx->a);
+        q_end(q);
+        for (size_t i = 0; i < n; i++)
+            if (!listing_add(l, &rows[i]))
+                return;
+        after = n ? rows[n - 1].id : after;
+    }
+}
+
+static void one_list(listing *l, const char *id)
+{
+    db_stmt *q = db_query(l->tx->d, Q_attachment_beside);
+    q_text(q, 1, id);
+    bool there = q_row(q);
+    beside b = there ? beside_read(q, l->tx->a) : (beside){0};
+    q_end(q);
+    if (there)
+        listing_add(l, &b);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Those that an entry refers to. */
+static ramet_status entry_list(listing *l)
+{
+    session_row s;
+    VEC(const char *) ids = {0};
+    TRY(session_open(l->tx, l->in->session, NEED_READ, &s));
+    int64_t k = KEY(l->in->branch, l->in->position);
+    db_stmt *q = db_query(l->tx->d, Q_attached_range);
+    q_int(q, 1, s.tree);
+    q_int(q, 2, k);
+    q_int(q, 3, k);
+    while (q_row(q))
+        VEC_PUSH(l->tx->a, &ids, q_keep_text(q, 0, l->tx->a));
+    q_end(q);
+    if (ids.n)
+        qsort(ids.items, ids.n, sizeof *ids.items, by_text);
+    for (size_t i = 0; i < ids.n && !l->out->more; i++)
+        if (!l->in->after || strcmp(ids.items[i], l->in->after) > 0)
+            one_list(l, ids.items[i]);
+    return RAMET_OK;
+}
+
+ramet_status ramet_attachment_list(ramet_call *c, const ramet_attachments_in *in,
+                                   ramet_attachments *out)
+{
+    txn tx;
+    int limit;
+    *out = (ramet_attachments){0};
+    TRY(program_only(c));
+    TRY(check_limit(c, in->limit, 1000, 50, &limit));
+    if ((unsigned)in->which > RAMET_ATTACHED_EXPIRED)
+        return call_fail(c, RAMET_INVALID, "which", "there is no such kind of attachments");
+    if (in->only)
+        TRY(check_id(c, "only", in->only));
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    out->items = arena_array(c->a, (size_t)limit, sizeof *out->items);
+    listing l = {.tx = &tx, .in = in, .limit = (size_t)limit, .out = out};
+    ramet_status st = RAMET_OK;
+    if (in->only)
+        one_list(&l, in->only);
+    else if (in->session)
+        st = entry_list(&l);
+    else
+        all_list(&l);
+    st = txn_done(&tx, st);
+    if (st != RAMET_OK)
+        *out = (ramet_attachments){0};
+    return st;
+}

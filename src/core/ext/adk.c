@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The adk log of a session whose runtime is ADK. That runtime reads the record of events and finds
+ * what counts by a rule of its own: from the last event back, a rewind event "before X" is left
+ * out, and so is everything from the first event of X in the record up to it.
+ *
+ *   K1  Every move of the head appends one rewind event to the branch that is left, in the same
+ *       commit, so that the rule over the record gives the path of the new head. Rewind events are
+ *       not a part of the effective history, on whichever path they stand.
+ *   K2  The rule goes back to what counted just before the first event of X. So a cut falls on an
+ *       event that is the first of its invocation in the record; the state that a move left is
+ *       named by the invocation of the rewind event that left it. A rewind event that names itself
+ *       cuts nothing off.
+ *   K3  Nothing is appended to a branch that is not the head: it would come later in the record and
+ *       count.
+ *   K4  The deltas of rewind events are for that runtime alone: the fold along a path has no need
+ *       of them.
+ */
+#include "core/ext/adk.h"
+
+#include "core/columns.h"
+
+#define CHUNK 256
+
+/* The first event of the record: inherited, or the session's own. */
+static bool first_event(txn *tx, const session_row *s, entry_kind *out)
+{
+    branch_row b;
+    if (!s->first_adk || !branch_load(tx, s->tree, s->first_adk, &b))
+        return false;
+    if (b.m.base > 0)
+        return kind_at(tx, &b.m, 0, out);
+    db_stmt *q = db_query(tx->d, Q_run_at);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, RAMET_LOG_ADK);
+    q_int(q, 4, 0);
+    int64_t k = q_row(q) ? q_col_int(q, 1) : 0;
+    q_end(q);
+    return k && branch_load(tx, s->tree, KEY_BRANCH(k), &b) && kind_at(tx, &b.m, KEY_POS(k), out);
+}
+
+bool adk_is(txn *tx, const session_row *s)
+{
+    entry_kind kind;
+    return first_event(tx, s, &kind) && kind.adk;
+}
+
+/* ------------------------------------------------------------------ the cut */
+
+static bool same_turn(const entry_kind *a, const entry_kind *b)
+{
+    return a->turn && b->turn && strcmp(a->turn, b->turn) == 0;
+}
+
+/* Whether ADK can rewind to before the entry at a position of a path (K2). */
+static bool can_rewind(txn *tx, const session_row *s, const branch_row *adk, int64_t pos,
+                       const entry_kind *kind)
+{
+    branch_row b;
+    branch_meta o;
+    int64_t first;
+    if (!kind->turn || kind->marker)
+        return false;
+    return place_raw(tx, s, RAMET_LOG_ADK, kind->turn, 0, &b, &first) && first == pos &&
+           path_owner(tx, &adk->m, pos, &o) && o.id == b.m.id;
+}
+
+/* Back to where the invocation began that a cut at `at` would part. */
+static int64_t run_start(txn *tx, const branch_row *adk, int64_t at)
+{
+    entry_kind here, prev;
+    if (!kind_at(tx, &adk->m, at, &here))
+        return at;
+    for (int64_t p = at - 1; p >= 0 && kind_at(tx, &adk->m, p, &prev); p--) {
+        if (prev.marker)
+            continue;
+        if (!same_turn(&prev, &here))
+            break;
+        at = p;
+    }
+    return at;
+}
+
+void adk_snap(txn *tx, const session_row *s, const branch_row *adk, int64_t *cut,
+              const char **before)
+{
+    entry_kind kind;
+    *before = NULL;
+    if (!adk_is(tx, s))
+        return;
+    int64_t at = *cut;
+    while (at < adk->len && kind_at(tx, &adk->m, at, &kind) && kind.marker)
+        at++;
+    at = at < adk->len ? run_start(tx, adk, at) : at;
+    /* Forward over what comes again and again before each turn. */
+    for (; at < adk->len && kind_at(tx, &adk->m, at, &kind); at++)
+        if (can_rewind(tx, s, adk, at, &kind))
+            break;
+    *cut = at;
+    if (at < adk->len)
+        *before = kind.turn;
+}
+
+/* ---------------------------------------------------------- the rewind event */
+
+static bool is_shared_key(const char *key)
+{
+    return strncmp(key, "app:", 4) == 0 || strncmp(key, "user:", 5) == 0;
+}
+
+static const char *state_on(txn *tx, const branch_row *b)
+{
+    return b->m.id ? state_fold(tx, b->m.tree, delta_before(tx, b, b->len)) : "{}";
+}
+
+/* What makes `to` of `from`: the keys that differ, and null for those that go. */
+static void delta_between(arena *a, const char *from, const char *to, json_writer *w)
+{
+    json_doc f, t;
+    jw_object(w);
+    if (json_parse(a, from, strlen(from), STORED_DEPTH, &f, NULL) &&
+        json_parse(a, to, strlen(to), STORED_DEPTH, &t, NULL)) {
+        const json_node *v;
+        for (const json_node *k = json_first(&t, &t.nodes[0]); k;
+             k = json_next(&t, &t.nodes[0], v)) {
+            const char *key = json_text(a, &t, k);
+            v = json_next(&t, &t.nodes[0], k);
+            const json_node *had = json_get(&f, &f.nodes[0], key);
+            const char *value = json_raw(a, &t, v);
+            if (!is_shared_key(key) && (!had || strcmp(json_raw(a, &f, had), value) != 0))
+                jw_kraw(w, key, value);
+        }
+        for (const json_node *k = json_first(&f, &f.nodes[0]); k;
+             k = json_next(&f, &f.nodes[0], v)) {
+            const char *key = json_text(a, &f, k);
+            v = json_next(&f, &f.nodes[0], k);
+            if (!is_shared_key(key) && !json_get(&t, &t.nodes[0], key))
+                jw_kraw(w, key, "null");
+        }
+    }
+    jw_end_object(w);
+}
+
+/* The keys that every ADK with rewind knows: it refuses others. */
+static const char *rewind_body(txn *tx, const char *id, const char *invocation, const char *before,
+                               const branch_row *left, const branch_row *to)
+{
+    buf b;
+    json_writer w;
+    buf_init(&b, SIZE_MAX / 4);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    jw_kstr(&w, "id", id);
+    jw_kstr(&w, "invocation_id", invocation);
+    jw_kstr(&w, "author", "user");
+    jw_kraw(&w, "timestamp",
+            arena_printf(tx->a, "%lld.%06lld", (long long)(tx->now / 1000000),
+                         (long long)(tx->now % 1000000)));
+    jw_key(&w, "actions");
+    jw_object(&w);
+    jw_kstr(&w, "rewind_before_invocation_id", before ? before : invocation);
+    jw_key(&w, "state_delta");
+    delta_between(tx->a, state_on(tx, left), state_on(tx, to), &w);
+    jw_kraw(&w, "artifact_delta", "{}");
+    jw_end_object(&w);
+    jw_end_object(&w);
+    return buf_keep(&b, tx->a);
+}
+
+static const char *move_name(txn *tx, const session_row *s, int64_t seq)
+{
+    return arena_printf(tx->a, "move %lld %lld", (long long)s->no, (long long)seq);
+}
+
+/* The event itself; its key. */
+static int64_t rewind_write(txn *tx, session_row *s, branch_row *left, const head_to *to)
+{
+    branch_row target = {0};
+    entry_new *list;
+    char id[UUID_TEXT], own[UUID_TEXT];
+    if (to->adk && !branch_load(tx, s->tree, to->adk, &target))
+        return 0;
+    uuid7(tx->now, id);
+    const char *invocation = arena_printf(tx->a, "e-%s", uuid7(tx->now, own));
+    ramet_entry_in in = {.id = arena_strdup(tx->a, id),
+                         .role = RAMET_USER,
+                         .format = "adk",
+                         .channel = REWIND_CHANNEL,
+                         .turn_id = invocation,
+                         .body = rewind_body(tx, id, invocation, to->before, left, &target)};
+    if (entries_prepare(tx->c, &in, 1, 1, tx->now, &list) != RAMET_OK) {
+        db_fail(tx->d, RAMET_TOO_LARGE, "the rewind event of session %s would be too large", s->id);
+        return 0;
+    }
+    entries_write(tx, s, left, list, 1);
+    return KEY(left->m.id, left->len - 1);
+}
+
+void adk_mark(txn *tx, session_row *s, const head_to *to, int64_t seq)
+{
+    branch_row left;
+    if (!adk_is(tx, s))
+        return;
+    int64_t k = to->marked;
+    if (!k) {
+        if (!s->adk)
+            adk_begin(tx, s, &left);
+        else if (!branch_load(tx, s->tree, s->adk, &left))
+            return;
+        k = rewind_write(tx, s, &left, to);
+    }
+    if (k)
+        place_add(tx, s->tree, move_name(tx, s, seq), RAMET_LOG_ADK, k);
+}
+
+const char *adk_left(txn *tx, const session_row *s, int64_t adk)
+{
+    entry_kind kind;
+    branch_row b;
+    int64_t pos;
+    if (adk == s->adk || !adk_is(tx, s))
+        return NULL;
+    /* Nothing was appended to it since the last move that left it (K3). */
+    db_stmt *q = db_query(tx->d, Q_move_left);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, adk);
+    int64_t seq = adk && q_row(q) ? q_col_int(q, 0) : 0;
+    q_end(q);
+    if (seq && place_raw(tx, s, RAMET_LOG_ADK, move_name(tx, s, seq), 0, &b, &pos) &&
+        kind_at(tx, &b.m, pos, &kind))
+        return kind.turn;
+    /* It was left before there were events: back to before the first one. */
+    return first_event(tx, s, &kind) ? kind.turn : NULL;
+}
+
+/* ------------------------------------------------------------------ reading */
+
+typedef struct adk_walk {
+    arena *page;
+    ramet_each each;
+    void *arg;
+    bool markers, stopped;
+    int64_t seen, number; /* of the session */
+} adk_walk;
+
+static bool walk_take(void *arg, ramet_entry *e)
+{
+    adk_walk *w = arg;
+    w->seen = e->position;
+    if (w->markers || strcmp(e->channel, REWIND_CHANNEL) != 0)
+        w->stopped = !w->each(w->arg, e, e->owner_no == w->number);
+    return !w->stopped && arena_used(w->page) < PAGE_BYTES;
+}
+
+static void walk_path(txn *tx, adk_walk *w, const branch_row *b, int64_t lo, int64_t hi)
+{
+    while (lo < hi && !w->stopped && db_status(tx->d) == RAMET_OK) {
+        w->seen = lo - 1;
+        path_read(tx, b, lo, lo + CHUNK < hi ? lo + CHUNK : hi, w->page, walk_take, w);
+        arena_reset(w->page);
+        lo = w->seen + 1;
+    }
+}
+
+typedef struct run_part {
+    int64_t rec, k;
+} run_part;
+
+static void walk_record(txn *tx, adk_walk *w, const session_row *s)
+{
+    VEC(run_part) runs = {0};
+    branch_row b;
+    db_stmt *q = db_query(tx->d, Q_run_all);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    while (q_row(q)) {
+        run_part r = {col_record(q, 1), q_col_int(q, 2)};
+        if (q_col_int(q, 0) == RAMET_LOG_ADK)
+            VEC_PUSH(tx->a, &runs, r);
+    }
+    for (size_t i = 0; i < runs.n && !w->stopped; i++) {
+        int64_t lo = KEY_POS(runs.items[i].k);
+        if (!branch_load(tx, s->tree, KEY_BRANCH(runs.items[i].k), &b)) {
+            db_fail(tx->d, RAMET_DAMAGED, "the record of session %s is damaged", s->id);
+            return;
+        }
+        int64_t hi = i + 1 < runs.n ? lo + (runs.items[i + 1].rec - runs.items[i].rec) : b.len;
+        walk_path(tx, w, &b, lo, hi);
+    }
+}
+
+static ramet_status each_run(txn *tx, const char *session, bool effective, adk_walk *w)
+{
+    session_row s;
+    branch_row b;
+    TRY(session_open(tx, session, NEED_CHANGE, &s));
+    w->number = s.no;
+    if (effective) {
+        if (s.adk && branch_load(tx, s.tree, s.adk, &b))
+            walk_path(tx, w, &b, 0, b.len);
+        return txn_status(tx);
+    }
+    if (s.first_adk && branch_load(tx, s.tree, s.first_adk, &b))
+        walk_path(tx, w, &b, 0, b.m.base);
+    w->markers = true;
+    walk_record(tx, w, &s);
+    return txn_status(tx);
+}
+
+ramet_status ramet_adk_each(ramet_call *c, const char *session, bool effective, ramet_each each,
+                            void *arg)
+{
+    txn tx;
+    adk_walk w = {.each = each, .arg = arg};
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    w.page = arena_new();
+    ramet_status st = txn_done(&tx, each_run(&tx, session, effective, &w));
+    arena_free(w.page);
+    return st;
+}
+
+/* -------------------------------------------------------------------- state */
+
+/* Newest values of the keys that belong to no session. */
+typedef struct shared_keys {
+    arena *a;
+    const char *json; /* an object */
+} shared_keys;
+
+static bool shared_take(void *arg, const ramet_entry *e, bool own)
+{
+    shared_keys *k = arg;
+    json_doc old, d;
+    buf b;
+    json_writer w;
+    (void)own;
+    if (!e->state_delta || !(strstr(e->state_delta, "\"app:") || strstr(e->state_delta, "\"user:")))
+        return true;
+    if (!json_parse(k->a, e->state_delta, strlen(e->state_delta), STORED_DEPTH, &d, NULL) ||
+        !json_parse(k->a, k->json, strlen(k->json), STORED_DEPTH, &old, NULL))
+        return true;
+    buf_init(&b, SIZE_MAX / 4);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    const json_node *v;
+    for (const json_node *n = json_first(&old, &old.nodes[0]); n;
+         n = json_next(&old, &old.nodes[0], v)) {
+        v = json_next(&old, &old.nodes[0], n);
+        if (!json_get(&d, &d.nodes[0], json_text(k->a, &old, n)))
+            jw_kraw(&w, json_text(k->a, &old, n), json_raw(k->a, &old, v));
+    }
+    for (const json_node *n = json_first(&d, &d.nodes[0]); n; n = json_next(&d, &d.nodes[0], v)) {
+        v = json_next(&d, &d.nodes[0], n);
+        if (is_shared_key(json_text(k->a, &d, n)) && !json_is(v, JSON_NULL))
+            jw_kraw(&w, json_text(k->a, &d, n), json_raw(k->a, &d, v));
+    }
+    jw_end_object(&w);
+    k->json = buf_keep(&b, k->a);
+    return true;
+}
+
+static ramet_status state_run(txn *tx, const char *session, const char **json)
+{
+    session_row s;
+    branch_row b = {0};
+    TRY(session_open(tx, session, NEED_CHANGE, &s));
+    if (s.adk)
+        branch_load(tx, s.tree, s.adk, &b);
+    *json = state_on(tx, &b);
+    return txn_status(tx);
+}
+
+/* A fold of two objects: `own` without shared keys, then `shared`. */
+static const char *state_join(arena *a, const char *own, const char *shared)
+{
+    json_doc d, t;
+    buf b;
+    json_writer w;
+    const json_node *v;
+    if (!json_parse(a, own, strlen(own), STORED_DEPTH, &d, NULL) ||
+        !json_parse(a, shared, strlen(shared), STORED_DEPTH, &t, NULL))
+        return own;
+    buf_init(&b, SIZE_MAX / 4);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    for (const json_node *n = json_first(&d, &d.nodes[0]); n; n = json_next(&d, &d.nodes[0], v)) {
+        v = json_next(&d, &d.nodes[0], n);
+        if (!is_shared_key(json_text(a, &d, n)))
+            jw_kraw(&w, json_text(a, &d, n), json_raw(a, &d, v));
+    }
+    for (const json_node *n = json_first(&t, &t.nodes[0]); n; n = json_next(&t, &t.nodes[0], v)) {
+        v = json_next(&t, &t.nodes[0], n);
+        jw_kraw(&w, json_text(a, &t, n), json_raw(a, &t, v));
+    }
+    jw_end_object(&w);
+    return buf_keep(&b, a);
+}
+
+ramet_status ramet_adk_state(ramet_call *c, const char *session, const char **json)
+{
+    txn tx;
+    shared_keys keys = {.a = c->a, .json = "{}"};
+    *json = NULL;
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    TRY(txn_done(&tx, state_run(&tx, session, json)));
+    TRY(ramet_adk_each(c, session, false, shared_take, &keys));
+    *json = state_join(c->a, *json, keys.json);
+    return RAMET_OK;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Every version of every message of a session that has more than one: what a branch picker shows.
+ *
+ * Branches of a session that begin at one place (the same parent and base) are a group: the entries
+ * there are versions of one message (core/model/version.c). The message is known by the id of the
+ * oldest of them. An id may stand on several branches that part further up, so that two groups can
+ * bear one id: then they are numbered together. The view message_branches (store/sql/schema.c) does
+ * the same for all sessions.
+ */
+#include "core/core.h"
+
+#include <stdlib.h>
+
+typedef struct group {
+    branch_meta m; /* one of its branches */
+    int64_t pos;
+    version_row *rows;
+    size_t n, first; /* `first`: index of its versions among all */
+    const char *message;
+} group;
+
+typedef VEC(group) group_list;
+
+static const char *entry_name(txn *tx, int64_t tree, int64_t k)
+{
+    db_stmt *q = db_query(tx->d, Q_entry_name);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    const char *id = q_row(q) ? q_keep_text(q, 0, tx->a) : NULL;
+    q_end(q);
+    return id ? id : "";
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const branch_row *p = *(const branch_row *const *)a, *q = *(const branch_row *const *)b;
+    if (p->m.base != q->m.base)
+        return p->m.base < q->m.base ? -1 : 1;
+    return p->m.parent < q->m.parent ? -1 : p->m.parent > q->m.parent;
+}
+
+/* The groups with more than one version, those further up first. */
+static void groups_find(txn *tx, const session_row *s, const branch_row *list, size_t n,
+                        group_list *out)
+{
+    const branch_row **at = arena_array(tx->a, n + 1, sizeof *at);
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++)
+        if (list[i].m.log == RAMET_LOG_MAIN)
+            at[k++] = &list[i];
+    if (k)
+        qsort(at, k, sizeof *at, by_place);
+    for (size_t i = 0; i < k && db_status(tx->d) == RAMET_OK; i++) {
+        if (i && by_place(&at[i - 1], &at[i]) == 0)
+            continue;
+        group g = {.m = at[i]->m, .pos = at[i]->m.base};
+        versions_at(tx, s, &g.m, g.pos, &g.rows, &g.n);
+        if (g.n < 2)
+            continue;
+        g.message = entry_name(tx, s->tree, g.rows[0].k);
+        VEC_PUSH(tx->a, out, g);
+    }
+}
+
+/* The version, further up, that all of a group come behind. */
+static int within_find(txn *tx, const group_list *v, size_t i)
+{
+    const group *g = &v->items[i];
+    for (size_t k = i; k-- > 0;) {
+        const group *up = &v->items[k];
+        branch_meta o;
+        if (up->pos >= g->pos || !path_owner(tx, &g->m, up->pos, &o))
+            continue;
+        for (size_t j = 0; j < up->n; j++)
+            if (up->rows[j].owner == o.id)
+                return (int)(up->first + j);
+    }
+    return -1;
+}
+
+/* The session's newest branch whose path holds each version: from the newest on, the first that
+ * does. */
+static int64_t holder_of(txn *tx, const branch_row *list, size_t n, int64_t owner, int64_t pos)
+{
+    for (size_t i = n; i-- > 0;) {
+        branch_meta o;
+        if (list[i].m.log == RAMET_LOG_MAIN && list[i].len > pos &&
+            path_owner(tx, &list[i].m, pos, &o) && o.id == owner)
+            return list[i].m.id;
+    }
+    return 0;
+}
+
+typedef struct numbering {
+    ramet_pick *pick;
+    int64_t k;
+} numbering;
+
+static int by_message(const void *a, const void *b)
+{
+    const numbering *p = a, *q = b;
+    int way = strcmp(p->pick->message_id, q->pick->message_id);
+    if (way)
+        return way;
+    if (p->pick->created != q->pick->created)
+        return p->pick->created < q->pick->created ? -1 : 1;
+    return p->k < q->k ? -1 : p->k > q->k;
+}
+
+static void picks_number(numbering *v, size_t n)
+{
+    if (n)
+        qsort(v, n, sizeof *v, by_message);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && strcmp(v[end].pick->message_id, v[i].pick->message_id) == 0; end++)
+            v[end].pick->number = (int)(end - i) + 1;
+        for (size_t k = i; k < end; k++)
+            v[k].pick->count = (int)(end - i);
+    }
+}
+
+static ramet_status picks_fill(txn *tx, const session_row *s, const branch_row *mine, size_t n_mine,
+                               group_list *v, ramet_pick *out, numbering *numbers, int *now)
+{
+    branch_row head;
+    size_t at = 0;
+    TRY(branch_open(tx, s, RAMET_LOG_MAIN, 0, &head));
+    for (size_t i = 0; i < v->n; i++) {
+        group *g = &v->items[i];
+        branch_meta current = {0};
+        g->first = at;
+        int within = within_find(tx, v, i);
+        if (head.len > g->pos && !path_owner(tx, &head.m, g->pos, &current))
+            return txn_status(tx);
+        for (size_t k = 0; k < g->n; k++, at++) {
+            branch_meta m;
+            if (!branch_meta_load(tx, s->tree, g->rows[k].owner, &m))
+                return txn_status(tx);
+            out[at] = (ramet_pick){.message_id = g->message,
+                                   .entry_id = entry_name(tx, s->tree, g->rows[k].k),
+                                   .position = g->pos,
+                                   .branch = holder_of(tx, mine, n_mine, m.id, g->pos),
+                                   .type = (ramet_fork_type)m.type,
+                                   .current = current.id == m.id,
+                                   .within = within,
+                                   .created = g->rows[k].created};
+            numbers[at] = (numbering){&out[at], g->rows[k].k};
+            if (out[at].current)
+                *now = (int)at;
+        }
+    }
+    return txn_status(tx);
+}
+
+static ramet_status picks_run(txn *tx, const char *session, ramet_pick **out, size_t *n, int *now)
+{
+    session_row s;
+    branch_row *mine;
+    size_t n_mine, all = 0;
+    group_list v = {0};
+    TRY(session_open(tx, session, NEED_READ, &s));
+    branches_of(tx, &s, &mine, &n_mine);
+    groups_find(tx, &s, mine, n_mine, &v);
+    TRY(txn_status(tx));
+    for (size_t i = 0; i < v.n; i++)
+        all += v.items[i].n;
+    *out = arena_array(tx->a, all + 1, sizeof **out);
+    numbering *numbers = arena_array(tx->a, all + 1, sizeof *numbers);
+    TRY(picks_fill(tx, &s, mine, n_mine, &v, *out, numbers, now));
+    picks_number(numbers, all);
+    *n = all;
+    return RAMET_OK;
+}
+
+ramet_status ramet_picks(ramet_call *c, const char *session, ramet_pick **out, size_t *n, int *now)
+{
+    txn tx;
+    *out = NULL;
+    *n = 0;
+    *now = -1;
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_status st = txn_done(&tx, picks_run(&tx, session, out, n, now));
+    if (st != RAMET_OK)
+        *n = 0;
+    return st;
+}

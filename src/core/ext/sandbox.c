@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sandboxes: who has which, and the sessions in one.
+ *
+ *   B1  A tree is in at most one sandbox, and all its sessions with it: so a fork stays in its
+ *       parent's without a write.
+ *   B2  A sandbox is there for its owner alone, whatever trees are in it. What he sees of them is
+ *       decided as everywhere (I10).
+ *   B3  A list or a count is one query over the trees of a sandbox. It gives a row a session and a
+ *       row a tag, in any order, those that the caller may not see among them.
+ */
+#include "core/columns.h"
+
+#include <stdlib.h>
+
+/* The name that the trees of a sandbox bear; NULL: it is the default one. */
+static const char *tree_mark(const char *id)
+{
+    return id && strcmp(id, RAMET_SANDBOX_DEFAULT) != 0 ? id : NULL;
+}
+
+static ramet_sandbox sandbox_from(db_stmt *q, arena *a)
+{
+    return (ramet_sandbox){.id = q_need_text(q, 0, a, "sandbox.id"),
+                           .owner = q_keep_text(q, 1, a),
+                           .created = q_col_int(q, 2)};
+}
+
+static bool sandbox_load(txn *tx, const char *id, ramet_sandbox *out)
+{
+    db_stmt *q = db_query(tx->d, Q_sandbox_get);
+    q_text(q, 1, id);
+    bool found = q_row(q);
+    if (found)
+        *out = sandbox_from(q, tx->a);
+    q_end(q);
+    return found;
+}
+
+/* B2, for a user; NULL: the embedding program. */
+static ramet_status sandbox_open_for(txn *tx, const char *id, const char *user)
+{
+    ramet_sandbox box;
+    TRY(check_id(tx->c, "sandbox", id));
+    if (!tree_mark(id))
+        return RAMET_OK;
+    bool found = sandbox_load(tx, id, &box);
+    TRY(txn_status(tx));
+    if (!found || (user && strcmp(box.owner, user) != 0))
+        return call_fail(tx->c, RAMET_SANDBOX_NOT_FOUND, "sandbox", "there is no sandbox %s", id);
+    return RAMET_OK;
+}
+
+ramet_status sandbox_open(txn *tx, const char *id)
+{
+    return sandbox_open_for(tx, id, tx->c->user);
+}
+
+ramet_status sandbox_for_new(txn *tx, const char *id, const char *owner, const char **mark)
+{
+    *mark = "";
+    if (!tree_mark(id))
+        return RAMET_OK;
+    *mark = id;
+    return sandbox_open_for(tx, id, owner);
+}
+
+void sandbox_put(txn *tx, int64_t tree, const char *mark)
+{
+    if (!*mark)
+        return;
+    db_stmt *q = db_query(tx->d, Q_tree_sandbox_set);
+    q_int(q, 1, tree);
+    q_text(q, 2, mark);
+    q_run(q);
+}
+
+/* ------------------------------------------------------------- add, list, remove */
+
+typedef struct add_job {
+    const char *id, *owner;
+    ramet_sandbox **out;
+} add_job;
+
+static ramet_status add_run(txn *tx, void *arg)
+{
+    add_job *j = arg;
+    ramet_sandbox have, *made = arena_alloc(tx->a, sizeof *made);
+    bool taken = !tree_mark(j->id) || sandbox_load(tx, j->id, &have);
+    TRY(txn_status(tx));
+    if (taken)
+        return call_fail(tx->c, RAMET_SANDBOX_EXISTS, "id", "the sandbox name %s is taken", j->id);
+    *made = (ramet_sandbox){.id = arena_strdup(tx->a, j->id),
+                            .owner = arena_strdup(tx->a, j->owner),
+                            .created = tx->now};
+    db_stmt *q = db_query(tx->d, Q_sandbox_add);
+    q_text(q, 1, made->id);
+    q_text(q, 2, made->owner);
+    q_int(q, 3, made->created);
+    q_run(q);
+    if (j->out) {
+        ANSWER(tx, j->out);
+        *j->out = made;
+    }
+    return txn_status(tx);
+}
+
+ramet_status ramet_sandbox_add(ramet_call *c, const char *id, ramet_sandbox **out)
+{
+    add_job j = {.id = id, .owner = c->user ? c->user : "local", .out = out};
+    if (out)
+        *out = NULL;
+    TRY(check_id(c, "id", id));
+    return txn_write(c, add_run, &j);
+}
+
+ramet_status ramet_sandboxes(ramet_call *c, ramet_sandbox **out, size_t *n)
+{
+    txn tx;
+    VEC(ramet_sandbox) v = {0};
+    *out = NULL;
+    *n = 0;
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_sandbox own = {.id = RAMET_SANDBOX_DEFAULT,
+                         .owner = arena_strdup(tx.a, c->user ? c->user : "local")};
+    VEC_PUSH(tx.a, &v, own);
+    db_stmt *q = db_query(tx.d, c->user ? Q_sandbox_of_owner : Q_sandbox_all);
+    if (c->user)
+        q_text(q, 1, c->user);
+    while (q_row(q))
+        VEC_PUSH(tx.a, &v, sandbox_from(q, tx.a));
+    ramet_status st = txn_done(&tx, RAMET_OK);
+    if (st != RAMET_OK)
+        return st;
+    *out = v.items;
+    *n = v.n;
+    return RAMET_OK;
+}
+
+typedef struct remove_job {
+    const char *id;
+    int64_t *trees;
+} remove_job;
+
+typedef struct tree_root {
+    int64_t tree, root;
+} tree_root;
+
+static ramet_status remove_run(txn *tx, void *arg)
+{
+    remove_job *j = arg;
+    VEC(tree_root) v = {0};
+    TRY(sandbox_open(tx, j->id));
+    db_stmt *q = db_query(tx->d, Q_sandbox_trees);
+    q_text(q, 1, j->id);
+    while (q_row(q)) {
+        tree_root t = {q_col_int(q, 0), q_col_int(q, 1)};
+        VEC_PUSH(tx->a, &v, t);
+    }
+    TRY(txn_status(tx));
+    for (size_t i = 0; i < v.n; i++) {
+        q = db_query(tx->d, Q_tree_sandbox_set);
+        q_int(q, 1, v.items[i].tree);
+        q_text(q, 2, "");
+        q_run(q);
+        /* A copy that is under way looks at trees with events. */
+        event_add(tx, v.items[i].tree, v.items[i].root, RAMET_EVENT_UPDATED, 0, 0);
+    }
+    q = db_query(tx->d, Q_sandbox_del);
+    q_text(q, 1, j->id);
+    q_run(q);
+    if (j->trees) {
+        ANSWER(tx, j->trees);
+        *j->trees = (int64_t)v.n;
+    }
+    return txn_status(tx);
+}
+
+ramet_status ramet_sandbox_remove(ramet_call *c, const char *id, int64_t *trees)
+{
+    remove_job j = {id, trees};
+    if (trees)
+        *trees = 0;
+    TRY(check_id(c, "sandbox", id));
+    if (!tree_mark(id))
+        return call_fail(c, RAMET_INVALID, "sandbox", "the sandbox default is always there");
+    return txn_write(c, remove_run, &j);
+}
+
+/* --------------------------------------------------------------- one session */
+
+const char *sandbox_name(txn *tx, int64_t tree)
+{
+    db_stmt *q = db_query(tx->d, Q_tree_sandbox);
+    q_int(q, 1, tree);
+    const char *mark = q_row(q) ? q_keep_text(q, 0, tx->a) : NULL;
+    q_end(q);
+    return mark && *mark ? mark : RAMET_SANDBOX_DEFAULT;
+}
+
+static ramet_status check_run(txn *tx, const char *id, const char *session)
+{
+    session_row s;
+    TRY(sandbox_open(tx, id));
+    if (!session)
+        return RAMET_OK;
+    TRY(session_open(tx, session, NEED_READ, &s));
+    if (strcmp(sandbox_name(tx, s.tree), id) != 0)
+        return call_fail(tx->c, RAMET_SESSION_NOT_FOUND, "session",
+                         "there is no session %s in the sandbox %s", session, id);
+    return txn_status(tx);
+}
+
+ramet_status ramet_sandbox_check(ramet_call *c, const char *id, const char *session)
+{
+    txn tx;
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    return txn_done(&tx, check_run(&tx, id, session));
+}
+
+ramet_status ramet_sandbox_of(ramet_call *c, const char *session, const char **id)
+{
+    txn tx;
+    session_row s;
+    *id = NULL;
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_status st = session_open(&tx, session, NEED_TREE, &s);
+    const char *name = st == RAMET_OK ? sandbox_name(&tx, s.tree) : NULL;
+    st = txn_done(&tx, st);
+    if (st == RAMET_OK)
+        *id = name;
+    return st;
+}
+
+/* -------------------------------------------------------------- all of them */
+
+/* A session of the query (B3). */
+typedef struct member_row {
+    int64_t no, parent, depth, merged, created;
+    const char *id, *owner, *reason, *metadata, *entry, *from_title;
+    const char **tags;
+    size_t n_tags;
+    uint8_t type, by_kind, visibility;
+    bool seen, gone;
+} member_row;
+
+typedef struct tag_row {
+    int64_t no;
+    const char *tag;
+} tag_row;
+
+typedef struct members {
+    VEC(member_row) all; /* newest first */
+    VEC(tag_row) tags;
+    member_row **by_no;
+} members;
+
+static const char *text_of(db_stmt *q, int n, arena *a, const char *otherwise)
+{
+    const char *s = q_col_text(q, n);
+    return s && *s ? arena_strdup(a, s) : otherwise;
+}
+
+static member_row member_from(txn *tx, db_stmt *q, bool whole)
+{
+    const char *owner = q_col_text(q, 3);
+    session_row s = {.owner = owner ? owner : "",
+                     .visibility = col_visibility(q, 4),
+                     .expires = q_col_int(q, 7),
+                     .deleted = q_col_int(q, 8),
+                     .purging = col_purging(q, 9)};
+    member_row r = {.no = q_col_int(q, 0),
+                    .parent = q_col_int(q, 1),
+                    .depth = q_col_int(q, 2),
+                    .visibility = (uint8_t)s.visibility,
+                    .type = (uint8_t)col_session_type(q, 5),
+                    .created = q_col_int(q, 6),
+                    .seen = session_seen(tx, col_level(q, 10), &s),
+                    .gone = session_gone(tx, &s)};
+    if (!whole)
+        return r;
+    r.owner = arena_strdup(tx->a, s.owner);
+    r.id = s.purging ? NULL : q_keep_text(q, 12, tx->a);
+    r.by_kind = (uint8_t)col_actor(q, 13);
+    r.merged = q_col_int(q, 14);
+    r.reason = text_of(q, 15, tx->a, "");
+    r.metadata = text_of(q, 16, tx->a, "{}");
+    r.entry = q_keep_text(q, 17, tx->a);
+    r.from_title = text_of(q, 18, tx->a, "");
+    return r;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const member_row *p = a, *q = b;
+    if (p->created != q->created)
+        return p->created > q->created ? -1 : 1;
+    return p->no > q->no ? -1 : p->no < q->no;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const member_row *p = *(const member_row *const *)a, *q = *(const member_row *const *)b;
+    return p->no < q->no ? -1 : p->no > q->no;
+}
+
+static int by_session(const void *a, const void *b)
+{
+    const tag_row *p = a, *q = b;
+    if (p->no != q->no)
+        return p->no < q->no ? -1 : 1;
+    return strcmp(p->tag, q->tag);
+}
+
+/* Gives each session its tags: both are by number. */
+static void tags_give(txn *tx, members *m)
+{
+    const char **room = arena_array(tx->a, m->tags.n + 1, sizeof *room);
+    size_t at = 0;
+    if (m->tags.n)
+        qsort(m->tags.items, m->tags.n, sizeof *m->tags.items, by_session);
+    for (size_t i = 0; i < m->all.n; i++) {
+        member_row *r = m->by_no[i];
+        while (at < m->tags.n && m->tags.items[at].no < r->no)
+            at++;
+        for (r->tags = room; at < m->tags.n && m->tags.items[at].no == r->no; at++)
+            r->tags[r->n_tags++] = m->tags.items[at].tag;
+        room += r->n_tags;
+    }
+}
+
+/* Which statement: of a name, of none for the program, of none for a user. */
+static ramet_status members_gather(txn *tx, const char *id, const sql_id which[3], bool whole,
+                                   members *m)
+{
+    const char *mark = tree_mark(id);
+    TRY(sandbox_open(tx, id));
+    db_stmt *q = db_query(tx->d, mark ? which[0] : tx->c->user ? which[2] : which[1]);
+    q_text(q, 1, mark ? mark : "");
+    q_text(q, 2, tx->c->user);
+    while (q_row(q)) {
+        tag_row t = {q_col_int(q, 0), q_keep_text(q, 11, tx->a)};
+        if (t.tag)
+            VEC_PUSH(tx->a, &m->tags, t);
+        else
+            VEC_PUSH(tx->a, &m->all, member_from(tx, q, whole));
+    }
+    TRY(txn_status(tx));
+    if (m->all.n)
+        qsort(m->all.items, m->all.n, sizeof *m->all.items, newest_first);
+    m->by_no = arena_array(tx->a, m->all.n + 1, sizeof *m->by_no);
+    for (size_t i = 0; i < m->all.n; i++)
+        m->by_no[i] = &m->all.items[i];
+    if (m->all.n)
+        qsort(m->by_no, m->all.n, sizeof *m->by_no, by_number);
+    tags_give(tx, m);
+    return RAMET_OK;
+}
+
+static const char *member_id(const members *m, int64_t no)
+{
+    member_row key = {.no = no}, *k = &key;
+    if (!no)
+        return NULL;
+    member_row **at = bsearch(&k, m->by_no, m->all.n, sizeof *m->by_no, by_number);
+    return at && (*at)->seen ? (*at)->id : NULL;
+}
+
+static void member_show(const members *m, const member_row *r, ramet_session *out)
+{
+    *out = (ramet_session){.id = r->id,
+                           .tree_id = "",
+                           .title = "",
+                           .shown_title = "",
+                           .owner = r->owner,
+                           .visibility = (ramet_visibility)r->visibility,
+                           .tags = r->tags,
+                           .n_tags = r->n_tags,
+                           .is_fork = r->parent != 0,
+                           .parent_id = member_id(m, r->parent),
+                           .fork_entry_id = r->entry,
+                           .type = (ramet_fork_type)r->type,
+                           .reason = r->reason,
+                           .by_kind = (ramet_actor)r->by_kind,
+                           .from_title = r->from_title,
+                           .merged_into = member_id(m, r->merged),
+                           .metadata = r->metadata,
+                           .created = r->created,
+                           .depth = r->depth,
+                           .number = r->no};
+}
+
+static ramet_status sessions_run(txn *tx, const char *id, ramet_session **out, size_t *n)
+{
+    static const sql_id which[3] = {Q_sandbox_named, Q_sandbox_none, Q_sandbox_user};
+    members m = {0};
+    TRY(members_gather(tx, id, which, true, &m));
+    *out = arena_array(tx->a, m.all.n + 1, sizeof **out);
+    for (size_t i = 0; i < m.all.n; i++) {
+        const member_row *r = &m.all.items[i];
+        if (r->seen && !r->gone && r->id)
+            member_show(&m, r, &(*out)[(*n)++]);
+    }
+    return RAMET_OK;
+}
+
+ramet_status ramet_sandbox_sessions(ramet_call *c, const char *id, ramet_session **out, size_t *n)
+{
+    txn tx;
+    *out = NULL;
+    *n = 0;
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_status st = txn_done(&tx, sessions_run(&tx, id, out, n));
+    if (st != RAMET_OK)
+        *n = 0;
+    return st;
+}
+
+/* ------------------------------------------------------------------ counted */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int most_first(const void *a, const void *b)
+{
+    const ramet_tag_count *p = a, *q = b;
+    if (p->sessions != q->sessions)
+        return p->sessions > q->sessions ? -1 : 1;
+    return strcmp(p->tag, q->tag);
+}
+
+static void tags_count(arena *a, const char **tags, size_t n, ramet_sandbox_counts *out)
+{
+    out->tags = arena_array(a, n + 1, sizeof *out->tags);
+    if (!n)
+        return;
+    qsort(tags, n, sizeof *tags, by_text);
+    for (size_t i = 0; i < n; i++) {
+        if (!out->n_tags || strcmp(out->tags[out->n_tags - 1].tag, tags[i]) != 0)
+            out->tags[out->n_tags++].tag = tags[i];
+        out->tags[out->n_tags - 1].sessions++;
+    }
+    qsort(out->tags, out->n_tags, sizeof *out->tags, most_first);
+}
+
+static ramet_status count_run(txn *tx, const char *id, ramet_sandbox_counts *out)
+{
+    static const sql_id which[3] = {Q_sandbox_named_count, Q_sandbox_none_count,
+                                    Q_sandbox_user_count};
+    members m = {0};
+    TRY(members_gather(tx, id, which, false, &m));
+    const char **tags = arena_array(tx->a, m.tags.n + 1, sizeof *tags);
+    size_t n_tags = 0;
+    for (size_t i = 0; i < m.all.n; i++) {
+        const member_row *r = &m.all.items[i];
+        if (!r->seen || r->gone)
+            continue;
+        for (size_t k = 0; k < r->n_tags; k++)
+            tags[n_tags++] = r->tags[k];
+        out->sessions++;
+        out->roots += !r->parent;
+        out->forks += r->parent != 0;
+        if (r->parent && r->type <= RAMET_AUTO_REGENERATE)
+            out->by_type[r->type]++;
+        if (r->depth > out->max_depth)
+            out->max_depth = r->depth;
+    }
+    tags_count(tx->a, tags, n_tags, out);
+    return RAMET_OK;
+}
+
+ramet_status ramet_sandbox_count(ramet_call *c, const char *id, ramet_sandbox_counts *out)
+{
+    txn tx;
+    *out = (ramet_sandbox_counts){0};
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_status st = txn_done(&tx, count_run(&tx, id, out));
+    if (st != RAMET_OK)
+        *out = (ramet_sandbox_counts){0};
+    return st;
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pages over several sessions of a tree at once: what each has appended itself, by time or by key.
+ *
+ * Each session is a run that is in order already; the runs are merged, and of each only as much is
+ * read as comes into the page. So a page costs by its own size and by the number of sessions, not
+ * by the entries that they hold.
+ *
+ *   A1  By time: (created, session, position). The time of a run rises; where a caller gave entries
+ *       other times, they stand where their neighbours are.
+ *   A2  By key: (key, entry id). Keys are compared as text; those of one kind have one length.
+ */
+#include "core/columns.h"
+
+#include <stdlib.h>
+
+#define STEP_MOST 256 /* positions that are looked through at once */
+
+/* One session: what of it is left. */
+typedef struct run {
+    int64_t no, head;
+    int64_t lo, hi;      /* positions */
+    int64_t first, last; /* times of those */
+    int64_t bound;       /* time that its next one is not before; going back: not behind */
+    branch_row *path;    /* that its entries have to be on; loaded when needed */
+    const char *key;     /* of `next`, without what is before it */
+    ramet_entry *next;   /* NULL: not looked for yet */
+} run;
+
+typedef struct across {
+    txn *tx;
+    const ramet_across_in *in;
+    const ramet_entry *from; /* the cursor; NULL: from the end that it begins at */
+    const char *from_key;
+    int64_t tree;
+    bool back, by_key;
+    run **heap;
+    size_t n;
+    arena *keep; /* what is given */
+    arena *scratch;
+} across;
+
+/* ------------------------------------------------------------------------- order */
+
+static int spot_order(int64_t created, int64_t no, int64_t position, const ramet_entry *e)
+{
+    if (created != e->created)
+        return created < e->created ? -1 : 1;
+    if (no != e->owner_no)
+        return no < e->owner_no ? -1 : 1;
+    return position < e->position ? -1 : position > e->position;
+}
+
+static bool run_before(const across *w, const run *a, const run *b)
+{
+    int order;
+    if (w->by_key) {
+        order = strcmp(a->key, b->key);
+        order = order ? order : strcmp(a->next->id, b->next->id);
+    } else {
+        order = a->bound < b->bound ? -1 : a->bound > b->bound;
+        order = order ? order : (a->no > b->no) - (a->no < b->no);
+    }
+    return w->back ? order > 0 : order < 0;
+}
+
+static void heap_swap(across *w, size_t a, size_t b)
+{
+    run *t = w->heap[a];
+    w->heap[a] = w->heap[b];
+    w->heap[b] = t;
+}
+
+static void heap_sink(across *w, size_t i)
+{
+    for (;;) {
+        size_t best = i;
+        for (size_t k = 2 * i + 1; k <= 2 * i + 2 && k < w->n; k++)
+            if (run_before(w, w->heap[k], w->heap[best]))
+                best = k;
+        if (best == i)
+            return;
+        heap_swap(w, i, best);
+        i = best;
+    }
+}
+
+static void heap_drop(across *w)
+{
+    w->heap[0] = w->heap[--w->n];
+    heap_sink(w, 0);
+}
+
+/* ------------------------------------------------------------------------ entries */
+
+static bool entry_wanted(const across *w, const ramet_entry *e)
+{
+    const ramet_across_in *in = w->in;
+    if (in->upto && spot_order(e->created, e->owner_no, e->position, in->upto) > 0)
+        return false;
+    return (!in->end || e->position < in->end) && (!in->want || in->want(in->want_arg, e));
+}
+
+static branch_row *run_path(across *w, run *r)
+{
+    if (!r->path) {
+        r->path = arena_alloc(w->tx->a, sizeof *r->path);
+        if (!branch_load(w->tx, w->tree, r->head, r->path))
+            *r->path = (branch_row){0};
+    }
+    return r->path;
+}
+
+typedef struct looking {
+    across *w;
+    run *r;
+    ramet_entry *found;
+    int64_t seen; /* position that was looked at last */
+} looking;
+
+static bool look_take(void *arg, ramet_entry *e)
+{
+    looking *l = arg;
+    l->seen = e->position;
+    if (e->owner_no != l->r->no || !entry_wanted(l->w, e))
+        return true;
+    if (!l->found)
+        l->found = arena_alloc(l->w->keep, sizeof *l->found);
+    *l->found = entry_keep(l->w->keep, e);
+    return l->w->back;
+}
+
+/* The next wanted one of a run, in steps that grow while there is none. */
+static bool run_look(across *w, run *r)
+{
+    r->next = NULL;
+    for (int64_t step = 1; r->lo < r->hi && db_status(w->tx->d) == RAMET_OK;
+         step = step * 2 < STEP_MOST ? step * 2 : STEP_MOST) {
+        looking l = {.w = w, .r = r};
+        int64_t lo = w->back && r->hi - step > r->lo ? r->hi - step : r->lo;
+        int64_t hi = !w->back && r->lo + step < r->hi ? r->lo + step : r->hi;
+        path_read(w->tx, run_path(w, r), lo, hi, w->scratch, look_take, &l);
+        arena_reset(w->scratch);
+        if (w->back)
+            r->hi = l.found ? l.found->position : lo;
+        else
+            r->lo = l.found ? l.found->position + 1 : hi;
+        if (l.found) {
+            r->next = l.found;
+            r->bound = l.found->created;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool time_take(void *arg, ramet_entry *e)
+{
+    *(int64_t *)arg = e->created;
+    return true;
+}
+
+/* The first position of a run behind the cursor (A1). */
+static int64_t run_behind(across *w, run *r)
+{
+    int64_t lo = r->lo, hi = r->hi;
+    while (lo < hi && db_status(w->tx->d) == RAMET_OK) {
+        int64_t mid = lo + (hi - lo) / 2, created = 0;
+        path_read(w->tx, run_path(w, r), mid, mid + 1, w->scratch, time_take, &created);
+        arena_reset(w->scratch);
+        if (spot_order(created, r->no, mid, w->from) <= 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Where a run begins; false: nothing of it is left. */
+static bool run_place(across *w, run *r)
+{
+    const ramet_entry *c = w->from;
+    if (c && r->no == c->owner_no) {
+        if (w->back)
+            r->hi = c->position;
+        else
+            r->lo = c->position + 1;
+    } else if (c && r->first <= c->created && r->last >= c->created) {
+        int64_t at = run_behind(w, r);
+        if (w->back)
+            r->hi = at;
+        else
+            r->lo = at;
+    } else if (c && (w->back ? r->first > c->created : r->last < c->created)) {
+        return false;
+    }
+    r->bound = w->back ? r->last : r->first;
+    if (c && (w->back ? r->bound > c->created : r->bound < c->created))
+        r->bound = c->created;
+    return r->lo < r->hi;
+}
+
+/* --------------------------------------------------------------------------- keys */
+
+/* The next wanted entry of a run by key; r->key is the one before it, NULL at the beginning. */
+static bool run_key(across *w, run *r)
+{
+    txn *tx = w->tx;
+    const char *before = arena_printf(tx->a, "key %lld ", (long long)r->no);
+    const char *lo = w->in->key_from, *hi = w->in->key_to;
+    size_t skip = strlen(before);
+    bool open = r->key != NULL; /* that one itself is behind us */
+    const char *start = r->key ? r->key : w->from_key;
+    for (;;) {
+        ramet_entry e;
+        uint8_t hash[HASH_LEN];
+        branch_meta o;
+        db_stmt *q = db_query(tx->d, w->back ? Q_place_down : Q_place_up);
+        q_int(q, 1, w->tree);
+        q_text(q, 2, arena_printf(tx->a, "%s%s", before, !w->back && start ? start : lo));
+        q_text(q, 3, arena_printf(tx->a, "%s%s", before, w->back && start ? start : hi));
+        q_int(q, 4, open ? 2 : 1);
+        int64_t k = 0;
+        while (!k && q_row(q)) {
+            const char *name = q_keep_text(q, 0, tx->a) + skip;
+            if (open && strcmp(name, start) == 0)
+                continue;
+            r->key = name;
+            k = q_col_int(q, 1);
+        }
+        q_end(q);
+        if (!k || db_status(tx->d) != RAMET_OK)
+            return false;
+        start = r->key;
+        open = true;
+        branch_row *path = run_path(w, r);
+        if (KEY_POS(k) >= path->len || !path_owner(tx, &path->m, KEY_POS(k), &o) ||
+            o.id != KEY_BRANCH(k) || !entry_load(tx, w->tree, k, &e, hash))
+            continue;
+        e.owner_no = o.session;
+        if (!entry_wanted(w, &e))
+            continue;
+        int order = w->from ? strcmp(r->key, w->from_key) : 1;
+        if (w->from && order == 0 &&
+            (w->back ? strcmp(e.id, w->from->id) >= 0 : strcmp(e.id, w->from->id) <= 0))
+            continue;
+        r->next = arena_alloc(tx->a, sizeof *r->next);
+        *r->next = e;
+        return true;
+    }
+}
+
+/* --------------------------------------------------------------------------- runs */
+
+static void run_add(across *w, const run *r)
+{
+    run *own = arena_alloc(w->tx->a, sizeof *own);
+    *own = *r;
+    if (w->by_key ? run_key(w, own) : run_place(w, own))
+        w->heap[w->n++] = own;
+}
+
+typedef VEC(run) run_list;
+
+static void runs_of_tree(txn *tx, const session_row *of, run_list *out)
+{
+    ramet_level level = level_in(tx, of->tree);
+    db_stmt *q = db_query(tx->d, Q_across_runs);
+    q_int(q, 1, of->tree);
+    while (q_row(q)) {
+        session_row s = {.no = q_col_int(q, 0),
+                         .tree = of->tree,
+                         .owner = q_col_text(q, 1),
+                         .visibility = col_visibility(q, 2),
+                         .expires = q_col_int(q, 3),
+                         .deleted = q_col_int(q, 4),
+                         .purging = col_purging(q, 5)};
+        run r = {.no = s.no,
+                 .head = q_col_int(q, 6),
+                 .lo = q_col_int(q, 8),
+                 .hi = q_col_int(q, 7),
+                 .first = q_col_int(q, 9),
+                 .last = q_col_int(q, 10)};
+        if (!session_gone(tx, &s) && session_seen(tx, level, &s) && r.lo < r.hi)
+            VEC_PUSH(tx->a, out, r);
+    }
+}
+
+/* The session and those that it was forked from: all that its path may be of. */
+static void runs_of_path(txn *tx, const session_row *of, branch_row *head, run_list *out)
+{
+    session_row s = *of;
+    for (;;) {
+        run r = {.no = s.no, .path = head};
+        VEC_PUSH(tx->a, out, r);
+        if (!s.parent || !session_by_no(tx, of->tree, s.parent, &s))
+            return;
+    }
+}
+
+static void page_fill(across *w, int limit, ramet_page *out)
+{
+    txn *tx = w->tx;
+    VEC(ramet_entry) v = {0};
+    size_t start = arena_used(tx->a);
+    while (w->n && db_status(tx->d) == RAMET_OK) {
+        run *r = w->heap[0];
+        if (!r->next && !run_look(w, r)) {
+            heap_drop(w);
+            continue;
+        }
+        if (w->n > 1 && !w->by_key) { /* what was found may be behind others */
+            heap_sink(w, 0);
+            r = w->heap[0];
+            if (!r->next)
+                continue;
+        }
+        if (v.n == (size_t)limit || (v.n && arena_used(tx->a) - start >= PAGE_BYTES)) {
+            out->more_after = !w->back;
+            out->more_before = w->back;
+            break;
+        }
+        VEC_PUSH(tx->a, &v, *r->next);
+        r->next = NULL;
+        if (w->by_key) {
+            if (run_key(w, r))
+                heap_sink(w, 0);
+            else
+                heap_drop(w);
+        }
+    }
+    for (size_t i = 0; w->back && i < v.n / 2; i++) {
+        ramet_entry t = v.items[i];
+        v.items[i] = v.items[v.n - 1 - i];
+        v.items[v.n - 1 - i] = t;
+    }
+    out->entries = v.items;
+    out->n = v.n;
+}
+
+static ramet_status across_run(txn *tx, const char *session, const ramet_across_in *in, int limit,
+                               ramet_page *out)
+{
+    session_row s;
+    branch_row head;
+    run_list runs = {0};
+    TRY(session_open_head(tx, session, NEED_READ, &s, &head));
+    across w = {.tx = tx,
+                .in = in,
+                .tree = s.tree,
+                .from = in->before ? in->before : in->after,
+                .from_key = in->before ? in->before_key : in->after_key,
+                .back = in->before || in->tail,
+                .by_key = in->key_from != NULL,
+                .keep = tx->a,
+                .scratch = arena_new()};
+    if (in->tree)
+        runs_of_tree(tx, &s, &runs);
+    else
+        runs_of_path(tx, &s, &head, &runs);
+    w.heap = arena_array(tx->a, runs.n + 1, sizeof *w.heap);
+    for (size_t i = 0; i < runs.n; i++)
+        run_add(&w, &runs.items[i]);
+    for (size_t i = w.n / 2; i-- > 0;)
+        heap_sink(&w, i);
+    page_fill(&w, limit, out);
+    arena_free(w.scratch);
+    return txn_status(tx);
+}
+
+ramet_status ramet_across(ramet_call *c, const char *session, const ramet_across_in *in,
+                          ramet_page *out)
+{
+    txn tx;
+    int limit;
+    *out = (ramet_page){0};
+    TRY(check_limit(c, in->limit, 1000, 50, &limit));
+    if (!in->tree && !in->key_from)
+        return call_fail(c, RAMET_INVALID, "tree", "a path by time is read with ramet_read()");
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_status st = txn_done(&tx, across_run(&tx, session, in, limit, out));
+    if (st != RAMET_OK)
+        *out = (ramet_page){0};
+    return st;
+}
+
+/* -------------------------------------------------------------------------- one entry */
+
+static ramet_status entry_run(txn *tx, const char *session, const char *id, int64_t branch,
+                              int64_t position, ramet_entry *out)
+{
+    session_row s, of;
+    branch_row own, head;
+    branch_meta o;
+    uint8_t hash[HASH_LEN];
+    TRY(session_open(tx, session, NEED_READ, &s));
+    int64_t k = id ? key_in_tree(tx, s.tree, id) : KEY(branch, position);
+    bool found = k > 0 && branch_load(tx, s.tree, KEY_BRANCH(k), &own) &&
+                 own.m.log == RAMET_LOG_MAIN && session_by_no(tx, s.tree, own.m.session, &of) &&
+                 !session_gone(tx, &of) && session_visible(tx, &of) &&
+                 branch_load(tx, s.tree, of.head, &head) && KEY_POS(k) < head.len &&
+                 path_owner(tx, &head.m, KEY_POS(k), &o) && o.id == KEY_BRANCH(k) &&
+                 entry_load(tx, s.tree, k, out, hash);
+    TRY(txn_status(tx));
+    if (found)
+        out->owner_no = of.no;
+    return found ? RAMET_OK
+                 : call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, "entry_id",
+                             "no session of the tree has that entry");
+}
+
+ramet_status ramet_across_entry(ramet_call *c, const char *session, const char *id, int64_t branch,
+                                int64_t position, ramet_entry **out)
+{
+    txn tx;
+    *out = NULL;
+    if (id)
+        TRY(check_id(c, "entry_id", id));
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_entry *e = arena_alloc(c->a, sizeof *e);
+    ramet_status st = txn_done(&tx, entry_run(&tx, session, id, branch, position, e));
+    if (st == RAMET_OK)
+        *out = e;
+    return st;
+}

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Entries: the row, its digest, reading it back.
+ *
+ *   E1  A stored entry is never updated. Usage and state deltas lie in tables of their own, under
+ *       the same key, and are part of the digest.
+ *   E2  The content is three texts: `text` (the text parts joined), `parts` (the normal form; not
+ *       stored when it is exactly one text part, or none) and `body` (the caller's bytes; not
+ *       stored for format "ramet"). Above INLINE_MAX together (INLINE_TWICE_MAX when the body
+ *       says the text again) they go to the body table, packed.
+ *   E3  digest = SHA-256 over every stored field; hash = SHA-256(previous hash || digest).
+ */
+#include "core/columns.h"
+
+#include "core/pack.h"
+
+#include <stdio.h>
+
+/* ------------------------------------------------------------------- digest */
+
+/* Short fields are gathered: a call into the library for each would cost more than hashing them. */
+typedef struct gather {
+    sha *h;
+    size_t n;
+    unsigned char bytes[512];
+} gather;
+
+static void digest_add(gather *d, const void *p, size_t n)
+{
+    if (n > sizeof d->bytes - d->n) {
+        sha_add(d->h, d->bytes, d->n);
+        d->n = 0;
+    }
+    if (n > sizeof d->bytes) {
+        sha_add(d->h, p, n);
+        return;
+    }
+    memcpy(d->bytes + d->n, p, n);
+    d->n += n;
+}
+
+static void digest_field(gather *d, unsigned char tag, const char *s)
+{
+    if (!s)
+        return;
+    uint64_t n = strlen(s);
+    unsigned char head[9] = {tag};
+    for (int i = 0; i < 8; i++)
+        head[1 + i] = (unsigned char)(n >> (56 - 8 * i));
+    digest_add(d, head, sizeof head);
+    digest_add(d, s, n);
+}
+
+void entry_digest(sha *h, const ramet_entry *e, const entry_cols *cols, uint8_t out[HASH_LEN])
+{
+    char number[128];
+    gather d;
+    d.h = h;
+    d.n = 0;
+    sha_begin(h);
+    digest_add(&d, "ramet entry 1\n", 14);
+    digest_field(&d, 1, e->id);
+    digest_field(&d, 2, ramet_role_name(e->role));
+    digest_field(&d, 3, e->channel);
+    digest_field(&d, 4, e->format);
+    digest_field(&d, 5, e->turn_id);
+    digest_field(&d, 6, e->author);
+    digest_field(&d, 7, e->client);
+    snprintf(number, sizeof number, "%lld", (long long)e->created);
+    digest_field(&d, 8, number);
+    digest_field(&d, 9, cols->text);
+    digest_field(&d, 10, cols->parts);
+    digest_field(&d, 11, cols->body);
+    if (e->usage) {
+        const ramet_usage *u = e->usage;
+        snprintf(number, sizeof number, "%lld %lld %lld %lld %s", (long long)u->input,
+                 (long long)u->output, (long long)u->cached, (long long)u->cost, u->currency);
+        digest_field(&d, 12, number);
+    }
+    digest_field(&d, 13, e->state_delta);
+    sha_add(h, d.bytes, d.n);
+    sha_end(h, out);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static bool open_body(txn *tx, int64_t tree, int64_t k, entry_cols *cols)
+{
+    db_stmt *q = db_query(tx->d, Q_body_get);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    size_t n = 0;
+    const void *p = q_row(q) ? q_col_blob(q, 0, &n) : NULL;
+    pack_texts t;
+    bool ok = p && pack_open(tx->a, p, n, &t);
+    q_end(q);
+    if (ok)
+        *cols = (entry_cols){t.item[0], t.item[1], t.item[2]};
+    return ok;
+}
+
+static bool load_body(txn *tx, int64_t tree, int64_t k, entry_cols *cols)
+{
+    bool ok = open_body(tx, tree, k, cols);
+    if (!ok)
+        db_fail(tx->d, RAMET_DAMAGED,
+                "the body of the entry at position %lld of branch b%lld is damaged",
+                (long long)KEY_POS(k), (long long)KEY_BRANCH(k));
+    return ok;
+}
+
+const char *body_text(txn *tx, int64_t tree, int64_t k)
+{
+    entry_cols cols;
+    return open_body(tx, tree, k, &cols) ? cols.text : NULL;
+}
+
+static const ramet_usage *load_usage(txn *tx, int64_t tree, int64_t k)
+{
+    db_stmt *q = db_query(tx->d, Q_usage_get);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    ramet_usage *u = NULL;
+    if (q_row(q)) {
+        u = arena_alloc(tx->a, sizeof *u);
+        *u = (ramet_usage){.input = q_col_int(q, 0),
+                           .output = q_col_int(q, 1),
+                           .cached = q_col_int(q, 2),
+                           .cost = q_col_int(q, 3),
+                           .currency = q_keep_text(q, 4, tx->a)};
+        if (!u->currency)
+            u->currency = "";
+    }
+    q_end(q);
+    return u;
+}
+
+static const char *load_delta(txn *tx, int64_t tree, int64_t k)
+{
+    db_stmt *q = db_query(tx->d, Q_delta_json);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    const char *json = q_row(q) ? q_keep_text(q, 0, tx->a) : NULL;
+    q_end(q);
+    return json;
+}
+
+const char *parts_of_text(arena *a, const char *text)
+{
+    if (!text)
+        return "[]";
+    static const char before[] = "[{\"type\":\"text\",\"text\":\"", after[] = "\"}]";
+    size_t n = strlen(text);
+    if (json_plain(text, n) == n) {
+        char *plain = arena_alloc(a, sizeof before - 1 + n + sizeof after), *p = plain;
+        p = mempcpy(p, before, sizeof before - 1);
+        p = mempcpy(p, text, n);
+        memcpy(p, after, sizeof after);
+        return plain;
+    }
+    buf b;
+    buf_init(&b, n * 6 + 64);
+    buf_reserve(&b, n + n / 16 + 64);
+    json_writer w;
+    jw_init(&w, &b, 0);
+    jw_array(&w);
+    jw_object(&w);
+    jw_kstr(&w, "type", "text");
+    jw_key(&w, "text");
+    jw_strn(&w, text, n);
+    jw_end_object(&w);
+    jw_end_array(&w);
+    return buf_keep(&b, a);
+}
+
+bool entry_from(txn *tx, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[HASH_LEN],
+                entry_cols *cols)
+{
+    entry_cols own;
+    if (!cols)
+        cols = &own;
+    int64_t k = q_col_int(q, 0);
+    int flags = col_flags(q, 13);
+    *e = (ramet_entry){.id = q_keep_text(q, 1, tx->a),
+                       .position = KEY_POS(k),
+                       .branch = KEY_BRANCH(k),
+                       .role = col_role(q, 3),
+                       .channel = q_keep_text(q, 4, tx->a),
+                       .format = q_keep_text(q, 5, tx->a),
+                       .turn_id = q_keep_text(q, 6, tx->a),
+                       .author = q_keep_text(q, 7, tx->a),
+                       .client = q_keep_text(q, 8, tx->a),
+                       .created = q_col_int(q, 9)};
+    size_t n = 0;
+    const void *h = q_col_blob(q, 2, &n);
+    if (!h || n != HASH_LEN || !e->id) {
+        db_fail(tx->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is damaged",
+                (long long)e->position, (long long)e->branch);
+        return false;
+    }
+    memcpy(hash, h, HASH_LEN);
+    hex_encode(hash, HASH_LEN, e->hash);
+    *cols = (entry_cols){q_keep_text(q, 10, tx->a), q_keep_text(q, 11, tx->a),
+                         q_keep_text(q, 12, tx->a)};
+    if (!e->channel)
+        e->channel = "history";
+    if (!e->format)
+        e->format = "ramet";
+    if ((flags & FLAG_LARGE) && !load_body(tx, tree, k, cols))
+        return false;
+    if (flags & FLAG_USAGE)
+        e->usage = load_usage(tx, tree, k);
+    if (flags & FLAG_DELTA)
+        e->state_delta = load_delta(tx, tree, k);
+    e->text = cols->text ? cols->text : "";
+    e->parts = cols->parts ? cols->parts : parts_of_text(tx->a, cols->text);
+    e->body = cols->body;
+    return db_status(tx->d) == RAMET_OK;
+}
+
+bool entry_load(txn *tx, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN])
+{
+    db_stmt *q = db_query(tx->d, Q_entry_get);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    bool ok = q_row(q) && entry_from(tx, q, tree, e, hash, NULL);
+    q_end(q);
+    if (!ok)
+        db_fail(tx->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
+                (long long)KEY_POS(k), (long long)KEY_BRANCH(k));
+    return ok;
+}
+
+typedef struct reader {
+    txn *tx;
+    int64_t next; /* position that must come */
+    uint8_t prev[HASH_LEN];
+    entry_each each;
+    void *arg;
+} reader;
+
+/* One row of a range: in its place, and on the hash chain. */
+static bool reader_take(reader *r, db_stmt *q, const segment *s)
+{
+    ramet_entry e;
+    entry_cols cols;
+    uint8_t hash[HASH_LEN], digest[HASH_LEN], want[HASH_LEN];
+    if (!entry_from(r->tx, q, s->m.tree, &e, hash, &cols))
+        return false;
+    if (e.position != r->next)
+        return false;
+    if (!r->tx->r->unverified) {
+        entry_digest(r->tx->c->hasher, &e, &cols, digest);
+        sha_chain(r->tx->c->hasher, r->prev, digest, want);
+        if (memcmp(want, hash, HASH_LEN) != 0) {
+            db_fail(r->tx->d, RAMET_DAMAGED,
+                    "entry %s at position %lld of branch b%lld is damaged: its hash is wrong", e.id,
+                    (long long)e.position, (long long)e.branch);
+            return false;
+        }
+        memcpy(r->prev, hash, HASH_LEN);
+    }
+    e.owner_no = s->m.session;
+    r->next++;
+    return r->each(r->arg, &e);
+}
+
+/* Several by one statement: asked for one by one, each would cost a round trip to a server. */
+#define SEGMENTS_AT_ONCE 10
+
+static db_stmt *segments_ask(txn *tx, const segment *s, size_t n)
+{
+    db_stmt *q = db_query(tx->d, n == 1 ? Q_entry_range : Q_entry_segments);
+    q_int(q, 1, s->m.tree);
+    for (size_t i = 0; i < (n == 1 ? 1 : SEGMENTS_AT_ONCE); i++) {
+        q_int(q, (int)i * 2 + 2, i < n ? KEY(s[i].m.id, s[i].lo) : 1);
+        q_int(q, (int)i * 2 + 3, i < n ? KEY(s[i].m.id, s[i].hi - 1) : 0);
+    }
+    return q;
+}
+
+/* The entries of segments that follow each other. True when the reader wants more. */
+static bool reader_segments(reader *r, const segment *s, size_t n)
+{
+    int64_t end = s[n - 1].hi;
+    db_stmt *q = segments_ask(r->tx, s, n);
+    bool more = true, taken = true;
+    while (more && q_row(q)) {
+        int64_t before = r->next;
+        while (r->next >= s->hi && s->hi < end)
+            s++;
+        more = reader_take(r, q, s);
+        taken = r->next > before;
+    }
+    q_end(q);
+    if (db_status(r->tx->d) != RAMET_OK)
+        return false;
+    if (!taken || (more && r->next != end)) {
+        while (r->next >= s->hi && s->hi < end)
+            s++;
+        db_fail(r->tx->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
+                (long long)r->next, (long long)s->m.id);
+        return false;
+    }
+    return more;
+}
+
+void path_read(txn *tx, const branch_row *head, int64_t lo, int64_t hi, arena *into,
+               entry_each each, void *arg)
+{
+    segment *segs;
+    size_t n;
+    reader r = {.tx = tx, .next = lo, .each = each, .arg = arg};
+    if (lo >= hi || !path_segments(tx, &head->m, lo, hi, &segs, &n))
+        return;
+    if (!path_hash(tx, head, lo, r.prev))
+        return;
+    arena *own = tx->a;
+    tx->a = into;
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < SEGMENTS_AT_ONCE ? n - i : SEGMENTS_AT_ONCE;
+        if (!reader_segments(&r, &segs[i], some))
+            break;
+    }
+    if (r.next == head->len && !tx->r->unverified && db_status(tx->d) == RAMET_OK &&
+        memcmp(r.prev, head->tip, HASH_LEN) != 0)
+        db_fail(tx->d, RAMET_DAMAGED, "branch b%lld is damaged: its history does not end at %lld",
+                (long long)head->m.id, (long long)head->len);
+    tx->a = own;
+}
+
+/* ------------------------------------------------------------------ compare */
+
+static bool same(const char *given, const char *have)
+{
+    return !given || (have && strcmp(given, have) == 0);
+}
+
+/* Whether parts are one text part, however they are written. */
+static bool one_text(arena *a, const char *parts)
+{
+    json_doc d;
+    if (!json_parse(a, parts, strlen(parts), STORED_DEPTH, &d, NULL))
+        return false;
+    const json_node *part = json_first(&d, &d.nodes[0]);
+    const char *type = part ? json_text(a, &d, json_get(&d, part, "type")) : NULL;
+    return d.nodes[0].count == 1 && type && strcmp(type, "text") == 0;
+}
+
+static bool same_content(ramet_call *c, const ramet_entry_in *in, const ramet_entry *have)
+{
+    if (in->parts)
+        return strcmp(in->parts, have->parts) == 0;
+    if (in->text)
+        return strcmp(in->text, have->text) == 0 && one_text(c->a, have->parts);
+    return strcmp(have->parts, "[]") == 0;
+}
+
+bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have)
+{
+    const ramet_entry_in *in = n->in;
+    if (in->role != have->role || !same(in->body, have->body) ||
+        !same(in->turn_id, have->turn_id) || !same(in->channel, have->channel) ||
+        !same(in->author, have->author) || !same(in->format, have->format) ||
+        !same(in->state_delta, have->state_delta))
+        return false;
+    if (!same_content(c, in, have))
+        return false;
+    if (in->created && in->created != have->created)
+        return false;
+    const ramet_usage *u = n->e.usage, *v = have->usage;
+    return !u || (v && u->input == v->input && u->output == v->output && u->cached == v->cached &&
+                  u->cost == v->cost && strcmp(u->currency, v->currency) == 0);
+}
+
+/* ------------------------------------------------------------------ writing */
+
+static void entry_insert(txn *tx, const branch_row *b, const entry_new *n, int64_t peer)
+{
+    int64_t k = KEY(b->m.id, n->e.position);
+    bool large = n->flags & FLAG_LARGE;
+    db_stmt *q = db_query(tx->d, Q_entry_add);
+    q_int(q, 1, k);
+    q_int(q, 2, b->m.tree);
+    q_text(q, 3, n->e.id);
+    q_blob(q, 4, n->hash, HASH_LEN);
+    q_int(q, 5, n->e.role);
+    q_text(q, 6, strcmp(n->e.channel, "history") == 0 ? NULL : n->e.channel);
+    q_text(q, 7, strcmp(n->e.format, "ramet") == 0 ? NULL : n->e.format);
+    q_text(q, 8, n->e.turn_id);
+    q_text(q, 9, n->e.author);
+    q_text(q, 10, n->e.client);
+    q_int(q, 11, n->e.created);
+    q_text(q, 12, large ? NULL : n->text);
+    q_text(q, 13, large ? NULL : n->parts);
+    q_text(q, 14, large ? NULL : n->body);
+    q_int(q, 15, n->flags);
+    q_int(q, 16, peer);
+    q_run(q);
+    if (large) {
+        q = db_query(tx->d, Q_body_add);
+        q_int(q, 1, k);
+        q_int(q, 2, b->m.tree);
+        q_blob(q, 3, n->packed, n->packed_len);
+        q_run(q);
+    }
+    if (n->e.usage)
+        usage_write(tx, b->m.tree, k, n->e.usage);
+    if (n->e.state_delta)
+        delta_write(tx, b, k, n->e.state_delta);
+    if (n->n_files)
+        attachments_link(tx, b->m.tree, k, n);
+}
+
+/* The record: a row only where appends go on in another branch than before. */
+static void run_open(txn *tx, const session_row *s, const branch_row *b)
+{
+    if (needs_serial(tx))
+        return;
+    db_stmt *q = db_query(tx->d, Q_run_last);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, b->m.log);
+    int64_t rec = 0, k = 0;
+    if (q_row(q)) {
+        rec = col_record(q, 0);
+        k = q_col_int(q, 1);
+    }
+    q_end(q);
+    if (k) {
+        branch_row last;
+        if (!branch_load(tx, s->tree, KEY_BRANCH(k), &last)) {
+            db_fail(tx->d, RAMET_DAMAGED, "branch b%lld is missing", (long long)KEY_BRANCH(k));
+            return;
+        }
+        rec += last.len - KEY_POS(k);
+        q = db_query(tx->d, Q_branch_run_off);
+        q_int(q, 1, s->tree);
+        q_int(q, 2, last.m.id);
+        q_run(q);
+    }
+    q = db_query(tx->d, Q_run_add);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, b->m.log);
+    q_int(q, 4, rec);
+    q_int(q, 5, KEY(b->m.id, b->len));
+    q_run(q);
+}
+
+/* How long main was when an entry of the adk log was appended: where a later cut parts them. It
+ * never falls along a path, also when a turn goes on writing to a branch that is no longer the
+ * head. */
+static int64_t peer_length(txn *tx, const session_row *s, const branch_row *b)
+{
+    branch_row head;
+    branch_meta o;
+    int64_t peer = 0;
+    if (b->m.log != RAMET_LOG_ADK)
+        return 0;
+    if (b->len > 0 && path_owner(tx, &b->m, b->len - 1, &o)) {
+        db_stmt *q = db_query(tx->d, Q_entry_peer);
+        q_int(q, 1, b->m.tree);
+        q_int(q, 2, KEY(o.id, b->len - 1));
+        peer = q_row(q) ? q_col_int(q, 0) : 0;
+        q_end(q);
+    }
+    if (b->m.id == s->adk && branch_load(tx, s->tree, s->head, &head) && head.len > peer)
+        peer = head.len;
+    return peer;
+}
+
+static bool entry_is_new(const entry_new *e)
+{
+    return !e->existing && e->same_as < 0;
+}
+
+/* The new ones get their place behind the tip, which moves on. */
+static void entries_place(txn *tx, const session_row *s, branch_row *b, entry_new *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        entry_new *e = &list[i];
+        if (!entry_is_new(e))
+            continue;
+        if (!b->run) {
+            run_open(tx, s, b);
+            b->run = true;
+        }
+        sha_chain(tx->c->hasher, b->tip, e->digest, b->tip);
+        memcpy(e->hash, b->tip, HASH_LEN);
+        hex_encode(b->tip, HASH_LEN, e->e.hash);
+        e->e.position = b->len++;
+        e->e.branch = b->m.id;
+        e->e.owner_no = s->no;
+    }
+}
+
+/* The branch goes first: who appends holds its row before that of an entry, on every engine and in
+ * every kind of transaction, so that no two wait for each other. */
+void entries_write(txn *tx, const session_row *s, branch_row *b, entry_new *list, size_t n)
+{
+    int64_t first = b->len, peer = peer_length(tx, s, b);
+    uint8_t before[HASH_LEN];
+    bool ran = b->run;
+    memcpy(before, b->tip, HASH_LEN);
+    entries_place(tx, s, b, list, n);
+    if (b->len == first)
+        return;
+    tip_note(tx, b);
+    b->touched = tx->now;
+    db_stmt *q = db_query(tx->d, Q_branch_grow);
+    q_int(q, 1, b->m.tree);
+    q_int(q, 2, b->m.id);
+    q_int(q, 3, b->len);
+    q_blob(q, 4, b->tip, HASH_LEN);
+    q_int(q, 5, b->touched);
+    q_blob(q, 6, before, HASH_LEN);
+    q_int(q, 7, b->live);
+    q_int(q, 8, ran);
+    q_guard(q);
+    branch_row at = *b; /* as it is before each of them */
+    const char *turn = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!entry_is_new(&list[i]))
+            continue;
+        entry_insert(tx, b, &list[i], peer);
+        at.len = list[i].e.position;
+        places_note(tx, &at, &list[i], turn);
+        turn = list[i].e.turn_id;
+    }
+    event_add(tx, s->tree, s->no, RAMET_EVENT_APPENDED, KEY(b->m.id, first), b->len - first);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Answers kept by a key: a request that is sent again is not done again.
+ *
+ *   O1  The key is looked up and the answer stored in the transaction of the write itself: there is
+ *       no moment at which one is there without the other.
+ *   O2  What failed is not kept: it may be tried again with the same key.
+ *   O3  An answer past its time counts as none, whether it was removed already or not.
+ *   O4  The key itself is not kept, and the answer only sealed by it: an answer may hold a secret,
+ *       which whoever reads the file must not get. What was changed does not open.
+ *   O5  Work of several commits (O1 cannot hold) looks first and keeps its answer in the end.
+ */
+#include "core/core.h"
+
+#include "base/seal.h"
+#include "core/pack.h"
+
+#include <openssl/crypto.h>
+
+#define KEEP_US (INT64_C(24) * 3600 * 1000000)
+#define SCOPE_BYTES 1000
+#define KEY_BYTES 255
+#define ANSWER_BYTES ((size_t)256 << 20)
+#define PRUNE_BATCH 500
+
+void ramet_call_once(ramet_call *c, ramet_once *once)
+{
+    c->once = once;
+    c->held = NULL;
+}
+
+static ramet_status check_words(ramet_call *c, const char *field, const char *s, size_t most)
+{
+    size_t n = s ? strnlen(s, most + 1) : 0;
+    if (!n || n > most)
+        return call_fail(c, RAMET_INVALID, field, "the %s must have 1 to %zu bytes", field, most);
+    return check_utf8(c, field, s);
+}
+
+ramet_status once_take(ramet_call *c, ramet_once **out)
+{
+    ramet_once *o = c->once;
+    c->once = NULL;
+    *out = o;
+    if (!o)
+        return RAMET_OK;
+    o->repeated = false;
+    o->status = 0;
+    o->bytes = NULL;
+    o->n = 0;
+    TRY(check_words(c, "scope", o->scope, SCOPE_BYTES));
+    return check_words(c, "idempotency_key", o->key, KEY_BYTES);
+}
+
+static const char *once_user(const txn *tx)
+{
+    return tx->c->user ? tx->c->user : "";
+}
+
+/* ---- rows */
+
+typedef struct once_row {
+    uint8_t digest[HASH_LEN];
+    int64_t status, size, expires;
+    const void *sealed; /* the answer, packed, then sealed */
+    size_t n_sealed;
+} once_row;
+
+static void key_hash(txn *tx, const char *label, size_t n_label, const ramet_once *o,
+                     uint8_t out[HASH_LEN])
+{
+    sha *h = tx->c->hasher;
+    sha_begin(h);
+    sha_add(h, label, n_label);
+    sha_add(h, o->key, strlen(o->key));
+    sha_end(h, out);
+}
+
+/* `name` must live until the statement has run. */
+static void bind_key(txn *tx, db_stmt *q, const ramet_once *o, uint8_t name[HASH_LEN])
+{
+    key_hash(tx, "", 0, o, name);
+    q_text(q, 1, once_user(tx));
+    q_text(q, 2, o->scope);
+    q_blob(q, 3, name, HASH_LEN);
+}
+
+static void seal_key(txn *tx, const ramet_once *o, uint8_t out[SEAL_KEY])
+{
+    static const char label[] = "ramet kept answer";
+    key_hash(tx, label, sizeof label, o, out);
+}
+
+/* What is sealed with the answer: all else of its row. A user holds no line break, and the scope
+ * stands last. */
+static const char *row_about(txn *tx, const ramet_once *o, const once_row *r)
+{
+    char digest[2 * HASH_LEN + 1];
+    hex_encode(r->digest, HASH_LEN, digest);
+    return arena_printf(tx->a, "%s %lld %lld %lld\n%s\n%s", digest, (long long)r->status,
+                        (long long)r->size, (long long)r->expires, once_user(tx), o->scope);
+}
+
+/* Gives the answer; false when the row is damaged. */
+static bool row_open(txn *tx, const ramet_once *o, const once_row *r, const char **bytes,
+                     size_t *len)
+{
+    uint8_t key[SEAL_KEY];
+    size_t n = 0;
+    seal_key(tx, o, key);
+    const char *packed = seal_open(tx->a, key, row_about(tx, o, r), r->sealed, r->n_sealed, &n);
+    OPENSSL_cleanse(key, sizeof key);
+    return packed && unpack_bytes(tx->a, packed, n, bytes, len) && (int64_t)*len == r->size;
+}
+
+static void row_seal(txn *tx, const ramet_once *o, const char *bytes, once_row *r)
+{
+    uint8_t key[SEAL_KEY];
+    size_t n;
+    const char *packed = pack_bytes(tx->a, bytes ? bytes : "", (size_t)r->size, &n);
+    seal_key(tx, o, key);
+    r->sealed = seal_make(tx->a, key, row_about(tx, o, r), packed, n, &r->n_sealed);
+    OPENSSL_cleanse(key, sizeof key);
+}
+
+/* Whether the key is there; with the same digest its answer is filled in. */
+static ramet_status once_find(txn *tx, ramet_once *o, bool *found)
+{
+    uint8_t name[HASH_LEN];
+    const char *bytes = NULL;
+    size_t n = 0, n_bytes = 0;
+    bool whole = false;
+    once_row r = {0};
+    o->repeated = false; /* may run twice */
+    db_stmt *q = db_query(tx->d, Q_once_get);
+    bind_key(tx, q, o, name);
+    q_int(q, 4, tx->now);
+    *found = q_row(q);
+    if (*found) {
+        const void *digest = q_col_blob(q, 0, &n);
+        if (digest && n == HASH_LEN)
+            memcpy(r.digest, digest, n);
+        r.status = q_col_int(q, 1);
+        r.size = q_col_int(q, 3);
+        r.expires = q_col_int(q, 4);
+        r.sealed = q_col_blob(q, 2, &r.n_sealed);
+        whole = row_open(tx, o, &r, &bytes, &n_bytes);
+    }
+    q_end(q);
+    TRY(txn_status(tx));
+    if (!*found)
+        return RAMET_OK;
+    if (!whole) {
+        db_fail(tx->d, RAMET_DAMAGED, "the answer kept for the idempotency key is damaged");
+        return txn_status(tx);
+    }
+    if (memcmp(r.digest, o->digest, HASH_LEN) != 0)
+        return call_fail(tx->c, RAMET_KEY_MISMATCH, "idempotency_key",
+                         "the idempotency key was used for another request");
+    o->repeated = true;
+    o->status = (int)r.status;
+    o->bytes = bytes;
+    o->n = n_bytes;
+    return RAMET_OK;
+}
+
+static ramet_status once_keep(txn *tx, const ramet_once *o)
+{
+    int status = 0;
+    const char *bytes = NULL;
+    size_t n = 0;
+    uint8_t name[HASH_LEN];
+    o->answer(o->arg, &status, &bytes, &n);
+    if (n > ANSWER_BYTES)
+        return call_fail(tx->c, RAMET_TOO_LARGE, "idempotency_key",
+                         "the answer has %zu bytes; under an idempotency key at most %zu are kept",
+                         n, ANSWER_BYTES);
+    once_row r = {.status = status,
+                  .size = (int64_t)n,
+                  .expires = tx->now + (o->keep_us > 0 ? o->keep_us : KEEP_US)};
+    memcpy(r.digest, o->digest, HASH_LEN);
+    row_seal(tx, o, bytes, &r);
+    db_stmt *q = db_query(tx->d, Q_once_set);
+    bind_key(tx, q, o, name);
+    q_blob(q, 4, r.digest, HASH_LEN);
+    q_int(q, 5, r.status);
+    q_blob(q, 6, r.sealed, r.n_sealed);
+    q_int(q, 7, r.size);
+    q_int(q, 8, r.expires);
+    q_run(q);
+    return txn_status(tx);
+}
+
+/* ---- work under a key */
+
+ramet_status once_run(txn *tx, ramet_once *o, txn_op run, void *arg)
+{
+    bool found;
+    TRY(once_find(tx, o, &found));
+    if (found)
+        return RAMET_OK;
+    TRY(run(tx, arg));
+    return once_keep(tx, o);
+}
+
+ramet_status once_early(ramet_call *c, bool *done)
+{
+    txn tx;
+    ramet_once *o;
+    *done = false;
+    if (!c->once)
+        return RAMET_OK;
+    TRY(once_take(c, &o));
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_status st = txn_done(&tx, once_find(&tx, o, done));
+    if (st == RAMET_OK && !*done)
+        c->once = o;
+    return st;
+}
+
+ramet_status ramet_once_look(ramet_call *c)
+{
+    bool done;
+    c->held = NULL;
+    memset(&c->err, 0, sizeof c->err);
+    TRY(once_early(c, &done));
+    c->held = c->once;
+    c->once = NULL;
+    return RAMET_OK;
+}
+
+static ramet_status nothing_run(txn *tx, void *arg)
+{
+    (void)tx, (void)arg;
+    return RAMET_OK;
+}
+
+ramet_status ramet_once_keep(ramet_call *c)
+{
+    memset(&c->err, 0, sizeof c->err);
+    if (!c->held)
+        return RAMET_OK;
+    c->once = c->held;
+    c->held = NULL;
+    return txn_write(c, nothing_run, NULL);
+}
+
+static ramet_status prune_run(txn *tx, void *arg)
+{
+    int64_t *removed = arg, before = db_changes(tx->d);
+    db_stmt *q = db_query(tx->d, Q_once_del);
+    q_int(q, 1, tx->now);
+    q_int(q, 2, PRUNE_BATCH);
+    q_run(q);
+    *removed = db_changes(tx->d) - before;
+    return txn_status(tx);
+}
+
+ramet_status once_prune(ramet_call *c)
+{
+    int64_t removed;
+    do
+        TRY(txn_write(c, prune_run, &removed));
+    while (removed);
+    return RAMET_OK;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Deleting and bringing back (I7). A deleted session is only marked: its forks stay where they are,
+ * and what it shares lives on. gc takes it after the grace time.
+ */
+#include "core/core.h"
+
+#include <stdlib.h>
+
+typedef struct delete_job {
+    const char *id;
+    bool tree, dry_run;
+    ramet_delete_out *out;
+} delete_job;
+
+typedef VEC(session_row) row_list;
+
+static void sessions_of_tree(txn *tx, int64_t tree, row_list *out)
+{
+    db_stmt *q = db_query(tx->d, Q_session_of_tree);
+    q_int(q, 1, tree);
+    while (q_row(q)) {
+        session_row s;
+        session_from(q, tx->a, &s);
+        VEC_PUSH(tx->a, out, s);
+    }
+}
+
+static int by_depth(const void *a, const void *b)
+{
+    const session_row *x = a, *y = b;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return x->no < y->no ? -1 : x->no > y->no;
+}
+
+static int number_order(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The list is sorted. */
+static bool in_list(const int64_t *list, size_t n, int64_t v)
+{
+    return bsearch(&v, list, n, sizeof v, number_order) != NULL;
+}
+
+/* The session and all that descends from it, as far as it lives and is not somebody else's own. */
+static ramet_status delete_set(txn *tx, const session_row *s, bool tree, row_list *out)
+{
+    VEC_PUSH(tx->a, out, *s);
+    if (!tree)
+        return RAMET_OK;
+    row_list all = {0};
+    VEC(int64_t) below = {0};
+    sessions_of_tree(tx, s->tree, &all);
+    /* By depth a fork comes after its parent, whatever the clock did and whichever node gave the
+     * number. */
+    if (all.n)
+        qsort(all.items, all.n, sizeof *all.items, by_depth);
+    VEC_PUSH(tx->a, &below, s->no);
+    size_t sorted = 1;
+    bool manager = level_in(tx, s->tree) >= RAMET_MANAGER;
+    for (size_t i = 0; i < all.n; i++) {
+        const session_row *d = &all.items[i];
+        if (i && d->depth != d[-1].depth && sorted < below.n) {
+            qsort(below.items, below.n, sizeof *below.items, number_order);
+            sorted = below.n;
+        }
+        if (d->no == s->no || !d->parent || !in_list(below.items, sorted, d->parent))
+            continue;
+        VEC_PUSH(tx->a, &below, d->no);
+        /* What the caller cannot see is neither taken nor named. */
+        if (session_gone(tx, d) || !session_visible(tx, d))
+            continue;
+        if (!manager && strcmp(d->owner, tx->c->user) != 0)
+            return call_fail(tx->c, RAMET_FORBIDDEN, "tree",
+                             "session %s below it belongs to %s; this needs a manager of the tree",
+                             d->id, d->owner);
+        VEC_PUSH(tx->a, out, *d);
+    }
+    return txn_status(tx);
+}
+
+static void set_deleted(txn *tx, const session_row *s, int64_t deleted, int64_t op, int64_t expires)
+{
+    db_stmt *q = db_query(tx->d, Q_session_deleted);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_int(q, 3, deleted);
+    q_int(q, 4, op);
+    q_int(q, 5, expires);
+    /* Not before the branches that it has: see branch_create(). */
+    q_int(q, 6, tx->now > s->updated ? tx->now : s->updated);
+    q_run(q);
+    event_add(tx, s->tree, s->no, deleted ? RAMET_EVENT_DELETED : RAMET_EVENT_RESTORED, s->head, 0);
+}
+
+static ramet_status delete_run(txn *tx, void *arg)
+{
+    delete_job *j = arg;
+    session_row s;
+    row_list go = {0};
+    TRY(session_open(tx, j->id, NEED_MANAGE, &s));
+    TRY(delete_set(tx, &s, j->tree, &go));
+    const char **ids = arena_array(tx->a, go.n, sizeof *ids);
+    int64_t *nos = arena_array(tx->a, go.n, sizeof *nos);
+    for (size_t i = 0; i < go.n; i++) {
+        ids[i] = go.items[i].id;
+        nos[i] = go.items[i].no;
+    }
+    ANSWER(tx, j->out);
+    *j->out = (ramet_delete_out){.ids = ids,
+                                 .n = go.n,
+                                 .entries = gc_would_take(tx, s.tree, nos, go.n),
+                                 .dry_run = j->dry_run};
+    TRY(txn_status(tx));
+    if (j->dry_run)
+        return RAMET_OK;
+    int64_t op = db_number(tx->d, DB_DELETION, NULL);
+    for (size_t i = 0; i < go.n; i++)
+        set_deleted(tx, &go.items[i], tx->now, op, go.items[i].expires);
+    access_changed(tx, s.tree);
+    return txn_status(tx);
+}
+
+ramet_status ramet_session_delete(ramet_call *c, const char *id, bool tree, bool dry_run,
+                                  ramet_delete_out *out)
+{
+    delete_job j = {id, tree, dry_run, out};
+    *out = (ramet_delete_out){0};
+    if (!dry_run)
+        return txn_revoke(c, delete_run, &j);
+    txn tx;
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    return txn_done(&tx, delete_run(&tx, &j));
+}
+
+/* ------------------------------------------------------------------ restore */
+
+typedef struct restore_job {
+    const char *id;
+    bool tree;
+    ramet_session **out;
+} restore_job;
+
+/* Its owner, or a manager of the tree; a private one only its owner. */
+static bool may_restore(txn *tx, const session_row *s)
+{
+    return !tx->c->user || strcmp(s->owner, tx->c->user) == 0 ||
+           (s->visibility != RAMET_PRIVATE && level_in(tx, s->tree) >= RAMET_MANAGER);
+}
+
+static ramet_status restore_access(txn *tx, const char *id, session_row *s)
+{
+    TRY(check_id(tx->c, "session", id));
+    if (!session_load(tx, id, s) || s->purging) {
+        TRY(txn_status(tx));
+        return call_fail(tx->c, RAMET_SESSION_NOT_FOUND, "session",
+                         "there is no session %s to restore", id);
+    }
+    if (!session_visible(tx, s))
+        return call_fail(tx->c, RAMET_HIDDEN, "session", "there is no session %s to restore", id);
+    if (!may_restore(tx, s))
+        return call_fail(tx->c, RAMET_FORBIDDEN, "session",
+                         "restoring needs the session's owner or a manager of the tree");
+    return RAMET_OK;
+}
+
+static void bring_back(txn *tx, const session_row *s)
+{
+    bool expired = s->expires && s->expires <= tx->now;
+    set_deleted(tx, s, 0, 0, expired ? 0 : s->expires);
+}
+
+static ramet_status restore_run(txn *tx, void *arg)
+{
+    restore_job *j = arg;
+    session_row s, fresh;
+    TRY(restore_access(tx, j->id, &s));
+    if (session_gone(tx, &s))
+        bring_back(tx, &s);
+    access_changed(tx, s.tree);
+    if (j->tree && s.delete_op) {
+        row_list all = {0};
+        sessions_of_tree(tx, s.tree, &all);
+        for (size_t i = 0; i < all.n; i++) {
+            const session_row *o = &all.items[i];
+            if (o->no != s.no && o->delete_op == s.delete_op && !o->purging && may_restore(tx, o))
+                bring_back(tx, o);
+        }
+    }
+    if (!session_by_no(tx, s.tree, s.no, &fresh))
+        return txn_status(tx);
+    ANSWER(tx, j->out);
+    *j->out = session_show(tx, &fresh);
+    return txn_status(tx);
+}
+
+ramet_status ramet_session_restore(ramet_call *c, const char *id, bool tree, ramet_session **out)
+{
+    restore_job j = {.id = id, .tree = tree, .out = out};
+    *out = NULL;
+    ramet_status st = txn_write(c, restore_run, &j);
+    if (st != RAMET_OK)
+        *out = NULL;
+    return st;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a write relies on: that the session is there and that the caller may write to it.
+ *
+ * A change of that is called a revocation here: a member removed or lowered, a share link revoked,
+ * a session deleted, archived or made private. Each one counts up the stamp of its tree. Once the
+ * revocation is answered, no write that relied on the old state commits any more.
+ *
+ *   A1  A file has one writer, and every write reads what it relies on inside its own transaction.
+ *       Nothing more is needed there.
+ *   A2  A guarded write (db_guarded()) compares the stamp that it has read with the one of the tree
+ *       in the statement that writes (access_guard()). What it has read after the stamp, levels and
+ *       links, cannot be older than that.
+ *   A3  Any other write locks the row of the stamp at its end (access_settle()). The engine refuses
+ *       the lock when the row was changed since the transaction began, and a revocation waits for
+ *       it: one of the two sees the other.
+ *   A4  A guarded write locks nothing of that kind, so it may still commit when the stamp changes
+ *       behind its comparison. The revocation waits for such writes before it is answered
+ *       (txn_revoke(), store_fence()).
+ *
+ * Decision 0043 tells why this is enough and what it costs.
+ */
+#include "core/core.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static tree_use *use_of(txn *tx, int64_t tree)
+{
+    for (size_t i = tx->uses->n; i-- > 0;)
+        if (tx->uses->items[i].tree == tree)
+            return &tx->uses->items[i];
+    tree_use fresh = {.tree = tree};
+    VEC_PUSH(tx->c->a, tx->uses, fresh);
+    return &tx->uses->items[tx->uses->n - 1];
+}
+
+void access_changed(txn *tx, int64_t tree)
+{
+    assert(tx->uses && !db_guarded(tx->d));
+    use_of(tx, tree)->changed = true;
+}
+
+ramet_status access_used(txn *tx, int64_t tree, ramet_status st)
+{
+    if (st == RAMET_OK && tx->uses && db_concurrent(tx->d) && !db_guarded(tx->d))
+        use_of(tx, tree);
+    return st;
+}
+
+void access_guard(txn *tx, const session_row *s)
+{
+    if (!db_guarded(tx->d))
+        return;
+    db_stmt *q = db_query(tx->d, Q_guard_tree);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->stamp);
+    q_guard(q);
+}
+
+static int by_tree(const void *a, const void *b)
+{
+    const tree_use *x = a, *y = b;
+    return x->tree < y->tree ? -1 : x->tree > y->tree;
+}
+
+/* In order of their numbers, so that two writes never wait for each other here. */
+void access_settle(txn *tx)
+{
+    tree_uses *uses = tx->uses;
+    if (uses->n > 1)
+        qsort(uses->items, uses->n, sizeof *uses->items, by_tree);
+    for (size_t i = 0; i < uses->n; i++) {
+        const tree_use *use = &uses->items[i];
+        db_stmt *q = db_query(tx->d, use->changed ? Q_tree_stamp : Q_hold_tree);
+        q_int(q, 1, use->tree);
+        if (use->changed)
+            q_run(q);
+        else
+            q_hold(q);
+    }
+}
+
+bool needs_serial(txn *tx)
+{
+    if (!db_guarded(tx->d))
+        return false;
+    db_conflict(tx->d);
+    return true;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sessions that were appended to of late, so that the next append need not read their rows again.
+ *
+ *   R1  A row holds while this process has written nothing but appends (session_cache_forget()), no
+ * other process has written and nothing was rolled back (db_epoch()). R2  Where writers of many
+ * processes work side by side it may always be out of date. Then what is written by it is guarded
+ * (db_guarded()): the append happens only if the branch is still live and ends in the same hash, so
+ * that its history is the one that was known, and if the tree has the same stamp, so that nothing
+ * has changed about who may append. R3  An append changes rows of its own session alone. It puts
+ * the head that it made, or drops the session when it changed more than that (append_run()). R4 All
+ * rows are of one past (db_past()). A context of another past neither reads nor puts any.
+ *
+ * What depends on the clock is not kept: whether a session has expired is asked every time.
+ */
+#include "core/core.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define SLOTS 1024 /* direct-mapped by the session's id */
+
+#define TEXTS_MOST 4096 /* of one whole row */
+
+typedef struct slot {
+    int64_t epoch, turn; /* when it was put (R1) */
+    int64_t wrote;       /* the transaction that made its head */
+    char *texts;         /* all that the pointers below lead to; NULL: free */
+    const char *user;    /* whose level it is; NULL: the embedding program */
+    const char *tree_id; /* NULL: only what an append needs is here */
+    ramet_level level;
+    session_row s;
+    branch_row head;
+} slot;
+
+/* The texts of a row. */
+#define ROW_TEXTS(s)                                                                               \
+    {                                                                                              \
+        &(s)->id, &(s)->owner, &(s)->title, &(s)->agent, &(s)->agent_config, &(s)->metadata,       \
+            &(s)->reason, &(s)->by_id, &(s)->fork_entry, &(s)->from_title                          \
+    }
+#define N_ROW_TEXTS 10
+
+struct recent {
+    pthread_mutex_t lock; /* of the slots: with guards there are many writers at once */
+    int64_t turn;
+    int64_t past; /* R4 */
+    slot slots[SLOTS];
+};
+
+struct recent *session_cache_new(void)
+{
+    struct recent *r = xcalloc(1, sizeof *r);
+    pthread_mutex_init(&r->lock, NULL);
+    return r;
+}
+
+void session_cache_free(struct recent *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < SLOTS; i++)
+        free(r->slots[i].texts);
+    pthread_mutex_destroy(&r->lock);
+    free(r);
+}
+
+void session_cache_enter(struct recent *r, int64_t past)
+{
+    pthread_mutex_lock(&r->lock);
+    bool newer = past > r->past;
+    if (newer)
+        r->past = past;
+    for (size_t i = 0; i < SLOTS && newer; i++) {
+        free(r->slots[i].texts);
+        r->slots[i] = (slot){0};
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+void session_cache_forget(struct recent *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->turn++;
+    pthread_mutex_unlock(&r->lock);
+}
+
+static slot *slot_of(txn *tx, const char *id)
+{
+    uint32_t h = 2166136261u;
+    for (; *id; id++)
+        h = (h ^ (unsigned char)*id) * 16777619u;
+    return &tx->r->recent->slots[(h ^ h >> 16) % SLOTS];
+}
+
+static bool slot_holds(txn *tx, const slot *t, const char *id)
+{
+    if (tx->r->recent->past != tx->past || !t->texts || strcmp(t->s.id, id) != 0)
+        return false;
+    if (db_guarded(tx->d))
+        return !db_fresh(tx->d) || t->epoch == db_epoch(tx->d);
+    return t->turn == tx->r->recent->turn && t->epoch == db_epoch(tx->d);
+}
+
+session_row session_keep(arena *a, const session_row *row)
+{
+    session_row s = *row;
+    const char **texts[] = ROW_TEXTS(&s);
+    for (size_t i = 0; i < N_ROW_TEXTS; i++)
+        *texts[i] = arena_strdup(a, *texts[i]);
+    return s;
+}
+
+/* Gives what a slot has to the caller, whose arena gets the texts. */
+static void slot_give(txn *tx, const slot *t, session_row *s, branch_row *head)
+{
+    *s = session_keep(tx->a, &t->s);
+    *head = t->head;
+    const char *user = tx->c->user;
+    if (user && t->user && strcmp(user, t->user) == 0) {
+        tx->level = t->level;
+        tx->level_tree = s->tree;
+    }
+}
+
+bool session_cache_get(txn *tx, const char *id, session_row *s, branch_row *head)
+{
+    struct recent *r = tx->r->recent;
+    pthread_mutex_lock(&r->lock);
+    const slot *t = slot_of(tx, id);
+    bool holds = slot_holds(tx, t, id);
+    if (holds)
+        slot_give(tx, t, s, head);
+    pthread_mutex_unlock(&r->lock);
+    return holds;
+}
+
+bool session_cache_whole(txn *tx, const char *id, session_row *s, branch_row *head)
+{
+    struct recent *r = tx->r->recent;
+    if (!db_guarded(tx->d))
+        return false;
+    pthread_mutex_lock(&r->lock);
+    const slot *t = slot_of(tx, id);
+    /* Whoever forks looks at what is committed: the branch is as it was before this transaction. */
+    bool holds = slot_holds(tx, t, id) && t->tree_id && t->wrote != db_epoch(tx->d);
+    if (holds) {
+        slot_give(tx, t, s, head);
+        tx->named_tree = s->tree;
+        tx->tree_id = arena_strdup(tx->a, t->tree_id);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return holds;
+}
+
+static const char *text_put(char **to, const char *text)
+{
+    if (!text)
+        return NULL;
+    char *at = *to;
+    *to = stpcpy(at, text) + 1;
+    return at;
+}
+
+/* tree_id NULL: the row is a brief one. Rows with long texts are not kept whole. */
+static void slot_fill(txn *tx, slot *t, const session_row *s, const branch_row *head,
+                      const char *tree_id)
+{
+    if (tx->r->recent->past != tx->past)
+        return;
+    const char *user = tx->level_tree == s->tree && tx->c->user ? tx->c->user : NULL;
+    slot now = {.epoch = db_epoch(tx->d),
+                .turn = tx->r->recent->turn,
+                .level = tx->level,
+                .s = *s,
+                .head = *head};
+    const char **texts[] = ROW_TEXTS(&now.s);
+    size_t n = (user ? strlen(user) : 0) + (tree_id ? strlen(tree_id) : 0) + 2;
+    for (size_t i = 0; i < N_ROW_TEXTS; i++)
+        n += *texts[i] ? strlen(*texts[i]) + 1 : 0;
+    if (n > TEXTS_MOST)
+        return;
+    char *p = now.texts = xmalloc(n);
+    for (size_t i = 0; i < N_ROW_TEXTS; i++)
+        *texts[i] = text_put(&p, *texts[i]);
+    now.user = text_put(&p, user);
+    now.tree_id = text_put(&p, tree_id);
+    free(t->texts);
+    *t = now;
+}
+
+/* Whether the slot tells of this session what the caller knows, the head aside. */
+static bool slot_same(txn *tx, const slot *t, const session_row *s)
+{
+    return slot_holds(tx, t, s->id) && (!db_guarded(tx->d) || t->s.stamp == s->stamp);
+}
+
+void session_cache_put(txn *tx, const session_row *s, const branch_row *head)
+{
+    struct recent *r = tx->r->recent;
+    pthread_mutex_lock(&r->lock);
+    slot *t = slot_of(tx, s->id);
+    if (slot_same(tx, t, s)) {
+        t->head = *head;
+        t->s.head = s->head;
+    } else {
+        slot_fill(tx, t, s, head, NULL);
+    }
+    t->wrote = db_epoch(tx->d);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void session_cache_put_whole(txn *tx, const session_row *s, const branch_row *head)
+{
+    struct recent *r = tx->r->recent;
+    if (!db_guarded(tx->d) || tx->named_tree != s->tree)
+        return;
+    pthread_mutex_lock(&r->lock);
+    slot *t = slot_of(tx, s->id);
+    if (t->wrote != db_epoch(tx->d))
+        slot_fill(tx, t, s, head, tx->tree_id);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void session_cache_drop(txn *tx, const char *id)
+{
+    struct recent *r = tx->r->recent;
+    pthread_mutex_lock(&r->lock);
+    slot *t = slot_of(tx, id);
+    free(t->texts);
+    *t = (slot){0};
+    pthread_mutex_unlock(&r->lock);
+}

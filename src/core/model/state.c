@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Session state: key-value deltas carried by entries; the state at a point is the fold of the path.
+ *
+ *   S1  Each delta names the one before it on its path (`prev`), so a fold is a walk back.
+ *   S2  Now and then a delta carries a snapshot of the state including it; the walk ends there.
+ *       One is written when the deltas since the last weigh more than it: the work of writing them
+ *       at most doubles, and a fold reads at most about twice the size of the state.
+ *   S3  A branch names the last delta below its base, so a fork inherits without a walk.
+ *   S4  Values are never decoded: they go out as the bytes that came in.
+ *   S5  The state of a session is that of its main log over that of its adk log, each folded by
+ *       itself: a key that main has is main's. Through a link it is main's alone.
+ */
+#include "core/core.h"
+
+#include <stdlib.h>
+
+#define SNAP_MIN 2048 /* lighter runs of deltas are not worth a snapshot */
+#define ROW_WEIGHT 16 /* a row costs something however short it is */
+#define STATE_MAX ((size_t)64 << 20)
+
+int64_t delta_before_on(txn *tx, const branch_meta *owner, int64_t inherited, int64_t n)
+{
+    if (n <= owner->base)
+        return inherited;
+    int64_t end = KEY(owner->id, n - 1), k;
+    if (end_delta(tx, owner->tree, end, &k))
+        return k ? k : inherited;
+    db_stmt *q = db_query(tx->d, Q_delta_last);
+    q_int(q, 1, owner->tree);
+    q_int(q, 2, KEY(owner->id, owner->base));
+    q_int(q, 3, end);
+    k = q_row(q) ? q_col_int(q, 0) : 0;
+    q_end(q);
+    end_fold(tx, owner->tree, end, k);
+    return k ? k : inherited;
+}
+
+int64_t delta_before(txn *tx, const branch_row *head, int64_t n)
+{
+    branch_meta o;
+    if (n <= 0 || !path_owner(tx, &head->m, n - 1, &o))
+        return 0;
+    branch_row b = *head;
+    if (o.id != head->m.id && !branch_load(tx, o.tree, o.id, &b))
+        return 0;
+    return delta_before_on(tx, &o, b.delta, n);
+}
+
+/* --------------------------------------------------------------------- fold */
+
+typedef struct item {
+    const char *key;   /* decoded */
+    const char *value; /* raw; NULL: removed */
+} item;
+
+/* The newest value of each key wins, so a walk from the newest delta back keeps what it sees first.
+ */
+typedef struct fold {
+    arena *a;
+    VEC(item) items;
+    uint32_t *table; /* index + 1 by hash of the key */
+    size_t slots;
+} fold;
+
+static uint32_t hash_key(const char *s)
+{
+    uint32_t h = 2166136261u;
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 16777619u;
+    return h;
+}
+
+static void fold_place(fold *f, size_t i)
+{
+    size_t s = hash_key(f->items.items[i].key) & (f->slots - 1);
+    while (f->table[s])
+        s = (s + 1) & (f->slots - 1);
+    f->table[s] = (uint32_t)i + 1;
+}
+
+static bool fold_known(const fold *f, const char *key)
+{
+    if (!f->slots)
+        return false;
+    size_t s = hash_key(key) & (f->slots - 1);
+    for (; f->table[s]; s = (s + 1) & (f->slots - 1))
+        if (strcmp(f->items.items[f->table[s] - 1].key, key) == 0)
+            return true;
+    return false;
+}
+
+static void fold_put(fold *f, const char *key, const char *value)
+{
+    if (fold_known(f, key))
+        return;
+    item it = {key, value};
+    VEC_PUSH(f->a, &f->items, it);
+    if (f->items.n * 2 > f->slots) {
+        f->slots = f->slots ? f->slots * 2 : 32;
+        f->table = arena_array(f->a, f->slots, sizeof *f->table);
+        for (size_t i = 0; i < f->items.n; i++)
+            fold_place(f, i);
+    } else {
+        fold_place(f, f->items.n - 1);
+    }
+}
+
+static bool fold_json(fold *f, const char *json)
+{
+    json_doc d;
+    if (!json || !json_parse(f->a, json, strlen(json), STORED_DEPTH, &d, NULL))
+        return false;
+    const json_node *root = &d.nodes[0];
+    if (!json_is(root, JSON_OBJECT))
+        return false;
+    for (const json_node *k = json_first(&d, root); k; k = json_next(&d, root, k)) {
+        const json_node *v = json_next(&d, root, k);
+        const char *value = json_is(v, JSON_NULL) ? NULL : json_raw(f->a, &d, v);
+        fold_put(f, json_text(f->a, &d, k), value);
+        k = v;
+    }
+    return true;
+}
+
+/* Walks back from a delta until a snapshot (S1, S2). */
+static void fold_walk(txn *tx, fold *f, int64_t tree, int64_t k)
+{
+    while (k) {
+        db_stmt *q = db_query(tx->d, Q_delta_get);
+        q_int(q, 1, tree);
+        q_int(q, 2, k);
+        bool found = q_row(q);
+        int64_t prev = found ? q_col_int(q, 0) : 0;
+        const char *snap = found ? q_keep_text(q, 4, f->a) : NULL;
+        const char *json = found && !snap ? q_keep_text(q, 3, f->a) : NULL;
+        q_end(q);
+        if (!found || !fold_json(f, snap ? snap : json) || (prev && KEY_POS(prev) >= KEY_POS(k))) {
+            db_fail(tx->d, RAMET_DAMAGED,
+                    "the state delta at position %lld of branch b%lld is damaged",
+                    (long long)KEY_POS(k), (long long)KEY_BRANCH(k));
+            return;
+        }
+        k = snap ? 0 : prev;
+    }
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(((const item *)a)->key, ((const item *)b)->key);
+}
+
+static const char *fold_text(fold *f, arena *into)
+{
+    buf b;
+    json_writer w;
+    buf_init(&b, SIZE_MAX / 4);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    if (f->items.n)
+        qsort(f->items.items, f->items.n, sizeof *f->items.items, by_key);
+    for (size_t i = 0; i < f->items.n; i++)
+        if (f->items.items[i].value)
+            jw_kraw(&w, f->items.items[i].key, f->items.items[i].value);
+    jw_end_object(&w);
+    return buf_keep(&b, into);
+}
+
+const char *state_fold(txn *tx, int64_t tree, int64_t k)
+{
+    fold f = {.a = arena_new()};
+    fold_walk(tx, &f, tree, k);
+    const char *out = fold_text(&f, tx->a);
+    arena_free(f.a);
+    return out;
+}
+
+const char *state_after(txn *tx, int64_t tree, int64_t prev, const char *json)
+{
+    fold f = {.a = arena_new()};
+    fold_json(&f, json);
+    fold_walk(tx, &f, tree, prev);
+    const char *out = fold_text(&f, tx->a);
+    arena_free(f.a);
+    return out;
+}
+
+/* -------------------------------------------------------------------- write */
+
+/* A snapshot must be one that can be read again: a state has its limits. */
+static void snap_check(txn *tx, const char *snap)
+{
+    json_doc d;
+    size_t n = strlen(snap);
+    if (n <= JSON_MAX_NODES) /* fewer values than bytes */
+        return;
+    arena *scratch = arena_new();
+    if (n > STATE_MAX || !json_parse(scratch, snap, n, STORED_DEPTH, &d, NULL))
+        db_fail(tx->d, RAMET_TOO_LARGE,
+                "the state would have more than %u keys and values, or %zu bytes; remove some",
+                JSON_MAX_NODES, STATE_MAX);
+    arena_free(scratch);
+}
+
+void delta_write(txn *tx, const branch_row *b, int64_t k, const char *json)
+{
+    if (needs_serial(tx)) /* for the one before, which may not be written yet */
+        return;
+    int64_t prev = delta_before_on(tx, &b->m, b->delta, KEY_POS(k));
+    int64_t weight = 0, snap_len = 0;
+    if (prev) {
+        db_stmt *q = db_query(tx->d, Q_delta_get);
+        q_int(q, 1, b->m.tree);
+        q_int(q, 2, prev);
+        if (q_row(q)) {
+            weight = q_col_int(q, 1);
+            snap_len = q_col_int(q, 2);
+        }
+        q_end(q);
+    }
+    weight += (int64_t)strlen(json) + ROW_WEIGHT;
+    const char *snap = NULL;
+    if (weight > SNAP_MIN && weight > snap_len) {
+        snap = state_after(tx, b->m.tree, prev, json);
+        snap_check(tx, snap);
+        snap_len = (int64_t)strlen(snap);
+        weight = 0;
+    }
+    db_stmt *q = db_query(tx->d, Q_delta_add);
+    q_int(q, 1, k);
+    q_int(q, 2, b->m.tree);
+    q_int(q, 3, prev);
+    q_int(q, 4, weight);
+    q_int(q, 5, snap_len);
+    q_text(q, 6, json);
+    q_text(q, 7, snap);
+    q_run(q);
+}
+
+/* --------------------------------------------------------------------- read */
+
+/* Adds what a log gives to what others have given; `but` (may be NULL) is a key that is left out.
+ */
+static void fold_join(fold *to, txn *tx, int64_t tree, int64_t k, const char *but)
+{
+    fold log = {.a = to->a};
+    fold_walk(tx, &log, tree, k);
+    for (size_t i = 0; i < log.items.n; i++)
+        if (log.items.items[i].value && (!but || strcmp(log.items.items[i].key, but) != 0))
+            fold_put(to, log.items.items[i].key, log.items.items[i].value);
+}
+
+/* Whether the caller may read the adk log itself. */
+static bool adk_open(txn *tx, const session_row *s)
+{
+    session_row again;
+    bool may = session_open(tx, s->id, NEED_CHANGE, &again) == RAMET_OK;
+    memset(&tx->c->err, 0, sizeof tx->c->err);
+    return may;
+}
+
+/* The deltas of ADK events, as far as the log goes when main has n entries. Members see them; the
+ * headers of requests, which kagent keeps in one of them and which may hold credentials, are for
+ * those alone who may read the log. */
+static ramet_status adk_fold(txn *tx, const session_row *s, const branch_row *head, int64_t n,
+                             fold *to)
+{
+    branch_row adk;
+    cut_result cut = {.main = n};
+    if (!s->adk || share_only(tx, s) || !branch_load(tx, s->tree, s->adk, &adk))
+        return txn_status(tx);
+    TRY(cut_beside(tx, head, &adk, &(ramet_at){0}, &cut));
+    fold_join(to, tx, s->tree, delta_before(tx, &adk, cut.adk), adk_open(tx, s) ? NULL : "headers");
+    return txn_status(tx);
+}
+
+static ramet_status state_run(txn *tx, const char *session, const char *entry_id, const char **json)
+{
+    session_row s;
+    branch_row head;
+    int64_t k;
+    TRY(session_open(tx, session, NEED_READ, &s));
+    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, 0, &head));
+    int64_t n = head.len;
+    if (entry_id) {
+        TRY(check_id(tx->c, "at", entry_id));
+        int64_t pos = path_find(tx, &head, entry_id, &k);
+        TRY(txn_status(tx));
+        if (pos < 0)
+            return call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, "at", "entry %s is not on this path",
+                             entry_id);
+        n = pos + 1;
+    }
+    fold f = {.a = arena_new()};
+    fold_join(&f, tx, s.tree, delta_before(tx, &head, n), NULL);
+    ramet_status st = adk_fold(tx, &s, &head, n, &f);
+    *json = fold_text(&f, tx->a);
+    arena_free(f.a);
+    return st == RAMET_OK ? txn_status(tx) : st;
+}
+
+ramet_status ramet_state(ramet_call *c, const char *session, const char *entry_id,
+                         const char **json)
+{
+    txn tx;
+    *json = NULL;
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_status st = txn_done(&tx, state_run(&tx, session, entry_id, json));
+    if (st != RAMET_OK)
+        *json = NULL;
+    return st;
+}

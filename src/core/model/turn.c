@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Turns: answers being made. turn_begin.c begins them.
+ *
+ *   T1  A turn writes to the branch that it began on, and only while it runs. Both are looked at in
+ *       the transaction of each write, so that a word that comes late lands there or nowhere,
+ *       wherever the head is by then.
+ *   T2  At most one turn runs on a branch: begin looks in its own transaction, and what branches
+ *       away begins on a branch that nobody else knows yet.
+ *   T3  Whoever knows the id of a turn has learned nothing by that: the session decides who may
+ *       read and write it, and to others there is no such turn.
+ */
+#include "core/model/turn.h"
+#include "core/columns.h"
+
+#define ERROR_CHARS 2000
+#define INTERRUPT_BATCH 500
+
+/* ----------------------------------------------------------------------- rows */
+
+/* TURN_COLS */
+static void turn_from(db_stmt *q, arena *a, turn_row *t)
+{
+    *t = (turn_row){.tree = q_col_int(q, 1),
+                    .session = q_col_int(q, 2),
+                    .shown = {.id = q_need_text(q, 0, a, "turn.id"),
+                              .branch = q_col_int(q, 3),
+                              .agent = q_keep_text(q, 4, a),
+                              .entry_id = q_keep_text(q, 5, a),
+                              .group = q_keep_text(q, 6, a),
+                              .by = q_keep_text(q, 7, a),
+                              .status = col_turn_status(q, 8),
+                              .error = q_need_text(q, 9, a, "turn.error"),
+                              .started = q_col_int(q, 10),
+                              .ended = q_col_int(q, 11)}};
+}
+
+bool turn_load(txn *tx, const char *id, turn_row *t)
+{
+    db_stmt *q = db_query(tx->d, Q_turn_get);
+    q_text(q, 1, id);
+    bool found = q_row(q);
+    if (found) {
+        turn_from(q, tx->a, t);
+        t->shown.session = q_keep_text(q, 12, tx->a);
+    }
+    q_end(q);
+    return found;
+}
+
+bool turn_on(txn *tx, const session_row *s, int64_t branch, turn_row *t)
+{
+    db_stmt *q = db_query(tx->d, Q_turn_on_branch);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, branch);
+    bool found = q_row(q);
+    if (found) {
+        turn_from(q, tx->a, t);
+        t->shown.session = s->id;
+    }
+    q_end(q);
+    return found;
+}
+
+/* Through a link alone, who asked and what runs beside it are not told. */
+static void turn_trim(ramet_turn *t)
+{
+    t->by = NULL;
+    t->group = NULL;
+}
+
+static ramet_turn *turn_show(txn *tx, const session_row *s, const turn_row *t)
+{
+    ramet_turn *out = arena_alloc(tx->a, sizeof *out);
+    *out = t->shown;
+    if (share_only(tx, s))
+        turn_trim(out);
+    return out;
+}
+
+static ramet_status turn_unknown(ramet_call *c, const char *id)
+{
+    return call_fail(c, RAMET_TURN_NOT_FOUND, "turn", "there is no turn %s", id);
+}
+
+/* -------------------------------------------------------------------- writing */
+
+ramet_status turn_entries(ramet_call *c, const char *turn, const ramet_entry_in *in, size_t n,
+                          ramet_role first, entry_new **out)
+{
+    ramet_entry_in *copy = arena_array(c->a, n + 1, sizeof *copy);
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = in[i];
+        copy[i].turn_id = turn;
+    }
+    if (n && !copy[0].role)
+        copy[0].role = first;
+    TRY(entries_prepare(c, copy, n, c->r->lim.batch, ramet_now(c->r), out));
+    /* The turn is not the caller's word: an entry sent again is the same one in another turn. */
+    for (size_t i = 0; i < n; i++)
+        copy[i].turn_id = NULL;
+    return RAMET_OK;
+}
+
+typedef struct write_job {
+    const char *turn;
+    append_work w;
+    ramet_turn_status status; /* 0: it goes on */
+    const char *error;
+} write_job;
+
+/* T3. *head gets the session's head. */
+static ramet_status turn_open(txn *tx, const char *id, turn_row *t, session_row *s,
+                              branch_row *head)
+{
+    bool found = turn_load(tx, id, t);
+    TRY(txn_status(tx));
+    if (!found || !t->shown.session)
+        return turn_unknown(tx->c, id);
+    ramet_status st = session_open_brief(tx, t->shown.session, NEED_WRITE, s, head);
+    if (st == RAMET_HIDDEN)
+        return turn_unknown(tx->c, id);
+    if (st == RAMET_SESSION_NOT_FOUND)
+        return call_fail(tx->c, st, "turn", "the session of turn %s was deleted", id);
+    return st;
+}
+
+static void turn_finish(txn *tx, const char *id, ramet_turn_status status, const char *error)
+{
+    db_stmt *q = db_query(tx->d, Q_turn_end);
+    q_text(q, 1, id);
+    q_int(q, 2, status);
+    q_text(q, 3, error);
+    q_int(q, 4, tx->now);
+    q_run(q);
+}
+
+static ramet_status write_run(txn *tx, void *arg)
+{
+    write_job *j = arg;
+    turn_row t;
+    session_row s;
+    branch_row b;
+    ramet_status st = turn_open(tx, j->turn, &t, &s, &b);
+    /* What was deleted can be restored, and must not run then. */
+    if (st == RAMET_SESSION_NOT_FOUND && j->status && !j->w.n && !tx->c->user) {
+        turn_finish(tx, j->turn, j->status, j->error);
+        return txn_status(tx);
+    }
+    TRY(st);
+    bool over = t.shown.status != RAMET_TURN_RUNNING;
+    if (over && !j->status)
+        return call_fail(tx->c, RAMET_TURN_OVER, "turn", "turn %s is over: it was %s", j->turn,
+                         ramet_turn_status_name(t.shown.status));
+    j->w.branch = t.shown.branch;
+    if (over || !j->w.n) {
+        TRY(branch_open(tx, &s, RAMET_LOG_MAIN, t.shown.branch, &b));
+        append_answer(tx, &b, NULL, 0, j->w.out);
+    } else {
+        TRY(append_do(tx, &s, &b, &j->w));
+    }
+    if (j->status)
+        turn_finish(tx, j->turn, j->status, j->error);
+    return txn_status(tx);
+}
+
+static ramet_status turn_write(ramet_call *c, write_job *j, const ramet_entry_in *entries, size_t n,
+                               ramet_append_out *out)
+{
+    j->w.n = n;
+    j->w.out = out;
+    TRY(turn_entries(c, j->turn, entries, n, 0, &j->w.list));
+    ramet_status st = txn_append(c, write_run, j);
+    if (st != RAMET_OK)
+        *out = (ramet_append_out){0};
+    return st;
+}
+
+ramet_status ramet_turn_append(ramet_call *c, const char *turn, const ramet_entry_in *entries,
+                               size_t n, ramet_append_out *out)
+{
+    write_job j = {.turn = turn};
+    *out = (ramet_append_out){0};
+    TRY(check_id(c, "turn", turn));
+    if (!n)
+        return call_fail(c, RAMET_INVALID, "entries", "there is nothing to append");
+    return turn_write(c, &j, entries, n, out);
+}
+
+ramet_status ramet_turn_end(ramet_call *c, const char *turn, ramet_turn_status status,
+                            const char *error, const ramet_entry_in *entries, size_t n,
+                            ramet_append_out *out)
+{
+    write_job j = {.turn = turn, .status = status, .error = error ? error : ""};
+    *out = (ramet_append_out){0};
+    TRY(check_id(c, "turn", turn));
+    if (status <= RAMET_TURN_RUNNING || status > RAMET_TURN_INTERRUPTED)
+        return call_fail(c, RAMET_INVALID, "status",
+                         "a turn ends done, cancelled, failed or interrupted");
+    TRY(check_chars(c, "error", error, ERROR_CHARS, RAMET_TOO_LARGE));
+    return turn_write(c, &j, entries, n, out);
+}
+
+/* -------------------------------------------------------------------- reading */
+
+static ramet_status get_run(txn *tx, const char *session, const char *turn, ramet_turn **out)
+{
+    session_row s;
+    turn_row t;
+    TRY(session_open(tx, session, NEED_READ, &s));
+    TRY(check_id(tx->c, "turn", turn));
+    bool found = turn_load(tx, turn, &t) && t.tree == s.tree && t.session == s.no;
+    TRY(txn_status(tx));
+    if (!found)
+        return turn_unknown(tx->c, turn);
+    *out = turn_show(tx, &s, &t);
+    return txn_status(tx);
+}
+
+ramet_status ramet_turn_get(ramet_call *c, const char *session, const char *turn, ramet_turn **out)
+{
+    txn tx;
+    *out = NULL;
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_status st = txn_done(&tx, get_run(&tx, session, turn, out));
+    if (st != RAMET_OK)
+        *out = NULL;
+    return st;
+}
+
+static ramet_status list_run(txn *tx, const char *session, int limit, ramet_turn **out, size_t *n)
+{
+    session_row s;
+    turn_row t;
+    VEC(ramet_turn) v = {0};
+    TRY(session_open(tx, session, NEED_READ, &s));
+    bool linked = share_only(tx, &s);
+    db_stmt *q = db_query(tx->d, Q_turn_of_session);
+    q_int(q, 1, s.tree);
+    q_int(q, 2, s.no);
+    q_int(q, 3, limit);
+    while (q_row(q)) {
+        turn_from(q, tx->a, &t);
+        t.shown.session = s.id;
+        if (linked)
+            turn_trim(&t.shown);
+        VEC_PUSH(tx->a, &v, t.shown);
+    }
+    *out = v.items;
+    *n = v.n;
+    return txn_status(tx);
+}
+
+ramet_status ramet_turns(ramet_call *c, const char *session, int limit, ramet_turn **out, size_t *n)
+{
+    txn tx;
+    int most;
+    *out = NULL;
+    *n = 0;
+    TRY(check_limit(c, limit, 1000, 50, &most));
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_status st = txn_done(&tx, list_run(&tx, session, most, out, n));
+    if (st != RAMET_OK)
+        *n = 0;
+    return st;
+}
+
+static ramet_status running_run(txn *tx, const char *session, ramet_turn **out)
+{
+    session_row s;
+    turn_row t;
+    TRY(session_open(tx, session, NEED_READ, &s));
+    if (turn_on(tx, &s, s.head, &t) && t.session == s.no)
+        *out = turn_show(tx, &s, &t);
+    return txn_status(tx);
+}
+
+ramet_status ramet_turn_running(ramet_call *c, const char *session, ramet_turn **out)
+{
+    txn tx;
+    *out = NULL;
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_status st = txn_done(&tx, running_run(&tx, session, out));
+    if (st != RAMET_OK)
+        *out = NULL;
+    return st;
+}
+
+/* ---------------------------------------------------------------- interrupting */
+
+typedef VEC(const char *) turn_ids;
+
+typedef struct interrupt_job {
+    const char *const *ids;
+    size_t n;
+    int64_t done;
+} interrupt_job;
+
+static ramet_status interrupt_run(txn *tx, void *arg)
+{
+    interrupt_job *j = arg;
+    int64_t before = db_changes(tx->d);
+    for (size_t i = 0; i < j->n; i++)
+        turn_finish(tx, j->ids[i], RAMET_TURN_INTERRUPTED, "");
+    j->done = db_changes(tx->d) - before;
+    return txn_status(tx);
+}
+
+static void running_find(txn *tx, const char *host, turn_ids *out)
+{
+    db_stmt *q = db_query(tx->d, Q_turn_all_running);
+    while (q_row(q)) {
+        const char *of = q_col_text(q, 1);
+        if (host && (!of || strcmp(of, host) != 0))
+            continue;
+        const char *id = q_keep_text(q, 0, tx->a);
+        VEC_PUSH(tx->a, out, id);
+    }
+}
+
+ramet_status ramet_turns_interrupt(ramet_call *c, const char *host, int64_t *n)
+{
+    txn tx;
+    turn_ids ids = {0};
+    *n = 0;
+    TRY(program_only(c));
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    running_find(&tx, host, &ids);
+    TRY(txn_done(&tx, RAMET_OK));
+    for (size_t i = 0; i < ids.n; i += INTERRUPT_BATCH) {
+        interrupt_job j = {ids.items + i, ids.n - i < INTERRUPT_BATCH ? ids.n - i : INTERRUPT_BATCH,
+                           0};
+        TRY(txn_append(c, interrupt_run, &j));
+        *n += j.done;
+    }
+    return RAMET_OK;
+}
+
+ramet_status ramet_turn_hosts(ramet_call *c, const char *const **out, size_t *n)
+{
+    txn tx;
+    VEC(const char *) v = {0};
+    *out = NULL;
+    *n = 0;
+    TRY(program_only(c));
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    db_stmt *q = db_query(tx.d, Q_turn_all_running);
+    while (q_row(q)) {
+        const char *host = q_keep_text(q, 1, tx.a);
+        bool known = !host;
+        for (size_t i = 0; i < v.n && !known; i++)
+            known = strcmp(v.items[i], host) == 0;
+        if (!known)
+            VEC_PUSH(tx.a, &v, host);
+    }
+    TRY(txn_done(&tx, RAMET_OK));
+    *out = v.items;
+    *n = v.n;
+    return RAMET_OK;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * turn.h: what the two files of turns share. turn.c has the invariants.
+ */
+#ifndef CORE_MODEL_TURN_H
+#define CORE_MODEL_TURN_H
+
+#include "core/core.h"
+
+typedef struct turn_row {
+    int64_t tree, session;
+    ramet_turn shown; /* its session is NULL when that is gone for good */
+} turn_row;
+
+bool turn_load(txn *tx, const char *id, turn_row *t);
+/* The turn that runs on a branch of a session. */
+bool turn_on(txn *tx, const session_row *s, int64_t branch, turn_row *t);
+/* Prepares entries of a turn. `first`: the role of the first one when it has none. */
+ramet_status turn_entries(ramet_call *c, const char *turn, const ramet_entry_in *in, size_t n,
+                          ramet_role first, entry_new **out);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Beginning a turn: the message, the edit or the regenerate that it answers, and its row, in one
+ * commit. turn.c has the invariants.
+ *
+ * Where the answer that is made anew begins (`regenerate`):
+ *
+ *   ""      behind the last message of the user, so that the whole answer goes, the tool calls that
+ *           it made included; or behind the last entry of the message that its turn answered, when
+ *           that is later (a message may end with an entry of another role). A message that has no
+ *           answer yet is answered.
+ *   ENTRY   at that entry; further back where a tool call would be parted from its result. A
+ * message of the user only when it is the last entry: then it is answered.
+ */
+#include "core/model/turn.h"
+#include "core/columns.h"
+
+#include <stdio.h>
+
+typedef struct begin_job {
+    const char *session;
+    const ramet_turn_in *in;
+    ramet_turn turn; /* as it will be */
+    append_work w;   /* the message; its fields serve the branching kinds too */
+    ramet_turn **out;
+} begin_job;
+
+/* ------------------------------------------------------- where an answer begins */
+
+/* The position of the last message of the user on a path; -1 when there is none. */
+static int64_t asked_last(txn *tx, const branch_row *head)
+{
+    int64_t pos = head->len - 1;
+    branch_meta o;
+    while (pos >= 0 && path_owner(tx, &head->m, pos, &o)) {
+        db_stmt *q = db_query(tx->d, Q_entry_asked);
+        q_int(q, 1, o.tree);
+        q_int(q, 2, KEY(o.id, o.base));
+        q_int(q, 3, KEY(o.id, pos));
+        int64_t k = q_row(q) ? q_col_int(q, 0) : 0;
+        q_end(q);
+        if (k)
+            return KEY_POS(k);
+        pos = o.base - 1;
+    }
+    return -1;
+}
+
+static void entry_part(txn *tx, int64_t tree, int64_t k, ramet_role *role, const char **turn)
+{
+    db_stmt *q = db_query(tx->d, Q_entry_part);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    bool found = q_row(q);
+    *role = found ? col_role(q, 0) : 0;
+    *turn = found ? q_keep_text(q, 1, tx->a) : NULL;
+    q_end(q);
+}
+
+/* The position of the last entry of the message that the turn of the last entry answered; -1 when
+ * it is of none. A fork finds the turns of what it was forked from. */
+static int64_t answered_last(txn *tx, const branch_row *head)
+{
+    branch_meta o;
+    turn_row t;
+    ramet_role role;
+    const char *turn;
+    int64_t k;
+    if (!head->len || !path_owner(tx, &head->m, head->len - 1, &o))
+        return -1;
+    entry_part(tx, o.tree, KEY(o.id, head->len - 1), &role, &turn);
+    if (!turn || !turn_load(tx, turn, &t) || t.tree != o.tree || !t.shown.entry_id)
+        return -1;
+    return path_find(tx, head, t.shown.entry_id, &k);
+}
+
+static ramet_status cut_last(txn *tx, const branch_row *head, ramet_at *at)
+{
+    int64_t asked = asked_last(tx, head), answered = answered_last(tx, head);
+    int64_t last = asked > answered ? asked : answered;
+    TRY(txn_status(tx));
+    if (last < 0)
+        return call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, "regenerate",
+                         "there is no message on the path that could be answered");
+    *at = (ramet_at){path_entry_id(tx, head, last), RAMET_AFTER};
+    return txn_status(tx);
+}
+
+static ramet_status cut_entry(txn *tx, const branch_row *head, const char *id, ramet_at *at)
+{
+    int64_t k = 0;
+    ramet_role role;
+    const char *turn;
+    *at = (ramet_at){id, RAMET_BEFORE};
+    int64_t pos = path_find(tx, head, id, &k);
+    if (pos < 0)
+        return txn_status(tx); /* the cut tells it */
+    entry_part(tx, head->m.tree, k, &role, &turn);
+    if (role == RAMET_USER && pos == head->len - 1)
+        at->side = RAMET_AFTER;
+    else if (role == RAMET_USER)
+        return call_fail(tx->c, RAMET_INVALID, "regenerate",
+                         "entry %s is a message of the user; name an answer, or replace it", id);
+    return txn_status(tx);
+}
+
+/* ------------------------------------------------------------------- beginning */
+
+static ramet_status begin_branch(txn *tx, begin_job *j, branch_row *to)
+{
+    const ramet_turn_in *in = j->in;
+    session_row s;
+    branch_row head;
+    edit_work w = {.list = j->w.list,
+                   .n = j->w.n,
+                   .kind = in->replace ? RAMET_MOVE_EDIT : RAMET_MOVE_REGENERATE,
+                   .given = j->w.given,
+                   .out = j->w.out};
+    memcpy(w.expected, j->w.expected, HASH_LEN);
+    TRY(session_open_head(tx, j->session, NEED_WRITE, &s, &head));
+    if (in->replace) {
+        w.at = (ramet_at){in->replace, RAMET_BEFORE};
+    } else if (in->regenerate[0]) {
+        w.cut = RAMET_CUT_SNAP_BEFORE;
+        TRY(cut_entry(tx, &head, in->regenerate, &w.at));
+    } else {
+        TRY(cut_last(tx, &head, &w.at));
+    }
+    j->turn.session = s.id;
+    return edit_do(tx, &s, &head, &w, to);
+}
+
+static ramet_status begin_append(txn *tx, begin_job *j, branch_row *b)
+{
+    session_row s;
+    turn_row t;
+    TRY(session_open_brief(tx, j->session, NEED_WRITE, &s, b));
+    if (turn_on(tx, &s, s.head, &t)) {
+        call_fail(tx->c, RAMET_TURN_RUNNING_ALREADY, "session",
+                  "a turn runs on branch b%lld already: %s", (long long)s.head, t.shown.id);
+        snprintf(tx->c->err.subject, sizeof tx->c->err.subject, "%s", t.shown.id);
+        return RAMET_TURN_RUNNING_ALREADY;
+    }
+    if (!j->w.n)
+        TRY(head_check(tx, b, j->w.expected, j->w.given));
+    TRY(append_do(tx, &s, b, &j->w));
+    const ramet_append_out *a = j->w.out;
+    /* A message that is there already is answered once. */
+    if (a->n && strcmp(a->entries[a->n - 1].id, a->head.entry_id) != 0)
+        return call_fail(tx->c, RAMET_ENTRY_EXISTS, "id",
+                         "entry %s is in the history already, and others came after it",
+                         a->entries[a->n - 1].id);
+    j->turn.session = arena_strdup(tx->a, s.id);
+    return RAMET_OK;
+}
+
+/* Never before the turn that came last, whatever the clock did: the list is sorted by it. */
+static int64_t start_time(txn *tx, const branch_row *b)
+{
+    db_stmt *q = db_query(tx->d, Q_turn_last);
+    q_int(q, 1, b->m.tree);
+    q_int(q, 2, b->m.session);
+    int64_t last = q_row(q) ? q_col_int(q, 0) : 0;
+    q_end(q);
+    return tx->now > last ? tx->now : last + 1;
+}
+
+static void turn_insert(txn *tx, const branch_row *b, const ramet_turn *t, const char *host)
+{
+    db_stmt *q = db_query(tx->d, Q_turn_add);
+    q_text(q, 1, t->id);
+    q_int(q, 2, b->m.tree);
+    q_int(q, 3, b->m.session);
+    q_int(q, 4, t->branch);
+    q_text(q, 5, t->agent);
+    q_text(q, 6, t->entry_id);
+    q_text(q, 7, t->group);
+    q_text(q, 8, t->by);
+    q_text(q, 9, host);
+    q_int(q, 10, t->started);
+    q_run(q);
+}
+
+static ramet_status begin_run(txn *tx, void *arg)
+{
+    begin_job *j = arg;
+    const ramet_turn_in *in = j->in;
+    ramet_turn *t = arena_alloc(tx->a, sizeof *t);
+    branch_row b;
+    turn_row taken;
+    if (turn_load(tx, j->turn.id, &taken))
+        return call_fail(tx->c, RAMET_INVALID, "id", "there is a turn with the id %s already",
+                         j->turn.id);
+    TRY(in->replace || in->regenerate ? begin_branch(tx, j, &b) : begin_append(tx, j, &b));
+    *t = j->turn;
+    t->branch = b.m.id;
+    t->entry_id = j->w.out->head.entry_id;
+    t->started = start_time(tx, &b);
+    turn_insert(tx, &b, t, in->host);
+    ANSWER(tx, j->out);
+    *j->out = t;
+    return txn_status(tx);
+}
+
+static ramet_status begin_check(ramet_call *c, const ramet_turn_in *in)
+{
+    if (in->replace && in->regenerate)
+        return call_fail(c, RAMET_INVALID, "regenerate", "give replace or regenerate, not both");
+    if (in->replace && !in->n)
+        return call_fail(c, RAMET_INVALID, "entries", "what shall stand in place of entry %s?",
+                         in->replace);
+    if (in->id)
+        TRY(check_id(c, "id", in->id));
+    if (in->replace)
+        TRY(check_id(c, "replace", in->replace));
+    if (in->regenerate && in->regenerate[0])
+        TRY(check_id(c, "regenerate", in->regenerate));
+    if (in->agent)
+        TRY(check_id(c, "agent", in->agent));
+    if (in->group)
+        TRY(check_id(c, "group", in->group));
+    if (in->host)
+        TRY(check_id(c, "host", in->host));
+    return RAMET_OK;
+}
+
+/* `done`: the same request, under the same key, has replaced the entry meanwhile. */
+static ramet_status role_look(ramet_call *c, const char *session, const char *entry,
+                              ramet_role *role, bool *done)
+{
+    ramet_status st = role_of(c, session, entry, role);
+    ramet_error err = c->err;
+    if (st == RAMET_OK)
+        return st;
+    TRY(once_early(c, done));
+    if (*done)
+        err = (ramet_error){0};
+    c->err = err;
+    return *done ? RAMET_OK : st;
+}
+
+static ramet_status begin(ramet_call *c, begin_job *j)
+{
+    const ramet_turn_in *in = j->in;
+    char uuid[UUID_TEXT];
+    ramet_role role = 0;
+    TRY(check_id(c, "session", j->session));
+    TRY(begin_check(c, in));
+    TRY(check_hash(c, in->expected_head, j->w.expected, &j->w.given));
+    if (in->replace && !in->entries[0].role) {
+        bool done;
+        TRY(once_early(c, &done));
+        if (done)
+            return RAMET_OK;
+        TRY(role_look(c, j->session, in->replace, &role, &done));
+        if (done)
+            return RAMET_OK;
+    }
+    j->turn = (ramet_turn){.id = arena_strdup(c->a, in->id ? in->id : uuid7(ramet_now(c->r), uuid)),
+                           .agent = arena_strdup(c->a, in->agent),
+                           .group = arena_strdup(c->a, in->group),
+                           .by = arena_strdup(c->a, c->user),
+                           .status = RAMET_TURN_RUNNING,
+                           .error = ""};
+    TRY(turn_entries(c, j->turn.id, in->entries, in->n, role, &j->w.list));
+    /* What branches moves the head, and so is more than an append. */
+    return in->replace || in->regenerate ? txn_write(c, begin_run, j) : txn_append(c, begin_run, j);
+}
+
+ramet_status ramet_turn_begin(ramet_call *c, const char *session, const ramet_turn_in *in,
+                              ramet_turn **out, ramet_append_out *appended)
+{
+    begin_job j = {.session = session, .in = in, .w = {.n = in->n, .out = appended}, .out = out};
+    *out = NULL;
+    *appended = (ramet_append_out){0};
+    ramet_status st = begin(c, &j);
+    if (st == RAMET_OK)
+        return st;
+    *out = NULL;
+    *appended = (ramet_append_out){0};
+    /* The cut and the role are looked for by calls that know the argument by another name. */
+    if (st == RAMET_ENTRY_NOT_FOUND)
+        snprintf(c->err.field, sizeof c->err.field, "%s", in->replace ? "replace" : "regenerate");
+    return st;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Versions of a message: the distinct entries at a position on the paths of this session's branches
+ * that share everything before it, in order of creation.
+ *
+ * Let o own the entry at p on some path, and g own p-1 (o.parent when o begins at p, else o
+ * itself). Then the others are: g's own entry at p, and the entries of branches (parent g, base p),
+ * as far as those branches are this session's and not empty. An entry of another session counts
+ * when it was inherited: when it is on the path looked at, or when a branch of the group took its
+ * place
+ * (`over`).
+ */
+#include "core/core.h"
+
+#include <stdlib.h>
+
+typedef VEC(version_row) version_list;
+
+static void version_put(txn *tx, int64_t tree, int64_t owner, int64_t pos, version_list *v)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (v->items[i].owner == owner)
+            return;
+    version_row r = {.owner = owner, .k = KEY(owner, pos)};
+    db_stmt *q = db_query(tx->d, Q_entry_name);
+    q_int(q, 1, tree);
+    q_int(q, 2, r.k);
+    bool found = q_row(q);
+    if (found)
+        r.created = q_col_int(q, 1);
+    q_end(q);
+    if (found)
+        VEC_PUSH(tx->a, v, r);
+}
+
+typedef struct group_member {
+    int64_t id, len, over;
+} group_member;
+
+static int by_creation(const void *a, const void *b)
+{
+    const version_row *p = a, *q = b;
+    if (p->created != q->created)
+        return p->created < q->created ? -1 : 1;
+    return p->k < q->k ? -1 : p->k > q->k;
+}
+
+void versions_at(txn *tx, const session_row *s, const branch_meta *o, int64_t pos,
+                 version_row **out, size_t *n)
+{
+    version_list v = {0};
+    VEC(group_member) group = {0};
+    int64_t g = o->base == pos ? o->parent : o->id;
+    db_stmt *q = db_query(tx->d, Q_branch_group);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, g);
+    q_int(q, 3, pos);
+    q_int(q, 4, s->no);
+    q_int(q, 5, o->log);
+    while (q_row(q)) {
+        group_member m = {q_col_int(q, 0), q_col_int(q, 1), q_col_int(q, 2)};
+        VEC_PUSH(tx->a, &group, m);
+    }
+    version_put(tx, s->tree, o->id, pos, &v);
+    for (size_t i = 0; i < group.n; i++) {
+        if (group.items[i].over)
+            version_put(tx, s->tree, group.items[i].over, pos, &v);
+        if (group.items[i].len > pos)
+            version_put(tx, s->tree, group.items[i].id, pos, &v);
+    }
+    branch_row b;
+    if (g && g != o->id && branch_load(tx, s->tree, g, &b) && b.m.session == s->no && b.len > pos)
+        version_put(tx, s->tree, g, pos, &v);
+    if (v.n)
+        qsort(v.items, v.n, sizeof *v.items, by_creation);
+    *out = v.items;
+    *n = v.n;
+}
+
+/* This session's newest branch whose path holds an entry. */
+static int64_t branch_holding(txn *tx, const branch_row *list, size_t n, int log, int64_t owner,
+                              int64_t pos)
+{
+    for (size_t i = n; i-- > 0;) {
+        branch_meta o;
+        if (list[i].m.log == log && list[i].len > pos && path_owner(tx, &list[i].m, pos, &o) &&
+            o.id == owner)
+            return list[i].m.id;
+    }
+    return 0;
+}
+
+static ramet_status versions_run(txn *tx, const char *session, int64_t branch, const char *entry_id,
+                                 ramet_version **out, size_t *n)
+{
+    session_row s;
+    branch_row b, head, *mine;
+    branch_meta o, now = {0};
+    int64_t k;
+    size_t n_mine;
+    TRY(session_open(tx, session, NEED_READ, &s));
+    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, branch, &b));
+    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, 0, &head));
+    TRY(check_id(tx->c, "entry_id", entry_id));
+    int64_t pos = path_find(tx, &b, entry_id, &k);
+    TRY(txn_status(tx));
+    if (pos < 0)
+        return call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, "entry_id", "entry %s is not on this path",
+                         entry_id);
+    version_row *rows;
+    if (!branch_meta_load(tx, s.tree, KEY_BRANCH(k), &o))
+        return txn_status(tx);
+    versions_at(tx, &s, &o, pos, &rows, n);
+    branches_of(tx, &s, &mine, &n_mine);
+    if (pos < head.len && !path_owner(tx, &head.m, pos, &now))
+        return txn_status(tx);
+    *out = arena_array(tx->a, *n + 1, sizeof **out);
+    for (size_t i = 0; i < *n; i++) {
+        ramet_entry e;
+        uint8_t hash[HASH_LEN];
+        branch_meta m;
+        if (!entry_load(tx, s.tree, rows[i].k, &e, hash) ||
+            !branch_meta_load(tx, s.tree, rows[i].owner, &m))
+            return txn_status(tx);
+        (*out)[i] = (ramet_version){
+            .branch = branch_holding(tx, mine, n_mine, RAMET_LOG_MAIN, rows[i].owner, pos),
+            .owner = rows[i].owner,
+            .entry_id = e.id,
+            .number = (int)i + 1,
+            .type = (ramet_fork_type)m.type,
+            .current = now.id == rows[i].owner,
+            .created = e.created,
+            .preview = text_preview(tx->a, e.text, 80)};
+    }
+    return txn_status(tx);
+}
+
+ramet_status ramet_versions(ramet_call *c, const char *session, int64_t branch,
+                            const char *entry_id, ramet_version **out, size_t *n)
+{
+    txn tx;
+    *out = NULL;
+    *n = 0;
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_status st = txn_done(&tx, versions_run(&tx, session, branch, entry_id, out, n));
+    if (st != RAMET_OK)
+        *n = 0;
+    return st;
+}
+
+static ramet_status branches_run(txn *tx, const char *session, ramet_branch **out, size_t *n)
+{
+    session_row s;
+    branch_row *list;
+    size_t count;
+    TRY(session_open(tx, session, NEED_READ, &s));
+    branches_of(tx, &s, &list, &count);
+    *out = arena_array(tx->a, count + 1, sizeof **out);
+    for (size_t i = 0; i < count; i++) {
+        const branch_row *b = &list[i];
+        if (b->m.log != RAMET_LOG_MAIN)
+            continue;
+        ramet_branch *r = &(*out)[(*n)++];
+        *r = (ramet_branch){.id = b->m.id,
+                            .parent = b->m.parent,
+                            .base = b->m.base,
+                            .length = b->len,
+                            .type = (ramet_fork_type)b->m.type,
+                            .current = b->m.id == s.head,
+                            .created = b->created,
+                            .preview = ""};
+        ramet_entry e;
+        uint8_t hash[HASH_LEN];
+        if (b->len > 0)
+            r->tip_id = path_entry_id(tx, b, b->len - 1);
+        if (b->len > b->m.base && entry_load(tx, s.tree, KEY(b->m.id, b->m.base), &e, hash))
+            r->preview = text_preview(tx->a, e.text, 80);
+    }
+    return txn_status(tx);
+}
+
+ramet_status ramet_branches(ramet_call *c, const char *session, ramet_branch **out, size_t *n)
+{
+    txn tx;
+    *out = NULL;
+    *n = 0;
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_status st = txn_done(&tx, branches_run(&tx, session, out, n));
+    if (st != RAMET_OK)
+        *n = 0;
+    return st;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Compare: what two to sixteen histories share, and what each has of its own.
+ *
+ * Two paths share exactly their first k entries when their hashes at k are equal (I2), so the
+ * shared length is found by bisection, a few key lookups whatever the lengths.
+ */
+#include "core/core.h"
+
+#define SIDES_MAX 16
+
+typedef struct side {
+    session_row s;
+    branch_row b;
+} side;
+
+static ramet_status side_open(txn *tx, const ramet_side_in *in, side *out)
+{
+    TRY(session_open(tx, in->session, NEED_READ, &out->s));
+    return branch_open(tx, &out->s, RAMET_LOG_MAIN, in->branch, &out->b);
+}
+
+/* Entries that two paths share, of which `most` is as much as can count. */
+static int64_t shared_length(txn *tx, const branch_row *a, const branch_row *b, int64_t most)
+{
+    int64_t lo = 0, hi = most; /* equal at lo; not known above hi */
+    if (a->len < hi)
+        hi = a->len;
+    if (b->len < hi)
+        hi = b->len;
+    int64_t at = hi; /* whole equal prefixes are common: look there first */
+    while (lo < hi) {
+        uint8_t ha[HASH_LEN], hb[HASH_LEN];
+        if (!path_hash(tx, a, at, ha) || !path_hash(tx, b, at, hb))
+            return 0;
+        if (memcmp(ha, hb, HASH_LEN) == 0)
+            lo = at;
+        else
+            hi = at - 1;
+        at = lo + (hi - lo + 1) / 2;
+    }
+    return lo;
+}
+
+/* When the entry at a position of a path was made. */
+static int64_t path_created(txn *tx, const branch_row *head, int64_t pos)
+{
+    branch_meta o;
+    if (!path_owner(tx, &head->m, pos, &o))
+        return 0;
+    db_stmt *q = db_query(tx->d, Q_entry_name);
+    q_int(q, 1, head->m.tree);
+    q_int(q, 2, KEY(o.id, pos));
+    int64_t at = q_row(q) ? q_col_int(q, 1) : 0;
+    q_end(q);
+    return at;
+}
+
+typedef struct own_part {
+    arena *a;
+    ramet_entry *entries;
+    size_t n, most;
+    size_t bytes; /* kept so far */
+} own_part;
+
+static bool own_take(void *arg, ramet_entry *e)
+{
+    own_part *o = arg;
+    if (!o->entries)
+        o->entries = arena_array(o->a, o->most, sizeof *o->entries);
+    o->entries[o->n++] = *e;
+    o->bytes += strlen(e->text) + strlen(e->parts) + (e->body ? strlen(e->body) : 0);
+    return o->n < o->most && o->bytes < PAGE_BYTES;
+}
+
+static void side_fill(txn *tx, const side *from, int64_t shared, int limit, ramet_compare_side *out)
+{
+    int64_t len = from->b.len, hi = len - shared > limit ? shared + limit : len;
+    *out = (ramet_compare_side){.session = from->s.id,
+                                .branch = from->b.m.id,
+                                .title = session_shown_title(tx, &from->s),
+                                .agent = session_agent(tx, &from->s),
+                                .own = len - shared};
+    head_fill(tx, &from->b, &out->head);
+    usage_acc *acc = usage_acc_new(tx->a);
+    usage_acc_path(tx, acc, &from->b, shared, len);
+    out->usage = usage_acc_sum(acc);
+    if (len == shared)
+        return;
+    out->first = path_created(tx, &from->b, shared);
+    out->last = path_created(tx, &from->b, len - 1);
+    own_part own = {.a = tx->a, .most = (size_t)(hi - shared)};
+    path_read(tx, &from->b, shared, hi, tx->a, own_take, &own);
+    out->entries = own.entries;
+    out->n = own.n;
+}
+
+/* ---------------------------------------------------------------------- turns */
+
+/* Entries with one turn id are one turn; without ids a user message begins one. */
+static bool turn_begins(const ramet_entry *before, const ramet_entry *e)
+{
+    if (before->turn_id && e->turn_id)
+        return strcmp(before->turn_id, e->turn_id) != 0;
+    return e->role == RAMET_USER;
+}
+
+static size_t turns_count(const ramet_compare_side *s)
+{
+    size_t n = s->n > 0;
+    for (size_t i = 1; i < s->n; i++)
+        n += turn_begins(&s->entries[i - 1], &s->entries[i]);
+    return n;
+}
+
+static void turns_align(arena *a, ramet_compare_out *out)
+{
+    for (size_t i = 0; i < out->n; i++) {
+        size_t n = turns_count(&out->sides[i]);
+        if (n > out->n_turns)
+            out->n_turns = n;
+    }
+    out->turns = arena_array(a, out->n_turns, sizeof *out->turns);
+    for (size_t i = 0; i < out->n; i++) {
+        const ramet_compare_side *s = &out->sides[i];
+        size_t row = 0, from = 0;
+        for (size_t e = 1; e <= s->n; e++) {
+            if (e < s->n && !turn_begins(&s->entries[e - 1], &s->entries[e]))
+                continue;
+            out->turns[row].side[i].from = (int64_t)from;
+            out->turns[row].side[i].to = (int64_t)e;
+            row++;
+            from = e;
+        }
+        for (; row < out->n_turns; row++)
+            out->turns[row].side[i].from = out->turns[row].side[i].to = (int64_t)s->n;
+    }
+}
+
+static ramet_status compare(txn *tx, const ramet_side_in *in, size_t n, int limit,
+                            ramet_compare_out *out)
+{
+    side *sides = arena_array(tx->a, n, sizeof *sides);
+    for (size_t i = 0; i < n; i++)
+        TRY(side_open(tx, &in[i], &sides[i]));
+    int64_t shared = sides[0].b.len;
+    for (size_t i = 1; i < n; i++)
+        shared = shared_length(tx, &sides[0].b, &sides[i].b, shared);
+    TRY(txn_status(tx));
+    out->shared = shared;
+    out->n = n;
+    out->sides = arena_array(tx->a, n, sizeof *out->sides);
+    for (size_t i = 0; i < n; i++)
+        side_fill(tx, &sides[i], shared, limit, &out->sides[i]);
+    turns_align(tx->a, out);
+    return txn_status(tx);
+}
+
+ramet_status sides_check(ramet_call *c, const ramet_side_in *sides, size_t n)
+{
+    if (n < 2 || n > SIDES_MAX || !sides)
+        return call_fail(c, RAMET_INVALID, "sides", "%zu sides; it takes 2 to %d", n, SIDES_MAX);
+    return RAMET_OK;
+}
+
+ramet_status ramet_compare(ramet_call *c, const ramet_side_in *sides, size_t n, int limit,
+                           ramet_compare_out *out)
+{
+    txn tx;
+    *out = (ramet_compare_out){0};
+    TRY(sides_check(c, sides, n));
+    TRY(check_limit(c, limit, 1000, 100, &limit));
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    ramet_status st = txn_done(&tx, compare(&tx, sides, n, limit, out));
+    if (st != RAMET_OK)
+        *out = (ramet_compare_out){0};
+    return st;
+}

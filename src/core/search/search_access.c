@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Who may see a match, and in which session it is shown (I10).
+ *
+ * A match is shown in the session that appended it, when the caller may see that one.
+ * Otherwise in another session that he may see and that holds the entry: a fork of it.
+ *
+ * What of this the index can tell goes into its scopes: trees of the caller (by the
+ * word of their owner, and one by one where the owner is another), the tree, the role,
+ * the trees with a tag. The rest is looked up, once a session.
+ */
+#include "core/search/search.h"
+
+#define HEIRS_LOOKED_AT 16 /* forks tried for one where the entry is on the present path */
+#define SCOPE_FEW 64       /* trees that are named without asking whether they are indexed */
+
+/* ---------------------------------------------------------------------- map */
+
+static size_t map_slot(const map *m, int64_t key)
+{
+    size_t i = (size_t)((uint64_t)key * 0x9E3779B97F4A7C15u >> 20) & (m->cap - 1);
+    while (m->keys[i] && m->keys[i] != key)
+        i = (i + 1) & (m->cap - 1);
+    return i;
+}
+
+void *map_get(const map *m, int64_t key)
+{
+    return m->cap ? m->values[map_slot(m, key)] : NULL;
+}
+
+void map_put(arena *a, map *m, int64_t key, void *value)
+{
+    if (m->n * 2 >= m->cap) {
+        map old = *m;
+        m->cap = old.cap ? old.cap * 2 : 64;
+        m->keys = arena_array(a, m->cap, sizeof *m->keys);
+        m->values = arena_array(a, m->cap, sizeof *m->values);
+        for (size_t i = 0; i < old.cap; i++) {
+            if (!old.keys[i])
+                continue;
+            size_t to = map_slot(m, old.keys[i]);
+            m->keys[to] = old.keys[i];
+            m->values[to] = old.values[i];
+        }
+    }
+    size_t i = map_slot(m, key);
+    m->n += !m->keys[i];
+    m->keys[i] = key;
+    m->values[i] = value;
+}
+
+/* ----------------------------------------------------------------- sessions */
+
+static bool has_tag(finder *f, const session_row *s)
+{
+    db_stmt *q = db_query(f->tx.d, Q_tag_has);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    q_text(q, 3, f->tag);
+    bool has = q_row(q);
+    q_end(q);
+    return has;
+}
+
+static seen *seen_make(finder *f, const session_row *s, bool visible)
+{
+    seen *v = arena_alloc(f->keep, sizeof *v);
+    const char *agent = f->in->agent, *owner = f->in->owner;
+    *v = (seen){.no = s->no, .tree = s->tree, .head_id = s->head};
+    v->open = s->id && !session_gone(&f->tx, s) && visible;
+    v->fits = v->open && (!agent || (s->agent && strcmp(s->agent, agent) == 0)) &&
+              (!owner || strcmp(s->owner, owner) == 0) && !(f->in->unarchived && s->archived) &&
+              (!f->tag || has_tag(f, s));
+    map_put(f->keep, &f->sessions, s->no, v);
+    return v;
+}
+
+static seen *seen_get(finder *f, int64_t tree, int64_t no)
+{
+    seen *v = map_get(&f->sessions, no);
+    if (v)
+        return v;
+    session_row s;
+    arena *a = f->tx.a;
+    f->tx.a = f->tmp;
+    if (!session_by_no(&f->tx, tree, no, &s))
+        s = (session_row){.no = no, .tree = tree};
+    v = seen_make(f, &s, session_visible(&f->tx, &s));
+    f->tx.a = a;
+    arena_reset(f->tmp);
+    return v;
+}
+
+bool see_on_path(finder *f, seen *s, int64_t k)
+{
+    branch_meta owner;
+    if (!s->head) {
+        branch_row *b = arena_alloc(f->keep, sizeof *b);
+        if (!branch_load(&f->tx, s->tree, s->head_id, b))
+            return false;
+        s->head = b;
+    }
+    return KEY_POS(k) < s->head->len && path_owner(&f->tx, &s->head->m, KEY_POS(k), &owner) &&
+           owner.id == KEY_BRANCH(k);
+}
+
+bool see_names(finder *f, seen *s)
+{
+    session_row row;
+    if (s->id)
+        return true;
+    if (!session_by_no(&f->tx, s->tree, s->no, &row) || !row.id)
+        return false;
+    s->id = row.id;
+    s->title = session_shown_title(&f->tx, &row);
+    return true;
+}
+
+/* -------------------------------------------------------------------- heirs */
+
+/* Sessions with branches below a branch, and how far each holds it. */
+typedef struct heir {
+    int64_t session, reach;
+} heir;
+typedef struct heirs {
+    heir *items;
+    size_t n, cap;
+} heirs;
+
+static heirs *heirs_get(finder *f, int64_t tree, int64_t branch)
+{
+    heirs *h = map_get(&f->heirs, branch);
+    if (h)
+        return h;
+    h = arena_alloc(f->keep, sizeof *h);
+    db_stmt *q = db_query(f->tx.d, Q_branch_heirs);
+    q_int(q, 1, tree);
+    q_int(q, 2, branch);
+    while (q_row(q)) {
+        heir one = {q_col_int(q, 0), q_col_int(q, 1)};
+        VEC_PUSH(f->keep, h, one);
+    }
+    map_put(f->keep, &f->heirs, branch, h);
+    return h;
+}
+
+static seen *heir_find(finder *f, const fts_doc *d)
+{
+    seen *first = NULL;
+    int looked_at = 0;
+    const heirs *h = heirs_get(f, d->tree, KEY_BRANCH(d->k));
+    for (size_t i = 0; i < h->n && looked_at < HEIRS_LOOKED_AT; i++) {
+        if (h->items[i].reach <= KEY_POS(d->k))
+            continue;
+        seen *s = seen_get(f, d->tree, h->items[i].session);
+        if (!s->open)
+            continue;
+        if (see_on_path(f, s, d->k))
+            return s;
+        first = first ? first : s;
+        looked_at++;
+    }
+    return first;
+}
+
+seen *see_session(finder *f, const fts_doc *d)
+{
+    if (f->only)
+        return f->only;
+    seen *s = seen_get(f, d->tree, d->session);
+    if (!s->open)
+        s = heir_find(f, d);
+    return s && s->fits ? s : NULL;
+}
+
+bool see_pass(void *arg, const fts_doc *d)
+{
+    finder *f = arg;
+    if ((f->in->since && d->created < f->in->since) || (f->in->until && d->created >= f->in->until))
+        return false;
+    if (f->only) {
+        const int64_t *reach = map_get(&f->reach, KEY_BRANCH(d->k));
+        return reach && KEY_POS(d->k) < *reach;
+    }
+    return !f->check || see_session(f, d);
+}
+
+/* ------------------------------------------------------------------ filters */
+
+typedef struct numbers {
+    int64_t *items;
+    size_t n, cap;
+} numbers;
+
+static void numbers_read(finder *f, db_stmt *q, numbers *out)
+{
+    while (q_row(q))
+        VEC_PUSH(f->keep, out, q_col_int(q, 0));
+}
+
+static bool numbers_have(const numbers *v, int64_t tx)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (v->items[i] == tx)
+            return true;
+    return false;
+}
+
+/* Every branch that is on a path of one of the session's branches, and how much of it. */
+static void reach_note(finder *f, const branch_row *b, numbers *sessions)
+{
+    branch_meta m = b->m;
+    int64_t upto = b->len;
+    for (;;) {
+        int64_t *have = map_get(&f->reach, m.id);
+        if (have && *have >= upto)
+            return;
+        if (!have) {
+            have = arena_alloc(f->keep, sizeof *have);
+            map_put(f->keep, &f->reach, m.id, have);
+        }
+        *have = upto;
+        if (sessions->n <= SCOPE_WORDS && !numbers_have(sessions, m.session))
+            VEC_PUSH(f->keep, sessions, m.session);
+        upto = m.base;
+        if (!m.parent || !branch_meta_load(&f->tx, m.tree, m.parent, &m))
+            return;
+    }
+}
+
+static ramet_status only_begin(finder *f, fts_scope *g, int64_t *tree)
+{
+    session_row s;
+    branch_row *b;
+    size_t n;
+    numbers *sessions = arena_alloc(f->keep, sizeof *sessions);
+    TRY(session_open(&f->tx, f->in->session, NEED_READ, &s));
+    f->only = seen_make(f, &s, true); /* also through a link */
+    f->none |= !f->only->fits || (*tree && *tree != s.tree);
+    f->none |= f->tag && share_only(&f->tx, &s); /* its tags are not for the holder of a link */
+    f->tx.a = f->keep;
+    branches_of(&f->tx, &s, &b, &n);
+    f->tx.a = f->c->a;
+    for (size_t i = 0; i < n; i++)
+        if (b[i].m.log == RAMET_LOG_MAIN)
+            reach_note(f, &b[i], sessions);
+    *tree = s.tree;
+    if (sessions->n <= SCOPE_WORDS)
+        *g = (fts_scope){.letter = 's', .numbers = sessions->items, .n = sessions->n};
+    return RAMET_OK;
+}
+
+/* Trees of the caller: the word of the owner stands for those that were his when they were
+ * first indexed; the others are named one by one, or looked at when they are many. */
+static void user_begin(finder *f, const numbers *mine, fts_scope *g)
+{
+    numbers own = {0}, *other = arena_alloc(f->keep, sizeof *other);
+    int64_t owner = fts_owner(f->f, f->c->user, false);
+    if (owner) {
+        db_stmt *q = db_query(fts_db(f->f), Q_fts_trees_of);
+        q_int(q, 1, owner);
+        numbers_read(f, q, &own);
+    }
+    /* Only when they are many it pays to ask which of them have anything indexed. */
+    bool few = mine->n <= own.n + SCOPE_FEW;
+    for (size_t i = 0, j = 0; i < mine->n && other->n <= SCOPE_WORDS; i++) {
+        while (j < own.n && own.items[j] < mine->items[i])
+            j++;
+        if (j < own.n && own.items[j] == mine->items[i])
+            continue;
+        if (few || fts_tree_owner(f->f, mine->items[i]))
+            VEC_PUSH(f->keep, other, mine->items[i]);
+    }
+    if (other->n > SCOPE_WORDS)
+        f->check = true;
+    else if (!other->n && !own.n)
+        f->none = true;
+    else
+        *g = (fts_scope){'t', other->items, other->n, own.n ? 'u' : 0, owner};
+}
+
+static ramet_status tree_begin(finder *f, const numbers *mine, int64_t *tree)
+{
+    db_stmt *q = db_query(f->tx.d, Q_tree_by_id);
+    q_text(q, 1, f->in->tree);
+    *tree = q_row(q) ? q_col_int(q, 0) : 0;
+    q_end(q);
+    if (!*tree || (f->c->user && !numbers_have(mine, *tree)))
+        return call_fail(f->c, RAMET_TREE_NOT_FOUND, "tree", "there is no tree %s", f->in->tree);
+    return RAMET_OK;
+}
+
+static ramet_status tag_begin(finder *f, fts_scope *g)
+{
+    const char **tags;
+    size_t n;
+    numbers *trees = arena_alloc(f->keep, sizeof *trees);
+    TRY(check_tags(f->c, &f->in->tag, 1, &tags, &n));
+    f->tag = tags[0];
+    db_stmt *q = db_query(f->tx.d, Q_tag_trees);
+    q_text(q, 1, f->tag);
+    q_int(q, 2, SCOPE_WORDS + 1);
+    numbers_read(f, q, trees);
+    f->none |= trees->n == 0;
+    if (trees->n <= SCOPE_WORDS)
+        *g = (fts_scope){.letter = 't', .numbers = trees->items, .n = trees->n};
+    return RAMET_OK;
+}
+
+/* Documents are about in order of creation: blocks that may hold some of the wanted time. */
+static void time_begin(finder *f)
+{
+    if (!f->in->since && !f->in->until)
+        return;
+    db_stmt *q = db_query(fts_db(f->f), Q_fts_span_find);
+    q_int(q, 1, f->in->since ? f->in->since : INT64_MIN);
+    q_int(q, 2, f->in->until ? f->in->until : INT64_MAX);
+    if (q_row(q) && !q_col_null(q, 0)) {
+        const int64_t most = INT64_MAX >> (FTS_SPAN_BITS + 1);
+        int64_t last = ((q_col_range(q, 1, 0, most, "span.block") + 1) << FTS_SPAN_BITS) - 1;
+        f->low = q_col_range(q, 0, 0, most, "span.block") << FTS_SPAN_BITS;
+        f->top_high = last < f->top_high ? last : f->top_high;
+    } else {
+        f->none = true;
+    }
+    q_end(q);
+}
+
+ramet_status see_begin(finder *f)
+{
+    enum { PLACE, ROLE, TAG, N_SCOPES };
+    fts_scope *g = arena_array(f->keep, N_SCOPES, sizeof *g);
+    numbers mine = {0};
+    int64_t *numbers_of = arena_array(f->keep, 2, sizeof *numbers_of), tree = 0;
+    if (f->c->user) {
+        db_stmt *q = db_query(f->tx.d, Q_user_trees);
+        q_text(q, 1, f->c->user);
+        numbers_read(f, q, &mine);
+    }
+    if (f->in->tree)
+        TRY(tree_begin(f, &mine, &tree));
+    if (f->in->tag)
+        TRY(tag_begin(f, &g[TAG]));
+    if (f->in->session)
+        TRY(only_begin(f, &g[PLACE], &tree));
+    numbers_of[0] = tree;
+    numbers_of[1] = f->in->role;
+    if (tree && !g[PLACE].n)
+        g[PLACE] = (fts_scope){.letter = 't', .numbers = &numbers_of[0], .n = 1};
+    else if (!tree && f->c->user)
+        user_begin(f, &mine, &g[PLACE]);
+    if (f->in->role)
+        g[ROLE] = (fts_scope){.letter = 'r', .numbers = &numbers_of[1], .n = 1};
+    f->check |= f->in->tag || f->in->agent || f->in->owner || f->in->unarchived;
+    time_begin(f);
+    f->scopes = g;
+    f->n_scopes = N_SCOPES;
+    return RAMET_OK;
+}

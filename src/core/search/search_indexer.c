@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Brings the search index up to the store's last commit.
+ *
+ * The events of the store say what was appended, in commit order. The index keeps the
+ * number of the last event that it has seen, and what that event was: when the store
+ * has another one there, the index belongs to another store or to another past of this
+ * one, and is filled anew.
+ *
+ * The work goes in steps, each one transaction of the index. Its lock is taken before
+ * the snapshot of the store: so entries that gc takes out of both are never put back.
+ * The snapshot ends before the words are indexed, which takes much longer than reading
+ * them: a long snapshot would keep the writer's log from being reset.
+ */
+#include "core/search/search.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define STEP_ENTRIES 8000
+#define STEP_EVENTS 8000
+#define STEP_BYTES ((int64_t)8 << 20)
+#define EVENTS 500        /* read by one statement */
+#define SCAN_ENTRIES 1000 /* the same */
+
+/* Columns of event_texts and entry_scan; the former has the event behind them. */
+enum { K, TREE, ROLE, TEXT, FLAGS, CREATED, LOG, SESSION, OWNER, OWNER_NAME, GIVEN, EVENT };
+enum { EVENT_NO = EVENT, EVENT_KIND = EVENT + 3, EVENT_K = EVENT + 4 };
+#define EVENT_COLS 7
+
+/* An entry that was read and is to be indexed. */
+typedef struct item {
+    fts_doc doc;
+    int64_t owner;
+    const char *text;
+    const char *given; /* one more that it is found by; may be NULL */
+    bool again;        /* that is why: it may have been indexed without */
+} item;
+
+typedef enum { PLAIN, ONE, BARE } step_care; /* one entry a step; and that without its words */
+
+typedef struct step {
+    fts *f;
+    txn tx;      /* the store */
+    arena *keep; /* for the step */
+    arena *tmp;  /* for one entry */
+    VEC(item) items;
+    fts_state s;
+    map owners;                     /* of the trees of this step */
+    int64_t block, lo, hi;          /* block of the time table not yet written, -1 = none */
+    int64_t events, entries, bytes; /* looked at, and of texts taken, in this step */
+    int64_t indexed;
+    bool more;
+    step_care care;
+} step;
+
+static int64_t number(db *d, sql_id what)
+{
+    db_stmt *q = db_query(d, what);
+    int64_t v = q_row(q) ? q_col_int(q, 0) : 0;
+    q_end(q);
+    return v;
+}
+
+/* ------------------------------------------------------------------- state */
+
+static void event_print(db_stmt *q, int at, char out[FTS_PRINT])
+{
+    size_t n = 0;
+    for (int i = 0; i < EVENT_COLS; i++)
+        n += (size_t)snprintf(out + n, FTS_PRINT - n, "%" PRId64 ".", q_col_int(q, at + i));
+}
+
+/* Whether the store still has the event that the index has seen last. */
+static bool state_fits(txn *tx, const fts_state *s)
+{
+    char print[FTS_PRINT] = "";
+    if (!s->mark)
+        return true;
+    db_stmt *q = db_query(tx->d, Q_event_get);
+    q_int(q, 1, s->mark);
+    if (q_row(q))
+        event_print(q, 0, print);
+    q_end(q);
+    return strcmp(print, s->print) == 0;
+}
+
+/* ----------------------------------------------------------------- one entry */
+
+/* The first owner of a tree as the index is to know it. */
+static int64_t owner_make(step *w, db_stmt *row, int64_t tree)
+{
+    const char *name = q_col_text(row, OWNER_NAME);
+    if (!name) {
+        int64_t known = fts_tree_owner(w->f, tree);
+        if (known)
+            return known;
+        db_stmt *q = db_query(w->tx.d, Q_member_all);
+        q_int(q, 1, tree);
+        name = q_row(q) && q_col_int(q, 1) == RAMET_OWNER ? q_keep_text(q, 0, w->tmp) : "";
+        q_end(q);
+    }
+    int64_t owner = fts_owner(w->f, name, true);
+    fts_tree_add(w->f, tree, owner);
+    return owner;
+}
+
+static int64_t owner_of(step *w, db_stmt *row, int64_t tree)
+{
+    int64_t *known = map_get(&w->owners, tree);
+    if (known)
+        return *known;
+    known = arena_alloc(w->keep, sizeof *known);
+    *known = q_col_null(row, OWNER) ? owner_make(w, row, tree) : q_col_int(row, OWNER);
+    map_put(w->keep, &w->owners, tree, known);
+    return *known;
+}
+
+static void span_flush(step *w)
+{
+    if (w->block >= 0)
+        fts_span_add(w->f, w->block, w->lo, w->hi);
+    w->block = -1;
+}
+
+static void span_note(step *w, int64_t no, int64_t created)
+{
+    if (w->block != no >> FTS_SPAN_BITS) {
+        span_flush(w);
+        w->block = no >> FTS_SPAN_BITS;
+        w->lo = w->hi = created;
+    }
+    w->lo = created < w->lo ? created : w->lo;
+    w->hi = created > w->hi ? created : w->hi;
+}
+
+static void doc_add(step *w, item *i)
+{
+    bool bare = w->care == BARE;
+    i->doc.no = w->s.top + 1;
+    if (i->again)
+        fts_forget(w->f, w->tmp, i->doc.tree, i->doc.k, i->text);
+    if (fts_add(w->f, w->tmp, &i->doc, i->owner, bare ? "" : i->text, bare ? NULL : i->given)) {
+        w->s.top++;
+        w->s.bytes += (int64_t)strlen(i->text);
+        w->indexed++;
+        span_note(w, i->doc.no, i->doc.created);
+    }
+    arena_reset(w->tmp);
+}
+
+static void entry_take(step *w, db_stmt *q, bool again)
+{
+    item i = {.again = again,
+              .doc = {.k = q_col_int(q, K),
+                      .tree = q_col_int(q, TREE),
+                      .session = q_col_int(q, SESSION),
+                      .role = (int)q_col_int(q, ROLE),
+                      .created = q_col_int(q, CREATED)}};
+    w->entries++;
+    /* A damaged entry is left out: reading it says so, and it must not keep the others out. */
+    bool damaged = i.doc.role < RAMET_USER || i.doc.role > RAMET_SYSTEM;
+    if (damaged || q_col_null(q, LOG) || q_col_int(q, LOG) != RAMET_LOG_MAIN)
+        return;
+    const char *text = q_col_int(q, FLAGS) & FLAG_LARGE ? body_text(&w->tx, i.doc.tree, i.doc.k)
+                                                        : q_col_text(q, TEXT);
+    if ((text && *text) || !q_col_null(q, GIVEN)) {
+        i.text = arena_strdup(w->keep, search_text(w->tmp, text ? text : ""));
+        if (!q_col_null(q, GIVEN))
+            i.given = arena_strdup(w->keep, search_text(w->tmp, q_col_text(q, GIVEN)));
+        i.owner = owner_of(w, q, i.doc.tree);
+        VEC_PUSH(w->keep, &w->items, i);
+        w->bytes += (int64_t)(strlen(i.text) + (i.given ? strlen(i.given) : 0));
+    }
+    arena_reset(w->tmp);
+}
+
+static bool step_full(const step *w)
+{
+    return w->entries >= (w->care == PLAIN ? STEP_ENTRIES : 1) || w->events >= STEP_EVENTS ||
+           w->bytes >= STEP_BYTES || w->tx.r->search_stopped;
+}
+
+/* ------------------------------------------------------------------ one step */
+
+/* An event whose entries are being taken. */
+typedef struct event_open {
+    int64_t no;
+    char print[FTS_PRINT];
+} event_open;
+
+static void event_done(step *w, const event_open *e)
+{
+    if (!e->no)
+        return;
+    w->s.mark = e->no;
+    w->s.done = 0;
+    memcpy(w->s.print, e->print, sizeof e->print);
+}
+
+/* One row: an event, and one of its entries when it has any. False when the step is full. */
+static bool event_row(step *w, db_stmt *q, event_open *e)
+{
+    int64_t no = q_col_int(q, EVENT_NO), first = q_col_int(q, EVENT_K), k = q_col_int(q, K);
+    if (no != e->no) {
+        event_done(w, e);
+        e->no = 0;
+        if (step_full(w))
+            return false;
+        e->no = no;
+        w->events++;
+        event_print(q, EVENT, e->print);
+    }
+    if (q_col_null(q, K) || k < first + w->s.done)
+        return true;
+    if (step_full(w)) {
+        w->s.done = k - first;
+        e->no = 0;
+        return false;
+    }
+    entry_take(w, q, q_col_int(q, EVENT_KIND) == EVENT_INDEXED);
+    return true;
+}
+
+static void events_take(step *w)
+{
+    int64_t before;
+    do {
+        event_open e = {0};
+        before = w->s.mark;
+        db_stmt *q = db_query(w->tx.d, Q_event_texts);
+        q_int(q, 1, w->s.mark);
+        q_int(q, 2, EVENTS);
+        q_int(q, 3, RAMET_EVENT_APPENDED);
+        while (!w->more && q_row(q))
+            w->more = !event_row(w, q, &e);
+        q_end(q);
+        event_done(w, &e);
+    } while (!w->more && w->s.mark > before && !step_full(w));
+    w->more |= step_full(w);
+}
+
+/* When the events do not reach back to the first, the entries themselves are gone through, by key:
+ * the one that was looked at last is kept. Events after the mark come behind that, and what both
+ * have is taken once. */
+static void scan_begin(step *w)
+{
+    db_stmt *q = db_query(w->tx.d, Q_event_get);
+    w->s.mark = number(w->tx.d, Q_max_event);
+    q_int(q, 1, w->s.mark);
+    if (q_row(q))
+        event_print(q, 0, w->s.print);
+    q_end(q);
+    w->s.done = w->s.scan_tree = 0;
+    w->s.scan = 1;
+}
+
+static void scan_some(step *w)
+{
+    int64_t count;
+    do {
+        count = 0;
+        db_stmt *q = db_query(w->tx.d, Q_entry_scan);
+        q_int(q, 1, w->s.scan_tree);
+        q_int(q, 2, w->s.scan);
+        q_int(q, 3, SCAN_ENTRIES);
+        while (!step_full(w) && q_row(q)) {
+            w->s.scan_tree = q_col_int(q, TREE);
+            w->s.scan = q_col_int(q, K);
+            entry_take(w, q, false);
+            count++;
+        }
+        q_end(q);
+    } while (count && !step_full(w));
+    if (!count)
+        w->s.scan = w->s.scan_tree = 0;
+    w->more = true;
+}
+
+static void step_read(step *w)
+{
+    fts_state_get(w->f, &w->s);
+    if (!state_fits(&w->tx, &w->s)) {
+        fts_clear(w->f);
+        w->s = (fts_state){0};
+    }
+    if (!w->s.mark && !w->s.scan && number(w->tx.d, Q_min_event) > 1)
+        scan_begin(w);
+    if (w->s.scan)
+        scan_some(w);
+    else
+        events_take(w);
+}
+
+/* False: the store is going to be closed, and nothing of the step is to be kept. */
+static bool step_write(step *w)
+{
+    w->block = -1;
+    for (size_t i = 0; i < w->items.n && !w->tx.r->search_stopped; i++)
+        doc_add(w, &w->items.items[i]);
+    if (w->tx.r->search_stopped)
+        return false; /* nor what was read of it: that stopped before its end, too */
+    span_flush(w);
+    fts_state_set(w->f, &w->s);
+    return true;
+}
+
+static ramet_status step_run(step *w, ramet_call *c)
+{
+    if (fts_begin_write(w->f) != RAMET_OK)
+        return index_fail(c, w->f);
+    if (!txn_read(&w->tx, c)) {
+        db_rollback(fts_db(w->f));
+        return c->err.status;
+    }
+    w->tx.a = w->tmp;
+    step_read(w);
+    ramet_status st = txn_done(&w->tx, RAMET_OK);
+    if (st != RAMET_OK) {
+        db_rollback(fts_db(w->f));
+        return st;
+    }
+    int64_t top = w->s.top;
+    if (!step_write(w)) {
+        db_rollback(fts_db(w->f));
+        w->indexed = 0;
+        return RAMET_OK;
+    }
+    if (db_commit(fts_db(w->f)) != RAMET_OK)
+        return index_fail(c, w->f);
+    fts_tidy(w->f, top, w->s.top);
+    return RAMET_OK;
+}
+
+/* -------------------------------------------------------------------- calls */
+
+static bool is_fresh(const fts_state *s, int64_t last)
+{
+    return !s->scan && !s->done && s->mark == last;
+}
+
+bool follow_fresh(txn *tx, fts *f)
+{
+    fts_state s;
+    fts_state_get(f, &s);
+    return is_fresh(&s, number(tx->d, Q_max_event));
+}
+
+/* Whether there is nothing to do; looks without a lock. *last is the store's last event. */
+static bool nothing_new(ramet_call *c, fts *f, int64_t *last)
+{
+    fts_state s;
+    txn tx;
+    *last = 0;
+    if (db_begin_read(fts_db(f)) != RAMET_OK)
+        return false;
+    fts_state_get(f, &s);
+    bool good = db_status(fts_db(f)) == RAMET_OK;
+    db_end_read(fts_db(f));
+    if (!txn_read(&tx, c))
+        return false;
+    *last = number(tx.d, Q_max_event);
+    good = good && is_fresh(&s, *last) && state_fits(&tx, &s);
+    return txn_done(&tx, RAMET_OK) == RAMET_OK && good;
+}
+
+/* An entry that the index refuses must not keep the others out: after a failure that is not one of
+ * the disk or the connection they are taken one by one, and the one that fails goes in without its
+ * words. */
+static bool step_again(ramet_call *c, ramet_status st, step_care *care)
+{
+    if (st != RAMET_INTERNAL || *care == BARE) {
+        *care = *care == BARE ? PLAIN : *care;
+        return false;
+    }
+    memset(&c->err, 0, sizeof c->err);
+    *care = *care == PLAIN ? ONE : BARE;
+    return true;
+}
+
+ramet_status follow_all(ramet_call *c, fts *f, int64_t *indexed)
+{
+    int64_t last;
+    if (c->r->search_stopped || nothing_new(c, f, &last))
+        return RAMET_OK;
+    arena *keep = arena_new(), *tmp = arena_new();
+    step_care care = PLAIN;
+    ramet_status st;
+    bool more;
+    do {
+        step w = {.f = f, .keep = keep, .tmp = tmp, .care = care};
+        st = step_run(&w, c);
+        /* What is appended meanwhile is for the next call: it may come faster than this. */
+        more = w.more && (w.s.scan || w.s.mark < last);
+        if (st == RAMET_OK)
+            *indexed += w.indexed;
+        if (step_again(c, st, &care)) {
+            st = RAMET_OK;
+            more = true;
+        }
+        arena_reset(keep);
+        arena_reset(tmp);
+    } while (more && st == RAMET_OK && !c->r->search_stopped);
+    arena_free(keep);
+    arena_free(tmp);
+    return st;
+}
+
+ramet_status follow_restart(ramet_call *c, fts *f)
+{
+    if (fts_begin_write(f) != RAMET_OK)
+        return index_fail(c, f);
+    fts_clear(f);
+    return db_commit(fts_db(f)) == RAMET_OK ? RAMET_OK : index_fail(c, f);
+}
+
+int64_t follow_mark(fts *f)
+{
+    fts_state s;
+    fts_state_get(f, &s);
+    return s.scan ? 0 : s.mark;
+}
+
+/* When it fails, the documents stay; a search skips those whose entry is gone. */
+void follow_forget(fts *f, int64_t tree, const int64_t *keys, const char *const *texts, size_t n)
+{
+    if (fts_begin_write(f) != RAMET_OK)
+        return;
+    arena *a = arena_new();
+    for (size_t i = 0; i < n; i++) {
+        fts_forget(f, a, tree, keys[i], search_text(a, texts[i]));
+        arena_reset(a);
+    }
+    db_commit(fts_db(f));
+    arena_free(a);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Full-text search where the index is in tables of the store's own database.
+ *
+ * A search reads index and store in one snapshot, on a connection of the pool, any number at a
+ * time. When that snapshot has something that is not indexed yet, it is given back, the index is
+ * brought up to date on a connection of its own, and the search begins again.
+ */
+#include "core/search/search.h"
+
+/* The index for writing; under the lock. */
+static ramet_status index_open(ramet *r, struct search *s, char *message)
+{
+    ramet_status st = RAMET_OK;
+    if (!s->d)
+        st = store_connect(r->st, &s->d, message);
+    if (st == RAMET_OK && !s->f)
+        st = fts_over(s->d, &s->f, message);
+    return st;
+}
+
+static ramet_status cannot_open(ramet_call *c, ramet_status st, const char *message)
+{
+    return call_fail(c, st, NULL, "the search index cannot be opened: %s", message);
+}
+
+/* Whether something was committed, by whomever, that has no number yet. */
+static bool is_waiting(txn *tx)
+{
+    db_stmt *q = db_query(tx->d, Q_event_waiting);
+    bool waiting = q_row(q);
+    q_end(q);
+    return waiting;
+}
+
+static ramet_status tables_update(ramet_call *c, bool rebuild, int64_t *indexed)
+{
+    char message[512] = "";
+    store_settle_all(c->r->st);
+    struct search *s = search_lock(c->r);
+    ramet_status st = index_open(c->r, s, message);
+    if (st != RAMET_OK)
+        cannot_open(c, st, message);
+    else if (rebuild)
+        st = follow_restart(c, s->f);
+    if (st == RAMET_OK)
+        st = follow_all(c, s->f, indexed);
+    search_unlock(s);
+    return st;
+}
+
+/* Runs a search on one snapshot. *fresh false: nothing was looked for, the index is behind. */
+static ramet_status find_on(finder *f, int limit, bool *fresh, ramet_hits *out)
+{
+    char message[512] = "";
+    ramet_call *c = f->c;
+    if (!txn_read(&f->tx, c))
+        return c->err.status;
+    ramet_status st = fts_over(f->tx.d, &f->f, message);
+    if (st != RAMET_OK) {
+        cannot_open(c, st, message);
+    } else {
+        query q = *f->q;
+        st = query_cut(c, f->f, &q);
+        const query *typed = f->q;
+        f->q = &q;
+        if (st == RAMET_OK && !*fresh)
+            *fresh = follow_fresh(&f->tx, f->f) && !is_waiting(&f->tx);
+        if (st == RAMET_OK && *fresh)
+            st = find_page(f, limit, out);
+        f->q = typed;
+        fts_close(f->f);
+    }
+    return txn_done(&f->tx, st);
+}
+
+static ramet_status tables_find(ramet_call *c, const ramet_search_in *in, int limit, const query *q,
+                                ramet_hits *out)
+{
+    int64_t indexed = 0;
+    bool fresh = false;
+    finder f = {.c = c, .in = in, .q = q};
+    TRY(find_on(&f, limit, &fresh, out));
+    if (fresh)
+        return RAMET_OK;
+    TRY(tables_update(c, false, &indexed));
+    fresh = true; /* what was committed since need not be there */
+    f = (finder){.c = c, .in = in, .q = q};
+    return find_on(&f, limit, &fresh, out);
+}
+
+static void tables_forget(ramet *r, int64_t tree, const int64_t *keys, const char *const *texts,
+                          size_t n)
+{
+    char message[512];
+    struct search *s = search_lock(r);
+    if (index_open(r, s, message) == RAMET_OK)
+        follow_forget(s->f, tree, keys, texts, n);
+    search_unlock(s);
+}
+
+/* One number of the index, read on its own. */
+static int64_t number_read(ramet *r, int64_t (*read)(fts *f))
+{
+    char message[512];
+    ramet_status st;
+    int64_t v = 0;
+    fts *f;
+    db *d = store_read_begin(r->st, &st, message);
+    if (!d)
+        return 0;
+    if (fts_over(d, &f, message) == RAMET_OK) {
+        v = read(f);
+        fts_close(f);
+    }
+    store_read_end(r->st, d);
+    return v;
+}
+
+static int64_t tables_mark(ramet *r)
+{
+    return number_read(r, follow_mark);
+}
+
+static int64_t bytes_read(fts *f)
+{
+    db_stmt *q = db_query(fts_db(f), Q_fts_bytes);
+    int64_t v = q_row(q) ? q_col_int(q, 0) : 0;
+    q_end(q);
+    return v;
+}
+
+static int64_t tables_bytes(ramet *r)
+{
+    return number_read(r, bytes_read);
+}
+
+/* What the index has seen last must stay: it knows by that event that it goes with what is stored.
+ * One that has seen none goes through the entries themselves. */
+static int64_t needs_read(fts *f)
+{
+    fts_state s;
+    fts_state_get(f, &s);
+    return s.mark || s.scan ? s.mark : INT64_MAX;
+}
+
+static int64_t tables_needs(ramet *r)
+{
+    return number_read(r, needs_read);
+}
+
+const search_engine search_in_tables = {
+    .find = tables_find,
+    .update = tables_update,
+    .forget = tables_forget,
+    .mark = tables_mark,
+    .bytes = tables_bytes,
+    .needs = tables_needs,
+};

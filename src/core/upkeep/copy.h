@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * copy.h: what the files of a copy from one store to another share.
+ *
+ *   C1  Both sides are walked in the order of a table's key and compared row by row. What is
+ *       missing or otherwise in the target is written, what the source does not have is removed:
+ *       so it does not matter how far an earlier copy came. The same walk verifies.
+ *   C2  The source is read in snapshots, each with whole trees. Within a tree content goes first,
+ *       then branches, then sessions; what goes is removed in the opposite order.
+ *   C3  Entries never change, and the tip of a branch is the hash of all that lies below it. So
+ *       where the branches of a tree are the same on both sides, its entries are.
+ *   C4  The target says in `meta` whose copy it is, how far that came, and who is writing it; a
+ *       store that is not finished is not opened. Every write to it checks that it is still this
+ *       copy's turn (`copy_lock`), in the same transaction.
+ *   C5  Not every change has an event (gc, feedback, shares, turns have none). Events lead to most
+ *       of what changed quickly; the end is found by comparing all trees without their content.
+ *
+ *   copy_rows.c    tables, cursors, the walk over two of them, writes in bounded transactions
+ *   copy_tree.c    one tree, and walks over trees
+ *   copy_whole.c   tables that belong to no tree, attachments
+ *   copy.c         the two stores, the passes
+ */
+#ifndef CORE_UPKEEP_COPY_H
+#define CORE_UPKEEP_COPY_H
+
+#include "base/host.h"
+#include "core/core.h"
+
+/* Keys of `meta`. */
+#define COPY_IDENTITY "identity" /* of a store that was copied */
+#define COPY_FROM "copy_from"    /* identity of the source */
+#define COPY_STATE "copy_state"  /* COPY_BEGUN or COPY_DONE */
+#define COPY_TREE_AT "copy_tree" /* all trees up to this one were copied and verified */
+#define COPY_EVENT "copy_event"  /* events up to this one may be copied */
+#define COPY_SEEN "copy_seen"    /* what events up to this one name was copied */
+#define COPY_LOCK "copy_lock"    /* "OWNER DEADLINE HOST" of who writes */
+#define COPY_BEGUN "begun"
+#define COPY_DONE "done"
+
+#define COPY_LOCK_US (INT64_C(20) * 1000000) /* it ends so long after it was renewed */
+#define COPY_LOCK_TEXT (UUID_TEXT + 32 + HOST_TEXT)
+
+/* ---- rows (core/upkeep/copy_rows.c) */
+
+typedef struct copy_cell {
+    bool null;
+    int64_t i;
+    const char *p; /* texts and bytes */
+    size_t n;
+} copy_cell;
+
+#define COPY_KEY 5 /* most columns of a key */
+
+typedef enum { COPY_RANGE, COPY_TREE, COPY_WHOLE, COPY_SPAN } copy_reach;
+
+typedef struct copy_table {
+    const char *name;
+    const char *const *columns;
+    const char *types;
+    size_t n;
+    copy_reach reach;
+    bool moves; /* its key may change */
+    size_t key[COPY_KEY], n_key;
+    sql_id read, add, cut, drop;
+} copy_table;
+
+#define T(name, ...) COPY_T_##name,
+enum { COPY_TABLES(T) COPY_N_TABLES };
+#undef T
+extern const copy_table copy_tables[COPY_N_TABLES];
+
+typedef struct copy_cursor {
+    db *d;
+    const copy_table *t;
+    int64_t tree, upto;
+    arena *a, *spare; /* the page and the one before, which has the last key */
+    copy_cell after[COPY_KEY];
+    copy_cell *rows;
+    size_t n, at, limit;
+    bool last;     /* no page comes after this one */
+    int64_t spent; /* reading all pages so far, in microseconds */
+} copy_cursor;
+
+typedef struct copy_change {
+    const copy_table *t;
+    const copy_cell *row;
+    bool cut, there; /* remove it; it is there with other content */
+} copy_change;
+
+typedef struct copy_mark {
+    const char *key, *value;
+} copy_mark;
+
+typedef struct copy_job {
+    ramet_call *c;  /* of the source: the caller's */
+    ramet_call *to; /* of the target */
+    const ramet_copy_in *in;
+    ramet_copy_out *out;
+    ramet_progress progress;
+    void *arg;
+    const char *doing;
+    int64_t done, total;
+    ramet_error err; /* the first failure; the copy ends */
+
+    txn src, dst; /* snapshots, while `reading` */
+    bool reading;
+    bool moving; /* rows are being written: the target is read anew after each write, so that its
+                    log does not grow; no statement is open on it then */
+    copy_cursor from, with;
+
+    char owner[UUID_TEXT], host[HOST_TEXT];
+    int64_t written_at;       /* last write to the target, by time_mono_us() */
+    arena *batch;             /* changes that wait */
+    VEC(copy_change) changes; /* in `batch` */
+    VEC(copy_mark) marks;     /* in `batch` */
+
+    sha *digest[2]; /* over the rows compared, of both sides */
+    VEC(ramet_copy_fault) faults;
+    int64_t extra[COPY_N_TABLES]; /* rows that the source does not have, in the last walk */
+    int64_t changed;              /* changes so far */
+    VEC(int64_t) otherwise;       /* trees in which a row was, in `tree` */
+    arena *chunk, *tree;          /* of a few trees, of one */
+} copy_job;
+
+/* Sets the first failure. */
+void copy_fail(copy_job *j, ramet_status st, const char *field, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+void copy_fault(copy_job *j, const copy_table *t, const copy_cell *row, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* False when the copy has failed or was stopped. Tells progress, and keeps the lock. */
+bool copy_tick(copy_job *j);
+
+/* Walks a table on both sides: rows behind `lo` up to `upto` (RANGE, SPAN), of a tree (RANGE,
+ * TREE). One of the two rows is NULL when only one side has it. False from `each` ends it. */
+typedef bool (*copy_each)(copy_job *j, const copy_table *t, const copy_cell *from,
+                          const copy_cell *with);
+void copy_merge(copy_job *j, const copy_table *t, int64_t tree, int64_t lo, int64_t upto,
+                copy_each each);
+/* The tree that a row belongs to; 0: none. */
+int64_t copy_tree_of(const copy_table *t, const copy_cell *row);
+bool copy_same(const copy_table *t, const copy_cell *a, const copy_cell *b);
+/* Writes what the target lacks; removes what the source lacks; names what is otherwise. */
+bool copy_put_each(copy_job *j, const copy_table *t, const copy_cell *from, const copy_cell *with);
+bool copy_cut_each(copy_job *j, const copy_table *t, const copy_cell *from, const copy_cell *with);
+bool copy_check_each(copy_job *j, const copy_table *t, const copy_cell *from,
+                     const copy_cell *with);
+
+/* A change, or a note in the target's meta, that goes with the next write. */
+void copy_change_add(copy_job *j, const copy_change *change);
+void copy_mark_add(copy_job *j, const char *key, int64_t value);
+void copy_flush(copy_job *j);
+/* The lock as it stands in the target from now on. */
+void copy_lock_text(const copy_job *j, char out[COPY_LOCK_TEXT]);
+
+/* Takes snapshots of both sides, or (again) of the target alone; ends them. */
+bool copy_read_begin(copy_job *j);
+bool copy_read_target(copy_job *j);
+void copy_read_end(copy_job *j);
+
+/* ---- trees (core/upkeep/copy_tree.c) */
+
+typedef enum {
+    COPY_ALL,   /* everything of every tree after `at` */
+    COPY_NAMED, /* what is otherwise in the trees of the list */
+    COPY_LIGHT, /* what is otherwise in any tree, by all but its content */
+    COPY_VERIFY /* nothing is written */
+} copy_mode;
+
+typedef struct copy_walk {
+    copy_mode mode;
+    int64_t at;
+    const int64_t *list;
+    size_t n;
+    size_t size;     /* trees in one snapshot: by how long they take */
+    int64_t changed; /* trees that were otherwise */
+} copy_walk;
+void copy_walk_run(copy_job *j, copy_walk *w);
+/* Rows of the source that belong to nothing are named; in the target they are what an earlier copy
+ * left of a tree that went, and are removed (not when verifying). */
+void copy_orphans(copy_job *j);
+
+/* ---- tables of no tree (core/upkeep/copy_whole.c) */
+
+/* `upto`: the last event that may be copied. `cut`: attachments that went are removed. */
+void copy_whole(copy_job *j, int64_t upto, bool cut);
+void copy_whole_verify(copy_job *j);
+/* A number that a statement without parameters gives. */
+int64_t copy_number(db *d, sql_id what);
+
+#endif

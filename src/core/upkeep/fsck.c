@@ -1,0 +1,712 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fsck: checks the file, every hash, reference and head. See fsck.h for the rules of the house;
+ * the invariants are B1 to B4 (branch.c), M2 (move.c), S1 to S3 (state.c) and G3 to G5 (gc.c).
+ *
+ * Of a session that gc is taking (purging > 0) only its place and what is left in its branches
+ * is checked.
+ */
+#include "core/attachment/attachment_upkeep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FAULTS_MAX 1000
+#define TREE_BATCH 256
+#define TICK 2048 /* entries between two reports of progress */
+
+/* --------------------------------------------------------------------- faults */
+
+static const char *place_text(arena *a, const fsck_place *at)
+{
+    const char *s = "";
+    if (at->session && at->session[0])
+        s = arena_printf(a, "session %s", at->session);
+    if (at->branch >= 0)
+        s = arena_printf(a, "%s%sbranch b%lld", s, s[0] ? ", " : "", (long long)at->branch);
+    if (at->position >= 0)
+        s = arena_printf(a, "%s%sposition %lld", s, s[0] ? ", " : "", (long long)at->position);
+    if (at->entry && at->entry[0])
+        s = arena_printf(a, "%s%sentry %s", s, s[0] ? ", " : "", at->entry);
+    return s[0] ? arena_printf(a, "%s: ", s) : s;
+}
+
+void fsck_fault(fsck *f, fsck_place at, const char *fmt, ...)
+{
+    if (f->out->n_all++ >= FAULTS_MAX)
+        return;
+    arena *a = f->tx.c->a;
+    char what[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    for (char *p = what; *p; p++)
+        if (*p == '\n')
+            *p = ' ';
+    ramet_fault fault = {.what = arena_printf(a, "%s%s", place_text(a, &at), what),
+                         .session = arena_strdup(a, at.session),
+                         .entry_id = arena_strdup(a, at.entry),
+                         .branch = at.branch,
+                         .position = at.position};
+    VEC_PUSH(a, &f->faults, fault);
+}
+
+bool fsck_read_ok(fsck *f, fsck_place at, const char *what)
+{
+    if (db_status(f->tx.d) == RAMET_OK)
+        return true;
+    fsck_fault(f, at, "%s failed: %s", what, db_message(f->tx.d));
+    db_clear(f->tx.d);
+    return false;
+}
+
+bool fsck_tick(fsck *f, int64_t entries)
+{
+    int64_t before = f->out->entries / TICK;
+    f->out->entries += entries;
+    if (f->progress && !f->stopped && (f->out->entries / TICK != before || !entries))
+        f->stopped = !f->progress(f->arg, "fsck", f->out->entries, f->total);
+    return !f->stopped;
+}
+
+fsck_place fsck_in(const fsck_branch *b, int64_t position, const char *entry)
+{
+    return (fsck_place){.session = b->of ? b->of->s.id : NULL,
+                        .branch = b->b.m.id,
+                        .position = position,
+                        .entry = entry};
+}
+
+static fsck_place at_session(const fsck_session *s)
+{
+    return (fsck_place){.session = s->s.id, FSCK_NOWHERE};
+}
+
+/* ----------------------------------------------------------------------- rows */
+
+static int by_session(const void *a, const void *b)
+{
+    int64_t x = ((const fsck_session *)a)->s.no, y = ((const fsck_session *)b)->s.no;
+    return x < y ? -1 : x > y;
+}
+
+static int by_branch(const void *a, const void *b)
+{
+    int64_t x = ((const fsck_branch *)a)->b.m.id, y = ((const fsck_branch *)b)->b.m.id;
+    return x < y ? -1 : x > y;
+}
+
+static fsck_session *session_at(const fsck *f, int64_t no)
+{
+    fsck_session key = {.s = {.no = no}};
+    return f->n_sessions ? bsearch(&key, f->sessions, f->n_sessions, sizeof key, by_session) : NULL;
+}
+
+static fsck_branch *branch_at(const fsck *f, int64_t id)
+{
+    fsck_branch key = {.b = {.m = {.id = id}}};
+    return f->n_branches ? bsearch(&key, f->branches, f->n_branches, sizeof key, by_branch) : NULL;
+}
+
+static bool branch_sane(const branch_row *b)
+{
+    return b->m.id > 0 && b->m.id <= BRANCH_MAX && b->m.base >= 0 && b->len >= b->m.base &&
+           b->len <= POS_MAX && b->m.depth >= 0 && b->m.depth <= POS_MAX &&
+           (b->m.log == RAMET_LOG_MAIN || b->m.log == RAMET_LOG_ADK);
+}
+
+static void sessions_load(fsck *f)
+{
+    VEC(fsck_session) v = {0};
+    db_stmt *q = db_query(f->tx.d, Q_session_of_tree);
+    q_int(q, 1, f->tree);
+    while (q_row(q)) {
+        fsck_session s = {0};
+        session_from(q, f->tx.a, &s.s);
+        fsck_read_ok(f, at_session(&s), "reading the session");
+        VEC_PUSH(f->tx.a, &v, s);
+    }
+    f->sessions = v.items;
+    f->n_sessions = v.n;
+    f->out->sessions += (int64_t)v.n;
+    if (v.n)
+        qsort(v.items, v.n, sizeof *v.items, by_session);
+}
+
+static void branches_load(fsck *f)
+{
+    VEC(fsck_branch) v = {0};
+    db_stmt *q = db_query(f->tx.d, Q_branch_of_tree);
+    q_int(q, 1, f->tree);
+    while (q_row(q)) {
+        fsck_branch b = {0};
+        branch_from(q, 0, &b.b);
+        b.sane = branch_sane(&b.b);
+        b.of = session_at(f, b.b.m.session);
+        b.recorded = b.b.m.base;
+        if (b.sane && b.of)
+            b.of->entries[b.b.m.log] += b.b.len - b.b.m.base;
+        VEC_PUSH(f->tx.a, &v, b);
+    }
+    f->branches = v.items;
+    f->n_branches = v.n;
+    f->out->branches += (int64_t)v.n;
+}
+
+/* -------------------------------------------------------------------- lineage */
+
+/* What the jump pointer of a child of p must be (B3); NULL when that cannot be told. */
+static const fsck_branch *jump_of(const fsck *f, const fsck_branch *p)
+{
+    const fsck_branch *j = branch_at(f, p->b.m.jump), *jj = j ? branch_at(f, j->b.m.jump) : NULL;
+    if (!jj || !j->sane || !jj->sane)
+        return NULL;
+    return p->b.m.depth - j->b.m.depth == j->b.m.depth - jj->b.m.depth ? jj : p;
+}
+
+static const char *root_fault(const branch_meta *m)
+{
+    if (m->base)
+        return "it begins in the middle and has no parent";
+    return m->depth || m->jump != m->id || m->jump_base ? "its lineage is wrong" : NULL;
+}
+
+static const char *child_fault(const fsck *f, const fsck_branch *b)
+{
+    const branch_meta *m = &b->b.m, *p = b->p ? &b->p->b.m : NULL;
+    if (!p || !b->p->sane)
+        return "its parent is missing";
+    if (p->log != m->log)
+        return "its parent is of another log";
+    if (m->base <= p->base || m->base > b->p->b.len)
+        return "it begins outside its parent";
+    const fsck_branch *jump = jump_of(f, b->p);
+    if (m->depth != p->depth + 1 || !jump || m->jump != jump->b.m.id ||
+        m->jump_base != jump->b.m.base)
+        return "its lineage is wrong";
+    return NULL;
+}
+
+static bool over_sane(const fsck *f, const fsck_branch *b)
+{
+    const fsck_branch *o = b->b.over ? branch_at(f, b->b.over) : NULL;
+    return !b->b.over || (o && o->b.m.session != b->b.m.session && o->b.m.log == b->b.m.log &&
+                          o->b.len > b->b.m.base && o->b.m.base <= b->b.m.base);
+}
+
+static void branch_check(fsck *f, fsck_branch *b)
+{
+    const branch_meta *m = &b->b.m;
+    b->p = m->parent ? branch_at(f, m->parent) : NULL;
+    if (!b->sane) {
+        fsck_fault(f, fsck_in(b, -1, NULL), "the branch is damaged");
+        return;
+    }
+    const char *fault = m->parent ? child_fault(f, b) : root_fault(m);
+    if (fault)
+        fsck_fault(f, fsck_in(b, -1, NULL), "%s", fault);
+    b->linked = !fault;
+    if (!b->of) {
+        fsck_fault(f, fsck_in(b, -1, NULL), "session number %lld, which it belongs to, is missing",
+                   (long long)m->session);
+        return;
+    }
+    if (b->of->s.purging)
+        return;
+    if (b->b.live != (m->id == b->of->s.head || m->id == b->of->s.adk))
+        fsck_fault(f, fsck_in(b, -1, NULL),
+                   b->b.live ? "it is marked as a head and is none"
+                             : "it is a head and not marked so");
+    if (!over_sane(f, b))
+        fsck_fault(f, fsck_in(b, -1, NULL), "what it took the place of is missing");
+}
+
+/* ------------------------------------------------------------------- sessions */
+
+static bool branch_of(const fsck *f, const fsck_session *s, int64_t id, int log)
+{
+    const fsck_branch *b = branch_at(f, id);
+    return b && b->b.m.session == s->s.no && b->b.m.log == log;
+}
+
+static void heads_check(fsck *f, const fsck_session *s)
+{
+    const struct {
+        const char *name;
+        int64_t id;
+        int log;
+        bool needed;
+    } refs[] = {{"head", s->s.head, RAMET_LOG_MAIN, true},
+                {"first branch", s->s.first, RAMET_LOG_MAIN, true},
+                {"head of the adk log", s->s.adk, RAMET_LOG_ADK, false},
+                {"first branch of the adk log", s->s.first_adk, RAMET_LOG_ADK, false}};
+    for (size_t i = 0; i < sizeof refs / sizeof refs[0]; i++) {
+        fsck_place at = at_session(s);
+        at.branch = refs[i].id ? refs[i].id : -1;
+        if ((refs[i].id || refs[i].needed) && !branch_of(f, s, refs[i].id, refs[i].log))
+            fsck_fault(f, at, "its %s is missing", refs[i].name);
+    }
+}
+
+static void session_check(fsck *f, const fsck_session *s, int64_t root)
+{
+    const fsck_session *p = s->s.parent ? session_at(f, s->s.parent) : NULL;
+    int64_t depth = p && p->s.depth >= 0 && p->s.depth < INT32_MAX ? p->s.depth + 1 : 0;
+    if (s->s.purging < 2 && (!s->s.id || !s->s.id[0]))
+        fsck_fault(f, at_session(s), "session number %lld has no id", (long long)s->s.no);
+    if (s->s.parent && !p)
+        fsck_fault(f, at_session(s), "session number %lld, which it was forked from, is missing",
+                   (long long)s->s.parent);
+    else if (s->s.depth != depth)
+        fsck_fault(f, at_session(s), "its depth is %lld and should be %lld", (long long)s->s.depth,
+                   (long long)depth);
+    if ((s->s.parent == 0) != (s->s.no == root))
+        fsck_fault(f, at_session(s),
+                   s->s.parent ? "it is the root of its tree and has a parent"
+                               : "it has no parent and is not the root of its tree");
+    if (s->s.purging < 2 && s->s.seal != session_seal(f->tx.c->hasher, &s->s))
+        fsck_fault(f, at_session(s), "where it was forked from is not what was written");
+    if (!s->s.purging)
+        heads_check(f, s);
+}
+
+/* ---------------------------------------------------------------------- moves */
+
+typedef struct move_row {
+    int64_t kind, from, to, undo_under, redo_under, at;
+} move_row;
+
+/* The moves so far, and what the tops of both stacks must be after them (M2). */
+typedef struct move_log {
+    VEC(move_row) rows;
+    int64_t undo, redo;
+    int64_t first;             /* where the session began */
+    const fsck_branch *newest; /* of main */
+} move_log;
+
+/* Whether the row can follow the moves before it; the tops move on. */
+static bool move_follows(move_log *l, const move_row *m)
+{
+    int64_t top = m->kind == RAMET_MOVE_UNDO ? l->undo : l->redo, seq = (int64_t)l->rows.n + 1;
+    bool fits = m->from == (l->rows.n ? l->rows.items[l->rows.n - 1].to : l->first);
+    if (m->kind != RAMET_MOVE_UNDO && m->kind != RAMET_MOVE_REDO) {
+        fits = fits && m->undo_under == l->undo && m->redo_under == 0;
+        l->undo = seq;
+        l->redo = 0;
+        return fits;
+    }
+    if (!top)
+        return false;
+    const move_row *back = &l->rows.items[top - 1];
+    fits = fits && m->to == back->from;
+    if (m->kind == RAMET_MOVE_UNDO) {
+        fits = fits && m->redo_under == l->redo && m->undo_under == 0;
+        l->undo = back->undo_under;
+        l->redo = seq;
+    } else {
+        fits = fits && m->undo_under == l->undo && m->redo_under == 0;
+        l->undo = seq;
+        l->redo = back->redo_under;
+    }
+    return fits && l->undo >= 0 && l->undo <= seq && l->redo >= 0 && l->redo <= seq;
+}
+
+static void branch_name(const fsck *f, int64_t id)
+{
+    fsck_branch *b = branch_at(f, id);
+    if (b)
+        b->named = true;
+}
+
+/* The kind of a move tells of what type the branch is that it made; a sync may be any of them. */
+static bool type_fits(int64_t kind, int type)
+{
+    if (kind == RAMET_MOVE_SYNC)
+        return type >= RAMET_EXPLICIT && type <= RAMET_AUTO_REGENERATE;
+    return type == (kind == RAMET_MOVE_EDIT         ? RAMET_AUTO_EDIT
+                    : kind == RAMET_MOVE_REGENERATE ? RAMET_AUTO_REGENERATE
+                                                    : RAMET_EXPLICIT);
+}
+
+/* A branch is made by the first move that leads to it; so branches stand in that order. */
+static const char *made_fault(move_log *l, const move_row *m, const fsck_branch *b)
+{
+    const fsck_branch *before = l->newest;
+    if (m->kind == RAMET_MOVE_UNDO || m->kind == RAMET_MOVE_REDO || m->kind == RAMET_MOVE_SWITCH)
+        return "leads to a branch that it cannot have made";
+    if (!type_fits(m->kind, b->b.m.type))
+        return "made a branch of another type";
+    if (b->b.created != m->at)
+        return "made a branch of another time";
+    if (b->b.m.log != RAMET_LOG_MAIN)
+        return NULL;
+    l->newest = b;
+    if (before && (b->b.created < before->b.created ||
+                   (b->b.created == before->b.created && b->b.m.id < before->b.m.id)))
+        return "made a branch that is older than the one before it";
+    return NULL;
+}
+
+/* What a move leads to, in each log. An adk log begins without a move. */
+static void made_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l, const move_row *m)
+{
+    branch_name(f, q_col_int(q, 2));
+    branch_name(f, q_col_int(q, 4));
+    for (int i = 3; i < 6; i += 2) {
+        const fsck_branch *to = branch_at(f, q_col_int(q, i));
+        const char *fault = to && !to->named ? made_fault(l, m, to) : NULL;
+        if (fault)
+            fsck_fault(f, at_session(s), "move %lld %s", (long long)q_col_int(q, 0), fault);
+        branch_name(f, q_col_int(q, i));
+    }
+}
+
+static bool move_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l)
+{
+    int64_t seq = q_col_int(q, 0);
+    move_row m = {q_col_int(q, 1), q_col_int(q, 2), q_col_int(q, 3),
+                  q_col_int(q, 6), q_col_int(q, 7), q_col_int(q, 8)};
+    if (seq != (int64_t)l->rows.n + 1) {
+        fsck_fault(f, at_session(s), "move %lld of its head log is missing",
+                   (long long)l->rows.n + 1);
+        return false;
+    }
+    if (m.kind < RAMET_MOVE_REWIND || m.kind > RAMET_MOVE_SYNC) {
+        fsck_fault(f, at_session(s), "move %lld is of no known kind", (long long)seq);
+        return false;
+    }
+    for (int i = 2; i < 6; i++) {
+        int64_t id = q_col_int(q, i);
+        bool adk = i > 3;
+        if ((id || !adk) && !branch_of(f, s, id, adk ? RAMET_LOG_ADK : RAMET_LOG_MAIN))
+            fsck_fault(f, at_session(s), "move %lld names branch b%lld, which is missing",
+                       (long long)seq, (long long)id);
+    }
+    made_check(f, s, q, l, &m);
+    if (!move_follows(l, &m)) {
+        fsck_fault(f, at_session(s), "move %lld does not follow from the moves before it",
+                   (long long)seq);
+        return false;
+    }
+    VEC_PUSH(f->tx.a, &l->rows, m);
+    return true;
+}
+
+static void moves_check(fsck *f, const fsck_session *s)
+{
+    move_log l = {.first = s->s.first, .newest = branch_at(f, s->s.first)};
+    if (l.newest && (l.newest->b.m.type != s->s.type || l.newest->b.created != s->s.created))
+        fsck_fault(f, fsck_in(l.newest, -1, NULL), "it was not made with its session");
+    branch_name(f, s->s.first);
+    branch_name(f, s->s.first_adk);
+    db_stmt *q = db_query(f->tx.d, Q_move_all);
+    q_int(q, 1, f->tree);
+    q_int(q, 2, s->s.no);
+    while (q_row(q))
+        if (!move_check(f, s, q, &l)) {
+            q_end(q);
+            return;
+        }
+    if (!fsck_read_ok(f, at_session(s), "reading its head log"))
+        return;
+    branch_name(f, s->s.head);
+    branch_name(f, s->s.adk);
+    size_t n = l.rows.n;
+    if ((int64_t)n != s->s.moves)
+        fsck_fault(f, at_session(s), "its head log has %lld moves and should have %lld",
+                   (long long)n, (long long)s->s.moves);
+    else if (n && l.rows.items[n - 1].to != s->s.head)
+        fsck_fault(f, at_session(s), "its head is not where its last move went");
+    if (l.undo != s->s.undo || l.redo != s->s.redo)
+        fsck_fault(f, at_session(s), "its undo or redo stack is wrong");
+}
+
+/* ---------------------------------------------------------------------- turns */
+
+static void turns_check(fsck *f, const fsck_session *s)
+{
+    db_stmt *q = db_query(f->tx.d, Q_turn_of_session);
+    q_int(q, 1, f->tree);
+    q_int(q, 2, s->s.no);
+    q_int(q, 3, INT64_MAX);
+    while (q_row(q)) {
+        const char *id = q_col_text(q, 0);
+        int64_t branch = q_col_int(q, 3), status = q_col_int(q, 8);
+        fsck_place at = at_session(s);
+        at.branch = branch;
+        if (!branch_of(f, s, branch, RAMET_LOG_MAIN))
+            fsck_fault(f, at, "the branch that turn %s writes to is missing", id);
+        if (status < RAMET_TURN_RUNNING || status > RAMET_TURN_INTERRUPTED)
+            fsck_fault(f, at, "turn %s has no known status", id);
+    }
+    fsck_read_ok(f, at_session(s), "reading its turns");
+}
+
+/* ---------------------------------------------------------------------- tasks */
+
+static void tasks_check(fsck *f, const fsck_session *s)
+{
+    db_stmt *q = db_query(f->tx.d, Q_task_of_session);
+    q_int(q, 1, f->tree);
+    q_int(q, 2, s->s.no);
+    while (q_row(q)) {
+        const char *id = q_col_text(q, 0), *data = q_col_text(q, 3);
+        json_doc d;
+        arena_reset(f->entry);
+        if (!data || !json_parse(f->entry, data, strlen(data), SIZE_MAX, &d, NULL) ||
+            !json_is(&d.nodes[0], JSON_OBJECT))
+            fsck_fault(f, at_session(s), "the data of task %s is damaged", id ? id : "");
+    }
+    fsck_read_ok(f, at_session(s), "reading its tasks");
+}
+
+/* --------------------------------------------------------------------- record */
+
+typedef struct run {
+    int64_t rec, k;
+    int log;
+} run;
+
+/* The run covers `n` entries; they must go on where the record left that branch. */
+static bool run_take(fsck *f, const fsck_session *s, const run *r, int64_t n, bool last)
+{
+    fsck_branch *b = branch_at(f, KEY_BRANCH(r->k));
+    if (!b || !b->sane || b->b.m.session != s->s.no || b->b.m.log != r->log)
+        return false;
+    if (n < (last ? 0 : 1) || b->recorded != KEY_POS(r->k) || n > b->b.len - b->recorded)
+        return false;
+    b->recorded += n;
+    b->last = last;
+    return true;
+}
+
+static void record_check(fsck *f, const fsck_session *s)
+{
+    run before = {.log = -1};
+    bool good = true, open = false;
+    db_stmt *q = db_query(f->tx.d, Q_run_all);
+    q_int(q, 1, f->tree);
+    q_int(q, 2, s->s.no);
+    while (good && q_row(q)) {
+        int64_t log = q_col_int(q, 0);
+        run r = {.log = (int)log, .rec = q_col_int(q, 1), .k = q_col_int(q, 2)};
+        bool same = open && r.log == before.log;
+        good =
+            (log == RAMET_LOG_MAIN || log == RAMET_LOG_ADK) && r.rec >= 0 && (same || r.rec == 0);
+        if (good && open)
+            good = run_take(f, s, &before, (same ? r.rec : s->entries[before.log]) - before.rec,
+                            !same);
+        before = r;
+        open = true;
+    }
+    q_end(q);
+    if (good && open)
+        good = run_take(f, s, &before, s->entries[before.log] - before.rec, true);
+    if (fsck_read_ok(f, at_session(s), "reading its record") && !good)
+        fsck_fault(f, at_session(s), "its record does not follow its branches");
+}
+
+/* After every session's record was gone through. */
+static void recorded_check(fsck *f, const fsck_branch *b)
+{
+    if (!b->of || b->of->s.purging || !b->sane)
+        return;
+    if (b->recorded != b->b.len)
+        fsck_fault(f, fsck_in(b, b->recorded, NULL), "the record of its session ends here");
+    else if (b->b.run != b->last)
+        fsck_fault(f, fsck_in(b, -1, NULL), "it is not marked rightly as where the record goes on");
+    if (!b->named)
+        fsck_fault(f, fsck_in(b, -1, NULL), "the head log of its session does not name it");
+}
+
+/* ------------------------------------------------------------------- verdicts */
+
+/* Sessions that a verdict names may have been taken by gc since; its form must be right. */
+static bool verdict_sane(arena *a, const char *sides, int64_t winner)
+{
+    json_doc d;
+    if (!sides || !json_parse(a, sides, strlen(sides), 0, &d, NULL) ||
+        !json_is(&d.nodes[0], JSON_ARRAY) || winner < -1 || winner >= (int64_t)d.nodes[0].count)
+        return false;
+    for (const json_node *v = json_first(&d, d.nodes); v; v = json_next(&d, d.nodes, v)) {
+        int64_t n;
+        if (!json_int(&d, json_get(&d, v, "session"), &n) ||
+            !json_int(&d, json_get(&d, v, "branch"), &n))
+            return false;
+    }
+    return d.nodes[0].count >= 2;
+}
+
+static void verdicts_check(fsck *f)
+{
+    db_stmt *q = db_query(f->tx.d, Q_verdict_of_tree);
+    q_int(q, 1, f->tree);
+    q_int(q, 2, INT64_MAX);
+    q_int(q, 3, INT64_MAX);
+    while (q_row(q)) {
+        arena_reset(f->entry);
+        if (!verdict_sane(f->entry, q_col_text(q, 2), q_col_int(q, 3)))
+            fsck_fault(f, (fsck_place){FSCK_NOWHERE}, "verdict %lld is damaged",
+                       (long long)q_col_int(q, 0));
+    }
+    fsck_read_ok(f, (fsck_place){FSCK_NOWHERE}, "reading the verdicts of a tree");
+}
+
+/* ---------------------------------------------------------------------- trees */
+
+void fsck_tree(fsck *f)
+{
+    db_stmt *q = db_query(f->tx.d, Q_tree_root);
+    q_int(q, 1, f->tree);
+    int64_t root = q_row(q) ? q_col_int(q, 0) : 0;
+    q_end(q);
+    sessions_load(f);
+    branches_load(f);
+    fsck_read_ok(f, (fsck_place){FSCK_NOWHERE}, "reading a tree");
+    if (f->n_sessions && !session_at(f, root))
+        fsck_fault(f, (fsck_place){FSCK_NOWHERE}, "the root of tree number %lld is missing",
+                   (long long)f->tree);
+    for (size_t i = 0; i < f->n_branches; i++)
+        branch_check(f, &f->branches[i]);
+    for (size_t i = 0; i < f->n_sessions; i++) {
+        const fsck_session *s = &f->sessions[i];
+        session_check(f, s, root);
+        if (s->s.purging)
+            continue;
+        moves_check(f, s);
+        record_check(f, s);
+        turns_check(f, s);
+        tasks_check(f, s);
+    }
+    verdicts_check(f);
+    for (size_t i = 0; i < f->n_branches && !f->stopped; i++) {
+        recorded_check(f, &f->branches[i]);
+        if (f->branches[i].sane && (!f->wanted || f->wanted(f->wanted_arg, f->branches[i].b.m.id)))
+            fsck_content(f, &f->branches[i]);
+    }
+}
+
+static void trees_check(fsck *f)
+{
+    int64_t trees[TREE_BATCH];
+    size_t n = TREE_BATCH;
+    f->tree = INT64_MIN;
+    while (n == TREE_BATCH && !f->stopped) {
+        db_stmt *q = db_query(f->tx.d, Q_tree_all);
+        q_int(q, 1, f->tree);
+        q_int(q, 2, TREE_BATCH);
+        for (n = 0; n < TREE_BATCH && q_row(q); n++)
+            trees[n] = q_col_int(q, 0);
+        q_end(q);
+        fsck_read_ok(f, (fsck_place){FSCK_NOWHERE}, "reading the list of trees");
+        for (size_t i = 0; i < n && !f->stopped; i++) {
+            if (trees[i] <= f->tree) {
+                fsck_fault(f, (fsck_place){FSCK_NOWHERE}, "the list of trees is damaged");
+                return;
+            }
+            arena_reset(f->tx.a);
+            f->tree = trees[i];
+            f->out->trees++;
+            fsck_tree(f);
+        }
+    }
+}
+
+typedef struct orphan_kind {
+    sql_id q;
+    const char *what;
+    enum { BY_NUMBER, BY_KEY } by;
+} orphan_kind;
+
+static void orphan_fault(fsck *f, const orphan_kind *kind, db_stmt *q)
+{
+    int64_t k = q_col_int(q, 1);
+    const char *name = q_col_text(q, 2);
+    fsck_place at = {FSCK_NOWHERE};
+    if (kind->q == Q_orphan_session)
+        at.session = name;
+    if (kind->by == BY_NUMBER) {
+        fsck_fault(f, at, "%s (number %lld)", kind->what, (long long)k);
+        return;
+    }
+    at.branch = KEY_BRANCH(k);
+    at.position = KEY_POS(k);
+    at.entry = kind->q == Q_orphan_entry ? name : NULL;
+    fsck_fault(f, at, "%s", kind->what);
+}
+
+/* Rows that belong to nothing, and rows with values that no store holds. */
+static void rows_check(fsck *f)
+{
+    static const orphan_kind kinds[] = {
+        {Q_orphan_session, "a session belongs to no tree", BY_NUMBER},
+        {Q_orphan_branch, "a branch belongs to no tree", BY_NUMBER},
+        {Q_orphan_entry, "the entry belongs to no branch", BY_KEY},
+        {Q_orphan_body, "a body belongs to no entry", BY_KEY},
+        {Q_orphan_usage, "usage belongs to no entry", BY_KEY},
+        {Q_orphan_delta, "a state delta belongs to no entry", BY_KEY},
+        {Q_orphan_run, "a part of a record belongs to no session", BY_NUMBER},
+        {Q_orphan_move, "a move belongs to no session", BY_NUMBER},
+        {Q_orphan_tag, "a tag belongs to no session", BY_NUMBER},
+        {Q_orphan_member, "a member belongs to no tree", BY_NUMBER},
+        {Q_orphan_verdict, "a verdict belongs to no tree", BY_NUMBER},
+        {Q_orphan_share, "a share link belongs to no session", BY_NUMBER},
+        {Q_orphan_turn, "a turn belongs to no session", BY_NUMBER},
+        {Q_orphan_task, "a task belongs to no session", BY_NUMBER},
+        {Q_orphan_origin, "an origin belongs to no session", BY_NUMBER},
+        {Q_orphan_transfer, "a transfer belongs to no tree", BY_NUMBER},
+        {Q_orphan_indexed, "a text to be found by belongs to no entry", BY_KEY},
+        {Q_orphan_attached, "a reference to an attachment belongs to no entry", BY_KEY},
+        {Q_orphan_reference, "the attachment that the entry refers to is missing", BY_KEY},
+        {Q_orphan_feedback, "feedback belongs to no entry", BY_KEY},
+        {Q_odd_member, "the level of a member is none", BY_NUMBER},
+        {Q_odd_feedback, "feedback is neither up nor down", BY_KEY},
+        {Q_odd_share, "the secret of a share link is damaged", BY_NUMBER},
+        {Q_odd_token, "the secret of a token is damaged", BY_NUMBER},
+        {Q_odd_event, "an event is of no known kind", BY_NUMBER},
+        {Q_odd_once, "an answer kept by a key is damaged", BY_NUMBER},
+        {Q_odd_attachment, "the size of an attachment is negative", BY_NUMBER},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !f->stopped; i++) {
+        db_stmt *q = db_query(f->tx.d, kinds[i].q);
+        q_int(q, 1, FAULTS_MAX);
+        while (q_row(q))
+            orphan_fault(f, &kinds[i], q);
+        fsck_read_ok(f, (fsck_place){FSCK_NOWHERE}, "looking for rows that make no sense");
+    }
+}
+
+static void file_line(void *arg, const char *text)
+{
+    fsck_fault(arg, (fsck_place){FSCK_NOWHERE}, "the file is damaged: %s", text);
+}
+
+ramet_status ramet_fsck(ramet_call *c, ramet_progress progress, void *arg, ramet_fsck_out *out)
+{
+    *out = (ramet_fsck_out){0};
+    TRY(program_only(c));
+    fsck f = {.out = out, .progress = progress, .arg = arg};
+    if (!txn_read(&f.tx, c))
+        return c->err.status;
+    f.tx.a = arena_new();
+    f.entry = arena_new();
+    db_stmt *q = db_query(f.tx.d, Q_branch_count);
+    f.total = q_row(q) ? q_col_int(q, 1) : 0;
+    q_end(q);
+    fsck_read_ok(&f, (fsck_place){FSCK_NOWHERE}, "counting the entries");
+    if (fsck_tick(&f, 0)) {
+        db_check(f.tx.d, file_line, &f);
+        db_clear(f.tx.d);
+        trees_check(&f);
+        rows_check(&f);
+        fsck_attachments(&f);
+    }
+    out->faults = f.faults.items;
+    out->n = f.faults.n;
+    arena_free(f.entry);
+    arena_free(f.tx.a);
+    f.tx.a = c->a;
+    ramet_status st = f.stopped ? call_fail(c, RAMET_STOP, NULL, "fsck was stopped") : RAMET_OK;
+    return txn_done(&f.tx, st);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fsck.h: what the two files of fsck share. fsck.c checks how rows refer to each other,
+ * fsck_entry.c what lies in a branch.
+ *
+ * Every number here may be damaged, so nothing is followed that was not checked before, and
+ * nothing is walked: each row is compared with its neighbour only. A statement that fails is
+ * a fault like any other, and the check goes on.
+ */
+#ifndef CORE_UPKEEP_FSCK_H
+#define CORE_UPKEEP_FSCK_H
+
+#include "core/core.h"
+
+typedef struct fsck_session {
+    session_row s;
+    int64_t entries[2]; /* in its branches, by log */
+} fsck_session;
+
+typedef struct fsck_branch {
+    branch_row b;
+    fsck_session *of;            /* NULL: of no session */
+    const struct fsck_branch *p; /* parent */
+    bool sane;                   /* its numbers can be used */
+    bool linked;                 /* its lineage is right */
+    int64_t recorded;            /* the record covers its entries up to here */
+    bool last;                   /* the record goes on here */
+    bool named;                  /* it is, or was, a head of its session */
+} fsck_branch;
+
+typedef struct fsck {
+    txn tx;       /* its arena holds one tree */
+    arena *entry; /* a few entries */
+    ramet_fsck_out *out;
+    VEC(ramet_fault) faults;
+    ramet_progress progress;
+    void *arg;
+    int64_t total;
+    bool stopped;
+
+    bool (*wanted)(void *arg, int64_t branch); /* whose content is looked at; NULL: all */
+    void *wanted_arg;
+
+    int64_t tree;
+    fsck_session *sessions; /* by number */
+    size_t n_sessions;
+    fsck_branch *branches; /* by id */
+    size_t n_branches;
+} fsck;
+
+/* Where a fault shows; FSCK_NOWHERE and then what is known. */
+typedef struct fsck_place {
+    const char *session, *entry;
+    int64_t branch, position;
+} fsck_place;
+#define FSCK_NOWHERE .branch = -1, .position = -1
+
+void fsck_fault(fsck *f, fsck_place at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* False when the last statements failed: that is told, and forgotten. */
+bool fsck_read_ok(fsck *f, fsck_place at, const char *what);
+/* Counts entries looked at, and tells progress. False to stop. */
+bool fsck_tick(fsck *f, int64_t entries);
+
+/* Everything about f->tree; f->tx.a is to be reset before. */
+void fsck_tree(fsck *f);
+fsck_place fsck_in(const fsck_branch *b, int64_t position, const char *entry);
+/* Entries, usage and deltas of one branch. */
+void fsck_content(fsck *f, const fsck_branch *b);
+
+#endif

@@ -1,0 +1,678 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gc: removes for good what no session can reach.
+ *
+ *   G1  A session is dead when it was deleted, or expired, longer ago than the grace time. First
+ *       the dead are marked (purging = 1) and that is committed: no restore from here on.
+ *   G2  How much of a dead session's branch is still needed can then only fall: a new fork into
+ *       it must come along a living path, whose cut is already counted.
+ *   G3  Entries go in small writes, children before parents, the newest positions first, and each
+ *       write leaves the branch shorter but whole. Whatever stops gc, the store is sound and
+ *       the next gc goes on.
+ *   G4  A number must never come back. So the branch, session and tree that the next number is
+ *       taken from (db_highest()) stay, emptied, and go when they are no longer the highest.
+ *   G5  A session with forks in the tree, or with branches that others need, leaves a tombstone
+ *       (purging = 2): its place in the tree, nothing more.
+ */
+#include "core/attachment/attachment_upkeep.h"
+#include "core/columns.h"
+
+#include <stdlib.h>
+
+#define MARK_BATCH 500
+#define ENTRY_BATCH 1000             /* entries a write */
+#define STEP_BATCH 256               /* branches or sessions a write */
+#define TEXT_BATCH ((size_t)8 << 20) /* bytes of text kept for the search index a write */
+
+/* ------------------------------------------------------------- reachability */
+
+typedef struct gc_session {
+    int64_t no, parent, depth, deleted, expires;
+    int purging;
+    bool dead, left; /* left: it still has a branch */
+} gc_session;
+
+typedef struct gc_branch {
+    int64_t id, session, parent, base, len;
+    int64_t need; /* entries up to here are on a path that is needed */
+    bool work;    /* something of it can go */
+    gc_session *of;
+} gc_branch;
+
+typedef struct gc_tree {
+    int64_t tree;
+    gc_session *sessions; /* by number */
+    size_t n_sessions;
+    gc_branch *branches; /* by number */
+    size_t n_branches;
+    gc_branch **down; /* the same, largest base first: children before parents (B1) */
+} gc_tree;
+
+static int session_order(const void *a, const void *b)
+{
+    int64_t x = ((const gc_session *)a)->no, y = ((const gc_session *)b)->no;
+    return x < y ? -1 : x > y;
+}
+
+static int branch_order(const void *a, const void *b)
+{
+    int64_t x = ((const gc_branch *)a)->id, y = ((const gc_branch *)b)->id;
+    return x < y ? -1 : x > y;
+}
+
+static int down_order(const void *a, const void *b)
+{
+    const gc_branch *x = *(gc_branch *const *)a, *y = *(gc_branch *const *)b;
+    if (x->base != y->base)
+        return x->base > y->base ? -1 : 1;
+    return x->id > y->id ? -1 : x->id < y->id;
+}
+
+static gc_session *session_at(const gc_tree *t, int64_t no)
+{
+    gc_session key = {.no = no};
+    return t->n_sessions ? bsearch(&key, t->sessions, t->n_sessions, sizeof key, session_order)
+                         : NULL;
+}
+
+static gc_branch *branch_at(const gc_tree *t, int64_t id)
+{
+    gc_branch key = {.id = id};
+    return t->n_branches ? bsearch(&key, t->branches, t->n_branches, sizeof key, branch_order)
+                         : NULL;
+}
+
+static void sessions_load(txn *tx, arena *a, gc_tree *t)
+{
+    VEC(gc_session) v = {0};
+    db_stmt *q = db_query(tx->d, Q_session_states);
+    q_int(q, 1, t->tree);
+    while (q_row(q)) {
+        gc_session s = {.no = q_col_int(q, 0),
+                        .parent = q_col_int(q, 1),
+                        .depth = q_col_int(q, 2),
+                        .deleted = q_col_int(q, 3),
+                        .expires = q_col_int(q, 4),
+                        .purging = col_purging(q, 5)};
+        VEC_PUSH(a, &v, s);
+    }
+    t->sessions = v.items;
+    t->n_sessions = v.n;
+}
+
+static void branches_load(txn *tx, arena *a, gc_tree *t)
+{
+    VEC(gc_branch) v = {0};
+    db_stmt *q = db_query(tx->d, Q_branch_of_tree);
+    q_int(q, 1, t->tree);
+    while (q_row(q)) {
+        branch_row b;
+        branch_from(q, 0, &b);
+        gc_branch g = {.id = b.m.id,
+                       .session = b.m.session,
+                       .parent = b.m.parent,
+                       .base = b.m.base,
+                       .len = b.len,
+                       .of = session_at(t, b.m.session)};
+        VEC_PUSH(a, &v, g);
+    }
+    t->branches = v.items;
+    t->n_branches = v.n;
+    t->down = arena_array(a, v.n, sizeof *t->down);
+    for (size_t i = 0; i < v.n; i++)
+        t->down[i] = &v.items[i];
+    if (v.n)
+        qsort(t->down, v.n, sizeof *t->down, down_order);
+}
+
+/* Nothing is ever taken from a tree that does not add up. */
+static void tree_check(txn *tx, const gc_tree *t)
+{
+    for (size_t i = 0; i < t->n_branches; i++) {
+        const gc_branch *b = &t->branches[i], *p = b->parent ? branch_at(t, b->parent) : NULL;
+        if (!b->of || b->len < b->base || (b->parent == 0) != (b->base == 0) ||
+            (b->parent && (!p || p->base >= b->base || p->len < b->base))) {
+            db_fail(tx->d, RAMET_DAMAGED, "branch b%lld is damaged; run fsck", (long long)b->id);
+            return;
+        }
+    }
+}
+
+static void tree_load(txn *tx, arena *a, int64_t tree, gc_tree *t)
+{
+    *t = (gc_tree){.tree = tree};
+    sessions_load(tx, a, t);
+    branches_load(tx, a, t);
+    tree_check(tx, t);
+}
+
+/* How much of each branch the living need. */
+static void need_find(gc_tree *t)
+{
+    for (size_t i = 0; i < t->n_branches; i++)
+        t->branches[i].need = 0;
+    for (size_t i = 0; i < t->n_branches; i++) {
+        const gc_branch *b = t->down[i];
+        gc_branch *p = b->parent && (!b->of->dead || b->need) ? branch_at(t, b->parent) : NULL;
+        if (p && p->need < b->base)
+            p->need = b->base;
+    }
+}
+
+/* Entries from here on can go. */
+static int64_t branch_keep(const gc_branch *b)
+{
+    return b->need > b->base ? b->need : b->base;
+}
+
+static int64_t entries_free(const gc_tree *t)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < t->n_branches; i++)
+        if (t->branches[i].of->dead)
+            n += t->branches[i].len - branch_keep(&t->branches[i]);
+    return n;
+}
+
+int64_t gc_would_take(txn *tx, int64_t tree, const int64_t *sessions, size_t n)
+{
+    gc_tree t;
+    arena *a = arena_new();
+    tree_load(tx, a, tree, &t);
+    int64_t before = 0, after = 0;
+    if (db_status(tx->d) == RAMET_OK) {
+        for (size_t i = 0; i < t.n_sessions; i++) {
+            gc_session *s = &t.sessions[i];
+            s->dead = s->deleted || s->purging || (s->expires && s->expires <= tx->now);
+        }
+        for (size_t i = 0; i < n; i++)
+            if (session_at(&t, sessions[i]))
+                session_at(&t, sessions[i])->dead = false;
+        need_find(&t);
+        before = entries_free(&t);
+        for (size_t i = 0; i < n; i++)
+            if (session_at(&t, sessions[i]))
+                session_at(&t, sessions[i])->dead = true;
+        need_find(&t);
+        after = entries_free(&t);
+    }
+    arena_free(a);
+    return after - before;
+}
+
+/* ------------------------------------------------------------------- planning */
+
+typedef struct gc {
+    ramet_call *c;
+    int64_t cutoff;
+    ramet_progress progress;
+    void *arg;
+    int64_t taken; /* entries, for progress */
+    ramet_gc_out *out;
+    attached_refs refs; /* of a dry run: from entries that would go */
+    arena *a;           /* of the whole run */
+} gc;
+
+typedef struct gc_name {
+    int64_t tree, no;
+} gc_name;
+
+typedef VEC(gc_name) gc_names;
+
+static bool is_dead(int64_t deleted, int64_t expires, int64_t cutoff)
+{
+    return (deleted && deleted <= cutoff) || (expires && expires <= cutoff);
+}
+
+static int64_t number_of(txn *tx, sql_id what, int64_t a, int64_t b, int64_t c)
+{
+    db_stmt *q = db_query(tx->d, what);
+    q_int(q, 1, a);
+    q_int(q, 2, b);
+    q_int(q, 3, c);
+    int64_t v = q_row(q) ? q_col_int(q, 0) : 0;
+    q_end(q);
+    return v;
+}
+
+static void names_load(txn *tx, const gc *g, sql_id what, gc_names *v)
+{
+    bool dead = what == Q_session_dead;
+    int64_t after = 0;
+    size_t got = MARK_BATCH;
+    while (got == MARK_BATCH) {
+        db_stmt *q = db_query(tx->d, what);
+        q_int(q, 1, after);
+        q_int(q, 2, dead ? g->cutoff : MARK_BATCH);
+        q_int(q, 3, MARK_BATCH);
+        for (got = 0; q_row(q); got++) {
+            gc_name m = {q_col_int(q, 0), q_col_int(q, 1)};
+            VEC_PUSH(g->a, v, m);
+            after = m.no;
+        }
+    }
+}
+
+static int name_order(const void *a, const void *b)
+{
+    const gc_name *x = a, *y = b;
+    if (x->tree != y->tree)
+        return x->tree < y->tree ? -1 : 1;
+    return x->no < y->no ? -1 : x->no > y->no;
+}
+
+/* The dead, and the trees to go through: theirs, and those of tombstones that waited (G4). */
+static ramet_status dead_find(gc *g, gc_names *dead, gc_names *trees)
+{
+    txn tx;
+    gc_names all = {0};
+    if (!txn_read(&tx, g->c))
+        return g->c->err.status;
+    g->out->expired = number_of(&tx, Q_session_expired, tx.now, 0, 0);
+    names_load(&tx, g, Q_session_dead, dead);
+    for (size_t i = 0; i < dead->n; i++)
+        VEC_PUSH(g->a, &all, dead->items[i]);
+    names_load(&tx, g, Q_session_tomb_leaf, &all);
+    if (all.n)
+        qsort(all.items, all.n, sizeof *all.items, name_order);
+    for (size_t i = 0; i < all.n; i++)
+        if (!i || all.items[i].tree != all.items[i - 1].tree)
+            VEC_PUSH(g->a, trees, all.items[i]);
+    return txn_done(&tx, RAMET_OK);
+}
+
+/* What can go from a tree. A dry run counts those that would be marked. */
+static void tree_plan(txn *tx, const gc *g, arena *a, int64_t tree, gc_tree *t)
+{
+    int64_t highest = db_highest(tx->d, DB_BRANCH);
+    tree_load(tx, a, tree, t);
+    if (db_status(tx->d) != RAMET_OK)
+        return;
+    for (size_t i = 0; i < t->n_sessions; i++) {
+        gc_session *s = &t->sessions[i];
+        s->dead = s->purging || (g->out->dry_run && is_dead(s->deleted, s->expires, g->cutoff));
+    }
+    need_find(t);
+    for (size_t i = 0; i < t->n_branches; i++) {
+        gc_branch *b = &t->branches[i];
+        bool goes = b->of->dead && b->need <= b->base && b->id != highest;
+        bool loose = b->parent == 0 && b->len == 0;
+        b->of->left |= !goes;
+        b->work =
+            b->of->dead && (goes || branch_keep(b) < b->len || (b->need <= b->base && !loose));
+    }
+}
+
+static void tree_count(txn *tx, gc *g, const gc_tree *t)
+{
+    int64_t highest = db_highest(tx->d, DB_BRANCH);
+    ramet_gc_out *out = g->out;
+    for (size_t i = 0; i < t->n_sessions; i++)
+        out->sessions += t->sessions[i].dead && t->sessions[i].purging < 2;
+    for (size_t i = 0; i < t->n_branches; i++) {
+        const gc_branch *b = &t->branches[i];
+        int64_t keep = branch_keep(b), lo = KEY(b->id, keep), hi = KEY(b->id, b->len) - 1;
+        if (!b->work)
+            continue;
+        out->branches += b->need <= b->base && b->id != highest;
+        out->entries += b->len - keep;
+        if (keep == b->len)
+            continue;
+        out->bytes += number_of(tx, Q_entry_sizes, t->tree, lo, hi) +
+                      number_of(tx, Q_body_sizes, t->tree, lo, hi);
+        if (out->dry_run)
+            attached_note(tx, g->a, t->tree, lo, hi, &g->refs);
+    }
+}
+
+static ramet_status trees_count(gc *g, const gc_names *trees)
+{
+    txn tx;
+    if (!txn_read(&tx, g->c))
+        return g->c->err.status;
+    arena *a = arena_new();
+    for (size_t i = 0; i < trees->n && db_status(tx.d) == RAMET_OK; i++) {
+        gc_tree t;
+        arena_reset(a);
+        tree_plan(&tx, g, a, trees->items[i].tree, &t);
+        if (db_status(tx.d) == RAMET_OK)
+            tree_count(&tx, g, &t);
+    }
+    arena_free(a);
+    if (g->out->dry_run)
+        attachments_would_go(&tx, &g->refs, g->out);
+    return txn_done(&tx, RAMET_OK);
+}
+
+/* -------------------------------------------------------------------- marking */
+
+typedef struct mark_job {
+    const gc *g;
+    const gc_name *names;
+    size_t n;
+} mark_job;
+
+static void tree_write(txn *tx, sql_id what, int64_t tree, int64_t no)
+{
+    db_stmt *q = db_query(tx->d, what);
+    q_int(q, 1, tree);
+    q_int(q, 2, no);
+    q_run(q);
+}
+
+static ramet_status mark_run(txn *tx, void *arg)
+{
+    const mark_job *j = arg;
+    txn look = *tx;
+    look.a = arena_new();
+    for (size_t i = 0; i < j->n; i++) {
+        session_row s;
+        /* It may have been restored since it was found. */
+        if (session_by_no(&look, j->names[i].tree, j->names[i].no, &s) && !s.purging &&
+            is_dead(s.deleted, s.expires, j->g->cutoff)) {
+            tree_write(tx, Q_session_purging, s.tree, s.no);
+            access_changed(tx, s.tree);
+        }
+    }
+    arena_free(look.a);
+    return txn_status(tx);
+}
+
+static ramet_status dead_mark(gc *g, const gc_names *dead)
+{
+    for (size_t i = 0; i < dead->n; i += MARK_BATCH) {
+        size_t left = dead->n - i;
+        mark_job j = {g, dead->items + i, left < MARK_BATCH ? left : MARK_BATCH};
+        TRY(txn_write(g->c, mark_run, &j));
+    }
+    return RAMET_OK;
+}
+
+/* ------------------------------------------------------------ taking branches */
+
+typedef struct take_job {
+    const gc_tree *t;
+    size_t at, next; /* indexes into t->down: where a write begins, and where it got to */
+    arena *a;        /* of one write */
+    int64_t entries;
+    size_t bytes;
+    VEC(int64_t) keys; /* for search: what went, and the text it had */
+    VEC(const char *) texts;
+} take_job;
+
+static bool take_full(const take_job *j)
+{
+    return j->entries >= ENTRY_BATCH || j->bytes >= TEXT_BATCH;
+}
+
+/* Walks down from the end of a branch as far as one write goes, and keeps for search what it
+ * passes. Answers the new length. */
+static int64_t texts_collect(txn *tx, take_job *j, const branch_row *b, int64_t keep)
+{
+    int64_t len = b->len;
+    db_stmt *q = db_query(tx->d, Q_entry_range_desc);
+    q_int(q, 1, b->m.tree);
+    q_int(q, 2, KEY(b->m.id, keep));
+    q_int(q, 3, KEY(b->m.id, b->len) - 1);
+    while (!take_full(j)) {
+        if (!q_row(q)) {
+            len = keep;
+            break;
+        }
+        int64_t k = q_col_int(q, 0);
+        bool large = q_col_int(q, 13) & FLAG_LARGE;
+        len = KEY_POS(k);
+        j->entries++;
+        if (b->m.log != RAMET_LOG_MAIN)
+            continue;
+        const char *text = large ? body_text(tx, b->m.tree, k) : q_keep_text(q, 10, tx->a);
+        if (!text)
+            text = "";
+        VEC_PUSH(tx->a, &j->keys, k);
+        VEC_PUSH(tx->a, &j->texts, text);
+        j->bytes += strlen(text);
+    }
+    q_end(q);
+    return len;
+}
+
+/* Ends a branch at a length: its entries from there on go (G3). */
+static void branch_cut(txn *tx, const branch_row *b, int64_t len)
+{
+    static const sql_id tables[] = {Q_entry_del, Q_body_del, Q_usage_del, Q_delta_del};
+    uint8_t tip[HASH_LEN];
+    if (!path_hash(tx, b, len, tip))
+        return;
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        db_stmt *q = db_query(tx->d, tables[i]);
+        q_int(q, 1, b->m.tree);
+        q_int(q, 2, KEY(b->m.id, len));
+        q_int(q, 3, KEY(b->m.id, POS_MAX));
+        q_run(q);
+    }
+    attached_cut(tx, b->m.tree, KEY(b->m.id, len), KEY(b->m.id, POS_MAX));
+    db_stmt *q = db_query(tx->d, Q_branch_shrink);
+    q_int(q, 1, b->m.tree);
+    q_int(q, 2, b->m.id);
+    q_int(q, 3, len);
+    q_blob(q, 4, tip, HASH_LEN);
+    q_run(q);
+}
+
+/* G4: the highest branch stays, cut loose from its lineage, so that that can go. */
+static void branch_drop(txn *tx, const branch_row *b)
+{
+    static const uint8_t zeros[HASH_LEN];
+    bool highest = db_highest(tx->d, DB_BRANCH) == b->m.id;
+    db_stmt *q = db_query(tx->d, highest ? Q_branch_detach : Q_branch_del);
+    q_int(q, 1, b->m.tree);
+    q_int(q, 2, b->m.id);
+    q_blob(q, 3, zeros, HASH_LEN);
+    q_run(q);
+}
+
+/* False when the write is full before the branch is done. */
+static bool branch_take(txn *tx, take_job *j, const gc_branch *g)
+{
+    branch_row b;
+    int64_t keep = branch_keep(g);
+    /* Not there, or cut loose: another gc was here. */
+    if (!branch_load(tx, j->t->tree, g->id, &b) || b.m.base != g->base)
+        return true;
+    if (b.len > keep) {
+        int64_t len = texts_collect(tx, j, &b, keep);
+        if (db_status(tx->d) != RAMET_OK)
+            return false;
+        branch_cut(tx, &b, len);
+        if (len > keep)
+            return false;
+    }
+    if (g->need <= g->base)
+        branch_drop(tx, &b);
+    return true;
+}
+
+static ramet_status take_run(txn *tx, void *arg)
+{
+    take_job *j = arg;
+    txn own = *tx;
+    own.a = j->a;
+    arena_reset(j->a);
+    *j = (take_job){.t = j->t, .at = j->at, .next = j->at, .a = j->a};
+    for (size_t steps = 0; j->next < j->t->n_branches && !take_full(j) && steps < STEP_BATCH;) {
+        const gc_branch *g = j->t->down[j->next];
+        if (g->work && !branch_take(&own, j, g))
+            break;
+        steps += g->work;
+        j->next++;
+    }
+    return txn_status(tx);
+}
+
+static ramet_status told(gc *g)
+{
+    if (!g->progress || g->progress(g->arg, "gc", g->taken, g->out->entries))
+        return RAMET_OK;
+    return call_fail(g->c, RAMET_STOP, NULL, "gc was stopped; the next one goes on");
+}
+
+static ramet_status branches_take(gc *g, const gc_tree *t)
+{
+    take_job j = {.t = t, .a = arena_new()};
+    ramet_status st = RAMET_OK;
+    for (;;) {
+        while (j.at < t->n_branches && !t->down[j.at]->work)
+            j.at++;
+        if (st != RAMET_OK || j.at == t->n_branches)
+            break;
+        st = txn_write(g->c, take_run, &j);
+        if (st != RAMET_OK)
+            break;
+        if (j.keys.n)
+            search_forget(g->c->r, t->tree, j.keys.items, j.texts.items, j.keys.n);
+        g->taken += j.entries;
+        j.at = j.next;
+        st = told(g);
+    }
+    arena_free(j.a);
+    return st;
+}
+
+/* ------------------------------------------------------- burying the sessions */
+
+typedef struct bury_job {
+    int64_t tree;
+    gc_session *const *list;
+    size_t n;
+} bury_job;
+
+static ramet_status bury_run(txn *tx, void *arg)
+{
+    const bury_job *j = arg;
+    for (size_t i = 0; i < j->n; i++) {
+        const gc_session *s = j->list[i];
+        bool stays = s->left || number_of(tx, Q_session_has_children, j->tree, s->no, 0) ||
+                     db_highest(tx->d, DB_SESSION) == s->no;
+        tree_write(tx, Q_tag_clear, j->tree, s->no);
+        tree_write(tx, Q_move_del, j->tree, s->no);
+        tree_write(tx, Q_run_del, j->tree, s->no);
+        tree_write(tx, Q_share_clear, j->tree, s->no);
+        tree_write(tx, Q_turn_clear, j->tree, s->no);
+        tree_write(tx, Q_task_clear, j->tree, s->no);
+        tree_write(tx, Q_origin_clear, j->tree, s->no);
+        if (!stays)
+            tree_write(tx, Q_session_del, j->tree, s->no);
+        else if (s->purging == 1)
+            tree_write(tx, Q_session_tomb, j->tree, s->no);
+    }
+    tree_write(tx, Q_place_prune, j->tree, 0);
+    return txn_status(tx);
+}
+
+static int bury_order(const void *a, const void *b)
+{
+    const gc_session *x = *(gc_session *const *)a, *y = *(gc_session *const *)b;
+    return x->depth > y->depth ? -1 : x->depth < y->depth;
+}
+
+/* Forks before what they were forked from, so that a tombstone goes with its last fork (G5). */
+static ramet_status sessions_bury(gc *g, arena *a, const gc_tree *t)
+{
+    VEC(gc_session *) v = {0};
+    for (size_t i = 0; i < t->n_sessions; i++)
+        if (t->sessions[i].purging)
+            VEC_PUSH(a, &v, &t->sessions[i]);
+    if (v.n)
+        qsort(v.items, v.n, sizeof *v.items, bury_order);
+    for (size_t i = 0; i < v.n; i += STEP_BATCH) {
+        bury_job j = {t->tree, v.items + i, v.n - i < STEP_BATCH ? v.n - i : STEP_BATCH};
+        TRY(txn_write(g->c, bury_run, &j));
+    }
+    return RAMET_OK;
+}
+
+static ramet_status tree_take(gc *g, arena *a, int64_t tree)
+{
+    txn tx;
+    gc_tree t;
+    if (!txn_read(&tx, g->c))
+        return g->c->err.status;
+    tree_plan(&tx, g, a, tree, &t);
+    TRY(txn_done(&tx, RAMET_OK));
+    TRY(branches_take(g, &t));
+    return sessions_bury(g, a, &t);
+}
+
+static ramet_status trees_run(txn *tx, void *arg)
+{
+    const gc_names *v = arg;
+    int64_t highest = db_highest(tx->d, DB_TREE);
+    for (size_t i = 0; i < v->n; i++) {
+        int64_t tree = v->items[i].no;
+        if (number_of(tx, Q_session_any, tree, 0, 0))
+            continue;
+        tree_write(tx, Q_member_clear, tree, 0);
+        tree_write(tx, Q_verdict_del_tree, tree, 0);
+        tree_write(tx, Q_place_clear, tree, 0);
+        tree_write(tx, Q_transfer_clear, tree, 0);
+        if (tree != highest)
+            tree_write(tx, Q_tree_del, tree, 0);
+    }
+    return txn_status(tx);
+}
+
+/* Trees that have no session left. */
+static ramet_status trees_bury(gc *g)
+{
+    txn tx;
+    gc_names empty = {0};
+    if (!txn_read(&tx, g->c))
+        return g->c->err.status;
+    names_load(&tx, g, Q_tree_empty, &empty);
+    TRY(txn_done(&tx, RAMET_OK));
+    for (size_t i = 0; i < empty.n; i += STEP_BATCH) {
+        gc_names part = {.items = empty.items + i,
+                         .n = empty.n - i < STEP_BATCH ? empty.n - i : STEP_BATCH};
+        TRY(txn_write(g->c, trees_run, &part));
+    }
+    return RAMET_OK;
+}
+
+static ramet_status run(gc *g)
+{
+    gc_names dead = {0}, trees = {0};
+    TRY(dead_find(g, &dead, &trees));
+    if (!g->out->dry_run)
+        TRY(dead_mark(g, &dead));
+    TRY(trees_count(g, &trees));
+    if (g->out->dry_run)
+        return RAMET_OK;
+    ramet_status st = told(g);
+    arena *a = arena_new();
+    for (size_t i = 0; i < trees.n && st == RAMET_OK; i++) {
+        arena_reset(a);
+        st = tree_take(g, a, trees.items[i].tree);
+    }
+    arena_free(a);
+    if (st == RAMET_OK)
+        st = trees_bury(g);
+    if (st == RAMET_OK)
+        st = share_prune(g->c);
+    return st == RAMET_OK ? attachments_reap(g->c, g->progress, g->arg, g->out) : st;
+}
+
+ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress progress, void *arg,
+                      ramet_gc_out *out)
+{
+    *out = (ramet_gc_out){.dry_run = dry_run};
+    TRY(program_only(c));
+    gc g = {.c = c,
+            .cutoff = ramet_now(c->r) - c->r->grace_us,
+            .progress = progress,
+            .arg = arg,
+            .out = out,
+            .a = arena_new()};
+    ramet_status st = run(&g);
+    arena_free(g.a);
+    return st;
+}

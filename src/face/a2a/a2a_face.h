@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * a2a_face.h: what the files of the A2A face share. Nobody else includes it.
+ *
+ *   face/a2a/routes.c    routes; which agent is meant
+ *   face/a2a/card.c   cards
+ *   face/a2a/jsonrpc.c    the envelope: methods, versions, errors, results
+ *   face/a2a/send.c   messages: new turns, answers to questions, rewinds
+ *   face/a2a/task.c    tasks: get, list, cancel, subscribe
+ *   face/a2a/subscriber.c   a turn as it is told to a caller of this face
+ */
+#ifndef FACE_A2A_A2A_FACE_H
+#define FACE_A2A_A2A_FACE_H
+
+#include "base/jsonrpc.h"
+#include "base/util.h"
+#include "face/kit/a2a_question.h"
+#include "form/a2a/a2a.h"
+#include "face/kit/face.h"
+
+#define A2A_REWIND_URI "urn:ramet:ext:session-rewind:v1"
+#define A2A_REWIND_KEY "kagent_rewind_before_invocation_id"
+#define A2A_INITIATED_KEY "initiated_by"
+
+/* Of A2A. */
+enum {
+    RPC_TASK_NOT_FOUND = -32001,
+    RPC_NOT_CANCELABLE = -32002,
+    RPC_NO_PUSH = -32003,
+    RPC_UNSUPPORTED = -32004,
+    RPC_CONTENT_TYPE = -32005,
+    RPC_NO_EXTENDED_CARD = -32007,
+    RPC_VERSION = -32009
+};
+
+typedef struct rpc rpc;
+
+typedef struct rpc_method {
+    const char *name[2]; /* in 0.3 and in 1.0; NULL: it is not there */
+    bool stream;         /* answers with events */
+    void (*run)(rpc *r);
+} rpc_method;
+
+/* One call. */
+struct rpc {
+    request *q;
+    const char *agent; /* as it is configured */
+    bool kagent;       /* at the path of kagent */
+    a2a_version version;
+    const char *id; /* of the call, as JSON */
+    const rpc_method *method;
+    json_doc doc;
+    const json_node *params; /* NULL: none */
+    bool rewinds;            /* the extension is active */
+};
+
+/* ---- face/a2a/card.c */
+
+/* Answers with the card of an agent. */
+void a2a_card_answer(request *q, const char *agent, const char *about, bool kagent);
+/* Where the agent is reached. */
+const char *a2a_agent_url(request *q, const char *agent, bool kagent);
+
+/* ---- face/a2a/jsonrpc.c */
+
+void rpc_run(request *q, const char *agent, bool kagent);
+void rpc_fail(rpc *r, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* For the error of the call that has just failed. */
+void rpc_refuse(rpc *r);
+/* The answer of the host is in the request, in the words of the native API: an error becomes one of
+ * ours. True: it was none, and the answer is empty again. */
+bool rpc_hosted(rpc *r);
+/* The answer of a method that is no stream: what is written between the two is the result. */
+json_writer *rpc_result(rpc *r);
+void rpc_result_end(rpc *r);
+/* How messages look to this caller. */
+a2a_view rpc_view(const rpc *r, const char *session, const char *task);
+/* A whole number that may be missing; false: it is wrong, and the answer filled. */
+bool rpc_number(rpc *r, const json_node *of, const char *name, int64_t least, int64_t most,
+                int64_t *out);
+/* A text that must be there, not empty. NULL: the answer is filled. */
+const char *rpc_text(rpc *r, const json_node *of, const char *name);
+/* A text, or true or false, that may be missing (a text: NULL, also when it is empty); false: it is
+ * something else, and the answer filled. */
+bool rpc_word(rpc *r, const json_node *of, const char *name, const char **out);
+bool rpc_flag(rpc *r, const json_node *of, const char *name, bool *out);
+/* The most messages of a history: -1 all, by the rules of each version. */
+bool rpc_history(rpc *r, const json_node *of, int64_t *out);
+/* Whether a session is of the agent that was called. */
+bool rpc_agent_fits(const rpc *r, const ramet_session *s);
+/* A task of that agent, as it stands now. NULL: the answer is filled. */
+a2a_task *rpc_task(rpc *r, const char *id, ramet_session **session);
+
+/* ---- face/a2a/send.c, face/a2a/task.c */
+
+void rpc_send(rpc *r);
+void rpc_get(rpc *r);
+void rpc_list(rpc *r);
+void rpc_cancel(rpc *r);
+void rpc_subscribe(rpc *r);
+
+/* ---- face/a2a/subscriber.c */
+
+typedef struct hear_in {
+    int64_t history;
+    bool stream, immediate; /* immediate: the first answer is enough */
+    const char *answered;   /* id of a question that is not to be told again */
+} hear_in;
+/* How the turn is told: for face_req.hear. Freed by its release(). */
+const turn_listener *rpc_hear(const rpc *r, const char *session, const hear_in *in);
+/* Behind a call of the host: one who did not come to hear is told why. */
+void rpc_heard(rpc *r);
+/* Tells a turn that runs, from where it is. */
+void rpc_join(rpc *r, const char *session, const char *turn, const hear_in *in);
+/* One event of a stream, which is whole by itself. */
+typedef enum { RPC_EVENT_TASK, RPC_EVENT_STATUS, RPC_EVENT_ARTIFACT } rpc_event;
+/* Begins the JSON-RPC response of an event, up to its object; rpc_event_end() closes it. */
+void rpc_event_begin(json_writer *w, a2a_version version, const char *id, rpc_event kind);
+void rpc_event_end(json_writer *w, a2a_version version);
+/* A status of a task, with the members of its event. */
+void rpc_status_event(arena *a, json_writer *w, const a2a_view *view, const char *id,
+                      const a2a_task *t, bool final);
+/* A message of the agent with that text, as JSON of 0.3. */
+const char *rpc_message_json(arena *a, const char *text);
+/* The answer of a task as its artifact; NULL: it has none. */
+const char *rpc_artifacts_json(arena *a, const char *text);
+/* The text of the answer of a task. */
+const char *rpc_answer_text(arena *a, const a2a_task *t);
+
+#endif

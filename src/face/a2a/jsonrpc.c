@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * jsonrpc.c: JSON-RPC as A2A has it: one call, its version and method, results and errors.
+ *
+ * The method says which generation is spoken, and the header must agree: SendMessage without
+ * A2A-Version: 1.0 is not there, nor is message/send with it. What goes wrong is answered with
+ * HTTP 200 and an error object, as both SDKs do it; to a call of 0.3 that asked for a stream, as an
+ * event, because its client reads nothing else.
+ */
+#include "face/a2a/a2a_face.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ errors */
+
+/* The names of A2A's own errors; NULL: it is one of JSON-RPC. */
+static const char *error_reason(int code)
+{
+    switch (code) {
+    case RPC_TASK_NOT_FOUND:
+        return "TASK_NOT_FOUND";
+    case RPC_NOT_CANCELABLE:
+        return "TASK_NOT_CANCELABLE";
+    case RPC_NO_PUSH:
+        return "PUSH_NOTIFICATION_NOT_SUPPORTED";
+    case RPC_UNSUPPORTED:
+        return "UNSUPPORTED_OPERATION";
+    case RPC_CONTENT_TYPE:
+        return "CONTENT_TYPE_NOT_SUPPORTED";
+    case RPC_NO_EXTENDED_CARD:
+        return "EXTENDED_AGENT_CARD_NOT_CONFIGURED";
+    case RPC_VERSION:
+        return "VERSION_NOT_SUPPORTED";
+    default:
+        return NULL;
+    }
+}
+
+static void answer_begin(rpc *r, bool events)
+{
+    request *q = r->q;
+    buf_clear(&q->out);
+    jw_init(&q->w, &q->out, 0);
+    q->status = 200;
+    q->type = events ? "text/event-stream" : NULL;
+    if (events)
+        buf_puts(&q->out, "data: ");
+}
+
+static void error_write(rpc *r, int code, const char *message)
+{
+    json_writer *w = &r->q->w;
+    const char *reason = error_reason(code);
+    jw_object(w);
+    jw_kstr(w, "jsonrpc", "2.0");
+    jw_kraw(w, "id", r->id);
+    jw_key(w, "error");
+    jw_object(w);
+    jw_kint(w, "code", code);
+    jw_kstr(w, "message", message);
+    if (reason) {
+        jw_key(w, "data");
+        jw_array(w);
+        jw_object(w);
+        jw_kstr(w, "@type", "type.googleapis.com/google.rpc.ErrorInfo");
+        jw_kstr(w, "reason", reason);
+        jw_kstr(w, "domain", "a2a-protocol.org");
+        jw_key(w, "metadata");
+        jw_object(w);
+        jw_kstr(w, "requestId", r->q->id);
+        jw_end_object(w);
+        jw_end_object(w);
+        jw_end_array(w);
+    }
+    jw_end_object(w);
+    jw_end_object(w);
+}
+
+void rpc_fail(rpc *r, int code, const char *fmt, ...)
+{
+    char message[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(message, sizeof message, fmt, ap);
+    va_end(ap);
+    utf8_trim(message);
+    bool events = r->method && r->method->stream && r->version == A2A_03;
+    answer_begin(r, events);
+    error_write(r, code, message);
+    if (events)
+        buf_puts(&r->q->out, "\n\n");
+}
+
+void rpc_refuse(rpc *r)
+{
+    const ramet_error *e = ramet_call_error(r->q->c);
+    int http = ramet_status_http(e->status);
+    int code = e->status == RAMET_TURN_RUNNING_ALREADY ? RPC_UNSUPPORTED
+               : e->status == RAMET_TURN_NOT_FOUND     ? RPC_TASK_NOT_FOUND
+               : http < 500                            ? RPC_PARAMS
+                                                       : RPC_INTERNAL;
+    rpc_fail(r, code, "%s", e->message);
+}
+
+bool rpc_hosted(rpc *r)
+{
+    request *q = r->q;
+    json_doc d;
+    if (q->status >= 400) {
+        const char *text = arena_memdup(q->a, q->out.p, q->out.n);
+        bool read = json_parse(q->a, text, q->out.n, 0, &d, NULL);
+        const char *code = read ? json_text(q->a, &d, json_get(&d, &d.nodes[0], "code")) : NULL;
+        const char *why = read ? json_text(q->a, &d, json_get(&d, &d.nodes[0], "error")) : NULL;
+        bool busy = code && strcmp(code, "turn_running") == 0;
+        bool over = code && strcmp(code, "turn_over") == 0;
+        rpc_fail(r,
+                 over              ? RPC_NOT_CANCELABLE
+                 : busy            ? RPC_UNSUPPORTED
+                 : q->status < 500 ? RPC_PARAMS
+                                   : RPC_INTERNAL,
+                 "%s", why ? why : "it could not be done");
+        return false;
+    }
+    answer_begin(r, false);
+    return true;
+}
+
+/* ------------------------------------------------------------------ results */
+
+json_writer *rpc_result(rpc *r)
+{
+    answer_begin(r, false);
+    jw_object(&r->q->w);
+    jw_kstr(&r->q->w, "jsonrpc", "2.0");
+    jw_kraw(&r->q->w, "id", r->id);
+    jw_key(&r->q->w, "result");
+    return &r->q->w;
+}
+
+void rpc_result_end(rpc *r)
+{
+    jw_end_object(&r->q->w);
+}
+
+/* A strict reader of 1.0 refuses snake_case in keys, those of metadata too. */
+a2a_view rpc_view(const rpc *r, const char *session, const char *task)
+{
+    bool strict = r->version == A2A_10 && !r->kagent && !r->rewinds;
+    return (a2a_view){.version = r->version,
+                      .session = session,
+                      .task = task,
+                      .stamp = true,
+                      .stamp_key = strict ? A2A_REWIND_URI "/invocationId" : NULL};
+}
+
+/* ------------------------------------------------------------------ parameters */
+
+bool rpc_number(rpc *r, const json_node *of, const char *name, int64_t least, int64_t most,
+                int64_t *out)
+{
+    const json_node *v = json_get(&r->doc, of, name);
+    int64_t n;
+    if (!v || json_is(v, JSON_NULL))
+        return true;
+    if (!json_int(&r->doc, v, &n) || n < least || n > most) {
+        rpc_fail(r, RPC_PARAMS, "%s must be a whole number from %lld to %lld", name,
+                 (long long)least, (long long)most);
+        return false;
+    }
+    *out = n;
+    return true;
+}
+
+const char *rpc_text(rpc *r, const json_node *of, const char *name)
+{
+    const json_node *v = json_get(&r->doc, of, name);
+    const char *s = v && !v->has_nul ? json_text(r->q->a, &r->doc, v) : NULL;
+    if (s && *s)
+        return s;
+    rpc_fail(r, RPC_PARAMS, "%s must be a text that is not empty", name);
+    return NULL;
+}
+
+bool rpc_word(rpc *r, const json_node *of, const char *name, const char **out)
+{
+    const json_node *v = json_get(&r->doc, of, name);
+    *out = NULL;
+    if (!v || json_is(v, JSON_NULL))
+        return true;
+    if (!json_is(v, JSON_STRING) || v->has_nul) {
+        rpc_fail(r, RPC_PARAMS, "%s must be a text", name);
+        return false;
+    }
+    const char *s = json_text(r->q->a, &r->doc, v);
+    *out = *s ? s : NULL;
+    return true;
+}
+
+bool rpc_flag(rpc *r, const json_node *of, const char *name, bool *out)
+{
+    const json_node *v = json_get(&r->doc, of, name);
+    if (!v || json_is(v, JSON_NULL))
+        return true;
+    *out = json_is(v, JSON_TRUE);
+    if (*out || json_is(v, JSON_FALSE))
+        return true;
+    rpc_fail(r, RPC_PARAMS, "%s must be true or false", name);
+    return false;
+}
+
+bool rpc_history(rpc *r, const json_node *of, int64_t *out)
+{
+    *out = -1;
+    if (!rpc_number(r, of, "historyLength", 0, INT32_MAX, out))
+        return false;
+    if (!*out && r->version == A2A_03)
+        *out = -1;
+    return true;
+}
+
+/* An agent that asks in a user's name sees its own sessions, and those that agents began. */
+bool rpc_agent_fits(const rpc *r, const ramet_session *s)
+{
+    request *q = r->q;
+    if (q->who.as_agent && !a2a_session_is_of(q->a, s, q->who.agent)) {
+        const char *source = a2a_source(q->a, s);
+        if (!source || strcmp(source, "agent") != 0)
+            return false;
+    }
+    return !s->agent.name || a2a_session_is_of(q->a, s, r->agent);
+}
+
+a2a_task *rpc_task(rpc *r, const char *id, ramet_session **session)
+{
+    ramet_call *c = r->q->c;
+    a2a_task *t;
+    ramet_status st = a2a_task_get(c, NULL, id, &t);
+    if (st == RAMET_OK)
+        st = ramet_session_get(c, t->session, session);
+    if (st != RAMET_OK && ramet_status_http(st) >= 500) {
+        rpc_refuse(r);
+        return NULL;
+    }
+    if (st != RAMET_OK || !rpc_agent_fits(r, *session)) {
+        rpc_fail(r, RPC_TASK_NOT_FOUND, "there is no task '%.80s'", id);
+        return NULL;
+    }
+    a2a_task_live(r->q, *session, t);
+    return t;
+}
+
+/* ------------------------------------------------------------------ methods */
+
+static void rpc_push(rpc *r)
+{
+    rpc_fail(r, RPC_NO_PUSH, "this server pushes no notifications; subscribe to the task instead");
+}
+
+static void rpc_card(rpc *r)
+{
+    if (r->version == A2A_10)
+        rpc_fail(r, RPC_UNSUPPORTED, "there is no extended card");
+    else
+        rpc_fail(r, RPC_NO_EXTENDED_CARD, "there is no extended card");
+}
+
+static const rpc_method methods[] = {
+    {{"message/send", "SendMessage"}, false, rpc_send},
+    {{"message/stream", "SendStreamingMessage"}, true, rpc_send},
+    {{"tasks/get", "GetTask"}, false, rpc_get},
+    {{NULL, "ListTasks"}, false, rpc_list},
+    {{"tasks/cancel", "CancelTask"}, false, rpc_cancel},
+    {{"tasks/resubscribe", "SubscribeToTask"}, true, rpc_subscribe},
+    {{"tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig"}, false, rpc_push},
+    {{"tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig"}, false, rpc_push},
+    {{"tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs"}, false, rpc_push},
+    {{"tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig"}, false, rpc_push},
+    {{"agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"}, false, rpc_card}};
+
+static const rpc_method *method_find(const char *name, a2a_version version)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (methods[i].name[version] && strcmp(methods[i].name[version], name) == 0)
+            return &methods[i];
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ one call */
+
+static const char *header(request *q, const char *name)
+{
+    return q->header ? q->header(q, name) : NULL;
+}
+
+static bool version_read(rpc *r)
+{
+    request *q = r->q;
+    const char *text = header(q, "A2A-Version");
+    if (!text)
+        text = request_query(q, "A2A-Version");
+    if (a2a_version_of(text, &r->version))
+        return true;
+    if (r->kagent) { /* as its controller says it, before it looks at the call */
+        buf_clear(&q->out);
+        q->status = 400;
+        q->type = "text/plain; charset=utf-8";
+        buf_printf(&q->out, "Unsupported A2A version: %.*s\n", (int)utf8_prefix(text, 60), text);
+        return false;
+    }
+    r->version = A2A_10;
+    rpc_fail(r, RPC_VERSION, "version '%.20s' of A2A is not spoken here, but 0.3 and 1.0", text);
+    return false;
+}
+
+static bool listed(const char *list, const char *uri)
+{
+    size_t n = strlen(uri);
+    for (const char *p = list ? list : ""; *p;) {
+        p += strspn(p, ", \t");
+        size_t len = strcspn(p, ", \t");
+        if (len == n && memcmp(p, uri, n) == 0)
+            return true;
+        p += len;
+    }
+    return false;
+}
+
+/* The name of the header has changed between the versions; both are heard. */
+static void extensions_read(rpc *r)
+{
+    static const char *const names[] = {"A2A-Extensions", "X-A2A-Extensions"};
+    for (size_t i = 0; i < 2; i++)
+        if (listed(header(r->q, names[i]), A2A_REWIND_URI)) {
+            request_add_header(r->q, names[i], A2A_REWIND_URI);
+            r->rewinds = true;
+        }
+}
+
+/* The members of the envelope; false: the answer is filled. */
+static bool envelope_read(rpc *r, const char **method)
+{
+    const json_node *root = &r->doc.nodes[0], *id = json_get(&r->doc, root, "id");
+    const char *version = json_text(r->q->a, &r->doc, json_get(&r->doc, root, "jsonrpc"));
+    *method = json_text(r->q->a, &r->doc, json_get(&r->doc, root, "method"));
+    r->params = json_get(&r->doc, root, "params");
+    bool id_fine = json_is(id, JSON_STRING) || json_is(id, JSON_NUMBER);
+    if (id_fine)
+        r->id = json_raw(r->q->a, &r->doc, id);
+    if (!json_is(root, JSON_OBJECT) || !version || strcmp(version, "2.0") != 0) {
+        rpc_fail(r, RPC_INVALID, "the body must be one JSON-RPC 2.0 request");
+        return false;
+    }
+    if (!id_fine || !*method) {
+        rpc_fail(r, RPC_INVALID, "%s",
+                 id_fine ? "method must be a text" : "id must be a text or a number");
+        return false;
+    }
+    return true;
+}
+
+static bool params_read(rpc *r)
+{
+    if (json_is(r->params, JSON_NULL))
+        r->params = NULL;
+    if (!r->params || json_is(r->params, JSON_OBJECT))
+        return true;
+    rpc_fail(r, RPC_PARAMS, "params must be an object");
+    return false;
+}
+
+void rpc_run(request *q, const char *agent, bool kagent)
+{
+    rpc r = {.q = q, .agent = agent, .kagent = kagent, .id = "null"};
+    json_error e;
+    const char *method;
+    if (kagent && !version_read(&r))
+        return;
+    if (!json_parse(q->a, q->body.p, q->body.n, 0, &r.doc, &e)) {
+        rpc_fail(&r, RPC_PARSE, "the body is not JSON that can be taken: %s, at byte %zu",
+                 e.message, e.offset);
+        return;
+    }
+    if (!envelope_read(&r, &method) || (!kagent && !version_read(&r)))
+        return;
+    r.method = method_find(method, r.version);
+    if (!r.method) {
+        rpc_fail(&r, RPC_NO_METHOD, "version %s of A2A has no method '%.60s'",
+                 r.version == A2A_10 ? "1.0" : "0.3", method);
+        return;
+    }
+    extensions_read(&r);
+    if (params_read(&r) && face_call(q))
+        r.method->run(&r);
+    if (q->out.over)
+        rpc_fail(&r, RPC_INTERNAL, "the answer is too large; ask for a shorter history");
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * routes.c: where A2A is spoken: at /a2a/{agent}, and at the path of kagent's controller,
+ * /api/a2a/{namespace}/{name}. The two differ in the card, in who a caller is, and in the keys of
+ * metadata.
+ */
+#include "face/a2a/a2a_face.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ which agent */
+
+typedef struct found {
+    const char *name, *about;
+} found;
+
+/* The agent of that name; at the path of kagent by the id that namespace and name make. */
+static bool agent_find(request *q, const char *id, bool kagent, found *out)
+{
+    buf text;
+    json_writer w;
+    json_doc d;
+    buf_init(&text, (size_t)4 << 20);
+    jw_init(&w, &text, 0);
+    q->host->agents(q->host->arg, &w);
+    const char *copy = arena_memdup(q->a, text.p, text.n);
+    bool read = json_parse(q->a, copy, text.n, 0, &d, NULL);
+    buf_release(&text);
+    const json_node *root = read ? &d.nodes[0] : NULL;
+    for (const json_node *v = json_first(&d, root); v; v = json_next(&d, root, v)) {
+        const char *name = json_text(q->a, &d, json_get(&d, v, "name"));
+        if (!name || strcmp(kagent ? a2a_agent_id(q->a, name) : name, id) != 0)
+            continue;
+        *out = (found){name, json_text(q->a, &d, json_get(&d, v, "about"))};
+        return true;
+    }
+    return false;
+}
+
+static bool agent_of(request *q, bool kagent, found *out)
+{
+    const char *ns = kagent ? face_path(q, "namespace") : NULL;
+    const char *name = face_path(q, kagent ? "name" : "agent");
+    const char *id = kagent ? a2a_agent_id_of(q->a, ns, name) : name;
+    if (agent_find(q, id, kagent, out))
+        return true;
+    buf_clear(&q->out);
+    q->status = 404;
+    q->type = "text/plain; charset=utf-8";
+    buf_printf(&q->out, "Agent %s%s%s not found\n", kagent ? ns : "", kagent ? "/" : "", name);
+    return false;
+}
+
+/* ------------------------------------------------------------------ routes */
+
+/* The endpoint itself, and any path under it that ends as the address of a card. */
+static bool card_is_meant(const request *q, size_t own)
+{
+    if (q->n_segments == own || (q->n_segments == own + 1 && !*q->segments[own]))
+        return true;
+    const char *last = q->segments[q->n_segments - 1];
+    return q->n_segments >= own + 2 && strcmp(q->segments[q->n_segments - 2], ".well-known") == 0 &&
+           (strcmp(last, "agent-card.json") == 0 || strcmp(last, "agent.json") == 0);
+}
+
+static void card_get(request *q, bool kagent)
+{
+    found agent;
+    if (!agent_of(q, kagent, &agent))
+        return;
+    if (card_is_meant(q, kagent ? 4 : 2))
+        a2a_card_answer(q, agent.name, agent.about, kagent);
+    else
+        request_fail(q, 404, "not_found", NULL,
+                     "there is nothing at this path; the card is at .well-known/agent-card.json");
+}
+
+static void plain_card(request *q)
+{
+    card_get(q, false);
+}
+
+static void kagent_card(request *q)
+{
+    card_get(q, true);
+}
+
+static void call_post(request *q, bool kagent)
+{
+    found agent;
+    if (agent_of(q, kagent, &agent))
+        rpc_run(q, agent.name, kagent);
+}
+
+static void plain_call(request *q)
+{
+    call_post(q, false);
+}
+
+static void kagent_call(request *q)
+{
+    call_post(q, true);
+}
+
+#define CARD(where, id, handler)                                                                   \
+    {                                                                                              \
+        .method = "GET", .path = where, .name = id, .group = "A2A", .summary = "The agent's card", \
+        .about = "The endpoint itself and any path under it that ends in "                         \
+                 "`.well-known/agent-card.json` (or `agent.json`). See docs/a2a.md.",              \
+        .flags = ROUTE_OPEN | ROUTE_LOOSE, .success = 200, .run = handler                          \
+    }
+#define CALL(where, id, handler)                                                                   \
+    {                                                                                              \
+        .method = "POST", .path = where, .name = id, .group = "A2A",                               \
+        .summary = "A call of A2A, 0.3 or 1.0",                                                    \
+        .about = "One JSON-RPC 2.0 request. `A2A-Version: 1.0` and the methods of 1.0 "            \
+                 "(`SendMessage`), or no such header and those of 0.3 (`message/send`). Methods "  \
+                 "that stream answer with server-sent events. See docs/a2a.md.",                   \
+        .flags = ROUTE_LOOSE | ROUTE_STREAM, .success = 200, .run = handler                        \
+    }
+
+static const face_route plain_routes[] = {CARD("/a2a/{agent}", "a2aCard", plain_card),
+                                          CALL("/a2a/{agent}", "a2aCall", plain_call),
+                                          CARD("/a2a/{agent}/{*rest}", "a2aCardUnder", plain_card),
+                                          CALL("/a2a/{agent}/{*rest}", "a2aCallUnder", plain_call),
+                                          {0}};
+
+static const face_route kagent_routes[] = {
+    CARD("/api/a2a/{namespace}/{name}", "a2aKagentCard", kagent_card),
+    CALL("/api/a2a/{namespace}/{name}", "a2aKagentCall", kagent_call),
+    CARD("/api/a2a/{namespace}/{name}/{*rest}", "a2aKagentCardUnder", kagent_card),
+    CALL("/api/a2a/{namespace}/{name}/{*rest}", "a2aKagentCallUnder", kagent_call),
+    {0}};
+
+static const face_param params[] = {
+    {"agent", "an agent, by its name in the settings", "echo"},
+    {"namespace", "the namespace of an agent; `kagent` for one whose name has none", "kagent"},
+    {"name", "its name in that namespace; a dash may stand for an underscore", "echo"},
+    {"*rest", "any path", ".well-known/agent-card.json"},
+    {0}};
+
+const face face_a2a = {.name = "a2a",
+                       .title = "A2A",
+                       .prefix = "/a2a",
+                       .who = WHO_NATIVE,
+                       .about = "Agents over A2A, with cards of 1.0.",
+                       .routes = plain_routes,
+                       .params = params};
+
+const face face_a2a_kagent = {.name = "a2a-kagent",
+                              .title = "A2A at kagent's path",
+                              .prefix = "/api/a2a",
+                              .who = WHO_KAGENT,
+                              .about = "Agents over A2A, with cards for 0.3 and 1.0 at once.",
+                              .routes = kagent_routes,
+                              .params = params};

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * send.c: messages that come over A2A. A message begins a turn in its context, answers the
+ * question of a task, or rewinds the context; text beside the metadata of a rewind does both.
+ */
+#include "face/a2a/a2a_face.h"
+
+#include <string.h>
+#include <strings.h>
+
+typedef struct sending {
+    rpc *r;
+    a2a_message m;
+    ramet_session *session; /* NULL: it is to be made */
+    const char *rewind;     /* invocation to rewind before; NULL: none */
+    hear_in hear;
+} sending;
+
+/* ------------------------------------------------------------------ what is sent */
+
+/* The value of a metadata key of ours, as it stands, or behind or under the URI of the extension.
+ */
+static const json_node *rewind_get(rpc *r, const json_node *meta)
+{
+    static const char *const keys[] = {A2A_REWIND_KEY, A2A_REWIND_URI "/" A2A_REWIND_KEY,
+                                       A2A_REWIND_URI "/rewindBeforeInvocationId"};
+    const json_node *v = NULL, *under = json_get(&r->doc, meta, A2A_REWIND_URI);
+    for (size_t i = 0; !v && i < sizeof keys / sizeof *keys; i++)
+        v = json_get(&r->doc, meta, keys[i]);
+    if (!v)
+        v = json_is(under, JSON_OBJECT) ? json_get(&r->doc, under, A2A_REWIND_KEY) : under;
+    return json_is(v, JSON_NULL) ? NULL : v;
+}
+
+static bool rewind_read(sending *s)
+{
+    rpc *r = s->r;
+    const json_node *message = json_get(&r->doc, r->params, "message");
+    const json_node *v = rewind_get(r, json_get(&r->doc, message, "metadata"));
+    if (!v)
+        v = rewind_get(r, json_get(&r->doc, r->params, "metadata"));
+    if (!v)
+        return true;
+    s->rewind = v->has_nul ? NULL : json_text(r->q->a, &r->doc, v);
+    if (s->rewind && *s->rewind)
+        return true;
+    rpc_fail(r, RPC_PARAMS, "metadata." A2A_REWIND_KEY " must be the id of an invocation");
+    return false;
+}
+
+/* What comes out is text. */
+static bool modes_fit(rpc *r, const json_node *list)
+{
+    bool any = false;
+    if (list && !json_is(list, JSON_NULL) && !json_is(list, JSON_ARRAY)) {
+        rpc_fail(r, RPC_PARAMS, "configuration.acceptedOutputModes must be an array");
+        return false;
+    }
+    for (const json_node *v = json_first(&r->doc, list); v; v = json_next(&r->doc, list, v)) {
+        const char *mode = json_text(r->q->a, &r->doc, v);
+        any = true;
+        if (mode &&
+            (strcmp(mode, "text") == 0 || strcmp(mode, "*/*") == 0 || strcmp(mode, "text/*") == 0 ||
+             strcmp(mode, "text/plain") == 0 || strcmp(mode, "text/markdown") == 0))
+            return true;
+    }
+    if (any)
+        rpc_fail(r, RPC_CONTENT_TYPE, "answers are text/plain, which acceptedOutputModes lacks");
+    return !any;
+}
+
+static bool configuration_read(sending *s)
+{
+    rpc *r = s->r;
+    const json_doc *d = &r->doc;
+    const json_node *c = json_get(d, r->params, "configuration");
+    bool old = r->version == A2A_03;
+    bool blocking = true;
+    if (c && !json_is(c, JSON_NULL) && !json_is(c, JSON_OBJECT)) {
+        rpc_fail(r, RPC_PARAMS, "configuration must be an object");
+        return false;
+    }
+    const json_node *push =
+        json_get(d, c, old ? "pushNotificationConfig" : "taskPushNotificationConfig");
+    if (json_is(push, JSON_OBJECT)) {
+        rpc_fail(r, RPC_NO_PUSH, "this server pushes no notifications");
+        return false;
+    }
+    s->hear.stream = r->method->stream;
+    if (old ? !rpc_flag(r, c, "blocking", &blocking)
+            : !rpc_flag(r, c, "returnImmediately", &s->hear.immediate))
+        return false;
+    s->hear.immediate = s->hear.immediate || !blocking;
+    return rpc_history(r, c, &s->hear.history) &&
+           modes_fit(r, json_get(d, c, "acceptedOutputModes"));
+}
+
+/* Extensions may be activated by the message, too. */
+static void extensions_read(sending *s)
+{
+    const json_doc *d = &s->r->doc;
+    const json_node *list = json_get(d, json_get(d, s->r->params, "message"), "extensions");
+    for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v)) {
+        const char *uri = json_text(s->r->q->a, d, v);
+        s->r->rewinds = s->r->rewinds || (uri && strcmp(uri, A2A_REWIND_URI) == 0);
+    }
+}
+
+/* Where it shall go must not be misread as nowhere. */
+static bool places_fit(rpc *r, const json_node *message)
+{
+    static const char *const names[] = {"contextId", "taskId"};
+    for (size_t i = 0; i < 2; i++) {
+        const json_node *v = json_get(&r->doc, message, names[i]);
+        if (!v || json_is(v, JSON_NULL) || (json_is(v, JSON_STRING) && !v->has_nul))
+            continue;
+        rpc_fail(r, RPC_PARAMS, "message.%s must be a text", names[i]);
+        return false;
+    }
+    return true;
+}
+
+static bool message_read(sending *s)
+{
+    rpc *r = s->r;
+    const char *why = NULL;
+    const json_node *v = json_get(&r->doc, r->params, "message");
+    if (!json_is(v, JSON_OBJECT)) {
+        rpc_fail(r, RPC_PARAMS, "message must be an object");
+        return false;
+    }
+    if (!places_fit(r, v))
+        return false;
+    if (!a2a_message_read(r->q->a, &r->doc, v, &s->m, &why)) {
+        rpc_fail(r, RPC_PARAMS, "message: %s", why ? why : "it cannot be read");
+        return false;
+    }
+    if (s->m.role != RAMET_USER || v->has_nul) {
+        rpc_fail(r, RPC_PARAMS, "%s",
+                 v->has_nul ? "message holds U+0000" : "message.role must be that of the user");
+        return false;
+    }
+    extensions_read(s);
+    return configuration_read(s) && rewind_read(s);
+}
+
+/* ------------------------------------------------------------------ rewinds */
+
+static void answer_events(rpc *r)
+{
+    buf_clear(&r->q->out);
+    r->q->status = 200;
+    r->q->type = "text/event-stream";
+    request_add_header(r->q, "X-Accel-Buffering", "no");
+}
+
+static json_writer event_open(rpc *r)
+{
+    json_writer w;
+    buf_puts(&r->q->out, "data: ");
+    jw_init(&w, &r->q->out, 0);
+    return w;
+}
+
+static void task_event(sending *s, const a2a_view *view, const a2a_task *t, bool stream)
+{
+    rpc *r = s->r;
+    json_writer w;
+    if (stream) {
+        w = event_open(r);
+    } else {
+        buf_clear(&r->q->out);
+        r->q->status = 200;
+        r->q->type = NULL;
+        jw_init(&w, &r->q->out, 0);
+    }
+    rpc_event_begin(&w, r->version, r->id, RPC_EVENT_TASK);
+    a2a_task_write(r->q->a, &w, view, t, s->hear.history);
+    rpc_event_end(&w, r->version);
+    if (stream)
+        buf_puts(&r->q->out, "\n\n");
+}
+
+static void status_event(rpc *r, const a2a_view *view, const a2a_task *t)
+{
+    json_writer w = event_open(r);
+    rpc_status_event(r->q->a, &w, view, r->id, t, true);
+    buf_puts(&r->q->out, "\n\n");
+}
+
+/* A rewind that could not be done is a task that failed, and is kept nowhere. */
+static void rewind_failed(sending *s, const char *why)
+{
+    rpc *r = s->r;
+    char id[UUID_TEXT];
+    const char *context = s->m.context ? s->m.context : "";
+    a2a_task t = {.id = arena_strdup(r->q->a, uuid7(time_now_us(), id)),
+                  .session = context,
+                  .state = A2A_FAILED,
+                  .status_at = time_now_us(),
+                  .status_message = rpc_message_json(r->q->a, why)};
+    a2a_view view = rpc_view(r, context, t.id);
+    if (!r->method->stream) {
+        task_event(s, &view, &t, false);
+        return;
+    }
+    answer_events(r);
+    status_event(r, &view, &t);
+}
+
+static void rewind_done(sending *s, const a2a_task *t)
+{
+    rpc *r = s->r;
+    a2a_view view = rpc_view(r, t->session, t->id);
+    if (r->method->stream) {
+        view.room = A2A_EVENT_ROOM;
+        answer_events(r);
+    }
+    task_event(s, &view, t, r->method->stream);
+    if (r->method->stream)
+        status_event(r, &view, t);
+}
+
+/* Moves the head; false: answered. */
+static bool rewind_run(sending *s)
+{
+    request *q = s->r->q;
+    a2a_task *t;
+    if (!s->session) {
+        rewind_failed(s, s->m.context ? "there is no such session" : "contextId is missing");
+        return false;
+    }
+    ramet_status st = a2a_rewind(q->c, s->session->id, s->rewind, &t);
+    if (st != RAMET_OK) {
+        rewind_failed(s, ramet_call_error(q->c)->message);
+        return false;
+    }
+    face_count(q, "rewind", NULL);
+    if (q->host->turn_moved)
+        q->host->turn_moved(q->host->arg, s->session->id, false);
+    if (!s->m.blank)
+        return true;
+    rewind_done(s, t);
+    return false;
+}
+
+/* ------------------------------------------------------------------ answers to questions */
+
+/* kagent's page answers with a decision beside the text. */
+static const char *answer_text(sending *s, const a2a_question *question)
+{
+    arena *a = s->r->q->a;
+    const json_doc *d = &s->r->doc;
+    const json_node *parts = json_get(d, json_get(d, s->r->params, "message"), "parts");
+    const char *text = NULL, *decision = NULL;
+    for (const json_node *p = json_first(d, parts); p; p = json_next(d, parts, p)) {
+        const char *t = json_text(a, d, json_get(d, p, "text"));
+        const char *given = json_text(a, d, json_get(d, json_get(d, p, "data"), "decision_type"));
+        text = t && *t ? text ? arena_printf(a, "%s\n%s", text, t) : t : text;
+        decision = given ? given : decision;
+    }
+    return decision && (!text || strcmp(question->kind, "permission") == 0) ? decision : text;
+}
+
+/* Whether a word begins as one for yes (1) or for no (-1). */
+static int meaning(const char *word)
+{
+    static const struct {
+        const char *begin;
+        int means;
+    } words[] = {{"allow", 1},   {"approve", 1}, {"yes", 1},
+                 {"reject", -1}, {"deny", -1},   {"no", -1}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncasecmp(word, words[i].begin, strlen(words[i].begin)) == 0)
+            return words[i].means;
+    return 0;
+}
+
+/* The id of the option that an answer names by id or name, or else the first that means the same.
+ */
+static const char *option_of(sending *s, const a2a_question *question, const char *answer)
+{
+    arena *a = s->r->q->a;
+    json_doc d;
+    if (!question->options || strcmp(question->kind, "permission") != 0 ||
+        !json_parse(a, question->options, strlen(question->options), 0, &d, NULL))
+        return answer;
+    const json_node *root = &d.nodes[0];
+    const char *like = NULL;
+    for (const json_node *v = json_first(&d, root); v; v = json_next(&d, root, v)) {
+        const char *id = json_text(a, &d, json_get(&d, v, "id"));
+        const char *name = json_text(a, &d, json_get(&d, v, "name"));
+        if (id && (strcmp(id, answer) == 0 || (name && strcasecmp(name, answer) == 0)))
+            return id;
+        if (id && !like && meaning(answer) && meaning(id) == meaning(answer))
+            like = id;
+    }
+    return like ? like : answer;
+}
+
+static void question_answer(sending *s, const a2a_task *t)
+{
+    request *q = s->r->q;
+    a2a_question question;
+    if (!a2a_question_of(q, s->session, &question) || strcmp(question.turn, t->id) != 0) {
+        rpc_fail(s->r, RPC_UNSUPPORTED,
+                 "the task is at work and waits for nothing; cancel it, or "
+                 "send the message without taskId when it is over");
+        return;
+    }
+    const char *answer = answer_text(s, &question);
+    if (!answer) {
+        rpc_fail(s->r, RPC_PARAMS, "message.parts hold no text that answers");
+        return;
+    }
+    s->hear.answered = question.id;
+    q->hear = rpc_hear(s->r, t->session, &s->hear);
+    q->host->turn_answer(q->host->arg, q, t->session, t->id, question.id,
+                         option_of(s, &question, answer));
+    rpc_heard(s->r);
+}
+
+/* ------------------------------------------------------------------ new turns */
+
+/* The members of an object but one. */
+static void members_write(arena *a, json_writer *w, const json_doc *d, const json_node *of,
+                          const char *without)
+{
+    const json_node *v;
+    for (const json_node *k = json_first(d, of); k; k = json_next(d, of, v)) {
+        const char *name = json_text(a, d, k);
+        v = json_next(d, of, k);
+        if (strcmp(name, without) != 0)
+            jw_kraw(w, name, json_raw(a, d, v));
+    }
+}
+
+/* Who comes by a share link is named in the message, for the agent and for all who read it,
+ * whatever he says himself: as kagent's controller does. */
+static const char *body_signed(rpc *r)
+{
+    arena *a = r->q->a;
+    const json_doc *d = &r->doc;
+    const json_node *message = json_get(d, r->params, "message");
+    buf b;
+    json_writer w;
+    buf_init(&b, SIZE_MAX / 4);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    members_write(a, &w, d, message, "metadata");
+    jw_key(&w, "metadata");
+    jw_object(&w);
+    const json_node *metadata = json_get(d, message, "metadata");
+    if (json_is(metadata, JSON_OBJECT))
+        members_write(a, &w, d, metadata, A2A_INITIATED_KEY);
+    jw_kstr(&w, A2A_INITIATED_KEY, r->q->who.user);
+    jw_end_object(&w);
+    jw_end_object(&w);
+    return buf_keep(&b, a);
+}
+
+static void turn_begin(sending *s)
+{
+    request *q = s->r->q;
+    if (s->r->kagent && q->who.share)
+        s->m.body = body_signed(s->r);
+    ramet_entry_in entry = a2a_entry_in(&s->m, NULL);
+    ramet_agent agent = {.name = s->r->agent};
+    turn_request in = {
+        .session = s->session->id, .agent = &agent, .turn = {.entries = &entry, .n = 1}};
+    q->hear = rpc_hear(s->r, s->session->id, &s->hear);
+    q->host->turn_run(q->host->arg, q, &in, 1, false);
+    rpc_heard(s->r);
+}
+
+/* A context that nobody has used yet becomes a session by its id. */
+static bool session_make(sending *s)
+{
+    request *q = s->r->q;
+    const char *source = q->header ? q->header(q, "x-kagent-source") : NULL;
+    bool by_agent = q->who.as_agent || (source && strcmp(source, "agent") == 0);
+    ramet_session_in in = {.id = s->m.context,
+                           .agent = {.name = s->r->agent},
+                           .metadata = by_agent ? a2a_source_set(q->a, NULL, "agent") : NULL,
+                           .anew = true};
+    ramet_status st = ramet_session_create(q->c, &in, &s->session);
+    if (st == RAMET_SESSION_EXISTS &&
+        ramet_session_get(q->c, s->m.context, &s->session) == RAMET_OK &&
+        rpc_agent_fits(s->r, s->session))
+        return true; /* another message of this context came at the same time */
+    if (st != RAMET_OK)
+        rpc_fail(s->r, ramet_status_http(st) < 500 ? RPC_PARAMS : RPC_INTERNAL,
+                 "the context cannot be used: %s", ramet_status_text(st));
+    return st == RAMET_OK;
+}
+
+/* ------------------------------------------------------------------ where it goes */
+
+/* The session that the context names, if there is one. False: the answer is filled. */
+static bool context_find(sending *s)
+{
+    rpc *r = s->r;
+    if (!s->m.context)
+        return true;
+    ramet_status st = ramet_session_get(r->q->c, s->m.context, &s->session);
+    if (st == RAMET_OK && rpc_agent_fits(r, s->session))
+        return true;
+    if (st != RAMET_OK && ramet_status_http(st) == 404)
+        return true;
+    if (st != RAMET_OK)
+        rpc_refuse(r);
+    else
+        rpc_fail(r, RPC_PARAMS, "the context '%.80s' is one of another agent", s->m.context);
+    return false;
+}
+
+/* A message of a task that there is. */
+static void task_continue(sending *s)
+{
+    rpc *r = s->r;
+    a2a_task *t = rpc_task(r, s->m.task, &s->session);
+    if (!t)
+        return;
+    if (s->m.context && strcmp(s->m.context, t->session) != 0) {
+        rpc_fail(r, RPC_PARAMS, "the task is not one of the context '%.80s'", s->m.context);
+        return;
+    }
+    s->m.context = t->session;
+    if (s->rewind) {
+        if (rewind_run(s))
+            turn_begin(s);
+    } else if (!t->running) {
+        rpc_fail(r, r->version == A2A_10 ? RPC_UNSUPPORTED : RPC_PARAMS,
+                 "the task is over; a message without taskId begins a new one in its context");
+    } else {
+        question_answer(s, t);
+    }
+}
+
+void rpc_send(rpc *r)
+{
+    sending s = {.r = r, .hear.history = -1};
+    if (!message_read(&s))
+        return;
+    if (s.m.task) {
+        task_continue(&s);
+        return;
+    }
+    if (!context_find(&s) || (s.rewind && !rewind_run(&s)))
+        return;
+    if (s.m.blank)
+        rpc_fail(r, RPC_PARAMS, "message.parts hold nothing");
+    else if (s.session || session_make(&s))
+        turn_begin(&s);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * task.c: tasks over A2A: get, list, cancel, subscribe.
+ */
+#include "face/a2a/a2a_face.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a list: sessions that are looked through in any case, at most, and found at once. */
+enum { LIST_SESSIONS = 500, LIST_MOST = 10000, LIST_CHUNK = 250 };
+enum { PAGE_DEFAULT = 50, PAGE_MOST = 100 };
+/* How far the clocks of two servers may be apart. */
+enum { SKEW_US = 2000000 };
+
+/* The answer of a turn that was run here is kept as messages: its artifact is made of them. */
+static void task_complete(arena *a, a2a_task *t)
+{
+    if (!t->artifacts && !t->inherited && !t->running)
+        t->artifacts = rpc_artifacts_json(a, rpc_answer_text(a, t));
+}
+
+static void task_answer(rpc *r, a2a_task *t, int64_t history)
+{
+    a2a_view view = rpc_view(r, t->session, t->id);
+    task_complete(r->q->a, t);
+    json_writer *w = rpc_result(r);
+    a2a_task_write(r->q->a, w, &view, t, history);
+    rpc_result_end(r);
+}
+
+void rpc_get(rpc *r)
+{
+    ramet_session *s;
+    int64_t history;
+    const char *id = rpc_text(r, r->params, "id");
+    if (!id || !rpc_history(r, r->params, &history))
+        return;
+    a2a_task *t = rpc_task(r, id, &s);
+    if (t)
+        task_answer(r, t, history);
+}
+
+void rpc_cancel(rpc *r)
+{
+    ramet_session *s;
+    request *q = r->q;
+    const char *id = rpc_text(r, r->params, "id");
+    a2a_task *t = id ? rpc_task(r, id, &s) : NULL;
+    if (!t)
+        return;
+    if (!t->running) {
+        rpc_fail(r, RPC_NOT_CANCELABLE, "the task is not running: it is %s",
+                 a2a_state_name(t->state, A2A_03));
+        return;
+    }
+    q->host->turn_cancel(q->host->arg, q, t->session, id);
+    if (!rpc_hosted(r))
+        return;
+    t = rpc_task(r, id, &s);
+    if (t)
+        task_answer(r, t, -1);
+}
+
+void rpc_subscribe(rpc *r)
+{
+    ramet_session *s;
+    const char *id = rpc_text(r, r->params, "id");
+    a2a_task *t = id ? rpc_task(r, id, &s) : NULL;
+    if (!t)
+        return;
+    if (!t->running) {
+        rpc_fail(r, r->version == A2A_10 ? RPC_UNSUPPORTED : RPC_PARAMS,
+                 "the task is not running: it is %s", a2a_state_name(t->state, A2A_03));
+        return;
+    }
+    rpc_join(r, t->session, id, &(hear_in){.stream = true, .history = -1});
+}
+
+/* ------------------------------------------------------------------ lists
+ *
+ * Tasks have no rows that could be sorted. A list goes through the sessions by when something
+ * happened in them last, and gathers their tasks, until none of those that are left can have one as
+ * new as the page needs. The token of a page names the last task shown, so pages neither repeat nor
+ * skip one, and sessions in which nothing is older are not looked at again. */
+
+/* What a list is sorted by; the rest of a task is read when it is shown. */
+typedef struct listed {
+    const char *id, *session;
+    int64_t at;
+} listed;
+
+typedef struct listing {
+    rpc *r;
+    int64_t page, history, after;
+    int state; /* -1: any */
+    bool artifacts;
+    const char *context; /* NULL: any */
+    listed last;         /* the last one shown; id NULL: none */
+    int64_t earlier;     /* tasks on the pages before */
+    size_t looked;       /* sessions */
+    VEC(listed) all;
+} listing;
+
+static int newest_first(const void *a, const void *b)
+{
+    const listed *x = a, *y = b;
+    return x->at != y->at ? x->at < y->at ? 1 : -1 : strcmp(y->id, x->id);
+}
+
+static bool list_fits(const listing *l, const a2a_task *t)
+{
+    listed one = {.id = t->id, .at = t->status_at};
+    return (l->state < 0 || (int)t->state == l->state) && t->status_at > l->after &&
+           (!l->last.id || newest_first(&l->last, &one) < 0);
+}
+
+static bool session_failed(listing *l, ramet_status st)
+{
+    if (st == RAMET_OK || ramet_status_http(st) == 404)
+        return false;
+    rpc_fail(l->r, RPC_INTERNAL, "the tasks of a session cannot be read: %s",
+             ramet_status_text(st));
+    return true;
+}
+
+/* The histories of many sessions would not fit into one call: each is read in its own. False: the
+ * answer is filled. */
+static bool session_add(listing *l, const char *id)
+{
+    request *q = l->r->q;
+    ramet_session *s;
+    a2a_task *tasks;
+    size_t n = 0;
+    ramet_call *own = q->who.share ? NULL : ramet_call_new(q->host->store, q->who.user, NULL);
+    ramet_call *c = own ? own : q->c;
+    ramet_status st = ramet_session_get(c, id, &s);
+    if (st == RAMET_OK && rpc_agent_fits(l->r, s))
+        st = a2a_tasks(c, id, &tasks, &n);
+    for (size_t i = 0; st == RAMET_OK && i < n; i++) {
+        a2a_task_live(q, s, &tasks[i]);
+        if (!list_fits(l, &tasks[i]))
+            continue;
+        listed one = {arena_strdup(q->a, tasks[i].id), arena_strdup(q->a, id), tasks[i].status_at};
+        VEC_PUSH(q->a, &l->all, one);
+    }
+    ramet_call_free(own);
+    l->looked++;
+    return !session_failed(l, st);
+}
+
+/* Whether the page is full of tasks that are newer than `last`. */
+static bool page_full(const listing *l, int64_t last)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < l->all.n; i++)
+        n += l->all.items[i].at > last;
+    return n > l->page;
+}
+
+/* Past so many sessions nothing is looked at just to be counted, and in the end not for the order
+ * either: then so much has happened at the same time that a page cannot wait for it. */
+static bool list_over(const listing *l, int64_t last)
+{
+    return l->looked >= LIST_SESSIONS && (l->looked >= LIST_MOST || page_full(l, last));
+}
+
+static bool agent_may_fit(const listing *l, const char *agent)
+{
+    const ramet_session s = {.agent.name = agent};
+    return !agent || a2a_session_is_of(l->r->q->a, &s, l->r->agent);
+}
+
+/* False: the answer is filled. */
+static bool list_gather(listing *l)
+{
+    ramet_active_list some;
+    ramet_active_in in = {.limit = LIST_CHUNK, .until = l->last.id ? l->last.at + SKEW_US : 0};
+    if (l->context)
+        return session_add(l, l->context);
+    do {
+        if (ramet_active_find(l->r->q->c, &in, &some) != RAMET_OK) {
+            rpc_refuse(l->r);
+            return false;
+        }
+        for (size_t i = 0; i < some.n; i++) {
+            const ramet_active *s = &some.items[i];
+            if (s->last <= l->after || list_over(l, s->last))
+                return true;
+            if (agent_may_fit(l, s->agent) && !session_add(l, s->session))
+                return false;
+        }
+        in.last = some.last;
+        in.number = some.number;
+    } while (some.more);
+    return true;
+}
+
+/* ---- pages: "p EARLIER AT ID" */
+
+static const char *token_make(arena *a, int64_t earlier, const listed *last)
+{
+    return arena_printf(a, "p%lld.%lld.%s", (long long)earlier, (long long)last->at, last->id);
+}
+
+static bool token_read(listing *l, const char *token)
+{
+    long long earlier, at;
+    int n = 0;
+    if (sscanf(token, "p%18lld.%18lld.%n", &earlier, &at, &n) != 2 || !n || earlier < 0 ||
+        !token[n])
+        return false;
+    l->earlier = earlier;
+    l->last = (listed){.id = arena_strdup(l->r->q->a, token + n), .at = at};
+    return true;
+}
+
+static bool list_filters(listing *l)
+{
+    rpc *r = l->r;
+    const char *status, *after, *token;
+    if (!rpc_number(r, r->params, "pageSize", 1, PAGE_MOST, &l->page) ||
+        !rpc_history(r, r->params, &l->history) ||
+        !rpc_flag(r, r->params, "includeArtifacts", &l->artifacts) ||
+        !rpc_word(r, r->params, "contextId", &l->context) ||
+        !rpc_word(r, r->params, "status", &status) ||
+        !rpc_word(r, r->params, "statusTimestampAfter", &after) ||
+        !rpc_word(r, r->params, "pageToken", &token))
+        return false;
+    l->state = status ? a2a_state_parse(status) : -1;
+    if (status && strcmp(status, "TASK_STATE_UNSPECIFIED") != 0 && l->state < 0) {
+        rpc_fail(r, RPC_PARAMS, "status '%.60s' is no state of a task", status);
+        return false;
+    }
+    if (after && !time_parse(after, &l->after)) {
+        rpc_fail(r, RPC_PARAMS, "statusTimestampAfter must be a time");
+        return false;
+    }
+    if (token && !token_read(l, token)) {
+        rpc_fail(r, RPC_PARAMS, "pageToken was not made by this list");
+        return false;
+    }
+    return true;
+}
+
+/* One that is gone meanwhile is left out. */
+static void listed_write(const listing *l, json_writer *w, const listed *one)
+{
+    request *q = l->r->q;
+    a2a_view view = rpc_view(l->r, one->session, one->id);
+    ramet_session *s;
+    a2a_task *t;
+    if (a2a_task_get(q->c, one->session, one->id, &t) != RAMET_OK ||
+        ramet_session_get(q->c, one->session, &s) != RAMET_OK)
+        return;
+    a2a_task_live(q, s, t);
+    task_complete(q->a, t);
+    if (!l->artifacts)
+        t->artifacts = NULL;
+    a2a_task_write(q->a, w, &view, t, l->history);
+}
+
+void rpc_list(rpc *r)
+{
+    listing l = {.r = r, .page = PAGE_DEFAULT, .history = -1, .after = INT64_MIN, .state = -1};
+    if (!list_filters(&l) || !list_gather(&l))
+        return;
+    if (l.all.n)
+        qsort(l.all.items, l.all.n, sizeof *l.all.items, newest_first);
+    size_t to = l.all.n > (size_t)l.page ? (size_t)l.page : l.all.n;
+    const char *next =
+        to < l.all.n ? token_make(r->q->a, l.earlier + (int64_t)to, &l.all.items[to - 1]) : "";
+    json_writer *w = rpc_result(r);
+    jw_object(w);
+    jw_key(w, "tasks");
+    jw_array(w);
+    for (size_t i = 0; i < to; i++)
+        listed_write(&l, w, &l.all.items[i]);
+    jw_end_array(w);
+    jw_kstr(w, "nextPageToken", next);
+    jw_kint(w, "pageSize", l.page);
+    jw_kint(w, "totalSize", l.earlier + (int64_t)l.all.n);
+    jw_end_object(w);
+    rpc_result_end(r);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * agentpod.h: what the files of the AgentPod face share: agentpod_api.c (the table), agentpod.c
+ * (who asks, shapes, errors), face/agentpod/fork.c, face/agentpod/branch.c, face/agentpod/live.c.
+ *
+ * Errors are {"error": "text", "details"?: "text"}. Every route of a session first looks whether
+ * the session is in the sandbox of its path and the caller may see both.
+ */
+#ifndef FACE_AGENTPOD_AGENTPOD_H
+#define FACE_AGENTPOD_AGENTPOD_H
+
+#include "face/kit/face.h"
+#include "form/native.h"
+
+extern const form_schema agentpod_schemas[];
+
+/* The call of who asks, for the sandbox of the path and the session in it. NULL: the answer is
+ * filled. */
+ramet_call *agentpod_call(request *q);
+/* The session of the path. */
+const char *agentpod_session(request *q);
+
+void agentpod_fail(request *q, const char *code, const char *field, const char *message);
+
+/* ---- shapes */
+void agentpod_fork_write(arena *a, json_writer *w, const ramet_session *s);
+/* All versions that a session has. */
+typedef struct agentpod_branches {
+    const char *session;
+    ramet_pick *items;
+    size_t n;
+    int now;
+} agentpod_branches;
+ramet_status agentpod_branches_read(ramet_call *c, const char *session, agentpod_branches *out);
+/* The members `branches`, `currentBranch`, `currentBranchId`. */
+void agentpod_branches_write(arena *a, json_writer *w, const agentpod_branches *b);
+/* The entry on the present path that a message id means: its own, or of a message with versions the
+ * one that is current. */
+const char *agentpod_entry(const agentpod_branches *b, const char *message);
+
+/* ---- handlers */
+typedef void agentpod_handler(request *q);
+agentpod_handler agentpod_forks_list, agentpod_statistics, agentpod_fork, agentpod_ancestry,
+    agentpod_children, agentpod_fork_info, agentpod_tag_post, agentpod_tag_delete,
+    agentpod_tags_put, agentpod_tree_delete;
+agentpod_handler agentpod_branches_list, agentpod_branch_switch, agentpod_messages_sync,
+    agentpod_compare;
+agentpod_handler agentpod_events;
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fork.c: forks of a sandbox: making, listing, counting, tagging and deleting them.
+ */
+#include "face/agentpod/agentpod.h"
+
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOP_TAGS = 10 };
+
+/* ------------------------------------------------------------------ lists */
+
+typedef struct session_list {
+    ramet_session *items;
+    size_t n;
+} session_list;
+
+static void show_forks(request *q, const void *answer)
+{
+    const session_list *list = answer;
+    jw_object(&q->w);
+    jw_key(&q->w, "forks");
+    jw_array(&q->w);
+    for (size_t i = 0; i < list->n; i++)
+        if (list->items[i].is_fork)
+            agentpod_fork_write(q->a, &q->w, &list->items[i]);
+    jw_end_array(&q->w);
+    jw_key(&q->w, "rootSessions");
+    jw_array(&q->w);
+    for (size_t i = 0; i < list->n; i++)
+        if (!list->items[i].is_fork)
+            jw_str(&q->w, list->items[i].id);
+    jw_end_array(&q->w);
+    jw_end_object(&q->w);
+}
+
+void agentpod_forks_list(request *q)
+{
+    ramet_call *c = face_call(q);
+    session_list list = {0};
+    if (!c)
+        return;
+    face_render(q, show_forks, &list);
+    face_answer(q, ramet_sandbox_sessions(c, face_path(q, "sandboxId"), &list.items, &list.n));
+}
+
+static void show_statistics(request *q, const void *answer)
+{
+    const ramet_sandbox_counts *n = answer;
+    json_writer *w = &q->w;
+    jw_object(w);
+    jw_kint(w, "totalSessions", n->sessions);
+    jw_kint(w, "rootSessions", n->roots);
+    jw_kint(w, "forkedSessions", n->forks);
+    jw_kint(w, "maxDepth", n->max_depth);
+    jw_key(w, "byType");
+    jw_object(w);
+    jw_kint(w, "explicit", n->by_type[RAMET_EXPLICIT]);
+    jw_kint(w, "autoEdit", n->by_type[RAMET_AUTO_EDIT]);
+    jw_kint(w, "autoRegenerate", n->by_type[RAMET_AUTO_REGENERATE]);
+    jw_end_object(w);
+    jw_key(w, "topTags");
+    jw_array(w);
+    for (size_t i = 0; i < n->n_tags && i < TOP_TAGS; i++) {
+        jw_object(w);
+        jw_kstr(w, "tag", n->tags[i].tag);
+        jw_kint(w, "count", n->tags[i].sessions);
+        jw_end_object(w);
+    }
+    jw_end_array(w);
+    jw_end_object(w);
+}
+
+void agentpod_statistics(request *q)
+{
+    ramet_call *c = face_call(q);
+    ramet_sandbox_counts out = {0};
+    if (!c)
+        return;
+    face_render(q, show_statistics, &out);
+    face_answer(q, ramet_sandbox_count(c, face_path(q, "sandboxId"), &out));
+}
+
+/* ------------------------------------------------------------------ fork */
+
+static void show_fork(request *q, const void *answer)
+{
+    agentpod_fork_write(q->a, &q->w, *(ramet_session *const *)answer);
+}
+
+/* A member of agentConfig that must be a text when it is there. */
+static bool config_text(request *q, const json_node *config, const char *name, const char **out)
+{
+    const json_node *v = json_get(&q->json, config, name);
+    if (!v || json_is(v, JSON_NULL))
+        return true;
+    *out = json_text(q->a, &q->json, v);
+    if (*out && **out)
+        return true;
+    request_fail(q, 400, "invalid_request", "agentConfig", "agentConfig.%s is a text", name);
+    return false;
+}
+
+/* Who answers in the fork: the parent's agent, with what is named here in its place. */
+static bool config_read(request *q, ramet_fork_in *in, ramet_agent *agent)
+{
+    const json_node *config = face_member(q, "agentConfig");
+    ramet_session *parent;
+    if (!config)
+        return true;
+    if (ramet_session_get(q->c, agentpod_session(q), &parent) != RAMET_OK) {
+        request_error(q, ramet_call_error(q->c));
+        return false;
+    }
+    *agent = parent->agent;
+    if (!config_text(q, config, "provider", &agent->provider) ||
+        !config_text(q, config, "model", &agent->model) ||
+        !config_text(q, config, "agent", &agent->name))
+        return false;
+    if (!agent->name && q->host->agent_default)
+        agent->name = q->host->agent_default(q->host->arg);
+    if (agent->name)
+        in->agent = agent;
+    in->metadata = arena_printf(q->a, "{\"agentConfig\":%s}", json_raw(q->a, &q->json, config));
+    return true;
+}
+
+/* Where it is cut. A message of which another version is on the path now means that one. */
+static bool point_read(request *q, ramet_fork_in *in)
+{
+    const char *message = face_text(q, "messageId"), *role = face_text(q, "messageRole");
+    agentpod_branches b;
+    ramet_entry *e;
+    if (!message)
+        return true;
+    in->at.entry_id = message;
+    in->by_role = !role;
+    if (role && strcmp(role, "user") == 0)
+        in->at.side = RAMET_BEFORE;
+    if (ramet_entry_get(q->c, agentpod_session(q), 0, message, &e) != RAMET_ENTRY_NOT_FOUND)
+        return true; /* what else is wrong with it, the fork tells */
+    if (agentpod_branches_read(q->c, agentpod_session(q), &b) == RAMET_OK)
+        in->at.entry_id = agentpod_entry(&b, message);
+    return true;
+}
+
+void agentpod_fork(request *q)
+{
+    ramet_call *c = agentpod_call(q);
+    ramet_session *out = NULL;
+    ramet_agent agent;
+    const char *type = face_text(q, "forkType");
+    ramet_fork_in in = {.reason = face_text(q, "reason"),
+                        .visibility = q->who.share ? RAMET_PRIVATE : RAMET_TREE_VISIBLE};
+    if (!c || !config_read(q, &in, &agent) || !point_read(q, &in))
+        return;
+    in.tags = face_texts(q, "tags", &in.n_tags);
+    if (type)
+        in.type = (ramet_fork_type)ramet_fork_type_parse(type);
+    if (in.type != RAMET_EXPLICIT)
+        in.by_kind = RAMET_BY_SYSTEM;
+    face_render(q, show_fork, &out);
+    if (face_answer(q, ramet_fork(c, agentpod_session(q), &in, &out, NULL)))
+        face_count(q, "fork", ramet_fork_type_name(in.type));
+}
+
+/* ------------------------------------------------------------------ lineage */
+
+static void ids_write(request *q, const char *key, const session_list *list)
+{
+    jw_key(&q->w, key);
+    jw_array(&q->w);
+    for (size_t i = 0; i < list->n; i++)
+        if (list->items[i].id && *list->items[i].id) /* gone for good: only its place is left */
+            jw_str(&q->w, list->items[i].id);
+    jw_end_array(&q->w);
+}
+
+static void show_ancestry(request *q, const void *answer)
+{
+    jw_object(&q->w);
+    ids_write(q, "ancestry", answer);
+    jw_end_object(&q->w);
+}
+
+void agentpod_ancestry(request *q)
+{
+    ramet_call *c = agentpod_call(q);
+    session_list list = {0};
+    if (!c)
+        return;
+    face_render(q, show_ancestry, &list);
+    face_answer(q, ramet_ancestry(c, agentpod_session(q), &list.items, &list.n));
+}
+
+static void show_children(request *q, const void *answer)
+{
+    const session_list *list = answer;
+    jw_object(&q->w);
+    jw_key(&q->w, "children");
+    jw_array(&q->w);
+    for (size_t i = list->n; i-- > 0;) /* newest first */
+        agentpod_fork_write(q->a, &q->w, &list->items[i]);
+    jw_end_array(&q->w);
+    jw_end_object(&q->w);
+}
+
+void agentpod_children(request *q)
+{
+    ramet_call *c = agentpod_call(q);
+    session_list list = {0};
+    if (!c)
+        return;
+    face_render(q, show_children, &list);
+    face_answer(q, ramet_children(c, agentpod_session(q), &list.items, &list.n));
+}
+
+typedef struct fork_info {
+    session_list up, down;
+} fork_info;
+
+static void show_info(request *q, const void *answer)
+{
+    const fork_info *f = answer;
+    const ramet_session *s = &f->up.items[f->up.n - 1];
+    jw_object(&q->w);
+    jw_key(&q->w, "fork");
+    agentpod_fork_write(q->a, &q->w, s);
+    ids_write(q, "ancestry", &f->up);
+    jw_kint(&q->w, "childCount", (int64_t)f->down.n);
+    jw_kint(&q->w, "depth", s->depth);
+    jw_end_object(&q->w);
+}
+
+/* The last of its ancestry is the session itself. */
+void agentpod_fork_info(request *q)
+{
+    ramet_call *c = agentpod_call(q);
+    fork_info out = {0};
+    if (!c)
+        return;
+    ramet_status st = ramet_ancestry(c, agentpod_session(q), &out.up.items, &out.up.n);
+    if (st == RAMET_OK)
+        st = ramet_children(c, agentpod_session(q), &out.down.items, &out.down.n);
+    face_render(q, show_info, &out);
+    face_answer(q, st);
+}
+
+/* ------------------------------------------------------------------ tags */
+
+static void show_tags(request *q, const void *answer)
+{
+    const ramet_tags *tags = answer;
+    jw_object(&q->w);
+    jw_kbool(&q->w, "success", true);
+    jw_key(&q->w, "tags");
+    jw_array(&q->w);
+    for (size_t i = 0; i < tags->n; i++)
+        jw_str(&q->w, tags->items[i]);
+    jw_end_array(&q->w);
+    jw_end_object(&q->w);
+}
+
+typedef ramet_status (*tags_op)(ramet_call *c, const char *id, const char *const *tags, size_t n,
+                                ramet_tags *out);
+
+static void tags_change(request *q, tags_op op, const char *const *tags, size_t n)
+{
+    ramet_call *c = agentpod_call(q);
+    ramet_tags out = {0};
+    if (!c)
+        return;
+    face_render(q, show_tags, &out);
+    face_answer(q, op(c, agentpod_session(q), tags, n, &out));
+}
+
+void agentpod_tag_post(request *q)
+{
+    const char *tag = face_text(q, "tag");
+    tags_change(q, ramet_tags_add, &tag, 1);
+}
+
+void agentpod_tag_delete(request *q)
+{
+    const char *tag = face_path(q, "tag");
+    tags_change(q, ramet_tags_remove, &tag, 1);
+}
+
+void agentpod_tags_put(request *q)
+{
+    size_t n;
+    const char *const *tags = face_texts(q, "tags", &n);
+    tags_change(q, ramet_tags_set, tags, n);
+}
+
+/* ------------------------------------------------------------------ delete */
+
+static void show_deleted(request *q, const void *answer)
+{
+    const ramet_delete_out *out = answer;
+    jw_object(&q->w);
+    jw_key(&q->w, "deleted");
+    jw_array(&q->w);
+    for (size_t i = 0; i < out->n; i++)
+        jw_str(&q->w, out->ids[i]);
+    jw_end_array(&q->w);
+    jw_kbool(&q->w, "dryRun", out->dry_run);
+    jw_end_object(&q->w);
+}
+
+void agentpod_tree_delete(request *q)
+{
+    ramet_call *c = agentpod_call(q);
+    ramet_delete_out out = {0};
+    if (!c)
+        return;
+    face_render(q, show_deleted, &out);
+    if (!face_answer(q, ramet_session_delete(c, agentpod_session(q), true,
+                                             face_query_bool(q, "dry_run"), &out)))
+        return;
+    for (size_t i = 0; !out.dry_run && q->host->turn_moved && i < out.n; i++)
+        q->host->turn_moved(q->host->arg, out.ids[i], false);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * routes.c: every route of the AgentPod face, once. Dispatch, the checks of query and body,
+ * /openapi.json, /docs and docs/api/agentpod.md come from here.
+ */
+#include "face/agentpod/agentpod.h"
+
+/* A table reads by its rows. */
+/* clang-format off */
+
+#define B1 "/api/v2/sandboxes/{sandboxId}"
+#define S1 B1 "/sessions/{sessionId}"
+
+#define F(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, __VA_ARGS__}
+#define R(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, .required = true, __VA_ARGS__}
+#define FIELDS(...)     (const form_field[]){__VA_ARGS__, {.name = NULL}}
+#define SHAPE(n, t, ...) {.name = n, .text = t, .fields = FIELDS(__VA_ARGS__), .open = true}
+#define NUL             .nullable = true
+
+#define READ    ROUTE_LOOSE
+#define WRITE   (ROUTE_LOOSE | ROUTE_WRITE)
+#define MOVE    (ROUTE_LOOSE | ROUTE_WRITE | ROUTE_KEYLESS)
+#define TYPES   "explicit|auto-edit|auto-regenerate"
+#define E_BOX   "SANDBOX_NOT_FOUND"
+#define E_SEE   "SANDBOX_NOT_FOUND SESSION_NOT_FOUND"
+#define E_WRITE E_SEE " FORBIDDEN"
+#define E_TAG   E_WRITE " BAD_TAG TOO_MANY_TAGS"
+#define BRANCHES                                                                                   \
+    R("branches", ARRAY, "those further up first", .schema = "SessionBranch"),                     \
+    R("currentBranch", OBJECT, "of those that are current the one furthest down; null when no message has two versions", .schema = "SessionBranch", NUL), \
+    R("currentBranchId", TEXT, "its branchId", NUL)
+#define SUCCESS R("success", BOOL, "always true")
+
+const form_schema agentpod_schemas[] = {
+SHAPE("SessionFork", "A session, and where it was forked from.",
+    R("id", TEXT, "of the session"), R("parentSessionId", TEXT, "null of a root, and when the caller may not see the parent", NUL),
+    R("forkedAtMessageId", TEXT, "the message that was clicked; null: the end of its parent", NUL), R("forkType", ENUM, "", .words = TYPES),
+    R("createdAt", TIME, ""), R("createdBy", ENUM, "`system`: of an edit or a regeneration", .words = "user|system"),
+    R("tags", ARRAY, "sorted; trimmed and lower case"), R("metadata", OBJECT, "", .schema = "SessionForkMetadata")),
+SHAPE("SessionForkMetadata", "What is known beside.", F("reason", TEXT, "why it was forked"),
+    F("agentConfig", OBJECT, "what the fork was asked for with, as it came", .schema = "ModelSelection"),
+    F("mergedInto", TEXT, "session that it was merged into"), F("originalTitle", TEXT, "what a fork was called when it was made")),
+SHAPE("ModelSelection", "Who answers in a fork; what is not given stays as in its parent. Other members are kept.",
+    F("provider", TEXT, ""), F("model", TEXT, ""), F("agent", TEXT, "name of an agent")),
+SHAPE("ForkList", "A sandbox.", R("forks", ARRAY, "newest first", .schema = "SessionFork"), R("rootSessions", ARRAY, "ids of its sessions that are no forks, newest first")),
+SHAPE("ForkTypes", "Forks by type.", R("explicit", INT, ""), R("autoEdit", INT, ""), R("autoRegenerate", INT, "")),
+SHAPE("TopTag", "A tag and how many sessions have it.", R("tag", TEXT, ""), R("count", INT, "")),
+SHAPE("ForkStatistics", "A sandbox in numbers.", R("totalSessions", INT, "roots and forks"), R("rootSessions", INT, ""), R("forkedSessions", INT, ""),
+    R("maxDepth", INT, "forks above the deepest one"), R("byType", OBJECT, "", .schema = "ForkTypes"), R("topTags", ARRAY, "the ten most used", .schema = "TopTag")),
+SHAPE("Ancestry", "The way from the root.", R("ancestry", ARRAY, "ids; the root first, the session last")),
+SHAPE("ForkChildren", "Direct forks.", R("children", ARRAY, "newest first", .schema = "SessionFork")),
+SHAPE("ForkInfo", "Where a session stands.", R("fork", OBJECT, "", .schema = "SessionFork"), R("ancestry", ARRAY, "ids; the root first, the session last"),
+    R("childCount", INT, "direct forks"), R("depth", INT, "forks above it")),
+SHAPE("SessionBranch", "One version of a message that has several.",
+    R("sessionId", TEXT, ""), R("branchId", TEXT, "`MESSAGE-branch-NUMBER`"), R("messageId", TEXT, "of the oldest version: all of them carry it"),
+    R("branchNumber", INT, "from 1, by time"), R("branchCount", INT, "versions of this message"),
+    R("parentBranchId", TEXT, "of the version, further up, that it comes behind", NUL), R("isCurrent", BOOL, "it is in the present history"),
+    R("branchType", ENUM, "how it came about", .words = TYPES), R("entryId", TEXT, "id of this very version in the native API"), R("createdAt", TIME, "")),
+SHAPE("SessionBranches", "Every message of a session that has several versions.", BRANCHES),
+SHAPE("BranchSwitched", "The same after a switch.", SUCCESS, BRANCHES),
+SHAPE("SyncMessage", "A message of a client.", R("id", TEXT, ""), R("role", ENUM, "", .words = "user|assistant|tool|system"), R("text", TEXT, "")),
+SHAPE("MessagesSynced", "What the list changed.", SUCCESS, R("sessionId", TEXT, ""),
+    R("divergenceIndex", INT, "messages before the first difference; null: there was none", NUL), R("moved", BOOL, "the head moved to a new branch"),
+    R("added", INT, "messages that are new"), R("messageCount", INT, "messages of the list"), BRANCHES),
+SHAPE("SessionComparison", "Two sessions beside each other.", R("sessionA", TEXT, ""), R("sessionB", TEXT, ""),
+    R("divergenceIndex", INT, "of the first message that differs; their length when none does"), R("commonMessageCount", INT, "messages before it"),
+    R("uniqueToA", INT, "messages of A from there on"), R("uniqueToB", INT, "messages of B")),
+SHAPE("SessionTags", "The tags that it has now.", SUCCESS, R("tags", ARRAY, "sorted")),
+SHAPE("TreeDeleted", "What went, or would go.", R("deleted", ARRAY, "ids of sessions"), R("dryRun", BOOL, "")),
+{.name = NULL},
+};
+
+static const face_route routes[] = {
+/* ------------------------------------------------------------------ the sandbox */
+{.method = "GET", .path = B1 "/forks", .name = "listSessionForks", .group = "Forks", .flags = READ,
+ .summary = "Every fork of a sandbox, and its roots", .success = 200, .answer = "ForkList", .run = agentpod_forks_list, .statuses = E_BOX},
+{.method = "GET", .path = B1 "/forks/statistics", .name = "getForkStatistics", .group = "Forks", .flags = READ,
+ .summary = "A sandbox in numbers", .success = 200, .answer = "ForkStatistics", .run = agentpod_statistics, .statuses = E_BOX},
+{.method = "GET", .path = B1 "/events", .name = "sandboxEvents", .group = "Forks", .flags = READ | ROUTE_STREAM,
+ .summary = "What happens in a sandbox, as server-sent events", .success = 200, .run = agentpod_events, .statuses = E_BOX,
+ .about = "`session.created`, `fork.created`, `session.updated` (tags, title, merge), `session.restored`: with `fork`, a SessionFork. `session.deleted`. "
+          "`branches.updated`: with the members of SessionBranches, after an edit, a regeneration, a switch, a sync, a rewind. `message.created`: with `messages`. "
+          "All have `type`, `sandboxId`, `sessionId`, `at`. `reset`: events were missed, read anew. Without `Last-Event-ID` (or `after`): from now on.",
+ .query = FIELDS(F("after", INT, "events past this number", .least = 0, .most = INT64_MAX), F("token", TEXT, "API key, for what cannot send headers", .secret = true))},
+
+/* ------------------------------------------------------------------ sessions */
+{.method = "POST", .path = S1 "/fork", .name = "createSessionFork", .group = "Forks", .flags = WRITE,
+ .summary = "Forks a session", .success = 201, .answer = "SessionFork", .run = agentpod_fork,
+ .about = "Before a message of the user, after any other; without `messageId`: all of it. The fork and what is noted with it are one commit.",
+ .body = FIELDS(F("messageId", TEXT, "where; of a message with versions the one that is current"),
+                F("messageRole", ENUM, "`user`: before it, `assistant`: after it; that of the message when not given", .words = "user|assistant"),
+                F("reason", TEXT, "why; at most 2,000 characters"), F("tags", ARRAY, "1-50 characters each, at most 64; trimmed and made lower case"),
+                F("agentConfig", OBJECT, "who answers in the fork", .schema = "ModelSelection"),
+                F("forkType", ENUM, "`explicit` when not given; the others are noted as made by the system", .words = TYPES)),
+ .statuses = E_TAG " ENTRY_NOT_FOUND BAD_ID REASON_TOO_LONG TOO_LARGE",
+ .example = "{\"messageId\": \"e1\", \"reason\": \"by train\", \"tags\": [\"experiment\"]}"},
+{.method = "GET", .path = S1 "/ancestry", .name = "getSessionAncestry", .group = "Forks", .flags = READ,
+ .summary = "The way from the root", .success = 200, .answer = "Ancestry", .run = agentpod_ancestry, .statuses = E_SEE},
+{.method = "GET", .path = S1 "/children", .name = "getSessionChildren", .group = "Forks", .flags = READ,
+ .summary = "Direct forks", .success = 200, .answer = "ForkChildren", .run = agentpod_children, .statuses = E_SEE},
+{.method = "GET", .path = S1 "/fork-info", .name = "getSessionForkInfo", .group = "Forks", .flags = READ,
+ .summary = "Where a session stands", .success = 200, .answer = "ForkInfo", .run = agentpod_fork_info, .statuses = E_SEE,
+ .about = "Of a root, too: its `fork` has no parent."},
+{.method = "DELETE", .path = S1 "/tree", .name = "deleteForkTree", .group = "Forks", .flags = WRITE,
+ .summary = "Deletes a session and all that descends from it", .success = 200, .answer = "TreeDeleted", .run = agentpod_tree_delete,
+ .about = "Never a private session of another. They can be restored until garbage collection (7 days). Needs the session's owner, or manager in the tree.",
+ .query = FIELDS(F("dry_run", BOOL, "only tells what would go")), .statuses = E_WRITE, .example = "dry_run=true"},
+{.method = "GET", .path = S1 "/compare/{otherId}", .name = "compareForks", .group = "Forks", .flags = READ,
+ .summary = "Two sessions of a sandbox beside each other", .success = 200, .answer = "SessionComparison", .run = agentpod_compare, .statuses = E_SEE},
+
+/* ------------------------------------------------------------------ tags */
+{.method = "POST", .path = S1 "/tags", .name = "addSessionTag", .group = "Tags", .flags = WRITE,
+ .summary = "Adds a tag", .success = 200, .answer = "SessionTags", .run = agentpod_tag_post,
+ .body = FIELDS(R("tag", TEXT, "1-50 characters; trimmed and made lower case")), .statuses = E_TAG, .example = "{\"tag\": \"experiment\"}"},
+{.method = "PUT", .path = S1 "/tags", .name = "setSessionTags", .group = "Tags", .flags = WRITE,
+ .summary = "Replaces all tags", .success = 200, .answer = "SessionTags", .run = agentpod_tags_put,
+ .body = FIELDS(R("tags", ARRAY, "1-50 characters each, at most 64")), .statuses = E_TAG, .example = "{\"tags\": [\"experiment\", \"production\"]}"},
+{.method = "DELETE", .path = S1 "/tags/{tag}", .name = "removeSessionTag", .group = "Tags", .flags = WRITE,
+ .summary = "Takes a tag away", .success = 200, .answer = "SessionTags", .run = agentpod_tag_delete, .statuses = E_TAG},
+
+/* ------------------------------------------------------------------ branches */
+{.method = "GET", .path = S1 "/branches", .name = "getSessionBranches", .group = "Branches", .flags = READ,
+ .summary = "Every message that has several versions", .success = 200, .answer = "SessionBranches", .run = agentpod_branches_list, .statuses = E_SEE},
+{.method = "POST", .path = S1 "/branches/switch", .name = "switchMessageBranch", .group = "Branches", .flags = MOVE,
+ .summary = "Shows another version of a message", .success = 200, .answer = "BranchSwitched", .run = agentpod_branch_switch,
+ .about = "The head moves to the newest branch that holds it.",
+ .body = FIELDS(R("messageId", TEXT, ""), R("branchNumber", INT, "from 1", .least = 1, .most = 16777215)),
+ .statuses = E_WRITE " BRANCH_NOT_FOUND HEAD_MOVED", .example = "{\"messageId\": \"e1\", \"branchNumber\": 1}"},
+{.method = "POST", .path = S1 "/messages/sync", .name = "syncMessages", .group = "Branches", .flags = MOVE,
+ .summary = "Makes the history equal to a client's list", .success = 200, .answer = "MessagesSynced", .run = agentpod_messages_sync,
+ .about = "The first difference is found, the head moves to a new branch there, and the rest is appended, in one commit. What was there stays a version: "
+          "of another message of the user as `auto-edit`, of another answer as `auto-regenerate`.",
+ .body = FIELDS(R("messages", ARRAY, "all of them, oldest first", .schema = "SyncMessage")),
+ .statuses = E_WRITE " ENTRY_EXISTS ENTRY_TOO_LARGE BATCH_TOO_LARGE BAD_ID PATH_FULL HEAD_MOVED",
+ .example = "{\"messages\": [{\"id\": \"e1\", \"role\": \"user\", \"text\": \"How do I get to Porto?\"}]}"},
+{.method = NULL},
+};
+
+static const face_param params[] = {
+    {"sandboxId", "a sandbox; `default` is the caller's own", "default"},
+    {"sessionId", "a session id, percent-encoded", "trip"},
+    {"otherId", "another one of the sandbox", "trip"},
+    {"tag", "a tag, percent-encoded", "experiment"},
+    {NULL, NULL, NULL},
+};
+
+const face face_agentpod = {
+    .name = "agentpod", .title = "AgentPod's branching API", .prefix = "/api/v2/sandboxes", .who = WHO_AGENTPOD, .fail = agentpod_fail,
+    .about = "The backend of AgentPod's plan for session forking and branching. Errors are `{\"error\": \"text\", \"details\": \"text\"}`. "
+             "A sandbox that is not the caller's, and a session that is not in it, are 404. Unknown parameters and members are not looked at.\n"
+             "The sandbox `default` is always there: the caller's sessions that are in no other. `POST /ramet/v1/sandboxes` makes another, "
+             "`sandbox` in `POST /ramet/v1/sessions` puts a session into it; a fork stays in its parent's.",
+    .routes = routes, .schemas = agentpod_schemas, .params = params,
+};

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * kagent.c: who asks a kagent route, and the envelope of its answers.
+ */
+#include "face/kagent/kagent.h"
+
+#include "base/util.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ answers */
+
+void kagent_fail(request *q, const char *code, const char *field, const char *message)
+{
+    bool link = strcmp(code, "share_not_found") == 0;
+    (void)field;
+    if (q->status == 401 || link) {
+        q->status = link ? 403 : 401;
+        q->type = "text/plain; charset=utf-8";
+        buf_puts(&q->out, link ? "Forbidden\n" : "Unauthorized\n");
+        return;
+    }
+    /* Before a handler ran, what was wrong is the body. */
+    bool body = q->status == 400 && !q->c && q->route && q->route->body;
+    jw_object(&q->w);
+    jw_kstr(&q->w, "error",
+            body ? arena_printf(q->a, "Invalid request body: %s", message) : message);
+    jw_end_object(&q->w);
+    buf_putc(&q->out, '\n');
+}
+
+void kagent_refuse(request *q, int status, const char *message)
+{
+    buf_clear(&q->out);
+    jw_init(&q->w, &q->out, 0);
+    q->status = status;
+    jw_object(&q->w);
+    jw_kstr(&q->w, "error", message);
+    jw_end_object(&q->w);
+    buf_putc(&q->out, '\n');
+}
+
+void kagent_error(request *q, ramet_status st, const char *what, const char *missing)
+{
+    const ramet_error *e = ramet_call_error(q->c);
+    int status = ramet_status_http(st);
+    if (status == 404 && missing)
+        kagent_refuse(q, 404, missing);
+    else if (status == 503)
+        request_error(q, e);
+    else
+        kagent_refuse(q, status, arena_printf(q->a, "%s: %s", what, e->message));
+}
+
+void kagent_data(request *q)
+{
+    buf_clear(&q->out);
+    jw_init(&q->w, &q->out, 0);
+    jw_object(&q->w);
+    jw_kbool(&q->w, "error", false);
+    jw_key(&q->w, "data");
+}
+
+void kagent_end(request *q, const char *message)
+{
+    if (message)
+        jw_kstr(&q->w, "message", message);
+    jw_end_object(&q->w);
+    buf_putc(&q->out, '\n');
+}
+
+void kagent_done(request *q, const char *message)
+{
+    buf_clear(&q->out);
+    jw_init(&q->w, &q->out, 0);
+    jw_object(&q->w);
+    jw_kbool(&q->w, "error", false);
+    kagent_end(q, message);
+}
+
+void kagent_time(request *q, const char *key, int64_t us)
+{
+    char base[TIME_TEXT], text[48];
+    int64_t fraction = us % 1000000;
+    time_text(us - fraction, base);
+    int n = snprintf(text, sizeof text, "%.19s.%06lld", base, (long long)fraction);
+    while (text[n - 1] == '0')
+        n--;
+    if (text[n - 1] == '.')
+        n--;
+    snprintf(text + n, sizeof text - (size_t)n, "Z");
+    jw_kstr(&q->w, key, text);
+}
+
+bool kagent_version(request *q, a2a_version *out)
+{
+    const char *text = q->header(q, "A2A-Version");
+    if (a2a_version_of(text, out))
+        return true;
+    kagent_refuse(q, 400, arena_printf(q->a, "Unsupported A2A version: %.60s", text));
+    return false;
+}
+
+/* ------------------------------------------------------------------ who asks */
+
+ramet_call *kagent_call(request *q)
+{
+    if (!q->c && q->who.no_user)
+        q->c = ramet_call_new(q->host->store, NULL, q->who.agent);
+    return face_call(q);
+}
+
+/* Links that were followed are in the lists of who followed them. The request's own call is left
+ * alone: it may be one for an answer that is kept. Whether it can be noted is nobody's matter. */
+static void visit_note(request *q)
+{
+    ramet_call *c = ramet_call_new(q->host->store, q->who.user, NULL);
+    if (ramet_call_share(c, q->who.share, NULL) == RAMET_OK)
+        ramet_share_visit(c);
+    ramet_call_free(c);
+}
+
+bool kagent_session(request *q, const char *id, const char *missing, ramet_session **out)
+{
+    ramet_call *c = kagent_call(q);
+    if (!c)
+        return false;
+    ramet_status st = ramet_session_get(c, id, out);
+    if (st == RAMET_OK && q->who.as_agent && !a2a_session_is_of(q->a, *out, q->who.agent)) {
+        kagent_refuse(q, 404, missing);
+        return false;
+    }
+    if (st == RAMET_OK && q->who.share && !q->who.no_user &&
+        strcmp((*out)->owner, q->who.user) != 0)
+        visit_note(q);
+    if (st == RAMET_OK)
+        return true;
+    kagent_error(q, st, "Failed to get session", missing);
+    return false;
+}
+
+const char *kagent_agent_name(request *q, const char *ref)
+{
+    const char *id = a2a_agent_id(q->a, ref), *name;
+    for (size_t i = 0; q->host->agent_name && (name = q->host->agent_name(q->host->arg, i)); i++)
+        if (strcmp(a2a_agent_id(q->a, name), id) == 0)
+            return name;
+    return q->host->agents_listed ? NULL : id;
+}
+
+/* ------------------------------------------------------------------ sessions */
+
+void kagent_session_write(request *q, const ramet_session *s)
+{
+    jw_object(&q->w);
+    kagent_session_members(q, s);
+    jw_end_object(&q->w);
+}
+
+void kagent_session_members(request *q, const ramet_session *s)
+{
+    const char *name = *s->title ? s->title : s->shown_title, *source = a2a_source(q->a, s);
+    jw_kstr(&q->w, "id", s->id);
+    if (name && *name)
+        jw_kstr(&q->w, "name", name);
+    jw_kstr(&q->w, "user_id", s->owner);
+    kagent_time(q, "created_at", s->created);
+    kagent_time(q, "updated_at", s->updated);
+    if (s->agent.name)
+        jw_kstr(&q->w, "agent_id", a2a_agent_id(q->a, s->agent.name));
+    if (source)
+        jw_kstr(&q->w, "source", source);
+}
+
+bool kagent_sessions(request *q, ramet_session **out, size_t *n)
+{
+    ramet_call *c = kagent_call(q);
+    VEC(ramet_session) v = {0};
+    ramet_list_in in = {.limit = 1000, .owner = q->who.no_user ? NULL : q->who.user};
+    if (!c)
+        return false;
+    do {
+        ramet_session_list page;
+        ramet_status st = ramet_session_find(c, &in, &page);
+        if (st != RAMET_OK) {
+            kagent_error(q, st, "Failed to get sessions", NULL);
+            return false;
+        }
+        for (size_t i = 0; i < page.n; i++)
+            if (!q->who.as_agent || a2a_session_is_of(q->a, &page.items[i], q->who.agent))
+                VEC_PUSH(q->a, &v, page.items[i]);
+        in.cursor = page.next_cursor;
+    } while (in.cursor);
+    *out = v.items;
+    *n = v.n;
+    return true;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * face.h: one request as a protocol sees it, and the table that a protocol is.
+ *
+ * A face is an array of face_route. The server finds the route of a request by it, reads the query
+ * and the body by its fields (a bad one is refused before anything runs), finds out who asks, and
+ * calls `run`; /openapi.json, /docs and docs/api are written from the same rows. A face fills the
+ * answer and never touches the transport: it is given a request by whoever speaks HTTP.
+ *
+ * A request belongs to one thread at a time. Everything in it lives as long as the request; texts
+ * that are given to it must, too (its arena is the place for them).
+ */
+#ifndef FACE_KIT_FACE_H
+#define FACE_KIT_FACE_H
+
+#include "form/field.h"
+#include "http/request.h"
+#include "live/live.h"
+#include "turns/turns.h"
+
+/* ------------------------------------------------------------------ the table */
+
+/* What a "{name}" in paths means. */
+typedef struct face_param {
+    const char *name; /* NULL ends an array */
+    const char *text, *example;
+} face_param;
+
+enum {
+    ROUTE_OPEN = 1,      /* needs no identity (health, documents, login) */
+    ROUTE_QUICK = 2,     /* neither reads nor writes the store: may run on a worker */
+    ROUTE_WRITE = 4,     /* changes something: origin is checked, Idempotency-Key is heard (POST) */
+    ROUTE_UPLOAD = 8,    /* the body is not JSON and is not gathered: see face_route.sink */
+    ROUTE_STREAM = 16,   /* answers with server-sent events */
+    ROUTE_ADMIN = 32,    /* for the role admin alone */
+    ROUTE_LOOSE = 64,    /* parameters and members that it does not know are not looked at */
+    ROUTE_KEYLESS = 128, /* a write without Idempotency-Key: it signs a browser in or out, which is
+                            not the store's */
+    ROUTE_PAGE = 256     /* reads history: a read replica may answer it */
+};
+
+typedef struct face_route {
+    const char *method; /* NULL ends an array. HEAD and OPTIONS are the server's own */
+    const char *path;   /* "/ramet/v1/sessions/{id}/fork" */
+    const char *name;   /* "forkSession": unique, operationId in OpenAPI */
+    const char *group;  /* heading in the documents: "Sessions" */
+    const char *summary;
+    const char *about; /* more, may be NULL */
+    unsigned flags;
+    const form_field *query; /* NULL: none; an unknown parameter is refused by name */
+    const form_field *body;  /* NULL: no body; an unknown member is refused by name */
+    int success;             /* 200, 201, 204 */
+    const char *answer;      /* schema that is answered; NULL: see `about` */
+    const char *statuses;    /* ramet_status names that it can fail with, for the documents:
+                                "SESSION_NOT_FOUND HEAD_MOVED" */
+    const char *example;     /* for the documents: a body, or a query when it has none */
+    size_t body_max;         /* 0 = the server's */
+    void (*run)(request *q);
+    /* ROUTE_UPLOAD: called with each piece of the body, on a thread of the pool, before run();
+     * false when the answer is filled already and the rest is not wanted. */
+    bool (*sink)(request *q, const void *bytes, size_t n);
+} face_route;
+
+/* Which order identities are looked for in (local mode), and how a stranger is refused. */
+typedef enum { WHO_NATIVE, WHO_KAGENT, WHO_MEMORY, WHO_AGENTPOD } face_who_kind;
+
+typedef struct face {
+    const char *name;   /* "native": in metrics (face="native") */
+    const char *title;  /* of its document */
+    const char *prefix; /* "/ramet/v1" */
+    face_who_kind who;
+    const char *about; /* what holds for all of it; may be NULL */
+    const face_route *routes;
+    const form_schema *schemas; /* NULL: none */
+    const face_param *params;   /* NULL: none */
+    const char *uuids;          /* those of them that must be UUIDs, parted by |; NULL: none */
+    const char *secrets;        /* … and that are left out of logs */
+    /* Writes an error in the shape of the protocol; q->out is empty and q->status set. NULL: the
+     * shape of the native API. `code` is stable, `field` may be NULL. */
+    void (*fail)(request *q, const char *code, const char *field, const char *message);
+    const char *referrer; /* Referrer-Policy of its answers; NULL: no-referrer */
+} face;
+
+extern const face face_native;     /* face/native/routes.c */
+extern const face face_kagent;     /* face/kagent/routes.c */
+extern const face face_a2a;        /* face/a2a/routes.c: /a2a/{agent} */
+extern const face face_agentpod;   /* face/agentpod/routes.c: /api/v2/sandboxes */
+extern const face face_memory;     /* face/memory/routes.c: /v1 */
+extern const face face_a2a_kagent; /* the same at /api/a2a/{namespace}/{name} */
+
+/* ------------------------------------------------------------------ a request */
+
+enum { FACE_MESSAGE = 256, MODEL_MAX_BYTES = 255 };
+
+/* What a face may ask the server for. Where there is no server, the functions of turns are NULL. */
+typedef struct face_host {
+    ramet *store;
+    const char *version;
+    const char *public_url; /* where callers reach the server; "": as their Host says */
+    bool secured;           /* callers need a token */
+    /* Names of the agents that are configured, for GET /agents; writes a JSON array. */
+    void (*agents)(void *arg, json_writer *w);
+    /* Model servers that run on this machine and are no agents yet; writes a JSON array. NULL where
+     * that is nobody's business. */
+    void (*nearby)(void *arg, arena *a, json_writer *w);
+    /* Makes an agent of a model of one of them, until the server ends; gives its name, also when
+     * there is one already. NULL and *message (FACE_MESSAGE bytes) when it is none of them. */
+    const char *(*nearby_use)(void *arg, arena *a, const char *url, const char *model,
+                              char *message);
+    /* The name of one of them, from 0 on; NULL past the last. */
+    const char *(*agent_name)(void *arg, size_t i);
+    /* That of who answers where none is named. NULL where nobody does. */
+    const char *(*agent_default)(void *arg);
+    bool agents_listed; /* sessions of kagent may have no other agents */
+    /* Opens a live stream of events for the request: it answers by itself. */
+    void (*events)(void *arg, request *q, const ramet_events_in *filter, bool from_now);
+    /* Something happened that is counted: "fork"/type, "rewind", "switch". */
+    void (*count)(void *arg, const char *what, const char *type, const char *face);
+    /* Runs turns and takes the request over: events, or JSON when all are over. `many`: a fan-out,
+     * whose turns run side by side and share a group. */
+    void (*turn_run)(void *arg, request *q, const turn_request *in, size_t n, bool many);
+    /* Joins a turn that runs or is over: what came of it so far is told first. */
+    void (*turn_join)(void *arg, request *q, const char *session, const char *turn);
+    /* Ends a turn (NULL: the one on the head) and answers with it. */
+    void (*turn_cancel)(void *arg, request *q, const char *session, const char *turn);
+    /* Hands an answer to the question of a turn, and answers; with q->hear set it joins the turn
+     * first, so that nothing is missed of what the agent says then. */
+    void (*turn_answer)(void *arg, request *q, const char *session, const char *turn,
+                        const char *question, const char *answer);
+    /* The head of a session has moved: turns on branches that it left are cancelled, unless `keep`.
+     */
+    void (*turn_moved)(void *arg, const char *session, bool keep);
+    /* `running` of a session, or null. Called inside commits: it does not use the library. */
+    void (*turn_running)(void *arg, const ramet_session *s, json_writer *w);
+    /* A key for links that are signed: the same on all nodes; 32 bytes. */
+    const uint8_t *link_key;
+    int64_t attachment_max; /* bytes of one */
+    bool private_urls;      /* files may be fetched from private addresses, too */
+    /* Brings the file of a ramet_fetch; answers nothing. */
+    void (*fetch)(void *arg, const ramet_fetch *f);
+    void *arg;
+} face_host;
+
+/* ---- what faces use (face/kit/face.c) */
+
+/* The call of who asks; the share link and the idempotency key of the request are in it. NULL: the
+ * answer is filled (an unknown share link). */
+ramet_call *face_call(request *q);
+/* The same for a write that has no expected_head of its own: the one of the request is in it. */
+ramet_call *face_call_expecting(request *q, const char *session);
+
+/* A handler says how its answer is written before it calls the library, because an answer that is
+ * kept for an idempotency key is written inside the commit:
+ *
+ *     ramet_session *out = NULL;
+ *     face_render(q, show_session, &out);
+ *     face_answer(q, ramet_fork(c, …, &out));
+ *
+ * `render` writes to q->w, may set q->status, must not call the library, and may run twice. */
+void face_render(request *q, void (*render)(request *q, const void *answer), const void *answer);
+/* The error of the call, the answer that was kept, or the one that is rendered now, with the
+ * route's success status. True when the operation ran: not after an error or a repetition. */
+bool face_answer(request *q, ramet_status st);
+const char *face_path(request *q, const char *name); /* "{id}" of the route; never NULL */
+bool face_query_int(const request *q, const char *name, int64_t *out); /* checked already */
+bool face_query_bool(const request *q, const char *name);
+/* Members of the JSON body, checked by the route's fields already; NULL when not given or null. */
+const json_node *face_member(const request *q, const char *name);
+bool face_cleared(const request *q, const char *name); /* it was given, as null */
+bool face_bool(const request *q, const char *name);
+const char *face_text(request *q, const char *name);
+const char *face_raw(request *q, const char *name);
+/* A list of texts; *n is 0 when it was not given. */
+const char *const *face_texts(request *q, const char *name, size_t *n);
+/* `expected_head`: the head object as it was read, its prefix_hash alone, or the If-Match header;
+ * NULL when none was given. */
+const char *face_expected_head(request *q);
+
+/* The number of the last event that the client of a stream has: Last-Event-ID, or `after` of the
+ * query. False: the answer is filled. */
+bool face_last_event(request *q, int64_t *after, bool *given);
+
+/* A segment of a path, percent-encoded. */
+const char *face_escape(request *q, const char *s);
+/* Tells the server that something happened which is counted; `type` may be NULL. */
+void face_count(request *q, const char *what, const char *type);
+
+void request_error(request *q, const ramet_error *e);
+/* Sets the route's success status; the answer is what was written to q->w. */
+void face_done(request *q);
+/* An ETag: `front` (may be NULL), and a digest of these bytes: what was written, or whatever it
+ * depends on. */
+void face_etag(request *q, const char *front, const void *bytes, size_t n);
+
+/* ---- what the server uses */
+
+/* Makes it a request of that face and route; `r` may be NULL. */
+void face_set(request *q, const face *f, const face_route *r);
+typedef enum { FACE_FOUND, FACE_NO_PATH, FACE_NO_METHOD } face_found;
+/* Finds the route; fills q->face and q->route. FACE_NO_METHOD: *allow names those that it has
+ * ("GET, HEAD, POST, OPTIONS"). */
+face_found face_find(const face *const *faces, size_t n, request *q, const char **allow);
+/* Reads query and body by the route's fields. False: the answer is filled. */
+bool face_check_query(request *q);
+bool face_check_body(request *q);
+/* Whether the caller has the role that the route needs. False: the answer is filled. */
+bool face_check_role(request *q);
+/* The path and the query as they may be logged: *** stands for secrets. Of a request without a
+ * route, what a route of the same beginning takes for a secret is one, and all values of the query
+ * are. */
+void face_path_show(const face *const *faces, size_t n, const request *q, buf *out);
+void face_query_show(const request *q, buf *out);
+const form_schema *form_schema_find(const face *f, const char *name); /* NULL-safe */
+/* Runs it, with its idempotency key. */
+void face_run(request *q);
+
+/* ---- the documents (face/kit/openapi.c, face/kit/docs.c): from the tables of all faces */
+void face_openapi(const face *const *faces, size_t n, const char *version, buf *out);
+void face_docs_html(const face *const *faces, size_t n, const char *version, buf *out);
+void face_docs_markdown(const face *f, buf *out); /* docs/api/NAME.md */
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * admin.c: what administrators and auditors see of all conversations, and what
+ * administrators change. The lists are those of the callers, with the rights of the program.
+ */
+#include "face/memory/memory.h"
+
+#include "base/util.h"
+#include "form/native.h"
+
+#include <string.h>
+
+bool memory_is_admin(const request *q)
+{
+    return strncmp(q->route->path, "/v1/admin/", 10) == 0;
+}
+
+/* False: the answer is filled. */
+static bool admin_call(request *q, bool change)
+{
+    if (!q->who.admin && (change || !q->who.auditor)) {
+        memory_refuse(q, 403, "forbidden", "forbidden", NULL);
+        return false;
+    }
+    q->c = ramet_call_new(q->host->store, NULL, NULL);
+    return true;
+}
+
+void memory_admin_talks(request *q)
+{
+    if (admin_call(q, false))
+        memory_talks_list(q);
+}
+
+void memory_admin_entries(request *q)
+{
+    if (admin_call(q, false))
+        memory_entries_list(q);
+}
+
+void memory_admin_members(request *q)
+{
+    if (admin_call(q, false))
+        memory_members_list(q);
+}
+
+void memory_admin_children(request *q)
+{
+    if (admin_call(q, false))
+        memory_children_list(q);
+}
+
+void memory_admin_entry(request *q)
+{
+    const char *id = face_path(q, "entryId"), *session;
+    if (!admin_call(q, false))
+        return;
+    const ramet_entry *e = memory_entry_anywhere(q->c, q->a, id, &session);
+    ramet_status st = ramet_call_error(q->c)->status;
+    bool none = st == RAMET_OK || st == RAMET_ENTRY_NOT_FOUND || st == RAMET_BRANCH_NOT_FOUND;
+    if (e && memory_entries_write(q, session, e, 1, false))
+        face_done(q);
+    else if (!e && none)
+        memory_refuse(q, 404, "not_found",
+                      arena_printf(q->a, "entry not found: %s", memory_lower(q->a, id)), NULL);
+    else if (!e)
+        memory_error(q, session ? session : "");
+}
+
+void memory_admin_search(request *q)
+{
+    if (admin_call(q, false))
+        memory_search(q);
+}
+
+/* -------------------------------------------------------------- attachments */
+
+static void time_or_null(request *q, const char *key, int64_t us)
+{
+    if (us)
+        native_ktime(&q->w, key, us);
+    else
+        jw_kstr(&q->w, key, NULL);
+}
+
+static void file_write(request *q, const ramet_attachment *a, int64_t sharing)
+{
+    jw_object(&q->w);
+    jw_kstr(&q->w, "id", a->id);
+    jw_kstr(&q->w, "storageKey", a->sha256);
+    jw_kstr(&q->w, "filename", a->name);
+    jw_kstr(&q->w, "contentType", a->media_type);
+    jw_kint(&q->w, "size", a->size);
+    jw_kstr(&q->w, "sha256", a->sha256);
+    jw_kstr(&q->w, "userId", a->owner);
+    jw_kstr(&q->w, "entryId", a->expires ? NULL : memory_file_entry(q, a->id));
+    time_or_null(q, "expiresAt", a->expires);
+    native_ktime(&q->w, "createdAt", a->created);
+    jw_kstr(&q->w, "status", "ready");
+    jw_kbool(&q->w, "archived", false);
+    jw_kint(&q->w, "refCount", sharing);
+    jw_end_object(&q->w);
+}
+
+static ramet_attached status_read(request *q)
+{
+    const char *status = request_query(q, "status");
+    if (!status || strcmp(status, "all") == 0)
+        return RAMET_ATTACHED_ANY;
+    return strcmp(status, "linked") == 0     ? RAMET_ATTACHED_LINKED
+           : strcmp(status, "unlinked") == 0 ? RAMET_ATTACHED_UNLINKED
+                                             : RAMET_ATTACHED_EXPIRED;
+}
+
+/* The entry that the list is narrowed to. False: the answer is filled. */
+static bool entry_read(request *q, ramet_attachments_in *in)
+{
+    const char *id = request_query(q, "entryId");
+    if (!id)
+        return true;
+    const ramet_entry *e = memory_entry_anywhere(q->c, q->a, id, &in->session);
+    if (e) {
+        in->branch = e->branch;
+        in->position = e->position;
+        return true;
+    }
+    memory_refuse(q, 404, "not_found",
+                  arena_printf(q->a, "entry not found: %s", memory_lower(q->a, id)), NULL);
+    return false;
+}
+
+void memory_admin_files(request *q)
+{
+    const char *after = request_query(q, "afterCursor");
+    ramet_attachments_in in = {.owner = request_query(q, "userId"),
+                               .which = status_read(q),
+                               .after = after ? memory_lower(q->a, after) : NULL,
+                               .limit = memory_limit(q, 50)};
+    ramet_attachments page;
+    if (!admin_call(q, false) || !entry_read(q, &in))
+        return;
+    if (ramet_attachment_list(q->c, &in, &page) != RAMET_OK) {
+        memory_error(q, "");
+        return;
+    }
+    jw_object(&q->w);
+    jw_key(&q->w, "data");
+    jw_array(&q->w);
+    for (size_t i = 0; i < page.n; i++)
+        file_write(q, &page.items[i].attachment, page.items[i].sharing);
+    memory_page_end(q, page.more ? page.items[page.n - 1].attachment.id : NULL);
+}
+
+void memory_admin_file(request *q)
+{
+    const char *id = memory_lower(q->a, face_path(q, "attachmentId"));
+    ramet_attachments_in in = {.only = id};
+    ramet_attachments page;
+    if (!admin_call(q, false))
+        return;
+    if (ramet_attachment_list(q->c, &in, &page) != RAMET_OK) {
+        memory_file_error(q, id);
+    } else if (!page.n) {
+        memory_refuse(q, 404, NULL, arena_printf(q->a, "attachment not found: %s", id), NULL);
+    } else {
+        file_write(q, &page.items[0].attachment, page.items[0].sharing);
+        face_done(q);
+    }
+}
+
+void memory_admin_file_get(request *q)
+{
+    if (admin_call(q, false))
+        memory_file_get(q);
+}
+
+void memory_admin_file_url(request *q)
+{
+    if (admin_call(q, false))
+        memory_file_url(q);
+}
+
+void memory_admin_file_delete(request *q)
+{
+    if (admin_call(q, true))
+        memory_file_delete(q);
+}
+
+/* ------------------------------------------------------------------- events */
+
+/* Of everybody, told in the words of memory_events(). */
+void memory_admin_events(request *q)
+{
+    if (admin_call(q, false))
+        memory_events(q);
+}
+
+/* Archiving what is archived is no error to who looks after the whole. */
+void memory_admin_talk_patch(request *q)
+{
+    const char *id = face_path(q, "conversationId");
+    ramet_session *s;
+    if (!admin_call(q, true) || !memory_session(q, q->c, id, &s))
+        return;
+    bool archived = face_member(q, "archived") ? face_bool(q, "archived") : s->archived;
+    if (archived != s->archived && ramet_archive(q->c, id, archived, &s) != RAMET_OK)
+        memory_error(q, id);
+    else if (memory_talk_write(q, s, true, true))
+        face_done(q);
+}

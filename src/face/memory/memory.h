@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * memory.h: what the files of the memory-service face share: memory_api.c (the table), memory.c
+ * (errors, ids, shapes), face/memory/conversation.c (conversations), face/memory/entry.c (lists of
+ * entries), face/memory/append.c, face/memory/sync.c, face/memory/fork.c (navigation),
+ * face/memory/member.c, face/memory/upload.c (uploads), face/memory/attachment.c,
+ * face/memory/search.c (search), face/memory/about.c.
+ *
+ * A conversation is a session, its group a tree. An entry of this face has the format "memory"; its
+ * body is {"contentType", "agentId"?, "epoch"?, "seq"?, "content"}, with the content byte for byte.
+ */
+#ifndef FACE_MEMORY_MEMORY_H
+#define FACE_MEMORY_MEMORY_H
+
+#include "face/kit/face.h"
+
+extern const form_schema memory_schemas[];
+
+/* ---- errors */
+
+void memory_fail(request *q, const char *code, const char *field, const char *message);
+/* {"code", "error", "requestId", "details"?}; details is an object, may be NULL. */
+void memory_refuse(request *q, int status, const char *code, const char *error,
+                   const char *details);
+/* 400 validation_error with details.message. */
+void memory_invalid(request *q, const char *message);
+/* The last error of the call, about a conversation: 404, 403, 400 validation_error, 409. `id` is
+ * the conversation that the path names. */
+void memory_error(request *q, const char *id);
+/* Whether a stranger is told of an attachment that he may not see: memory-service answers 403 for
+ * those that it has. Its own have random ids; those of other faces are told of nowhere. */
+bool memory_file_told(const ramet_error *e, const char *id);
+/* {"key": "value"} */
+const char *memory_detail(request *q, const char *key, const char *value);
+
+/* ---- ids and shapes */
+
+/* The id of an entry: its own when it is a UUID, else one that is made of where it stands. */
+const char *memory_entry_id(arena *a, const ramet_entry *e);
+/* The entry of that id on the path of a session; NULL: there is none (or the call has failed). */
+const ramet_entry *memory_entry_find(ramet_call *c, arena *a, const char *session, const char *id);
+/* The same on the present path of any session of its tree. */
+const ramet_entry *memory_entry_across(ramet_call *c, arena *a, const char *session,
+                                       const char *id);
+/* The same in the whole store, and the session that appended it; for calls of the program. */
+const ramet_entry *memory_entry_anywhere(ramet_call *c, arena *a, const char *id,
+                                         const char **session);
+const char *memory_lower(arena *a, const char *uuid);
+/* The body of an entry of this face, read; false when it is another's. */
+typedef struct memory_body {
+    const char *content_type, *agent, *content;
+    int64_t epoch, seq; /* -1: none */
+} memory_body;
+bool memory_body_read(arena *a, const ramet_entry *e, memory_body *out);
+/* Entries of a session as JSON objects, into the open array. False: the answer is filled. */
+bool memory_entries_write(request *q, const char *session, const ramet_entry *list, size_t n,
+                          bool array);
+/* A conversation. detail: with hasResponseInProgress; admin: with clientId. */
+bool memory_talk_write(request *q, const ramet_session *s, bool detail, bool admin);
+/* The members of a conversation, into the open object. False: the call has failed. */
+bool memory_talk_fields(ramet_call *c, arena *a, json_writer *w, const ramet_session *s,
+                        bool detail, bool admin);
+/* The session that the path names. False: the answer is filled. */
+bool memory_session(request *q, ramet_call *c, const char *id, ramet_session **out);
+/* `limit`, or what it is otherwise. */
+int memory_limit(request *q, int otherwise);
+/* Ends {"data": [...: the cursor (NULL: null). */
+void memory_page_end(request *q, const char *after);
+
+/* The level of the caller. */
+bool memory_level(request *q, const char *session, ramet_origin *out);
+
+/* ---- what is read of a channel */
+
+/* Which entries a caller sees: `channel` NULL: all that he may. */
+typedef struct memory_sieve {
+    const char *channel, *client;
+    bool everybody;   /* channels of all clients */
+    int64_t epoch;    /* of context entries; -1: any */
+    int64_t from_seq; /* -1: any */
+    arena *scratch;
+    int64_t highest; /* epoch that was seen */
+} memory_sieve;
+bool memory_sieve_takes(void *arg, const ramet_entry *e);
+/* The highest epoch among the context entries that it takes, below `end` (0: all); -1: there is
+ * none. False: the call failed. */
+bool memory_epoch(ramet_call *c, const char *session, const memory_sieve *s, int64_t end,
+                  int64_t *out);
+
+/* ---- appending */
+
+typedef struct memory_new {
+    const char *content_type, *channel, *agent, *content, *indexed, *fork_of, *fork_at;
+    const char *started_by, *started_at, *title;
+    bool explicit_channel;
+    int64_t epoch, seq;
+    ramet_entry_in in;
+} memory_new;
+typedef VEC(ramet_again) memory_again;
+/* Checks one, brings its attachments into place, makes the entry of it. False: the answer is
+ * filled. */
+bool memory_prepare(request *q, memory_new *n, const char *session, memory_again *again);
+/* The same for what a JSON object says. */
+bool memory_new_read(request *q, const json_doc *d, const json_node *v, memory_new *n);
+/* Appends; memory_error() is called on failure. */
+bool memory_append(request *q, const char *session, memory_new *list, size_t n,
+                   const char *expected, ramet_append_out *out);
+/* The parts of the normal form of a content array, and its first text. */
+bool memory_json_same(const json_doc *a, const json_node *x, const json_doc *b, const json_node *y,
+                      arena *ar);
+
+/* ---- handlers */
+typedef void memory_handler(request *q);
+memory_handler memory_talks_list, memory_talk_post, memory_talk_get, memory_talk_patch,
+    memory_children_list, memory_admin_talk;
+memory_handler memory_entries_list, memory_entry_post, memory_sync_post, memory_chat_post,
+    memory_cancel;
+memory_handler memory_forks_get, memory_admin_forks;
+memory_handler memory_members_list, memory_member_post, memory_member_patch, memory_member_delete;
+memory_handler memory_transfers_list, memory_transfer_post, memory_transfer_get,
+    memory_transfer_delete, memory_transfer_accept;
+void memory_file_error(request *q, const char *id);
+memory_handler memory_file_post, memory_file_get, memory_file_delete, memory_file_url,
+    memory_file_signed;
+bool memory_file_sink(request *q, const void *bytes, size_t n);
+/* An upload that is no form: all that the sink is given is the file. False: the answer is filled.
+ */
+bool memory_file_begin(request *q, const char *name, const char *type);
+memory_handler memory_file_about;
+/* The first entry that refers to an attachment; NULL: none does, or the caller may not see it. */
+const char *memory_file_entry(request *q, const char *id);
+/* The error of an attachment that is still being brought. */
+#define MEMORY_NOT_READY "attachment is not ready"
+/* Whether the route is one for administrators and auditors. */
+bool memory_is_admin(const request *q);
+memory_handler memory_admin_talks, memory_admin_talk_patch, memory_admin_entries,
+    memory_admin_entry, memory_admin_members, memory_admin_children, memory_admin_events,
+    memory_admin_search, memory_admin_files, memory_admin_file, memory_admin_file_get,
+    memory_admin_file_url, memory_admin_file_delete;
+memory_handler memory_search, memory_index, memory_unindexed, memory_events, memory_capabilities,
+    memory_health;
+
+#endif

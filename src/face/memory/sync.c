@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sync.c: the context of an agent, brought to what it says: nothing, the new tail in the
+ * same epoch, or a new epoch.
+ */
+#include "face/memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRIES = 16 }; /* somebody else may write in between */
+
+/* ------------------------------------------------------------------ comparing */
+
+static bool object_same(const json_doc *a, const json_node *x, const json_doc *b,
+                        const json_node *y, arena *ar)
+{
+    const json_node *v;
+    for (const json_node *k = json_first(a, x); k; k = json_next(a, x, v)) {
+        v = json_next(a, x, k);
+        if (!memory_json_same(a, v, b, json_get(b, y, json_text(ar, a, k)), ar))
+            return false;
+    }
+    return true;
+}
+
+bool memory_json_same(const json_doc *a, const json_node *x, const json_doc *b, const json_node *y,
+                      arena *ar)
+{
+    if (!x || !y || x->type != y->type || x->count != y->count)
+        return x == y;
+    if (x->type == JSON_OBJECT)
+        return object_same(a, x, b, y, ar);
+    if (x->type == JSON_ARRAY) {
+        const json_node *q = json_first(b, y);
+        for (const json_node *p = json_first(a, x); p; p = json_next(a, x, p)) {
+            if (!memory_json_same(a, p, b, q, ar))
+                return false;
+            q = json_next(b, y, q);
+        }
+        return true;
+    }
+    if (x->type == JSON_STRING)
+        return strcmp(json_text(ar, a, x), json_text(ar, b, y)) == 0;
+    if (x->end - x->start == y->end - y->start &&
+        memcmp(a->text + x->start, b->text + y->start, x->end - x->start) == 0)
+        return true;
+    /* 1.0 comes back as 1 from who speaks gRPC. */
+    return x->type == JSON_NUMBER &&
+           strtod(json_raw(ar, a, x), NULL) == strtod(json_raw(ar, b, y), NULL);
+}
+
+/* ------------------------------------------------------------------ what is there */
+
+typedef struct context {
+    const char *head; /* of the history that was looked at; NULL: there is no conversation */
+    int64_t epoch;    /* -1: there is no context yet */
+    size_t matched;   /* items that are there and the same */
+    size_t there;     /* items that are there */
+} context;
+
+/* Compares the items of one entry with those that were sent, from out->there on. */
+static bool entry_compare(arena *ar, const ramet_entry *e, const json_doc *sent, context *out)
+{
+    memory_body b;
+    json_doc d;
+    if (!memory_body_read(ar, e, &b) ||
+        !json_parse(ar, b.content, strlen(b.content), SIZE_MAX, &d, NULL))
+        return false;
+    const json_node *list = &sent->nodes[0], *y = json_first(sent, list);
+    for (size_t i = 0; y && i < out->there; i++)
+        y = json_next(sent, list, y);
+    for (const json_node *x = json_first(&d, &d.nodes[0]); x; x = json_next(&d, &d.nodes[0], x)) {
+        if (out->matched == out->there && y && memory_json_same(&d, x, sent, y, ar))
+            out->matched++;
+        out->there++;
+        y = y ? json_next(sent, list, y) : NULL;
+    }
+    return true;
+}
+
+static bool context_read(request *q, const char *id, const json_doc *sent, context *out)
+{
+    memory_sieve of = {.channel = "context",
+                       .client = q->who.client,
+                       .epoch = -1,
+                       .from_seq = -1,
+                       .scratch = arena_new()};
+    ramet_read_in in = {
+        .limit = 1000, .want = memory_sieve_takes, .want_arg = &of, .by_position = true};
+    ramet_page page = {.more_after = true};
+    bool fine = memory_epoch(q->c, id, &of, 0, &out->epoch);
+    of.epoch = out->epoch;
+    for (bool more = fine && out->epoch >= 0; more && fine;) {
+        fine = ramet_read(q->c, id, &in, &page) == RAMET_OK;
+        for (size_t i = 0; fine && i < page.n; i++)
+            entry_compare(q->a, &page.entries[i], sent, out);
+        more = fine && page.n && (page.n == 1000 || page.more_after);
+        if (more)
+            in.position = page.entries[page.n - 1].position + 1;
+    }
+    arena_free(of.scratch);
+    return fine;
+}
+
+/* False: the answer is filled. */
+static bool context_find(request *q, const char *id, const json_doc *sent, context *out)
+{
+    ramet_session *s;
+    ramet_origin from;
+    *out = (context){.epoch = -1};
+    ramet_status st = ramet_session_get(q->c, id, &s);
+    if (st == RAMET_SESSION_NOT_FOUND)
+        return true;
+    if (st == RAMET_OK)
+        st = ramet_session_writable(q->c, id);
+    if (st != RAMET_OK || !memory_level(q, id, &from)) {
+        if (st != RAMET_OK)
+            memory_error(q, id);
+        return false;
+    }
+    if (s->archived) {
+        memory_refuse(q, 404, "not_found", arena_printf(q->a, "conversation not found: %s", id),
+                      NULL);
+        return false;
+    }
+    if (*from.client && strcmp(from.client, q->who.client) != 0) {
+        memory_refuse(q, 403, "forbidden", "forbidden", NULL);
+        return false;
+    }
+    out->head = arena_strdup(q->a, s->head.hash);
+    if (context_read(q, id, sent, out))
+        return true;
+    memory_error(q, id);
+    return false;
+}
+
+/* ------------------------------------------------------------------------ answer */
+
+static void answer(request *q, const char *id, int64_t epoch, bool incremented,
+                   const ramet_entry *e)
+{
+    jw_object(&q->w);
+    if (epoch < 0)
+        jw_kraw(&q->w, "epoch", "null");
+    else
+        jw_kint(&q->w, "epoch", epoch);
+    jw_kbool(&q->w, "noOp", !e);
+    jw_kbool(&q->w, "epochIncremented", incremented);
+    if (e) {
+        jw_key(&q->w, "entry");
+        if (!memory_entries_write(q, id, e, 1, false))
+            return;
+    }
+    jw_end_object(&q->w);
+    face_done(q);
+}
+
+/* The items from `first` on, as an array. */
+static const char *items_from(request *q, const json_doc *d, size_t first)
+{
+    buf b;
+    json_writer w;
+    size_t i = 0;
+    buf_init(&b, SIZE_MAX / 4);
+    jw_init(&w, &b, 0);
+    jw_array(&w);
+    for (const json_node *v = json_first(d, &d->nodes[0]); v; v = json_next(d, &d->nodes[0], v))
+        if (i++ >= first)
+            jw_raw(&w, json_raw(q->a, d, v));
+    jw_end_array(&w);
+    const char *out = arena_memdup(q->a, b.p, b.n);
+    buf_release(&b);
+    return out;
+}
+
+/* One try; false: somebody else has written meanwhile. */
+static bool sync_once(request *q, const char *id, const memory_new *sent)
+{
+    json_doc d;
+    context now;
+    memory_new n = *sent;
+    ramet_append_out out;
+    if (!json_parse(q->a, sent->content, strlen(sent->content), 0, &d, NULL) ||
+        !context_find(q, id, &d, &now))
+        return true;
+    size_t given = d.nodes[0].count;
+    bool extends = now.epoch >= 0 && now.matched == now.there && (given >= now.there);
+    if ((!now.head && !given) || (extends && (given > 0 || !now.there) && given == now.there) ||
+        (now.epoch < 0 && !given)) {
+        answer(q, id, now.epoch, false, NULL);
+        return true;
+    }
+    bool grows = extends && given > now.there && now.there > 0;
+    n.epoch = now.epoch < 0 ? 1 : grows ? now.epoch : now.epoch + 1;
+    n.content = items_from(q, &d, grows ? now.there : 0);
+    if (!memory_append(q, id, &n, 1, now.head, &out)) {
+        ramet_status st = ramet_call_error(q->c)->status;
+        if (!q->status && st == RAMET_HEAD_MOVED)
+            return false;
+        if (!q->status)
+            memory_error(q, id);
+        return true;
+    }
+    bool moved = now.epoch >= 0 && !grows;
+    answer(q, id, n.epoch, out.made || moved, &out.entries[0]);
+    return true;
+}
+
+void memory_sync_post(request *q)
+{
+    const char *id = face_path(q, "conversationId");
+    memory_new n;
+    if (!face_call(q))
+        return;
+    if (!q->who.client) {
+        memory_invalid(q, "a client id is needed");
+        return;
+    }
+    if (!memory_new_read(q, &q->json, &q->json.nodes[0], &n))
+        return;
+    n.channel = "context";
+    n.epoch = -1;
+    n.fork_of = n.fork_at = n.started_by = n.started_at = n.indexed = NULL;
+    for (int i = 0; i < TRIES; i++)
+        if (sync_once(q, id, &n))
+            return;
+    memory_refuse(q, 409, NULL, "the conversation is being written to; try again", NULL);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * about.c: over HTTP, who asks, who can answer, what happens, how the store is used.
+ */
+#include "face/native/native_face.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void words_write(json_writer *w, const char *key, const char *words)
+{
+    jw_key(w, key);
+    jw_array(w);
+    for (const char *p = words ? words : ""; *p;) {
+        size_t n = strcspn(p, ", ");
+        if (n)
+            jw_strn(w, p, n);
+        p += n + (p[n] != 0);
+    }
+    jw_end_array(w);
+}
+
+static void show_me(request *q, const void *answer)
+{
+    const request_caller *who = answer;
+    jw_object(&q->w);
+    jw_kstr(&q->w, "user", who->user);
+    jw_kstr(&q->w, "client", who->client);
+    words_write(&q->w, "roles", who->roles);
+    jw_kstr(&q->w, "auth", who->mode);
+    jw_kbool(&q->w, "admin", who->admin);
+    jw_kbool(&q->w, "auditor", who->auditor);
+    jw_kbool(&q->w, "indexer", who->indexer);
+    jw_end_object(&q->w);
+}
+
+void api_me_get(request *q)
+{
+    face_render(q, show_me, &q->who);
+    face_answer(q, RAMET_OK);
+}
+
+static void show_agents(request *q, const void *answer)
+{
+    const face_host *host = answer;
+    jw_object(&q->w);
+    jw_key(&q->w, "agents");
+    host->agents(host->arg, &q->w);
+    jw_kstr(&q->w, "next_cursor", NULL);
+    jw_end_object(&q->w);
+}
+
+void api_agents_list(request *q)
+{
+    face_render(q, show_agents, q->host);
+    face_answer(q, RAMET_OK);
+}
+
+static void show_nearby(request *q, const void *answer)
+{
+    const face_host *host = answer;
+    jw_object(&q->w);
+    jw_key(&q->w, "servers");
+    if (host->nearby && !host->secured) {
+        host->nearby(host->arg, q->a, &q->w);
+    } else {
+        jw_array(&q->w);
+        jw_end_array(&q->w);
+    }
+    jw_kstr(&q->w, "next_cursor", NULL);
+    jw_end_object(&q->w);
+}
+
+void api_agents_nearby(request *q)
+{
+    face_render(q, show_nearby, q->host);
+    face_answer(q, RAMET_OK);
+}
+
+static void show_used(request *q, const void *answer)
+{
+    jw_object(&q->w);
+    jw_kstr(&q->w, "name", answer);
+    jw_end_object(&q->w);
+}
+
+/* Who may reach a server without a token is taken for its owner; others configure it. */
+void api_agents_use(request *q)
+{
+    char message[FACE_MESSAGE] = "";
+    const char *url = face_text(q, "url"), *model = face_text(q, "model");
+    if (!q->host->nearby_use || q->host->secured) {
+        request_fail(q, 403, "forbidden", NULL,
+                     "agents are configured where the server is started");
+        return;
+    }
+    if (!*model || strlen(model) > MODEL_MAX_BYTES) {
+        request_fail(q, 400, "invalid_request", "model", "model has 1 to %d bytes",
+                     MODEL_MAX_BYTES);
+        return;
+    }
+    const char *name = q->host->nearby_use(q->host->arg, q->a, url, model, message);
+    if (!name) {
+        request_fail(q, 400, "invalid_request", "url", "%s", message);
+        return;
+    }
+    face_render(q, show_used, name);
+    face_answer(q, RAMET_OK);
+}
+
+/* -------------------------------------------------------------------- events */
+
+/* Who may not see what he asks for is told at once, instead of hearing nothing for ever. */
+static bool events_visible(request *q, ramet_call *c, const ramet_events_in *in)
+{
+    ramet_session *session;
+    ramet_session_list list;
+    ramet_list_in of_tree = {.limit = 1, .tree = in->tree, .archived = RAMET_ARCHIVED_INCLUDE};
+    ramet_status st = RAMET_OK;
+    if (in->session)
+        st = ramet_session_get(c, in->session, &session);
+    if (st == RAMET_OK && in->tree) {
+        st = ramet_session_find(c, &of_tree, &list);
+        if (st == RAMET_OK && !list.n) {
+            request_fail(q, 404, ramet_status_code(RAMET_TREE_NOT_FOUND), "tree",
+                         "there is no tree %.100s", in->tree);
+            return false;
+        }
+    }
+    if (st != RAMET_OK)
+        request_error(q, ramet_call_error(c));
+    return st == RAMET_OK;
+}
+
+void api_events_open(request *q)
+{
+    ramet_call *c = face_call(q);
+    bool given = false;
+    ramet_events_in in = {.session = request_query(q, "session"), .tree = request_query(q, "tree")};
+    if (!c || !face_last_event(q, &in.after, &given) || !events_visible(q, c, &in))
+        return;
+    q->host->events(q->host->arg, q, &in, !given);
+}
+
+/* ---------------------------------------------------------------- statistics */
+
+static void show_statistics(request *q, const void *answer)
+{
+    native_activity(&q->w, answer);
+}
+
+void api_statistics_get(request *q)
+{
+    ramet_call *c = face_call(q);
+    ramet_activity out = {0};
+    int64_t days = 0;
+    face_query_int(q, "days", &days);
+    if (!c)
+        return;
+    face_render(q, show_statistics, &out);
+    face_answer(q, ramet_statistics(c, (int)days, &out));
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * long_page.c: long pages of entries, read from the store as the client takes them.
+ *
+ * A page that fits into one piece is answered at once, like any other (face/native/entry.c). Of a
+ * longer one only a piece is in memory at any time. What makes it one page all the same:
+ *
+ *   history  the branch and the length of its path are those of the first piece. What stands at a
+ *            position of a branch never changes, so the entries are those of one moment, also when
+ *            the head moves meanwhile. Versions and feedback are as new as their piece.
+ *   record   the total is that of the first piece; a record only grows at its end.
+ *
+ * A client that loses access in the middle, or whose session is deleted, gets no further piece: the
+ * connection is closed before the end of the body. Such a page has no ETag, since its entries are
+ * not known when the header is sent.
+ */
+#include "face/native/native_face.h"
+
+#include <string.h>
+
+/* A page ends early past so many bytes, as one that is made at once does. */
+#define LONG_PAGE_BYTES ((size_t)32 << 20)
+#define DEFAULT_LIMIT 50
+
+typedef struct long_page {
+    const char *session;
+    ramet_read_in in;
+    ramet_head head;
+    bool more_before, more_after;
+    bool is_record;
+    int64_t total; /* of the record */
+    int64_t next;  /* position that the next piece begins at */
+    int left;      /* entries */
+    size_t bytes;  /* given so far */
+} long_page;
+
+static size_t length_of(const char *s)
+{
+    return s ? strlen(s) : 0;
+}
+
+static size_t page_bytes(const ramet_page *page)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < page->n; i++) {
+        const ramet_entry *e = &page->entries[i];
+        n += length_of(e->text) + length_of(e->parts) + length_of(e->body) +
+             length_of(e->state_delta);
+    }
+    return n;
+}
+
+/* Writes a piece and lets go of it: the client may take its time. */
+static void entries_write(request *q, long_page *p, const ramet_page *page)
+{
+    for (size_t i = 0; i < page->n; i++)
+        native_entry(&q->w, &page->entries[i]);
+    p->left -= (int)page->n;
+    p->bytes += page_bytes(page);
+    if (page->n)
+        p->more_after = page->more_after;
+    if (page->n && !p->is_record)
+        p->next = page->entries[page->n - 1].position + 1;
+    else
+        p->next = p->is_record ? p->next + (int64_t)page->n : p->in.end;
+    ramet_call_reset(q->c);
+}
+
+static void page_open(request *q, long_page *p)
+{
+    q->status = 200;
+    q->more_state = p;
+    jw_object(&q->w);
+    jw_key(&q->w, "entries");
+    jw_array(&q->w);
+}
+
+static request_piece page_close(request *q, const long_page *p)
+{
+    jw_end_array(&q->w);
+    if (p->is_record) {
+        jw_kint(&q->w, "total", p->total);
+    } else {
+        jw_key(&q->w, "head");
+        native_head(&q->w, &p->head);
+        jw_kbool(&q->w, "more_before", p->more_before);
+    }
+    jw_kbool(&q->w, "more_after", p->more_after);
+    jw_end_object(&q->w);
+    return PIECE_LAST;
+}
+
+/* ------------------------------------------------------------------- history */
+
+static request_piece entries_more(request *q)
+{
+    long_page *p = q->more_state;
+    ramet_page page;
+    p->in.by_position = true;
+    p->in.position = p->next;
+    p->in.limit = p->left;
+    if (ramet_read(q->c, p->session, &p->in, &page) != RAMET_OK)
+        return PIECE_FAILED;
+    entries_write(q, p, &page);
+    if (p->next < p->in.end && p->more_after && p->left > 0 && p->bytes < LONG_PAGE_BYTES)
+        return PIECE_MORE;
+    /* What was appended since the page was begun is behind its head. */
+    p->more_after = p->more_after && (p->next < p->head.length || !page.n);
+    return page_close(q, p);
+}
+
+/* Of the last entries the first one is found from the end, so that the newest are never those that
+ * a long page leaves out. Nothing of them is kept. */
+static bool tail_find(request *q, long_page *p, const ramet_page *last)
+{
+    ramet_page page = *last;
+    int limit = p->left;
+    for (;;) {
+        p->bytes += page_bytes(&page);
+        p->left -= (int)page.n;
+        p->more_before = page.more_before;
+        if (page.n)
+            p->next = page.entries[0].position;
+        if (!page.n || !page.more_before || p->left <= 0 || p->bytes >= LONG_PAGE_BYTES)
+            break;
+        ramet_read_in in = p->in;
+        in.tail = true;
+        in.end = p->next;
+        in.limit = p->left;
+        ramet_call_reset(q->c);
+        if (ramet_read(q->c, p->session, &in, &page) != RAMET_OK)
+            return false;
+    }
+    p->left = limit - p->left;
+    p->bytes = 0;
+    ramet_call_reset(q->c);
+    return true;
+}
+
+bool entries_begin(request *q, const ramet_read_in *in, const ramet_page *page)
+{
+    int limit = in->limit ? in->limit : DEFAULT_LIMIT;
+    bool cut =
+        page->n && page->n < (size_t)limit && arena_used(ramet_call_arena(q->c)) >= PIECE_BYTES;
+    if (!cut || !(in->tail ? page->more_before : page->more_after))
+        return false;
+    long_page *p = arena_alloc(q->a, sizeof *p);
+    *p = (long_page){.session = face_path(q, "id"),
+                     .in = *in,
+                     .head = page->head,
+                     .more_before = page->more_before,
+                     .more_after = page->more_after,
+                     .left = limit};
+    p->head.entry_id = arena_strdup(q->a, page->head.entry_id);
+    p->in.branch = page->head.branch;
+    p->in.end = page->head.length;
+    if (in->tail) {
+        p->in.end = page->entries[page->n - 1].position + 1;
+        if (!tail_find(q, p, page)) {
+            request_error(q, ramet_call_error(q->c));
+            return true;
+        }
+        p->in.tail = false;
+        page_open(q, p);
+    } else {
+        page_open(q, p);
+        entries_write(q, p, page);
+    }
+    p->in.after = NULL;
+    q->more = entries_more;
+    return true;
+}
+
+/* -------------------------------------------------------------------- record */
+
+static request_piece record_more(request *q)
+{
+    long_page *p = q->more_state;
+    ramet_page page;
+    int64_t total, rest = p->total - p->next;
+    if (ramet_record(q->c, p->session, p->in.log, p->next, rest < p->left ? (int)rest : p->left,
+                     &page, &total) != RAMET_OK)
+        return PIECE_FAILED;
+    entries_write(q, p, &page);
+    p->more_after = p->next < p->total;
+    if (page.n && p->more_after && p->left > 0 && p->bytes < LONG_PAGE_BYTES)
+        return PIECE_MORE;
+    return page_close(q, p);
+}
+
+bool record_begin(request *q, ramet_log log, int64_t from, const ramet_page *page, int64_t total)
+{
+    int limit = api_limit(q) ? api_limit(q) : DEFAULT_LIMIT;
+    if (!page->n || page->n == (size_t)limit || !page->more_after)
+        return false;
+    long_page *p = arena_alloc(q->a, sizeof *p);
+    *p = (long_page){.session = face_path(q, "id"),
+                     .in.log = log,
+                     .is_record = true,
+                     .total = total,
+                     .next = from,
+                     .left = limit};
+    page_open(q, p);
+    entries_write(q, p, page);
+    q->more = record_more;
+    return true;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * native_face.h: what the files of the native API share. Its table is in native_api.c, its shapes
+ * in native_schema.c, its handlers by noun in native_*.c. A handler translates: it reads what was
+ * sent, calls the library once, and says how the answer is written.
+ */
+#ifndef FACE_NATIVE_NATIVE_FACE_H
+#define FACE_NATIVE_NATIVE_FACE_H
+
+#include "face/kit/face.h"
+#include "form/native.h"
+
+/* ---- reading what several handlers are sent; false: the answer is filled */
+
+/* A list of EntryIn. */
+bool api_entries(request *q, const char *name, ramet_entry_in **out, size_t *n);
+/* An object with entry_id and side; not given: entry_id NULL. */
+void api_at(request *q, const char *name, ramet_at *out);
+/* *out is NULL when it was not given. */
+bool api_agent(request *q, ramet_agent *room, const ramet_agent **out);
+/* "b17" in a parameter or a member; not given: 0. */
+bool api_branch(request *q, const char *name, const char *text, int64_t *out);
+/* Seconds (with a fraction) to microseconds; not given: 0. Zero and less are refused. */
+bool api_life(request *q, const char *name, int64_t *us);
+/* The number in a cursor of lists that are numbered; not given: 0. */
+bool api_cursor(request *q, int64_t *out);
+int api_limit(const request *q); /* 0: not given */
+ramet_log api_log(const char *word);
+/* SESSION or SESSION@BRANCH: split at the last @, and only if a branch of that session follows. */
+void api_side(request *q, const char *text, ramet_side_in *out);
+
+/* ---- writing */
+
+/* {"NOUN": [ … ], "next_cursor": …}: what stands between begin and end are the items. */
+void list_begin(request *q, const char *noun);
+void list_end(request *q, const char *next_cursor);
+/* The same cursor as text; `last` 0 or no more: none. */
+void list_end_number(request *q, int64_t last, bool more);
+/* A session, with the turn that runs in it; `cut` and `sync` may be NULL. */
+void api_session_write(request *q, const ramet_session *s, const ramet_cut *cut,
+                       const ramet_sync_out *sync);
+/* Renders a ramet_session ** (the answer of most writes). */
+void show_session(request *q, const void *answer);
+/* Renders a ramet_append_out. */
+void show_appended(request *q, const void *answer);
+
+/* The head has moved (the write has just been answered): turns on the branch that it left end,
+ * unless `keep_running` was sent. */
+void api_moved(request *q, const char *session);
+/* The members of a fork, of the body or of its member `fork`. */
+bool api_fork_in(request *q, ramet_fork_in *in, ramet_agent *agent);
+
+/* ---- handlers, by the file they are in */
+typedef void api_handler(request *q);
+api_handler api_sessions_list, api_session_create, api_session_get, api_session_patch,
+    api_session_delete, api_session_restore, api_session_promote;
+api_handler api_entries_list, api_entries_append, api_entry_get, api_entry_edit,
+    api_entry_regenerate, api_record_get, api_feedback_put, api_feedback_list;
+api_handler api_fork_create, api_rewind_to, api_move_undo, api_move_redo, api_move_switch,
+    api_move_sync, api_moves_list, api_branches_list;
+api_handler api_ancestry_list, api_children_list, api_tree_list, api_tree_branches_list,
+    api_fork_points_list, api_state_get, api_usage_get;
+api_handler api_tags_put, api_tags_post, api_tag_delete, api_tags_list, api_members_list,
+    api_member_put, api_member_delete;
+api_handler api_compare_get, api_verdict_add, api_verdicts_list, api_search_get;
+api_handler api_attachment_post, api_attachment_get, api_attachment_info, api_attachment_delete;
+api_handler api_sandbox_post, api_sandboxes_list, api_sandbox_delete;
+api_handler api_share_post, api_shares_list, api_share_delete, api_share_open;
+api_handler api_events_open, api_me_get, api_agents_list, api_agents_nearby, api_agents_use,
+    api_statistics_get;
+api_handler api_store_stats, api_store_gc, api_store_fsck, api_store_index, api_store_backup,
+    api_token_post, api_tokens_list, api_token_delete;
+api_handler api_message_post, api_turn_cancel, api_turns_list, api_turn_get, api_turn_answer,
+    api_fan_out, api_edit_post, api_regenerate_post;
+bool api_attachment_sink(request *q, const void *bytes, size_t n);
+
+/* ---- long pages, in pieces (face/native/long_page.c) */
+
+#define PIECE_BYTES ((size_t)2 << 20) /* of entries that are in memory at once, and one more */
+/* Goes on with a page that was read up to PIECE_BYTES. False: it is whole. True: the beginning is
+ * written, and q->more writes the rest, or the answer is an error. */
+bool entries_begin(request *q, const ramet_read_in *in, const ramet_page *page);
+bool record_begin(request *q, ramet_log log, int64_t from, const ramet_page *page, int64_t total);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * session.c: sessions over HTTP: making, listing, changing, deleting, bringing back.
+ */
+#include "face/native/native_face.h"
+
+#include <string.h>
+
+void api_session_create(request *q)
+{
+    ramet_call *c = face_call(q);
+    ramet_session *out = NULL;
+    const ramet_agent *agent;
+    ramet_session_in in = {.id = face_text(q, "id"),
+                           .title = face_text(q, "title"),
+                           .sandbox = face_text(q, "sandbox"),
+                           .metadata = face_raw(q, "metadata")};
+    const char *visibility = face_text(q, "visibility");
+    in.tags = face_texts(q, "tags", &in.n_tags);
+    if (visibility)
+        in.visibility = (ramet_visibility)ramet_visibility_parse(visibility);
+    if (!c || !api_agent(q, &in.agent, &agent) ||
+        !api_life(q, "ephemeral_seconds", &in.ephemeral_us))
+        return;
+    face_render(q, show_session, &out);
+    if (face_answer(q, ramet_session_create(c, &in, &out)))
+        request_add_header(q, "Location",
+                           arena_printf(q->a, "/ramet/v1/sessions/%s", face_escape(q, out->id)));
+}
+
+static ramet_archived archived_of(const char *word)
+{
+    if (word && strcmp(word, "include") == 0)
+        return RAMET_ARCHIVED_INCLUDE;
+    return word && strcmp(word, "only") == 0 ? RAMET_ARCHIVED_ONLY : RAMET_ARCHIVED_EXCLUDE;
+}
+
+static void show_list(request *q, const void *answer)
+{
+    const ramet_session_list *list = answer;
+    list_begin(q, "sessions");
+    for (size_t i = 0; i < list->n; i++)
+        api_session_write(q, &list->items[i], NULL, NULL);
+    list_end(q, list->next_cursor);
+}
+
+void api_sessions_list(request *q)
+{
+    ramet_call *c = face_call(q);
+    ramet_session_list list = {0};
+    ramet_list_in in = {.limit = api_limit(q),
+                        .cursor = request_query(q, "cursor"),
+                        .owner = request_query(q, "owner"),
+                        .agent = request_query(q, "agent"),
+                        .tag = request_query(q, "tag"),
+                        .tree = request_query(q, "tree"),
+                        .title = request_query(q, "title"),
+                        .sandbox = request_query(q, "sandbox"),
+                        .archived = archived_of(request_query(q, "archived"))};
+    if (!c)
+        return;
+    face_render(q, show_list, &list);
+    face_answer(q, ramet_session_find(c, &in, &list));
+}
+
+void api_session_get(request *q)
+{
+    ramet_call *c = face_call(q);
+    ramet_session *out = NULL;
+    if (!c)
+        return;
+    face_render(q, show_session, &out);
+    if (face_answer(q, ramet_session_get(c, face_path(q, "id"), &out)))
+        face_etag(q, out->head.hash, q->out.p, q->out.n);
+}
+
+/* What is null is cleared: the library's "" and {}. */
+static const char *text_or_clear(request *q, const char *name)
+{
+    return face_cleared(q, name) ? "" : face_text(q, name);
+}
+
+void api_session_patch(request *q)
+{
+    static const ramet_agent nobody;
+    ramet_call *c = face_call(q);
+    ramet_session *out = NULL;
+    ramet_agent agent;
+    bool archived = face_bool(q, "archived");
+    const char *word = face_text(q, "visibility");
+    ramet_visibility visibility = word ? (ramet_visibility)ramet_visibility_parse(word) : 0;
+    ramet_session_patch in = {.title = text_or_clear(q, "title"),
+                              .merged_into = text_or_clear(q, "merged_into"),
+                              .metadata =
+                                  face_cleared(q, "metadata") ? "{}" : face_raw(q, "metadata"),
+                              .archived = face_member(q, "archived") ? &archived : NULL,
+                              .visibility = word ? &visibility : NULL,
+                              .expected_head = face_expected_head(q)};
+    if (!c || !api_agent(q, &agent, &in.agent))
+        return;
+    if (face_cleared(q, "agent"))
+        in.agent = &nobody;
+    face_render(q, show_session, &out);
+    face_answer(q, ramet_session_update(c, face_path(q, "id"), &in, &out));
+}
+
+static void show_deleted(request *q, const void *answer)
+{
+    native_deleted(&q->w, answer);
+}
+
+void api_session_delete(request *q)
+{
+    ramet_call *c = face_call_expecting(q, face_path(q, "id"));
+    ramet_delete_out out = {0};
+    if (!c)
+        return;
+    face_render(q, show_deleted, &out);
+    if (!face_answer(q, ramet_session_delete(c, face_path(q, "id"), face_query_bool(q, "tree"),
+                                             face_query_bool(q, "dry_run"), &out)))
+        return;
+    for (size_t i = 0; !out.dry_run && i < out.n; i++)
+        api_moved(q, out.ids[i]);
+}
+
+void api_session_restore(request *q)
+{
+    ramet_call *c = face_call(q);
+    ramet_session *out = NULL;
+    if (!c)
+        return;
+    face_render(q, show_session, &out);
+    face_answer(q, ramet_session_restore(c, face_path(q, "id"), face_bool(q, "tree"), &out));
+}
+
+void api_session_promote(request *q)
+{
+    ramet_call *c = face_call_expecting(q, face_path(q, "id"));
+    ramet_session *out = NULL;
+    if (!c)
+        return;
+    face_render(q, show_session, &out);
+    face_answer(q, ramet_session_promote(c, face_path(q, "id"), &out));
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * store.c: upkeep and API keys over HTTP, for administrators: what the library keeps for the
+ * embedding program is asked through a call of nobody.
+ */
+#include "face/native/native_face.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The call is nobody's, but an idempotency key is still of who asks. */
+static ramet_call *program_call(request *q)
+{
+    q->c = ramet_call_new(q->host->store, NULL, q->who.client);
+    if (q->has_once) {
+        q->once.scope = arena_printf(q->a, "%s by %s", q->once.scope, q->who.user);
+        ramet_call_once(q->c, &q->once);
+    }
+    return q->c;
+}
+
+/* For work that is not one commit: NULL when its key is answered already. */
+static ramet_call *work_call(request *q)
+{
+    ramet_call *c = program_call(q);
+    ramet_status st = ramet_once_look(c);
+    if (st == RAMET_OK && !q->once.repeated)
+        return c;
+    face_answer(q, st);
+    return NULL;
+}
+
+static void work_answer(request *q, ramet_status st)
+{
+    face_answer(q, st == RAMET_OK ? ramet_once_keep(q->c) : st);
+}
+
+static void show_stats(request *q, const void *answer)
+{
+    native_stats(&q->w, answer);
+}
+
+void api_store_stats(request *q)
+{
+    ramet_stats out = {0};
+    face_render(q, show_stats, &out);
+    face_answer(q, ramet_stat(program_call(q), &out));
+}
+
+static void show_gc(request *q, const void *answer)
+{
+    native_gc(&q->w, answer);
+}
+
+void api_store_gc(request *q)
+{
+    ramet_gc_out out = {0};
+    ramet_call *c = work_call(q);
+    if (!c)
+        return;
+    face_render(q, show_gc, &out);
+    work_answer(q, ramet_gc(c, face_bool(q, "dry_run"), NULL, NULL, &out));
+}
+
+static void show_fsck(request *q, const void *answer)
+{
+    native_fsck(&q->w, answer);
+}
+
+void api_store_fsck(request *q)
+{
+    ramet_fsck_out out = {0};
+    ramet_call *c = work_call(q);
+    if (!c)
+        return;
+    face_render(q, show_fsck, &out);
+    work_answer(q, ramet_fsck(c, NULL, NULL, &out));
+}
+
+static void show_indexed(request *q, const void *answer)
+{
+    jw_object(&q->w);
+    jw_kint(&q->w, "indexed", *(const int64_t *)answer);
+    jw_end_object(&q->w);
+}
+
+void api_store_index(request *q)
+{
+    int64_t indexed = 0;
+    ramet_call *c = work_call(q);
+    if (!c)
+        return;
+    face_render(q, show_indexed, &indexed);
+    work_answer(q, ramet_search_update(c, face_bool(q, "rebuild"), &indexed));
+}
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *at)
+{
+    (void)about, (void)kind, (void)at;
+    return remove(path);
+}
+
+/* The copy is made in a folder of its own, and has no name any more when it is sent. */
+static bool backup_make(request *q, ramet_call *c, int *fd, int64_t *size)
+{
+    struct stat about;
+    const char *base = getenv("TMPDIR");
+    char *folder = arena_printf(q->a, "%s/ramet-backup.XXXXXX", base && *base ? base : "/tmp");
+    *fd = -1;
+    if (!mkdtemp(folder)) {
+        request_fail(q, 503, ramet_status_code(RAMET_IO), NULL,
+                     "there is no room for a copy: a folder could not be made");
+        return false;
+    }
+    const char *path = arena_printf(q->a, "%s/ramet.db", folder);
+    ramet_status st = ramet_backup(c, path, NULL, NULL);
+    if (st == RAMET_OK)
+        *fd = open(path, O_RDONLY | O_CLOEXEC);
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (st != RAMET_OK)
+        request_error(q, ramet_call_error(c));
+    else if (*fd < 0 || fstat(*fd, &about) != 0)
+        request_fail(q, 503, ramet_status_code(RAMET_IO), NULL, "the copy could not be read");
+    else {
+        *size = about.st_size;
+        return true;
+    }
+    if (*fd >= 0)
+        close(*fd);
+    return false;
+}
+
+void api_store_backup(request *q)
+{
+    int fd;
+    int64_t size;
+    if (!backup_make(q, program_call(q), &fd, &size))
+        return;
+    face_answer(q, RAMET_OK);
+    q->file = fd;
+    q->file_size = size;
+    q->type = "application/vnd.sqlite3";
+    request_add_header(q, "Content-Disposition", "attachment; filename=\"ramet.db\"");
+}
+
+/* -------------------------------------------------------------------- tokens */
+
+static void show_token(request *q, const void *answer)
+{
+    native_token(&q->w, *(ramet_token *const *)answer);
+}
+
+void api_token_post(request *q)
+{
+    size_t n;
+    const char *const *roles = face_texts(q, "roles", &n);
+    ramet_token *out = NULL;
+    ramet_token_in in = {.user = face_text(q, "user"),
+                         .client = face_text(q, "client"),
+                         .note = face_text(q, "note"),
+                         .roles = ""};
+    if (!api_life(q, "expires_seconds", &in.life_us))
+        return;
+    for (size_t i = 0; i < n; i++)
+        in.roles = arena_printf(q->a, "%s%s%s", in.roles, i ? "," : "", roles[i]);
+    face_render(q, show_token, &out);
+    face_answer(q, ramet_token_add(program_call(q), &in, &out));
+}
+
+typedef struct token_list {
+    ramet_token *items;
+    size_t n;
+} token_list;
+
+static void show_tokens(request *q, const void *answer)
+{
+    const token_list *list = answer;
+    list_begin(q, "tokens");
+    for (size_t i = 0; i < list->n; i++)
+        native_token(&q->w, &list->items[i]);
+    list_end(q, NULL);
+}
+
+void api_tokens_list(request *q)
+{
+    token_list list = {0};
+    face_render(q, show_tokens, &list);
+    face_answer(q, ramet_tokens(program_call(q), &list.items, &list.n));
+}
+
+void api_token_delete(request *q)
+{
+    face_answer(q, ramet_token_revoke(program_call(q), face_path(q, "token")));
+}

@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * task.c: tasks of a session: read from its path, and written for either generation.
+ * form/a2a/task_update.c brings them up to date.
+ */
+#include "form/a2a/a2a.h"
+
+#include "base/util.h"
+#include "form/a2a/a2a_internal.h"
+
+#include <string.h>
+
+enum { PAGE = 1000, LOOSE_TRIES = 8 };
+
+/* Between the session and the first entry in the id of a task that is no turn's. */
+#define LOOSE "~"
+
+/* --------------------------------------------------------------------- rows */
+
+static const json_node *given(const json_doc *d, const json_node *obj, const char *key)
+{
+    const json_node *v = json_get(d, obj, key);
+    return json_is(v, JSON_NULL) ? NULL : v;
+}
+
+static const char *raw_of(arena *a, const json_doc *d, const json_node *obj, const char *key)
+{
+    const json_node *v = given(d, obj, key);
+    return v ? json_raw(a, d, v) : NULL;
+}
+
+const char *a2a_row_data(arena *a, const a2a_task_in *in, const char *tip, bool turn)
+{
+    buf b;
+    json_writer w;
+    buf_init(&b, SIZE_MAX / 4);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    jw_kstr(&w, "state", a2a_state_name(in->state, A2A_03));
+    jw_kint(&w, "at", in->status_at);
+    if (in->status_time)
+        jw_kstr(&w, "time", in->status_time);
+    if (in->status_message)
+        jw_kraw(&w, "message", in->status_message);
+    if (in->artifacts)
+        jw_kraw(&w, "artifacts", in->artifacts);
+    if (in->metadata)
+        jw_kraw(&w, "metadata", in->metadata);
+    if (tip)
+        jw_kstr(&w, "tip", tip);
+    if (turn)
+        jw_kbool(&w, "turn", true);
+    jw_end_object(&w);
+    return buf_keep(&b, a);
+}
+
+/* What a row keeps. */
+typedef struct row_data {
+    a2a_state state;
+    int64_t at;
+    const char *time, *message, *artifacts, *metadata;
+    const char *tip; /* the last message when it was put; NULL: not told */
+    bool turn;
+} row_data;
+
+static row_data row_read(arena *a, const char *data)
+{
+    row_data r = {.state = A2A_COMPLETED};
+    json_doc d;
+    if (!json_parse(a, data, strlen(data), SIZE_MAX, &d, NULL))
+        return r;
+    const json_node *o = &d.nodes[0];
+    const char *state = json_text(a, &d, json_get(&d, o, "state"));
+    int known = state ? a2a_state_parse(state) : -1;
+    if (known >= 0)
+        r.state = (a2a_state)known;
+    json_int(&d, json_get(&d, o, "at"), &r.at);
+    r.time = json_text(a, &d, json_get(&d, o, "time"));
+    r.message = raw_of(a, &d, o, "message");
+    r.artifacts = raw_of(a, &d, o, "artifacts");
+    r.metadata = raw_of(a, &d, o, "metadata");
+    r.tip = json_text(a, &d, json_get(&d, o, "tip"));
+    r.turn = json_is(json_get(&d, o, "turn"), JSON_TRUE);
+    return r;
+}
+
+/* ------------------------------------------------------------------ grouping */
+
+/* The messages of one task while the path is read. */
+typedef struct group {
+    a2a_task t;
+    VEC(ramet_entry) list;
+    bool hidden; /* deleted */
+} group;
+
+typedef struct loader {
+    ramet_call *c;
+    arena *a;
+    ramet_session *s;
+    const char *only; /* NULL: all tasks */
+    VEC(group *) groups;
+    uint32_t *table; /* index + 1 of a group, by its id */
+    size_t slots;
+    group *loose; /* that entries without a turn go to */
+    bool foreign; /* the last entry was inherited */
+} loader;
+
+static size_t slot_of(const loader *l, const char *id)
+{
+    uint32_t h = 2166136261u;
+    for (; *id; id++)
+        h = (h ^ (unsigned char)*id) * 16777619u;
+    return h & (l->slots - 1);
+}
+
+static group *group_find(const loader *l, const char *id)
+{
+    if (!l->slots)
+        return NULL;
+    for (size_t s = slot_of(l, id); l->table[s]; s = (s + 1) & (l->slots - 1)) {
+        group *g = l->groups.items[l->table[s] - 1];
+        if (strcmp(g->t.id, id) == 0)
+            return g;
+    }
+    return NULL;
+}
+
+static void group_place(loader *l, size_t i)
+{
+    size_t s = slot_of(l, l->groups.items[i]->t.id);
+    while (l->table[s])
+        s = (s + 1) & (l->slots - 1);
+    l->table[s] = (uint32_t)i + 1;
+}
+
+static group *group_get(loader *l, const char *id)
+{
+    group *g = group_find(l, id);
+    if (g)
+        return g;
+    g = arena_alloc(l->a, sizeof *g);
+    g->t = (a2a_task){.id = id, .session = l->s->id, .state = A2A_COMPLETED};
+    VEC_PUSH(l->a, &l->groups, g);
+    if (l->groups.n * 2 > l->slots) {
+        l->slots = l->slots ? l->slots * 2 : 64;
+        l->table = arena_array(l->a, l->slots, sizeof *l->table);
+        for (size_t i = 0; i < l->groups.n; i++)
+            group_place(l, i);
+    } else {
+        group_place(l, l->groups.n - 1);
+    }
+    return g;
+}
+
+/* An id for a group that has none: of this session, the same at every read, and its first entry is
+ * found back from it. */
+static const char *loose_id(arena *a, const char *session, const char *entry)
+{
+    return arena_printf(a, "%s" LOOSE "%s", session, entry);
+}
+
+static void load_entry(loader *l, const ramet_entry *e)
+{
+    group *g;
+    bool foreign = e->owner_no != l->s->number;
+    if (foreign) {
+        if (!l->foreign)
+            l->loose = group_get(
+                l, e->position == 0 || l->s->is_fork ? l->s->id : loose_id(l->a, l->s->id, e->id));
+        g = l->loose;
+        g->t.inherited = true;
+    } else if (e->turn_id) {
+        g = group_get(l, e->turn_id);
+        l->loose = NULL;
+    } else {
+        if (!l->loose || l->foreign || (e->role == RAMET_USER && l->loose->list.n))
+            l->loose = group_get(l, loose_id(l->a, l->s->id, e->id));
+        g = l->loose;
+    }
+    l->foreign = foreign;
+    VEC_PUSH(l->a, &g->list, *e);
+}
+
+/* A page at a time of the path as it was when the session was read. */
+static ramet_status load_path(loader *l, int64_t from)
+{
+    int64_t at = from;
+    while (at < l->s->head.length) {
+        ramet_page page;
+        ramet_read_in in = {
+            .limit = PAGE, .by_position = true, .position = at, .branch = l->s->head.branch};
+        ramet_status st = ramet_read(l->c, l->s->id, &in, &page);
+        if (st != RAMET_OK || !page.n)
+            return st;
+        for (size_t i = 0; i < page.n; i++)
+            if (strcmp(page.entries[i].channel, "history") == 0)
+                load_entry(l, &page.entries[i]);
+        at = page.entries[page.n - 1].position + 1;
+    }
+    return RAMET_OK;
+}
+
+/* --------------------------------------------------------------- what else is known */
+
+static void row_apply(loader *l, const ramet_task *row)
+{
+    row_data r = row_read(l->a, row->data);
+    group *g = group_find(l, row->id);
+    if (!g && (r.tip || r.turn)) /* its messages were cut off */
+        return;
+    if (!g)
+        g = group_get(l, row->id);
+    g->hidden = row->deleted;
+    g->t.created = row->created;
+    g->t.updated = row->updated;
+    bool whole = !r.tip;
+    for (size_t i = g->list.n; i-- > 0 && !whole;)
+        whole = strcmp(g->list.items[i].id, r.tip) == 0;
+    /* What was said of a task that was cut in the middle is not true any more. */
+    if (!whole)
+        return;
+    g->t.state = r.state;
+    g->t.status_at = r.at;
+    g->t.status_time = r.time;
+    g->t.status_message = r.message;
+    g->t.artifacts = r.artifacts;
+    g->t.metadata = r.metadata;
+    g->t.running = false;
+}
+
+static const char *error_message(arena *a, const ramet_turn *t)
+{
+    buf b;
+    json_writer w;
+    if (!*t->error)
+        return NULL;
+    buf_init(&b, 65536);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    jw_kstr(&w, "kind", "message");
+    jw_kstr(&w, "messageId", arena_printf(a, "%s-status", t->id));
+    jw_kstr(&w, "role", "agent");
+    jw_key(&w, "parts");
+    jw_array(&w);
+    jw_object(&w);
+    jw_kstr(&w, "kind", "text");
+    jw_kstr(&w, "text", t->error);
+    jw_end_object(&w);
+    jw_end_array(&w);
+    jw_end_object(&w);
+    return buf_keep(&b, a);
+}
+
+static void turn_apply(loader *l, const ramet_turn *t)
+{
+    group *g = group_find(l, t->id);
+    if (!g)
+        return;
+    static const a2a_state by[] = {[RAMET_TURN_RUNNING] = A2A_WORKING,
+                                   [RAMET_TURN_DONE] = A2A_COMPLETED,
+                                   [RAMET_TURN_CANCELLED] = A2A_CANCELED,
+                                   [RAMET_TURN_FAILED] = A2A_FAILED,
+                                   [RAMET_TURN_INTERRUPTED] = A2A_FAILED};
+    g->t.state = by[t->status];
+    g->t.running = t->status == RAMET_TURN_RUNNING;
+    g->t.status_at = t->ended ? t->ended : t->started;
+    g->t.status_message = error_message(l->a, t);
+    g->t.created = t->started;
+}
+
+static void group_finish(const loader *l, group *g)
+{
+    a2a_task *t = &g->t;
+    t->history = g->list.items;
+    t->n = g->list.n;
+    int64_t first = t->n ? t->history[0].created : 0,
+            last = t->n ? t->history[t->n - 1].created : 0;
+    if (!t->created)
+        t->created = first;
+    if (t->updated < last)
+        t->updated = last;
+    if (!t->status_at)
+        t->status_at = t->updated;
+    /* What was inherited is there since the session is. */
+    if (t->inherited && t->status_at < l->s->created)
+        t->status_at = l->s->created;
+}
+
+static ramet_status load_known(loader *l)
+{
+    ramet_task *rows;
+    ramet_turn *turns;
+    size_t n;
+    ramet_status st = ramet_turns(l->c, l->s->id, PAGE, &turns, &n);
+    if (st != RAMET_OK)
+        return st;
+    for (size_t i = 0; i < n; i++)
+        turn_apply(l, &turns[i]);
+    st = ramet_tasks(l->c, l->s->id, &rows, &n);
+    for (size_t i = 0; st == RAMET_OK && i < n; i++)
+        if (!l->only || strcmp(l->only, rows[i].id) == 0)
+            row_apply(l, &rows[i]);
+    return st;
+}
+
+static ramet_status load(loader *l, int64_t from)
+{
+    if (l->s->is_fork && (!l->only || strcmp(l->only, l->s->id) == 0)) {
+        group *g = group_get(l, l->s->id);
+        g->t.inherited = true;
+        g->t.created = l->s->created;
+    }
+    ramet_status st = load_path(l, from);
+    return st == RAMET_OK ? load_known(l) : st;
+}
+
+ramet_status a2a_tasks(ramet_call *c, const char *session, a2a_task **out, size_t *n)
+{
+    loader l = {.c = c, .a = ramet_call_arena(c)};
+    *out = NULL;
+    *n = 0;
+    ramet_status st = ramet_session_get(c, session, &l.s);
+    if (st == RAMET_OK)
+        st = load(&l, 0);
+    if (st != RAMET_OK)
+        return st;
+    *out = arena_array(l.a, l.groups.n + 1, sizeof **out);
+    for (size_t i = 0; i < l.groups.n; i++) {
+        group *g = l.groups.items[i];
+        if (g->hidden)
+            continue;
+        group_finish(&l, g);
+        (*out)[(*n)++] = g->t;
+    }
+    return RAMET_OK;
+}
+
+/* ------------------------------------------------------------------------ one */
+
+/* The session and the first entry that the id of a task without a turn names; false: it is none.
+ * Either of them may hold the mark, too. `session` may be given. */
+static bool loose_find(ramet_call *c, const char *id, const char **session, ramet_entry **first)
+{
+    arena *a = ramet_call_arena(c);
+    int tries = 0;
+    for (const char *p = strstr(id, LOOSE); p && tries < LOOSE_TRIES; p = strstr(p + 1, LOOSE)) {
+        const char *s = arena_printf(a, "%.*s", (int)(p - id), id);
+        tries++;
+        if ((*session && strcmp(*session, s) != 0) ||
+            ramet_entry_get(c, s, 0, p + strlen(LOOSE), first) != RAMET_OK)
+            continue;
+        *session = s;
+        return true;
+    }
+    return false;
+}
+
+/* The session that a task is in; NULL: none. */
+static ramet_status session_of(ramet_call *c, const char *id, const char **session)
+{
+    ramet_task *row;
+    ramet_session *s;
+    ramet_entry *first;
+    *session = NULL;
+    if (loose_find(c, id, session, &first))
+        return RAMET_OK;
+    ramet_status st = ramet_task_get(c, id, &row);
+    if (st != RAMET_OK)
+        return st;
+    if (row) {
+        *session = row->session;
+        return RAMET_OK;
+    }
+    st = ramet_turn_session(c, id, session);
+    if (st == RAMET_OK && !*session && ramet_session_get(c, id, &s) == RAMET_OK)
+        *session = s->id;
+    return st;
+}
+
+/* Where its messages begin on the path; -1: they are not there. */
+static ramet_status begins_at(ramet_call *c, const ramet_session *s, const char *id, int64_t *from)
+{
+    ramet_turn_at at;
+    ramet_entry *first;
+    const char *session = s->id;
+    *from = 0;
+    if (strcmp(id, s->id) == 0)
+        return RAMET_OK;
+    if (loose_find(c, id, &session, &first)) {
+        /* A question always begins a task; what else does shows from the start alone. */
+        if (first->role == RAMET_USER && first->owner_no == s->number && !first->turn_id)
+            *from = first->position;
+        return RAMET_OK;
+    }
+    ramet_status st = ramet_turn_find(c, s->id, RAMET_LOG_MAIN, id, &at);
+    if (st == RAMET_TURN_NOT_FOUND || (st == RAMET_OK && !at.on_path)) {
+        *from = s->head.length;
+        return RAMET_OK;
+    }
+    *from = at.position;
+    return st;
+}
+
+ramet_status a2a_task_get(ramet_call *c, const char *session, const char *id, a2a_task **out)
+{
+    loader l = {.c = c, .a = ramet_call_arena(c), .only = id};
+    int64_t from = 0;
+    const char *at = session;
+    *out = NULL;
+    ramet_status st = at ? RAMET_OK : session_of(c, id, &at);
+    if (st == RAMET_OK && at)
+        st = ramet_session_get(c, at, &l.s);
+    if (st == RAMET_OK && at)
+        st = begins_at(c, l.s, id, &from);
+    if (st == RAMET_OK && at)
+        st = load(&l, from);
+    if (st != RAMET_OK)
+        return st;
+    group *g = at ? group_find(&l, id) : NULL;
+    if (!g || g->hidden)
+        return RAMET_TURN_NOT_FOUND;
+    group_finish(&l, g);
+    *out = &g->t;
+    return RAMET_OK;
+}
+
+ramet_status a2a_task_effective(ramet_call *c, const char *session, const char *id, a2a_task **out)
+{
+    loader l = {.c = c, .a = ramet_call_arena(c)};
+    VEC(ramet_entry) all = {0};
+    *out = NULL;
+    ramet_status st = ramet_session_get(c, session, &l.s);
+    for (int64_t at = 0; st == RAMET_OK && at < l.s->head.length;) {
+        ramet_page page;
+        ramet_read_in in = {
+            .limit = PAGE, .by_position = true, .position = at, .branch = l.s->head.branch};
+        st = ramet_read(c, session, &in, &page);
+        for (size_t i = 0; st == RAMET_OK && i < page.n; i++)
+            if (strcmp(page.entries[i].channel, "history") == 0)
+                VEC_PUSH(l.a, &all, page.entries[i]);
+        at = st == RAMET_OK && page.n ? page.entries[page.n - 1].position + 1 : l.s->head.length;
+    }
+    if (st != RAMET_OK)
+        return st;
+    a2a_task *t = arena_alloc(l.a, sizeof *t);
+    *t = (a2a_task){.id = id ? id : l.s->id,
+                    .session = l.s->id,
+                    .state = A2A_COMPLETED,
+                    .status_at = l.s->updated,
+                    .history = all.items,
+                    .n = all.n,
+                    .created = l.s->created,
+                    .updated = l.s->updated};
+    *out = t;
+    return RAMET_OK;
+}
+
+ramet_status a2a_rewind(ramet_call *c, const char *session, const char *invocation, a2a_task **out)
+{
+    ramet_session *s;
+    ramet_move_in in = {.before_turn = invocation};
+    *out = NULL;
+    ramet_status st = ramet_rewind(c, session, &in, &s, NULL);
+    return st == RAMET_OK ? a2a_task_effective(c, session, NULL, out) : st;
+}
+
+/* ------------------------------------------------------------------- writing */
+
+void a2a_status_write(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t)
+{
+    char time[TIME_TEXT];
+    json_doc d;
+    jw_object(w);
+    jw_kstr(w, "state", a2a_state_name(t->state, view->version));
+    if (t->status_message &&
+        json_parse(a, t->status_message, strlen(t->status_message), SIZE_MAX, &d, NULL)) {
+        jw_key(w, "message");
+        a2a_message_rewrite(a, w, view, &d, &d.nodes[0]);
+    }
+    if (t->status_time && view->version == A2A_03)
+        jw_kstr(w, "timestamp", t->status_time);
+    else if (t->status_at)
+        jw_kstr(w, "timestamp", time_text(t->status_at, time));
+    jw_end_object(w);
+}
+
+/* What a message without an invocation of its own is stamped with: that of the answer behind it. */
+static const char *stamp_of(arena *a, const a2a_task *t, size_t i)
+{
+    for (size_t k = i; k < t->n; k++) {
+        const char *own = a2a_invocation(a, &t->history[k]);
+        if (own)
+            return own;
+        if (k > i && t->history[k].role == RAMET_USER)
+            break;
+    }
+    return t->history[i].turn_id;
+}
+
+/* What there is room for in a task. */
+typedef struct fitting {
+    size_t room;       /* that is left */
+    size_t omitted;    /* messages */
+    bool less;         /* the artifacts are not there */
+    const char **kept; /* messages, written; the newest first */
+    size_t n;
+} fitting;
+
+static const char *message_json(arena *a, const a2a_view *view, const a2a_task *t, size_t i)
+{
+    buf b;
+    json_writer w;
+    buf_init(&b, SIZE_MAX / 4);
+    jw_init(&w, &b, 0);
+    a2a_message_write(&w, view, &t->history[i], view->stamp ? stamp_of(a, t, i) : NULL);
+    return buf_keep(&b, a);
+}
+
+static size_t history_from(const a2a_task *t, int64_t most)
+{
+    return most >= 0 && (uint64_t)most < t->n ? t->n - (size_t)most : 0;
+}
+
+/* The newest messages that there is room for. */
+static void history_fit(arena *a, const a2a_view *view, const a2a_task *t, int64_t most, fitting *f)
+{
+    size_t from = history_from(t, most), i = t->n;
+    f->kept = arena_array(a, t->n - from + 1, sizeof *f->kept);
+    for (; i > from; i--) {
+        const char *json = message_json(a, view, t, i - 1);
+        size_t n = strlen(json) + 1;
+        if (n > f->room)
+            break;
+        f->room -= n;
+        f->kept[f->n++] = json;
+    }
+    f->omitted = i - from;
+}
+
+static void history_write(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t,
+                          int64_t most, const fitting *f)
+{
+    jw_key(w, "history");
+    jw_array(w);
+    if (view->room)
+        for (size_t i = f->n; i-- > 0;)
+            jw_raw(w, f->kept[i]);
+    else
+        for (size_t i = history_from(t, most); i < t->n; i++)
+            a2a_message_write(w, view, &t->history[i], view->stamp ? stamp_of(a, t, i) : NULL);
+    jw_end_array(w);
+}
+
+static void artifacts_write(arena *a, json_writer *w, const a2a_view *view, const char *json)
+{
+    json_doc d;
+    if (!json || !json_parse(a, json, strlen(json), SIZE_MAX, &d, NULL))
+        return;
+    jw_key(w, "artifacts");
+    jw_array(w);
+    for (const json_node *v = json_first(&d, &d.nodes[0]); v; v = json_next(&d, &d.nodes[0], v))
+        a2a_artifact_rewrite(a, w, view, &d, v);
+    jw_end_array(w);
+}
+
+static void metadata_write(arena *a, json_writer *w, const char *json, const fitting *f)
+{
+    json_doc d;
+    const json_node *v;
+    if (!f->omitted && !f->less) {
+        if (json)
+            jw_kraw(w, "metadata", json);
+        return;
+    }
+    jw_key(w, "metadata");
+    jw_object(w);
+    if (json && json_parse(a, json, strlen(json), SIZE_MAX, &d, NULL))
+        for (const json_node *k = json_first(&d, &d.nodes[0]); k;
+             k = json_next(&d, &d.nodes[0], v)) {
+            v = json_next(&d, &d.nodes[0], k);
+            jw_kraw(w, json_text(a, &d, k), json_raw(a, &d, v));
+        }
+    if (f->omitted)
+        jw_kint(w, A2A_HISTORY_OMITTED, (int64_t)f->omitted);
+    if (f->less)
+        jw_kbool(w, A2A_ARTIFACTS_OMITTED, true);
+    jw_end_object(w);
+}
+
+void a2a_task_write(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t,
+                    int64_t history)
+{
+    a2a_view at = *view;
+    at.session = t->session;
+    at.task = t->id;
+    size_t artifacts = t->artifacts ? strlen(t->artifacts) : 0;
+    fitting f = {.room = view->room, .less = view->room && artifacts > view->room};
+    if (!f.less)
+        f.room -= view->room ? artifacts : 0;
+    if (view->room && history != 0)
+        history_fit(a, &at, t, history, &f);
+    jw_object(w);
+    if (view->version == A2A_03)
+        jw_kstr(w, "kind", "task");
+    jw_kstr(w, "id", t->id);
+    jw_kstr(w, "contextId", t->session);
+    jw_key(w, "status");
+    a2a_status_write(a, w, &at, t);
+    if (history != 0)
+        history_write(a, w, &at, t, history, &f);
+    if (!f.less)
+        artifacts_write(a, w, &at, t->artifacts);
+    metadata_write(a, w, t->metadata, &f);
+    jw_end_object(w);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * grpc_internal.h: what the files of rpc share. Nobody else includes it.
+ *
+ *   grpc/grpc_server.c          start, stop, the threads, and the way of a call
+ *   grpc/memory_calls.c   calls of the memory-service face
+ *   grpc/deadline.c     deadlines of calls that wait for their client
+ *   grpc/health.c    health and reflection
+ *   grpc/reflection.c  the descriptors that reflection tells
+ *
+ * A call does one thing at a time: it waits for a message, is on the pool, or waits until something
+ * was sent; `next` says what comes then. It ends by call_finish(), once. Beside that the core tells
+ * when it is over (`closed`): the client has cancelled it, its time is up, its connection is gone,
+ * or its status was sent. It is freed when both have come.
+ *
+ * While a call waits for its client, to send or to take a message, it has a deadline and stands in
+ * the list of waiting calls (grpc/deadline.c). A call that is late is cancelled; then what it waits
+ * for fails, and it ends by the ordinary way.
+ */
+#ifndef GRPC_GRPC_INTERNAL_H
+#define GRPC_GRPC_INTERNAL_H
+
+#include "face/memory/grpc.h"
+#include "grpc/http2_guard.h"
+#include "grpc/grpc_server.h"
+#include "http/stream.h"
+#include "http/work.h"
+
+#include <grpc/byte_buffer.h>
+#include <grpc/grpc.h>
+#include <stdatomic.h>
+
+typedef struct rpc rpc;
+typedef void rpc_step(rpc *r);
+typedef enum { WAIT_MESSAGE, WAIT_TAKEN } wait_kind;
+
+typedef struct rpc_tag {
+    rpc *r;
+    void (*fired)(rpc *r, bool fine);
+} rpc_tag;
+
+struct rpc {
+    rpc_server *s;
+    grpc_call *call;
+    grpc_call_details details;
+    grpc_metadata_array metadata;
+    rpc_tag arrived, closed, received, sent;
+    atomic_int owners; /* what was begun, and `closed` */
+    atomic_bool cancelled;
+    int was_cancelled; /* written by the core */
+    bool greeted;      /* the initial metadata went out */
+    bool arrived_ok;   /* counted in `alive` */
+    bool counted;      /* … and among the calls of its address, as `kind` */
+    call_kind kind;
+    http2_address *from; /* where its connection comes from */
+    int64_t begun_us;
+
+    rpc *wait_prev, *wait_next; /* under wait_lock, as is wait_until_us */
+    int64_t wait_until_us;
+    wait_kind wait_for;
+    int64_t wait_begun_us;
+    int64_t wait_us;     /* time that messages took to arrive, all of them together */
+    int64_t in_bytes;    /* of them */
+    const memory_rpc *m; /* NULL: one of the tools */
+    request q;
+    grpc_byte_buffer *in,
+        *out;               /* the message that came (NULL: the client sends no more), or goes */
+    grpc_metadata about[1]; /* x-request-id */
+    grpc_slice words;       /* of the status */
+    rpc_step *next;
+    pool_job job;
+    arena *scratch;       /* of one message */
+    buf packed;           /* the message that goes */
+    int64_t bytes;        /* sent */
+    size_t message_bytes; /* of the message that the core holds, as far as they count */
+
+    _Atomic(body_stream *) stream; /* of events; its taker is this call */
+    buf pending;                   /* bytes taken out of it */
+    size_t taken;                  /* of them */
+
+    rpc *watch_prev, *watch_next; /* health: under the lock of the server */
+    bool watching, busy;
+    int told;
+    const char *service;
+};
+
+struct rpc_server {
+    rpc_config cfg;
+    grpc_server *server;
+    grpc_server_credentials *insecure;
+    grpc_completion_queue *queue;
+    pthread_t *threads;
+    int n_threads;
+    rpc_tag stopped_tag;
+    http2_guard *guard;
+    atomic_size_t alive; /* calls that are not freed, refused ones included */
+    atomic_bool stopping;
+    pthread_mutex_t wait_lock;
+    rpc *waiting;         /* calls that wait for their client */
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    bool stopped; /* no call is open any more */
+    rpc *watchers;
+    _Atomic int64_t ticked; /* when watchers and waiting calls were looked after last */
+};
+
+/* ---- grpc/grpc_server.c */
+
+/* Waits for the next message; `next` runs on the pool when it is there. */
+void call_receive(rpc *r, rpc_step *next);
+/* The same on the thread that hears of it: for what is quick. */
+void call_receive_here(rpc *r, rpc_step *next);
+/* Runs `next` on the pool. */
+void call_pool(rpc *r, rpc_step *next);
+/* On the pool, when the caller is known: what follows is work of its user (pool_claim()). False:
+ * `next` runs later, and the call must not be touched any more. */
+bool call_claim(rpc *r, rpc_step *next);
+/* Sends r->packed as a message (`message` false: the initial metadata alone), then `next`, on the
+ * thread that hears of it; when that failed, the call is finished. */
+void call_send(rpc *r, bool message, rpc_step *next);
+/* The end of it; with `message` r->packed goes before the status. */
+void call_finish(rpc *r, int code, const char *text, bool message);
+/* The bytes of r->in, as long as the slice lives. */
+grpc_slice call_bytes(rpc *r);
+
+/* ---- grpc/deadline.c */
+/* Before an operation that only the client can complete: sending one more message, or taking
+ * `bytes` of an answer. */
+void wait_begin(rpc *r, wait_kind kind, int64_t bytes);
+/* When it is complete. */
+void wait_end(rpc *r);
+/* Cancels those that are late. */
+void waits_tick(rpc_server *s);
+
+/* ---- grpc/memory_calls.c */
+void memory_call_begin(rpc *r);
+void memory_call_closed(rpc *r);     /* it is over: nothing that sleeps may go on sleeping */
+bool memory_call_late(const rpc *r); /* what it did is to be undone, on the pool */
+void memory_call_free(rpc *r);
+
+/* ---- grpc/health.c */
+/* CALL_WATCH for those that last as long as the client likes. */
+call_kind tool_call_kind(const char *path);
+/* False: it is none of theirs. */
+bool tool_call_begin(rpc *r, const char *path);
+void tool_call_closed(rpc *r);
+/* Tells those that watch when whether it serves has changed, and ends those that are too old. */
+void watchers_tick(rpc_server *s);
+void watchers_end(rpc_server *s);
+
+/* ---- grpc/reflection.c: answers in the messages of reflection, packed into `out` */
+void reflect_answer(arena *a, const void *bytes, size_t n, buf *out);
+
+#endif

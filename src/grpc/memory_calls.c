@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls of the memory-service face: one message for one, files in pieces both ways, and events for
+ * as long as somebody listens.
+ */
+#include "grpc/grpc_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PIECE (32 * 1024) /* of a file that is sent */
+
+/* -------------------------------------------------------------------------- answers */
+
+static void answer_error(rpc *r)
+{
+    const char *text;
+    int code = memory_rpc_status(&r->q, &text);
+    call_finish(r, code == RPC_OK ? RPC_INTERNAL : code, text, false);
+}
+
+static void answer(rpc *r)
+{
+    const char *text;
+    int code = memory_rpc_status(&r->q, &text);
+    buf_clear(&r->packed);
+    if (code == RPC_OK && memory_rpc_write(&r->q, r->m, &r->packed)) {
+        buf_release(&r->q.out); /* the message may wait for its client for long */
+        call_finish(r, RPC_OK, "", true);
+    } else {
+        answer_error(r);
+    }
+}
+
+/* A client that has gone, or does not wait any more, wants nothing done. False: it is finished. */
+static bool wanted(rpc *r)
+{
+    if (!atomic_load(&r->cancelled))
+        return true;
+    r->q.left = true;
+    call_finish(r, RPC_CANCELLED, "", false);
+    return false;
+}
+
+static bool admitted(rpc *r)
+{
+    return r->s->cfg.admit(&r->q, r->s->cfg.arg) && memory_rpc_admit(&r->q, r->m);
+}
+
+/* The body of a route that takes it in pieces is one piece. */
+static void run(rpc *r)
+{
+    request *q = &r->q;
+    if (!q->route->sink || !q->body.n || r->s->cfg.sink(q, q->body.p, q->body.n))
+        r->s->cfg.run(q, r->s->cfg.arg);
+    q->left = atomic_load(&r->cancelled);
+}
+
+/* -------------------------------------------------------------------------- uploads */
+
+static void step_chunk(rpc *r);
+
+static void step_upload_run(rpc *r)
+{
+    if (!wanted(r))
+        return;
+    r->s->cfg.run(&r->q, r->s->cfg.arg);
+    answer(r);
+}
+
+static void upload_whole(rpc *r)
+{
+    call_pool(r, step_upload_run);
+}
+
+static void step_chunk(rpc *r)
+{
+    const void *chunk;
+    size_t n;
+    request *q = &r->q;
+    if (!wanted(r))
+        return;
+    /* No more comes. That is the end of the file only when the client is still there: then the
+     * metadata can be sent. */
+    if (!r->in) {
+        call_send(r, false, upload_whole);
+        return;
+    }
+    grpc_slice bytes = call_bytes(r);
+    arena_reset(r->scratch);
+    bool fine = memory_rpc_chunk_read(q, r->scratch, GRPC_SLICE_START_PTR(bytes),
+                                      GRPC_SLICE_LENGTH(bytes), &chunk, &n) &&
+                (!n || r->s->cfg.sink(q, chunk, n));
+    grpc_slice_unref(bytes);
+    if (fine)
+        call_receive(r, step_chunk);
+    else
+        answer_error(r);
+}
+
+/* ------------------------------------------------------------------------ downloads */
+
+static void step_piece(rpc *r);
+
+static void piece_sent(rpc *r)
+{
+    call_pool(r, step_piece);
+}
+
+static void step_piece(rpc *r)
+{
+    request *q = &r->q;
+    char piece[PIECE];
+    if (!wanted(r))
+        return;
+    size_t n = q->file_size < PIECE ? (size_t)q->file_size : PIECE;
+    ssize_t got = n ? pread(q->file, piece, n, q->file_from) : 0;
+    if (n && got <= 0) {
+        call_finish(r, RPC_INTERNAL, "internal server error", false);
+        return;
+    }
+    if (!n) {
+        call_finish(r, RPC_OK, "", false);
+        return;
+    }
+    q->file_from += got;
+    q->file_size -= got;
+    buf_clear(&r->packed);
+    memory_rpc_chunk_write(piece, (size_t)got, &r->packed);
+    call_send(r, true, piece_sent);
+}
+
+static void download_begin(rpc *r)
+{
+    request *q = &r->q;
+    buf_clear(&r->packed);
+    if (q->status == 200 && memory_rpc_write(q, r->m, &r->packed) && memory_rpc_open(q))
+        call_send(r, true, piece_sent);
+    else
+        answer_error(r);
+}
+
+/* --------------------------------------------------------------------------- events */
+
+typedef struct rpc_stream {
+    body_stream s;
+    rpc *r;
+} rpc_stream;
+
+static void step_events(rpc *r);
+
+/* With the lock of the stream. The call sleeps, so nothing else has it. */
+static void events_wake(body_stream *s)
+{
+    call_pool(((rpc_stream *)s)->r, step_events);
+}
+
+static void events_cut(body_stream *s)
+{
+    grpc_call_cancel(((rpc_stream *)s)->r->call, NULL);
+}
+
+static void events_abandon(body_stream *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->gone = true;
+    pthread_mutex_unlock(&s->lock);
+    atomic_store(&((rpc_stream *)s)->r->stream, NULL);
+    stream_leave(s);
+}
+
+static const stream_taker over_rpc = {
+    .wake = events_wake, .cut = events_cut, .linger = events_cut, .abandon = events_abandon};
+
+static body_stream *events_new(request *q, size_t most)
+{
+    rpc *r = q->inner;
+    body_stream *s = stream_make(sizeof(rpc_stream), &over_rpc, most);
+    ((rpc_stream *)s)->r = r;
+    atomic_store(&r->stream, s);
+    return s;
+}
+
+/* Packs the next event that is wanted. False: none is whole. */
+static bool event_next(rpc *r)
+{
+    buf_clear(&r->packed);
+    for (size_t used = 1; used && !r->packed.n; r->taken += used) {
+        arena_reset(r->scratch);
+        memory_rpc_event(&r->q, r->scratch, r->pending.p + r->taken, r->pending.n - r->taken, &used,
+                         &r->packed);
+    }
+    return r->packed.n > 0;
+}
+
+/* Takes the next piece of the stream: the rest stays where it is counted, and shared. False: it had
+ * nothing; *over tells whether nothing will come. */
+static bool events_take(rpc *r, bool *over)
+{
+    body_stream *s = atomic_load(&r->stream);
+    memmove(r->pending.p, r->pending.p + r->taken, r->pending.n - r->taken);
+    r->pending.n -= r->taken;
+    r->taken = 0;
+    pthread_mutex_lock(&s->lock);
+    bool some = !s->gone && stream_take_piece(s, &r->pending);
+    *over = !some && (s->gone || s->ended || atomic_load(&r->cancelled));
+    s->asleep = !some && !*over;
+    pthread_mutex_unlock(&s->lock);
+    return some;
+}
+
+static void events_sent(rpc *r)
+{
+    call_pool(r, step_events);
+}
+
+/* When it goes to sleep, another thread may have the call at once: it is not touched after that. */
+static void step_events(rpc *r)
+{
+    bool over = false;
+    while (!event_next(r)) {
+        if (events_take(r, &over))
+            continue;
+        if (over)
+            call_finish(r, RPC_UNAVAILABLE,
+                        "the stream has ended; begin again behind its last cursor", false);
+        return;
+    }
+    call_send(r, true, events_sent);
+}
+
+/* --------------------------------------------------------------------------- a call */
+
+static void step_run(rpc *r);
+
+static void step_first(rpc *r)
+{
+    request *q = &r->q;
+    if (!wanted(r))
+        return;
+    if (!r->in) {
+        call_finish(r, RPC_INVALID_ARGUMENT, "no message came", false);
+        return;
+    }
+    grpc_slice bytes = call_bytes(r);
+    bool fine = memory_rpc_read(q, r->m, GRPC_SLICE_START_PTR(bytes), GRPC_SLICE_LENGTH(bytes));
+    grpc_slice_unref(bytes);
+    rpc_kind kind = memory_rpc_kind(r->m);
+    if (!fine) {
+        answer_error(r);
+        return;
+    }
+    if (kind == RPC_UPLOAD) {
+        if (admitted(r))
+            call_receive(r, step_chunk);
+        else
+            answer_error(r);
+        return;
+    }
+    if (!admitted(r))
+        answer_error(r);
+    else if (call_claim(r, step_run))
+        step_run(r);
+}
+
+void memory_call_begin(rpc *r)
+{
+    r->q.stream_new = events_new;
+    call_receive(r, step_first);
+}
+
+/* It may have waited for its turn. */
+static void step_run(rpc *r)
+{
+    const request *q = &r->q;
+    rpc_kind kind = memory_rpc_kind(r->m);
+    if (!wanted(r))
+        return;
+    run(r);
+    if (kind == RPC_DOWNLOAD)
+        download_begin(r);
+    else if (kind != RPC_EVENTS)
+        answer(r);
+    else if (q->stream)
+        call_send(r, false, events_sent);
+    else
+        answer_error(r);
+}
+
+void memory_call_closed(rpc *r)
+{
+    body_stream *s = atomic_load(&r->stream);
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->lock);
+    bool asleep = s->asleep;
+    s->asleep = false;
+    if (asleep)
+        events_wake(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Some clients end a stream before they cancel it, so that half a file looks like a whole one; and
+ * who did not get the answer does not know that it is there. */
+bool memory_call_late(const rpc *r)
+{
+    return memory_rpc_kind(r->m) == RPC_UPLOAD && r->was_cancelled && r->q.status == 201;
+}
+
+void memory_call_free(rpc *r)
+{
+    request *q = &r->q;
+    body_stream *s = atomic_load(&r->stream);
+    if (s)
+        events_abandon(s);
+    if (q->user && q->user_free)
+        q->user_free(q->user);
+    if (q->route)
+        r->s->cfg.done(q, r->bytes, r->s->cfg.arg);
+    if (q->file >= 0)
+        close(q->file);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How many bytes of request bodies are held at once: by all, and by each user.
+ *
+ * A body is counted from before its first byte is read until the request has run. Before it is
+ * known who asks, it is counted for the address it comes from; all such bodies together have a
+ * quarter of the whole, and one address a quarter of that, so that strangers cannot use up what
+ * users need.
+ *
+ * Bodies that came together with their header lie in the buffer of their connection anyway, which
+ * is small. They are not counted, so a small request takes no lock here.
+ */
+#include "http/http_internal.h"
+
+#include "base/util.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 256
+
+typedef struct holder {
+    struct holder *next;
+    size_t bytes, bucket;
+    bool known;
+    char name[]; /* a user, or an address */
+} holder;
+
+typedef struct bodies {
+    pthread_mutex_t lock;
+    size_t most, most_each;                 /* of users; strangers are in `most`, too */
+    size_t most_unknown, most_each_unknown; /* of strangers */
+    size_t bytes, bytes_unknown;
+    holder *holders[BUCKETS];
+} bodies;
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+bodies *bodies_new(const http_config *cfg)
+{
+    bodies *b = xcalloc(1, sizeof *b);
+    pthread_mutex_init(&b->lock, NULL);
+    /* One body of the largest size always fits. */
+    b->most = larger(cfg->bodies_max, cfg->body_max);
+    b->most_each = larger(cfg->bodies_per_user, cfg->body_max);
+    b->most_unknown = larger(b->most / 4, UNKNOWN_BODY_MAX);
+    b->most_each_unknown = larger(b->most_unknown / 4, UNKNOWN_BODY_MAX);
+    return b;
+}
+
+void bodies_free(bodies *b)
+{
+    if (!b)
+        return;
+    for (size_t i = 0; i < BUCKETS; i++)
+        assert(!b->holders[i]);
+    pthread_mutex_destroy(&b->lock);
+    free(b);
+}
+
+/* With the lock. */
+static holder *holder_of(bodies *b, const char *name, bool known)
+{
+    uint32_t hash = 2166136261u + known;
+    for (const char *p = name; *p; p++)
+        hash = (hash ^ (uint8_t)*p) * 16777619u;
+    size_t bucket = (hash ^ hash >> 16) % BUCKETS;
+    holder *o = b->holders[bucket];
+    while (o && (o->known != known || strcmp(o->name, name) != 0))
+        o = o->next;
+    if (o)
+        return o;
+    size_t n = strlen(name) + 1;
+    o = xcalloc(1, sizeof *o + n);
+    memcpy(o->name, name, n);
+    o->known = known;
+    o->bucket = bucket;
+    o->next = b->holders[bucket];
+    b->holders[bucket] = o;
+    return o;
+}
+
+/* With the lock. */
+static void holder_give(bodies *b, holder *o)
+{
+    if (o->bytes)
+        return;
+    holder **at = &b->holders[o->bucket];
+    while (*at != o)
+        at = &(*at)->next;
+    *at = o->next;
+    free(o);
+}
+
+/* With the lock. */
+static bool fits(const bodies *b, const holder *o, size_t more, int *status)
+{
+    size_t each = o->known ? b->most_each : b->most_each_unknown;
+    bool all =
+        more <= b->most - b->bytes && (o->known || more <= b->most_unknown - b->bytes_unknown);
+    *status = all ? 429 : 503;
+    return all && more <= each - o->bytes;
+}
+
+bool body_reserve(exchange *x, size_t n, int *status)
+{
+    bodies *b = x->h->bodies;
+    if (n <= x->reserved)
+        return true;
+    const char *name = x->known && x->q.who.user ? x->q.who.user : x->p->remote;
+    size_t more = n - x->reserved;
+    pthread_mutex_lock(&b->lock);
+    holder *o = x->holder ? x->holder : holder_of(b, name, x->known && x->q.who.user);
+    bool fine = fits(b, o, more, status);
+    if (fine) {
+        x->holder = o;
+        x->reserved = n;
+        o->bytes += more;
+        b->bytes += more;
+        b->bytes_unknown += o->known ? 0 : more;
+    }
+    holder_give(b, o);
+    pthread_mutex_unlock(&b->lock);
+    return fine;
+}
+
+void body_release(exchange *x)
+{
+    bodies *b = x->h->bodies;
+    holder *o = x->holder;
+    if (!o)
+        return;
+    pthread_mutex_lock(&b->lock);
+    o->bytes -= x->reserved;
+    b->bytes -= x->reserved;
+    b->bytes_unknown -= o->known ? 0 : x->reserved;
+    holder_give(b, o);
+    pthread_mutex_unlock(&b->lock);
+    x->holder = NULL;
+    x->reserved = 0;
+}

@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The way of a request from its first byte to the last one of its answer: see the diagram in
+ * http/http_internal.h.
+ *
+ * 1. Before it is known who asks, at most UNKNOWN_BODY_MAX bytes of a body are read, and they are
+ *    counted for the address. A request with a longer body, one in chunks, and one whose client
+ *    waits for 100 Continue is identified by its header first, by a thread of the pool, since that
+ *    may ask the store; so is a small one when strangers hold too much already.
+ * 2. A request that is refused before its body was read is answered at once. The rest of the body
+ *    is dropped when it is short and its length is known, and the connection goes on; else the
+ *    connection is closed, after a while in which the client can read the answer.
+ * 3. A client may end its side behind its last request: all requests before that are answered.
+ * 4. A body has request_s to arrive. That of a user has more while it keeps coming at the least
+ *    rate, but may never stand still for request_s.
+ */
+#include "http/http_internal.h"
+
+#include "base/util.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define BODY_FIRST (1 << 18) /* allocated by a Content-Length before the bytes are there */
+
+static int64_t request_us(const http *h)
+{
+    return (int64_t)h->cfg.request_s * 1000000;
+}
+
+/* -------------------------------------------------------------------- exchanges */
+
+/* Of the user all values count, a line each: no id has two lines, so that one who is named twice is
+ * refused. */
+static const char *request_header(request *q, const char *name)
+{
+    static const char user[] = "X-User-Id";
+    exchange *x = q->inner;
+    const char *all = head_get(&x->head, name);
+    if (!all || strcasecmp(name, user) != 0)
+        return all;
+    all = NULL;
+    for (size_t i = 0; i < x->head.n; i++) {
+        const http_field *f = &x->head.fields[i];
+        if (*f->value && strcasecmp(f->name, user) == 0)
+            all = all ? arena_printf(q->a, "%s\n%s", all, f->value) : f->value;
+    }
+    return all ? all : "";
+}
+
+static void buf_again(buf *b, size_t max)
+{
+    buf_clear(b);
+    if (b->cap > KEEP_MAX)
+        buf_release(b);
+    b->max = max;
+}
+
+static void exchange_job(pool_job *job);
+
+/* The memory of the last request of this connection is used again. */
+static exchange *exchange_begin(peer *p)
+{
+    exchange *x = p->x;
+    http *h = p->h;
+    if (!x) {
+        x = p->x = xcalloc(1, sizeof *x);
+        x->q.a = arena_new();
+        buf_init(&x->q.body, 0);
+        buf_init(&x->q.out, 0);
+        buf_init(&x->start, 0);
+        buf_init(&x->packed, 0);
+        buf_init(&x->piece, 0);
+        x->q.out.budget = x->packed.budget = h->cfg.answers;
+    }
+    arena *a = x->q.a;
+    buf body = x->q.body, out = x->q.out, start = x->start, packed = x->packed;
+    buf piece = x->piece;
+    arena_reset(a);
+    buf_again(&body, h->cfg.body_max);
+    buf_again(&out, ANSWER_MAX);
+    buf_again(&start, ANSWER_MAX);
+    buf_again(&packed, ANSWER_MAX);
+    buf_again(&piece, ANSWER_MAX);
+    memset(x, 0, sizeof *x);
+    x->h = h;
+    x->p = p;
+    x->start = start;
+    x->packed = packed;
+    x->piece = piece;
+    x->length = -1;
+    request *q = &x->q;
+    q->a = a;
+    q->body = body;
+    q->out = out;
+    q->file = -1;
+    q->inner = x;
+    q->method = q->path = "";
+    q->remote = p->remote;
+    q->header = request_header;
+    q->stream_new = http_stream_new;
+    q->gone = &p->gone;
+    x->job.run = exchange_job;
+    q->start_us = time_mono_us();
+    jw_init(&q->w, &q->out, 0);
+    atomic_store_explicit(&p->busy, true, memory_order_relaxed);
+    return x;
+}
+
+void exchange_end(exchange *x)
+{
+    if (!x || !x->q.method)
+        return;
+    request *q = &x->q;
+    peer *p = x->p;
+    if (q->stream && !x->stream_given)
+        stream_abandon(q->stream);
+    x->stream_given = true;
+    /* What it has of its own may use the call, which goes with `done`. */
+    if (q->user && q->user_free)
+        q->user_free(q->user);
+    q->user = NULL;
+    x->h->cfg.done(q, x->sent, x->h->cfg.arg);
+    if (q->file >= 0)
+        close(q->file);
+    q->file = -1;
+    body_release(x);
+    q->method = NULL;
+    /* An answer that is gone gives its memory back, also when the connection stays. */
+    if (q->out.cap > KEEP_MAX)
+        buf_release(&q->out);
+    if (x->packed.cap > KEEP_MAX)
+        buf_release(&x->packed);
+    atomic_store_explicit(&p->sending, false, memory_order_relaxed);
+    atomic_store_explicit(&p->arriving, false, memory_order_relaxed);
+    atomic_store_explicit(&p->busy, false, memory_order_relaxed);
+}
+
+/* ------------------------------------------------------------------- the answer */
+
+static bool answer_begin(peer *p)
+{
+    exchange *x = p->x;
+    bool endless = x->q.stream && !x->stream_given;
+    bool open = endless ? peer_unlimit(p)
+                        : peer_limit(p, request_us(x->h) + (x->sent >> SEND_RATE_SHIFT) * 1000000);
+    atomic_store_explicit(&p->arriving, false, memory_order_relaxed);
+    atomic_store_explicit(&p->sending, !endless, memory_order_relaxed);
+    p->at = AT_ANSWER;
+    if (!open)
+        peer_close(p);
+    return open;
+}
+
+/* The answer is filled, by the worker. */
+static bool answer_now(peer *p)
+{
+    answer_prepare(p->x);
+    return answer_begin(p);
+}
+
+static bool next_begin(peer *p)
+{
+    buf *b = &p->in;
+    p->at = AT_HEADER;
+    if (p->used == b->n) {
+        buf_clear(b);
+        p->used = 0;
+        if (b->cap > 2 * READ_BYTES)
+            buf_release(b);
+    }
+    if (peer_limit(p, (int64_t)p->h->cfg.idle_s * 1000000))
+        return true;
+    peer_close(p);
+    return false;
+}
+
+/* The answer was sent. */
+static bool answer_over(peer *p)
+{
+    exchange *x = p->x;
+    bool close = x->close, linger = x->in_doubt || (close && p->used < p->in.n);
+    p->to_drop = x->ended ? 0 : x->length - x->received;
+    exchange_end(x);
+    p->at = linger ? AT_LINGER : AT_DROP;
+    if (linger) {
+        shutdown(p->fd, SHUT_WR);
+        p->to_drop = LINGER_MAX;
+        close = !peer_limit(p, LINGER_US);
+    }
+    if (close)
+        peer_close(p);
+    return !close;
+}
+
+static bool to_pool(peer *p, peer_at at);
+
+static bool answer_step(peer *p)
+{
+    if (p->broken) {
+        peer_close(p);
+        return false;
+    }
+    switch (answer_send(p->x)) {
+    case SEND_SOME:
+        return true;
+    case SEND_LATER:
+        return false;
+    case SEND_PIECE:
+        return to_pool(p, AT_PIECE);
+    case SEND_DONE:
+        return answer_over(p);
+    case SEND_BROKEN:
+        break;
+    }
+    peer_close(p);
+    return false;
+}
+
+/* What a refused body still has, or what comes behind the last answer. */
+static bool drop_step(peer *p)
+{
+    size_t n = p->in.n - p->used;
+    if ((int64_t)n > p->to_drop)
+        n = (size_t)p->to_drop;
+    p->used += n;
+    p->to_drop -= (int64_t)n;
+    if (!p->to_drop && p->at == AT_DROP)
+        return next_begin(p);
+    fill_result r = p->to_drop ? peer_fill(p) : FILL_END;
+    if (r == FILL_END)
+        peer_close(p);
+    return r == FILL_SOME;
+}
+
+/* --------------------------------------------------------------------- the pool */
+
+static bool to_pool(peer *p, peer_at at)
+{
+    exchange *x = p->x;
+    if (!peer_unlimit(p) || !pool_enter(x->h->cfg.pool)) {
+        peer_close(p);
+        return false;
+    }
+    x->handed_us = time_mono_us();
+    p->at = at;
+    /* In the middle of an answer there is no place for an interim response. */
+    peer_wait_begin(p, x->head.minor > 0 && at != AT_PIECE);
+    pool_put(x->h->cfg.pool, &x->job, work_of(&x->q, x->known || !x->to.admit), work_client(&x->q));
+    return false;
+}
+
+static void run_now(exchange *x)
+{
+    x->to.run(&x->q, x->to.arg);
+    /* Neither the answer nor a stream uses it: what is answered was written or copied. */
+    buf_again(&x->q.body, x->q.body.max);
+    body_release(x);
+}
+
+/* The rest of an upload, then the request itself. */
+static void exchange_run(exchange *x)
+{
+    request *q = &x->q;
+    bool wanted = true;
+    if (x->to.sink) {
+        wanted = !q->body.n || x->to.sink(q, q->body.p, q->body.n);
+        buf_clear(&q->body);
+        if (wanted && !x->ended)
+            return;
+    }
+    if (wanted)
+        run_now(x);
+    answer_prepare(x);
+}
+
+/* Who asks, once. False: it is answered, or *queued: it waits for its turn among the requests of
+ * that user, and another thread may have it already. */
+static bool exchange_admit(exchange *x, bool *queued)
+{
+    request *q = &x->q;
+    if (x->known || !x->to.admit)
+        return true;
+    if (!x->to.admit(q, x->to.arg)) {
+        answer_prepare(x);
+        return false;
+    }
+    x->known = true;
+    if (x->p->at == AT_POOL)
+        *queued = !pool_claim(x->h->cfg.pool, &x->job, work_of(q, true), work_client(q));
+    return !*queued;
+}
+
+static void piece_make(exchange *x)
+{
+    request *q = &x->q;
+    buf_clear(&q->out);
+    x->then = q->more(q);
+    if (q->out.over)
+        x->then = PIECE_FAILED;
+    answer_piece(x);
+}
+
+static void exchange_job(pool_job *job)
+{
+    exchange *x = (exchange *)((char *)job - offsetof(exchange, job));
+    peer *p = x->p;
+    bool queued = false;
+    if (!atomic_load(&p->gone)) {
+        if (p->at == AT_PIECE)
+            piece_make(x);
+        else if (exchange_admit(x, &queued) && p->at == AT_POOL)
+            exchange_run(x);
+    }
+    if (queued)
+        return;
+    peer_wait_end(p);
+    x->q.left = atomic_load(&p->gone);
+    if (x->q.left)
+        x->q.status = 0;
+    x->paused_us += time_mono_us() - x->handed_us;
+    worker_hand_back(x->p);
+}
+
+/* --------------------------------------------------------------------- the body */
+
+/* True: the request goes on; false: it is closed. */
+static bool body_goes_on(exchange *x)
+{
+    int64_t whole = request_us(x->h), left = whole;
+    left -= time_mono_us() - x->q.start_us - x->paused_us;
+    if (x->known)
+        left += (x->received >> BODY_RATE_SHIFT) * 1000000;
+    if (peer_limit(x->p, left < whole ? left : whole))
+        return true;
+    peer_close(x->p);
+    return false;
+}
+
+static bool body_over(peer *p)
+{
+    request_fail(&p->x->q, 413, "too_large", NULL, "the body is over %zu bytes", p->x->to.body_max);
+    return answer_now(p);
+}
+
+static bool body_malformed(peer *p, const char *wrong)
+{
+    exchange *x = p->x;
+    x->in_doubt = true;
+    request_fail(&x->q, 400, "invalid_request", NULL, "%s", wrong);
+    return answer_now(p);
+}
+
+static bool body_crowded(peer *p, int status)
+{
+    request_add_header(&p->x->q, "Retry-After", "1");
+    if (status == 429)
+        request_fail(&p->x->q, 429, "too_many_bodies", NULL,
+                     "bodies of %zu bytes of yours are being read already; try again",
+                     p->h->cfg.bodies_per_user);
+    else
+        request_fail(&p->x->q, 503, "too_many_bodies", NULL,
+                     "too many bodies are being read now; try again");
+    return answer_now(p);
+}
+
+/* The body is read from now on. False: it is not, and the request is refused or closed. */
+static bool body_read_on(peer *p)
+{
+    static const char go[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    exchange *x = p->x;
+    if (x->expects && send(p->fd, go, sizeof go - 1, MSG_NOSIGNAL) != sizeof go - 1) {
+        peer_close(p);
+        return false;
+    }
+    x->expects = false;
+    p->at = AT_BODY;
+    if (x->length > 0)
+        buf_reserve(&x->q.body, (size_t)(x->length < BODY_FIRST ? x->length : BODY_FIRST));
+    return body_goes_on(x);
+}
+
+static bool body_begin(peer *p)
+{
+    exchange *x = p->x;
+    int status;
+    bool counted = x->to.sink || x->chunked;
+    size_t first = x->to.body_max < PIECE_MAX ? x->to.body_max : PIECE_MAX;
+    if (!body_reserve(x, counted ? first : (size_t)x->length, &status))
+        return body_crowded(p, status);
+    return body_read_on(p);
+}
+
+static bool body_plan(peer *p)
+{
+    exchange *x = p->x;
+    size_t most = x->to.body_max ? x->to.body_max : x->h->cfg.body_max;
+    if (!x->to.admit && most > UNKNOWN_BODY_MAX)
+        most = UNKNOWN_BODY_MAX;
+    x->to.body_max = most;
+    x->q.body.max = x->to.sink ? PIECE_MAX : most;
+    if (x->length > 0 && (uint64_t)x->length > most)
+        return body_over(p);
+    if (!x->to.admit)
+        return body_begin(p);
+    if (x->chunked || x->expects || (size_t)x->length > UNKNOWN_BODY_MAX)
+        return to_pool(p, AT_ADMIT);
+    int status;
+    bool here = (size_t)x->length <= p->in.n - p->used;
+    return here || body_reserve(x, (size_t)x->length, &status) ? body_read_on(p)
+                                                               : to_pool(p, AT_ADMIT);
+}
+
+static bool body_whole(peer *p)
+{
+    exchange *x = p->x;
+    x->ended = true;
+    atomic_store_explicit(&p->arriving, false, memory_order_relaxed);
+    if (!x->to.quick)
+        return to_pool(p, AT_POOL);
+    run_now(x);
+    return answer_now(p);
+}
+
+/* A body whose length was not told has room for what came, and then some. */
+static bool body_room(exchange *x, size_t more, int *status)
+{
+    size_t need = x->q.body.n + more, most = x->to.body_max;
+    if (x->to.sink || !x->holder || need <= x->reserved)
+        return true;
+    return body_reserve(x, need < most / 2 ? 2 * need : most, status) ||
+           body_reserve(x, need, status);
+}
+
+/* Bytes of the body itself. False: the request is refused, or the pool has it. */
+static bool body_take(peer *p, const char *data, size_t n)
+{
+    exchange *x = p->x;
+    int status;
+    if ((uint64_t)x->received + n > x->to.body_max)
+        return body_over(p);
+    if (!body_room(x, n, &status))
+        return body_crowded(p, status);
+    buf_add(&x->q.body, data, n);
+    x->received += (int64_t)n;
+    return true;
+}
+
+/* Of `n` bytes that came. */
+static bool body_chunks(peer *p, size_t n)
+{
+    exchange *x = p->x;
+    size_t used, piece;
+    const char *bytes = p->in.p + p->used;
+    chunk_state st = chunk_read(&x->chunks, bytes, n, &used, &piece);
+    p->used += used;
+    switch (st) {
+    case CHUNK_MORE:
+        return body_goes_on(x);
+    case CHUNK_BYTES:
+        return body_take(p, bytes + used - piece, piece) && body_goes_on(x);
+    case CHUNK_END:
+        return body_whole(p);
+    case CHUNK_OVER:
+        x->in_doubt = true;
+        return body_over(p);
+    case CHUNK_BAD:
+        break;
+    }
+    return body_malformed(p, "the body is not in chunks as HTTP/1.1 has them");
+}
+
+static bool body_step(peer *p)
+{
+    exchange *x = p->x;
+    if (!x->chunked && x->received == x->length)
+        return body_whole(p);
+    if (x->to.sink && x->q.body.n == PIECE_MAX)
+        return to_pool(p, AT_POOL);
+    size_t n = p->in.n - p->used;
+    if (!n) {
+        fill_result r = peer_fill(p);
+        if (r == FILL_END)
+            peer_close(p);
+        return r == FILL_SOME;
+    }
+    if (x->to.sink && n > PIECE_MAX - x->q.body.n)
+        n = PIECE_MAX - x->q.body.n;
+    if (x->chunked)
+        return body_chunks(p, n);
+    if ((int64_t)n > x->length - x->received)
+        n = (size_t)(x->length - x->received);
+    const char *data = p->in.p + p->used;
+    p->used += n;
+    return body_take(p, data, n) && body_goes_on(x);
+}
+
+/* ------------------------------------------------------------------- the header */
+
+/* The connection cannot go on behind it. */
+static bool header_bad(peer *p, int status, const char *code, const char *wrong)
+{
+    exchange *x = p->x;
+    x->in_doubt = true;
+    if (!*x->q.id)
+        request_id(x, NULL);
+    request_fail(&x->q, status, code, NULL, "%s", wrong);
+    return answer_now(p);
+}
+
+static bool header_long(peer *p)
+{
+    size_t max = p->h->cfg.header_max;
+    const head_scan *s = &p->scan;
+    bool line = (s->first_line ? s->first_line : s->at - s->begin) > max / 2;
+    char text[64];
+    snprintf(text, sizeof text,
+             line ? "the request target is over %zu bytes" : "the header is over %zu bytes",
+             line ? max / 2 : max);
+    exchange_begin(p);
+    return line ? header_bad(p, 414, "uri_too_long", text)
+                : header_bad(p, 431, "header_too_large", text);
+}
+
+/* False: the answer is filled. */
+static bool header_route(exchange *x)
+{
+    request *q = &x->q;
+    http *h = x->h;
+    bool fine = target_read(x);
+    x->ended = !x->chunked && x->length <= 0;
+    if (atomic_load_explicit(&h->stopping, memory_order_relaxed)) {
+        x->close = true;
+        request_fail(q, 503, "stopping", NULL, "the server is going down");
+        return false;
+    }
+    if (x->p->over) {
+        x->close = true;
+        request_add_header(q, "Retry-After", "1");
+        request_fail(q, 503, "too_many_connections", NULL, "too many connections are open");
+        return false;
+    }
+    return fine && h->cfg.route(q, h->cfg.arg, &x->to);
+}
+
+static bool header_whole(peer *p)
+{
+    exchange *x = exchange_begin(p);
+    head_scan s = p->scan;
+    size_t n = s.at - s.begin;
+    char *bytes = arena_memdup(x->q.a, p->in.p + p->used + s.begin, n);
+    p->used += s.at;
+    p->scan = (head_scan){0};
+    const char *wrong = head_split(x->q.a, bytes, n, &x->head);
+    x->q.method = x->head.method ? x->head.method : "";
+    if (wrong)
+        return header_bad(p, 400, "invalid_request", wrong);
+    if (x->head.major != 1)
+        return header_bad(p, 505, "http_version", "only HTTP/1.1 and HTTP/1.0 are spoken here");
+    if (!header_route(x))
+        return answer_now(p);
+    return x->ended ? body_whole(p) : body_plan(p);
+}
+
+static bool header_step(peer *p)
+{
+    size_t n = p->in.n - p->used, max = p->h->cfg.header_max;
+    if (n && !atomic_load_explicit(&p->arriving, memory_order_relaxed)) {
+        atomic_store_explicit(&p->arriving, true, memory_order_relaxed);
+        if (!p->over && !peer_limit(p, request_us(p->h))) {
+            peer_close(p);
+            return false;
+        }
+    }
+    head_state st = head_look(&p->scan, p->in.p + p->used, n);
+    if (st == HEAD_BAD) {
+        exchange_begin(p);
+        return header_bad(p, 400, "invalid_request", p->scan.wrong);
+    }
+    if (p->scan.at > max)
+        return header_long(p);
+    if (st == HEAD_WHOLE)
+        return header_whole(p);
+    fill_result r = peer_fill(p);
+    if (r == FILL_END)
+        peer_close(p);
+    return r == FILL_SOME;
+}
+
+/* ------------------------------------------------------------------------- steps */
+
+void way_back(peer *p)
+{
+    exchange *x = p->x;
+    if (x->q.left)
+        peer_close(p);
+    else if (x->answered)
+        answer_begin(p);
+    else if (p->at == AT_ADMIT)
+        body_begin(p);
+    else if (body_goes_on(x))
+        p->at = AT_BODY;
+}
+
+bool way_step(peer *p)
+{
+    switch (p->at) {
+    case AT_HEADER:
+        return header_step(p);
+    case AT_BODY:
+        return body_step(p);
+    case AT_ANSWER:
+        return answer_step(p);
+    case AT_DROP:
+    case AT_LINGER:
+        return drop_step(p);
+    case AT_ADMIT:
+    case AT_POOL:
+    case AT_PIECE:
+        break;
+    }
+    return false;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Bodies that go on over HTTP: server-sent events. While there is nothing to send, the connection
+ * waits, and costs nobody anything.
+ */
+#include "http/http_internal.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#define TAKE_MAX ((size_t)64 * 1024) /* at once */
+/* A slow reader's bytes wait here, where they are counted, not by megabytes in the kernel. */
+#define KERNEL_BYTES 65536
+
+/* When the server stops: for a client to take what is left. */
+#define END_US 2000000
+
+struct http_stream {
+    body_stream s;
+    http *h;
+    http_stream *prev, *next; /* in h->streams, under h->lock */
+    peer *p;
+    int fd;
+    bool ending; /* the server stops */
+};
+
+static void http_wake(body_stream *s)
+{
+    worker_resume(((http_stream *)s)->p);
+}
+
+static void http_cut(body_stream *s)
+{
+    shutdown(((http_stream *)s)->fd, SHUT_RDWR);
+}
+
+void stream_abandon(body_stream *s)
+{
+    http_stream *t = (http_stream *)s;
+    http *h = t->h;
+    pthread_mutex_lock(&h->lock);
+    if (t->prev)
+        t->prev->next = t->next;
+    else
+        h->streams = t->next;
+    if (t->next)
+        t->next->prev = t->prev;
+    h->n_streams--;
+    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_lock(&s->lock);
+    s->gone = true;
+    s->asleep = false;
+    pthread_mutex_unlock(&s->lock);
+    stream_leave(s);
+}
+
+/* The watcher ends the connection then. */
+static void http_linger(body_stream *s)
+{
+    http_stream *t = (http_stream *)s;
+    peer_limit(t->p, (int64_t)t->h->cfg.stall_s * 1000000);
+}
+
+static const stream_taker over_http = {
+    .wake = http_wake, .cut = http_cut, .linger = http_linger, .abandon = stream_abandon};
+
+body_stream *http_stream_new(request *q, size_t most)
+{
+    exchange *x = q->inner;
+    http *h = x->h;
+    body_stream *s = stream_make(sizeof(http_stream), &over_http, most);
+    http_stream *t = (http_stream *)s;
+    t->h = h;
+    t->p = x->p;
+    t->fd = x->p->fd;
+    int kernel = KERNEL_BYTES;
+    setsockopt(t->fd, SOL_SOCKET, SO_SNDBUF, &kernel, sizeof kernel);
+    pthread_mutex_lock(&h->lock);
+    t->next = h->streams;
+    if (t->next)
+        t->next->prev = t;
+    h->streams = t;
+    h->n_streams++;
+    pthread_mutex_unlock(&h->lock);
+    return s;
+}
+
+bool stream_next(exchange *x, buf *out)
+{
+    body_stream *s = x->q.stream;
+    bool chunks = x->head.minor > 0;
+    pthread_mutex_lock(&s->lock);
+    size_t n = s->waiting < TAKE_MAX ? s->waiting : TAKE_MAX;
+    if (n) {
+        if (chunks)
+            buf_printf(out, "%zx\r\n", n);
+        buf_reserve(out, n);
+        out->n += stream_take(s, out->p + out->n, n);
+        if (chunks)
+            buf_puts(out, "\r\n");
+        x->sent += (int64_t)n;
+    } else if (s->ended) {
+        x->stream_over = true;
+        if (chunks)
+            buf_puts(out, "0\r\n\r\n");
+    } else {
+        s->asleep = true;
+    }
+    bool some = n || x->stream_over, gone = s->gone;
+    pthread_mutex_unlock(&s->lock);
+    x->p->broken = x->p->broken || gone;
+    return some || gone;
+}
+
+void streams_end(http *h)
+{
+    pthread_mutex_lock(&h->lock);
+    for (http_stream *t = h->streams; t; t = t->next) {
+        body_stream *s = &t->s;
+        pthread_mutex_lock(&s->lock);
+        if (!t->ending)
+            peer_limit(t->p, END_US);
+        t->ending = true;
+        s->ended = true;
+        if (s->asleep) {
+            s->asleep = false;
+            http_wake(s);
+        }
+        pthread_mutex_unlock(&s->lock);
+    }
+    pthread_mutex_unlock(&h->lock);
+}

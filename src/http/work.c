@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * work.c: see work.h.
+ */
+#include "http/work.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { READERS_LEAST = 8 };
+
+work_kind work_of(const request *q, bool admitted)
+{
+    if (!admitted || !q->route)
+        return WORK_SHORT;
+    return q->writes ? WORK_WRITE : WORK_READ;
+}
+
+/* No user's id has a control character, so an address is never taken for one. */
+const char *work_client(request *q)
+{
+    if (q->who.mode && q->who.user)
+        return q->who.user;
+    return arena_printf(q->a, "\x01%s", q->remote ? q->remote : "");
+}
+
+int work_readers(const server_config *cfg)
+{
+    int readers = 2 * (int)sysconf(_SC_NPROCESSORS_ONLN) + 4;
+    if (cfg->readers)
+        return (int)cfg->readers;
+    return readers < READERS_LEAST ? READERS_LEAST : readers;
+}
+
+int work_store_readers(const server_config *cfg, const char *where)
+{
+    bool database = where && (strncmp(where, "postgres://", 11) == 0 ||
+                              strncmp(where, "postgresql://", 13) == 0);
+    return database ? (int)(cfg->db_pool - (cfg->db_pool + 3) / 4) : work_readers(cfg);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * issuer_fetch.c: small requests to an issuer, bounded in time and size. Redirects are not
+ * followed: what is configured is what is asked.
+ */
+#include "identity/auth.h"
+
+#include <curl/curl.h>
+#include <string.h>
+#include <strings.h>
+
+#define CONNECT_MS 3000L
+#define WHOLE_MS 5000L
+
+bool fetch_is_url(const char *s)
+{
+    return strncasecmp(s, "https://", 8) == 0 || strncasecmp(s, "http://", 7) == 0;
+}
+
+static size_t body_add(char *p, size_t size, size_t n, void *arg)
+{
+    buf *out = arg;
+    buf_add(out, p, size * n);
+    return out->over ? 0 : size * n;
+}
+
+bool fetch_run(fetch *f, buf *out, const char **why)
+{
+    buf_init(out, JWKS_BYTES);
+    CURL *curl = curl_easy_init();
+    if (!curl) {
+        *why = "no request can be made";
+        return false;
+    }
+    curl_easy_setopt(curl, CURLOPT_URL, f->url);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, WHOLE_MS);
+    curl_easy_setopt(curl, CURLOPT_MAXFILESIZE, (long)JWKS_BYTES);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "ramet/" RAMET_VERSION);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, body_add);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
+    if (f->form)
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, f->form);
+    if (f->user) {
+        curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+        curl_easy_setopt(curl, CURLOPT_USERNAME, f->user);
+        curl_easy_setopt(curl, CURLOPT_PASSWORD, f->password);
+    }
+    CURLcode rc = curl_easy_perform(curl);
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &f->status);
+    curl_easy_cleanup(curl);
+    if (out->over || rc == CURLE_FILESIZE_EXCEEDED)
+        *why = "the answer is over 1 MiB";
+    else if (rc != CURLE_OK)
+        *why = curl_easy_strerror(rc); /* constant */
+    else if (f->status != 200)
+        *why = "the answer's status is not 200";
+    else
+        return true;
+    return false;
+}
+
+const char *form_encode(arena *a, const char *s)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    char *out = arena_alloc(a, 3 * strlen(s) + 1), *to = out;
+    for (; *s; s++) {
+        unsigned char ch = (unsigned char)*s;
+        if ((ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+            strchr("-._~", ch)) {
+            *to++ = (char)ch;
+        } else {
+            *to++ = '%';
+            *to++ = hex[ch >> 4];
+            *to++ = hex[ch & 15];
+        }
+    }
+    *to = 0;
+    return out;
+}
+
+static int hex_value(char ch)
+{
+    if (ch >= '0' && ch <= '9')
+        return ch - '0';
+    ch |= 32;
+    return ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : -1;
+}
+
+static const char *form_decode(arena *a, const char *s, size_t n)
+{
+    char *out = arena_alloc(a, n + 1), *to = out;
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == '%') {
+            int hi = i + 2 < n ? hex_value(s[i + 1]) : -1, lo = hi < 0 ? -1 : hex_value(s[i + 2]);
+            if (lo < 0 || (hi | lo) == 0)
+                return NULL;
+            *to++ = (char)(hi << 4 | lo);
+            i += 2;
+        } else {
+            *to++ = s[i] == '+' ? ' ' : s[i];
+        }
+    }
+    *to = 0;
+    return out;
+}
+
+const char *form_value(arena *a, const char *form, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *s = form; *s;) {
+        size_t n = strcspn(s, "&");
+        if (n > len && strncmp(s, name, len) == 0 && s[len] == '=')
+            return form_decode(a, s + len + 1, n - len - 1);
+        s += n + (s[n] == '&');
+    }
+    return NULL;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * jwt.h: signed tokens of others (RFC 7515, 7517, 7519), checked. Knows no network and no settings.
+ *
+ * 1. A token is believed only when its signature fits a key of the set, by an algorithm that the
+ *    rules allow and that fits the key's type. There is no `none` and no HMAC to allow: a public
+ *    key can never be taken for a secret.
+ * 2. Claims are read from the bytes that were signed, by the strict reader of base/json.h (no
+ *    duplicate keys).
+ * 3. A set never changes once it is made; who holds a reference may use it from any thread.
+ */
+#ifndef IDENTITY_JWT_H
+#define IDENTITY_JWT_H
+
+#include "base/arena.h"
+#include "base/json.h"
+
+#include <openssl/evp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JWT_MAX 16384         /* bytes of a token */
+#define JWT_LEEWAY_S 60       /* clocks may differ by that */
+#define JWKS_KEYS 64          /* of one set */
+#define JWKS_BYTES (1u << 20) /* of its text */
+
+/* Algorithms as a set of bits. */
+enum {
+    JWT_RS256 = 1,
+    JWT_RS384 = 2,
+    JWT_RS512 = 4,
+    JWT_PS256 = 8,
+    JWT_PS384 = 16,
+    JWT_PS512 = 32,
+    JWT_ES256 = 64,
+    JWT_ES384 = 128,
+    JWT_ES512 = 256,
+    JWT_ALL = 511
+};
+
+typedef struct jwk {
+    char *kid;        /* NULL: it has none */
+    EVP_PKEY *key;    /* public */
+    unsigned fitting; /* algorithms that fit its type, and its own `alg` when it names one */
+} jwk;
+
+typedef struct jwks {
+    jwk keys[JWKS_KEYS];
+    size_t n;
+    int refs; /* atomic */
+} jwks;
+
+/* Reads a JWK set. Keys that are not for us (other types, for encryption, too short, damaged) are
+ * left out; a text that is no set at all gives NULL and *message (256 bytes). */
+jwks *jwks_parse(const char *text, size_t n, char *message);
+jwks *jwks_ref(jwks *s);
+void jwks_free(jwks *s); /* drops a reference; NULL is fine */
+
+/* One algorithm by its name, 0 when it is none of ours. */
+unsigned jwt_algorithm(const char *name);
+/* Names parted by commas or spaces; 0 when one of them is unknown, or there is none. */
+unsigned jwt_algorithms(const char *list);
+
+typedef struct jwt_rules {
+    const char *issuer, *audience;
+    unsigned algorithms;
+    int64_t now_s;
+} jwt_rules;
+
+typedef enum { JWT_GOOD, JWT_BAD, JWT_NO_KEY } jwt_verdict;
+/* JWT_GOOD fills *claims (an object, in the arena). Else *why is a constant text for the log; it
+ * holds nothing of the token. JWT_NO_KEY: all would be well, but no key of the set has its kid. */
+jwt_verdict jwt_check(arena *a, const char *token, const jwks *set, const jwt_rules *rules,
+                      json_doc *claims, const char **why);
+
+/* base64url without padding (RFC 7515). Decoding is strict: NULL for any other character, padding,
+ * or bits left over; a NUL is added. */
+char *b64url_encode(arena *a, const void *p, size_t n);
+char *b64url_decode(arena *a, const char *s, size_t n, size_t *out_n);
+
+#endif

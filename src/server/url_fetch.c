@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * url_fetch.c: files that are fetched from where a caller says, and become attachments.
+ *
+ * A caller must not reach by this what only the server can: so addresses that are private, loopback
+ * or local to a link are refused, unless the settings allow them. What is looked at is the address
+ * that the socket is about to connect to, for each connection and each redirection anew; so a name
+ * that means another address the second time gets nothing, either. No proxy is used: it would
+ * connect to what is not seen here.
+ */
+#include "server/url_fetch.h"
+
+#include "base/util.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { AT_ONCE = 8, WAITING_MOST = 256, CONNECT_S = 10, WHOLE_S = 120, REDIRECTS = 5 };
+
+typedef struct errand {
+    struct errand *next;
+    url_fetch *b;
+    char *id, *url, *name, *media_type, *owner;
+    int64_t life_us;
+    ramet_call *c;
+    ramet_upload *to;
+    CURL *curl;
+} errand;
+
+struct url_fetch {
+    const server_config *cfg;
+    ramet *store;
+    pthread_mutex_t lock; /* of the rest */
+    pthread_cond_t changed;
+    errand *first, **last;
+    int waiting, running;
+    bool stop;
+};
+
+/* ------------------------------------------------------------------- addresses */
+
+static bool private_v4(uint32_t a)
+{
+    static const struct {
+        uint32_t net;
+        int bits;
+    } nets[] = {{0x00000000, 8},  {0x0a000000, 8},  {0x64400000, 10}, {0x7f000000, 8},
+                {0xa9fe0000, 16}, {0xac100000, 12}, {0xc0000000, 24}, {0xc0a80000, 16},
+                {0xc6120000, 15}, {0xe0000000, 4},  {0xf0000000, 4}};
+    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
+        if (a >> (32 - nets[i].bits) == nets[i].net >> (32 - nets[i].bits))
+            return true;
+    return false;
+}
+
+static uint32_t v4_in(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static bool private_v6(const uint8_t a[16])
+{
+    static const uint8_t zeros[16], nat64[12] = {0, 0x64, 0xff, 0x9b};
+    if (memcmp(a, zeros, 10) == 0) /* unspecified, loopback, IPv4 in other clothes */
+        return (a[10] == 0 && a[11] == 0) || private_v4(v4_in(a + 12));
+    if (memcmp(a, nat64, 12) == 0)
+        return private_v4(v4_in(a + 12));
+    if (a[0] == 0x20 && a[1] == 0x02)
+        return private_v4(v4_in(a + 2));
+    return (a[0] & 0xfe) == 0xfc || (a[0] == 0xfe && (a[1] & 0xc0) >= 0x80) || a[0] == 0xff;
+}
+
+static curl_socket_t socket_open(void *arg, curlsocktype purpose, struct curl_sockaddr *at)
+{
+    errand *e = arg;
+    (void)purpose;
+    bool bad = at->family != AF_INET && at->family != AF_INET6;
+    if (at->family == AF_INET)
+        bad = private_v4(ntohl(((struct sockaddr_in *)&at->addr)->sin_addr.s_addr));
+    else if (at->family == AF_INET6)
+        bad = private_v6(((struct sockaddr_in6 *)&at->addr)->sin6_addr.s6_addr);
+    if (bad && !e->b->cfg->private_urls)
+        return CURL_SOCKET_BAD;
+    return socket(at->family, at->socktype | SOCK_CLOEXEC, at->protocol);
+}
+
+/* ------------------------------------------------------------------------- one */
+
+static void errand_free(errand *e)
+{
+    ramet_upload_abort(e->to);
+    ramet_call_free(e->c);
+    if (e->curl)
+        curl_easy_cleanup(e->curl);
+    free(e->id);
+    free(e->url);
+    free(e->name);
+    free(e->media_type);
+    free(e->owner);
+    free(e);
+}
+
+static bool stopping(url_fetch *b)
+{
+    pthread_mutex_lock(&b->lock);
+    bool stop = b->stop;
+    pthread_mutex_unlock(&b->lock);
+    return stop;
+}
+
+static int progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+    (void)a, (void)b, (void)c, (void)d;
+    return stopping(((errand *)arg)->b);
+}
+
+/* The upload begins with the first byte: only then is the answer's media type known. */
+static bool upload_begin(errand *e)
+{
+    char *type = NULL;
+    curl_easy_getinfo(e->curl, CURLINFO_CONTENT_TYPE, &type);
+    const char *given = *e->media_type ? e->media_type : type ? type : "application/octet-stream";
+    ramet_upload_in in = {.name = e->name, .media_type = given, .id = e->id, .life_us = e->life_us};
+    return ramet_upload_begin(e->c, &in, &e->to) == RAMET_OK;
+}
+
+static size_t body_take(char *p, size_t size, size_t n, void *arg)
+{
+    errand *e = arg;
+    if (!e->to && !upload_begin(e))
+        return 0;
+    return ramet_upload_add(e->to, p, size * n) == RAMET_OK ? size * n : 0;
+}
+
+static bool errand_fetch(errand *e)
+{
+    long status = 0;
+    curl_easy_setopt(e->curl, CURLOPT_URL, e->url);
+    curl_easy_setopt(e->curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(e->curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(e->curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(e->curl, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(e->curl, CURLOPT_MAXREDIRS, (long)REDIRECTS);
+    curl_easy_setopt(e->curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(e->curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
+    curl_easy_setopt(e->curl, CURLOPT_TIMEOUT, (long)WHOLE_S);
+    curl_easy_setopt(e->curl, CURLOPT_FAILONERROR, 1L);
+    curl_easy_setopt(e->curl, CURLOPT_USERAGENT, "ramet/" RAMET_VERSION);
+    curl_easy_setopt(e->curl, CURLOPT_OPENSOCKETFUNCTION, socket_open);
+    curl_easy_setopt(e->curl, CURLOPT_OPENSOCKETDATA, e);
+    curl_easy_setopt(e->curl, CURLOPT_WRITEFUNCTION, body_take);
+    curl_easy_setopt(e->curl, CURLOPT_WRITEDATA, e);
+    curl_easy_setopt(e->curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(e->curl, CURLOPT_XFERINFOFUNCTION, progress);
+    curl_easy_setopt(e->curl, CURLOPT_XFERINFODATA, e);
+    CURLcode rc = curl_easy_perform(e->curl);
+    curl_easy_getinfo(e->curl, CURLINFO_RESPONSE_CODE, &status);
+    return rc == CURLE_OK && status == 200 && (e->to || upload_begin(e));
+}
+
+static void errand_run(errand *e)
+{
+    ramet_attachment *a;
+    e->c = ramet_call_new(e->b->store, *e->owner ? e->owner : NULL, NULL);
+    e->curl = curl_easy_init();
+    bool got = e->curl && errand_fetch(e);
+    if (got && ramet_upload_finish(e->to, &a) == RAMET_OK) {
+        e->to = NULL;
+        return;
+    }
+    if (!stopping(e->b))
+        ramet_fetch_fail(e->c, e->id);
+}
+
+static void *runner(void *arg)
+{
+    url_fetch *b = arg;
+    pthread_mutex_lock(&b->lock);
+    while (b->first && !b->stop) {
+        errand *e = b->first;
+        b->first = e->next;
+        if (!b->first)
+            b->last = &b->first;
+        b->waiting--;
+        pthread_mutex_unlock(&b->lock);
+        errand_run(e);
+        errand_free(e);
+        pthread_mutex_lock(&b->lock);
+    }
+    b->running--;
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->lock);
+    return NULL;
+}
+
+/* ---------------------------------------------------------------------- all of it */
+
+url_fetch *url_fetch_new(const server_config *cfg, ramet *store)
+{
+    url_fetch *b = xcalloc(1, sizeof *b);
+    b->cfg = cfg;
+    b->store = store;
+    b->last = &b->first;
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->changed, NULL);
+    return b;
+}
+
+void url_fetch_start(url_fetch *b, const ramet_fetch *f)
+{
+    pthread_t thread;
+    errand *e = xcalloc(1, sizeof *e);
+    e->b = b;
+    e->id = xstrdup(f->id);
+    e->url = xstrdup(f->url);
+    e->name = xstrdup(f->name);
+    e->media_type = xstrdup(f->media_type);
+    e->owner = xstrdup(f->owner);
+    e->life_us = f->expires - f->created;
+    pthread_mutex_lock(&b->lock);
+    bool room = b->waiting < WAITING_MOST && !b->stop;
+    if (room) {
+        *b->last = e;
+        b->last = &e->next;
+        b->waiting++;
+        if (b->running < AT_ONCE && pthread_create(&thread, NULL, runner, b) == 0) {
+            pthread_detach(thread);
+            b->running++;
+        }
+    }
+    pthread_mutex_unlock(&b->lock);
+    if (room)
+        return;
+    e->c = ramet_call_new(b->store, NULL, NULL);
+    ramet_fetch_fail(e->c, e->id);
+    errand_free(e);
+}
+
+void url_fetch_free(url_fetch *b)
+{
+    if (!b)
+        return;
+    pthread_mutex_lock(&b->lock);
+    b->stop = true;
+    while (b->running)
+        pthread_cond_wait(&b->changed, &b->lock);
+    pthread_mutex_unlock(&b->lock);
+    while (b->first) {
+        errand *e = b->first;
+        b->first = e->next;
+        errand_free(e);
+    }
+    pthread_cond_destroy(&b->changed);
+    pthread_mutex_destroy(&b->lock);
+    free(b);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * url_fetch.h: fetches attachments that a client names by URL.
+ */
+#ifndef SERVER_URL_FETCH_H
+#define SERVER_URL_FETCH_H
+
+#include "ramet.h"
+#include "runtime/config.h"
+
+typedef struct url_fetch url_fetch;
+url_fetch *url_fetch_new(const server_config *cfg, ramet *store);
+void url_fetch_free(url_fetch *b); /* ends what still runs; NULL is fine */
+/* Begins to url_fetch one; it is an attachment, or has failed, when it is over. */
+void url_fetch_start(url_fetch *b, const ramet_fetch *f);
+
+#endif

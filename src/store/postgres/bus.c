@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What processes on one PostgreSQL database tell each other: NOTIFY and LISTEN.
+ *
+ *   B1  Two connections a process, outside the pool and not through pgbouncer: one listens, one
+ *       sends. Both are made when they are first needed, and again when they are lost.
+ *   B2  What is sent goes out in order, many messages in one statement, after whatever they are
+ *       about was committed: no write waits for it.
+ *   B3  A message may be long: it is cut where a character ends, and put together again. Its parts
+ *       are numbered by their sender, so that what comes twice (a batch was sent again on a new
+ *       connection) is left out, and what is missing is noticed and told to who hears.
+ *   B4  Nothing is kept. Who hears must be able to ask again for what was missed; of events, the
+ *       log is the truth, and a poll each second finds what no message told.
+ *   B5  Who told something and waits until it is sent (bus_settle()) before he commits can rely on
+ *       it: whoever has heard of the number of that commit has heard the message before, since the
+ *       server passes messages on in the order of their commits.
+ *
+ * A payload is "e" and the number of the newest event, or "m", the sender, the number of the part
+ * among all of that sender, its place in the message, '+' (more follow) or '.', and the text.
+ */
+#include "store/postgres/postgres.h"
+
+#include "base/buf.h"
+#include "base/util.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAYLOAD 7900 /* PostgreSQL takes up to 7,999 bytes */
+#define HEAD 64      /* of them, at most, before the text */
+#define MESSAGE_MOST ((size_t)64 << 20)
+#define QUEUE_MOST ((size_t)64 << 20)
+#define BATCH_BYTES ((size_t)1 << 20)
+#define SENDERS_MOST 1024
+#define CONNECT_MS 10000
+#define ANSWER_MS 10000
+#define AGAIN_MS 500  /* between two attempts to connect */
+#define LEAVE_MS 2000 /* what waits to be sent at the end has so long */
+
+typedef struct payload {
+    struct payload *next;
+    size_t n;
+    char text[];
+} payload;
+
+/* Another process, and the message of it that is not whole yet. */
+typedef struct sender {
+    struct sender *next;
+    char id[17];
+    int64_t seq;
+    bool whole; /* its message so far has no gap */
+    buf text;
+} sender;
+
+struct bus {
+    db_site *site;
+    sequencer_tell tell;
+    void *tell_arg;
+    char id[17];
+    int stop_fd; /* readable from the end on */
+
+    pthread_mutex_t ear; /* held while somebody hears, and of these */
+    _Atomic bool up;     /* LISTEN stands */
+    bus_heard heard;
+    void *heard_arg;
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t work;  /* of the sender */
+    pthread_cond_t moved; /* something was sent or heard, or cannot be */
+    bool listening, sending, stop;
+    bool failing; /* what was to be sent last was not */
+    _Atomic bool follows;
+    pthread_t listener, sender;
+    payload *first, **last;
+    size_t queued;
+    int64_t seq;
+    int64_t added, gone; /* payloads that were put into the queue, and that left it */
+    int64_t newest;      /* number of an event that was heard of */
+
+    /* the listener's own */
+    sender *senders;
+    size_t n_senders;
+};
+
+/* ------------------------------------------------------------- connections */
+
+static bool stopped(bus *b)
+{
+    struct pollfd p = {.fd = b->stop_fd, .events = POLLIN};
+    return poll(&p, 1, 0) > 0;
+}
+
+/* True: the connection can be read (or written); false: the time is over, or the end has come. */
+static bool conn_wait(bus *b, PGconn *c, bool write, int64_t until)
+{
+    int64_t left = (until - time_mono_us()) / 1000;
+    struct pollfd p[2] = {{.fd = PQsocket(c), .events = write ? POLLOUT : POLLIN},
+                          {.fd = b->stop_fd, .events = POLLIN}};
+    int rc = poll(p, 2, left > 0 ? (int)left : 0);
+    return (rc > 0 && !p[1].revents) || (rc < 0 && errno == EINTR);
+}
+
+static void hush(void *arg, const char *message)
+{
+    (void)arg;
+    (void)message;
+}
+
+static PGconn *conn_open(bus *b)
+{
+    int64_t until = time_mono_us() + CONNECT_MS * 1000;
+    PGconn *c = PQconnectStartParams((const char *const *)b->site->keys,
+                                     (const char *const *)b->site->values, 0);
+    PostgresPollingStatusType at = PGRES_POLLING_WRITING;
+    while (c && PQstatus(c) != CONNECTION_BAD && at != PGRES_POLLING_OK &&
+           at != PGRES_POLLING_FAILED) {
+        if (!conn_wait(b, c, at == PGRES_POLLING_WRITING, until))
+            break;
+        at = PQconnectPoll(c);
+    }
+    if (at == PGRES_POLLING_OK) {
+        PQsetNoticeProcessor(c, hush, NULL);
+        return c;
+    }
+    PQfinish(c);
+    return NULL;
+}
+
+/* Runs a statement; the result is the caller's, NULL when it failed. */
+static PGresult *conn_run(bus *b, PGconn *c, const char *sql, const char *const *values, int n)
+{
+    int64_t until = time_mono_us() + ANSWER_MS * 1000;
+    PGresult *out = NULL, *r;
+    bool sent = PQsendQueryParams(c, sql, n, NULL, values, NULL, NULL, 0) == 1;
+    while (sent && PQisBusy(c))
+        sent = conn_wait(b, c, false, until) && PQconsumeInput(c) == 1;
+    while (sent && (r = PQgetResult(c))) {
+        PQclear(out);
+        out = r;
+    }
+    ExecStatusType st = PQresultStatus(out);
+    if (out && (st == PGRES_TUPLES_OK || st == PGRES_COMMAND_OK))
+        return out;
+    PQclear(out);
+    return NULL;
+}
+
+/* Waits a little; false at the end. */
+static bool pause_ms(bus *b, int ms)
+{
+    struct pollfd p = {.fd = b->stop_fd, .events = POLLIN};
+    return poll(&p, 1, ms) <= 0;
+}
+
+/* --------------------------------------------------------------- listening */
+
+static void up_set(bus *b, bool up)
+{
+    pthread_mutex_lock(&b->ear);
+    b->up = up;
+    pthread_mutex_unlock(&b->ear);
+    pthread_mutex_lock(&b->lock);
+    pthread_cond_broadcast(&b->moved);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void hear(bus *b, const char *text, size_t n)
+{
+    pthread_mutex_lock(&b->ear);
+    if (b->heard)
+        b->heard(b->heard_arg, text, n);
+    pthread_mutex_unlock(&b->ear);
+}
+
+static void sender_free(sender *s)
+{
+    buf_release(&s->text);
+    free(s);
+}
+
+/* The one of that name; the one that was silent longest goes when there are too many. */
+static sender *sender_get(bus *b, const char *id, bool *known)
+{
+    sender **at = &b->senders;
+    while (*at && strcmp((*at)->id, id) != 0)
+        at = &(*at)->next;
+    sender *s = *at;
+    *known = s != NULL;
+    if (s) {
+        *at = s->next;
+    } else {
+        s = xcalloc(1, sizeof *s);
+        snprintf(s->id, sizeof s->id, "%s", id);
+        buf_init(&s->text, MESSAGE_MOST);
+        b->n_senders++;
+    }
+    s->next = b->senders;
+    b->senders = s;
+    if (b->n_senders > SENDERS_MOST) {
+        for (at = &b->senders; (*at)->next;)
+            at = &(*at)->next;
+        sender_free(*at);
+        *at = NULL;
+        b->n_senders--;
+    }
+    return s;
+}
+
+static void part_take(bus *b, const char *text)
+{
+    char id[17], more;
+    long long seq;
+    int place, head = 0;
+    bool known;
+    if (sscanf(text, "m%16s %lld %d%c%n", id, &seq, &place, &more, &head) != 4 || !head ||
+        strcmp(id, b->id) == 0)
+        return;
+    sender *s = sender_get(b, id, &known);
+    if (known && seq <= s->seq)
+        return;
+    bool gap = known && seq != s->seq + 1;
+    s->seq = seq;
+    if (gap)
+        hear(b, NULL, 0);
+    if (place == 0) {
+        buf_release(&s->text);
+        buf_init(&s->text, MESSAGE_MOST);
+        s->whole = true;
+    } else if (gap || !known) {
+        s->whole = false;
+    }
+    if (!s->whole)
+        return;
+    buf_puts(&s->text, text + head);
+    if (more == '.' && !s->text.over)
+        hear(b, s->text.p, s->text.n);
+}
+
+static void event_take(bus *b, int64_t no)
+{
+    pthread_mutex_lock(&b->lock);
+    if (b->newest < no)
+        b->newest = no;
+    pthread_cond_broadcast(&b->moved);
+    pthread_mutex_unlock(&b->lock);
+    b->tell(b->tell_arg, no);
+}
+
+static void payload_take(bus *b, const char *text)
+{
+    if (text[0] == 'e')
+        event_take(b, strtoll(text + 1, NULL, 10));
+    else
+        part_take(b, text);
+}
+
+static PGconn *listen_open(bus *b)
+{
+    char sql[128];
+    PGconn *c = conn_open(b);
+    PGresult *r = c ? conn_run(b, c, "SELECT " BUS_CHANNEL, NULL, 0) : NULL;
+    if (r) {
+        snprintf(sql, sizeof sql, "LISTEN %s", PQgetvalue(r, 0, 0));
+        PQclear(r);
+        r = conn_run(b, c, sql, NULL, 0);
+    }
+    if (r) {
+        PQclear(r);
+        return c;
+    }
+    PQfinish(c);
+    return NULL;
+}
+
+/* Until the connection is lost. */
+static void listen_on(bus *b, PGconn *c)
+{
+    PGnotify *n;
+    struct pollfd p[2] = {{.fd = PQsocket(c), .events = POLLIN},
+                          {.fd = b->stop_fd, .events = POLLIN}};
+    for (;;) {
+        while ((n = PQnotifies(c))) {
+            payload_take(b, n->extra);
+            PQfreemem(n);
+        }
+        int rc = poll(p, 2, -1);
+        if ((rc < 0 && errno != EINTR) || (rc > 0 && p[1].revents) ||
+            (rc > 0 && PQconsumeInput(c) != 1))
+            return;
+    }
+}
+
+static void *listener_main(void *arg)
+{
+    bus *b = arg;
+    while (!stopped(b)) {
+        PGconn *c = listen_open(b);
+        if (c) {
+            up_set(b, true);
+            hear(b, NULL, 0); /* what was told before */
+            listen_on(b, c);
+            up_set(b, false);
+        }
+        PQfinish(c);
+        pause_ms(b, AGAIN_MS);
+    }
+    return NULL;
+}
+
+/* ----------------------------------------------------------------- sending */
+
+/* With the lock. */
+static void queue_add(bus *b, int place, const char *text, size_t n, bool more)
+{
+    payload *p = xmalloc(sizeof *p + HEAD + n + 1);
+    int head = snprintf(p->text, HEAD, "m%s %lld %d%c", b->id, (long long)++b->seq, place,
+                        more ? '+' : '.');
+    memcpy(p->text + head, text, n);
+    p->n = (size_t)head + n;
+    p->text[p->n] = 0;
+    p->next = NULL;
+    *b->last = p;
+    b->last = &p->next;
+    b->queued += p->n;
+    b->added++;
+}
+
+/* So many bytes of a text as fit into a payload and end with a character. */
+static size_t part_bytes(const char *text, size_t n)
+{
+    if (n <= PAYLOAD - HEAD)
+        return n;
+    size_t cut = PAYLOAD - HEAD;
+    while (cut && ((unsigned char)text[cut] & 0xC0) == 0x80)
+        cut--;
+    return cut;
+}
+
+static void array_item(buf *out, const payload *p)
+{
+    buf_putc(out, out->n > 1 ? ',' : '{');
+    buf_putc(out, '"');
+    for (const char *s = p->text; *s;) {
+        size_t n = strcspn(s, "\"\\");
+        buf_add(out, s, n);
+        s += n;
+        if (*s) {
+            buf_putc(out, '\\');
+            buf_putc(out, *s++);
+        }
+    }
+    buf_putc(out, '"');
+}
+
+/* What is to be sent at once stays in the queue until it was. With the lock. */
+static size_t batch_make(const bus *b, buf *out)
+{
+    size_t n = 0;
+    buf_clear(out);
+    for (const payload *p = b->first; p && out->n < BATCH_BYTES; p = p->next, n++)
+        array_item(out, p);
+    buf_putc(out, '}');
+    return n;
+}
+
+static void batch_done(bus *b, size_t n)
+{
+    for (; n; n--) {
+        payload *p = b->first;
+        b->first = p->next;
+        b->queued -= p->n;
+        b->gone++;
+        free(p);
+    }
+    if (!b->first)
+        b->last = &b->first;
+}
+
+static bool batch_out(bus *b, PGconn *c, const char *array)
+{
+    PGresult *r =
+        conn_run(b, c, "SELECT pg_notify(" BUS_CHANNEL ",x) FROM unnest($1::text[]) x", &array, 1);
+    PQclear(r);
+    return r != NULL;
+}
+
+static PGconn *send_open(bus *b)
+{
+    PGconn *c = conn_open(b);
+    /* Nothing of it is to last. */
+    PGresult *r = c ? conn_run(b, c, "SET synchronous_commit=off", NULL, 0) : NULL;
+    PQclear(r);
+    if (r)
+        return c;
+    PQfinish(c);
+    return NULL;
+}
+
+static void *sender_main(void *arg)
+{
+    bus *b = arg;
+    PGconn *c = NULL;
+    buf batch;
+    buf_init(&batch, 4 * BATCH_BYTES);
+    pthread_mutex_lock(&b->lock);
+    for (;;) {
+        while (!b->first && !b->stop)
+            pthread_cond_wait(&b->work, &b->lock);
+        if (!b->first)
+            break;
+        size_t n = batch_make(b, &batch);
+        pthread_mutex_unlock(&b->lock);
+        c = c ? c : send_open(b);
+        bool sent = c && batch_out(b, c, batch.p);
+        if (!sent) {
+            PQfinish(c);
+            c = NULL;
+        }
+        pthread_mutex_lock(&b->lock);
+        if (sent)
+            batch_done(b, n);
+        b->failing = !sent;
+        pthread_cond_broadcast(&b->moved);
+        pthread_mutex_unlock(&b->lock);
+        bool on = sent || pause_ms(b, AGAIN_MS);
+        pthread_mutex_lock(&b->lock);
+        if (!on)
+            break;
+    }
+    pthread_mutex_unlock(&b->lock);
+    buf_release(&batch);
+    PQfinish(c);
+    return NULL;
+}
+
+void bus_tell(bus *b, const char *text, size_t n)
+{
+    pthread_mutex_lock(&b->lock);
+    if (!b->sending && !b->stop)
+        b->sending = pthread_create(&b->sender, NULL, sender_main, b) == 0;
+    if (!b->sending || b->stop || n > MESSAGE_MOST || b->queued + n > QUEUE_MOST) {
+        b->seq++; /* B3: who hears finds that something is missing */
+        pthread_mutex_unlock(&b->lock);
+        return;
+    }
+    size_t at = 0;
+    for (int place = 0; place == 0 || at < n; place++) {
+        size_t some = part_bytes(text + at, n - at);
+        queue_add(b, place, text + at, some, at + some < n);
+        at += some;
+    }
+    pthread_cond_signal(&b->work);
+    pthread_mutex_unlock(&b->lock);
+}
+
+/* ----------------------------------------------------------------- waiting */
+
+void bus_settle(bus *b, int ms)
+{
+    struct timespec until = time_after((int64_t)ms * 1000);
+    pthread_mutex_lock(&b->lock);
+    int64_t upto = b->added;
+    while (b->gone < upto && b->sending && !b->failing && !b->stop &&
+           pthread_cond_timedwait(&b->moved, &b->lock, &until) == 0)
+        ;
+    pthread_mutex_unlock(&b->lock);
+}
+
+void bus_upto(bus *b, int64_t no, int ms)
+{
+    struct timespec until = time_after((int64_t)ms * 1000);
+    pthread_mutex_lock(&b->lock);
+    while (b->newest < no && b->up && !b->stop &&
+           pthread_cond_timedwait(&b->moved, &b->lock, &until) == 0)
+        ;
+    pthread_mutex_unlock(&b->lock);
+}
+
+/* ------------------------------------------------------------- open, close */
+
+bus *bus_new(db_site *site, sequencer_tell tell, void *arg)
+{
+    uint8_t id[8];
+    bus *b = xcalloc(1, sizeof *b);
+    b->site = site;
+    b->tell = tell;
+    b->tell_arg = arg;
+    b->last = &b->first;
+    b->stop_fd = eventfd(0, EFD_CLOEXEC);
+    random_bytes(id, sizeof id);
+    hex_encode(id, sizeof id, b->id);
+    pthread_mutex_init(&b->ear, NULL);
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->work, NULL);
+    cond_init(&b->moved);
+    return b;
+}
+
+bool bus_follow(bus *b)
+{
+    /* Through pgbouncer nothing would ever be heard. */
+    if (b->site->bouncer || !b->tell)
+        return false;
+    if (b->follows)
+        return true;
+    pthread_mutex_lock(&b->lock);
+    if (!b->listening)
+        b->listening = pthread_create(&b->listener, NULL, listener_main, b) == 0;
+    b->follows = b->listening;
+    pthread_mutex_unlock(&b->lock);
+    return b->follows;
+}
+
+bool bus_hear(bus *b, bus_heard heard, void *arg)
+{
+    pthread_mutex_lock(&b->ear);
+    b->heard = heard;
+    b->heard_arg = arg;
+    if (heard && b->up) /* what was told before */
+        heard(arg, NULL, 0);
+    pthread_mutex_unlock(&b->ear);
+    return !heard || bus_follow(b);
+}
+
+/* What was told last, such as the end of a turn, still goes out. */
+static void queue_leave(bus *b)
+{
+    int64_t until = time_mono_us() + LEAVE_MS * 1000;
+    bool left = true;
+    while (left && time_mono_us() < until) {
+        pthread_mutex_lock(&b->lock);
+        left = b->sending && b->first;
+        pthread_mutex_unlock(&b->lock);
+        if (left)
+            nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+}
+
+void bus_free(bus *b)
+{
+    if (!b)
+        return;
+    uint64_t one = 1;
+    pthread_mutex_lock(&b->lock);
+    b->stop = true;
+    pthread_cond_signal(&b->work);
+    pthread_cond_broadcast(&b->moved);
+    pthread_mutex_unlock(&b->lock);
+    queue_leave(b);
+    while (write(b->stop_fd, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+    if (b->listening)
+        pthread_join(b->listener, NULL);
+    if (b->sending)
+        pthread_join(b->sender, NULL);
+    while (b->senders) {
+        sender *s = b->senders;
+        b->senders = s->next;
+        sender_free(s);
+    }
+    for (payload *p = b->first; p;) {
+        payload *next = p->next;
+        free(p);
+        p = next;
+    }
+    close(b->stop_fd);
+    pthread_cond_destroy(&b->work);
+    pthread_cond_destroy(&b->moved);
+    pthread_mutex_destroy(&b->lock);
+    pthread_mutex_destroy(&b->ear);
+    free(b);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The sequencer of events on PostgreSQL.
+ *
+ *   E1  A write puts its events into `outbox`, in its own transaction, without numbers.
+ *   E2  Whoever numbers holds one advisory lock until its own commit, and moves what it sees in the
+ *       outbox to `event` with the numbers behind the last one. So a number becomes visible after
+ *       all smaller ones, whichever node gave it. Any node may number: the lock decides.
+ *   E3  A process numbers soon after its own commits, in a thread of its own, many commits at once;
+ *       what a process left that died is numbered by the next pass of any other.
+ */
+#include "store/postgres/postgres.h"
+
+#include "base/util.h"
+#include "store/sql/postgres_sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BATCH 5000
+#define REST_US 30000   /* between two passes: a commit each would cost as much as the writes */
+#define LOOK_US 1000000 /* how often the outbox is looked at for what others have left */
+
+/* All of a pass is sent at once. Where only some of it arrives, and no word that the rest will not,
+ * nobody else gets a number until the server ends it. */
+static const char idle_sql[] = "SET LOCAL idle_in_transaction_session_timeout=5000";
+static const char lock_sql[] =
+    "SELECT pg_advisory_xact_lock(hashtext('ramet events'),hashtext(current_schema()))";
+static const char move_sql[] = EVENTS_MOVE;
+/* Behind the commit: every process that listens wakes up who waits there. */
+static const char notify_sql[] = "SELECT pg_notify(" BUS_CHANNEL ",'e'||$1)";
+
+struct sequencer {
+    db_site *site;
+    sequencer_tell tell;
+    void *arg;
+    pg *d; /* the thread's */
+
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    int64_t wanted, finished; /* passes asked for, and done or given up */
+    int64_t looked;           /* when the last one ended */
+    int settling;             /* who waits for numbers: then there is no rest */
+    bool running, stop, resting;
+    pthread_t thread;
+};
+
+/* One transaction in one round trip; -1 when it failed. */
+static int64_t move_some(sequencer *s, int64_t *newest)
+{
+    static const int64_t most = BATCH;
+    pg *d = s->d;
+    if (db_begin_schema(&d->base) != RAMET_OK)
+        return -1;
+    link_text(d, "BEGIN ISOLATION LEVEL READ COMMITTED", FOR_NOTHING);
+    if (d->site->bouncer)
+        link_text(d, d->site->settings, FOR_NOTHING);
+    d->begun = true;
+    link_text(d, idle_sql, FOR_NOTHING);
+    link_text(d, lock_sql, FOR_NOTHING);
+    link_ints(d, move_sql, &most, 1, FOR_READ);
+    if (db_commit(&d->base) != RAMET_OK || !d->answer || !PQntuples(d->answer))
+        return -1;
+    *newest = value_int(d->answer, 0, 1);
+    return value_int(d->answer, 0, 0);
+}
+
+static void pass(sequencer *s)
+{
+    char message[512];
+    int64_t n = BATCH, newest = 0;
+    if (!s->d && pg_connect(s->site, &s->d, message) != RAMET_OK)
+        return;
+    while (n == BATCH) {
+        n = move_some(s, &newest);
+        if (n > 0) {
+            link_ints(s->d, notify_sql, &newest, 1, FOR_NOTHING);
+            link_sync(s->d);
+        }
+        if (n >= 0 && s->tell)
+            s->tell(s->arg, newest);
+    }
+    if (n < 0 && s->d->lost) {
+        pg_close(s->d);
+        s->d = NULL;
+    }
+}
+
+/* The first event after a pause is numbered at once, those that follow it together. */
+static void rest(sequencer *s)
+{
+    int64_t until = s->looked + REST_US;
+    struct timespec t = time_spec(until);
+    s->resting = true; /* who writes meanwhile wakes nobody */
+    while (!s->stop && !s->settling && time_mono_us() < until &&
+           pthread_cond_timedwait(&s->work, &s->lock, &t) == 0)
+        ;
+    s->resting = false;
+}
+
+static void *sequencer_run(void *arg)
+{
+    sequencer *s = arg;
+    pthread_mutex_lock(&s->lock);
+    while (!s->stop || s->finished < s->wanted) {
+        if (s->finished == s->wanted) {
+            pthread_cond_wait(&s->work, &s->lock);
+            continue;
+        }
+        rest(s);
+        int64_t upto = s->wanted;
+        pthread_mutex_unlock(&s->lock);
+        pass(s);
+        pthread_mutex_lock(&s->lock);
+        s->finished = upto;
+        s->looked = time_mono_us();
+        pthread_cond_broadcast(&s->done);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+sequencer *sequencer_new(db_site *site, sequencer_tell tell, void *arg)
+{
+    sequencer *s = xcalloc(1, sizeof *s);
+    s->site = site;
+    s->tell = tell;
+    s->arg = arg;
+    pthread_mutex_init(&s->lock, NULL);
+    cond_init(&s->work);
+    pthread_cond_init(&s->done, NULL);
+    return s;
+}
+
+/* Asks for a pass; the thread starts with the first. Under the lock. */
+static void want(sequencer *s)
+{
+    s->wanted++;
+    if (!s->running)
+        s->running = pthread_create(&s->thread, NULL, sequencer_run, s) == 0;
+    if (!s->running)
+        s->finished = s->wanted; /* another pass will do */
+    if (!s->resting)
+        pthread_cond_signal(&s->work);
+}
+
+void sequencer_wrote(sequencer *s)
+{
+    pthread_mutex_lock(&s->lock);
+    want(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void sequencer_settle(sequencer *s, bool all)
+{
+    pthread_mutex_lock(&s->lock);
+    if (all || (s->finished == s->wanted && time_mono_us() - s->looked > LOOK_US))
+        want(s);
+    int64_t upto = s->wanted;
+    s->settling++;
+    pthread_cond_signal(&s->work);
+    while (s->finished < upto)
+        pthread_cond_wait(&s->done, &s->lock);
+    s->settling--;
+    pthread_mutex_unlock(&s->lock);
+}
+
+int64_t sequencer_mark(sequencer *s)
+{
+    pthread_mutex_lock(&s->lock);
+    int64_t mark = s->wanted;
+    pthread_mutex_unlock(&s->lock);
+    return mark;
+}
+
+void sequencer_upto(sequencer *s, int64_t mark)
+{
+    pthread_mutex_lock(&s->lock);
+    while (s->finished < mark)
+        pthread_cond_wait(&s->done, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void sequencer_free(sequencer *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    pthread_cond_signal(&s->work);
+    pthread_mutex_unlock(&s->lock);
+    if (s->running)
+        pthread_join(s->thread, NULL);
+    pg_close(s->d);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->work);
+    pthread_cond_destroy(&s->done);
+    free(s);
+}

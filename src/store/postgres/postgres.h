@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * postgres.h: what the files of the PostgreSQL engine share.
+ *
+ *   postgres.c         transactions and statements: the engine of store/db.h
+ *   store/postgres/site.c    the URL and the settings of its connections
+ *   store/postgres/batch.c   many writes in one statement
+ *   store/postgres/prefetch.c   many reads in one exchange
+ *   store/postgres/connection.c    one connection: sending, waiting, errors
+ *   store/postgres/value.c   columns of a result
+ *   postgres_schema.c  tables, partitions, version, sizes
+ *   store/postgres/number_block.c  numbers, reserved in blocks
+ *   store/postgres/event_sequencer.c   the sequencer of events
+ *   store/postgres/replica.c read replicas
+ *   store/postgres/bus.c     what processes tell each other
+ *   store/postgres/fence.c   waits for transactions that may have overlooked a commit
+ *   store/postgres/node_table.c    which processes live, and who does what only one has to do
+ *   store/postgres/pool_store.c       the pool (store/store.h)
+ *   group_commit.c     guarded writes of many threads in one transaction
+ *
+ *   P1  A connection is in pipeline mode. What is sent is noted in `sent`, in order; each answer
+ *       belongs to the first of them that has none yet. link_settle() reads until all have one.
+ *   P2  BEGIN goes out with the first statement of a transaction. Writes are sent without waiting
+ *       and answered with the next read or with COMMIT: a transaction of R reads and any number of
+ *       writes takes R + 1 round trips, a read-only one R.
+ *   P3  The end of a read, and a ROLLBACK, are sent without waiting; their answers are read when
+ *       the connection is used next. An answer that belongs to an earlier transaction fails nothing
+ *       in the present one.
+ *   P4  A connection that died is found out by the first exchange of a transaction, which has
+ *       changed nothing yet: it is made again and the exchange repeated, once, unless it now leads
+ *       to another past (P6).
+ *   P5  Between two transactions a connection has no state that pgbouncer could lose: with
+ *       pgbouncer=1 statements are not prepared by name and settings are made in each transaction.
+ *   P6  A server that was promoted may lack what the one before it had acknowledged, numbers that
+ *       were reserved among it. Each connection asks for the server's timeline before anything else
+ *       goes over it, behind pgbouncer each transaction; when that is another one, a new past
+ *       begins: numbers that were reserved in the old one are not given any more, and what was
+ *       remembered of it is forgotten (db_past()). A transaction belongs to the past in which it
+ *       began. When that changes under it, it fails as a conflict before anything that the new
+ *       server says is used, and before it is committed; a connection of an older past is made
+ *       again when the next transaction begins.
+ *   P7  db.status and `failure` belong together: the first failure sets both, db_clear() clears
+ *       both. What db_clear() must not undo, it sets again: that the connection is lost, or that
+ *       the server has thrown away what a transaction wrote.
+ *   P8  A transaction that wrote is committed only when the server has answered the sync behind its
+ *       commit (FOR_COMMIT_SYNC, then PHASE_COMMITTED). A failure before PHASE_COMMITTING, or one
+ * that the server itself reports, means that nothing of it was written; a connection that is lost
+ * in between means that nobody knows (FAILURE_UNKNOWN).
+ */
+#ifndef STORE_POSTGRES_POSTGRES_H
+#define STORE_POSTGRES_POSTGRES_H
+
+#include "base/buf.h"
+#include "store/engine.h"
+#include "store/store.h"
+
+#include <libpq-fe.h>
+#include <pthread.h>
+
+#define PG_PARAMS 40
+
+enum { PG_INT8 = 20, PG_INT4 = 23, PG_TEXT = 25, PG_BYTEA = 17 }; /* types by their OID */
+
+/* -------------------------------------------------- what connections share */
+
+/* A run of numbers that this process has reserved. */
+typedef struct pg_block {
+    int64_t next, end;
+    int64_t size; /* of the last one */
+    int64_t past; /* P6 */
+} pg_block;
+
+struct db_site {
+    char *shown;               /* the URL without secrets */
+    char **keys, **values;     /* for libpq; NULL-terminated */
+    bool bouncer;              /* P5 */
+    bool replica;              /* it is only read from: its past is not that of the primary */
+    char *settings;            /* a statement that makes them for one transaction */
+    int partitions;            /* of a new store */
+    int statement_ms, lock_ms; /* time-outs */
+    bool positions;            /* `position` is asked for with each commit */
+    _Atomic int64_t position;  /* in the log of the server, at or after the last commit here */
+
+    pthread_mutex_t past_lock;
+    int64_t timeline;     /* of the server that the last connection led to; 0: not known */
+    _Atomic int64_t past; /* P6 */
+
+    pthread_mutex_t lock; /* of the numbers, and the connection that reserves them */
+    pg_block blocks[DB_KINDS];
+    int64_t created; /* of the newest session known */
+    struct pg *side;
+};
+
+/* Reads the URL. On failure *out is NULL. */
+ramet_status site_open(const char *url, db_site **out, char *message);
+void site_close(db_site *s);
+/* The timeline of the server that a connection leads to: the past that it is in. */
+int64_t site_past(db_site *s, int64_t timeline);
+bool site_has_timeline(db_site *s); /* one is known */
+/* What asks for it, as hexadecimal digits; none on a replica. */
+#define TIMELINE                                                                                   \
+    "CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_lsn()),8) END"
+/* A URL without its password, for people. */
+void url_shown(const char *url, char *out, size_t size);
+
+/* ------------------------------------------------------------ a connection */
+
+typedef struct pg pg;
+
+typedef struct pg_stmt {
+    db_stmt base;
+    pg *d;
+    sql_id id;
+    enum { PG_NEW, PG_SENT, PG_PREPARED } prepared;
+    int n; /* parameters */
+    Oid types[PG_PARAMS];
+    const char *values[PG_PARAMS];
+    int lengths[PG_PARAMS], formats[PG_PARAMS];
+    int64_t ints[PG_PARAMS]; /* in network order */
+    PGresult *res;           /* NULL: not run, or at its end */
+    bool lent;               /* it is not the statement's own */
+    int row;
+} pg_stmt;
+
+/* What an answer is for. */
+typedef enum {
+    FOR_NOTHING,
+    FOR_PREPARE,
+    FOR_WRITE,
+    FOR_WHOLE, /* a write that does nothing when what it relies on does not hold */
+    FOR_READ,
+    FOR_AHEAD,
+    FOR_COMMIT,
+    FOR_PAST, /* P6, in its last column */
+    FOR_POSITION,
+    FOR_SYNC,
+    FOR_COMMIT_SYNC /* P8: the one that acknowledges a commit */
+} pg_purpose;
+
+typedef struct pg_ahead pg_ahead;
+typedef struct pg_aheads pg_aheads;
+
+typedef struct pg_sent {
+    pg_purpose what;
+    pg_stmt *q;
+    pg_ahead *ahead; /* that keeps the answer */
+    int64_t turn;    /* the transaction that it belongs to */
+} pg_sent;
+
+typedef struct pg_batch pg_batch;
+typedef struct pg_replica pg_replica;
+typedef struct replicas replicas;
+
+enum { PG_OWN = 4 };
+
+/* Why a transaction failed (P7): what its caller may do about it. */
+typedef enum {
+    FAILURE_NONE,       /* it did not, or core said so (db_fail()) */
+    FAILURE_NEEDS_READ, /* it has to read, and must not (may_not_read) */
+    FAILURE_CONFLICT,   /* nothing was written; it can succeed when it is run again */
+    FAILURE_LOST,       /* the connection is lost, nothing was written */
+    FAILURE_UNKNOWN,    /* the connection was lost while it was committed (P8) */
+    FAILURE_REFUSED,    /* the server refused a statement, nothing was written */
+} pg_failure;
+
+/* Where a transaction is (P8). */
+typedef enum { PHASE_RUNNING, PHASE_COMMITTING, PHASE_COMMITTED } pg_phase;
+
+struct pg {
+    db base;
+    db_site *site;
+    bool own_site;
+    pg_replica *replica; /* that it leads to; NULL: to the primary */
+    PGconn *conn;
+    int64_t past;   /* P6 */
+    bool lost;      /* the connection is gone */
+    bool cancelled; /* a statement was: the request may still be on its way, so it is not reused */
+    pg_failure failure;
+    pg_phase phase;
+    db_work work;      /* of the present transaction */
+    bool open;         /* between begin and end */
+    bool begun;        /* BEGIN was sent */
+    bool broken;       /* a statement of it failed */
+    bool exchanged;    /* ... and something was answered since */
+    bool wrote;        /* writes were sent in it */
+    bool wrote_events; /* ... events among them */
+    bool unsynced;     /* something was sent since the last sync */
+    bool may_not_read; /* a read fails (FAILURE_NEEDS_READ) instead of waiting for the server */
+    int64_t turn;      /* transactions so far */
+    int64_t changes;   /* rows, so far */
+    int64_t trips;     /* round trips, so far */
+    pg_sent *sent;     /* P1 */
+    size_t n_sent, n_done, cap;
+    pg_stmt *stmts[Q_COUNT];
+    pg_batch *batch; /* what is written in a guarded transaction */
+    pg_aheads *aheads;
+    bool looks_ahead; /* there is something in them */
+    int64_t epoch;    /* db_epoch(): no two transactions of this process have the same */
+    pg_stmt none;     /* answers when a statement cannot be used */
+    PGresult *answer; /* of a FOR_READ without a statement */
+    struct {
+        const char *sql; /* NULL: free */
+        pg_stmt q;       /* whether it is prepared */
+    } own[PG_OWN];       /* texts of link_ints() */
+};
+
+ramet_status pg_connect(db_site *site, pg **out, char *message);
+/* The same for a store that is open: that it cannot be reached is a failure of it, and where it is,
+ * is not for everybody who asks. */
+ramet_status pg_reach(db_site *site, pg **out, char *message);
+void pg_close(pg *d);
+
+/* The statement of a name, whatever its state. */
+pg_stmt *pg_stmt_of(pg *d, sql_id id);
+void stmt_clear(pg_stmt *q); /* its answer */
+void stmts_clear(pg *d);
+
+/* ---- store/postgres/batch.c */
+
+pg_batch *batch_new(void);
+void batch_free(pg_batch *b);
+void batch_clear(pg_batch *b);
+void batch_forget(pg_batch *b); /* the connection is a new one */
+void batch_keep(pg_batch *b, const pg_stmt *q);
+size_t batch_count(const pg_batch *b);
+size_t batch_bytes(const pg_batch *b);
+void batch_cut(pg_batch *b, size_t n); /* keeps the first n */
+bool batch_has_events(const pg_batch *b);
+/* Asks for what the next has to know of the database. False: that failed. */
+bool batch_ready(pg *d);
+/* The text of the i-th part that those statements are made of, as a statement of its own, for tests
+ * of their plans. False: there are no more. */
+bool batch_text(size_t i, buf *out);
+/* Sends all of it, as one statement where that can be: then that is a transaction of its own, else
+ * one is made. False: writes of one branch do not follow each other. */
+bool batch_send(pg *d);
+
+/* ---- store/postgres/prefetch.c */
+
+typedef enum { AHEAD_ASK, AHEAD_LENT, AHEAD_LATER } ahead_found;
+pg_aheads *aheads_new(void);
+void aheads_free(pg_aheads *h);
+void aheads_drop(pg_aheads *h);
+/* AHEAD_LENT: the statement has its answer. AHEAD_LATER: it is asked for, and has none for now. */
+ahead_found ahead_look(pg *d, pg_stmt *q);
+void ahead_answer(pg_ahead *a, PGresult *r); /* takes it over */
+/* See db_prefetch(). */
+bool ahead_begin(db *d);
+bool ahead_end(db *d);
+void ahead_forget(db *d);
+
+/* ---- store/postgres/connection.c */
+
+bool link_connect(pg *d, char *message);
+/* Whether it can be used: looks at what has come in, without waiting. */
+bool link_alive(pg *d);
+/* Sending; nothing is waited for. A failure is sticky. */
+int64_t link_int(int64_t v); /* in network order */
+void link_text(pg *d, const char *sql, pg_purpose what);
+/* A constant text with up to four numbers; the first PG_OWN of a connection are prepared. */
+void link_ints(pg *d, const char *sql, const int64_t *args, int n, pg_purpose what);
+void link_stmt(pg *d, pg_stmt *q, pg_purpose what);
+void link_ahead(pg *d, pg_stmt *q, pg_ahead *a);
+/* A statement of another text than those of store/sql/sql.h; of `q` only `prepared` is used. */
+void link_whole(pg *d, pg_stmt *q, const char *name, const char *text, int n, const Oid *types,
+                const char *const *values, const int *lengths, const int *formats, pg_purpose what);
+void link_sync(pg *d);
+void link_sync_commit(pg *d); /* behind the last statement of a commit */
+/* Behind a commit, with which it goes out: asks where that is in the log, when it is wanted. */
+void link_position(pg *d);
+/* Reads all answers that are due. False when the connection is lost. */
+bool link_settle(pg *d);
+/* Runs a text by itself, outside the pipeline; the result is the caller's, NULL on failure. */
+PGresult *link_exec(pg *d, const char *sql);
+/* The same with parameters; what it gives is text. */
+PGresult *link_run(pg *d, const char *sql, int n, const Oid *types, const char *const *values,
+                   const int *lengths, const int *formats);
+void link_fail(pg *d, const PGresult *r, const char *what);
+/* Fails the transaction, unless it has failed before: the connection is lost. */
+void link_lost(pg *d, const char *why);
+/* The same, as a conflict: the server is of another past (P6). */
+void link_past_changed(pg *d);
+
+/* ---- store/postgres/value.c */
+
+int64_t value_int(const PGresult *r, int row, int col);
+double value_real(const PGresult *r, int row, int col);
+const void *value_bytes(const PGresult *r, int row, int col, size_t *len);
+
+/* ---- postgres_schema.c */
+
+/* The end of a table that is spread by tree. */
+#define SCHEMA_SPREAD " PARTITION BY HASH(tree)"
+/* Parts of a table when the URL does not say, and the most. 1: tables are whole. */
+#define PARTITIONS 1
+#define PARTITIONS_MOST 1024
+char *schema_plain(const char *sql);
+char *schema_version_text(int64_t v);
+/* The end of a table, or of one part of it, that leaves room on its pages; or "". */
+const char *schema_room(const char *table);
+/* The name of the table that a statement makes; false: it makes none. */
+bool schema_table(const char *sql, char *out, size_t size);
+/* The statement for a table that is not spread; the caller's. */
+char *schema_whole(const char *sql);
+/* The statement that makes one part of a table. */
+void schema_part(const char *table, int part, int parts, char *out, size_t size);
+ramet_status schema_script(db *d, const char *sql);
+int64_t schema_one(db *d, const char *sql);
+int64_t schema_version(db *d);
+void schema_set_version(db *d, int64_t v);
+bool schema_marked(db *d);
+void schema_mark(db *d);
+bool schema_empty(db *d);
+void schema_sizes(db *d, int64_t *data, int64_t *log);
+
+/* ---- store/postgres/number_block.c */
+
+int64_t pg_number(db *d, db_kind what, int64_t *at, bool above);
+/* Gives back what was not used, as far as nobody has reserved behind it. */
+void numbers_return(db_site *s);
+
+/* ---- store/postgres/replica.c */
+
+/* None has to be there: one that cannot be reached is left out and tried again. */
+ramet_status replicas_open(const char *const *urls, size_t n, int most, replicas **out,
+                           char *message);
+void replicas_close(replicas *r);
+/* A connection in a read transaction to one that has come to `position`, which is raised to where
+ * it is. NULL: there is none just now. */
+pg *replica_take(replicas *r, int64_t *position);
+void replica_give(pg *d); /* after the read */
+
+/* ---- store/postgres/event_sequencer.c: events get their numbers after the commit, in one place at
+ * a time */
+
+typedef struct sequencer sequencer;
+typedef void (*sequencer_tell)(void *arg, int64_t newest);
+
+sequencer *sequencer_new(db_site *site, sequencer_tell tell, void *arg);
+/* Numbers what is left, and ends. */
+void sequencer_free(sequencer *s);
+/* After a commit with events: they are numbered soon. */
+void sequencer_wrote(sequencer *s);
+/* Waits until what was committed by this process has numbers; `all`: by any process, else now and
+ * then looks for what others have left. Gives up when the database cannot be reached. */
+void sequencer_settle(sequencer *s, bool all);
+/* What this process has committed by now; waits until that has numbers. */
+int64_t sequencer_mark(sequencer *s);
+void sequencer_upto(sequencer *s, int64_t mark);
+
+/* ---- store/postgres/bus.c */
+
+/* Names are those of a database: a store is a schema in it. */
+#define BUS_CHANNEL "'ramet_'||md5(current_schema())"
+
+typedef struct bus bus;
+typedef store_heard bus_heard;
+/* `tell` is told of events that any process has numbered, once bus_follow() was called. */
+bus *bus_new(db_site *site, sequencer_tell tell, void *arg);
+void bus_free(bus *b);
+bool bus_follow(bus *b); /* false: it cannot */
+/* See store_tell(), store_tell_settle(), store_hear() and store_hear_upto(). */
+void bus_tell(bus *b, const char *text, size_t n);
+void bus_settle(bus *b, int ms);
+bool bus_hear(bus *b, bus_heard heard, void *arg);
+void bus_upto(bus *b, int64_t no, int ms);
+
+/* ---- store/postgres/fence.c: by a connection that is in no transaction */
+
+/* See store_fence(); until a time of time_mono_us(). */
+ramet_status fence_wait(pg *d, int64_t until);
+
+/* ---- store/postgres/node_table.c: all by a connection that is in no transaction */
+
+/* Says that the process lives, and gives those that did so in the last dead_us. */
+ramet_status node_beat(pg *d, const char *host, int64_t dead_us, arena *a, store_hosts *out);
+void node_leave(pg *d, const char *host);
+/* Whether the last run of a job is that long ago. */
+bool job_due(pg *d, const char *job, int64_t every_us);
+/* The same, and it is run now: nobody else gets it meanwhile, as long as `d` lives. */
+bool job_take(pg *d, const char *job, int64_t every_us);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tables of statements. The list is expanded twice, once in the dialect of each engine: sql.h
+ * tells what the words of a dialect mean.
+ */
+#include "store/sql/sql.h"
+
+#include "store/sql/postgres_sql.h"
+
+#define X(name, text) #name,
+static const char *const names[] = {STATEMENTS(X)};
+#undef X
+
+#define X(name, text) text,
+
+#define EITHER(sqlite, postgres) sqlite
+static const char *const texts[] = {STATEMENTS(X)};
+#undef EITHER
+
+#define EITHER(sqlite, postgres) postgres
+static const char *const shared_texts[] = {STATEMENTS(X)};
+#undef X
+
+#define X(name, text) [Q_##name] = text,
+static const char *const postgres_texts[Q_COUNT] = {POSTGRES_STATEMENTS(X)};
+#undef X
+
+const char *sql_text(sql_id q)
+{
+    return texts[q];
+}
+
+const char *sql_name(sql_id q)
+{
+    return names[q];
+}
+
+const char *sql_text_postgres(sql_id q)
+{
+    return postgres_texts[q] ? postgres_texts[q] : shared_texts[q];
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/sqlite/sqlite_file.h"
+
+#include "base/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SHM_BYTES 32768 /* the least that a -shm file has */
+
+/* ----------------------------------------------------------------- full disks */
+
+static bool is_full(int error)
+{
+    return error == ENOSPC || error == EFBIG || error == EDQUOT;
+}
+
+/* SQLite takes ENOSPC alone for a full disk. */
+static ssize_t as_full(ssize_t wrote)
+{
+    if (wrote < 0 && is_full(errno))
+        errno = ENOSPC;
+    return wrote;
+}
+
+static ssize_t full_write(int fd, const void *p, size_t n)
+{
+    return as_full(write(fd, p, n));
+}
+
+static ssize_t full_pwrite(int fd, const void *p, size_t n, off_t at)
+{
+    return as_full(pwrite(fd, p, n, at));
+}
+
+static int full_fallocate(int fd, off_t from, off_t n)
+{
+    int error = posix_fallocate(fd, from, n);
+    return is_full(error) ? ENOSPC : error;
+}
+
+/* Which of these a SQLite uses depends on how it was built. */
+static void replace_call(sqlite3_vfs *vfs, const char *name, sqlite3_syscall_ptr by)
+{
+    if (vfs->xGetSystemCall(vfs, name))
+        vfs->xSetSystemCall(vfs, name, by);
+}
+
+void sqlite_files_setup(void)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find("unix");
+    if (!vfs || vfs->iVersion < 3)
+        return;
+    replace_call(vfs, "write", (sqlite3_syscall_ptr)full_write);
+    replace_call(vfs, "pwrite", (sqlite3_syscall_ptr)full_pwrite);
+    replace_call(vfs, "pwrite64", (sqlite3_syscall_ptr)full_pwrite);
+    replace_call(vfs, "fallocate", (sqlite3_syscall_ptr)full_fallocate);
+}
+
+/* The -shm file is extended by writes whose errno SQLite does not look at. */
+bool sqlite_file_full(sqlite3 *h, int rc)
+{
+    return (rc == SQLITE_IOERR_SHMSIZE || rc == SQLITE_IOERR_WRITE) &&
+           is_full(sqlite3_system_errno(h));
+}
+
+/* ------------------------------------------------------------------ new files */
+
+static mode_t mode_beside(const char *path)
+{
+    struct stat st;
+    return path && stat(path, &st) == 0 ? 0600 | (st.st_mode & 0060) : 0600;
+}
+
+ramet_status sqlite_file_claim(const db_config *cfg, char *message)
+{
+    struct stat st;
+    if (stat(cfg->path, &st) != 0) {
+        if (!cfg->create) {
+            snprintf(message, 512, "there is no store at %s", cfg->path);
+            return RAMET_CANNOT_OPEN;
+        }
+        /* A failure shows when SQLite opens the file. */
+        int fd = open(cfg->path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+        if (fd >= 0 && cfg->beside)
+            (void)!fchmod(fd, mode_beside(cfg->beside));
+        if (fd >= 0)
+            close(fd);
+        return RAMET_OK;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        snprintf(message, 512, "%s is not a file", cfg->path);
+        return RAMET_NOT_A_STORE;
+    }
+    return RAMET_OK;
+}
+
+int64_t sqlite_file_size(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (int64_t)st.st_size : 0;
+}
+
+/* ----------------------------------------------------------- read-only places */
+
+static char *joined(const char *path, const char *end)
+{
+    size_t n = strlen(path) + strlen(end) + 1;
+    char *s = xmalloc(n);
+    snprintf(s, n, "%s%s", path, end);
+    return s;
+}
+
+read_mode sqlite_file_read_mode(const char *path)
+{
+    char *shm = joined(path, "-shm"), *wal = joined(path, "-wal");
+    /* A shorter one is what SQLite leaves when there was no room for it. */
+    read_mode how = sqlite_file_size(shm) >= SHM_BYTES ? READ_SHARED
+                    : sqlite_file_size(wal) == 0       ? READ_IMMUTABLE
+                                                       : READ_ALONE;
+    free(shm);
+    free(wal);
+    return how;
+}
+
+/* A path as a URI with a parameter: what a URI would read otherwise is written in hex. */
+static char *uri_of(const char *path, const char *query)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    size_t size = sizeof "file://" + 3 * strlen(path) + strlen(query);
+    char *uri = xmalloc(size), *to = uri;
+    to += snprintf(uri, size, "%s", path[0] == '/' ? "file://" : "file:");
+    for (const char *p = path; *p; p++) {
+        if (strchr("%?#", *p)) {
+            *to++ = '%';
+            *to++ = hex[(unsigned char)*p >> 4];
+            *to++ = hex[(unsigned char)*p & 15];
+        } else {
+            *to++ = *p;
+        }
+    }
+    snprintf(to, size - (size_t)(to - uri), "%s", query);
+    return uri;
+}
+
+int sqlite_file_open_read(const char *path, read_mode how, sqlite3 **out)
+{
+    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+    if (how == READ_IMMUTABLE) {
+        char *uri = uri_of(path, "?immutable=1");
+        int rc = sqlite3_open_v2(uri, out, flags | SQLITE_OPEN_URI, NULL);
+        free(uri);
+        return rc;
+    }
+    int rc = sqlite3_open_v2(path, out, flags, how == READ_ALONE ? "unix-none" : NULL);
+    /* The index of the log is in memory then. */
+    if (rc == SQLITE_OK && how == READ_ALONE)
+        rc = sqlite3_exec(*out, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
+    return rc;
+}
+
+bool db_read_only(db *d)
+{
+    return sqlite3_db_readonly(db_handle(d), "main") == 1;
+}
+
+void db_release(db *d)
+{
+    sqlite3_db_release_memory(db_handle(d));
+}

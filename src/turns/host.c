@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * host.c: which process runs a turn, and whether it still does.
+ *
+ * A host names the machine, the process, and when it was started (base/host.h). So a server that
+ * starts marks as interrupted what dead ones left running, and leaves alone what
+ * another one on the same file is about to say.
+ *
+ * Servers on one database may be on many machines, and in containers where each is process 1:
+ * behind that their names tell where processes are counted, and something random. They say now and
+ * then that they live. What runs under the name of one that has stopped to do so, or is seen to be
+ * gone because it was on this machine, is interrupted by the first of the others that finds it.
+ */
+#include "turns/turns_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Where numbers of processes mean the same. */
+static unsigned long long place_of_pids(void)
+{
+    struct stat st;
+    return stat("/proc/self/ns/pid", &st) == 0 ? (unsigned long long)st.st_ino : 0;
+}
+
+void turns_host_name(char out[HOST_TEXT], bool shared)
+{
+    char more[2 * sizeof(uint64_t) + 1];
+    uint64_t r;
+    host_name(out);
+    if (!shared)
+        return;
+    random_bytes(&r, sizeof r);
+    hex_encode((const uint8_t *)&r, sizeof r, more);
+    size_t n = strlen(out);
+    snprintf(out + n, HOST_TEXT - n, "/%llu/%s", place_of_pids(), more);
+}
+
+/* On a database: it was one of this machine, and is no more. */
+static bool host_seen_dead(const char *host)
+{
+    unsigned long long place;
+    const char *p = strchr(host, '/');
+    return p && sscanf(p, "/%*d/%*u/%llu/", &place) == 1 && place && place == place_of_pids() &&
+           host_look(host) == HOST_DEAD;
+}
+
+/* In a file; a host of another form is not ours to judge. */
+static bool host_dead(const char *host)
+{
+    host_life life = host_look(host);
+    return life == HOST_DEAD || life == HOST_ELSEWHERE;
+}
+
+typedef struct hosts {
+    const char *const *items;
+    size_t n;
+} hosts;
+
+static bool is_alive(const hosts *h, const char *host)
+{
+    size_t i = 0;
+    while (i < h->n && strcmp(h->items[i], host) != 0)
+        i++;
+    return i < h->n && !host_seen_dead(host);
+}
+
+/* Those of them that are dead. `alive` NULL: by the processes of this machine alone. */
+static ramet_status bury(ramet_call *c, const hosts *all, const hosts *alive, int64_t *gone)
+{
+    ramet_status st = RAMET_OK;
+    for (size_t i = 0; i < all->n && st == RAMET_OK; i++) {
+        int64_t some = 0;
+        if (alive ? !is_alive(alive, all->items[i]) : host_dead(all->items[i]))
+            st = ramet_turns_interrupt(c, all->items[i], &some);
+        *gone += some;
+    }
+    return st;
+}
+
+/* The turns are looked at first: whose turn was there had said before that it lives. */
+static ramet_status bury_shared(ramet *store, ramet_call *c, const char *host, int64_t *n_alive,
+                                int64_t *gone)
+{
+    hosts all, alive;
+    size_t dead = 0;
+    ramet_status st = ramet_turn_hosts(c, &all.items, &all.n);
+    if (st == RAMET_OK)
+        st = ramet_node_beat(c, host, &alive.items, &alive.n);
+    if (st != RAMET_OK)
+        return st;
+    *n_alive = (int64_t)alive.n;
+    for (size_t i = 0; i < all.n; i++)
+        dead += !is_alive(&alive, all.items[i]);
+    if (!dead || !ramet_job_begin(store, "interrupt", 0))
+        return RAMET_OK;
+    st = bury(c, &all, &alive, gone);
+    ramet_job_end(store, "interrupt");
+    return st;
+}
+
+ramet_status hosts_bury(ramet *store, const char *host, int64_t *alive, int64_t *gone,
+                        ramet_error *err)
+{
+    hosts all;
+    ramet_call *c = ramet_call_new(store, NULL, NULL);
+    *alive = *gone = 0;
+    ramet_status st;
+    if (ramet_shared(store)) {
+        st = bury_shared(store, c, host, alive, gone);
+    } else {
+        st = ramet_turn_hosts(c, &all.items, &all.n);
+        st = st == RAMET_OK ? bury(c, &all, NULL, gone) : st;
+    }
+    if (st != RAMET_OK)
+        *err = *ramet_call_error(c);
+    ramet_call_free(c);
+    return st;
+}

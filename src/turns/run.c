@@ -1,0 +1,756 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * run.c: one run: gives the agent the history, takes its words, records them.
+ *
+ * What was said waits in the run (`parts`) until a tool is called or the turn ends; then it becomes
+ * an entry. A turn that is cut off keeps what came, and its last entry says so in its last part.
+ */
+#include "turns/turns_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PAGE = 1000, OVER_S = 5 };
+
+/* ------------------------------------------------------------------ history */
+
+static bool channel_counts(const ramet_entry *e)
+{
+    return !e->channel || strcmp(e->channel, "history") == 0;
+}
+
+/* What the agent is given. The entries of a branch never change, so what was read before the turn
+ * has begun is true afterwards, if it has begun on that branch. */
+typedef struct history {
+    ramet_call *c; /* owns the texts */
+    arena *a;
+    int64_t branch, position; /* read up to there */
+    VEC(ramet_entry) entries;
+} history;
+
+static void history_add(history *h, const ramet_entry *e)
+{
+    if (channel_counts(e))
+        VEC_PUSH(h->a, &h->entries, *e);
+}
+
+/* One page more, but nothing from position `end` on. */
+static ramet_status history_page(history *h, const run *r, int64_t end)
+{
+    ramet_read_in in = {
+        .limit = PAGE, .by_position = true, .branch = h->branch, .position = h->position};
+    ramet_page page;
+    ramet_status st = ramet_read(h->c, r->session, &in, &page);
+    if (st != RAMET_OK)
+        return st;
+    for (size_t i = 0; i < page.n && page.entries[i].position < end; i++)
+        history_add(h, &page.entries[i]);
+    h->position += (int64_t)page.n; /* a page of large entries is short */
+    if (!page.n || h->position > end)
+        h->position = end;
+    return RAMET_OK;
+}
+
+/* While the message is being stored: not more than a page, because it may be for nothing. */
+static void history_ahead(history *h, const run *r)
+{
+    h->branch = r->ahead_branch;
+    if (r->fate == FATE_OPEN && r->ahead && history_page(h, r, r->ahead) != RAMET_OK)
+        h->branch = 0;
+}
+
+/* The turn has begun. */
+static ramet_status history_read(history *h, const run *r)
+{
+    int64_t end = r->length - (int64_t)r->n_message;
+    ramet_status st = RAMET_OK;
+    if (h->branch != r->branch || h->position > end) {
+        h->branch = r->branch;
+        h->position = 0;
+        h->entries.n = 0;
+    }
+    while (st == RAMET_OK && h->position < end)
+        st = history_page(h, r, end);
+    for (size_t i = 0; i < r->n_message; i++)
+        history_add(h, &r->message[i]);
+    return st;
+}
+
+void run_message(run *r, const ramet_append_out *out)
+{
+    bool last = true; /* else they are read from the store as all others */
+    for (size_t i = 0; i < out->n; i++)
+        last = last && out->entries[i].position == r->length - (int64_t)(out->n - i);
+    r->n_message = last ? out->n : 0;
+    r->message = arena_alloc(r->mem, out->n * sizeof *r->message + 1);
+    for (size_t i = 0; i < r->n_message; i++) {
+        ramet_entry *e = &r->message[i];
+        *e = out->entries[i];
+        const char **text[] = {&e->id,      &e->text,    &e->parts,  &e->format, &e->body,
+                               &e->turn_id, &e->channel, &e->author, &e->client, &e->state_delta};
+        for (size_t k = 0; k < sizeof text / sizeof text[0]; k++)
+            *text[k] = arena_strdup(r->mem, *text[k]);
+        e->usage = NULL; /* what is asked has used nothing */
+    }
+}
+
+/* ------------------------------------------------------------------ entries */
+
+/* A list of parts that is being written; its text goes to the arena. */
+typedef struct parts_text {
+    buf out;
+    json_writer w;
+    arena *a;
+} parts_text;
+
+static void parts_begin(parts_text *p, arena *a)
+{
+    p->a = a;
+    buf_init(&p->out, (size_t)1 << 30);
+    jw_init(&p->w, &p->out, 0);
+    jw_array(&p->w);
+}
+
+static json_writer *part_begin(parts_text *p, const char *type)
+{
+    jw_object(&p->w);
+    jw_kstr(&p->w, "type", type);
+    return &p->w;
+}
+
+static const char *parts_end(parts_text *p)
+{
+    jw_end_array(&p->w);
+    const char *text = arena_memdup(p->a, p->out.p, p->out.n);
+    buf_release(&p->out);
+    return text;
+}
+
+/* How a turn that was cut off is marked. */
+static void part_cut(parts_text *p, ramet_turn_status status, const char *error)
+{
+    json_writer *w = part_begin(p, "data");
+    jw_key(w, "data");
+    jw_object(w);
+    jw_kstr(w, "turn", ramet_turn_status_name(status));
+    if (error && *error)
+        jw_kstr(w, "error", error);
+    jw_end_object(w);
+    jw_end_object(w);
+}
+
+static void parts_pending(parts_text *p, const run *r)
+{
+    for (size_t i = 0; i < r->parts.n; i++) {
+        const run_part *part = &r->parts.items[i];
+        jw_kstr(part_begin(p, part->thinking ? "thinking" : "text"), "text", part->text.p);
+        jw_end_object(&p->w);
+    }
+    if (!r->plan_new)
+        return;
+    jw_kraw(part_begin(p, "data"), "data", r->plan);
+    jw_end_object(&p->w);
+}
+
+/* What was said and is no entry yet. */
+static bool entry_pending(const run *r, arena *a, ramet_entry_in *out)
+{
+    parts_text p;
+    if (!r->parts.n && !r->plan_new)
+        return false;
+    parts_begin(&p, a);
+    parts_pending(&p, r);
+    *out = (ramet_entry_in){.role = RAMET_ASSISTANT, .author = r->agent, .parts = parts_end(&p)};
+    return true;
+}
+
+/* The last entry of an answer. An answer that says nothing is one, too, when there is no other or
+ * when there is something to tell about it. */
+static bool entry_last(const run *r, arena *a, ramet_entry_in *out)
+{
+    parts_text p;
+    bool whole = r->status == RAMET_TURN_DONE;
+    if (whole && r->recorded && !r->parts.n && !r->plan_new && !r->has_usage)
+        return false;
+    parts_begin(&p, a);
+    parts_pending(&p, r);
+    if (!whole)
+        part_cut(&p, r->status, r->error);
+    *out = (ramet_entry_in){.role = RAMET_ASSISTANT,
+                            .author = r->agent,
+                            .parts = parts_end(&p),
+                            .usage = r->has_usage ? &r->usage : NULL};
+    return true;
+}
+
+void run_pending_clear(run *r)
+{
+    tell_parts_over(r);
+    for (size_t i = 0; i < r->parts.n; i++)
+        buf_release(&r->parts.items[i].text);
+    r->parts.n = 0;
+    r->bytes = 0;
+    r->begin = r->chars;
+    r->plan_new = false;
+}
+
+/* ------------------------------------------------------------------ ending */
+
+/* With the lock; false: the turn is closed. */
+static bool writing_begin(run *r)
+{
+    while (r->writing)
+        pthread_cond_wait(&r->wake, &r->lock);
+    r->writing = !r->closed;
+    return r->writing;
+}
+
+static void writing_end(run *r)
+{
+    r->writing = false;
+    pthread_cond_broadcast(&r->wake);
+}
+
+/* With the lock. While the store takes no writes, nobody else waits for it for long. */
+static void over_wait(run *r)
+{
+    struct timespec until = time_after(OVER_S * INT64_C(1000000));
+    while (!r->over && pthread_cond_timedwait(&r->wake, &r->lock, &until) == 0)
+        continue;
+}
+
+static void error_set(run *r, const char *error)
+{
+    snprintf(r->error, sizeof r->error, "%s", error ? error : "");
+    utf8_trim(r->error);
+}
+
+/* Nothing was appended: another process had ended it. */
+static void end_learn(run *r, ramet_call *c)
+{
+    ramet_turn *turn;
+    if (ramet_turn_get(c, r->session, r->id, &turn) != RAMET_OK)
+        return;
+    r->status = turn->status;
+    error_set(r, turn->error);
+}
+
+/* The turn must end, whatever becomes of its words: what cannot be taken is left out. */
+static ramet_status end_write(run *r, ramet_call *c, ramet_append_out *out)
+{
+    ramet_status st = ramet_turn_end(c, r->id, r->status, r->error, &r->last, r->n_last, out);
+    if (st == RAMET_OK && r->n_last && !out->n)
+        end_learn(r, c);
+    if (st == RAMET_OK || ramet_status_http(st) == 503)
+        return st;
+    if (st != RAMET_SESSION_NOT_FOUND && r->status == RAMET_TURN_DONE) {
+        r->status = RAMET_TURN_FAILED;
+        error_set(r, ramet_call_error(c)->message);
+    }
+    return ramet_turn_end(c, r->id, r->status, r->error, NULL, 0, out);
+}
+
+/* With the lock: the turn has ended, or is told to be over although the store takes no writes. */
+static void run_over(run *r, ramet_status st, const char *why, const ramet_append_out *out)
+{
+    ramet_turn_status status = r->status;
+    run_pending_clear(r);
+    r->over = true;
+    r->unsaved = st != RAMET_OK && ramet_status_http(st) == 503;
+    tell_entries(r, out);
+    if (st != RAMET_OK) {
+        r->status = RAMET_TURN_FAILED;
+        tell_over(r, why);
+    } else {
+        tell_over(r, r->error);
+    }
+    r->status = status;
+    writing_end(r);
+}
+
+bool run_close(run *r, ramet_turn_status status, const char *error)
+{
+    ramet_append_out out = {0};
+    pthread_mutex_lock(&r->lock);
+    bool mine = writing_begin(r);
+    if (!mine) {
+        over_wait(r);
+        pthread_mutex_unlock(&r->lock);
+        return false;
+    }
+    r->closed = true;
+    r->status = status;
+    error_set(r, error);
+    pthread_cond_broadcast(&r->wake);
+    r->n_last = entry_last(r, r->mem, &r->last);
+    pthread_mutex_unlock(&r->lock);
+
+    nodes_settle(r->t->nodes);
+    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    ramet_status st = end_write(r, c, &out);
+    const char *why = ramet_call_error(c)->message;
+    if (st != RAMET_OK)
+        log_line(LOG_ERROR, "the end of a turn cannot be recorded", "turn", r->id, "error", why,
+                 NULL);
+    pthread_mutex_lock(&r->lock);
+    run_over(r, st, why, &out);
+    bool unsaved = r->unsaved;
+    pthread_mutex_unlock(&r->lock);
+    if (!unsaved)
+        run_remove(r);
+    ramet_call_free(c);
+    return true;
+}
+
+bool run_save(run *r)
+{
+    ramet_append_out out;
+    pthread_mutex_lock(&r->lock);
+    bool mine = r->unsaved;
+    r->unsaved = false;
+    pthread_mutex_unlock(&r->lock);
+    if (!mine)
+        return true;
+    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    ramet_status st = end_write(r, c, &out);
+    ramet_call_free(c);
+    pthread_mutex_lock(&r->lock);
+    r->unsaved = st != RAMET_OK && ramet_status_http(st) == 503;
+    bool saved = !r->unsaved;
+    pthread_mutex_unlock(&r->lock);
+    if (saved)
+        run_remove(r);
+    return saved;
+}
+
+/* ------------------------------------------------------------------ the sink */
+
+typedef struct session_sink {
+    run *r;
+    ramet_call *c; /* for what is read and recorded on the way */
+    char *answer;  /* of the last question */
+    bool early;    /* the agent was asked before it was known whether the turn begins */
+    bool decided;  /* … which is known now */
+} session_sink;
+
+static void fate_wait(run *r)
+{
+    while (sem_wait(&r->decided) != 0)
+        ; /* a signal came */
+}
+
+/* What an agent says that was asked early waits here. False: it was asked in vain. */
+static bool sink_stands(session_sink *s)
+{
+    run *r = s->r;
+    if (!s->early)
+        return true;
+    if (!s->decided)
+        fate_wait(r);
+    s->decided = true;
+    return r->fate == FATE_RUN && r->branch == r->ahead_branch && r->n_message == r->n_early &&
+           r->length == r->ahead + (int64_t)r->n_message;
+}
+
+static const char *text_clean(arena *a, const char *s, size_t *n)
+{
+    if (utf8_valid(s, *n) && !memchr(s, 0, *n))
+        return s;
+    char *out = arena_alloc(a, 3 * *n + 1), *p = out;
+    for (size_t i = 0; i < *n;) {
+        uint32_t cp;
+        size_t len = s[i] ? utf8_next(s + i, *n - i, &cp) : 0;
+        memcpy(p, len ? s + i : "\xEF\xBF\xBD", len ? len : 3);
+        p += len ? len : 3;
+        i += len ? len : 1;
+    }
+    *n = (size_t)(p - out);
+    return out;
+}
+
+void run_words_known(run *r, bool thinking, const char *text, size_t n)
+{
+    if (!r->parts.n || r->parts.items[r->parts.n - 1].thinking != thinking) {
+        run_part part = {.thinking = thinking};
+        buf_init(&part.text, (size_t)r->t->cfg->answer_max);
+        VEC_PUSH(r->mem, &r->parts, part);
+    }
+    buf *to = &r->parts.items[r->parts.n - 1].text;
+    size_t from = to->n;
+    buf_add(to, text, n);
+    r->bytes += n;
+    r->said += (int64_t)n;
+    if (!thinking)
+        r->chars += (int64_t)utf8_count(to->p + from);
+    r->heard = time_mono_us();
+}
+
+void run_words(run *r, bool thinking, const char *text, size_t n)
+{
+    const char *event = thinking ? "turn.thinking" : "turn.delta";
+    json_writer w = tell_begin(r, event);
+    if (!thinking)
+        jw_kint(&w, "offset", r->chars);
+    jw_key(&w, "text");
+    jw_strn(&w, text, n);
+    run_words_known(r, thinking, text, n);
+    tell_words(r, &w, event);
+    far_say_words(r, thinking, text, n);
+}
+
+static bool sink_words(session_sink *s, bool thinking, const char *text, size_t n)
+{
+    run *r = s->r;
+    arena *a = NULL;
+    if (!sink_stands(s))
+        return false;
+    if (!n)
+        return !r->closed;
+    if (!utf8_valid(text, n) || memchr(text, 0, n))
+        text = text_clean(a = arena_new(), text, &n);
+    pthread_mutex_lock(&r->lock);
+    bool room = n <= (size_t)r->t->cfg->answer_max - r->bytes, open = !r->closed;
+    if (open && room)
+        run_words(r, thinking, text, n);
+    pthread_mutex_unlock(&r->lock);
+    if (a)
+        arena_free(a);
+    if (open && !room)
+        run_close(r, RAMET_TURN_FAILED, "the answer is over the limit of this server (answer-max)");
+    return open && room;
+}
+
+static bool sink_delta(void *arg, const char *text, size_t n)
+{
+    return sink_words(arg, false, text, n);
+}
+
+static bool sink_thinking(void *arg, const char *text, size_t n)
+{
+    return sink_words(arg, true, text, n);
+}
+
+/* Records what is pending and one entry more. */
+static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
+{
+    run *r = s->r;
+    ramet_entry_in entries[2];
+    ramet_append_out out;
+    if (!sink_stands(s))
+        return false;
+    pthread_mutex_lock(&r->lock);
+    r->heard = time_mono_us();
+    if (!writing_begin(r)) {
+        pthread_mutex_unlock(&r->lock);
+        return false;
+    }
+    size_t n = entry_pending(r, a, &entries[0]);
+    entries[n++] = *entry;
+    pthread_mutex_unlock(&r->lock);
+    nodes_settle(r->t->nodes);
+    ramet_status st = ramet_turn_append(s->c, r->id, entries, n, &out);
+    pthread_mutex_lock(&r->lock);
+    if (st == RAMET_OK) {
+        run_pending_clear(r);
+        r->recorded = true;
+        tell_entries(r, &out);
+        far_say_appended(r);
+    }
+    r->heard = time_mono_us();
+    writing_end(r);
+    pthread_mutex_unlock(&r->lock);
+    if (st != RAMET_OK)
+        run_close(r, RAMET_TURN_FAILED, ramet_call_error(s->c)->message);
+    ramet_call_reset(s->c);
+    return st == RAMET_OK;
+}
+
+/* A value that is no JSON is kept as a text. */
+static void kvalue(json_writer *w, arena *a, const char *key, const char *json)
+{
+    json_doc d;
+    size_t n = json ? strlen(json) : 0;
+    if (json && json_parse(a, json, n, 0, &d, NULL))
+        jw_kraw(w, key, json);
+    else
+        jw_kstr(w, key, json ? text_clean(a, json, &n) : "");
+}
+
+static bool sink_tool_call(void *arg, const char *id, const char *name, const char *input)
+{
+    session_sink *s = arg;
+    parts_text p;
+    arena *a = arena_new();
+    parts_begin(&p, a);
+    json_writer *w = part_begin(&p, "tool_call");
+    jw_kstr(w, "id", id);
+    jw_kstr(w, "name", name);
+    kvalue(w, a, "input", input);
+    jw_end_object(w);
+    ramet_entry_in e = {.role = RAMET_ASSISTANT, .author = s->r->agent, .parts = parts_end(&p)};
+    bool on = record(s, a, &e);
+    arena_free(a);
+    return on;
+}
+
+static bool sink_tool_result(void *arg, const char *id, const char *output, bool is_error)
+{
+    session_sink *s = arg;
+    parts_text p;
+    arena *a = arena_new();
+    parts_begin(&p, a);
+    json_writer *w = part_begin(&p, "tool_result");
+    jw_kstr(w, "id", id);
+    kvalue(w, a, "output", output);
+    if (is_error)
+        jw_kbool(w, "is_error", true);
+    jw_end_object(w);
+    ramet_entry_in e = {.role = RAMET_TOOL, .author = s->r->agent, .parts = parts_end(&p)};
+    bool on = record(s, a, &e);
+    arena_free(a);
+    return on;
+}
+
+/* With the lock. */
+static void question_open(run *r, const agent_question *q)
+{
+    buf text;
+    json_writer w;
+    buf_init(&text, (size_t)1 << 20);
+    jw_init(&w, &text, 0);
+    jw_object(&w);
+    jw_kstr(&w, "id", q->id);
+    jw_kstr(&w, "kind", q->kind);
+    jw_kstr(&w, "text", q->text);
+    jw_kraw(&w, "options", q->options);
+    jw_end_object(&w);
+    r->question = xstrdup(text.over ? "{}" : text.p);
+    r->question_id = xstrdup(q->id);
+    r->options = strcmp(q->kind, "permission") == 0 ? xstrdup(q->options) : NULL;
+    buf_release(&text);
+    r->asked = time_mono_us();
+    w = tell_begin(r, "turn.question");
+    jw_kraw(&w, "question", r->question);
+    tell_end(r, &w, "turn.question", true);
+    far_say_question(r);
+}
+
+static void question_close(run *r)
+{
+    free(r->question);
+    free(r->question_id);
+    free(r->options);
+    r->question = r->question_id = r->options = NULL;
+    far_say_question(r);
+    r->heard = time_mono_us();
+    r->waited += r->heard - r->asked;
+    r->asked = 0;
+}
+
+static bool sink_ask(void *arg, const agent_question *q, const char **answer)
+{
+    session_sink *s = arg;
+    run *r = s->r;
+    if (!sink_stands(s))
+        return false;
+    free(s->answer);
+    s->answer = NULL;
+    pthread_mutex_lock(&r->lock);
+    if (!r->closed) {
+        question_open(r, q);
+        while (!r->answer && !r->closed)
+            pthread_cond_wait(&r->wake, &r->lock);
+        question_close(r);
+    }
+    s->answer = r->answer;
+    r->answer = NULL;
+    bool on = !r->closed && s->answer;
+    pthread_mutex_unlock(&r->lock);
+    *answer = s->answer;
+    return on;
+}
+
+static bool sink_plan(void *arg, const char *json)
+{
+    session_sink *s = arg;
+    run *r = s->r;
+    json_doc d;
+    if (!sink_stands(s))
+        return false;
+    arena *a = arena_new();
+    bool fine = json_parse(a, json, strlen(json), 0, &d, NULL);
+    arena_free(a);
+    pthread_mutex_lock(&r->lock);
+    if (!r->closed && fine) {
+        free(r->plan);
+        r->plan = xstrdup(json);
+        r->plan_new = true;
+        r->heard = time_mono_us();
+        json_writer w = tell_begin(r, "turn.plan");
+        jw_kraw(&w, "plan", r->plan);
+        tell_end(r, &w, "turn.plan", true);
+        far_say_plan(r);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return !r->closed;
+}
+
+static bool sink_usage(void *arg, const ramet_usage *u)
+{
+    session_sink *s = arg;
+    run *r = s->r;
+    if (!sink_stands(s))
+        return false;
+    pthread_mutex_lock(&r->lock);
+    r->usage = *u;
+    r->has_usage = true;
+    snprintf(r->currency, sizeof r->currency, "%s", u->currency ? u->currency : "");
+    r->usage.currency = *r->currency ? r->currency : NULL;
+    pthread_mutex_unlock(&r->lock);
+    return !r->closed;
+}
+
+static bool sink_cancelled(void *arg)
+{
+    const run *r = ((session_sink *)arg)->r;
+    return r->closed || r->fate == FATE_NEVER;
+}
+
+/* ------------------------------------------------------------------ the thread */
+
+/* Whether an answer that is none of the turn's came behind its message. */
+static bool answer_came(run *r, ramet_call *c)
+{
+    ramet_read_in in = {
+        .limit = PAGE, .by_position = true, .position = r->length, .branch = r->branch};
+    ramet_page page;
+    if (ramet_read(c, r->session, &in, &page) != RAMET_OK)
+        return false;
+    for (size_t i = 0; i < page.n; i++) {
+        const ramet_entry *e = &page.entries[i];
+        if (e->role == RAMET_ASSISTANT && !(e->turn_id && strcmp(e->turn_id, r->id) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* An agent that writes to the session itself has recorded its answer: then the words that it told
+ * were for those who listen. */
+static void answer_drop(run *r, ramet_call *c)
+{
+    if (!answer_came(r, c))
+        return;
+    pthread_mutex_lock(&r->lock);
+    if (!r->closed) {
+        run_pending_clear(r);
+        r->has_usage = false;
+        r->recorded = true;
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void answer_end(run *r, ramet_call *c, const agent_result *result)
+{
+    if (result->keeps && result->end == AGENT_DONE)
+        answer_drop(r, c);
+    if (result->end == AGENT_DONE)
+        run_close(r, RAMET_TURN_DONE, NULL);
+    else if (result->end == AGENT_FAILED)
+        run_close(r, RAMET_TURN_FAILED, *result->message ? result->message : "the agent failed");
+    else
+        run_close(r, RAMET_TURN_CANCELLED, NULL);
+}
+
+/* Whether the user may refer to it was looked at when the message came. */
+static bool turn_file(void *arg, const char *id, size_t most, agent_file *out)
+{
+    session_sink *s = arg;
+    ramet_attachment *about, *opened;
+    if (ramet_attachment_get(s->c, id, &about) != RAMET_OK)
+        return false;
+    *out = (agent_file){about->name, about->media_type, about->size, -1};
+    if ((uint64_t)about->size <= most)
+        ramet_attachment_open(s->c, id, &opened, &out->fd);
+    return true;
+}
+
+/* False: the agent was asked early, and in vain. */
+static bool agent_answer(run *r, const history *h, bool early)
+{
+    session_sink s = {.r = r, .c = ramet_call_new(r->t->store, NULL, NULL), .early = early};
+    agent_result result = {.end = AGENT_DONE};
+    agent_turn turn = {.turn_id = r->id,
+                       .session_id = r->session,
+                       .branch = h->branch,
+                       .history = h->entries.items,
+                       .n = h->entries.n,
+                       .cache_key = r->cache_key,
+                       .session = r->settings,
+                       .user = r->user,
+                       .file = turn_file,
+                       .file_arg = &s};
+    agent_sink sink = {.delta = sink_delta,
+                       .thinking = sink_thinking,
+                       .tool_call = sink_tool_call,
+                       .tool_result = sink_tool_result,
+                       .ask = sink_ask,
+                       .plan = sink_plan,
+                       .usage = sink_usage,
+                       .cancelled = sink_cancelled,
+                       .arg = &s};
+    r->who->kind->run(r->who, &turn, &sink, &result);
+    bool stands = sink_stands(&s);
+    if (stands)
+        answer_end(r, s.c, &result);
+    free(s.answer);
+    ramet_call_free(s.c);
+    return stands;
+}
+
+/* Asks while the message is being stored; true: that was the answer. The fate of the run is known
+ * afterwards in any case. */
+static bool run_ask_early(run *r, history *h)
+{
+    size_t n = h->entries.n;
+    if (r->fate != FATE_OPEN || !r->n_early || !h->branch || h->position != r->ahead) {
+        fate_wait(r);
+        return false;
+    }
+    for (size_t i = 0; i < r->n_early; i++)
+        history_add(h, &r->early[i]);
+    bool answered = agent_answer(r, h, true);
+    h->entries.n = n;
+    return answered;
+}
+
+static void run_agent(run *r, history *h)
+{
+    if (r->closed)
+        return;
+    if (!r->started) {
+        pthread_mutex_lock(&r->lock);
+        r->started = r->heard = time_mono_us();
+        pthread_mutex_unlock(&r->lock);
+    }
+    if (history_read(h, r) == RAMET_OK)
+        agent_answer(r, h, false);
+    else
+        run_close(r, RAMET_TURN_FAILED, ramet_call_error(h->c)->message);
+}
+
+bool run_main(run *r)
+{
+    history h = {.c = ramet_call_new(r->t->store, NULL, NULL), .a = arena_new()};
+    history_ahead(&h, r);
+    bool answered = run_ask_early(r, &h);
+    bool wanted = r->fate == FATE_RUN;
+    if (wanted && !answered)
+        run_agent(r, &h);
+    ramet_call_free(h.c);
+    arena_free(h.a);
+    if (wanted && r->untitled && r->status == RAMET_TURN_DONE)
+        title_make(r);
+    return wanted;
+}

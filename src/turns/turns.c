@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * turns.c: turns that run: the table of them, the threads that run agents, the queue in front of
+ * these, time limits, and how all of it starts and stops.
+ */
+#include "turns/turns_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOVE_MS = 2000, WATCH_MS = 500, LOOK_US = 1000000, STOP_LATEST_S = 5, IDLE_MOST = 16 };
+
+/* ------------------------------------------------------------------ the table */
+
+bool turns_admit(turns *t, int64_t n)
+{
+    pthread_mutex_lock(&t->lock);
+    bool room = !t->stopping && t->admitted + n <= t->cfg->turns + t->cfg->turn_queue;
+    if (room)
+        t->admitted += n;
+    pthread_mutex_unlock(&t->lock);
+    return room;
+}
+
+/* With the lock. */
+static void leave(turns *t, int64_t n)
+{
+    t->admitted -= n;
+    pthread_cond_broadcast(&t->wake);
+}
+
+void turns_leave(turns *t, int64_t n)
+{
+    pthread_mutex_lock(&t->lock);
+    leave(t, n);
+    pthread_mutex_unlock(&t->lock);
+}
+
+run *run_make(turns *t, const char *session)
+{
+    arena *a = arena_new();
+    run *r = arena_alloc(a, sizeof *r);
+    r->mem = a;
+    r->t = t;
+    r->owners = 1;
+    r->session = arena_strdup(a, session);
+    uuid7(time_now_us(), r->id);
+    pthread_mutex_init(&r->lock, NULL);
+    cond_init(&r->wake);
+    sem_init(&r->decided, 0, 0);
+    buf_init(&r->entries, (size_t)1 << 30);
+    buf_init(&r->json, (size_t)1 << 30);
+    buf_init(&r->line, (size_t)1 << 30);
+    r->told = time_mono_us();
+    return r;
+}
+
+run *run_new(turns *t, const char *session)
+{
+    run *r = run_make(t, session);
+    r->owners = 2;
+    pthread_mutex_lock(&t->lock);
+    r->next = t->runs;
+    t->runs = r;
+    pthread_mutex_unlock(&t->lock);
+    return r;
+}
+
+void run_add(run *r)
+{
+    turns *t = r->t;
+    pthread_mutex_lock(&t->lock);
+    r->next = t->runs;
+    t->runs = r;
+    pthread_mutex_unlock(&t->lock);
+}
+
+void run_begun(run *r)
+{
+    pthread_mutex_lock(&r->t->lock);
+    pthread_mutex_lock(&r->lock);
+    r->begun = true;
+    pthread_cond_broadcast(&r->wake);
+    pthread_mutex_unlock(&r->t->lock);
+}
+
+run *run_find(turns *t, const char *session, const char *id)
+{
+    pthread_mutex_lock(&t->lock);
+    run *r = t->runs;
+    while (r && !(strcmp(r->id, id) == 0 && (!session || strcmp(r->session, session) == 0)))
+        r = r->next;
+    if (r)
+        atomic_fetch_add(&r->owners, 1);
+    pthread_mutex_unlock(&t->lock);
+    if (!r || run_is_there(r))
+        return r;
+    run_put(r);
+    return NULL;
+}
+
+bool run_is_there(run *r)
+{
+    pthread_mutex_lock(&r->lock);
+    while (!r->begun && !r->over)
+        pthread_cond_wait(&r->wake, &r->lock);
+    bool begun = r->begun;
+    pthread_mutex_unlock(&r->lock);
+    return begun;
+}
+
+void run_put(run *r)
+{
+    if (atomic_fetch_sub(&r->owners, 1) != 1)
+        return;
+    for (size_t i = 0; i < r->parts.n; i++)
+        buf_release(&r->parts.items[i].text);
+    buf_release(&r->entries);
+    buf_release(&r->json);
+    buf_release(&r->line);
+    free(r->question);
+    free(r->question_id);
+    free(r->options);
+    free(r->answer);
+    free(r->plan);
+    sem_destroy(&r->decided);
+    pthread_cond_destroy(&r->wake);
+    pthread_mutex_destroy(&r->lock);
+    arena_free(r->mem);
+}
+
+/* Only once. */
+static void run_decide(run *r, run_fate fate)
+{
+    int open = FATE_OPEN;
+    if (atomic_compare_exchange_strong(&r->fate, &open, fate))
+        sem_post(&r->decided);
+}
+
+void run_drop(run *r)
+{
+    run_decide(r, FATE_NEVER);
+}
+
+void run_remove(run *r)
+{
+    turns *t = r->t;
+    pthread_mutex_lock(&t->lock);
+    run **at = &t->runs;
+    while (*at && *at != r)
+        at = &(*at)->next;
+    bool there = *at == r;
+    if (there)
+        *at = r->next;
+    t->ended[r->status] += there && r->begun && !r->far;
+    if (!r->begun)
+        run_decide(r, FATE_NEVER);
+    pthread_mutex_unlock(&t->lock);
+    pthread_mutex_lock(&r->lock);
+    r->over = true;
+    pthread_cond_broadcast(&r->wake);
+    pthread_mutex_unlock(&r->lock);
+    if (there)
+        run_put(r);
+}
+
+run **runs_held(turns *t, const char *session, size_t *n)
+{
+    size_t all = 0;
+    *n = 0;
+    pthread_mutex_lock(&t->lock);
+    for (run *r = t->runs; r; r = r->next)
+        all++;
+    run **list = xcalloc(all + 1, sizeof *list);
+    for (run *r = t->runs; r; r = r->next)
+        if (session ? strcmp(r->session, session) == 0 : r->begun) {
+            atomic_fetch_add(&r->owners, 1);
+            list[(*n)++] = r;
+        }
+    pthread_mutex_unlock(&t->lock);
+    return list;
+}
+
+void runs_put(run **list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        run_put(list[i]);
+    free(list);
+}
+
+/* ------------------------------------------------------------------ threads */
+
+struct turn_thread {
+    turn_thread *next; /* idle below it */
+    turns *t;
+    run *r;
+    pthread_cond_t wake;
+};
+
+/* With the lock: the next run of a thread; it is idle while there is none. NULL: it is to end. */
+static run *thread_next(turn_thread *th)
+{
+    turns *t = th->t;
+    run *r = t->first;
+    if (r) {
+        t->first = r->queued;
+        t->last = t->first ? t->last : &t->first;
+        t->waiting--;
+        return r;
+    }
+    t->threads--;
+    if (t->n_idle >= IDLE_MOST || t->threads_stop)
+        return NULL;
+    th->r = NULL;
+    th->next = t->idle;
+    t->idle = th;
+    t->n_idle++;
+    while (!th->r && !t->threads_stop)
+        pthread_cond_wait(&th->wake, &t->lock);
+    return th->r;
+}
+
+static void *thread_main(void *arg)
+{
+    turn_thread *th = arg;
+    turns *t = th->t;
+    for (run *r = th->r; r;) {
+        bool ran = run_main(r);
+        run_put(r);
+        pthread_mutex_lock(&t->lock);
+        leave(t, ran ? 1 : 0); /* who did not begin it has given its room back */
+        r = thread_next(th);
+        pthread_mutex_unlock(&t->lock);
+    }
+    pthread_cond_destroy(&th->wake);
+    free(th);
+    pthread_mutex_lock(&t->lock);
+    t->alive--;
+    pthread_cond_broadcast(&t->wake);
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+static bool thread_start(turns *t, run *r)
+{
+    pthread_t thread;
+    pthread_attr_t attr;
+    turn_thread *th = xcalloc(1, sizeof *th);
+    th->t = t;
+    th->r = r;
+    pthread_cond_init(&th->wake, NULL);
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    bool made = pthread_create(&thread, &attr, thread_main, th) == 0;
+    pthread_attr_destroy(&attr);
+    if (!made) {
+        pthread_cond_destroy(&th->wake);
+        free(th);
+    }
+    t->alive += made;
+    return made;
+}
+
+/* With the lock: gives the run a thread, one that is idle if there is any. */
+static bool thread_give(turns *t, run *r)
+{
+    turn_thread *th = t->idle;
+    if (t->threads >= t->cfg->turns || (!th && !thread_start(t, r)))
+        return false;
+    if (th) {
+        t->idle = th->next;
+        t->n_idle--;
+        th->r = r;
+        pthread_cond_signal(&th->wake);
+    }
+    t->threads++;
+    return true;
+}
+
+/* With the lock: those that are idle end, and so will the others. */
+static void threads_end(turns *t)
+{
+    t->threads_stop = true;
+    for (turn_thread *th = t->idle; th; th = th->next)
+        pthread_cond_signal(&th->wake);
+    t->idle = NULL;
+    t->n_idle = 0;
+}
+
+bool run_alone(run *r)
+{
+    bool alone = true;
+    pthread_mutex_lock(&r->t->lock);
+    for (const run *each = r->t->runs; each && alone; each = each->next)
+        alone = each == r || strcmp(each->session, r->session) != 0;
+    pthread_mutex_unlock(&r->t->lock);
+    return alone;
+}
+
+void run_prepare(run *r, const ramet_head *head)
+{
+    turns *t = r->t;
+    r->ahead = head ? head->length : 0;
+    r->ahead_branch = head ? head->branch : 0;
+    atomic_fetch_add(&r->owners, 1);
+    pthread_mutex_lock(&t->lock);
+    r->prepared = thread_give(t, r);
+    pthread_mutex_unlock(&t->lock);
+    if (!r->prepared)
+        run_put(r);
+}
+
+void run_start(run *r)
+{
+    turns *t = r->t;
+    run_decide(r, FATE_RUN);
+    if (r->prepared)
+        return;
+    atomic_fetch_add(&r->owners, 1);
+    pthread_mutex_lock(&t->lock);
+    bool thread = thread_give(t, r);
+    bool queue = !thread && t->threads > 0;
+    if (queue) {
+        *t->last = r;
+        t->last = &r->queued;
+        t->waiting++;
+    }
+    pthread_mutex_unlock(&t->lock);
+    if (thread || queue)
+        return;
+    run_close(r, RAMET_TURN_FAILED, "the server could not make a thread");
+    run_put(r);
+    turns_leave(t, 1);
+}
+
+/* ------------------------------------------------------------------ moves */
+
+/* What is asked of the store is asked after the move: a run on a branch that the head has come back
+ * to stays. One that is just beginning is waited for: it may have begun before the move. */
+void turns_moved_here(turns *t, const char *session, bool keep)
+{
+    size_t n;
+    ramet_session *s;
+    run **list = runs_held(t, session, &n);
+    for (size_t i = 0; i < n; i++)
+        run_is_there(list[i]);
+    ramet_call *c = n ? ramet_call_new(t->store, NULL, NULL) : NULL;
+    ramet_status st = n ? ramet_session_get(c, session, &s) : RAMET_OK;
+    bool gone = st == RAMET_SESSION_NOT_FOUND;
+    for (size_t i = 0; i < n && (st == RAMET_OK || gone); i++) {
+        run *r = list[i];
+        if (r->far)
+            continue;
+        pthread_mutex_lock(&r->lock);
+        bool left = r->begun && (gone || r->branch != s->head.branch);
+        r->kept = r->kept || (left && keep);
+        bool end = left && (gone || !r->kept);
+        pthread_mutex_unlock(&r->lock);
+        if (end)
+            run_close(r, RAMET_TURN_CANCELLED, NULL);
+    }
+    ramet_call_free(c);
+    runs_put(list, n);
+}
+
+/* Whether a turn of the session runs on another node, by what was heard or by the store. */
+static bool runs_far(turns *t, const char *session)
+{
+    size_t n, n_turns;
+    bool far = false;
+    ramet_turn *list;
+    run **held = runs_held(t, session, &n);
+    ramet_call *c = ramet_call_new(t->store, NULL, NULL);
+    for (size_t i = 0; i < n; i++)
+        far = far || held[i]->far;
+    if (!far && ramet_turns(c, session, 0, &list, &n_turns) == RAMET_OK)
+        for (size_t i = 0; i < n_turns; i++) {
+            bool here = list[i].status != RAMET_TURN_RUNNING;
+            for (size_t k = 0; k < n; k++)
+                here = here || strcmp(held[k]->id, list[i].id) == 0;
+            far = far || !here;
+        }
+    ramet_call_free(c);
+    runs_put(held, n);
+    return far;
+}
+
+/* A run on another node ends there, too, before the move is answered. */
+void turns_moved(turns *t, const char *session, bool keep)
+{
+    char did[DID_TEXT];
+    turns_moved_here(t, session, keep);
+    if (!nodes_others(t->nodes))
+        return;
+    node_do what = {.op = "moved", .session = session, .keep = keep};
+    if (runs_far(t, session))
+        nodes_do(t->nodes, &what, MOVE_MS, did);
+}
+
+/* ------------------------------------------------------------------ limits */
+
+static const char *over_time(const run *r, int64_t now, char text[128])
+{
+    const server_config *cfg = r->t->cfg;
+    int64_t second = 1000000, worked = now - r->started - r->waited;
+    if (!r->started)
+        return NULL;
+    if (r->asked && now - r->asked > cfg->question_s * second)
+        snprintf(text, 128, "nobody answered its question within %lld seconds",
+                 (long long)cfg->question_s);
+    else if (!r->asked && worked > cfg->turn_s * second)
+        snprintf(text, 128, "it took longer than %lld seconds", (long long)cfg->turn_s);
+    else if (!r->asked && !r->writing && now - r->heard > cfg->turn_idle_s * second)
+        snprintf(text, 128, "the agent said nothing for %lld seconds", (long long)cfg->turn_idle_s);
+    else
+        return NULL;
+    return text;
+}
+
+/* Whether its turn is on the head no more, or is over, by the store. */
+static bool run_left(const run *r)
+{
+    ramet_turn *turn = NULL;
+    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    ramet_status st = ramet_turn_running(c, r->session, &turn);
+    bool left = st == RAMET_SESSION_NOT_FOUND ||
+                (st == RAMET_OK && !(turn && strcmp(turn->id, r->id) == 0));
+    ramet_call_free(c);
+    return left;
+}
+
+/* A move by another process on the same file is not told to us. One by this process may just be
+ * about to say that the turn is kept: what has left is looked at twice. For the watcher alone. */
+static void run_look(run *r, int64_t now)
+{
+    if (now - r->looked < LOOK_US)
+        return;
+    bool before = r->left;
+    r->looked = now;
+    r->left = run_left(r);
+    pthread_mutex_lock(&r->lock);
+    bool end = before && r->left && !r->kept && !r->closed;
+    pthread_mutex_unlock(&r->lock);
+    if (end)
+        run_close(r, RAMET_TURN_CANCELLED, NULL);
+}
+
+static void run_watch(run *r)
+{
+    char text[128];
+    int64_t now = time_mono_us();
+    pthread_mutex_lock(&r->lock);
+    const char *over = r->closed || r->far ? NULL : over_time(r, now, text);
+    tell_held(r);
+    if (!r->over && now - r->told > r->t->cfg->heartbeat_s * 1000000)
+        tell_sign_of_life(r);
+    bool unsaved = r->unsaved, look = !r->closed && !r->kept && !r->far;
+    pthread_mutex_unlock(&r->lock);
+    if (unsaved)
+        run_save(r);
+    if (over)
+        run_close(r, RAMET_TURN_FAILED, over);
+    else if (look)
+        run_look(r, now);
+}
+
+/* With the lock; false: the time is over. */
+static bool wait_until(turns *t, int64_t until)
+{
+    struct timespec at = time_spec(until);
+    return pthread_cond_timedwait(&t->wake, &t->lock, &at) == 0;
+}
+
+bool turns_wait(turns *t, int64_t ms)
+{
+    int64_t until = time_mono_us() + ms * 1000;
+    pthread_mutex_lock(&t->lock);
+    while (!t->watch_stop && time_mono_us() < until)
+        wait_until(t, until);
+    bool on = !t->watch_stop;
+    pthread_mutex_unlock(&t->lock);
+    return on;
+}
+
+static void *watcher_main(void *arg)
+{
+    turns *t = arg;
+    while (turns_wait(t, WATCH_MS)) {
+        size_t n;
+        run **list = runs_held(t, NULL, &n);
+        for (size_t i = 0; i < n; i++)
+            run_watch(list[i]);
+        runs_put(list, n);
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+void turns_count(turns *t, turns_numbers *out)
+{
+    pthread_mutex_lock(&t->lock);
+    *out = (turns_numbers){.running = t->threads,
+                           .waiting = t->waiting,
+                           .done = t->ended[RAMET_TURN_DONE],
+                           .cancelled = t->ended[RAMET_TURN_CANCELLED],
+                           .failed = t->ended[RAMET_TURN_FAILED]};
+    pthread_mutex_unlock(&t->lock);
+}
+
+static ramet_status turns_bury(turns *t, int64_t *alive, ramet_error *err)
+{
+    int64_t gone;
+    char text[24];
+    ramet_status st = hosts_bury(t->store, t->host, alive, &gone, err);
+    if (gone) {
+        snprintf(text, sizeof text, "%lld", (long long)gone);
+        log_line(LOG_WARN, "turns were interrupted when the server ended", "turns", text, NULL);
+    }
+    return st;
+}
+
+turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l, ramet_error *err)
+{
+    turns *t = xcalloc(1, sizeof *t);
+    bool shared = ramet_shared(store);
+    int64_t alive;
+    *t = (turns){.cfg = cfg, .store = store, .agents = who, .live = l};
+    t->last = &t->first;
+    turns_host_name(t->host, shared);
+    if (turns_bury(t, &alive, err) != RAMET_OK) {
+        free(t);
+        return NULL;
+    }
+    pthread_mutex_init(&t->lock, NULL);
+    cond_init(&t->wake);
+    if (shared) {
+        t->nodes = nodes_new(t);
+        nodes_hear(t->nodes, alive > 1);
+    }
+    if (pthread_create(&t->watcher, NULL, watcher_main, t))
+        abort();
+    return t;
+}
+
+/* With the lock. */
+static bool quiet(const turns *t)
+{
+    return !t->admitted && !t->threads && (!t->threads_stop || !t->alive);
+}
+
+/* Waits until nothing runs; false: the time is over. */
+static bool drained(turns *t, int64_t seconds)
+{
+    int64_t until = time_mono_us() + seconds * 1000000;
+    pthread_mutex_lock(&t->lock);
+    while (!quiet(t) && time_mono_us() < until)
+        wait_until(t, until);
+    bool all = quiet(t);
+    pthread_mutex_unlock(&t->lock);
+    return all;
+}
+
+/* The last try: what cannot be recorded now is interrupted when a server starts again. */
+static void runs_save(turns *t)
+{
+    size_t n;
+    run **list = runs_held(t, NULL, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!run_save(list[i]))
+            run_remove(list[i]);
+    runs_put(list, n);
+}
+
+/* No run of this node goes on: the others are told, and not listened to any more. */
+static void nodes_end(turns *t)
+{
+    size_t n;
+    if (!t->nodes)
+        return;
+    nodes_stop(t->nodes);
+    run **list = runs_held(t, NULL, &n);
+    for (size_t i = 0; i < n; i++) {
+        pthread_mutex_lock(&list[i]->lock);
+        if (list[i]->far)
+            tell_leave(list[i]);
+        pthread_mutex_unlock(&list[i]->lock);
+        if (list[i]->far)
+            run_remove(list[i]);
+    }
+    runs_put(list, n);
+}
+
+bool turns_stop(turns *t, int seconds)
+{
+    pthread_mutex_lock(&t->lock);
+    t->stopping = true;
+    pthread_mutex_unlock(&t->lock);
+    bool all = drained(t, seconds);
+    if (!all) {
+        size_t n;
+        run **list = runs_held(t, NULL, &n);
+        for (size_t i = 0; i < n; i++)
+            if (!list[i]->far)
+                run_close(list[i], RAMET_TURN_CANCELLED, "the server was stopped");
+        runs_put(list, n);
+    }
+    pthread_mutex_lock(&t->lock);
+    t->watch_stop = true;
+    threads_end(t);
+    pthread_cond_broadcast(&t->wake);
+    pthread_mutex_unlock(&t->lock);
+    pthread_join(t->watcher, NULL);
+    runs_save(t);
+    bool stopped = drained(t, STOP_LATEST_S);
+    nodes_end(t);
+    return stopped;
+}
+
+void turns_free(turns *t)
+{
+    if (!t)
+        return;
+    nodes_free(t->nodes);
+    pthread_cond_destroy(&t->wake);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+}
