@@ -191,7 +191,10 @@ static bool configure(lite *d, const db_config *cfg)
         return false;
     exec(d, "PRAGMA automatic_index=OFF");
     exec(d, "PRAGMA mmap_size=0");
-    exec(d, cfg->index ? "PRAGMA cache_size=-32768" : "PRAGMA cache_size=-8192");
+    /* One writer, but a reader a thread: the pages that they keep add up. */
+    exec(d, cfg->index    ? "PRAGMA cache_size=-32768"
+            : cfg->writer ? "PRAGMA cache_size=-8192"
+                          : "PRAGMA cache_size=-2048");
     exec(d, "PRAGMA temp_store=MEMORY");
     exec(d, cfg->index ? "PRAGMA cell_size_check=OFF" : "PRAGMA cell_size_check=ON");
     exec(d, cfg->index ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL");
