@@ -192,7 +192,7 @@ static bool configure(lite *d, const db_config *cfg)
     exec(d, "PRAGMA automatic_index=OFF");
     exec(d, "PRAGMA mmap_size=0");
     /* One writer, but a reader a thread: the pages that they keep add up. */
-    exec(d, cfg->index    ? "PRAGMA cache_size=-32768"
+    exec(d, cfg->index    ? "PRAGMA cache_size=-16384"
             : cfg->writer ? "PRAGMA cache_size=-8192"
                           : "PRAGMA cache_size=-2048");
     exec(d, "PRAGMA temp_store=MEMORY");
