@@ -107,9 +107,11 @@ static void fail_rc(lite *d, int rc, const char *what)
 {
     if (d->base.status != RAMET_OK)
         return;
-    d->base.status = sqlite_file_full(d->h, rc) ? RAMET_FULL : status_of(rc);
+    bool full = sqlite_file_full(d->h, rc);
+    d->base.status = full ? RAMET_FULL : status_of(rc);
     d->base.engine = true;
-    const char *said = sqlite3_errmsg(d->h), *means = sqlite3_errstr(rc);
+    const char *means = sqlite3_errstr(full ? SQLITE_FULL : rc);
+    const char *said = full ? means : sqlite3_errmsg(d->h);
     /* SQLite has no codes of its own for a header that names a format of the future, and for sums
      * that do not fit: those of a sound store do. */
     if (rc == SQLITE_ERROR &&
