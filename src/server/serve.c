@@ -245,7 +245,7 @@ static bool request_admit(request *q, void *arg)
         return false;
     if (!(q->route->flags & ROUTE_OPEN) && !auth_identify(s->auth, q))
         return false;
-    return (first || face_check_query(q)) && face_check_role(q);
+    return (first || face_check_query(q)) && face_check_role(q) && face_check_share(q);
 }
 
 static void request_run(request *q, void *arg)

@@ -497,6 +497,20 @@ bool face_check_role(request *q)
     return false;
 }
 
+/* An agent that asks in no user's name uses no link. */
+bool face_check_share(request *q)
+{
+    bool has_body = strcmp(q->method, "GET") != 0 && strcmp(q->method, "HEAD") != 0;
+    if (!has_body || !q->who.share || q->who.no_user)
+        return true;
+    ramet_call *c = ramet_call_new(q->host->store, q->who.user, q->who.client);
+    bool good = ramet_call_share(c, q->who.share, NULL) == RAMET_OK;
+    if (!good)
+        request_error(q, ramet_call_error(c));
+    ramet_call_free(c);
+    return good;
+}
+
 void face_run(request *q)
 {
     if (!face_check_role(q))

@@ -205,6 +205,9 @@ bool face_check_query(request *q);
 bool face_check_body(request *q);
 /* Whether the caller has the role that the route needs. False: the answer is filled. */
 bool face_check_role(request *q);
+/* Whether the share link that comes with a body is good. Without a body, face_call() finds out.
+ * False: the answer is filled. */
+bool face_check_share(request *q);
 /* The path and the query as they may be logged: *** stands for secrets. Of a request without a
  * route, what a route of the same beginning takes for a secret is one, and all values of the query
  * are. */
