@@ -673,6 +673,7 @@ test('a stranger is told of conversations, as memory-service does, and of nothin
   for (const row of await shape('talk')) assert.equal(row[2], 403, row.join(' '));
   // Appending makes a conversation where there is none; a session that is there stays as it is.
   for (const id of [open, hidden]) await refused(s, 404, 'not_found', 'POST', `${c(id)}/entries`, say('x'), bob);
+  for (const id of [open, hidden]) assert.equal((await ask(s, 'POST', '/v1/conversations', { id }, bob)).status, 409);
   for (const [method, path] of [['GET', ''], ['DELETE', ''], ['GET', '/download-url']]) {
     await refused(s, 404, 'not_found', method, `/v1/attachments/${file}${path}`, undefined, bob);
     await refused(s, 403, 'permission_denied', method, `/v1/attachments/${his}${path}`, undefined, bob);
