@@ -377,6 +377,87 @@ Test(revoke, nothing_comes_after_the_answer)
     }
 }
 
+/* ------------------------------------------------------- writes that do not end */
+
+enum { CROWD = 8, CROWD_WRITES = 3000 };
+
+typedef struct crowd {
+    atomic_int writes;
+    atomic_bool answered;
+} crowd;
+
+typedef struct crowd_member {
+    crowd *all;
+    ramet_call *call;
+    char session[16];
+    bool forks;
+    ramet_status status;
+    pthread_t thread;
+} crowd_member;
+
+static ramet_status crowd_write(crowd_member *m, int n)
+{
+    char id[16];
+    ramet_session *out;
+    snprintf(id, sizeof id, "e%d", n);
+    return m->forks ? ramet_fork(m->call, m->session, &(ramet_fork_in){.id = id}, &out, NULL)
+                    : append(m->call, m->session, id, id, NULL);
+}
+
+/* Until the revocation is answered, or so many writes were not enough for it. */
+static void *crowd_main(void *arg)
+{
+    crowd_member *m = arg;
+    while (!m->all->answered && m->status == RAMET_OK) {
+        int n = m->all->writes++;
+        if (n >= CROWD_WRITES)
+            break;
+        m->status = crowd_write(m, n);
+        ramet_call_reset(m->call);
+    }
+    return NULL;
+}
+
+/* As on a disk that takes its time. So one of several writers is always committing. */
+static void commits_are_slow(void)
+{
+    scratch_db_run(T.path,
+                   "CREATE FUNCTION commit_slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN "
+                   "PERFORM pg_sleep(0.01); RETURN NULL; END';"
+                   "CREATE CONSTRAINT TRIGGER commit_slowly AFTER INSERT ON outbox DEFERRABLE "
+                   "INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION commit_slowly()");
+}
+
+/* Half of the writers append by a key, in serializable transactions, and half of them fork, in
+ * guarded ones. Both lock the row of the tree until they are committed, as many at once as there
+ * are; the revocation must get its turn between them. */
+Test(revoke, comes_through_while_others_write_on)
+{
+    static crowd all;
+    static crowd_member members[CROWD];
+    make("root");
+    say("root", "a");
+    join("root", "bob", RAMET_WRITER);
+    for (int i = 0; i < CROWD; i++) {
+        members[i] = (crowd_member){.all = &all, .call = as(NULL), .forks = i % 2};
+        snprintf(members[i].session, sizeof members[i].session, "f%d", i);
+        fork_at("root", "a", members[i].session);
+    }
+    commits_are_slow();
+    for (int i = 0; i < CROWD; i++)
+        cr_assert_eq(pthread_create(&members[i].thread, NULL, crowd_main, &members[i]), 0);
+    while (all.writes < 4 * CROWD)
+        rest();
+    ramet_status st = ramet_member_remove(there, "root", "bob");
+    all.answered = true;
+    for (int i = 0; i < CROWD; i++) {
+        pthread_join(members[i].thread, NULL);
+        cr_expect_eq(members[i].status, RAMET_OK, "%s", ramet_status_text(members[i].status));
+    }
+    ok_for(there, st);
+    cr_expect_lt(all.writes, CROWD_WRITES, "it was answered when the writes had ended");
+}
+
 /* ----------------------------------------------------------------------- tasks */
 
 /* Node A remembers the session as it was. */
