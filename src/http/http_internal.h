@@ -46,7 +46,10 @@
 #define LINGER_MAX ((int64_t)8 << 20)       /* read at most, after the last answer */
 #define LINGER_US 2000000
 #define KEEP_MAX ((size_t)16 * 1024) /* capacity of a buffer that an idle connection keeps */
-#define ANSWER_MAX ((size_t)1 << 30)
+/* Of an answer that is in memory at once, or of one piece. An entry of 16 MiB with every byte escaped
+ * fits; so do ANSWER_BODIES times body-max, since writes echo what was sent. */
+#define ANSWER_MAX ((size_t)128 << 20)
+#define ANSWER_BODIES 4
 #define READ_BYTES ((size_t)16 * 1024) /* read by one call */
 #define SEND_RATE_SHIFT 14             /* a client must take 16 KiB a second of an answer, */
 #define BODY_RATE_SHIFT 16             /* and give 64 KiB a second of a body, after request_s */

@@ -98,6 +98,9 @@ void rpc_get(rpc *r);
 void rpc_list(rpc *r);
 void rpc_cancel(rpc *r);
 void rpc_subscribe(rpc *r);
+/* Answers with a task: with an artifact that is made of its answers, if it has none, or (`sent`) in
+ * the shape of the answer to a message. */
+void rpc_task_answer(rpc *r, const a2a_task *t, int64_t history, bool sent);
 
 /* ---- face/a2a/subscriber.c */
 
@@ -116,6 +119,8 @@ void rpc_join(rpc *r, const char *session, const char *turn, const hear_in *in);
 typedef enum { RPC_EVENT_TASK, RPC_EVENT_STATUS, RPC_EVENT_ARTIFACT } rpc_event;
 /* Begins the JSON-RPC response of an event, up to its object; rpc_event_end() closes it. */
 void rpc_event_begin(json_writer *w, a2a_version version, const char *id, rpc_event kind);
+/* … behind the beginning of a result: 1.0 alone has an object around it. */
+void rpc_event_open(json_writer *w, rpc_event kind);
 void rpc_event_end(json_writer *w, a2a_version version);
 /* A status of a task, with the members of its event. */
 void rpc_status_event(arena *a, json_writer *w, const a2a_view *view, const char *id,
