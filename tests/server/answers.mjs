@@ -5,7 +5,7 @@
 import net from 'node:net';
 import { test, finish, start, call, must, metric, append, newSession, assert, enc, slow, eventually } from './lib.mjs';
 
-const COUNT = 8, ENTRIES = 40, BYTES = 250000, FORKS = 160, META = 60000, SESSIONS = 2400;
+const COUNT = 8, ENTRIES = 40, BYTES = 250000, FORKS = 160, GONE = 150, META = 60000, SESSIONS = 2400;
 const PIECE = 6e6; // a piece of 2 MiB and an entry, in a buffer that doubles
 const AGENT = 'ns__NS__a';
 const long = (i) => `${i} ${'x'.repeat(BYTES)}`;
@@ -36,8 +36,13 @@ async function store() {
   await post('/ramet/v1/sandboxes', { id: 'box' }, { 'X-User-Id': 'ann' });
   await newSession(s, { id: 'root', sandbox: 'box' }, ann);
   await append(s, 'root', [{ id: 'q', role: 'user', text: 'question' }, { id: 'r', role: 'assistant', text: 'answer' }], ann);
-  for (let i = 0; i < FORKS; i++)
-    await post(`/api/v2/sandboxes/box/sessions/root/fork`, { messageId: 'r', agentConfig: { note: `${i} ${'m'.repeat(META)}` } }, { 'X-User-Id': 'ann' });
+  const forked = (from, i) => call(s, 'POST', `/api/v2/sandboxes/box/sessions/${from}/fork`,
+    { ...ann, json: { messageId: 'r', agentConfig: { note: `${i} ${'m'.repeat(META)}` } } });
+  const forks = [];
+  for (let i = 0; i < FORKS; i++) forks.push((await forked('root', i)).body.id);
+  // One is gone, and stands in the tree for its fork.
+  await forked(forks[GONE], FORKS);
+  await must(s, 'DELETE', `sessions/${forks[GONE]}`, ann);
   for (let i = 0; i < SESSIONS; i += 60)
     await Promise.all(Array.from({ length: 60 }, (_, k) => post('/api/sessions', { agent_ref: AGENT, id: `s${i + k}`, name: '"'.repeat(480) }, kim)));
   return (server = s);
@@ -185,7 +190,7 @@ const routes = {
     },
   },
   'native, sessions': { ask: { path: '/ramet/v1/sessions?limit=1000', headers: { 'X-User-Id': 'ann' } }, same: sessionPages('sessions') },
-  'native, tree': { ask: { path: '/ramet/v1/sessions/root/tree', headers: { 'X-User-Id': 'ann' } }, same: sessionPages('sessions/root/tree') },
+  'native, tree': { ask: { path: '/ramet/v1/sessions/root/tree', headers: { 'X-User-Id': 'ann' } }, same: sessionPages('sessions/root/tree', /"deleted":true/) },
   'native, children': { ask: { path: '/ramet/v1/sessions/root/children', headers: { 'X-User-Id': 'ann' } }, same: sessionPages('sessions/root/children') },
   'native, comparison': {
     before: async (s) => { await newSession(s, { id: 'other' }, ann); await append(s, 'other', ['other'], ann); },
@@ -207,7 +212,7 @@ const routes = {
     async same(s, text) {
       const { forks, rootSessions } = JSON.parse(text);
       assert.deepEqual(rootSessions, ['root']);
-      assert.deepEqual(numbers(forks, (f) => f.metadata.agentConfig.note), Array.from({ length: FORKS }, (_, i) => FORKS - 1 - i));
+      assert.deepEqual(numbers(forks, (f) => f.metadata.agentConfig.note), Array.from({ length: FORKS + 1 }, (_, i) => FORKS - i).filter((i) => i !== GONE));
       for (const f of [forks[0], forks.at(-1)])
         assert.deepEqual((await get(s, `/api/v2/sandboxes/box/sessions/${enc(f.id)}/fork-info`, { 'X-User-Id': 'ann' })).body.fork, f);
     },
@@ -215,13 +220,14 @@ const routes = {
   'AgentPod, children': {
     ask: { path: '/api/v2/sandboxes/box/sessions/root/children', headers: { 'X-User-Id': 'ann' } },
     async same(s, text) {
-      assert.deepEqual(JSON.parse(text).children, (await get(s, '/api/v2/sandboxes/box/forks', { 'X-User-Id': 'ann' })).body.forks);
+      assert.deepEqual(JSON.parse(text).children, (await get(s, '/api/v2/sandboxes/box/forks', { 'X-User-Id': 'ann' })).body.forks.slice(1));
     },
   },
 };
 /** A list of sessions of the native API against its pages of nine, as bytes. */
-function sessionPages(path) {
+function sessionPages(path, has = /./) {
   return async (s, text) => {
+    assert.match(text, has);
     let texts = [], cursor = '';
     do {
       const p = await get(s, `/ramet/v1/${path}?limit=9${cursor}`, { 'X-User-Id': 'ann' });
