@@ -310,13 +310,14 @@ static bool listed_next(request *q, void *arg, const a2a_task **out)
     ramet_session *s;
     a2a_task *t;
     *out = NULL;
-    while (!*out && x->at < x->n) {
+    while (x->at < x->n) {
         const listed *one = &x->items[x->at++];
         if (a2a_task_get(q->c, one->session, one->id, &t) != RAMET_OK ||
             ramet_session_get(q->c, one->session, &s) != RAMET_OK)
             continue;
         a2a_task_live(q, s, t);
         *out = t;
+        return true;
     }
     return true;
 }
