@@ -46,8 +46,8 @@
 #define LINGER_MAX ((int64_t)8 << 20)       /* read at most, after the last answer */
 #define LINGER_US 2000000
 #define KEEP_MAX ((size_t)16 * 1024) /* capacity of a buffer that an idle connection keeps */
-/* Of an answer that is in memory at once, or of one piece. An entry of 16 MiB with every byte escaped
- * fits; so do ANSWER_BODIES times body-max, since writes echo what was sent. */
+/* Of an answer that is in memory at once, or of one piece. An entry of 16 MiB with every byte
+ * escaped fits; so do ANSWER_BODIES times body-max, since writes echo what was sent. */
 #define ANSWER_MAX ((size_t)128 << 20)
 #define ANSWER_BODIES 4
 #define READ_BYTES ((size_t)16 * 1024) /* read by one call */

@@ -56,7 +56,7 @@ static ramet_status shown_get(request *q, void *arg, size_t i, const char *id, r
         st = ramet_session_get(q->c, id, out);
     if (link->token)
         ramet_call_share(q->c, NULL, NULL);
-    if (st == RAMET_OK && q->who.as_agent && !kagent_is_agents(q, *out, q->who.agent))
+    if (st == RAMET_OK && q->who.as_agent && !a2a_session_is_of(q->a, *out, q->who.agent))
         st = RAMET_SESSION_NOT_FOUND;
     return st;
 }

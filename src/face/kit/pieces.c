@@ -80,17 +80,6 @@ void face_pieces_follow(request *q, face_step *step, void *state)
     first_send(q, p, q->whole ? piece_write(q) : PIECE_MORE);
 }
 
-static size_t length_of(const char *s)
-{
-    return s ? strlen(s) : 0;
-}
-
-size_t face_entry_bytes(const ramet_entry *e)
-{
-    return length_of(e->text) + length_of(e->parts) + length_of(e->body) +
-           length_of(e->state_delta);
-}
-
 /* ------------------------------------------------------------------ sessions */
 
 /* What is kept of a session that is still to be written. */

@@ -21,8 +21,8 @@
 #define FACE_PIECES_H
 
 #include "face/kit/face.h"
+#include "form/size.h"
 
-#define PIECE_BYTES ((size_t)2 << 20)      /* of a body, and what one step writes past it */
 #define LONG_PAGE_BYTES ((size_t)32 << 20) /* a page of entries ends early past so many */
 
 typedef request_piece face_step(request *q, void *state);
@@ -30,9 +30,6 @@ typedef request_piece face_step(request *q, void *state);
 void face_pieces(request *q, face_step *step, void *state);
 /* The same when what is in q->out is the first piece: the steps come behind it. */
 void face_pieces_follow(request *q, face_step *step, void *state);
-
-/* Bytes of an entry, about. */
-size_t face_entry_bytes(const ramet_entry *e);
 
 /* A list of sessions that was read at once. Those that do not fit into the first piece are read
  * again, one by one; one that is gone then is left out. */

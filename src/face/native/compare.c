@@ -94,7 +94,7 @@ static bool compare_is_long(const ramet_compare_out *out)
     size_t bytes = 0;
     for (size_t i = 0; i < out->n; i++)
         for (size_t k = 0; k < out->sides[i].n; k++)
-            bytes += face_entry_bytes(&out->sides[i].entries[k]);
+            bytes += form_entry_bytes(&out->sides[i].entries[k]);
     return bytes > PIECE_BYTES;
 }
 

@@ -33,7 +33,7 @@ static size_t page_bytes(const ramet_page *page)
 {
     size_t n = 0;
     for (size_t i = 0; i < page->n; i++)
-        n += face_entry_bytes(&page->entries[i]);
+        n += form_entry_bytes(&page->entries[i]);
     return n;
 }
 

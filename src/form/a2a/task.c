@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 #include "form/a2a/a2a_internal.h"
-#include "face/kit/pieces.h"
+#include "form/size.h"
 
 #include <string.h>
 
@@ -228,7 +228,7 @@ static ramet_status load_path(loader *l, int64_t from, bool *fits)
         if (st != RAMET_OK || !page.n)
             return st;
         for (size_t i = 0; i < page.n; i++) {
-            bytes += face_entry_bytes(&page.entries[i]);
+            bytes += form_entry_bytes(&page.entries[i]);
             if (strcmp(page.entries[i].channel, "history") == 0)
                 load_entry(l, &page.entries[i]);
         }
