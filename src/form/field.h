@@ -23,6 +23,8 @@ typedef enum {
     FIELD_ANY     /* any JSON value; `schema` tells more when it is not NULL */
 } field_kind;
 
+struct form_schema;
+
 /* A query parameter, a member of a JSON body, or of a shape that is answered. */
 typedef struct form_field {
     const char *name; /* NULL ends an array */
@@ -31,7 +33,8 @@ typedef struct form_field {
     bool nullable;
     const char *text;   /* what it means; one line */
     const char *words;  /* FIELD_ENUM */
-    const char *schema; /* a form_schema by name */
+    const char *schema; /* a form_schema by name, where `of` is not given */
+    const struct form_schema *of;
     int64_t least, most;
     bool secret; /* its value is left out of logs */
 } form_field;
@@ -44,5 +47,11 @@ typedef struct form_schema {
     bool or_text; /* a string may stand in its place; `text` tells what it means */
     bool open;    /* the fields are told, not checked: core does that */
 } form_schema;
+
+/* The name of the shape of an object, or of the items of an array; NULL: there is none. */
+static inline const char *form_shape_name(const form_field *f)
+{
+    return f->of ? f->of->name : f->schema;
+}
 
 #endif

@@ -15,7 +15,7 @@
 #include "form/field.h"
 #include "ramet.h"
 
-extern const form_schema native_schemas[]; /* form/native_schema.c */
+extern const form_schema *const native_schemas[]; /* form/native_schema.c */
 
 /* ---- writing */
 void native_head(json_writer *w, const ramet_head *h);

@@ -12,7 +12,7 @@
 #define R(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, .required = true, __VA_ARGS__}
 #define NUL             .nullable = true
 #define FIELDS(...)     (const form_field[]){__VA_ARGS__, {.name = NULL}}
-#define SHAPE(n, t, ...) {.name = n, .text = t, .fields = FIELDS(__VA_ARGS__)}
+#define SHAPE(n, t, ...) &(const form_schema){.name = n, .text = t, .fields = FIELDS(__VA_ARGS__)}
 #define LIST(n, noun, item, t) \
     SHAPE(n, t, R(noun, ARRAY, "", .schema = item), R("next_cursor", TEXT, "`cursor` of the next page; null at the end", NUL))
 
@@ -28,7 +28,7 @@
     F("author", TEXT, "who said it; the caller for role user when not given"),                                     \
     F("usage", OBJECT, "tokens and cost", .schema = "UsageIn"), F("state_delta", OBJECT, "change of the state; a null removes the key")
 
-const form_schema native_schemas[] = {
+const form_schema *const native_schemas[] = {
 SHAPE("Error", "Every error of ours.",
     R("code", TEXT, "stable, for machines"), R("error", TEXT, "one line: what, which value, what to do"),
     F("field", TEXT, "the parameter or member at fault"), F("head", OBJECT, "409 `head_moved`: the present head", .schema = "Head"),
@@ -59,11 +59,11 @@ SHAPE("Head", "A session's place in its history.",
     R("branch_id", TEXT, "like `b17`", NUL), R("length", INT, "entries on the path"),
     R("entry_id", TEXT, "the last one; null when the history is empty", NUL),
     R("prefix_hash", TEXT, "of the whole path; two histories are equal iff these are")),
-{.name = "ExpectedHead", .text = "The head as it was read; compared by `prefix_hash`, which may stand alone, as a string.", .or_text = true, .open = true,
+&(const form_schema){.name = "ExpectedHead", .text = "The head as it was read; compared by `prefix_hash`, which may stand alone, as a string.", .or_text = true, .open = true,
  .fields = FIELDS(R("prefix_hash", TEXT, "64 hex digits"))},
 SHAPE("Agent", "Who answers.",
     R("name", TEXT, ""), F("provider", TEXT, ""), F("model", TEXT, ""), F("folder", TEXT, "its working folder"), F("options", OBJECT, "its other settings")),
-{.name = "AgentIn", .text = "Who answers; a string is its name.", .or_text = true,
+&(const form_schema){.name = "AgentIn", .text = "Who answers; a string is its name.", .or_text = true,
  .fields = FIELDS(F("name", TEXT, ""), F("provider", TEXT, ""), F("model", TEXT, ""), F("folder", TEXT, "its working folder"),
                   F("options", OBJECT, "its other settings, at most 64 KiB"))},
 SHAPE("ForkedFrom", "Where a fork left its parent.",
@@ -96,7 +96,7 @@ SHAPE("EntryIn", "An entry to append.",
     F("id", TEXT, "1-255 bytes; a UUIDv7 when not given"), R("role", ENUM, "", .words = "user|assistant|tool|system"), ENTRY_IN_REST),
 SHAPE("EntryEdit", "A new version of an entry.",
     F("id", TEXT, "1-255 bytes; a UUIDv7 when not given"), F("role", ENUM, "the old one's when not given", .words = "user|assistant|tool|system"), ENTRY_IN_REST),
-{.name = "Part", .open = true,
+&(const form_schema){.name = "Part", .open = true,
  .text = "`{type: text, text}`, `{type: thinking, text}`, `{type: tool_call, id, name, input}`, `{type: tool_result, id, output, is_error?}`, "
          "`{type: file, attachment_id | url, name?, media_type?}` or `{type: data, data}`.",
  .fields = FIELDS(R("type", ENUM, "", .words = "text|thinking|tool_call|tool_result|file|data"), F("text", TEXT, ""), F("id", TEXT, "pairs a call with its result"),
@@ -135,7 +135,7 @@ SHAPE("Running", "A turn in mid-answer. Events `turn.delta` go on from here.",
 SHAPE("Question", "An agent's question to the user.",
     R("id", TEXT, ""), R("kind", ENUM, "`permission`: the answer is the id of an option; `input`: it is a text", .words = "permission|input"),
     R("text", TEXT, ""), R("options", ARRAY, "`{id, name}`", .schema = "Option", NUL)),
-{.name = "Option", .text = "A way to answer a question.", .open = true, .fields = FIELDS(R("id", TEXT, "the answer"), F("name", TEXT, "for people"))},
+&(const form_schema){.name = "Option", .text = "A way to answer a question.", .open = true, .fields = FIELDS(R("id", TEXT, "the answer"), F("name", TEXT, "for people"))},
 SHAPE("Turn", "One answer, being made or made.",
     R("id", TEXT, ""), R("session_id", TEXT, ""), R("branch_id", TEXT, "that it writes to"), R("entry_id", TEXT, "the last entry of the message that it answers", NUL),
     R("agent", TEXT, "who answers", NUL), R("group", TEXT, "what the turns of a fan-out share", NUL), BY,
@@ -180,12 +180,12 @@ LIST("MemberList", "members", "Member", "Members belong to the tree."),
 /* ------------------------------------------------------------------ compare and search */
 SHAPE("Comparison", "", R("shared", INT, "entries that all sides share"), R("sides", ARRAY, "", .schema = "CompareSide"),
     R("turns", ARRAY, "a row a turn; for each side [from, to) in its `entries`", .schema = "TurnRow")),
-{.name = "TurnRow", .text = "[[from, to], …], a pair a side.", .fields = NULL},
+&(const form_schema){.name = "TurnRow", .text = "[[from, to], …], a pair a side.", .fields = NULL},
 SHAPE("CompareSide", "", R("session_id", TEXT, ""), R("branch_id", TEXT, ""), R("title", TEXT, ""), R("agent", OBJECT, "", .schema = "Agent", NUL),
     R("head", OBJECT, "", .schema = "Head"), R("own", INT, "entries past the shared ones"), R("first_at", TIME, "of its own", NUL), R("last_at", TIME, "of its own", NUL),
     R("usage", OBJECT, "of its own part", .schema = "UsageSum"), R("entries", ARRAY, "the first of its own", .schema = "Entry")),
 SHAPE("Side", "", R("session_id", TEXT, ""), R("branch_id", TEXT, "")),
-{.name = "SideIn", .text = "A side; as a string: SESSION or SESSION@BRANCH.", .or_text = true,
+&(const form_schema){.name = "SideIn", .text = "A side; as a string: SESSION or SESSION@BRANCH.", .or_text = true,
  .fields = FIELDS(R("session_id", TEXT, ""), F("branch_id", TEXT, "its head when not given"))},
 SHAPE("Verdict", "", R("number", INT, "from 1"), R("sides", ARRAY, "", .schema = "Side"), R("winner", INT, "index into sides; null: a tie", NUL), R("reason", TEXT, ""), BY, CREATED),
 LIST("VerdictList", "verdicts", "Verdict", "Newest first."),
@@ -209,7 +209,7 @@ SHAPE("SharedSession", "", R("share", OBJECT, "", .schema = "Share"), R("session
 /* ------------------------------------------------------------------ about and upkeep */
 SHAPE("Me", "", R("user", TEXT, ""), R("client", TEXT, "", NUL), R("roles", ARRAY, ""), R("auth", ENUM, "how the server knows", .words = "local|tokens|oidc"),
     R("admin", BOOL, ""), R("auditor", BOOL, ""), R("indexer", BOOL, "")),
-{.name = "AgentInfo", .text = "An agent that is configured here.", .open = true,
+&(const form_schema){.name = "AgentInfo", .text = "An agent that is configured here.", .open = true,
  .fields = FIELDS(R("name", TEXT, "that sessions refer to it by"), R("kind", TEXT, "what it is made of"), R("about", TEXT, "of its kind"), R("default", BOOL, "answers where no agent is named"),
     F("model", TEXT, "that it asks where a session names none"), F("models", ARRAY, "others that a session may name"), F("context", INT, "tokens that its context has"),
     F("modes", OBJECT, "of a program that speaks ACP, as it told them last: a session's `options.mode` names one"), F("config_options", ARRAY, "likewise; `options.config` has values by id"))},
@@ -234,5 +234,5 @@ SHAPE("IndexReport", "", R("indexed", INT, "entries")),
 SHAPE("Token", "An API key.", R("id", TEXT, ""), R("user", TEXT, ""), R("client", TEXT, "", NUL), R("roles", ARRAY, ""), R("note", TEXT, ""), CREATED,
     R("expires_at", TIME, "null: never", NUL), R("used_at", TIME, "null: never", NUL), R("revoked", BOOL, ""), F("secret", TEXT, "only in the answer that made it")),
 LIST("TokenList", "tokens", "Token", "Without their secrets."),
-{.name = NULL},
+NULL,
 };
