@@ -182,6 +182,9 @@ bool face_last_event(request *q, int64_t *after, bool *given);
 
 /* A segment of a path, percent-encoded. */
 const char *face_escape(request *q, const char *s);
+/* A Content-Disposition: `kind` ("attachment", "inline"), and the name, unless it is "": in plain
+ * ASCII, and whole by RFC 5987. */
+const char *face_disposition(request *q, const char *kind, const char *name);
 /* Tells the server that something happened which is counted; `type` may be NULL. */
 void face_count(request *q, const char *what, const char *type);
 

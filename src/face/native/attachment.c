@@ -192,19 +192,6 @@ void api_attachment_post(request *q)
 
 /* ------------------------------------------------------------------ download */
 
-/* A name for Content-Disposition: plain ASCII, and the whole of it by RFC 5987. */
-static const char *disposition(request *q, const char *name)
-{
-    char *plain = arena_strdup(q->a, name);
-    for (char *p = plain; *p; p++)
-        if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e || strchr("\"\\", *p))
-            *p = '_';
-    if (!*name)
-        return "attachment";
-    return arena_printf(q->a, "attachment; filename=\"%s\"; filename*=UTF-8''%s", plain,
-                        face_escape(q, name));
-}
-
 /* A media type comes from outside: only what a header may hold is given back. */
 static const char *media_type(const char *type)
 {
@@ -226,7 +213,8 @@ void api_attachment_get(request *q)
     q->file = fd;
     q->file_size = a->size;
     q->type = media_type(a->media_type);
-    request_add_header(q, "Content-Disposition", disposition(q, a->name ? a->name : ""));
+    request_add_header(q, "Content-Disposition",
+                       face_disposition(q, "attachment", a->name ? a->name : ""));
     request_add_header(q, "Content-Security-Policy", "default-src 'none'; sandbox");
     request_add_header(q, "ETag", arena_printf(q->a, "\"%s\"", a->sha256));
 }
