@@ -145,25 +145,6 @@ bool api_attachment_sink(request *q, const void *bytes, size_t n)
     return false;
 }
 
-static void attachment_write(json_writer *w, const ramet_attachment *a)
-{
-    jw_object(w);
-    jw_kstr(w, "id", a->id);
-    jw_kstr(w, "name", a->name ? a->name : "");
-    jw_kstr(w, "media_type", a->media_type ? a->media_type : "");
-    jw_kint(w, "size", a->size);
-    jw_kstr(w, "sha256", a->sha256);
-    jw_kstr(w, "owner", a->owner);
-    native_ktime(w, "created_at", a->created);
-    native_ktime(w, "expires_at", a->expires);
-    jw_end_object(w);
-}
-
-static void show_attachment(request *q, const void *answer)
-{
-    attachment_write(&q->w, *(ramet_attachment *const *)answer);
-}
-
 /* The body went past face_run(): what it was is put into the digest of the request here. */
 static void once_complete(request *q, upload *u)
 {
@@ -182,7 +163,7 @@ void api_attachment_post(request *q)
         return;
     upload *u = q->user;
     once_complete(q, u);
-    face_render(q, show_attachment, &out);
+    api_show_at(q, &form_attachment, &out);
     ramet_status st = ramet_upload_finish(u->to, &out);
     if (st == RAMET_OK)
         u->to = NULL; /* else upload_free() ends it */
@@ -225,7 +206,7 @@ void api_attachment_info(request *q)
     ramet_attachment *out = NULL;
     if (!c)
         return;
-    face_render(q, show_attachment, &out);
+    api_show_at(q, &form_attachment, &out);
     face_answer(q, ramet_attachment_get(c, face_path(q, "attachment"), &out));
 }
 

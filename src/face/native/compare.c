@@ -10,11 +10,6 @@
 
 /* ------------------------------------------------------------------- compare */
 
-static void show_compare(request *q, const void *answer)
-{
-    native_compare(&q->w, answer);
-}
-
 void api_compare_get(request *q)
 {
     ramet_call *c = face_call(q);
@@ -26,7 +21,7 @@ void api_compare_get(request *q)
         return;
     for (size_t i = 0; i < n; i++)
         api_side(q, texts[i], &sides[i]);
-    face_render(q, show_compare, &out);
+    api_show(q, &form_comparison, &out);
     face_answer(q, ramet_compare(c, sides, n, api_limit(q), &out));
 }
 
@@ -71,11 +66,6 @@ static bool winner_read(request *q, const ramet_side_in *sides, size_t n, int *o
     return false;
 }
 
-static void show_verdict(request *q, const void *answer)
-{
-    native_verdict(&q->w, *(ramet_verdict *const *)answer);
-}
-
 void api_verdict_add(request *q)
 {
     const json_node *list = face_member(q, "sides");
@@ -91,52 +81,28 @@ void api_verdict_add(request *q)
             return;
     if (!winner_read(q, sides, n, &winner))
         return;
-    face_render(q, show_verdict, &out);
+    api_show_at(q, &form_verdict, &out);
     face_answer(q, ramet_verdict_add(c, sides, n, winner, face_text(q, "reason"), &out));
-}
-
-typedef struct verdict_list {
-    ramet_verdict *items;
-    size_t n;
-    bool more;
-} verdict_list;
-
-static void show_verdicts(request *q, const void *answer)
-{
-    const verdict_list *list = answer;
-    list_begin(q, "verdicts");
-    for (size_t i = 0; i < list->n; i++)
-        native_verdict(&q->w, &list->items[i]);
-    list_end_number(q, list->n ? list->items[list->n - 1].number : 0, list->more);
 }
 
 void api_verdicts_list(request *q)
 {
     ramet_call *c = face_call(q);
-    verdict_list list = {0};
+    ramet_verdict *items = NULL;
+    form_list list = {0};
     int64_t before;
+    bool more = false;
     if (!c || !api_cursor(q, &before))
         return;
-    face_render(q, show_verdicts, &list);
-    face_answer(q, ramet_verdicts(c, request_query(q, "session"), before, api_limit(q), &list.items,
-                                  &list.n, &list.more));
+    ramet_status st = ramet_verdicts(c, request_query(q, "session"), before, api_limit(q), &items,
+                                     &list.n, &more);
+    list.items = items;
+    list.next_cursor = api_next_cursor(q, list.n ? items[list.n - 1].number : 0, more);
+    api_show(q, &form_verdict_list, &list);
+    face_answer(q, st);
 }
 
 /* -------------------------------------------------------------------- search */
-
-static void show_hits(request *q, const void *answer)
-{
-    const ramet_hits *hits = answer;
-    jw_object(&q->w);
-    jw_key(&q->w, "hits");
-    jw_array(&q->w);
-    for (size_t i = 0; i < hits->n; i++)
-        native_hit(&q->w, &hits->items[i]);
-    jw_end_array(&q->w);
-    jw_kstr(&q->w, "next_cursor", hits->next_cursor);
-    jw_kbool(&q->w, "bounded", hits->bounded);
-    jw_end_object(&q->w);
-}
 
 void api_search_get(request *q)
 {
@@ -158,6 +124,6 @@ void api_search_get(request *q)
         time_parse(since, &in.since);
     if (until)
         time_parse(until, &in.until);
-    face_render(q, show_hits, &hits);
+    api_show(q, &form_hit_list, &hits);
     face_answer(q, ramet_search(c, &in, &hits));
 }

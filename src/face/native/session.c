@@ -20,9 +20,9 @@ void api_session_create(request *q)
     if (visibility)
         in.visibility = (ramet_visibility)ramet_visibility_parse(visibility);
     if (!c || !api_agent(q, &in.agent, &agent) ||
-        !api_life(q, "ephemeral_seconds", &in.ephemeral_us))
+        !api_life(q, q->json.nodes, "ephemeral_seconds", &in.ephemeral_us))
         return;
-    face_render(q, show_session, &out);
+    api_show_at(q, &form_session, &out);
     if (face_answer(q, ramet_session_create(c, &in, &out)))
         request_add_header(q, "Location",
                            arena_printf(q->a, "/ramet/v1/sessions/%s", face_escape(q, out->id)));
@@ -35,19 +35,10 @@ static ramet_archived archived_of(const char *word)
     return word && strcmp(word, "only") == 0 ? RAMET_ARCHIVED_ONLY : RAMET_ARCHIVED_EXCLUDE;
 }
 
-static void show_list(request *q, const void *answer)
-{
-    const ramet_session_list *list = answer;
-    list_begin(q, "sessions");
-    for (size_t i = 0; i < list->n; i++)
-        api_session_write(q, &list->items[i], NULL, NULL);
-    list_end(q, list->next_cursor);
-}
-
 void api_sessions_list(request *q)
 {
     ramet_call *c = face_call(q);
-    ramet_session_list list = {0};
+    ramet_session_list found = {0};
     ramet_list_in in = {.limit = api_limit(q),
                         .cursor = request_query(q, "cursor"),
                         .owner = request_query(q, "owner"),
@@ -59,8 +50,10 @@ void api_sessions_list(request *q)
                         .archived = archived_of(request_query(q, "archived"))};
     if (!c)
         return;
-    face_render(q, show_list, &list);
-    face_answer(q, ramet_session_find(c, &in, &list));
+    ramet_status st = ramet_session_find(c, &in, &found);
+    form_list list = {found.items, found.n, found.next_cursor};
+    api_show(q, &form_session_list, &list);
+    face_answer(q, st);
 }
 
 void api_session_get(request *q)
@@ -69,7 +62,7 @@ void api_session_get(request *q)
     ramet_session *out = NULL;
     if (!c)
         return;
-    face_render(q, show_session, &out);
+    api_show_at(q, &form_session, &out);
     if (face_answer(q, ramet_session_get(c, face_path(q, "id"), &out)))
         face_etag(q, out->head.hash, q->out.p, q->out.n);
 }
@@ -100,13 +93,8 @@ void api_session_patch(request *q)
         return;
     if (face_cleared(q, "agent"))
         in.agent = &nobody;
-    face_render(q, show_session, &out);
+    api_show_at(q, &form_session, &out);
     face_answer(q, ramet_session_update(c, face_path(q, "id"), &in, &out));
-}
-
-static void show_deleted(request *q, const void *answer)
-{
-    native_deleted(&q->w, answer);
 }
 
 void api_session_delete(request *q)
@@ -115,7 +103,7 @@ void api_session_delete(request *q)
     ramet_delete_out out = {0};
     if (!c)
         return;
-    face_render(q, show_deleted, &out);
+    api_show(q, &form_deleted, &out);
     if (!face_answer(q, ramet_session_delete(c, face_path(q, "id"), face_query_bool(q, "tree"),
                                              face_query_bool(q, "dry_run"), &out)))
         return;
@@ -129,7 +117,7 @@ void api_session_restore(request *q)
     ramet_session *out = NULL;
     if (!c)
         return;
-    face_render(q, show_session, &out);
+    api_show_at(q, &form_session, &out);
     face_answer(q, ramet_session_restore(c, face_path(q, "id"), face_bool(q, "tree"), &out));
 }
 
@@ -139,6 +127,6 @@ void api_session_promote(request *q)
     ramet_session *out = NULL;
     if (!c)
         return;
-    face_render(q, show_session, &out);
+    api_show_at(q, &form_session, &out);
     face_answer(q, ramet_session_promote(c, face_path(q, "id"), &out));
 }
