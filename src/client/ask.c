@@ -100,52 +100,7 @@ void body_at(body *b, const char *name, const ramet_at *at)
     if (!at->entry_id)
         return;
     jw_key(&b->w, name);
-    jw_object(&b->w);
-    jw_kstr(&b->w, "entry_id", at->entry_id);
-    jw_kstr(&b->w, "side", ramet_side_name(at->side));
-    jw_end_object(&b->w);
-}
-
-static void kopt(json_writer *w, const char *name, const char *value)
-{
-    if (value)
-        jw_kstr(w, name, value);
-}
-
-static void kraw(json_writer *w, const char *name, const char *json)
-{
-    if (json)
-        jw_kraw(w, name, json);
-}
-
-void body_entry(json_writer *w, const ramet_entry_in *e)
-{
-    jw_object(w);
-    kopt(w, "id", e->id);
-    if (e->role)
-        jw_kstr(w, "role", ramet_role_name(e->role));
-    kopt(w, "text", e->text);
-    kraw(w, "parts", e->parts);
-    kopt(w, "format", e->format);
-    kraw(w, "body", e->body);
-    kopt(w, "turn_id", e->turn_id);
-    kopt(w, "channel", e->channel);
-    kopt(w, "author", e->author);
-    if (e->usage) {
-        const ramet_usage *u = e->usage;
-        jw_key(w, "usage");
-        jw_object(w);
-        jw_kint(w, "input", u->input);
-        jw_kint(w, "output", u->output);
-        jw_kint(w, "cached", u->cached);
-        jw_key(w, "cost");
-        jw_nano(w, u->cost);
-        if (u->currency && *u->currency)
-            jw_kstr(w, "currency", u->currency);
-        jw_end_object(w);
-    }
-    kraw(w, "state_delta", e->state_delta);
-    jw_end_object(w);
+    form_write(&b->w, &form_at, at, NULL);
 }
 
 void body_entries(body *b, const ramet_entry_in *list, size_t n)
@@ -153,7 +108,7 @@ void body_entries(body *b, const ramet_entry_in *list, size_t n)
     jw_key(&b->w, "entries");
     jw_array(&b->w);
     for (size_t i = 0; i < n; i++)
-        body_entry(&b->w, &list[i]);
+        form_write(&b->w, &form_entry_in, &list[i], NULL);
     jw_end_array(&b->w);
 }
 
@@ -196,7 +151,7 @@ ramet_status answer_error(client_call *c, const buf *text)
     ramet_status st = status_of(get_text(c, &d, root, "code"), c->status);
     client_fail(c, st, get_text(c, &d, root, "field"), "%s", said ? said : ramet_status_text(st));
     if (st == RAMET_HEAD_MOVED)
-        read_head(c, &d, json_get(&d, root, "head"), &c->err.head);
+        form_read(c->a, &d, json_get(&d, root, "head"), &form_head, &c->err.head, NULL);
     return st;
 }
 

@@ -31,13 +31,7 @@ ramet_status http_fsck(ramet_call *call, ramet_progress progress, void *arg, ram
     target_init(&t, c, "/store/fsck");
     TRY(ask(&t, "POST", NULL, &d));
     TRY(answer_has(c, &d, "fault_count"));
-    out->trees = get_int(&d, d.nodes, "trees");
-    out->sessions = get_int(&d, d.nodes, "sessions");
-    out->branches = get_int(&d, d.nodes, "branches");
-    out->entries = get_int(&d, d.nodes, "entries");
-    out->n_all = get_int(&d, d.nodes, "fault_count");
-    out->faults =
-        READ_LIST(c, &d, json_get(&d, d.nodes, "faults"), ramet_fault, read_fault, &out->n);
+    form_read(c->a, &d, d.nodes, &form_fsck_report, out, NULL);
     return RAMET_OK;
 }
 
@@ -56,14 +50,7 @@ ramet_status http_gc(ramet_call *call, bool dry_run, ramet_progress progress, vo
     jw_kbool(&b.w, "dry_run", dry_run);
     TRY(ask(&t, "POST", &b, &d));
     TRY(answer_has(c, &d, "dry_run"));
-    out->sessions = get_int(&d, d.nodes, "sessions");
-    out->expired = get_int(&d, d.nodes, "expired");
-    out->branches = get_int(&d, d.nodes, "branches");
-    out->entries = get_int(&d, d.nodes, "entries");
-    out->bytes = get_int(&d, d.nodes, "bytes");
-    out->attachments = get_int(&d, d.nodes, "attachments");
-    out->attachment_bytes = get_int(&d, d.nodes, "attachment_bytes");
-    out->dry_run = get_bool(&d, d.nodes, "dry_run");
+    form_read(c->a, &d, d.nodes, &form_gc_report, out, NULL);
     return RAMET_OK;
 }
 
@@ -85,7 +72,7 @@ ramet_status http_stat(ramet_call *call, ramet_stats *out)
     target_init(&t, c, "/store");
     TRY(ask(&t, "GET", NULL, &d));
     TRY(answer_has(c, &d, "schema"));
-    read_stats(c, &d, d.nodes, out);
+    form_read(c->a, &d, d.nodes, &form_store_stats, out, NULL);
     return RAMET_OK;
 }
 
@@ -124,8 +111,7 @@ ramet_status http_token_add(ramet_call *call, const ramet_token_in *in, ramet_to
         jw_nano(&b.w, in->life_us * 1000);
     }
     TRY(ask(&t, "POST", &b, &d));
-    *out = arena_array(c->a, 1, sizeof **out);
-    read_token(c, &d, d.nodes, *out);
+    *out = answer_read(c, &d, &form_token);
     return RAMET_OK;
 }
 
@@ -133,7 +119,7 @@ ramet_status http_tokens(ramet_call *call, ramet_token **out, size_t *n)
 {
     target t;
     target_init(&t, CALL(call), "/tokens");
-    return ASK_LIST(&t, "tokens", read_token, out, n, NULL);
+    return ASK_LIST(&t, form_token_list, out, n, NULL);
 }
 
 ramet_status http_token_revoke(ramet_call *call, const char *id)

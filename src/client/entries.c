@@ -17,14 +17,6 @@ static const char *log_word(ramet_log log)
     return log == RAMET_LOG_ADK ? "adk" : NULL;
 }
 
-void append_read(client_call *c, const json_doc *d, ramet_append_out *out)
-{
-    out->entries =
-        READ_LIST(c, d, json_get(d, d->nodes, "entries"), ramet_entry, read_entry, &out->n);
-    read_head(c, d, json_get(d, d->nodes, "head"), &out->head);
-    out->added = (size_t)get_int(d, d->nodes, "added");
-}
-
 ramet_status http_append(ramet_call *call, const char *session, const ramet_append_in *in,
                          ramet_append_out *out)
 {
@@ -41,7 +33,7 @@ ramet_status http_append(ramet_call *call, const char *session, const ramet_appe
     body_add(&b, "branch_id", in->branch ? ramet_branch_text(in->branch, branch) : NULL);
     body_add(&b, "log", log_word(in->log));
     TRY(ask(&t, "POST", &b, &d));
-    append_read(c, &d, out);
+    form_read(c->a, &d, d.nodes, &form_appended, out, NULL);
     return RAMET_OK;
 }
 
@@ -68,7 +60,7 @@ ramet_status http_read(ramet_call *call, const char *session, const ramet_read_i
     target_add(&t, "versions", in->versions ? NULL : "false");
     TRY(ask(&t, "GET", NULL, &d));
     TRY(answer_has(c, &d, "entries"));
-    page_read(c, &d, out);
+    form_read(c->a, &d, d.nodes, &form_entry_page, out, NULL);
     return RAMET_OK;
 }
 
@@ -82,8 +74,7 @@ ramet_status http_entry_get(ramet_call *call, const char *session, int64_t branc
     target_init(&t, c, "/sessions/%s/entries/%s", session, entry_id);
     target_branch(&t, "branch", branch);
     TRY(ask(&t, "GET", NULL, &d));
-    *out = arena_array(c->a, 1, sizeof **out);
-    read_entry(c, &d, d.nodes, *out);
+    *out = answer_read(c, &d, &form_entry);
     return RAMET_OK;
 }
 
@@ -100,8 +91,9 @@ ramet_status http_record(ramet_call *call, const char *session, ramet_log log, i
     target_int(&t, "limit", limit);
     TRY(ask(&t, "GET", NULL, &d));
     TRY(answer_has(c, &d, "entries"));
-    page_read(c, &d, out);
-    *total = get_int(&d, d.nodes, "total");
+    native_record *record = answer_read(c, &d, &form_record);
+    *out = record->page;
+    *total = record->total;
     out->more_before = from > 0 && *total > 0;
     return RAMET_OK;
 }

@@ -28,7 +28,7 @@ ramet_status http_compare(ramet_call *call, const ramet_side_in *sides, size_t n
         target_add(&t, "side", side_text(c, &sides[i]));
     target_int(&t, "limit", limit);
     TRY(ask(&t, "GET", NULL, &d));
-    read_compare(c, &d, d.nodes, out);
+    form_read(c->a, &d, d.nodes, &form_comparison, out, NULL);
     return RAMET_OK;
 }
 
@@ -53,8 +53,7 @@ ramet_status http_verdict_add(ramet_call *call, const ramet_side_in *sides, size
         jw_kint(&b.w, "winner", winner);
     body_add(&b, "reason", reason);
     TRY(ask(&t, "POST", &b, &d));
-    *out = arena_array(c->a, 1, sizeof **out);
-    read_verdict(c, &d, d.nodes, *out);
+    *out = answer_read(c, &d, &form_verdict);
     return RAMET_OK;
 }
 
@@ -66,7 +65,7 @@ ramet_status http_verdicts(ramet_call *call, const char *session, int64_t before
     target_add(&t, "session", session);
     target_int(&t, "cursor", before);
     target_int(&t, "limit", limit);
-    return ASK_LIST(&t, "verdicts", read_verdict, out, n, more);
+    return ASK_LIST(&t, form_verdict_list, out, n, more);
 }
 
 ramet_status http_search(ramet_call *call, const ramet_search_in *in, ramet_hits *out)
@@ -89,9 +88,7 @@ ramet_status http_search(ramet_call *call, const ramet_search_in *in, ramet_hits
     target_add(&t, "cursor", in->cursor);
     TRY(ask(&t, "GET", NULL, &d));
     TRY(answer_has(c, &d, "hits"));
-    out->items = READ_LIST(c, &d, json_get(&d, d.nodes, "hits"), ramet_hit, read_hit, &out->n);
-    out->next_cursor = get_text(c, &d, d.nodes, "next_cursor");
-    out->bounded = get_bool(&d, d.nodes, "bounded");
+    form_read(c->a, &d, d.nodes, &form_hit_list, out, NULL);
     return RAMET_OK;
 }
 
@@ -118,8 +115,6 @@ ramet_status http_usage_get(ramet_call *call, const char *session, ramet_usage_o
     *out = (ramet_usage_out){0};
     target_init(&t, c, "/sessions/%s/usage", session);
     TRY(ask(&t, "GET", NULL, &d));
-    read_usage_sum(c, &d, json_get(&d, d.nodes, "own"), &out->own);
-    read_usage_sum(c, &d, json_get(&d, d.nodes, "path"), &out->path);
-    read_usage_sum(c, &d, json_get(&d, d.nodes, "tree"), &out->tree);
+    form_read(c->a, &d, d.nodes, &form_usage_report, out, NULL);
     return RAMET_OK;
 }

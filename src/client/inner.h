@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "client/client.h"
+#include "form/native.h"
 
 #include <curl/curl.h>
 
@@ -62,7 +63,6 @@ typedef struct body {
 } body;
 void body_init(body *b);                                     /* an object is open */
 void body_add(body *b, const char *name, const char *value); /* NULL adds nothing */
-void body_entry(json_writer *w, const ramet_entry_in *e);
 void body_entries(body *b, const ramet_entry_in *list, size_t n);
 void body_at(body *b, const char *name, const ramet_at *at);
 void body_texts(body *b, const char *name, const char *const *items, size_t n);
@@ -85,52 +85,24 @@ ramet_status ask_upload(target *t, const char *media_type, const void *bytes, si
                         json_doc *out);
 ramet_status ask_download(target *t, buf *out);
 
-/* ---- reading answers: table-driven, see read.c. `v` NULL or null leaves zeros. */
-void read_head(client_call *c, const json_doc *d, const json_node *v, ramet_head *out);
-void read_session(client_call *c, const json_doc *d, const json_node *v, ramet_session *out);
-/* Whoever answers something else than was asked for is no Ramet server. */
+/* ---- reading answers, by the tables of form/native.h */
+
+/* An answer without the member that was asked for does not come from a Ramet server. */
 ramet_status answer_has(client_call *c, const json_doc *d, const char *name);
+/* The answer as the struct of that schema, in the call's memory. */
+void *answer_read(client_call *c, const json_doc *d, const form_schema *s);
 /* An answer that is a session. */
 ramet_status answer_session(client_call *c, const json_doc *d, ramet_session **out);
-void read_cut(client_call *c, const json_doc *d, const json_node *v, ramet_cut *out);
-void read_entry(client_call *c, const json_doc *d, const json_node *v, ramet_entry *out);
-void read_usage_sum(client_call *c, const json_doc *d, const json_node *v, ramet_usage_sum *out);
-void read_move(client_call *c, const json_doc *d, const json_node *v, ramet_move *out);
-void read_version(client_call *c, const json_doc *d, const json_node *v, ramet_version *out);
-void read_branch(client_call *c, const json_doc *d, const json_node *v, ramet_branch *out);
-void read_member(client_call *c, const json_doc *d, const json_node *v, ramet_member *out);
-void read_verdict(client_call *c, const json_doc *d, const json_node *v, ramet_verdict *out);
-void read_hit(client_call *c, const json_doc *d, const json_node *v, ramet_hit *out);
-void read_compare(client_call *c, const json_doc *d, const json_node *v, ramet_compare_out *out);
-void read_share(client_call *c, const json_doc *d, const json_node *v, ramet_share *out);
-void read_sandbox(client_call *c, const json_doc *d, const json_node *v, ramet_sandbox *out);
-void read_token(client_call *c, const json_doc *d, const json_node *v, ramet_token *out);
-void read_fork_point(client_call *c, const json_doc *d, const json_node *v, ramet_fork_point *out);
-void read_fault(client_call *c, const json_doc *d, const json_node *v, ramet_fault *out);
-void read_stats(client_call *c, const json_doc *d, const json_node *v, ramet_stats *out);
 
 int64_t get_int(const json_doc *d, const json_node *obj, const char *name);
-bool get_bool(const json_doc *d, const json_node *obj, const char *name);
 const char *get_text(client_call *c, const json_doc *d, const json_node *obj, const char *name);
-const char *const *get_texts(client_call *c, const json_doc *d, const json_node *v, size_t *n);
-void page_read(client_call *c, const json_doc *d, ramet_page *out);
 
-/* An array of structs from an array of objects: *n items of `size`. */
-typedef void (*read_one)(client_call *c, const json_doc *d, const json_node *v, void *out);
-void *read_list(client_call *c, const json_doc *d, const json_node *v, size_t size, read_one one,
-                size_t *n);
-#define READ_LIST(c, d, v, type, one, n)                                                           \
-    ((type *)read_list(c, d, v, sizeof(type), (read_one)(void (*)(void))(one), n))
-
-/* The answer of an append, an edit or a regenerate. */
-void append_read(client_call *c, const json_doc *d, ramet_append_out *out);
-
-/* GETs a list of structs and frees the target; the list is the member `noun` of the answer. *more
- * may be NULL: it tells whether there is another page. */
-ramet_status ask_list(target *t, const char *noun, size_t size, read_one one, void **out, size_t *n,
+/* GETs a list and frees the target: *n structs of `size`, by the schema of the list. *more may be
+ * NULL; it gets whether there is another page. */
+ramet_status ask_list(target *t, const form_schema *schema, size_t size, void **out, size_t *n,
                       bool *more);
-#define ASK_LIST(t, noun, one, out, n, more)                                                       \
-    ask_list(t, noun, sizeof **(out), (read_one)(void (*)(void))(one), (void **)(out), n, more)
+#define ASK_LIST(t, schema, out, n, more)                                                          \
+    ask_list(t, &(schema), sizeof **(out), (void **)(out), n, more)
 
 /* ---- calls by noun, for the table in client.c */
 #define X(name) extern __typeof__(ramet_##name) http_##name;

@@ -4,8 +4,6 @@
  */
 #include "client/inner.h"
 
-#include "form/native.h"
-
 #include <string.h>
 
 static ramet_status session_cut(client_call *c, const json_doc *d, ramet_session **out,
@@ -13,7 +11,7 @@ static ramet_status session_cut(client_call *c, const json_doc *d, ramet_session
 {
     TRY(answer_session(c, d, out));
     if (cut)
-        read_cut(c, d, json_get(d, d->nodes, "cut"), cut);
+        form_read(c->a, d, json_get(d, d->nodes, "cut"), &form_cut, cut, NULL);
     return RAMET_OK;
 }
 
@@ -30,41 +28,10 @@ ramet_status http_fork(ramet_call *call, const char *session, const ramet_fork_i
     target t;
     body b;
     json_doc d;
-    char branch[24];
     *out = NULL;
     target_init(&t, c, "/sessions/%s/fork", session);
     body_init(&b);
-    body_at(&b, "at", &in->at);
-    body_at(&b, "adk_at", &in->adk_at);
-    body_add(&b, "branch_id", in->branch ? ramet_branch_text(in->branch, branch) : NULL);
-    add_cut(&b, in->cut);
-    body_add(&b, "id", in->id);
-    body_add(&b, "title", in->title);
-    body_add(&b, "reason", in->reason);
-    if (in->n_tags)
-        body_texts(&b, "tags", in->tags, in->n_tags);
-    if (in->agent) {
-        jw_key(&b.w, "agent");
-        native_agent(&b.w, in->agent);
-    }
-    if (in->metadata)
-        jw_kraw(&b.w, "metadata", in->metadata);
-    if (in->type != RAMET_EXPLICIT)
-        jw_kstr(&b.w, "type", ramet_fork_type_name(in->type));
-    if (in->visibility != RAMET_TREE_VISIBLE)
-        jw_kstr(&b.w, "visibility", ramet_visibility_name(in->visibility));
-    if (in->by_kind != RAMET_BY_USER || in->by_id) {
-        jw_key(&b.w, "created_by");
-        jw_object(&b.w);
-        jw_kstr(&b.w, "kind", ramet_actor_name(in->by_kind));
-        if (in->by_id)
-            jw_kstr(&b.w, "id", in->by_id);
-        jw_end_object(&b.w);
-    }
-    if (in->ephemeral_us > 0) {
-        jw_key(&b.w, "ephemeral_seconds");
-        jw_nano(&b.w, in->ephemeral_us * 1000);
-    }
+    form_write_members(&b.w, &form_fork_in, in, NULL);
     body_add(&b, "expected_head", in->expected_head);
     TRY(ask(&t, "POST", &b, &d));
     return session_cut(c, &d, out, cut);
@@ -135,10 +102,10 @@ ramet_status http_edit(ramet_call *call, const char *session, const char *entry_
     target_init(&t, c, "/sessions/%s/entries/%s/edit", session, entry_id);
     body_init(&b);
     jw_key(&b.w, "entry");
-    body_entry(&b.w, in);
+    form_write(&b.w, &form_entry_in, in, NULL);
     body_add(&b, "expected_head", expected_head);
     TRY(ask(&t, "POST", &b, &d));
-    append_read(c, &d, out);
+    form_read(c->a, &d, d.nodes, &form_appended, out, NULL);
     return RAMET_OK;
 }
 
@@ -156,7 +123,7 @@ ramet_status http_regenerate(ramet_call *call, const char *session, const char *
     body_entries(&b, entries, n);
     body_add(&b, "expected_head", expected_head);
     TRY(ask(&t, "POST", &b, &d));
-    append_read(c, &d, out);
+    form_read(c->a, &d, d.nodes, &form_appended, out, NULL);
     return RAMET_OK;
 }
 
@@ -173,10 +140,7 @@ ramet_status http_sync(ramet_call *call, const char *session, const ramet_entry_
     body_entries(&b, entries, n);
     body_add(&b, "expected_head", expected_head);
     TRY(ask(&t, "POST", &b, &d));
-    const json_node *sync = json_get(&d, d.nodes, "sync");
-    out->matched = get_int(&d, sync, "matched");
-    out->added = get_int(&d, sync, "added");
-    out->moved = get_bool(&d, sync, "moved");
+    form_read(c->a, &d, json_get(&d, d.nodes, "sync"), &form_sync_done, out, NULL);
     return session_cut(c, &d, &out->session, NULL);
 }
 
@@ -189,7 +153,7 @@ ramet_status http_head_log(ramet_call *call, const char *session, int64_t before
     target_init(&t, CALL(call), "/sessions/%s/head-log", session);
     target_int(&t, "cursor", before);
     target_int(&t, "limit", limit);
-    return ASK_LIST(&t, "moves", read_move, out, n, more);
+    return ASK_LIST(&t, form_move_list, out, n, more);
 }
 
 ramet_status http_versions(ramet_call *call, const char *session, int64_t branch,
@@ -199,14 +163,14 @@ ramet_status http_versions(ramet_call *call, const char *session, int64_t branch
     target_init(&t, CALL(call), "/sessions/%s/branches", session);
     target_add(&t, "at", entry_id);
     target_branch(&t, "branch", branch);
-    return ASK_LIST(&t, "branches", read_version, out, n, NULL);
+    return ASK_LIST(&t, form_version_list, out, n, NULL);
 }
 
 ramet_status http_branches(ramet_call *call, const char *session, ramet_branch **out, size_t *n)
 {
     target t;
     target_init(&t, CALL(call), "/sessions/%s/branches", session);
-    return ASK_LIST(&t, "branches", read_branch, out, n, NULL);
+    return ASK_LIST(&t, form_branch_list, out, n, NULL);
 }
 
 /* ------------------------------------------------------------------ lineage */
@@ -222,19 +186,18 @@ static ramet_status relatives(ramet_call *call, const char *session, const char 
     do {
         target t;
         json_doc d;
-        size_t more;
         target_init(&t, c, "/sessions/%s/%s", session, what);
         target_add(&t, "cursor", cursor);
         TRY(ask(&t, "GET", NULL, &d));
-        ramet_session *page =
-            READ_LIST(c, &d, json_get(&d, d.nodes, "sessions"), ramet_session, read_session, &more);
-        ramet_session *all = arena_array(c->a, *n + more + 1, sizeof *all);
+        const form_list *page = answer_read(c, &d, &form_session_list);
+        ramet_session *all = arena_array(c->a, *n + page->n + 1, sizeof *all);
         if (*n)
             memcpy(all, *out, *n * sizeof *all);
-        memcpy(all + *n, page, more * sizeof *all);
+        if (page->n)
+            memcpy(all + *n, page->items, page->n * sizeof *all);
         *out = all;
-        *n += more;
-        cursor = get_text(c, &d, d.nodes, "next_cursor");
+        *n += page->n;
+        cursor = page->next_cursor;
     } while (cursor);
     return RAMET_OK;
 }
@@ -266,20 +229,13 @@ ramet_status http_tree_branches(ramet_call *call, const char *session, int64_t a
         target_add(&t, "cursor", arena_printf(c->a, "%lld", (long long)after));
     if (limit > 0)
         target_add(&t, "limit", arena_printf(c->a, "%d", limit));
-    return ASK_LIST(&t, "branches", read_branch, out, n, more);
+    return ASK_LIST(&t, form_branch_list, out, n, more);
 }
 
 ramet_status http_fork_points(ramet_call *call, const char *session, ramet_fork_point **out,
                               size_t *n)
 {
-    client_call *c = CALL(call);
     target t;
-    json_doc d;
-    *out = NULL;
-    *n = 0;
-    target_init(&t, c, "/sessions/%s/fork-points", session);
-    TRY(ask(&t, "GET", NULL, &d));
-    *out = READ_LIST(c, &d, json_get(&d, d.nodes, "fork_points"), ramet_fork_point, read_fork_point,
-                     n);
-    return RAMET_OK;
+    target_init(&t, CALL(call), "/sessions/%s/fork-points", session);
+    return ASK_LIST(&t, form_fork_point_list, out, n, NULL);
 }

@@ -4,8 +4,6 @@
  */
 #include "client/inner.h"
 
-#include "form/native.h"
-
 #include <string.h>
 
 static void add_agent(json_writer *w, const ramet_agent *agent)
@@ -78,9 +76,8 @@ ramet_status http_session_find(ramet_call *call, const ramet_list_in *in, ramet_
     target_add(&t, "archived", archived[in->archived]);
     TRY(ask(&t, "GET", NULL, &d));
     TRY(answer_has(c, &d, "sessions"));
-    out->items =
-        READ_LIST(c, &d, json_get(&d, d.nodes, "sessions"), ramet_session, read_session, &out->n);
-    out->next_cursor = get_text(c, &d, d.nodes, "next_cursor");
+    const form_list *list = answer_read(c, &d, &form_session_list);
+    *out = (ramet_session_list){list->items, list->n, list->next_cursor};
     return RAMET_OK;
 }
 
@@ -135,9 +132,7 @@ ramet_status http_session_delete(ramet_call *call, const char *id, bool tree, bo
     target_bool(&t, "dry_run", dry_run);
     TRY(ask(&t, "DELETE", NULL, &d));
     TRY(answer_has(c, &d, "sessions"));
-    out->ids = get_texts(c, &d, json_get(&d, d.nodes, "sessions"), &out->n);
-    out->entries = get_int(&d, d.nodes, "entries");
-    out->dry_run = get_bool(&d, d.nodes, "dry_run");
+    form_read(c->a, &d, d.nodes, &form_deleted, out, NULL);
     return RAMET_OK;
 }
 
@@ -158,12 +153,6 @@ ramet_status http_session_restore(ramet_call *call, const char *id, bool tree, r
 
 /* --------------------------------------------------------------------- tags */
 
-static ramet_status tags_answer(client_call *c, const json_doc *d, ramet_tags *out)
-{
-    out->items = get_texts(c, d, json_get(d, d->nodes, "tags"), &out->n);
-    return RAMET_OK;
-}
-
 static ramet_status tags_send(ramet_call *call, const char *method, const char *id,
                               const char *const *tags, size_t n, ramet_tags *out)
 {
@@ -176,7 +165,8 @@ static ramet_status tags_send(ramet_call *call, const char *method, const char *
     body_init(&b);
     body_texts(&b, "tags", tags, n);
     TRY(ask(&t, method, &b, &d));
-    return tags_answer(c, &d, out);
+    form_read(c->a, &d, d.nodes, &form_tags, out, NULL);
+    return RAMET_OK;
 }
 
 ramet_status http_tags_set(ramet_call *call, const char *id, const char *const *tags, size_t n,
@@ -203,23 +193,16 @@ ramet_status http_tags_remove(ramet_call *call, const char *id, const char *cons
         json_doc d;
         target_init(&t, c, "/sessions/%s/tags/%s", id, tags[i]);
         TRY(ask(&t, "DELETE", NULL, &d));
-        tags_answer(c, &d, out);
+        form_read(c->a, &d, d.nodes, &form_tags, out, NULL);
     }
     return RAMET_OK;
-}
-
-static void read_tag_count(client_call *c, const json_doc *d, const json_node *v,
-                           ramet_tag_count *out)
-{
-    out->tag = get_text(c, d, v, "tag");
-    out->sessions = get_int(d, v, "sessions");
 }
 
 ramet_status http_tags_all(ramet_call *call, ramet_tag_count **out, size_t *n)
 {
     target t;
     target_init(&t, CALL(call), "/tags");
-    return ASK_LIST(&t, "tags", read_tag_count, out, n, NULL);
+    return ASK_LIST(&t, form_tag_list, out, n, NULL);
 }
 
 /* ------------------------------------------------------------------ members */
@@ -228,7 +211,7 @@ ramet_status http_members(ramet_call *call, const char *session, ramet_member **
 {
     target t;
     target_init(&t, CALL(call), "/sessions/%s/members", session);
-    return ASK_LIST(&t, "members", read_member, out, n, NULL);
+    return ASK_LIST(&t, form_member_list, out, n, NULL);
 }
 
 ramet_status http_member_set(ramet_call *call, const char *session, const char *user,
@@ -269,8 +252,7 @@ ramet_status http_share_add(ramet_call *call, const char *session, bool write, i
         jw_nano(&b.w, life_us * 1000);
     }
     TRY(ask(&t, "POST", &b, &d));
-    *out = arena_array(c->a, 1, sizeof **out);
-    read_share(c, &d, d.nodes, *out);
+    *out = answer_read(c, &d, &form_share);
     return RAMET_OK;
 }
 
@@ -278,7 +260,7 @@ ramet_status http_shares(ramet_call *call, const char *session, ramet_share **ou
 {
     target t;
     target_init(&t, CALL(call), "/sessions/%s/shares", session);
-    return ASK_LIST(&t, "shares", read_share, out, n, NULL);
+    return ASK_LIST(&t, form_share_list, out, n, NULL);
 }
 
 ramet_status http_share_revoke(ramet_call *call, const char *session, const char *id)
@@ -297,14 +279,12 @@ ramet_status http_sandbox_add(ramet_call *call, const char *id, ramet_sandbox **
     target t;
     body b;
     json_doc d;
-    ramet_sandbox *made = arena_array(c->a, 1, sizeof *made);
     target_init(&t, c, "/sandboxes");
     body_init(&b);
     body_add(&b, "id", id);
     TRY(ask(&t, "POST", &b, &d));
-    read_sandbox(c, &d, d.nodes, made);
     if (out)
-        *out = made;
+        *out = answer_read(c, &d, &form_sandbox);
     return RAMET_OK;
 }
 
@@ -312,7 +292,7 @@ ramet_status http_sandboxes(ramet_call *call, ramet_sandbox **out, size_t *n)
 {
     target t;
     target_init(&t, CALL(call), "/sandboxes");
-    return ASK_LIST(&t, "sandboxes", read_sandbox, out, n, NULL);
+    return ASK_LIST(&t, form_sandbox_list, out, n, NULL);
 }
 
 ramet_status http_sandbox_remove(ramet_call *call, const char *id, int64_t *trees)

@@ -2,80 +2,123 @@
  *
  * native.h: the JSON shapes of Ramet's own API, both ways.
  *
- * The command-line tool (--json) and the server write through these functions, so
- * that a program sees the same objects wherever it asks. Each writes one value.
- * Branch ids are "b17", times RFC 3339 with milliseconds, hashes lower-case hex,
- * money a decimal number; parts, bodies, metadata and states pass through as the
+ * The server, the command-line tool (--json) and the HTTP client write and read through these
+ * tables, so that a program sees the same objects everywhere; the checks of request bodies and the
+ * documents come from them, too. Branch ids are "b17", times RFC 3339 with milliseconds, hashes
+ * lower-case hex, money a decimal number; parts, bodies, metadata and states pass through as the
  * bytes that were stored.
  */
 #ifndef FORM_NATIVE_H
 #define FORM_NATIVE_H
 
-#include "base/json.h"
-#include "form/field.h"
-#include "ramet.h"
+#include "form/form.h"
 
-extern const form_schema native_schemas[]; /* form/native_schema.c */
+/* clang-format off */
+/* Every documented shape, in the order of the documents: X(name) is `const form_schema form_NAME`. */
+#define NATIVE_SCHEMAS(X)                                                                          \
+    X(error) X(session) X(session_list) X(head) X(expected_head) X(agent) X(agent_in)              \
+    X(forked_from) X(created_by) X(at) X(cut) X(sync_done) X(deleted)                              \
+    X(entry) X(version_of) X(entry_in) X(entry_edit) X(part) X(entry_page) X(appended) X(record)   \
+    X(usage) X(usage_in) X(usage_sum) X(money) X(usage_report) X(session_state) X(feedback)                \
+    X(feedback_list)                                                                               \
+    X(running) X(question) X(option) X(turn) X(turn_list) X(turn_done) X(fan_done) X(fork_in)      \
+    X(move) X(move_list) X(branch) X(branch_list) X(fork_point) X(fork_point_list)                 \
+    X(tags) X(tag_count) X(tag_list) X(member) X(member_list)                                      \
+    X(comparison) X(turn_row) X(compare_side) X(side) X(side_in) X(verdict) X(verdict_list)        \
+    X(hit) X(mark) X(hit_list)                                                                     \
+    X(attachment) X(share) X(sandbox) X(sandbox_list) X(sandbox_removed) X(share_list)             \
+    X(shared_session)                                                                              \
+    X(me) X(agent_info) X(agent_list) X(agent_name) X(nearby) X(nearby_list) X(statistics)         \
+    X(store_stats) X(gc_report) X(fsck_report) X(fault) X(index_report) X(token) X(token_list)
+/* clang-format on */
 
-/* ---- writing */
-void native_head(json_writer *w, const ramet_head *h);
+#define X(name) extern const form_schema form_##name;
+NATIVE_SCHEMAS(X)
+#undef X
+/* All of them; NULL ends it. */
+extern const form_schema *const native_schemas[];
+/* A version of a message, and a list of them: documented as a Branch. */
+extern const form_schema form_version, form_version_list;
+
+/* ---- structs that no call of the library answers with */
+
+typedef struct native_record {
+    ramet_page page;
+    int64_t total;
+} native_record;
+
+typedef struct native_shared_session {
+    const ramet_share *share;
+    const ramet_session *session;
+} native_shared_session;
+
+typedef struct native_state {
+    const char *json; /* an object */
+} native_state;
+
+typedef struct native_indexed {
+    int64_t entries;
+} native_indexed;
+
+typedef struct native_removed {
+    const char *id;
+    int64_t trees;
+} native_removed;
+
+typedef struct native_me {
+    const char *user, *client, *roles, *auth; /* roles are parted by commas */
+    bool admin, auditor, indexer;
+} native_me;
+
+/* ---- writing: each writes one value */
+
+/* clang-format off */
+#define NATIVE_WRITERS(X)                                                                          \
+    X(head, ramet_head, head) X(session, ramet_session, session)                                   \
+    X(entry, ramet_entry, entry) X(turn, ramet_turn, turn) X(usage_out, ramet_usage_out, usage_report) \
+    X(move, ramet_move, move) X(version, ramet_version, version) X(branch, ramet_branch, branch)   \
+    X(tags, ramet_tags, tags) X(member, ramet_member, member)                                      \
+    X(deleted, ramet_delete_out, deleted) X(share, ramet_share, share) X(token, ramet_token, token) \
+    X(sandbox, ramet_sandbox, sandbox) X(compare, ramet_compare_out, comparison)                   \
+    X(verdict, ramet_verdict, verdict) X(hit, ramet_hit, hit) X(fsck, ramet_fsck_out, fsck_report) \
+    X(gc, ramet_gc_out, gc_report) X(stats, ramet_stats, store_stats) X(error, ramet_error, error)
+/* clang-format on */
+#define X(name, type, schema)                                                                      \
+    static inline void native_##name(json_writer *w, const type *value)                            \
+    {                                                                                              \
+        form_write(w, &form_##schema, value, NULL);                                                \
+    }
+NATIVE_WRITERS(X)
+#undef X
+
 void native_agent(json_writer *w, const ramet_agent *a); /* null when it has no name */
-void native_session(json_writer *w, const ramet_session *s);
-/* The same with what only some answers have; `more` may be NULL. */
+/* A session with what only some answers have; all of `more` may be NULL. */
 typedef struct native_more {
-    const ramet_cut *cut;       /* fork, rewind */
-    const ramet_sync_out *sync; /* sync */
-    /* Writes `running`; NULL: it is null. */
-    void (*running)(void *arg, const ramet_session *s, json_writer *w);
-    void *arg;
+    const ramet_cut *cut;       /* fork, rewind: where it really cut */
+    const ramet_sync_out *sync; /* sync: what it did */
+    const form_context *context;
 } native_more;
 void native_session_more(json_writer *w, const ramet_session *s, const native_more *more);
-/* A session as a fork or rewind answers it: with `cut`, where it really cut. */
 void native_session_cut(json_writer *w, const ramet_session *s, const ramet_cut *cut);
-void native_cut(json_writer *w, const ramet_cut *cut);
-/* A session as a sync answers it: with `sync`, what it did. */
-void native_session_sync(json_writer *w, const ramet_sync_out *done);
-void native_entry(json_writer *w, const ramet_entry *e);
-void native_turn(json_writer *w, const ramet_turn *t);
-void native_usage(json_writer *w, const ramet_usage *u); /* NULL writes null */
-/* A sum has the members of a usage, `entries`, and `costs` by currency; `cost` and
- * `currency` are null when there is more than one. */
-void native_usage_sum(json_writer *w, const ramet_usage_sum *u);
-void native_usage_out(json_writer *w, const ramet_usage_out *u);
-void native_move(json_writer *w, const ramet_move *m);
-void native_version(json_writer *w, const ramet_version *v);
-void native_branch(json_writer *w, const ramet_branch *b);
-void native_tags(json_writer *w, const ramet_tags *t); /* {"tags": […]} */
-void native_member(json_writer *w, const ramet_member *m);
-void native_deleted(json_writer *w, const ramet_delete_out *d);
-/* `token` only when it was just made; the same for the `secret` of a token. */
-void native_share(json_writer *w, const ramet_share *s);
-void native_token(json_writer *w, const ramet_token *t);
-void native_sandbox(json_writer *w, const ramet_sandbox *b);
-/* Beside the counts the shares of the active users who forked, and who switched, from 0 to 1. */
-void native_activity(json_writer *w, const ramet_activity *a);
-void native_compare(json_writer *w, const ramet_compare_out *c);
-void native_verdict(json_writer *w, const ramet_verdict *v);
-/* `marks` of a hit count characters of `highlight`, not bytes. */
-void native_hit(json_writer *w, const ramet_hit *h);
-void native_fsck(json_writer *w, const ramet_fsck_out *f);
-void native_gc(json_writer *w, const ramet_gc_out *g);
-void native_stats(json_writer *w, const ramet_stats *s);
-/* {"code", "error", "field"?, "head"?}; and its members alone */
-void native_error(json_writer *w, const ramet_error *e);
+/* `turns` of a comparison. */
+void native_turn_rows(json_writer *w, const ramet_compare_out *c);
+/* The members of an error alone. */
 void native_error_fields(json_writer *w, const ramet_error *e);
 /* key and value at once */
 void native_ktime(json_writer *w, const char *key, int64_t us); /* 0 writes null */
 void native_kbranch(json_writer *w, const char *key, int64_t branch);
 
-/* ---- reading: false fills *err (status, message, field) */
-bool native_entry_in(arena *a, const json_doc *d, const json_node *v, ramet_entry_in *out,
-                     ramet_error *err);
-/* {input, output, cached, cost, currency}, all optional. */
-bool native_usage_in(arena *a, const json_doc *d, const json_node *v, ramet_usage *out,
-                     ramet_error *err);
-/* An object, or a string that is the name. */
-bool native_agent_in(arena *a, const json_doc *d, const json_node *v, ramet_agent *out,
-                     ramet_error *err);
+/* ---- reading what a caller sent: false fills *err (status, message, field) */
+
+#define NATIVE_READERS(X)                                                                          \
+    X(entry_in, ramet_entry_in) X(usage_in, ramet_usage) X(agent_in, ramet_agent)
+#define X(name, type)                                                                              \
+    static inline bool native_##name(arena *a, const json_doc *d, const json_node *v, type *out,   \
+                                     ramet_error *err)                                             \
+    {                                                                                              \
+        return form_read(a, d, v, &form_##name, out, err);                                         \
+    }
+NATIVE_READERS(X)
+#undef X
 
 #endif

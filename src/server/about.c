@@ -112,10 +112,9 @@ static const form_field status_fields[] = {
     {.name = NULL},
 };
 
-static const form_schema schemas[] = {
-    {.name = "Status", .text = "The server answers.", .fields = status_fields},
-    {.name = NULL},
-};
+static const form_schema status_schema = {
+    .name = "Status", .text = "The server answers.", .fields = status_fields};
+static const form_schema *const schemas[] = {&status_schema, NULL};
 
 static const face_route routes[] = {
     {

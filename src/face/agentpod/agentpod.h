@@ -12,8 +12,6 @@
 #include "face/kit/face.h"
 #include "form/native.h"
 
-extern const form_schema agentpod_schemas[];
-
 /* The call of who asks, for the sandbox of the path and the session in it. NULL: the answer is
  * filled. */
 ramet_call *agentpod_call(request *q);

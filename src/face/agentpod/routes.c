@@ -14,7 +14,7 @@
 #define F(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, __VA_ARGS__}
 #define R(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, .required = true, __VA_ARGS__}
 #define FIELDS(...)     (const form_field[]){__VA_ARGS__, {.name = NULL}}
-#define SHAPE(n, t, ...) {.name = n, .text = t, .fields = FIELDS(__VA_ARGS__), .open = true}
+#define SHAPE(n, t, ...) &(const form_schema){.name = n, .text = t, .fields = FIELDS(__VA_ARGS__), .open = true}
 #define NUL             .nullable = true
 
 #define READ    ROUTE_LOOSE
@@ -31,7 +31,7 @@
     R("currentBranchId", TEXT, "its branchId", NUL)
 #define SUCCESS R("success", BOOL, "always true")
 
-const form_schema agentpod_schemas[] = {
+static const form_schema *const agentpod_schemas[] = {
 SHAPE("SessionFork", "A session, and where it was forked from.",
     R("id", TEXT, "of the session"), R("parentSessionId", TEXT, "null of a root, and when the caller may not see the parent", NUL),
     R("forkedAtMessageId", TEXT, "the message that was clicked; null: the end of its parent", NUL), R("forkType", ENUM, "", .words = TYPES),
@@ -67,7 +67,7 @@ SHAPE("SessionComparison", "Two sessions beside each other.", R("sessionA", TEXT
     R("uniqueToA", INT, "messages of A from there on"), R("uniqueToB", INT, "messages of B")),
 SHAPE("SessionTags", "The tags that it has now.", SUCCESS, R("tags", ARRAY, "sorted")),
 SHAPE("TreeDeleted", "What went, or would go.", R("deleted", ARRAY, "ids of sessions"), R("dryRun", BOOL, "")),
-{.name = NULL},
+NULL,
 };
 
 static const face_route routes[] = {

@@ -13,8 +13,6 @@
 #include "form/a2a/a2a.h"
 #include "face/kit/face.h"
 
-extern const form_schema kagent_schemas[];
-
 /* ---- who asks */
 
 /* The call of who asks: of the user; of the program itself for an agent in nobody's name, whose

@@ -13,7 +13,7 @@
 #define F(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, __VA_ARGS__}
 #define R(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, .required = true, __VA_ARGS__}
 #define FIELDS(...)     (const form_field[]){__VA_ARGS__, {.name = NULL}}
-#define SHAPE(n, t, ...) {.name = n, .text = t, .fields = FIELDS(__VA_ARGS__), .open = true}
+#define SHAPE(n, t, ...) &(const form_schema){.name = n, .text = t, .fields = FIELDS(__VA_ARGS__), .open = true}
 
 #define READ    ROUTE_LOOSE
 #define WRITE   (ROUTE_LOOSE | ROUTE_WRITE | ROUTE_KEYLESS)
@@ -23,7 +23,7 @@
 #define BOUNDARY(t) F("rewind_before_invocation_id", TEXT, t)
 #define TASK_BODY (64u << 20)
 
-const form_schema kagent_schemas[] = {
+static const form_schema *const kagent_schemas[] = {
 SHAPE("KagentSession", "A session as kagent knows it.",
     R("id", TEXT, "unique in the store, whoever owns it"), F("name", TEXT, "its title; left out when there is none"),
     R("user_id", TEXT, "its owner"), R("created_at", TIME, "microseconds, zeros at the end cut"), R("updated_at", TIME, "last write"),
@@ -52,7 +52,7 @@ SHAPE("KagentFeedback", "What a user thought.", R("id", INT, ""), R("user_id", T
     R("feedback_text", TEXT, ""), F("issue_type", TEXT, ""), F("message_id", INT, "")),
 SHAPE("KagentAgent", "An agent.", R("id", TEXT, "like `kagent__NS__my_agent`"), R("agent", OBJECT, "`metadata.name`, `metadata.namespace`, `kind`, `spec.type`"),
     R("deploymentReady", BOOL, ""), R("accepted", BOOL, "")),
-{.name = NULL},
+NULL,
 };
 
 static const face_route routes[] = {

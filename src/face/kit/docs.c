@@ -145,14 +145,14 @@ static void kind_put(const pen *p, const form_field *f)
         break;
     case FIELD_ARRAY:
         buf_puts(p->out, "list of ");
-        if (f->schema)
-            link_put(p, f->schema);
+        if (form_shape_name(f))
+            link_put(p, form_shape_name(f));
         else
             buf_puts(p->out, "strings");
         break;
     case FIELD_OBJECT:
-        if (f->schema) {
-            link_put(p, f->schema);
+        if (form_shape_name(f)) {
+            link_put(p, form_shape_name(f));
             break;
         }
         buf_puts(p->out, words[f->kind]);
@@ -310,7 +310,8 @@ static void routes_put(const pen *p, const face *f)
 
 static void schemas_put(const pen *p, const face *f)
 {
-    for (const form_schema *s = f->schemas; s && s->name; s++) {
+    for (const form_schema *const *all = f->schemas; all && *all; all++) {
+        const form_schema *s = *all;
         if (p->html)
             buf_printf(p->out, "<section id=\"%s\"><h3>%s</h3>\n", s->name, s->name);
         else
@@ -438,7 +439,7 @@ void face_docs_markdown(const face *f, buf *out)
     para(&p, f->about);
     errors_common_put(&p);
     routes_put(&p, f);
-    if (!f->schemas || !f->schemas->name)
+    if (!f->schemas || !*f->schemas)
         return;
     buf_puts(out, "## Shapes\n\n");
     schemas_put(&p, f);

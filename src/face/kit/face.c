@@ -268,6 +268,17 @@ const char *face_escape(request *q, const char *s)
     return buf_keep(&b, q->a);
 }
 
+const char *face_disposition(request *q, const char *kind, const char *name)
+{
+    char *plain = arena_strdup(q->a, name);
+    for (char *p = plain; *p; p++)
+        if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e || strchr("\"\\", *p))
+            *p = '_';
+    return *plain ? arena_printf(q->a, "%s; filename=\"%s\"; filename*=UTF-8''%s", kind, plain,
+                                 face_escape(q, name))
+                  : kind;
+}
+
 /* --------------------------------------------------------------------- routes */
 
 /* Whether a segment is what the template has at *path, which goes on behind it. Requests are

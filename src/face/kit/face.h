@@ -71,10 +71,10 @@ typedef struct face {
     face_who_kind who;
     const char *about; /* what holds for all of it; may be NULL */
     const face_route *routes;
-    const form_schema *schemas; /* NULL: none */
-    const face_param *params;   /* NULL: none */
-    const char *uuids;          /* those of them that must be UUIDs, parted by |; NULL: none */
-    const char *secrets;        /* … and that are left out of logs */
+    const form_schema *const *schemas; /* NULL ends them; NULL: none */
+    const face_param *params;          /* NULL: none */
+    const char *uuids;   /* those of them that must be UUIDs, parted by |; NULL: none */
+    const char *secrets; /* … and that are left out of logs */
     /* Writes an error in the shape of the protocol; q->out is empty and q->status set. NULL: the
      * shape of the native API. `code` is stable, `field` may be NULL. */
     void (*fail)(request *q, const char *code, const char *field, const char *message);
@@ -182,6 +182,9 @@ bool face_last_event(request *q, int64_t *after, bool *given);
 
 /* A segment of a path, percent-encoded. */
 const char *face_escape(request *q, const char *s);
+/* A Content-Disposition: `kind` ("attachment", "inline"), and the name, unless it is "": in plain
+ * ASCII, and whole by RFC 5987. */
+const char *face_disposition(request *q, const char *kind, const char *name);
 /* Tells the server that something happened which is counted; `type` may be NULL. */
 void face_count(request *q, const char *what, const char *type);
 
@@ -213,7 +216,6 @@ bool face_check_share(request *q);
  * are. */
 void face_path_show(const face *const *faces, size_t n, const request *q, buf *out);
 void face_query_show(const request *q, buf *out);
-const form_schema *form_schema_find(const face *f, const char *name); /* NULL-safe */
 /* Runs it, with its idempotency key. */
 void face_run(request *q);
 

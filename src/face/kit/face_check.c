@@ -14,11 +14,14 @@
 
 #define BAD(q, field, ...) (request_fail(q, 400, "invalid_request", field, __VA_ARGS__), false)
 
-const form_schema *form_schema_find(const face *f, const char *name)
+/* The shape of an object, or of the items of an array; NULL: any. */
+static const form_schema *shape_of(const face *of, const form_field *f)
 {
-    for (const form_schema *s = f->schemas; name && s && s->name; s++)
-        if (strcmp(s->name, name) == 0)
-            return s;
+    if (f->of)
+        return f->of;
+    for (const form_schema *const *s = of->schemas; f->schema && s && *s; s++)
+        if (strcmp((*s)->name, f->schema) == 0)
+            return *s;
     return NULL;
 }
 
@@ -186,9 +189,8 @@ static bool check_text(request *q, const json_node *v, const spot *at)
     return v->has_nul ? refuse(q, at, "holds U+0000, which text may not") : true;
 }
 
-static bool check_shape(request *q, const json_node *v, const char *schema, const spot *at)
+static bool check_shape(request *q, const json_node *v, const form_schema *s, const spot *at)
 {
-    const form_schema *s = form_schema_find(q->face, schema);
     if (s && s->or_text && json_is(v, JSON_STRING))
         return check_text(q, v, at);
     if (!json_is(v, JSON_OBJECT))
@@ -206,7 +208,7 @@ static bool check_shape(request *q, const json_node *v, const char *schema, cons
 
 static bool check_array(request *q, const json_node *v, const form_field *f, const spot *at)
 {
-    const form_schema *s = form_schema_find(q->face, f->schema);
+    const form_schema *s = shape_of(q->face, f);
     spot item_at = {.up = at};
     if (!json_is(v, JSON_ARRAY))
         return refuse(q, at, "must be an array");
@@ -214,8 +216,8 @@ static bool check_array(request *q, const json_node *v, const form_field *f, con
         return true;
     for (const json_node *item = json_first(&q->json, v); item;
          item = json_next(&q->json, v, item)) {
-        if (!(f->schema ? check_shape(q, item, f->schema, &item_at)
-                        : check_text(q, item, &item_at)))
+        if (!(form_shape_name(f) ? check_shape(q, item, s, &item_at)
+                                 : check_text(q, item, &item_at)))
             return false;
         item_at.index++;
     }
@@ -271,7 +273,7 @@ static bool check_member(request *q, const json_node *v, const form_field *f, co
         return time_parse(json_text(q->a, &q->json, v), &us) ? true
                                                              : refuse(q, at, "must be a time");
     case FIELD_OBJECT:
-        return check_shape(q, v, f->schema, at);
+        return check_shape(q, v, shape_of(q->face, f), at);
     case FIELD_ARRAY:
         return check_array(q, v, f, at);
     case FIELD_ANY:

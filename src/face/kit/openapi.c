@@ -53,17 +53,18 @@ static void ref_write(json_writer *w, const char *name)
 
 static void object_type(json_writer *w, const form_field *f)
 {
-    if (!f->schema) {
+    const char *shape = form_shape_name(f);
+    if (!shape) {
         type_write(w, "object", f->nullable);
         return;
     }
     if (!f->nullable) {
-        ref_members(w, f->schema);
+        ref_members(w, shape);
         return;
     }
     jw_key(w, "anyOf");
     jw_array(w);
-    ref_write(w, f->schema);
+    ref_write(w, shape);
     jw_object(w);
     jw_kstr(w, "type", "null");
     jw_end_object(w);
@@ -72,10 +73,11 @@ static void object_type(json_writer *w, const form_field *f)
 
 static void array_type(json_writer *w, const form_field *f)
 {
+    const char *shape = form_shape_name(f);
     type_write(w, "array", f->nullable);
     jw_key(w, "items");
-    if (f->schema) {
-        ref_write(w, f->schema);
+    if (shape) {
+        ref_write(w, shape);
         return;
     }
     jw_object(w);
@@ -399,8 +401,8 @@ static void components_write(json_writer *w, const face *const *faces, size_t n)
     jw_key(w, "schemas");
     jw_object(w);
     for (size_t i = 0; i < n; i++)
-        for (const form_schema *s = faces[i]->schemas; s && s->name; s++)
-            schema_write(w, s);
+        for (const form_schema *const *s = faces[i]->schemas; s && *s; s++)
+            schema_write(w, *s);
     jw_end_object(w);
     jw_end_object(w);
 }

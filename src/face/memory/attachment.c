@@ -100,17 +100,6 @@ static bool range_read(request *q, int64_t size)
     return true;
 }
 
-static const char *disposition_text(request *q, const char *disposition, const char *name)
-{
-    char *plain = arena_strdup(q->a, name);
-    for (char *p = plain; *p; p++)
-        if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e || strchr("\"\\", *p))
-            *p = '_';
-    return *plain ? arena_printf(q->a, "%s; filename=\"%s\"; filename*=UTF-8''%s", disposition,
-                                 plain, face_escape(q, name))
-                  : disposition;
-}
-
 static void file_send(request *q, const ramet_attachment *a, int fd, const char *disposition)
 {
     const char *type = bare_type(q, a->media_type ? a->media_type : "");
@@ -128,7 +117,7 @@ static void file_send(request *q, const ramet_attachment *a, int fd, const char 
     request_add_header(q, "Content-Security-Policy", "default-src 'none'; sandbox");
     if (disposition)
         request_add_header(q, "Content-Disposition",
-                           disposition_text(q, disposition, a->name ? a->name : ""));
+                           face_disposition(q, disposition, a->name ? a->name : ""));
     if (range_read(q, a->size))
         face_done(q);
 }

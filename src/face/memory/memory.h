@@ -14,8 +14,6 @@
 
 #include "face/kit/face.h"
 
-extern const form_schema memory_schemas[];
-
 /* ---- errors */
 
 void memory_fail(request *q, const char *code, const char *field, const char *message);

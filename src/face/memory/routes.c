@@ -13,7 +13,7 @@
 #define F(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, __VA_ARGS__}
 #define R(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, .required = true, __VA_ARGS__}
 #define FIELDS(...)     (const form_field[]){__VA_ARGS__, {.name = NULL}}
-#define SHAPE(n, t, ...) {.name = n, .text = t, .fields = FIELDS(__VA_ARGS__), .open = true}
+#define SHAPE(n, t, ...) &(const form_schema){.name = n, .text = t, .fields = FIELDS(__VA_ARGS__), .open = true}
 
 #define READ    ROUTE_LOOSE
 #define WRITE   (ROUTE_LOOSE | ROUTE_WRITE | ROUTE_KEYLESS)
@@ -21,7 +21,7 @@
 #define LIMIT   F("limit", INT, "how many at most", .least = 1, .most = 1000)
 #define BODY    (20u << 20)
 
-const form_schema memory_schemas[] = {
+static const form_schema *const memory_schemas[] = {
 SHAPE("Conversation", "A conversation.", R("id", TEXT, ""), R("title", TEXT, "empty when there is none"), R("ownerUserId", TEXT, ""),
     F("agentId", TEXT, ""), R("metadata", OBJECT, ""), F("forkedAtEntryId", UUID, "first entry of the parent that it does not inherit"),
     F("forkedAtConversationId", TEXT, "its parent"), F("startedByConversationId", TEXT, ""), F("startedByEntryId", UUID, ""),
@@ -49,7 +49,7 @@ SHAPE("AdminAttachment", "An attachment, for administrators.", R("id", UUID, "")
     R("entryId", UUID, "the first entry that refers to it", .nullable = true), R("expiresAt", TIME, "when it goes, unless an entry refers to it", .nullable = true),
     R("createdAt", TIME, ""), R("status", TEXT, "`ready`"), R("archived", BOOL, "never"), R("refCount", INT, "attachments with the same content")),
 SHAPE("MemoryError", "An error.", R("code", TEXT, "stable"), R("error", TEXT, ""), R("requestId", TEXT, ""), F("details", OBJECT, "")),
-{.name = NULL},
+NULL,
 };
 
 #define ENTRY_FIELDS                                                                                                                      \

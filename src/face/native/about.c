@@ -8,36 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void words_write(json_writer *w, const char *key, const char *words)
-{
-    jw_key(w, key);
-    jw_array(w);
-    for (const char *p = words ? words : ""; *p;) {
-        size_t n = strcspn(p, ", ");
-        if (n)
-            jw_strn(w, p, n);
-        p += n + (p[n] != 0);
-    }
-    jw_end_array(w);
-}
-
-static void show_me(request *q, const void *answer)
-{
-    const request_caller *who = answer;
-    jw_object(&q->w);
-    jw_kstr(&q->w, "user", who->user);
-    jw_kstr(&q->w, "client", who->client);
-    words_write(&q->w, "roles", who->roles);
-    jw_kstr(&q->w, "auth", who->mode);
-    jw_kbool(&q->w, "admin", who->admin);
-    jw_kbool(&q->w, "auditor", who->auditor);
-    jw_kbool(&q->w, "indexer", who->indexer);
-    jw_end_object(&q->w);
-}
-
 void api_me_get(request *q)
 {
-    face_render(q, show_me, &q->who);
+    const request_caller *who = &q->who;
+    native_me me = {who->user,  who->client,  who->roles,  who->mode,
+                    who->admin, who->auditor, who->indexer};
+    api_show(q, &form_me, &me);
     face_answer(q, RAMET_OK);
 }
 
@@ -78,13 +54,6 @@ void api_agents_nearby(request *q)
     face_answer(q, RAMET_OK);
 }
 
-static void show_used(request *q, const void *answer)
-{
-    jw_object(&q->w);
-    jw_kstr(&q->w, "name", answer);
-    jw_end_object(&q->w);
-}
-
 /* Who may reach a server without a token is taken for its owner; others configure it. */
 void api_agents_use(request *q)
 {
@@ -105,7 +74,7 @@ void api_agents_use(request *q)
         request_fail(q, 400, "invalid_request", "url", "%s", message);
         return;
     }
-    face_render(q, show_used, name);
+    api_show(q, &form_agent_name, &(ramet_agent){.name = name});
     face_answer(q, RAMET_OK);
 }
 
@@ -145,11 +114,6 @@ void api_events_open(request *q)
 
 /* ---------------------------------------------------------------- statistics */
 
-static void show_statistics(request *q, const void *answer)
-{
-    native_activity(&q->w, answer);
-}
-
 void api_statistics_get(request *q)
 {
     ramet_call *c = face_call(q);
@@ -158,6 +122,6 @@ void api_statistics_get(request *q)
     face_query_int(q, "days", &days);
     if (!c)
         return;
-    face_render(q, show_statistics, &out);
+    api_show(q, &form_statistics, &out);
     face_answer(q, ramet_statistics(c, (int)days, &out));
 }

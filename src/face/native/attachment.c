@@ -145,25 +145,6 @@ bool api_attachment_sink(request *q, const void *bytes, size_t n)
     return false;
 }
 
-static void attachment_write(json_writer *w, const ramet_attachment *a)
-{
-    jw_object(w);
-    jw_kstr(w, "id", a->id);
-    jw_kstr(w, "name", a->name ? a->name : "");
-    jw_kstr(w, "media_type", a->media_type ? a->media_type : "");
-    jw_kint(w, "size", a->size);
-    jw_kstr(w, "sha256", a->sha256);
-    jw_kstr(w, "owner", a->owner);
-    native_ktime(w, "created_at", a->created);
-    native_ktime(w, "expires_at", a->expires);
-    jw_end_object(w);
-}
-
-static void show_attachment(request *q, const void *answer)
-{
-    attachment_write(&q->w, *(ramet_attachment *const *)answer);
-}
-
 /* The body went past face_run(): what it was is put into the digest of the request here. */
 static void once_complete(request *q, upload *u)
 {
@@ -182,7 +163,7 @@ void api_attachment_post(request *q)
         return;
     upload *u = q->user;
     once_complete(q, u);
-    face_render(q, show_attachment, &out);
+    api_show_at(q, &form_attachment, &out);
     ramet_status st = ramet_upload_finish(u->to, &out);
     if (st == RAMET_OK)
         u->to = NULL; /* else upload_free() ends it */
@@ -191,19 +172,6 @@ void api_attachment_post(request *q)
 }
 
 /* ------------------------------------------------------------------ download */
-
-/* A name for Content-Disposition: plain ASCII, and the whole of it by RFC 5987. */
-static const char *disposition(request *q, const char *name)
-{
-    char *plain = arena_strdup(q->a, name);
-    for (char *p = plain; *p; p++)
-        if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e || strchr("\"\\", *p))
-            *p = '_';
-    if (!*name)
-        return "attachment";
-    return arena_printf(q->a, "attachment; filename=\"%s\"; filename*=UTF-8''%s", plain,
-                        face_escape(q, name));
-}
 
 /* A media type comes from outside: only what a header may hold is given back. */
 static const char *media_type(const char *type)
@@ -226,7 +194,8 @@ void api_attachment_get(request *q)
     q->file = fd;
     q->file_size = a->size;
     q->type = media_type(a->media_type);
-    request_add_header(q, "Content-Disposition", disposition(q, a->name ? a->name : ""));
+    request_add_header(q, "Content-Disposition",
+                       face_disposition(q, "attachment", a->name ? a->name : ""));
     request_add_header(q, "Content-Security-Policy", "default-src 'none'; sandbox");
     request_add_header(q, "ETag", arena_printf(q->a, "\"%s\"", a->sha256));
 }
@@ -237,7 +206,7 @@ void api_attachment_info(request *q)
     ramet_attachment *out = NULL;
     if (!c)
         return;
-    face_render(q, show_attachment, &out);
+    api_show_at(q, &form_attachment, &out);
     face_answer(q, ramet_attachment_get(c, face_path(q, "attachment"), &out));
 }
 

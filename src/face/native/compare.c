@@ -10,69 +10,6 @@
 
 /* ------------------------------------------------------------------- compare */
 
-static void side_open(json_writer *w, const ramet_compare_side *s)
-{
-    jw_object(w);
-    jw_kstr(w, "session_id", s->session);
-    native_kbranch(w, "branch_id", s->branch);
-    jw_kstr(w, "title", s->title);
-    jw_key(w, "agent");
-    native_agent(w, &s->agent);
-    jw_key(w, "head");
-    native_head(w, &s->head);
-    jw_kint(w, "own", s->own);
-    native_ktime(w, "first_at", s->first);
-    native_ktime(w, "last_at", s->last);
-    jw_key(w, "usage");
-    native_usage_sum(w, &s->usage);
-    jw_key(w, "entries");
-    jw_array(w);
-}
-
-static void turn_rows(json_writer *w, const ramet_compare_out *c)
-{
-    jw_array(w);
-    for (size_t i = 0; i < c->n_turns; i++) {
-        jw_array(w);
-        for (size_t k = 0; k < c->n; k++) {
-            jw_array(w);
-            jw_int(w, c->turns[i].side[k].from);
-            jw_int(w, c->turns[i].side[k].to);
-            jw_end_array(w);
-        }
-        jw_end_array(w);
-    }
-    jw_end_array(w);
-}
-
-static void compare_side(json_writer *w, const ramet_compare_side *s)
-{
-    side_open(w, s);
-    for (size_t i = 0; i < s->n; i++)
-        native_entry(w, &s->entries[i]);
-    jw_end_array(w);
-    jw_end_object(w);
-}
-
-void native_compare(json_writer *w, const ramet_compare_out *c)
-{
-    jw_object(w);
-    jw_kint(w, "shared", c->shared);
-    jw_key(w, "sides");
-    jw_array(w);
-    for (size_t i = 0; i < c->n; i++)
-        compare_side(w, &c->sides[i]);
-    jw_end_array(w);
-    jw_key(w, "turns");
-    turn_rows(w, c);
-    jw_end_object(w);
-}
-
-static void show_compare(request *q, const void *answer)
-{
-    native_compare(&q->w, answer);
-}
-
 /* ---- in pieces: the entries of each side are read again, from its branch */
 
 typedef struct kept_side {
@@ -98,6 +35,16 @@ static bool compare_is_long(const ramet_compare_out *out)
     return bytes > PIECE_BYTES;
 }
 
+/* A side up to its entries, of which there are none yet: the bracket at the end closes their list.
+ */
+static void front_write(json_writer *w, const ramet_compare_side *s)
+{
+    ramet_compare_side front = *s;
+    front.n = 0;
+    jw_object(w);
+    form_write_members(w, &form_compare_side, &front, NULL);
+}
+
 static kept_compare *compare_keep(arena *a, const ramet_compare_out *out)
 {
     kept_compare *kept = arena_alloc(a, sizeof *kept);
@@ -109,16 +56,17 @@ static kept_compare *compare_keep(arena *a, const ramet_compare_out *out)
         const ramet_compare_side *s = &out->sides[i];
         buf_init(&b, SIZE_MAX / 4);
         jw_init(&w, &b, 0);
-        side_open(&w, s);
+        front_write(&w, s);
         kept->sides[i] = (kept_side){.session = arena_strdup(a, s->session),
-                                     .front = buf_keep(&b, a),
+                                     .front = arena_memdup(a, b.p, b.n - 1),
                                      .branch = s->branch,
                                      .next = s->n ? s->entries[0].position : 0,
                                      .left = s->n};
+        buf_release(&b);
     }
     buf_init(&b, SIZE_MAX / 4);
     jw_init(&w, &b, 0);
-    turn_rows(&w, out);
+    native_turn_rows(&w, out);
     kept->turns = buf_keep(&b, a);
     return kept;
 }
@@ -161,7 +109,7 @@ static request_piece compare_step(request *q, void *state)
 static void compare_answer(request *q, const ramet_compare_out *out)
 {
     if (!compare_is_long(out)) {
-        face_render(q, show_compare, out);
+        api_show(q, &form_comparison, out);
         face_answer(q, RAMET_OK);
         return;
     }
@@ -233,11 +181,6 @@ static bool winner_read(request *q, const ramet_side_in *sides, size_t n, int *o
     return false;
 }
 
-static void show_verdict(request *q, const void *answer)
-{
-    native_verdict(&q->w, *(ramet_verdict *const *)answer);
-}
-
 void api_verdict_add(request *q)
 {
     const json_node *list = face_member(q, "sides");
@@ -253,52 +196,28 @@ void api_verdict_add(request *q)
             return;
     if (!winner_read(q, sides, n, &winner))
         return;
-    face_render(q, show_verdict, &out);
+    api_show_at(q, &form_verdict, &out);
     face_answer(q, ramet_verdict_add(c, sides, n, winner, face_text(q, "reason"), &out));
-}
-
-typedef struct verdict_list {
-    ramet_verdict *items;
-    size_t n;
-    bool more;
-} verdict_list;
-
-static void show_verdicts(request *q, const void *answer)
-{
-    const verdict_list *list = answer;
-    list_begin(q, "verdicts");
-    for (size_t i = 0; i < list->n; i++)
-        native_verdict(&q->w, &list->items[i]);
-    list_end_number(q, list->n ? list->items[list->n - 1].number : 0, list->more);
 }
 
 void api_verdicts_list(request *q)
 {
     ramet_call *c = face_call(q);
-    verdict_list list = {0};
+    ramet_verdict *items = NULL;
+    form_list list = {0};
     int64_t before;
+    bool more = false;
     if (!c || !api_cursor(q, &before))
         return;
-    face_render(q, show_verdicts, &list);
-    face_answer(q, ramet_verdicts(c, request_query(q, "session"), before, api_limit(q), &list.items,
-                                  &list.n, &list.more));
+    ramet_status st = ramet_verdicts(c, request_query(q, "session"), before, api_limit(q), &items,
+                                     &list.n, &more);
+    list.items = items;
+    list.next_cursor = api_next_cursor(q, list.n ? items[list.n - 1].number : 0, more);
+    api_show(q, &form_verdict_list, &list);
+    face_answer(q, st);
 }
 
 /* -------------------------------------------------------------------- search */
-
-static void show_hits(request *q, const void *answer)
-{
-    const ramet_hits *hits = answer;
-    jw_object(&q->w);
-    jw_key(&q->w, "hits");
-    jw_array(&q->w);
-    for (size_t i = 0; i < hits->n; i++)
-        native_hit(&q->w, &hits->items[i]);
-    jw_end_array(&q->w);
-    jw_kstr(&q->w, "next_cursor", hits->next_cursor);
-    jw_kbool(&q->w, "bounded", hits->bounded);
-    jw_end_object(&q->w);
-}
 
 void api_search_get(request *q)
 {
@@ -320,6 +239,6 @@ void api_search_get(request *q)
         time_parse(since, &in.since);
     if (until)
         time_parse(until, &in.until);
-    face_render(q, show_hits, &hits);
+    api_show(q, &form_hit_list, &hits);
     face_answer(q, ramet_search(c, &in, &hits));
 }

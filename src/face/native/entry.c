@@ -10,7 +10,7 @@
 static void show_append(request *q, const void *answer)
 {
     const ramet_append_out *out = answer;
-    show_appended(q, answer);
+    form_write(&q->w, &form_appended, out, NULL);
     if (!out->added)
         q->status = 200;
 }
@@ -28,22 +28,6 @@ void api_entries_append(request *q)
     in.entries = entries;
     face_render(q, show_append, &out);
     face_answer(q, ramet_append(c, face_path(q, "id"), &in, &out));
-}
-
-static void show_page(request *q, const void *answer)
-{
-    const ramet_page *page = answer;
-    jw_object(&q->w);
-    jw_key(&q->w, "entries");
-    jw_array(&q->w);
-    for (size_t i = 0; i < page->n; i++)
-        native_entry(&q->w, &page->entries[i]);
-    jw_end_array(&q->w);
-    jw_key(&q->w, "head");
-    native_head(&q->w, &page->head);
-    jw_kbool(&q->w, "more_before", page->more_before);
-    jw_kbool(&q->w, "more_after", page->more_after);
-    jw_end_object(&q->w);
 }
 
 /* The hashes stand for the entries; hashing all that was written would cost more than reading it.
@@ -85,14 +69,9 @@ void api_entries_list(request *q)
     ramet_status st = ramet_read(c, face_path(q, "id"), &in, &page);
     if (st == RAMET_OK && entries_begin(q, &in, &page))
         return;
-    face_render(q, show_page, &page);
+    api_show(q, &form_entry_page, &page);
     if (face_answer(q, st))
         page_etag(q, &page);
-}
-
-static void show_entry(request *q, const void *answer)
-{
-    native_entry(&q->w, *(ramet_entry *const *)answer);
 }
 
 void api_entry_get(request *q)
@@ -102,7 +81,7 @@ void api_entry_get(request *q)
     int64_t branch;
     if (!c || !api_branch(q, "branch", request_query(q, "branch"), &branch))
         return;
-    face_render(q, show_entry, &out);
+    api_show_at(q, &form_entry, &out);
     if (face_answer(q, ramet_entry_get(c, face_path(q, "id"), branch, face_path(q, "entry"), &out)))
         face_etag(q, NULL, q->out.p, q->out.n);
 }
@@ -119,7 +98,7 @@ void api_entry_edit(request *q)
         request_error(q, &err);
         return;
     }
-    face_render(q, show_appended, &out);
+    api_show(q, &form_appended, &out);
     if (!face_answer(q, ramet_edit(c, face_path(q, "id"), face_path(q, "entry"), &in,
                                    face_expected_head(q), &out)))
         return;
@@ -135,7 +114,7 @@ void api_entry_regenerate(request *q)
     size_t n;
     if (!c || !api_entries(q, "entries", &entries, &n))
         return;
-    face_render(q, show_appended, &out);
+    api_show(q, &form_appended, &out);
     if (!face_answer(q, ramet_regenerate(c, face_path(q, "id"), face_path(q, "entry"), entries, n,
                                          face_expected_head(q), &out)))
         return;
@@ -145,29 +124,10 @@ void api_entry_regenerate(request *q)
 
 /* -------------------------------------------------------------------- record */
 
-typedef struct record_page {
-    ramet_page page;
-    int64_t total;
-} record_page;
-
-static void show_record(request *q, const void *answer)
-{
-    const record_page *r = answer;
-    jw_object(&q->w);
-    jw_key(&q->w, "entries");
-    jw_array(&q->w);
-    for (size_t i = 0; i < r->page.n; i++)
-        native_entry(&q->w, &r->page.entries[i]);
-    jw_end_array(&q->w);
-    jw_kint(&q->w, "total", r->total);
-    jw_kbool(&q->w, "more_after", r->page.more_after);
-    jw_end_object(&q->w);
-}
-
 void api_record_get(request *q)
 {
     ramet_call *c = face_call(q);
-    record_page out = {0};
+    native_record out = {0};
     int64_t from = 0;
     face_query_int(q, "from", &from);
     if (!c)
@@ -178,32 +138,11 @@ void api_record_get(request *q)
         ramet_record(c, face_path(q, "id"), log, from, api_limit(q), &out.page, &out.total);
     if (st == RAMET_OK && record_begin(q, log, from, &out.page, out.total))
         return;
-    face_render(q, show_record, &out);
+    api_show(q, &form_record, &out);
     face_answer(q, st);
 }
 
 /* ------------------------------------------------------------------ feedback */
-
-static const char *value_word(int value)
-{
-    return value > 0 ? "up" : value < 0 ? "down" : NULL;
-}
-
-static void feedback_one(json_writer *w, const ramet_feedback *f)
-{
-    jw_object(w);
-    jw_kstr(w, "user", f->user);
-    jw_kstr(w, "value", value_word(f->value));
-    jw_kstr(w, "comment", f->comment ? f->comment : "");
-    if (f->at)
-        native_ktime(w, "created_at", f->at);
-    jw_end_object(w);
-}
-
-static void show_feedback(request *q, const void *answer)
-{
-    feedback_one(&q->w, answer);
-}
 
 void api_feedback_put(request *q)
 {
@@ -213,32 +152,18 @@ void api_feedback_put(request *q)
     if (!c)
         return;
     given.value = !word ? 0 : strcmp(word, "up") == 0 ? 1 : -1;
-    face_render(q, show_feedback, &given);
+    api_show(q, &form_feedback, &given);
     face_answer(q, ramet_feedback_set(c, face_path(q, "id"), face_path(q, "entry"), given.value,
                                       given.comment));
-}
-
-typedef struct feedback_list {
-    ramet_feedback *items;
-    size_t n;
-} feedback_list;
-
-static void show_feedback_list(request *q, const void *answer)
-{
-    const feedback_list *list = answer;
-    list_begin(q, "feedback");
-    for (size_t i = 0; i < list->n; i++)
-        feedback_one(&q->w, &list->items[i]);
-    list_end(q, NULL);
 }
 
 void api_feedback_list(request *q)
 {
     ramet_call *c = face_call(q);
-    feedback_list list = {0};
+    form_list list = {0};
     if (!c)
         return;
-    face_render(q, show_feedback_list, &list);
-    face_answer(
-        q, ramet_feedback_get(c, face_path(q, "id"), face_path(q, "entry"), &list.items, &list.n));
+    api_show(q, &form_feedback_list, &list);
+    face_answer(q, ramet_feedback_get(c, face_path(q, "id"), face_path(q, "entry"),
+                                      ITEMS(list, ramet_feedback), &list.n));
 }

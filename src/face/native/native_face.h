@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * native_face.h: what the files of the native API share. Its table is in native_api.c, its shapes
- * in native_schema.c, its handlers by noun in native_*.c. A handler translates: it reads what was
- * sent, calls the library once, and says how the answer is written.
+ * native_face.h: what the files of the native API share. Its table is in routes.c, its shapes in
+ * src/form, its handlers in the files of their nouns. A handler translates: it reads what was sent,
+ * calls the library once, and says how the answer is written.
  */
 #ifndef FACE_NATIVE_NATIVE_FACE_H
 #define FACE_NATIVE_NATIVE_FACE_H
@@ -21,8 +21,9 @@ void api_at(request *q, const char *name, ramet_at *out);
 bool api_agent(request *q, ramet_agent *room, const ramet_agent **out);
 /* "b17" in a parameter or a member; not given: 0. */
 bool api_branch(request *q, const char *name, const char *text, int64_t *out);
-/* Seconds (with a fraction) to microseconds; not given: 0. Zero and less are refused. */
-bool api_life(request *q, const char *name, int64_t *us);
+/* A member of an object (the body is q->json.nodes), in seconds with a fraction, as microseconds;
+ * not given: 0. Zero and less are refused. */
+bool api_life(request *q, const json_node *obj, const char *name, int64_t *us);
 /* The number in a cursor of lists that are numbered; not given: 0. */
 bool api_cursor(request *q, int64_t *out);
 int api_limit(const request *q); /* 0: not given */
@@ -30,28 +31,25 @@ ramet_log api_log(const char *word);
 /* SESSION or SESSION@BRANCH: split at the last @, and only if a branch of that session follows. */
 void api_side(request *q, const char *text, ramet_side_in *out);
 
-/* ---- writing */
+/* ---- writing: how the answer of the call that follows is written, see face_render() */
 
-/* {"NOUN": [ … ], "next_cursor": …}: what stands between begin and end are the items. */
-void list_begin(request *q, const char *noun);
-void list_end(request *q, const char *next_cursor);
-/* The same cursor as text; `last` 0 or no more: none. */
-void list_end_number(request *q, int64_t last, bool more);
-/* A session, with the turn that runs in it; `cut` and `sync` may be NULL. */
-void api_session_write(request *q, const ramet_session *s, const ramet_cut *cut,
-                       const ramet_sync_out *sync);
-/* Answers with a list of sessions. */
-void api_sessions_answer(request *q, const ramet_session *items, size_t n, const char *next_cursor);
-/* Renders a ramet_session ** (the answer of most writes). */
-void show_session(request *q, const void *answer);
-/* Renders a ramet_append_out. */
-void show_appended(request *q, const void *answer);
+/* Renders a struct by its schema. */
+void api_show(request *q, const form_schema *schema, const void *value);
+/* The same for a call that answers with a pointer to the struct: `pointer` is where that will lie
+ * (`ramet_share *out; api_show_at(q, &form_share, &out)`). */
+void api_show_at(request *q, const form_schema *schema, const void *pointer);
+/* The items of a form_list, for a call that fills them. */
+#define ITEMS(list, type) ((type **)&(list).items)
+/* The cursor behind the item numbered `last`; `last` 0 or no more: NULL. */
+const char *api_next_cursor(request *q, int64_t last, bool more);
+/* Answers with a list of sessions, in pieces when it is long. */
+void api_sessions_answer(request *q, const form_list *list);
 
 /* The head has moved (the write has just been answered): turns on the branch that it left end,
  * unless `keep_running` was sent. */
 void api_moved(request *q, const char *session);
-/* The members of a fork, of the body or of its member `fork`. */
-bool api_fork_in(request *q, ramet_fork_in *in, ramet_agent *agent);
+/* A fork as `obj` has it, the body or its member `fork`; without expected_head. */
+bool api_fork_in(request *q, const json_node *obj, ramet_fork_in *in);
 
 /* ---- handlers, by the file they are in */
 typedef void api_handler(request *q);

@@ -27,10 +27,7 @@ bool api_entries(request *q, const char *name, ramet_entry_in **out, size_t *n)
 
 void api_at(request *q, const char *name, ramet_at *out)
 {
-    const json_node *at = face_member(q, name);
-    const char *side = json_text(q->a, &q->json, json_get(&q->json, at, "side"));
-    out->entry_id = json_text(q->a, &q->json, json_get(&q->json, at, "entry_id"));
-    out->side = side ? (ramet_side)ramet_side_parse(side) : RAMET_AFTER;
+    form_read(q->a, &q->json, face_member(q, name), &form_at, out, NULL);
 }
 
 bool api_agent(request *q, ramet_agent *room, const ramet_agent **out)
@@ -58,12 +55,12 @@ bool api_branch(request *q, const char *name, const char *text, int64_t *out)
     return false;
 }
 
-bool api_life(request *q, const char *name, int64_t *us)
+bool api_life(request *q, const json_node *obj, const char *name, int64_t *us)
 {
-    const json_node *v = face_member(q, name);
+    const json_node *v = json_get(&q->json, obj, name);
     int64_t nano = 0;
     *us = 0;
-    if (!v)
+    if (!v || json_is(v, JSON_NULL))
         return true;
     if (json_nano(&q->json, v, &nano) && nano >= 1000) {
         *us = nano / 1000;
@@ -115,50 +112,38 @@ void api_side(request *q, const char *text, ramet_side_in *out)
 
 /* ------------------------------------------------------------------- writing */
 
-void list_begin(request *q, const char *noun)
+typedef struct shown {
+    const form_schema *schema;
+    const void *value;
+    bool is_pointer; /* `value` is where the pointer to the struct will lie */
+} shown;
+
+static void show(request *q, const void *answer)
 {
-    jw_object(&q->w);
-    jw_key(&q->w, noun);
-    jw_array(&q->w);
+    const shown *it = answer;
+    form_context context = {.running = q->host->turn_running, .arg = q->host->arg};
+    form_write(&q->w, it->schema, it->is_pointer ? *(const void *const *)it->value : it->value,
+               &context);
 }
 
-void list_end(request *q, const char *next_cursor)
+static void show_set(request *q, shown it)
 {
-    jw_end_array(&q->w);
-    jw_kstr(&q->w, "next_cursor", next_cursor);
-    jw_end_object(&q->w);
+    shown *kept = arena_alloc(q->a, sizeof *kept);
+    *kept = it;
+    face_render(q, show, kept);
 }
 
-void list_end_number(request *q, int64_t last, bool more)
+void api_show(request *q, const form_schema *schema, const void *value)
 {
-    list_end(q, more && last ? arena_printf(q->a, "%lld", (long long)last) : NULL);
+    show_set(q, (shown){.schema = schema, .value = value});
 }
 
-void api_session_write(request *q, const ramet_session *s, const ramet_cut *cut,
-                       const ramet_sync_out *sync)
+void api_show_at(request *q, const form_schema *schema, const void *pointer)
 {
-    native_session_more(
-        &q->w, s,
-        &(native_more){
-            .cut = cut, .sync = sync, .running = q->host->turn_running, .arg = q->host->arg});
+    show_set(q, (shown){.schema = schema, .value = pointer, .is_pointer = true});
 }
 
-void show_session(request *q, const void *answer)
+const char *api_next_cursor(request *q, int64_t last, bool more)
 {
-    api_session_write(q, *(ramet_session *const *)answer, NULL, NULL);
-}
-
-void show_appended(request *q, const void *answer)
-{
-    const ramet_append_out *out = answer;
-    jw_object(&q->w);
-    jw_key(&q->w, "entries");
-    jw_array(&q->w);
-    for (size_t i = 0; i < out->n; i++)
-        native_entry(&q->w, &out->entries[i]);
-    jw_end_array(&q->w);
-    jw_key(&q->w, "head");
-    native_head(&q->w, &out->head);
-    jw_kint(&q->w, "added", (int64_t)out->added);
-    jw_end_object(&q->w);
+    return more && last ? arena_printf(q->a, "%lld", (long long)last) : NULL;
 }

@@ -20,9 +20,9 @@ void api_session_create(request *q)
     if (visibility)
         in.visibility = (ramet_visibility)ramet_visibility_parse(visibility);
     if (!c || !api_agent(q, &in.agent, &agent) ||
-        !api_life(q, "ephemeral_seconds", &in.ephemeral_us))
+        !api_life(q, q->json.nodes, "ephemeral_seconds", &in.ephemeral_us))
         return;
-    face_render(q, show_session, &out);
+    api_show_at(q, &form_session, &out);
     if (face_answer(q, ramet_session_create(c, &in, &out)))
         request_add_header(q, "Location",
                            arena_printf(q->a, "/ramet/v1/sessions/%s", face_escape(q, out->id)));
@@ -38,29 +38,34 @@ static ramet_archived archived_of(const char *word)
 static bool listed_write(request *q, void *arg, size_t i, const ramet_session *s)
 {
     (void)arg, (void)i;
-    api_session_write(q, s, NULL, NULL);
+    form_write(&q->w, &form_session, s,
+               &(form_context){.running = q->host->turn_running, .arg = q->host->arg});
     return true;
 }
 
 static void listed_end(request *q, void *next_cursor)
 {
-    list_end(q, next_cursor);
+    jw_end_array(&q->w);
+    jw_kstr(&q->w, "next_cursor", next_cursor);
+    jw_end_object(&q->w);
 }
 
-void api_sessions_answer(request *q, const ramet_session *items, size_t n, const char *next_cursor)
+void api_sessions_answer(request *q, const form_list *list)
 {
-    list_begin(q, "sessions");
-    face_sessions_answer(q, &(face_sessions){.items = items,
-                                             .n = n,
+    jw_object(&q->w);
+    jw_key(&q->w, "sessions");
+    jw_array(&q->w);
+    face_sessions_answer(q, &(face_sessions){.items = list->items,
+                                             .n = list->n,
                                              .write = listed_write,
                                              .end = listed_end,
-                                             .arg = arena_strdup(q->a, next_cursor)});
+                                             .arg = arena_strdup(q->a, list->next_cursor)});
 }
 
 void api_sessions_list(request *q)
 {
     ramet_call *c = face_call(q);
-    ramet_session_list list = {0};
+    ramet_session_list found = {0};
     ramet_list_in in = {.limit = api_limit(q),
                         .cursor = request_query(q, "cursor"),
                         .owner = request_query(q, "owner"),
@@ -72,8 +77,8 @@ void api_sessions_list(request *q)
                         .archived = archived_of(request_query(q, "archived"))};
     if (!c)
         return;
-    if (ramet_session_find(c, &in, &list) == RAMET_OK)
-        api_sessions_answer(q, list.items, list.n, list.next_cursor);
+    if (ramet_session_find(c, &in, &found) == RAMET_OK)
+        api_sessions_answer(q, &(form_list){found.items, found.n, found.next_cursor});
     else
         request_error(q, ramet_call_error(c));
 }
@@ -84,7 +89,7 @@ void api_session_get(request *q)
     ramet_session *out = NULL;
     if (!c)
         return;
-    face_render(q, show_session, &out);
+    api_show_at(q, &form_session, &out);
     if (face_answer(q, ramet_session_get(c, face_path(q, "id"), &out)))
         face_etag(q, out->head.hash, q->out.p, q->out.n);
 }
@@ -115,13 +120,8 @@ void api_session_patch(request *q)
         return;
     if (face_cleared(q, "agent"))
         in.agent = &nobody;
-    face_render(q, show_session, &out);
+    api_show_at(q, &form_session, &out);
     face_answer(q, ramet_session_update(c, face_path(q, "id"), &in, &out));
-}
-
-static void show_deleted(request *q, const void *answer)
-{
-    native_deleted(&q->w, answer);
 }
 
 void api_session_delete(request *q)
@@ -130,7 +130,7 @@ void api_session_delete(request *q)
     ramet_delete_out out = {0};
     if (!c)
         return;
-    face_render(q, show_deleted, &out);
+    api_show(q, &form_deleted, &out);
     if (!face_answer(q, ramet_session_delete(c, face_path(q, "id"), face_query_bool(q, "tree"),
                                              face_query_bool(q, "dry_run"), &out)))
         return;
@@ -144,7 +144,7 @@ void api_session_restore(request *q)
     ramet_session *out = NULL;
     if (!c)
         return;
-    face_render(q, show_session, &out);
+    api_show_at(q, &form_session, &out);
     face_answer(q, ramet_session_restore(c, face_path(q, "id"), face_bool(q, "tree"), &out));
 }
 
@@ -154,6 +154,6 @@ void api_session_promote(request *q)
     ramet_session *out = NULL;
     if (!c)
         return;
-    face_render(q, show_session, &out);
+    api_show_at(q, &form_session, &out);
     face_answer(q, ramet_session_promote(c, face_path(q, "id"), &out));
 }

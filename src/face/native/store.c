@@ -40,21 +40,11 @@ static void work_answer(request *q, ramet_status st)
     face_answer(q, st == RAMET_OK ? ramet_once_keep(q->c) : st);
 }
 
-static void show_stats(request *q, const void *answer)
-{
-    native_stats(&q->w, answer);
-}
-
 void api_store_stats(request *q)
 {
     ramet_stats out = {0};
-    face_render(q, show_stats, &out);
+    api_show(q, &form_store_stats, &out);
     face_answer(q, ramet_stat(program_call(q), &out));
-}
-
-static void show_gc(request *q, const void *answer)
-{
-    native_gc(&q->w, answer);
 }
 
 void api_store_gc(request *q)
@@ -63,13 +53,8 @@ void api_store_gc(request *q)
     ramet_call *c = work_call(q);
     if (!c)
         return;
-    face_render(q, show_gc, &out);
+    api_show(q, &form_gc_report, &out);
     work_answer(q, ramet_gc(c, face_bool(q, "dry_run"), NULL, NULL, &out));
-}
-
-static void show_fsck(request *q, const void *answer)
-{
-    native_fsck(&q->w, answer);
 }
 
 void api_store_fsck(request *q)
@@ -78,25 +63,18 @@ void api_store_fsck(request *q)
     ramet_call *c = work_call(q);
     if (!c)
         return;
-    face_render(q, show_fsck, &out);
+    api_show(q, &form_fsck_report, &out);
     work_answer(q, ramet_fsck(c, NULL, NULL, &out));
-}
-
-static void show_indexed(request *q, const void *answer)
-{
-    jw_object(&q->w);
-    jw_kint(&q->w, "indexed", *(const int64_t *)answer);
-    jw_end_object(&q->w);
 }
 
 void api_store_index(request *q)
 {
-    int64_t indexed = 0;
+    native_indexed out = {0};
     ramet_call *c = work_call(q);
     if (!c)
         return;
-    face_render(q, show_indexed, &indexed);
-    work_answer(q, ramet_search_update(c, face_bool(q, "rebuild"), &indexed));
+    api_show(q, &form_index_report, &out);
+    work_answer(q, ramet_search_update(c, face_bool(q, "rebuild"), &out.entries));
 }
 
 static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *at)
@@ -150,11 +128,6 @@ void api_store_backup(request *q)
 
 /* -------------------------------------------------------------------- tokens */
 
-static void show_token(request *q, const void *answer)
-{
-    native_token(&q->w, *(ramet_token *const *)answer);
-}
-
 void api_token_post(request *q)
 {
     size_t n;
@@ -164,33 +137,19 @@ void api_token_post(request *q)
                          .client = face_text(q, "client"),
                          .note = face_text(q, "note"),
                          .roles = ""};
-    if (!api_life(q, "expires_seconds", &in.life_us))
+    if (!api_life(q, q->json.nodes, "expires_seconds", &in.life_us))
         return;
     for (size_t i = 0; i < n; i++)
         in.roles = arena_printf(q->a, "%s%s%s", in.roles, i ? "," : "", roles[i]);
-    face_render(q, show_token, &out);
+    api_show_at(q, &form_token, &out);
     face_answer(q, ramet_token_add(program_call(q), &in, &out));
-}
-
-typedef struct token_list {
-    ramet_token *items;
-    size_t n;
-} token_list;
-
-static void show_tokens(request *q, const void *answer)
-{
-    const token_list *list = answer;
-    list_begin(q, "tokens");
-    for (size_t i = 0; i < list->n; i++)
-        native_token(&q->w, &list->items[i]);
-    list_end(q, NULL);
 }
 
 void api_tokens_list(request *q)
 {
-    token_list list = {0};
-    face_render(q, show_tokens, &list);
-    face_answer(q, ramet_tokens(program_call(q), &list.items, &list.n));
+    form_list list = {0};
+    api_show(q, &form_token_list, &list);
+    face_answer(q, ramet_tokens(program_call(q), ITEMS(list, ramet_token), &list.n));
 }
 
 void api_token_delete(request *q)

@@ -9,23 +9,6 @@
 
 enum { ATTACHMENTS_MOST = 100 };
 
-void native_turn(json_writer *w, const ramet_turn *t)
-{
-    jw_object(w);
-    jw_kstr(w, "id", t->id);
-    jw_kstr(w, "session_id", t->session);
-    native_kbranch(w, "branch_id", t->branch);
-    jw_kstr(w, "entry_id", t->entry_id);
-    jw_kstr(w, "agent", t->agent);
-    jw_kstr(w, "group", t->group);
-    jw_kstr(w, "by", t->by);
-    jw_kstr(w, "status", ramet_turn_status_name(t->status));
-    jw_kstr(w, "error", t->error && *t->error ? t->error : NULL);
-    native_ktime(w, "started_at", t->started);
-    native_ktime(w, "ended_at", t->ended);
-    jw_end_object(w);
-}
-
 void api_moved(request *q, const char *session)
 {
     if (q->host->turn_moved)
@@ -95,23 +78,6 @@ static bool message_read(request *q, ramet_entry_in *out)
     return !n || out->parts;
 }
 
-/* Reads `fork` as the body of a fork is read. */
-static bool fork_read(request *q, ramet_fork_in *in, ramet_agent *agent)
-{
-    const json_node *v = face_member(q, "fork");
-    const char *raw = json_raw(q->a, &q->json, v), *expected = face_expected_head(q);
-    json_doc whole = q->json;
-    if (!json_parse(q->a, raw, strlen(raw), 0, &q->json, NULL)) {
-        q->json = whole;
-        request_fail(q, 400, "invalid_request", "fork", "\"fork\" is not JSON that can be taken");
-        return false;
-    }
-    bool read = api_fork_in(q, in, agent);
-    q->json = whole;
-    in->expected_head = expected;
-    return read;
-}
-
 static void turn_run(request *q, const turn_request *in, size_t n, bool many)
 {
     if (q->host->turn_run)
@@ -123,7 +89,7 @@ static void turn_run(request *q, const turn_request *in, size_t n, bool many)
 void api_message_post(request *q)
 {
     ramet_entry_in message;
-    ramet_agent agent, fork_agent;
+    ramet_agent agent;
     ramet_fork_in fork;
     turn_request in = {.session = face_path(q, "id"), .turn.replace = face_text(q, "replace")};
     if (!face_call(q) || !message_read(q, &message) || !api_agent(q, &agent, &in.agent))
@@ -133,8 +99,9 @@ void api_message_post(request *q)
     in.turn.entries = &message;
     in.turn.n = 1;
     if (face_member(q, "fork")) {
-        if (!fork_read(q, &fork, &fork_agent))
+        if (!api_fork_in(q, face_member(q, "fork"), &fork))
             return;
+        fork.expected_head = face_expected_head(q);
         /* Who answers in the fork is its agent. */
         if (in.agent && !fork.agent)
             fork.agent = in.agent;
@@ -203,7 +170,7 @@ void api_edit_post(request *q)
     ramet_entry_in message;
     if (!c || !message_read(q, &message))
         return;
-    face_render(q, show_appended, &out);
+    api_show(q, &form_appended, &out);
     if (!face_answer(q, ramet_edit(c, face_path(q, "id"), face_text(q, "entry_id"), &message,
                                    face_expected_head(q), &out)))
         return;
@@ -254,33 +221,15 @@ void api_turn_answer(request *q)
         request_fail(q, 501, "not_implemented", NULL, "nobody runs turns here");
 }
 
-typedef struct turn_list {
-    ramet_turn *items;
-    size_t n;
-} turn_list;
-
-static void show_turns(request *q, const void *answer)
-{
-    const turn_list *list = answer;
-    list_begin(q, "turns");
-    for (size_t i = 0; i < list->n; i++)
-        native_turn(&q->w, &list->items[i]);
-    list_end(q, NULL);
-}
-
 void api_turns_list(request *q)
 {
     ramet_call *c = face_call(q);
-    turn_list list = {0};
+    form_list list = {0};
     if (!c)
         return;
-    face_render(q, show_turns, &list);
-    face_answer(q, ramet_turns(c, face_path(q, "id"), api_limit(q), &list.items, &list.n));
-}
-
-static void show_turn(request *q, const void *answer)
-{
-    native_turn(&q->w, *(ramet_turn *const *)answer);
+    api_show(q, &form_turn_list, &list);
+    face_answer(q,
+                ramet_turns(c, face_path(q, "id"), api_limit(q), ITEMS(list, ramet_turn), &list.n));
 }
 
 void api_turn_get(request *q)
@@ -289,6 +238,6 @@ void api_turn_get(request *q)
     ramet_turn *out = NULL;
     if (!c)
         return;
-    face_render(q, show_turn, &out);
+    api_show_at(q, &form_turn, &out);
     face_answer(q, ramet_turn_get(c, face_path(q, "id"), face_path(q, "turn"), &out));
 }

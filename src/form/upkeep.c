@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * upkeep.c: statistics and the reports of upkeep as JSON.
+ */
+#include "form/rows.h"
+
+/* ----------------------------------------------------------------- statistics */
+
+/* Of the active users, from 0 to 1. */
+static void share_write(json_writer *w, const ramet_activity *a, int64_t users)
+{
+    double active = a->active_users ? (double)a->active_users : 1;
+    jw_nano(w, (int64_t)((double)users / active * 1e9));
+}
+
+static void forked_share_write(json_writer *w, const void *owner, const form_context *context)
+{
+    const ramet_activity *a = owner;
+    (void)context;
+    share_write(w, a, a->forked_users);
+}
+
+static void switched_share_write(json_writer *w, const void *owner, const form_context *context)
+{
+    const ramet_activity *a = owner;
+    (void)context;
+    share_write(w, a, a->switched_users);
+}
+
+static const char *const *statistics_order(const void *value)
+{
+    static const char *const order[] = {"days",         "active_users",   "forked_users",
+                                        "forked_share", "switched_users", "switched_share",
+                                        "sessions",     "forks",          "trees",
+                                        "entries",      "forks_per_tree", NULL};
+    (void)value;
+    return order;
+}
+
+/* --------------------------------------------------------------------- tables */
+
+/* clang-format off */
+
+#define S ramet_activity
+const form_schema form_statistics = {
+    .name = "Statistics", .text = "Of the last days.", .size = sizeof(S), .order = statistics_order, .fields = FIELDS(
+    R("days", INT, "", AT(INT, days)),
+    R("active_users", INT, "who wrote, forked or moved", AT(INT64, active_users)),
+    R("forked_users", INT, "of them, who forked", AT(INT64, forked_users)),
+    R("switched_users", INT, "of them, who rewound, switched, undid", AT(INT64, switched_users)),
+    R("forked_share", NUMBER, "forked_users / active_users", HOOK(forked_share_write, NULL)),
+    R("switched_share", NUMBER, "switched_users / active_users", HOOK(switched_share_write, NULL)),
+    R("sessions", INT, "made in that time", AT(INT64, sessions)),
+    R("forks", INT, "made in that time", AT(INT64, forks)),
+    R("trees", INT, "made in that time", AT(INT64, trees)),
+    R("entries", INT, "made in that time", AT(INT64, entries)),
+    R("forks_per_tree", NUMBER, "over the trees that were active", AT(DOUBLE, forks_per_tree)))};
+#undef S
+
+#define S ramet_stats
+const form_schema form_store_stats = STRUCT("StoreStats", "",
+    R("path", TEXT, "of the file", AT(STRING, path)),
+    R("schema", INT, "version of the tables", AT(INT64, schema)),
+    R("trees", INT, "", AT(INT64, trees)),
+    R("sessions", INT, "", AT(INT64, sessions)),
+    R("forks", INT, "", AT(INT64, forks)),
+    R("deleted", INT, "", AT(INT64, deleted)),
+    R("branches", INT, "", AT(INT64, branches)),
+    R("entries", INT, "", AT(INT64, entries)),
+    R("attachments", INT, "", AT(INT64, attachments)),
+    R("attachment_bytes", INT, "the same content counts once", AT(INT64, attachment_bytes)),
+    R("file_bytes", INT, "", AT(INT64, file_bytes)),
+    R("wal_bytes", INT, "", AT(INT64, wal_bytes)),
+    R("search_bytes", INT, "", AT(INT64, search_bytes)),
+    R("events", INT, "number of the newest event", AT(INT64, events)),
+    R("unindexed", INT, "events that search has not seen yet", AT(INT64, unindexed)));
+#undef S
+
+#define S ramet_gc_out
+const form_schema form_gc_report = STRUCT("GcReport", "",
+    R("sessions", INT, "past their grace: removed for good", AT(INT64, sessions)),
+    R("expired", INT, "ephemeral ones found expired", AT(INT64, expired)),
+    R("branches", INT, "", AT(INT64, branches)),
+    R("entries", INT, "", AT(INT64, entries)),
+    R("bytes", INT, "", AT(INT64, bytes)),
+    R("attachments", INT, "that no entry refers to", AT(INT64, attachments)),
+    R("attachment_bytes", INT, "", AT(INT64, attachment_bytes)),
+    R("dry_run", BOOL, "", AT(BOOL, dry_run)));
+#undef S
+
+#define S ramet_fsck_out
+const form_schema form_fsck_report = STRUCT("FsckReport", "",
+    R("trees", INT, "", AT(INT64, trees)),
+    R("sessions", INT, "", AT(INT64, sessions)),
+    R("branches", INT, "", AT(INT64, branches)),
+    R("entries", INT, "", AT(INT64, entries)),
+    R("fault_count", INT, "", AT(INT64, n_all)),
+    R("faults", ARRAY, "the first 1,000", LIST_OF(form_fault, faults, n)));
+#undef S
+
+#define S ramet_fault
+const form_schema form_fault = STRUCT("Fault", "",
+    R("what", TEXT, "", AT(STRING, what)),
+    R("session_id", TEXT, "", NUL, AT(TEXT, session)),
+    R("entry_id", TEXT, "", NUL, AT(TEXT, entry_id)),
+    R("branch_id", TEXT, "", NUL, AT(BRANCH, branch), .none = -1),
+    R("position", INT, "", NUL, AT(INT64, position), .none = -1));
+#undef S
+
+#define S native_indexed
+const form_schema form_index_report = STRUCT("IndexReport", "", R("indexed", INT, "entries", AT(INT64, entries)));
+#undef S
