@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define PATH_BYTES 4096
-#define REHEARSALS_MOST 12 /* as deep as reads depend on each other */
+#define MAX_PREFETCH_PASSES 12 /* as deep as reads depend on each other */
 
 /* ------------------------------------------------------------------- place */
 
@@ -171,20 +171,20 @@ static ramet_status open_any(const char *where, const ramet_options *opt, bool u
     ramet *r = xcalloc(1, sizeof *r);
     cfg.arg = r;
     r->watch = watch_new();
-    ramet_status rc = store_open(&cfg, &r->st, message);
-    if (rc == RAMET_OK && !unfinished && (rc = unfinished_check(r->st, message)) != RAMET_OK)
-        store_close(r->st);
+    ramet_status rc = store_open(&cfg, &r->store, message);
+    if (rc == RAMET_OK && !unfinished && (rc = unfinished_check(r->store, message)) != RAMET_OK)
+        store_close(r->store);
     if (rc != RAMET_OK) {
         watch_free(r->watch);
         free(r);
         return open_error(err, rc, message);
     }
     r->lineage = lineage_new();
-    r->recent = session_cache_new();
+    r->session_cache = session_cache_new();
     r->tokens = token_cache_new();
-    set_limits(&r->lim, &opt->limits);
+    set_limits(&r->limits, &opt->limits);
     r->grace_us = opt->grace_us > 0 ? opt->grace_us : (int64_t)7 * 24 * 3600 * 1000000;
-    r->files = files_open(r->st, opt->attachments);
+    r->files = files_open(r->store, opt->attachments);
     r->unverified = opt->unverified_reads;
     r->clock = opt->clock;
     r->clock_arg = opt->clock_arg;
@@ -211,10 +211,10 @@ void ramet_close(ramet *r)
         return;
     search_close(r);
     watch_close(r->watch);
-    store_close(r->st);
+    store_close(r->store);
     watch_free(r->watch);
     lineage_free(r->lineage);
-    session_cache_free(r->recent);
+    session_cache_free(r->session_cache);
     token_cache_free(r->tokens);
     files_close(r->files);
     free(r->vfs);
@@ -223,17 +223,17 @@ void ramet_close(ramet *r)
 
 ramet_status ramet_health(ramet *r)
 {
-    return store_health(r->st);
+    return store_health(r->store);
 }
 
 void ramet_tidy(ramet *r)
 {
-    store_tidy(r->st);
+    store_tidy(r->store);
 }
 
 void ramet_release(ramet *r)
 {
-    store_release(r->st);
+    store_release(r->store);
     search_release(r);
 }
 
@@ -247,18 +247,18 @@ int64_t ramet_now(ramet *r)
 ramet_call *ramet_call_new(ramet *r, const char *user, const char *client)
 {
     ramet_call *c = xcalloc(1, sizeof *c);
-    c->r = r;
+    c->ramet = r;
     c->user = xstrdup(user);
     c->client = xstrdup(client);
-    c->a = arena_new();
+    c->arena = arena_new();
     c->hasher = sha_new();
     return c;
 }
 
 void ramet_call_reset(ramet_call *c)
 {
-    arena_reset(c->a);
-    c->once = c->held = NULL;
+    arena_reset(c->arena);
+    c->idempotency = c->idempotency_held = NULL;
     c->replica.may = c->replica.used = false;
     memset(&c->expect, 0, sizeof c->expect);
     memset(&c->err, 0, sizeof c->err);
@@ -268,7 +268,7 @@ void ramet_call_free(ramet_call *c)
 {
     if (!c)
         return;
-    arena_free(c->a);
+    arena_free(c->arena);
     sha_free(c->hasher);
     free(c->user);
     free(c->client);
@@ -288,7 +288,7 @@ void ramet_call_page_bytes(ramet_call *c, size_t bytes)
 
 arena *ramet_call_arena(ramet_call *c)
 {
-    return c->a;
+    return c->arena;
 }
 
 const ramet_error *ramet_call_error(const ramet_call *c)
@@ -321,7 +321,7 @@ static int64_t past_enter(ramet *r, db *d)
         return newest ? DB_PAST_UNKNOWN : 0;
     if (past > newest) {
         lineage_enter(r->lineage, past);
-        session_cache_enter(r->recent, past);
+        session_cache_enter(r->session_cache, past);
     }
     while (past > newest && !atomic_compare_exchange_weak(&r->past, &newest, past))
         ;
@@ -330,12 +330,12 @@ static int64_t past_enter(ramet *r, db *d)
 
 static txn txn_of(ramet_call *c, db *d, bool writing)
 {
-    return (txn){.r = c->r,
-                 .c = c,
-                 .d = d,
-                 .a = c->a,
-                 .now = ramet_now(c->r),
-                 .past = past_enter(c->r, d),
+    return (txn){.ramet = c->ramet,
+                 .call = c,
+                 .db = d,
+                 .arena = c->arena,
+                 .now = ramet_now(c->ramet),
+                 .past = past_enter(c->ramet, d),
                  .writing = writing};
 }
 
@@ -357,7 +357,7 @@ bool ramet_call_replicated(const ramet_call *c)
 
 int64_t ramet_position(ramet *r)
 {
-    return store_position(r->st);
+    return store_position(r->store);
 }
 
 /* Reads of one call never go back in time, whichever replicas they come from. What a link gives is
@@ -365,9 +365,9 @@ int64_t ramet_position(ramet *r)
 static db *page_begin(ramet_call *c, ramet_status *st, char *message)
 {
     if (!c->replica.may || c->share.on)
-        return store_read_begin(c->r->st, st, message);
+        return store_read_begin(c->ramet->store, st, message);
     int64_t at = c->replica.since > c->replica.wrote ? c->replica.since : c->replica.wrote;
-    db *d = store_page_begin(c->r->st, &at, st, message);
+    db *d = store_page_begin(c->ramet->store, &at, st, message);
     if (d && at > 0) {
         c->replica.used = true;
         c->replica.since = at;
@@ -394,8 +394,8 @@ bool txn_read(txn *tx, ramet_call *c)
 
 ramet_status txn_status(txn *tx)
 {
-    ramet_status st = db_status(tx->d);
-    return st == RAMET_OK ? st : call_fail(tx->c, st, NULL, "%s", db_message(tx->d));
+    ramet_status st = db_status(tx->db);
+    return st == RAMET_OK ? st : call_fail(tx->call, st, NULL, "%s", db_message(tx->db));
 }
 
 void txn_prefetch(txn *tx, txn_make make, void *arg, size_t n)
@@ -403,41 +403,41 @@ void txn_prefetch(txn *tx, txn_make make, void *arg, size_t n)
     if (n < 2)
         return;
     arena *scratch = arena_new();
-    ramet_error before = tx->c->err;
+    ramet_error before = tx->call->err;
     bool more = true;
-    for (int pass = 0; pass < REHEARSALS_MOST && more && db_prefetch(tx->d); pass++) {
+    for (int pass = 0; pass < MAX_PREFETCH_PASSES && more && db_prefetch(tx->db); pass++) {
         for (size_t i = 0; i < n; i++) {
             txn look = *tx;
-            look.a = scratch;
+            look.arena = scratch;
             make(&look, arg, i);
-            db_clear(tx->d); /* what was not there yet looks like damage */
+            db_clear(tx->db); /* what was not there yet looks like damage */
         }
-        more = db_prefetched(tx->d);
+        more = db_prefetched(tx->db);
         arena_reset(scratch);
     }
-    tx->c->err = before;
+    tx->call->err = before;
     arena_free(scratch);
 }
 
 ramet_status txn_done(txn *tx, ramet_status st)
 {
     /* "Not found" on a damaged file is damage. */
-    if (db_status(tx->d) != RAMET_OK)
+    if (db_status(tx->db) != RAMET_OK)
         st = txn_status(tx);
-    db_stop_when(tx->d, NULL, NULL);
-    store_read_end(tx->r->st, tx->d);
+    db_stop_when(tx->db, NULL, NULL);
+    store_read_end(tx->ramet->store, tx->db);
     return st;
 }
 
 typedef struct write_job {
-    ramet_call *c;
+    ramet_call *call;
     txn_op run;
     void *arg;
-    bool append, light, revokes;
+    bool append, guarded, revokes;
     const char *expect; /* session whose history must end in `head`; NULL: none */
     uint8_t head[HASH_LEN];
-    ramet_once *once; /* may be NULL */
-    int64_t event;    /* the last one it has written; 0 = none */
+    ramet_once *idempotency; /* may be NULL */
+    int64_t event;           /* the last one it has written; 0 = none */
     branch_seen seen;
     answer_list answers;
     tree_uses uses;
@@ -496,18 +496,19 @@ static ramet_status expect_run(txn *tx, void *arg)
 static ramet_status write_run(db *d, void *arg)
 {
     write_job *j = arg;
-    txn tx = txn_of(j->c, d, true);
+    txn tx = txn_of(j->call, d, true);
     tx.seen = &j->seen;
     tx.answers = &j->answers;
     tx.uses = &j->uses;
     /* It may run twice. */
-    memset(&j->c->err, 0, sizeof j->c->err);
+    memset(&j->call->err, 0, sizeof j->call->err);
     answers_empty(&j->answers);
     j->seen = (branch_seen){.past = tx.past};
     j->uses.n = 0;
     if (!j->append)
-        session_cache_forget(j->c->r->recent);
-    ramet_status st = j->once ? once_run(&tx, j->once, expect_run, j) : expect_run(&tx, j);
+        session_cache_forget(j->call->ramet->session_cache);
+    ramet_status st =
+        j->idempotency ? idempotency_run(&tx, j->idempotency, expect_run, j) : expect_run(&tx, j);
     j->event = tx.event;
     if (st != RAMET_OK)
         return st;
@@ -519,49 +520,49 @@ static ramet_status write_do(ramet_call *c, write_job *job)
 {
     char message[512];
     memset(&c->err, 0, sizeof c->err);
-    TRY(once_take(c, &job->once));
+    TRY(idempotency_take(c, &job->idempotency));
     TRY(expect_take(c, job));
     if (c->user)
         TRY(check_id(c, "user", c->user));
     /* What a key and an expected history rely on has no guard. */
-    bool light = job->light && !job->once && !job->expect;
-    ramet_status st = light ? store_write_guarded(c->r->st, write_run, job, message)
-                            : store_write(c->r->st, write_run, job, message);
+    bool light = job->guarded && !job->idempotency && !job->expect;
+    ramet_status st = light ? store_write_guarded(c->ramet->store, write_run, job, message)
+                            : store_write(c->ramet->store, write_run, job, message);
     /* The operation told its own refusals; the store tells the rest. */
     if (st != RAMET_OK && (c->err.status != st || message[0]))
         call_fail(c, st, NULL, "%s", message[0] ? message : ramet_status_text(st));
-    c->replica.wrote = store_position(c->r->st);
+    c->replica.wrote = store_position(c->ramet->store);
     if (st == RAMET_OK) {
-        lineage_keep(c->r->lineage, &job->seen);
-        event_tell(c->r, job->event);
-        if (job->revokes && (st = store_fence(c->r->st, message)) != RAMET_OK)
+        lineage_keep(c->ramet->lineage, &job->seen);
+        event_tell(c->ramet, job->event);
+        if (job->revokes && (st = store_fence(c->ramet->store, message)) != RAMET_OK)
             call_fail(c, st, NULL, "%s", message);
-    } else if (job->once) {
-        job->once->repeated = false;
+    } else if (job->idempotency) {
+        job->idempotency->repeated = false;
     }
     return st;
 }
 
 ramet_status txn_write(ramet_call *c, txn_op run, void *arg)
 {
-    write_job j = {.c = c, .run = run, .arg = arg};
+    write_job j = {.call = c, .run = run, .arg = arg};
     return write_do(c, &j);
 }
 
 ramet_status txn_revoke(ramet_call *c, txn_op run, void *arg)
 {
-    write_job j = {.c = c, .run = run, .arg = arg, .revokes = true};
+    write_job j = {.call = c, .run = run, .arg = arg, .revokes = true};
     return write_do(c, &j);
 }
 
 ramet_status txn_append(ramet_call *c, txn_op run, void *arg)
 {
-    write_job j = {.c = c, .run = run, .arg = arg, .append = true};
+    write_job j = {.call = c, .run = run, .arg = arg, .append = true};
     return write_do(c, &j);
 }
 
 ramet_status txn_write_guarded(ramet_call *c, txn_op run, void *arg)
 {
-    write_job j = {.c = c, .run = run, .arg = arg, .append = true, .light = true};
+    write_job j = {.call = c, .run = run, .arg = arg, .append = true, .guarded = true};
     return write_do(c, &j);
 }

@@ -39,15 +39,15 @@
 #define PAGE_BYTES ((size_t)32 << 20) /* a page ends early past this; more_before/after tell */
 
 struct ramet {
-    store *st;
+    store *store;
     struct search *search; /* core/search/search.c; opened on first use */
     _Atomic bool search_stopped;
     _Atomic int64_t past; /* the newest db_past() that was met */
     struct lineage *lineage;
     struct watch *watch; /* core/model/event.c */
-    struct recent *recent;
+    struct session_cache *session_cache;
     struct token_cache *tokens; /* core/access/token.c */
-    ramet_limits lim;
+    ramet_limits limits;
     int64_t grace_us;
     struct files *files; /* core/attachment/files.c: where attachments lie */
     bool unverified;
@@ -58,10 +58,10 @@ struct ramet {
 };
 
 struct ramet_call {
-    ramet *r;
+    ramet *ramet;
     char *user;   /* NULL: the embedding program */
     char *client; /* may be NULL */
-    arena *a;     /* its answers */
+    arena *arena; /* its answers */
     sha *hasher;
     struct {
         bool may;      /* reads may come from a replica */
@@ -69,8 +69,8 @@ struct ramet_call {
         int64_t since; /* ... that has come so far */
         int64_t wrote; /* a position at or after the call's last write */
     } replica;
-    ramet_once *once; /* for the next write; the caller's */
-    ramet_once *held; /* looked up, for ramet_once_keep(); the writes until then are not its */
+    ramet_once *idempotency;      /* for the next write; the caller's */
+    ramet_once *idempotency_held; /* looked up by ramet_once_look(), until ramet_once_keep() */
     struct {
         const char *session, *head; /* for the next write; head NULL: nothing is expected */
     } expect;
@@ -101,7 +101,7 @@ int64_t ramet_now(ramet *r);
 
 /* The entry that was last asked for its id and hash, which never change. k 0: none. */
 typedef struct entry_mark {
-    int64_t tree, k;
+    int64_t tree, key;
     const char *id;
     uint8_t hash[HASH_LEN];
 } entry_mark;
@@ -114,10 +114,10 @@ typedef struct tree_use {
 typedef VEC(tree_use) tree_uses;
 
 typedef struct txn {
-    ramet *r;
-    ramet_call *c;
-    db *d;
-    arena *a; /* the call's */
+    ramet *ramet;
+    ramet_call *call;
+    db *db;
+    arena *arena; /* the call's */
     int64_t now;
     int64_t past; /* what is cached is used only by contexts of its own past */
     bool writing;
@@ -187,13 +187,13 @@ void event_tell(ramet *r, int64_t no);
 /* ---- answers kept by a key (core/model/idempotency.c) */
 
 /* Takes what ramet_call_once() left for this write; NULL when there is nothing. */
-ramet_status once_take(ramet_call *c, ramet_once **out);
+ramet_status idempotency_take(ramet_call *c, ramet_once **out);
 /* Runs a write unless its key was used already, and keeps its answer. */
-ramet_status once_run(txn *tx, ramet_once *o, txn_op run, void *arg);
+ramet_status idempotency_run(txn *tx, ramet_once *o, txn_op run, void *arg);
 /* For a call that has to read before it can write: what it reads may have been changed by its first
  * run. *done: the key was used already, `repeated` is filled in and nothing is left to do. */
-ramet_status once_early(ramet_call *c, bool *done);
-ramet_status once_prune(ramet_call *c);
+ramet_status idempotency_early(ramet_call *c, bool *done);
+ramet_status idempotency_prune(ramet_call *c);
 
 /* ---- checking what comes from outside (core/check.c) */
 
@@ -367,7 +367,7 @@ typedef struct branch_meta {
 } branch_meta;
 
 typedef struct branch_row {
-    branch_meta m;
+    branch_meta meta;
     int64_t over, delta, created, len, touched;
     uint8_t tip[HASH_LEN];
     bool live, run;
@@ -388,7 +388,7 @@ typedef struct root_words {
 /* What a write has read. Once it is committed, that is too, and may be cached. */
 typedef struct branch_seen {
     int64_t past; /* txn.past */
-    branch_meta m[8];
+    branch_meta metas[8];
     size_t n;
     root_words words;
 } branch_seen;
@@ -454,10 +454,10 @@ bool needs_serial(txn *tx);
 
 /* ---- sessions appended to of late (core/model/session_cache.c); only while writing. NULL does
  * nothing. */
-struct recent *session_cache_new(void);
-void session_cache_free(struct recent *r);
-void session_cache_enter(struct recent *r, int64_t past); /* as lineage_enter() */
-void session_cache_forget(struct recent *r);              /* all of them */
+struct session_cache *session_cache_new(void);
+void session_cache_free(struct session_cache *r);
+void session_cache_enter(struct session_cache *r, int64_t past); /* as lineage_enter() */
+void session_cache_forget(struct session_cache *r);              /* all of them */
 /* The session, the caller's level in its tree where it is known, and its head of main, as
  * session_open_brief() gives them. */
 bool session_cache_get(txn *tx, const char *id, session_row *s, branch_row *head);
@@ -469,7 +469,7 @@ void session_cache_drop(txn *tx, const char *id);
 
 /* A run of positions [lo, hi) owned by one branch. */
 typedef struct segment {
-    branch_meta m;
+    branch_meta meta;
     int64_t lo, hi;
 } segment;
 /* The segments that make up [lo, hi) of a path, oldest first. */
@@ -483,7 +483,7 @@ enum { FLAG_LARGE = 1, FLAG_USAGE = 2, FLAG_DELTA = 4, FLAG_TOOL = 8, FLAG_FILE 
 
 /* An entry checked and made ready by the caller's own thread. */
 typedef struct entry_new {
-    ramet_entry e; /* what will be answered; position, branch, hash come with the write */
+    ramet_entry entry; /* what will be answered; position, branch, hash come with the write */
     const ramet_entry_in *in;
     const char *text, *parts, *body; /* content; NULL where there is none */
     const char *packed;              /* FLAG_LARGE: text, parts and body together */
@@ -541,7 +541,7 @@ ramet_status append_do(txn *tx, session_row *s, branch_row *b, const append_work
 void adk_begin(txn *tx, session_row *s, branch_row *b);
 /* Remembers where turns begin (core/ext/turn_index.c): for the entry that is written next to b,
  * behind one of that turn. */
-void places_note(txn *tx, const branch_row *b, const entry_new *e, const char *last_turn);
+void turn_index_note(txn *tx, const branch_row *b, const entry_new *e, const char *last_turn);
 /* The answer to an append, after it was written. */
 void append_answer(txn *tx, const branch_row *b, entry_new *list, size_t n, ramet_append_out *out);
 /* The parts of an entry that is one text, or (NULL) nothing. */
@@ -628,7 +628,7 @@ ramet_status role_of(ramet_call *c, const char *session, const char *entry_id, r
 
 /* ---- versions (core/model/version.c) */
 typedef struct version_row {
-    int64_t owner, k, created;
+    int64_t owner, key, created;
 } version_row;
 /* The versions at a position of a path, in order of creation. */
 void versions_at(txn *tx, const session_row *s, const branch_meta *owner, int64_t pos,

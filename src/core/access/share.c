@@ -50,11 +50,11 @@ static bool expired(const txn *tx, const share_row *row)
 /* The link with that secret, when it has not expired. */
 static bool share_find(txn *tx, const uint8_t secret[HASH_LEN], share_row *row, ramet_share *out)
 {
-    db_stmt *q = db_query(tx->d, Q_share_by_secret);
+    db_stmt *q = db_query(tx->db, Q_share_by_secret);
     q_blob(q, 1, secret, HASH_LEN);
     bool found = q_row(q) && secret_is(q, 3, secret);
     if (found)
-        share_from(q, tx->a, row, out);
+        share_from(q, tx->arena, row, out);
     q_end(q);
     return found && !expired(tx, row);
 }
@@ -63,7 +63,7 @@ static bool share_find(txn *tx, const uint8_t secret[HASH_LEN], share_row *row, 
 
 bool share_gives(txn *tx, const session_row *s, need what)
 {
-    const ramet_call *c = tx->c;
+    const ramet_call *c = tx->call;
     if (!c->share.on || c->share.session != s->no || c->share.tree != s->tree)
         return false;
     if (tx->link == LINK_UNKNOWN) {
@@ -116,14 +116,14 @@ typedef struct share_job {
 
 static ramet_status room_check(txn *tx, const session_row *s)
 {
-    db_stmt *q = db_query(tx->d, Q_share_count);
+    db_stmt *q = db_query(tx->db, Q_share_count);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, tx->now);
     int64_t n = q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
     if (n >= SHARES_MAX)
-        return call_fail(tx->c, RAMET_TOO_LARGE, "shares",
+        return call_fail(tx->call, RAMET_TOO_LARGE, "shares",
                          "session %s has %lld share links, the most that it may have; revoke some",
                          s->id, (long long)n);
     return txn_status(tx);
@@ -135,20 +135,20 @@ static ramet_status add_run(txn *tx, void *arg)
     session_row s;
     TRY(session_open(tx, j->session, NEED_MANAGE, &s));
     TRY(room_check(tx, &s));
-    ramet_share *out = arena_alloc(tx->a, sizeof *out);
-    *out = (ramet_share){.id = arena_strdup(tx->a, j->id),
+    ramet_share *out = arena_alloc(tx->arena, sizeof *out);
+    *out = (ramet_share){.id = arena_strdup(tx->arena, j->id),
                          .session = s.id,
                          .write = j->write,
-                         .by = arena_strdup(tx->a, tx->c->user),
+                         .by = arena_strdup(tx->arena, tx->call->user),
                          .created = tx->now,
                          .expires = j->life ? tx->now + j->life : 0,
-                         .token = arena_strdup(tx->a, j->token)};
-    db_stmt *q = db_query(tx->d, Q_share_expired_of); /* so that they do not pile up */
+                         .token = arena_strdup(tx->arena, j->token)};
+    db_stmt *q = db_query(tx->db, Q_share_expired_of); /* so that they do not pile up */
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     q_int(q, 3, tx->now);
     q_run(q);
-    q = db_query(tx->d, Q_share_add);
+    q = db_query(tx->db, Q_share_add);
     q_text(q, 1, out->id);
     q_int(q, 2, s.tree);
     q_int(q, 3, s.no);
@@ -170,7 +170,7 @@ ramet_status ramet_share_add(ramet_call *c, const char *session, bool write, int
     *out = NULL;
     TRY(check_life(c, "expires", life_us));
     share_job j = {.session = session,
-                   .id = uuid7(ramet_now(c->r), uuid),
+                   .id = uuid7(ramet_now(c->ramet), uuid),
                    .write = write,
                    .life = life_us,
                    .out = out};
@@ -191,14 +191,14 @@ static ramet_status shares_run(txn *tx, const char *session, ramet_share **out, 
     ramet_share one;
     VEC(ramet_share) v = {0};
     TRY(session_open(tx, session, NEED_MANAGE, &s));
-    db_stmt *q = db_query(tx->d, Q_share_of_session);
+    db_stmt *q = db_query(tx->db, Q_share_of_session);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     while (q_row(q)) {
-        share_from(q, tx->a, &row, &one);
+        share_from(q, tx->arena, &row, &one);
         one.session = s.id;
         if (!expired(tx, &row))
-            VEC_PUSH(tx->a, &v, one);
+            VEC_PUSH(tx->arena, &v, one);
     }
     *out = v.items;
     *n = v.n;
@@ -226,16 +226,16 @@ static ramet_status revoke_run(txn *tx, void *arg)
     session_row s;
     share_row row = {0};
     TRY(session_open(tx, j->session, NEED_MANAGE, &s));
-    db_stmt *q = db_query(tx->d, Q_share_get);
+    db_stmt *q = db_query(tx->db, Q_share_get);
     q_text(q, 1, j->id);
     if (q_row(q))
-        share_from(q, tx->a, &row, NULL);
+        share_from(q, tx->arena, &row, NULL);
     q_end(q);
     TRY(txn_status(tx));
     if (row.tree != s.tree || row.session != s.no)
-        return call_fail(tx->c, RAMET_SHARE_NOT_FOUND, "id", "session %s has no share link %s",
+        return call_fail(tx->call, RAMET_SHARE_NOT_FOUND, "id", "session %s has no share link %s",
                          s.id, j->id);
-    q = db_query(tx->d, Q_share_del);
+    q = db_query(tx->db, Q_share_del);
     q_text(q, 1, j->id);
     q_run(q);
     access_changed(tx, s.tree);
@@ -252,13 +252,13 @@ ramet_status ramet_share_revoke(ramet_call *c, const char *session, const char *
 static ramet_status prune_run(txn *tx, void *arg)
 {
     (void)arg;
-    db_stmt *q = db_query(tx->d, Q_share_expired);
+    db_stmt *q = db_query(tx->db, Q_share_expired);
     q_int(q, 1, tx->now);
     q_run(q);
-    q = db_query(tx->d, Q_fetch_expired);
+    q = db_query(tx->db, Q_fetch_expired);
     q_int(q, 1, tx->now);
     q_run(q);
-    q_run(db_query(tx->d, Q_visit_prune));
+    q_run(db_query(tx->db, Q_visit_prune));
     return txn_status(tx);
 }
 
@@ -271,10 +271,10 @@ ramet_status share_prune(ramet_call *c)
 
 static bool visited(txn *tx, const char *share)
 {
-    if (!tx->c->user)
+    if (!tx->call->user)
         return false;
-    db_stmt *q = db_query(tx->d, Q_visit_get);
-    q_text(q, 1, tx->c->user);
+    db_stmt *q = db_query(tx->db, Q_visit_get);
+    q_text(q, 1, tx->call->user);
     q_text(q, 2, share);
     bool found = q_row(q);
     q_end(q);
@@ -286,7 +286,7 @@ static bool visited_secret(txn *tx, const char *id, uint8_t secret[HASH_LEN])
 {
     if (!visited(tx, id))
         return false;
-    db_stmt *q = db_query(tx->d, Q_share_get);
+    db_stmt *q = db_query(tx->db, Q_share_get);
     q_text(q, 1, id);
     size_t n = 0;
     const void *have = q_row(q) ? q_col_blob(q, 3, &n) : NULL;
@@ -299,7 +299,7 @@ static bool visited_secret(txn *tx, const char *id, uint8_t secret[HASH_LEN])
 
 static ramet_status hold_run(txn *tx, const char *id, uint8_t secret[HASH_LEN], ramet_share *out)
 {
-    ramet_call *c = tx->c;
+    ramet_call *c = tx->call;
     share_row row;
     session_row s;
     bool found = (!id || visited_secret(tx, id, secret)) && share_find(tx, secret, &row, out) &&
@@ -337,7 +337,7 @@ ramet_status ramet_call_share(ramet_call *c, const char *token, ramet_share **ou
                          "that is not the token of a share link; it begins with " PREFIX);
     if (!txn_read(&tx, c))
         return c->err.status;
-    ramet_share *share = arena_alloc(c->a, sizeof *share);
+    ramet_share *share = arena_alloc(c->arena, sizeof *share);
     ramet_status st = txn_done(&tx, hold_run(&tx, by_secret ? NULL : token, secret, share));
     if (st != RAMET_OK)
         c->share.on = false;
@@ -353,7 +353,7 @@ static bool visit_due(txn *tx, ramet_share *share)
 {
     share_row row;
     session_row s;
-    return share_find(tx, tx->c->share.secret, &row, share) &&
+    return share_find(tx, tx->call->share.secret, &row, share) &&
            session_by_no(tx, row.tree, row.session, &s) && share_only(tx, &s) &&
            !visited(tx, share->id);
 }
@@ -363,8 +363,8 @@ static ramet_status visit_run(txn *tx, void *arg)
     ramet_share share;
     (void)arg;
     if (visit_due(tx, &share)) {
-        db_stmt *q = db_query(tx->d, Q_visit_add);
-        q_text(q, 1, tx->c->user);
+        db_stmt *q = db_query(tx->db, Q_visit_add);
+        q_text(q, 1, tx->call->user);
         q_text(q, 2, share.id);
         q_int(q, 3, tx->now);
         q_run(q);
@@ -396,14 +396,14 @@ static void visits_read(txn *tx, ramet_share **out, size_t *n)
     VEC(visit_row) rows = {0};
     VEC(ramet_share) v = {0};
     session_row s;
-    db_stmt *q = db_query(tx->d, Q_visit_of_user);
-    q_text(q, 1, tx->c->user);
+    db_stmt *q = db_query(tx->db, Q_visit_of_user);
+    q_text(q, 1, tx->call->user);
     q_int(q, 2, VISITS_MAX);
     while (q_row(q)) {
         visit_row one;
-        share_from(q, tx->a, &one.row, &one.share);
+        share_from(q, tx->arena, &one.row, &one.share);
         if (!expired(tx, &one.row))
-            VEC_PUSH(tx->a, &rows, one);
+            VEC_PUSH(tx->arena, &rows, one);
     }
     for (size_t i = 0; i < rows.n; i++) {
         visit_row *one = &rows.items[i];
@@ -411,7 +411,7 @@ static void visits_read(txn *tx, ramet_share **out, size_t *n)
             session_visible(tx, &s))
             continue;
         one->share.session = s.id;
-        VEC_PUSH(tx->a, &v, one->share);
+        VEC_PUSH(tx->arena, &v, one->share);
     }
     *out = v.items;
     *n = v.n;

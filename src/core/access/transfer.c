@@ -31,14 +31,14 @@ static const char *session_id_of(txn *tx, int64_t tree, int64_t no)
 
 static bool transfer_load(txn *tx, sql_id what, const char *id, int64_t tree, transfer_row *t)
 {
-    db_stmt *q = db_query(tx->d, what);
+    db_stmt *q = db_query(tx->db, what);
     if (id)
         q_text(q, 1, id);
     else
         q_int(q, 1, tree);
     bool found = q_row(q);
     if (found)
-        transfer_from(q, tx->a, t);
+        transfer_from(q, tx->arena, t);
     q_end(q);
     if (found)
         t->shown.session = session_id_of(tx, t->tree, t->session);
@@ -47,7 +47,7 @@ static bool transfer_load(txn *tx, sql_id what, const char *id, int64_t tree, tr
 
 static ramet_transfer *transfer_show(txn *tx, const transfer_row *t)
 {
-    ramet_transfer *out = arena_alloc(tx->a, sizeof *out);
+    ramet_transfer *out = arena_alloc(tx->arena, sizeof *out);
     *out = t->shown;
     return out;
 }
@@ -59,7 +59,7 @@ static ramet_status missing(ramet_call *c, const char *id)
 
 static bool is(const txn *tx, const char *user)
 {
-    return !tx->c->user || strcmp(tx->c->user, user) == 0;
+    return !tx->call->user || strcmp(tx->call->user, user) == 0;
 }
 
 /* ---------------------------------------------------------------------- add */
@@ -79,26 +79,28 @@ static ramet_status offer_run(txn *tx, void *arg)
     ANSWER(tx, j->out);
     TRY(member_open(tx, j->session, RAMET_OWNER, &s, &level));
     if (s.archived)
-        return call_fail(tx->c, RAMET_SESSION_NOT_FOUND, "session", "session %s is archived", s.id);
+        return call_fail(tx->call, RAMET_SESSION_NOT_FOUND, "session", "session %s is archived",
+                         s.id);
     level = level_of(tx, s.tree, j->to);
     if (level == RAMET_OWNER)
-        return call_fail(tx->c, RAMET_INVALID, "to", "a tree is not handed over to its owner");
+        return call_fail(tx->call, RAMET_INVALID, "to", "a tree is not handed over to its owner");
     if (level == RAMET_NO_LEVEL) {
         TRY(txn_status(tx));
-        return call_fail(tx->c, RAMET_INVALID, "to", "%s is not a member of the tree", j->to);
+        return call_fail(tx->call, RAMET_INVALID, "to", "%s is not a member of the tree", j->to);
     }
     if (transfer_load(tx, Q_transfer_of_tree, NULL, s.tree, &t)) {
         *j->out = transfer_show(tx, &t);
-        return call_fail(tx->c, RAMET_TRANSFER_PENDING, "session",
+        return call_fail(tx->call, RAMET_TRANSFER_PENDING, "session",
                          "the tree of session %s is being handed over already", s.id);
     }
-    t = (transfer_row){.tree = s.tree,
-                       .shown = {.id = arena_strdup(tx->a, uuid7(tx->now, uuid)),
-                                 .session = s.id,
-                                 .from = tx->c->user ? arena_strdup(tx->a, tx->c->user) : s.owner,
-                                 .to = arena_strdup(tx->a, j->to),
-                                 .created = tx->now}};
-    db_stmt *q = db_query(tx->d, Q_transfer_add);
+    t = (transfer_row){
+        .tree = s.tree,
+        .shown = {.id = arena_strdup(tx->arena, uuid7(tx->now, uuid)),
+                  .session = s.id,
+                  .from = tx->call->user ? arena_strdup(tx->arena, tx->call->user) : s.owner,
+                  .to = arena_strdup(tx->arena, j->to),
+                  .created = tx->now}};
+    db_stmt *q = db_query(tx->db, Q_transfer_add);
     q_text(q, 1, t.shown.id);
     q_int(q, 2, s.tree);
     q_int(q, 3, s.no);
@@ -136,13 +138,13 @@ static int by_age(const void *a, const void *b)
 static void transfers_of(txn *tx, sql_id what, bool others, transfer_list *v)
 {
     size_t first = v->n;
-    db_stmt *q = db_query(tx->d, what);
-    q_text(q, 1, tx->c->user);
+    db_stmt *q = db_query(tx->db, what);
+    q_text(q, 1, tx->call->user);
     while (q_row(q)) {
         transfer_row t;
-        transfer_from(q, tx->a, &t);
-        if (!others || strcmp(t.shown.from, tx->c->user) != 0)
-            VEC_PUSH(tx->a, v, t);
+        transfer_from(q, tx->arena, &t);
+        if (!others || strcmp(t.shown.from, tx->call->user) != 0)
+            VEC_PUSH(tx->arena, v, t);
     }
     for (size_t i = first; i < v->n; i++)
         v->items[i].shown.session = session_id_of(tx, v->items[i].tree, v->items[i].session);
@@ -160,7 +162,7 @@ ramet_status ramet_transfers(ramet_call *c, bool given, bool taken, ramet_transf
         transfers_of(&tx, Q_transfer_given, false, &v);
     if (taken)
         transfers_of(&tx, Q_transfer_taken, given, &v);
-    ramet_transfer *list = arena_array(tx.a, v.n + 1, sizeof *list);
+    ramet_transfer *list = arena_array(tx.arena, v.n + 1, sizeof *list);
     for (size_t i = 0; i < v.n; i++)
         list[i] = v.items[i].shown;
     if (v.n)
@@ -197,12 +199,12 @@ static ramet_status end_run(txn *tx, const char *id, bool accept)
     transfer_row t;
     if (!transfer_load(tx, Q_transfer_get, id, 0, &t)) {
         TRY(txn_status(tx));
-        return missing(tx->c, id);
+        return missing(tx->call, id);
     }
     if (!is(tx, t.shown.to) && (accept || !is(tx, t.shown.from)))
-        return call_fail(tx->c, RAMET_FORBIDDEN, "transfer", "transfer %s is not %s's", id,
-                         tx->c->user);
-    db_stmt *q = db_query(tx->d, Q_transfer_del);
+        return call_fail(tx->call, RAMET_FORBIDDEN, "transfer", "transfer %s is not %s's", id,
+                         tx->call->user);
+    db_stmt *q = db_query(tx->db, Q_transfer_del);
     q_text(q, 1, id);
     q_run(q);
     if (!accept)

@@ -37,7 +37,7 @@ typedef bool (*file_take)(void *arg, const void *bytes, size_t n);
 
 typedef struct incoming {
     const files_kind *kind;
-    ramet_call *c;
+    ramet_call *call;
 } incoming;
 
 ramet_status content_begin(ramet_call *c, incoming **out);

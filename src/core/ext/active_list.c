@@ -15,17 +15,17 @@ typedef VEC(span) span_list;
 
 static void fetch(txn *tx, sql_id source, const ramet_active_in *in, int limit, span_list *out)
 {
-    db_stmt *q = db_query(tx->d, source);
+    db_stmt *q = db_query(tx->db, source);
     bool start = !in->last && !in->number;
     q_int(q, 1, start ? INT64_MAX : in->last);
     q_int(q, 2, start ? INT64_MAX : in->number);
     q_int(q, 3, in->until ? in->until : INT64_MAX);
     q_int(q, 4, limit);
     if (source != Q_active_all)
-        q_text(q, 5, tx->c->user);
+        q_text(q, 5, tx->call->user);
     while (q_row(q)) {
         span s = {q_col_int(q, 0), q_col_int(q, 1), q_col_int(q, 2), q_col_int(q, 3)};
-        VEC_PUSH(tx->a, out, s);
+        VEC_PUSH(tx->arena, out, s);
     }
 }
 
@@ -46,7 +46,7 @@ static void fetch_both(txn *tx, const ramet_active_in *in, int limit, span_list 
         bool take_a = k >= b.n || (i < a.n && !before(&b.items[k], &a.items[i]));
         span next = take_a ? a.items[i++] : b.items[k++];
         k += both;
-        VEC_PUSH(tx->a, out, next);
+        VEC_PUSH(tx->arena, out, next);
     }
 }
 
@@ -71,19 +71,19 @@ static void show(txn *tx, void *arg, size_t i)
 static ramet_status find_run(txn *tx, const ramet_active_in *in, int limit, ramet_active_list *out)
 {
     span_list spans = {0};
-    if (tx->c->user)
+    if (tx->call->user)
         fetch_both(tx, in, limit, &spans);
     else
         fetch(tx, Q_active_all, in, limit, &spans);
     TRY(txn_status(tx));
-    shower w = {spans.items, arena_array(tx->a, spans.n + 1, sizeof *out->items)};
+    shower w = {spans.items, arena_array(tx->arena, spans.n + 1, sizeof *out->items)};
     txn_prefetch(tx, show, &w, spans.n);
     for (size_t i = 0; i < spans.n; i++) {
         show(tx, &w, i);
         if (w.shown[i].session)
             w.shown[out->n++] = w.shown[i];
     }
-    db_performed(tx->d);
+    db_performed(tx->db);
     out->items = w.shown;
     out->more = spans.n == (size_t)limit;
     if (out->more) {

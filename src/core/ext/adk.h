@@ -12,13 +12,13 @@
 
 /* ---- places: P1, P2 in core/ext/turn_index.c */
 
-void place_add(txn *tx, int64_t tree, const char *name, ramet_log log, int64_t k);
+void turn_index_add(txn *tx, int64_t tree, const char *name, ramet_log log, int64_t k);
 /* The first position of a turn on a path; -1 when it is not there. */
-int64_t place_on(txn *tx, const branch_row *head, const char *name);
+int64_t turn_index_on_path(txn *tx, const branch_row *head, const char *name);
 /* Where a turn came up first in the record of a session (what it inherited comes before that). The
  * entry with the key `but` does not count. */
-bool place_raw(txn *tx, const session_row *s, ramet_log log, const char *name, int64_t but,
-               branch_row *b, int64_t *pos);
+bool turn_index_in_record(txn *tx, const session_row *s, ramet_log log, const char *name,
+                          int64_t but, branch_row *b, int64_t *pos);
 
 /* What a walk over a path needs to know of an entry. */
 typedef struct entry_kind {

@@ -8,12 +8,12 @@
 static bool home_row(txn *tx, sql_id query, const char *id, const char **session,
                      const char **entry)
 {
-    db_stmt *q = db_query(tx->d, query);
+    db_stmt *q = db_query(tx->db, query);
     q_text(q, 1, id);
     bool found = q_row(q);
     if (found) {
-        *session = q_keep_text(q, 0, tx->a);
-        *entry = q_keep_text(q, 1, tx->a);
+        *session = q_keep_text(q, 0, tx->arena);
+        *entry = q_keep_text(q, 1, tx->arena);
     }
     q_end(q);
     return found;
@@ -42,10 +42,10 @@ ramet_status ramet_branch_home(ramet_call *c, int64_t branch, const char **sessi
     TRY(program_only(c));
     if (!txn_read(&tx, c))
         return c->err.status;
-    db_stmt *q = db_query(tx.d, Q_branch_home);
+    db_stmt *q = db_query(tx.db, Q_branch_home);
     q_int(q, 1, branch);
     if (q_row(q))
-        *session = q_keep_text(q, 0, tx.a);
+        *session = q_keep_text(q, 0, tx.arena);
     q_end(q);
     ramet_status st = RAMET_OK;
     if (!*session)

@@ -28,11 +28,11 @@ static ramet_sandbox sandbox_from(db_stmt *q, arena *a)
 
 static bool sandbox_load(txn *tx, const char *id, ramet_sandbox *out)
 {
-    db_stmt *q = db_query(tx->d, Q_sandbox_get);
+    db_stmt *q = db_query(tx->db, Q_sandbox_get);
     q_text(q, 1, id);
     bool found = q_row(q);
     if (found)
-        *out = sandbox_from(q, tx->a);
+        *out = sandbox_from(q, tx->arena);
     q_end(q);
     return found;
 }
@@ -41,19 +41,20 @@ static bool sandbox_load(txn *tx, const char *id, ramet_sandbox *out)
 static ramet_status sandbox_open_for(txn *tx, const char *id, const char *user)
 {
     ramet_sandbox box;
-    TRY(check_id(tx->c, "sandbox", id));
+    TRY(check_id(tx->call, "sandbox", id));
     if (!tree_mark(id))
         return RAMET_OK;
     bool found = sandbox_load(tx, id, &box);
     TRY(txn_status(tx));
     if (!found || (user && strcmp(box.owner, user) != 0))
-        return call_fail(tx->c, RAMET_SANDBOX_NOT_FOUND, "sandbox", "there is no sandbox %s", id);
+        return call_fail(tx->call, RAMET_SANDBOX_NOT_FOUND, "sandbox", "there is no sandbox %s",
+                         id);
     return RAMET_OK;
 }
 
 ramet_status sandbox_open(txn *tx, const char *id)
 {
-    return sandbox_open_for(tx, id, tx->c->user);
+    return sandbox_open_for(tx, id, tx->call->user);
 }
 
 ramet_status sandbox_for_new(txn *tx, const char *id, const char *owner, const char **mark)
@@ -69,7 +70,7 @@ void sandbox_put(txn *tx, int64_t tree, const char *mark)
 {
     if (!*mark)
         return;
-    db_stmt *q = db_query(tx->d, Q_tree_sandbox_set);
+    db_stmt *q = db_query(tx->db, Q_tree_sandbox_set);
     q_int(q, 1, tree);
     q_text(q, 2, mark);
     q_run(q);
@@ -85,15 +86,16 @@ typedef struct add_job {
 static ramet_status add_run(txn *tx, void *arg)
 {
     add_job *j = arg;
-    ramet_sandbox have, *made = arena_alloc(tx->a, sizeof *made);
+    ramet_sandbox have, *made = arena_alloc(tx->arena, sizeof *made);
     bool taken = !tree_mark(j->id) || sandbox_load(tx, j->id, &have);
     TRY(txn_status(tx));
     if (taken)
-        return call_fail(tx->c, RAMET_SANDBOX_EXISTS, "id", "the sandbox name %s is taken", j->id);
-    *made = (ramet_sandbox){.id = arena_strdup(tx->a, j->id),
-                            .owner = arena_strdup(tx->a, j->owner),
+        return call_fail(tx->call, RAMET_SANDBOX_EXISTS, "id", "the sandbox name %s is taken",
+                         j->id);
+    *made = (ramet_sandbox){.id = arena_strdup(tx->arena, j->id),
+                            .owner = arena_strdup(tx->arena, j->owner),
                             .created = tx->now};
-    db_stmt *q = db_query(tx->d, Q_sandbox_add);
+    db_stmt *q = db_query(tx->db, Q_sandbox_add);
     q_text(q, 1, made->id);
     q_text(q, 2, made->owner);
     q_int(q, 3, made->created);
@@ -123,13 +125,13 @@ ramet_status ramet_sandboxes(ramet_call *c, ramet_sandbox **out, size_t *n)
     if (!txn_read(&tx, c))
         return c->err.status;
     ramet_sandbox own = {.id = RAMET_SANDBOX_DEFAULT,
-                         .owner = arena_strdup(tx.a, c->user ? c->user : "local")};
-    VEC_PUSH(tx.a, &v, own);
-    db_stmt *q = db_query(tx.d, c->user ? Q_sandbox_of_owner : Q_sandbox_all);
+                         .owner = arena_strdup(tx.arena, c->user ? c->user : "local")};
+    VEC_PUSH(tx.arena, &v, own);
+    db_stmt *q = db_query(tx.db, c->user ? Q_sandbox_of_owner : Q_sandbox_all);
     if (c->user)
         q_text(q, 1, c->user);
     while (q_row(q))
-        VEC_PUSH(tx.a, &v, sandbox_from(q, tx.a));
+        VEC_PUSH(tx.arena, &v, sandbox_from(q, tx.arena));
     ramet_status st = txn_done(&tx, RAMET_OK);
     if (st != RAMET_OK)
         return st;
@@ -152,22 +154,22 @@ static ramet_status remove_run(txn *tx, void *arg)
     remove_job *j = arg;
     VEC(tree_root) v = {0};
     TRY(sandbox_open(tx, j->id));
-    db_stmt *q = db_query(tx->d, Q_sandbox_trees);
+    db_stmt *q = db_query(tx->db, Q_sandbox_trees);
     q_text(q, 1, j->id);
     while (q_row(q)) {
         tree_root t = {q_col_int(q, 0), q_col_int(q, 1)};
-        VEC_PUSH(tx->a, &v, t);
+        VEC_PUSH(tx->arena, &v, t);
     }
     TRY(txn_status(tx));
     for (size_t i = 0; i < v.n; i++) {
-        q = db_query(tx->d, Q_tree_sandbox_set);
+        q = db_query(tx->db, Q_tree_sandbox_set);
         q_int(q, 1, v.items[i].tree);
         q_text(q, 2, "");
         q_run(q);
         /* A copy that is under way looks at trees with events. */
         event_add(tx, v.items[i].tree, v.items[i].root, RAMET_EVENT_UPDATED, 0, 0);
     }
-    q = db_query(tx->d, Q_sandbox_del);
+    q = db_query(tx->db, Q_sandbox_del);
     q_text(q, 1, j->id);
     q_run(q);
     if (j->trees) {
@@ -192,9 +194,9 @@ ramet_status ramet_sandbox_remove(ramet_call *c, const char *id, int64_t *trees)
 
 const char *sandbox_name(txn *tx, int64_t tree)
 {
-    db_stmt *q = db_query(tx->d, Q_tree_sandbox);
+    db_stmt *q = db_query(tx->db, Q_tree_sandbox);
     q_int(q, 1, tree);
-    const char *mark = q_row(q) ? q_keep_text(q, 0, tx->a) : NULL;
+    const char *mark = q_row(q) ? q_keep_text(q, 0, tx->arena) : NULL;
     q_end(q);
     return mark && *mark ? mark : RAMET_SANDBOX_DEFAULT;
 }
@@ -207,7 +209,7 @@ static ramet_status check_run(txn *tx, const char *id, const char *session)
         return RAMET_OK;
     TRY(session_open(tx, session, NEED_READ, &s));
     if (strcmp(sandbox_name(tx, s.tree), id) != 0)
-        return call_fail(tx->c, RAMET_SESSION_NOT_FOUND, "session",
+        return call_fail(tx->call, RAMET_SESSION_NOT_FOUND, "session",
                          "there is no session %s in the sandbox %s", session, id);
     return txn_status(tx);
 }
@@ -282,14 +284,14 @@ static member_row member_from(txn *tx, db_stmt *q, bool whole)
                     .gone = session_gone(tx, &s)};
     if (!whole)
         return r;
-    r.owner = arena_strdup(tx->a, s.owner);
-    r.id = s.purging ? NULL : q_keep_text(q, 12, tx->a);
+    r.owner = arena_strdup(tx->arena, s.owner);
+    r.id = s.purging ? NULL : q_keep_text(q, 12, tx->arena);
     r.by_kind = (uint8_t)col_actor(q, 13);
     r.merged = q_col_int(q, 14);
-    r.reason = text_of(q, 15, tx->a, "");
-    r.metadata = text_of(q, 16, tx->a, "{}");
-    r.entry = q_keep_text(q, 17, tx->a);
-    r.from_title = text_of(q, 18, tx->a, "");
+    r.reason = text_of(q, 15, tx->arena, "");
+    r.metadata = text_of(q, 16, tx->arena, "{}");
+    r.entry = q_keep_text(q, 17, tx->arena);
+    r.from_title = text_of(q, 18, tx->arena, "");
     return r;
 }
 
@@ -318,7 +320,7 @@ static int by_session(const void *a, const void *b)
 /* Gives each session its tags: both are by number. */
 static void tags_give(txn *tx, members *m)
 {
-    const char **room = arena_array(tx->a, m->tags.n + 1, sizeof *room);
+    const char **room = arena_array(tx->arena, m->tags.n + 1, sizeof *room);
     size_t at = 0;
     if (m->tags.n)
         qsort(m->tags.items, m->tags.n, sizeof *m->tags.items, by_session);
@@ -338,20 +340,20 @@ static ramet_status members_gather(txn *tx, const char *id, const sql_id which[3
 {
     const char *mark = tree_mark(id);
     TRY(sandbox_open(tx, id));
-    db_stmt *q = db_query(tx->d, mark ? which[0] : tx->c->user ? which[2] : which[1]);
+    db_stmt *q = db_query(tx->db, mark ? which[0] : tx->call->user ? which[2] : which[1]);
     q_text(q, 1, mark ? mark : "");
-    q_text(q, 2, tx->c->user);
+    q_text(q, 2, tx->call->user);
     while (q_row(q)) {
-        tag_row t = {q_col_int(q, 0), q_keep_text(q, 11, tx->a)};
+        tag_row t = {q_col_int(q, 0), q_keep_text(q, 11, tx->arena)};
         if (t.tag)
-            VEC_PUSH(tx->a, &m->tags, t);
+            VEC_PUSH(tx->arena, &m->tags, t);
         else
-            VEC_PUSH(tx->a, &m->all, member_from(tx, q, whole));
+            VEC_PUSH(tx->arena, &m->all, member_from(tx, q, whole));
     }
     TRY(txn_status(tx));
     if (m->all.n)
         qsort(m->all.items, m->all.n, sizeof *m->all.items, newest_first);
-    m->by_no = arena_array(tx->a, m->all.n + 1, sizeof *m->by_no);
+    m->by_no = arena_array(tx->arena, m->all.n + 1, sizeof *m->by_no);
     for (size_t i = 0; i < m->all.n; i++)
         m->by_no[i] = &m->all.items[i];
     if (m->all.n)
@@ -398,7 +400,7 @@ static ramet_status sessions_run(txn *tx, const char *id, ramet_session **out, s
     static const sql_id which[3] = {Q_sandbox_named, Q_sandbox_none, Q_sandbox_user};
     members m = {0};
     TRY(members_gather(tx, id, which, true, &m));
-    *out = arena_array(tx->a, m.all.n + 1, sizeof **out);
+    *out = arena_array(tx->arena, m.all.n + 1, sizeof **out);
     for (size_t i = 0; i < m.all.n; i++) {
         const member_row *r = &m.all.items[i];
         if (r->seen && !r->gone && r->id)
@@ -455,7 +457,7 @@ static ramet_status count_run(txn *tx, const char *id, ramet_sandbox_counts *out
                                     Q_sandbox_user_count};
     members m = {0};
     TRY(members_gather(tx, id, which, false, &m));
-    const char **tags = arena_array(tx->a, m.tags.n + 1, sizeof *tags);
+    const char **tags = arena_array(tx->arena, m.tags.n + 1, sizeof *tags);
     size_t n_tags = 0;
     for (size_t i = 0; i < m.all.n; i++) {
         const member_row *r = &m.all.items[i];
@@ -471,7 +473,7 @@ static ramet_status count_run(txn *tx, const char *id, ramet_sandbox_counts *out
         if (r->depth > out->max_depth)
             out->max_depth = r->depth;
     }
-    tags_count(tx->a, tags, n_tags, out);
+    tags_count(tx->arena, tags, n_tags, out);
     return RAMET_OK;
 }
 

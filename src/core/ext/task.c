@@ -35,24 +35,24 @@ static void task_from(txn *tx, db_stmt *q, task_row *t)
 {
     *t = (task_row){.tree = q_col_int(q, 1),
                     .session = q_col_int(q, 2),
-                    .shown = {.id = q_need_text(q, 0, tx->a, "task.id"),
-                              .data = q_need_text(q, 3, tx->a, "task.data"),
+                    .shown = {.id = q_need_text(q, 0, tx->arena, "task.id"),
+                              .data = q_need_text(q, 3, tx->arena, "task.data"),
                               .created = q_col_int(q, 4),
                               .updated = q_col_int(q, 5),
                               .deleted = q_col_int(q, 6) != 0}};
     if (!data_sound(t->shown.data))
-        db_fail(tx->d, RAMET_DAMAGED, "the data of task %s is damaged", t->shown.id);
+        db_fail(tx->db, RAMET_DAMAGED, "the data of task %s is damaged", t->shown.id);
 }
 
 static bool task_load(txn *tx, const char *id, task_row *t)
 {
     session_row s;
-    db_stmt *q = db_query(tx->d, Q_task_get);
+    db_stmt *q = db_query(tx->db, Q_task_get);
     q_text(q, 1, id);
     bool found = q_row(q);
     if (found) {
         task_from(tx, q, t);
-        t->shown.session = q_keep_text(q, 7, tx->a);
+        t->shown.session = q_keep_text(q, 7, tx->arena);
     }
     q_end(q);
     if (found && t->shown.session)
@@ -66,10 +66,10 @@ ramet_status task_in_check(ramet_call *c, const ramet_task_in *in)
     if (!in->data || !data_sound(in->data))
         return call_fail(c, RAMET_INVALID, "task", "the data of task %s must be a JSON object",
                          in->id);
-    if (strlen(in->data) > c->r->lim.entry_bytes)
+    if (strlen(in->data) > c->ramet->limits.entry_bytes)
         return call_fail(c, RAMET_TOO_LARGE, "task",
                          "task %s has %zu bytes; at most %zu are allowed", in->id, strlen(in->data),
-                         c->r->lim.entry_bytes);
+                         c->ramet->limits.entry_bytes);
     return RAMET_OK;
 }
 
@@ -81,7 +81,7 @@ ramet_status task_check(txn *tx, const session_row *s, const char *id)
     bool own = t.tree == s->tree && t.session == s->no;
     if ((own && !t.shown.deleted) || (!own && !t.there))
         return txn_status(tx);
-    return call_fail(tx->c, RAMET_ENTRY_EXISTS, "task", "the task id %s is already in use", id);
+    return call_fail(tx->call, RAMET_ENTRY_EXISTS, "task", "the task id %s is already in use", id);
 }
 
 void task_write(txn *tx, const session_row *s, const ramet_task_in *in)
@@ -92,11 +92,11 @@ void task_write(txn *tx, const session_row *s, const ramet_task_in *in)
     if (task_load(tx, in->id, &t) && (t.tree != s->tree || t.session != s->no)) {
         if (needs_serial(tx))
             return;
-        q = db_query(tx->d, Q_task_take);
+        q = db_query(tx->db, Q_task_take);
         q_text(q, 1, in->id);
         q_run(q);
     }
-    q = db_query(tx->d, Q_task_put);
+    q = db_query(tx->db, Q_task_put);
     q_text(q, 1, in->id);
     q_int(q, 2, s->tree);
     q_int(q, 3, s->no);
@@ -108,7 +108,7 @@ void task_write(txn *tx, const session_row *s, const ramet_task_in *in)
 
 void session_touch(txn *tx, session_row *s)
 {
-    db_stmt *q = db_query(tx->d, Q_session_touch);
+    db_stmt *q = db_query(tx->db, Q_session_touch);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, tx->now);
@@ -134,7 +134,7 @@ static ramet_status put_run(txn *tx, void *arg)
     task_write(tx, &s, j->in);
     session_touch(tx, &s);
     if (j->out && task_load(tx, j->in->id, &t)) {
-        *j->out = arena_alloc(tx->a, sizeof **j->out);
+        *j->out = arena_alloc(tx->arena, sizeof **j->out);
         **j->out = t.shown;
     }
     return txn_status(tx);
@@ -158,7 +158,7 @@ static ramet_status get_run(txn *tx, const char *id, ramet_task **out)
         return txn_status(tx);
     if (session_open(tx, t.shown.session, NEED_READ, &s) != RAMET_OK)
         return txn_status(tx);
-    *out = arena_alloc(tx->a, sizeof **out);
+    *out = arena_alloc(tx->arena, sizeof **out);
     **out = t.shown;
     return txn_status(tx);
 }
@@ -182,7 +182,7 @@ static ramet_status delete_run(txn *tx, void *arg)
     TRY(task_check(tx, &s, j->id));
     if (!task_load(tx, j->id, &t))
         task_write(tx, &s, &(ramet_task_in){.id = j->id, .data = "{}"});
-    db_stmt *q = db_query(tx->d, Q_task_deleted);
+    db_stmt *q = db_query(tx->db, Q_task_deleted);
     q_text(q, 1, j->id);
     q_int(q, 2, tx->now);
     q_run(q);
@@ -201,14 +201,14 @@ static ramet_status list_run(txn *tx, const char *session, ramet_task **out, siz
     session_row s;
     VEC(ramet_task) v = {0};
     TRY(session_open(tx, session, NEED_READ, &s));
-    db_stmt *q = db_query(tx->d, Q_task_of_session);
+    db_stmt *q = db_query(tx->db, Q_task_of_session);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     while (q_row(q)) {
         task_row t;
         task_from(tx, q, &t);
         t.shown.session = s.id;
-        VEC_PUSH(tx->a, &v, t.shown);
+        VEC_PUSH(tx->arena, &v, t.shown);
     }
     *out = v.items;
     *n = v.n;
@@ -253,11 +253,11 @@ ramet_status ramet_turn_session(ramet_call *c, const char *turn, const char **se
 static ramet_status remark_run(txn *tx, void *arg)
 {
     const ramet_remark *in = arg;
-    int64_t no = db_number(tx->d, DB_REMARK, NULL);
+    int64_t no = db_number(tx->db, DB_REMARK, NULL);
     int at = 1;
-    db_stmt *q = db_query(tx->d, in->has_message ? Q_remark_add : Q_remark_add_bare);
+    db_stmt *q = db_query(tx->db, in->has_message ? Q_remark_add : Q_remark_add_bare);
     q_int(q, at++, no);
-    q_text(q, at++, tx->c->user ? tx->c->user : "");
+    q_text(q, at++, tx->call->user ? tx->call->user : "");
     if (in->has_message)
         q_int(q, at++, in->message);
     q_int(q, at++, in->positive);
@@ -279,20 +279,20 @@ ramet_status ramet_remark_add(ramet_call *c, const ramet_remark *in)
 static void remarks_read(txn *tx, int64_t after, int limit, ramet_remark **out, size_t *n)
 {
     VEC(ramet_remark) v = {0};
-    db_stmt *q = db_query(tx->d, Q_remark_page);
-    q_text(q, 1, tx->c->user ? tx->c->user : "");
+    db_stmt *q = db_query(tx->db, Q_remark_page);
+    q_text(q, 1, tx->call->user ? tx->call->user : "");
     q_int(q, 2, after);
     q_int(q, 3, limit);
     while (q_row(q)) {
         ramet_remark r = {.number = q_col_int(q, 0),
-                          .user = q_need_text(q, 1, tx->a, "remark.user_id"),
+                          .user = q_need_text(q, 1, tx->arena, "remark.user_id"),
                           .message = q_col_int(q, 2),
                           .has_message = q_col_int(q, 3) != 0,
                           .positive = q_col_int(q, 4) != 0,
-                          .text = q_need_text(q, 5, tx->a, "remark.text"),
-                          .issue = q_need_text(q, 6, tx->a, "remark.issue"),
+                          .text = q_need_text(q, 5, tx->arena, "remark.text"),
+                          .issue = q_need_text(q, 6, tx->arena, "remark.issue"),
                           .at = q_col_int(q, 7)};
-        VEC_PUSH(tx->a, &v, r);
+        VEC_PUSH(tx->arena, &v, r);
     }
     *out = v.items;
     *n = v.n;

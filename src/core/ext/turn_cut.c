@@ -13,9 +13,9 @@ static int64_t main_beside(txn *tx, const branch_row *main, const branch_row *ad
     branch_meta o;
     entry_kind kind;
     int64_t at = 0;
-    if (!path_owner(tx, &adk->m, pos, &o))
+    if (!path_owner(tx, &adk->meta, pos, &o))
         return 0;
-    db_stmt *q = db_query(tx->d, Q_entry_peer);
+    db_stmt *q = db_query(tx->db, Q_entry_peer);
     q_int(q, 1, o.tree);
     q_int(q, 2, KEY(o.id, pos));
     if (q_row(q))
@@ -23,7 +23,7 @@ static int64_t main_beside(txn *tx, const branch_row *main, const branch_row *ad
     q_end(q);
     if (at > main->len)
         at = main->len;
-    while (at > 0 && kind_at(tx, &main->m, at - 1, &kind) && kind.role == RAMET_USER)
+    while (at > 0 && kind_at(tx, &main->meta, at - 1, &kind) && kind.role == RAMET_USER)
         at--;
     return at;
 }
@@ -32,9 +32,9 @@ static bool find_in(txn *tx, const session_row *s, const branch_row *path, ramet
                     const char *turn, bool raw, int64_t but, branch_row *b, int64_t *pos)
 {
     if (raw)
-        return place_raw(tx, s, log, turn, but, b, pos);
+        return turn_index_in_record(tx, s, log, turn, but, b, pos);
     *b = *path;
-    *pos = path->m.id ? place_on(tx, path, turn) : -1;
+    *pos = path->meta.id ? turn_index_on_path(tx, path, turn) : -1;
     return *pos >= 0;
 }
 
@@ -54,8 +54,8 @@ static void shown_fill(txn *tx, turn_cut *out)
 static ramet_status adk_side(txn *tx, const session_row *s, turn_cut *out)
 {
     session_row at = *s;
-    if (out->main.m.session == s->no)
-        at.adk = adk_beside(tx, s, out->main.m.id);
+    if (out->main.meta.session == s->no)
+        at.adk = adk_beside(tx, s, out->main.meta.id);
     out->adk = (branch_row){0};
     if (at.adk && branch_load(tx, s->tree, at.adk, &out->adk)) {
         ramet_at none = {0};
@@ -72,7 +72,7 @@ ramet_status turn_cut_find(txn *tx, const session_row *s, const branch_row *head
                            bool raw, int64_t but, turn_cut *out)
 {
     branch_row adk = {0};
-    TRY(check_id(tx->c, "before_turn", turn));
+    TRY(check_id(tx->call, "before_turn", turn));
     *out = (turn_cut){.main = *head};
     if (s->adk)
         branch_load(tx, s->tree, s->adk, &adk);
@@ -81,10 +81,10 @@ ramet_status turn_cut_find(txn *tx, const session_row *s, const branch_row *head
     /* ADK takes the first event of the record; of the messages those that are shown go first. */
     bool in_main =
         find_in(tx, s, head, RAMET_LOG_MAIN, turn, false, 0, &out->main, &out->at.main) ||
-        (raw && place_raw(tx, s, RAMET_LOG_MAIN, turn, 0, &out->main, &out->at.main));
+        (raw && turn_index_in_record(tx, s, RAMET_LOG_MAIN, turn, 0, &out->main, &out->at.main));
     TRY(txn_status(tx));
     if (!in_adk && !in_main)
-        return call_fail(tx->c, RAMET_TURN_NOT_FOUND, "before_turn",
+        return call_fail(tx->call, RAMET_TURN_NOT_FOUND, "before_turn",
                          "Invocation ID not found: %s is no turn of session %s", turn, s->id);
     if (!in_main) {
         out->main = *head;

@@ -12,9 +12,9 @@
 #include "core/ext/adk.h"
 #include "core/columns.h"
 
-void place_add(txn *tx, int64_t tree, const char *name, ramet_log log, int64_t k)
+void turn_index_add(txn *tx, int64_t tree, const char *name, ramet_log log, int64_t k)
 {
-    db_stmt *q = db_query(tx->d, Q_place_add);
+    db_stmt *q = db_query(tx->db, Q_place_add);
     q_int(q, 1, tree);
     q_text(q, 2, name);
     q_int(q, 3, log);
@@ -24,14 +24,14 @@ void place_add(txn *tx, int64_t tree, const char *name, ramet_log log, int64_t k
 
 typedef VEC(int64_t) key_list;
 
-static void place_keys(txn *tx, int64_t tree, const char *name, int log, key_list *out)
+static void turn_index_keys(txn *tx, int64_t tree, const char *name, int log, key_list *out)
 {
-    db_stmt *q = db_query(tx->d, Q_place_of);
+    db_stmt *q = db_query(tx->db, Q_place_of);
     q_int(q, 1, tree);
     q_text(q, 2, name);
     q_int(q, 3, log);
     while (q_row(q))
-        VEC_PUSH(tx->a, out, q_col_int(q, 0));
+        VEC_PUSH(tx->arena, out, q_col_int(q, 0));
 }
 
 static bool key_on(txn *tx, const branch_meta *head, int64_t len, int64_t k)
@@ -40,14 +40,14 @@ static bool key_on(txn *tx, const branch_meta *head, int64_t len, int64_t k)
     return KEY_POS(k) < len && path_owner(tx, head, KEY_POS(k), &o) && o.id == KEY_BRANCH(k);
 }
 
-int64_t place_on(txn *tx, const branch_row *head, const char *name)
+int64_t turn_index_on_path(txn *tx, const branch_row *head, const char *name)
 {
     key_list keys = {0};
     int64_t found = -1;
-    place_keys(tx, head->m.tree, name, head->m.log, &keys);
+    turn_index_keys(tx, head->meta.tree, name, head->meta.log, &keys);
     for (size_t i = 0; i < keys.n; i++) {
         int64_t k = keys.items[i];
-        if ((found < 0 || KEY_POS(k) < found) && key_on(tx, &head->m, head->len, k))
+        if ((found < 0 || KEY_POS(k) < found) && key_on(tx, &head->meta, head->len, k))
             found = KEY_POS(k);
     }
     return found;
@@ -56,7 +56,7 @@ int64_t place_on(txn *tx, const branch_row *head, const char *name)
 /* The number of an own entry in the session's record; -1: it is not in it. */
 static int64_t record_number(txn *tx, const session_row *s, ramet_log log, int64_t k)
 {
-    db_stmt *q = db_query(tx->d, Q_run_holding);
+    db_stmt *q = db_query(tx->db, Q_run_holding);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, log);
@@ -67,23 +67,23 @@ static int64_t record_number(txn *tx, const session_row *s, ramet_log log, int64
     return rec;
 }
 
-bool place_raw(txn *tx, const session_row *s, ramet_log log, const char *name, int64_t but,
-               branch_row *out, int64_t *pos)
+bool turn_index_in_record(txn *tx, const session_row *s, ramet_log log, const char *name,
+                          int64_t but, branch_row *out, int64_t *pos)
 {
     key_list keys = {0};
     branch_row first = {0}, b;
     int64_t best = 0, root = log == RAMET_LOG_ADK ? s->first_adk : s->first;
     bool found = false;
-    place_keys(tx, s->tree, name, (int)log, &keys);
+    turn_index_keys(tx, s->tree, name, (int)log, &keys);
     if (!keys.n || !root || !branch_load(tx, s->tree, root, &first))
         return false;
     for (size_t i = 0; i < keys.n; i++) {
         int64_t k = keys.items[i], order;
         if (k == but || !branch_load(tx, s->tree, KEY_BRANCH(k), &b) || KEY_POS(k) >= b.len)
             continue;
-        if (b.m.session == s->no)
+        if (b.meta.session == s->no)
             order = POS_MAX + 1 + record_number(tx, s, log, k);
-        else if (key_on(tx, &first.m, first.m.base, k))
+        else if (key_on(tx, &first.meta, first.meta.base, k))
             order = KEY_POS(k);
         else
             continue;
@@ -101,14 +101,14 @@ bool place_raw(txn *tx, const session_row *s, ramet_log log, const char *name, i
 
 static bool kind_load(txn *tx, int64_t tree, int64_t k, entry_kind *out)
 {
-    db_stmt *q = db_query(tx->d, Q_entry_kind);
+    db_stmt *q = db_query(tx->db, Q_entry_kind);
     q_int(q, 1, tree);
     q_int(q, 2, k);
     bool found = q_row(q);
     if (found) {
         const char *channel = q_col_text(q, 2), *format = q_col_text(q, 3);
         *out = (entry_kind){.role = col_role(q, 0),
-                            .turn = q_keep_text(q, 1, tx->a),
+                            .turn = q_keep_text(q, 1, tx->arena),
                             .marker = channel && strcmp(channel, REWIND_CHANNEL) == 0};
         out->adk = out->turn && format && strcmp(format, "adk") == 0;
     }
@@ -129,10 +129,10 @@ bool kind_at(txn *tx, const branch_meta *head, int64_t pos, entry_kind *out)
 static int64_t question_of(txn *tx, const branch_row *b, int64_t pos, const entry_new *e)
 {
     entry_kind kind;
-    int64_t at = pos, first = place_on(tx, b, e->e.turn_id);
-    bool asked = e->e.role == RAMET_USER;
-    for (int64_t p = pos - 1; first >= 0 && p >= first && kind_at(tx, &b->m, p, &kind); p--) {
-        bool own = kind.turn && strcmp(kind.turn, e->e.turn_id) == 0;
+    int64_t at = pos, first = turn_index_on_path(tx, b, e->entry.turn_id);
+    bool asked = e->entry.role == RAMET_USER;
+    for (int64_t p = pos - 1; first >= 0 && p >= first && kind_at(tx, &b->meta, p, &kind); p--) {
+        bool own = kind.turn && strcmp(kind.turn, e->entry.turn_id) == 0;
         if (asked && (!own || kind.role != RAMET_USER))
             break;
         if (own)
@@ -140,26 +140,26 @@ static int64_t question_of(txn *tx, const branch_row *b, int64_t pos, const entr
         asked = asked || (own && kind.role == RAMET_USER);
     }
     /* The question may have come as another turn: by who asked, not by who answers. */
-    while (!asked && at > 0 && kind_at(tx, &b->m, at - 1, &kind) && kind.role == RAMET_USER)
+    while (!asked && at > 0 && kind_at(tx, &b->meta, at - 1, &kind) && kind.role == RAMET_USER)
         at--;
     return at;
 }
 
-void places_note(txn *tx, const branch_row *b, const entry_new *e, const char *last_turn)
+void turn_index_note(txn *tx, const branch_row *b, const entry_new *e, const char *last_turn)
 {
-    const char *turn = e->e.turn_id, *name = e->in->invocation;
+    const char *turn = e->entry.turn_id, *name = e->in->invocation;
     branch_meta o;
     if (!turn || needs_serial(tx)) /* what is looked for may not be written yet */
         return;
-    if (!(last_turn && strcmp(last_turn, turn) == 0) && place_on(tx, b, turn) < 0)
-        place_add(tx, b->m.tree, turn, (ramet_log)b->m.log, KEY(b->m.id, b->len));
-    if (!name || strcmp(name, turn) == 0 || place_on(tx, b, name) >= 0)
+    if (!(last_turn && strcmp(last_turn, turn) == 0) && turn_index_on_path(tx, b, turn) < 0)
+        turn_index_add(tx, b->meta.tree, turn, (ramet_log)b->meta.log, KEY(b->meta.id, b->len));
+    if (!name || strcmp(name, turn) == 0 || turn_index_on_path(tx, b, name) >= 0)
         return;
     int64_t pos = question_of(tx, b, b->len, e);
     if (pos == b->len)
-        place_add(tx, b->m.tree, name, (ramet_log)b->m.log, KEY(b->m.id, pos));
-    else if (path_owner(tx, &b->m, pos, &o))
-        place_add(tx, b->m.tree, name, (ramet_log)b->m.log, KEY(o.id, pos));
+        turn_index_add(tx, b->meta.tree, name, (ramet_log)b->meta.log, KEY(b->meta.id, pos));
+    else if (path_owner(tx, &b->meta, pos, &o))
+        turn_index_add(tx, b->meta.tree, name, (ramet_log)b->meta.log, KEY(o.id, pos));
 }
 
 /* ------------------------------------------------------------------ looking */
@@ -172,17 +172,18 @@ static ramet_status find_run(txn *tx, const char *session, ramet_log log, const 
     int64_t pos;
     TRY(session_open(tx, session, log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_READ, &s));
     int64_t head = log == RAMET_LOG_ADK ? s.adk : s.head;
-    if (head && branch_load(tx, s.tree, head, &b) && (pos = place_on(tx, &b, turn)) >= 0) {
+    if (head && branch_load(tx, s.tree, head, &b) &&
+        (pos = turn_index_on_path(tx, &b, turn)) >= 0) {
         *out = (ramet_turn_at){.on_path = true, .branch = head, .position = pos};
         return txn_status(tx);
     }
-    if (place_raw(tx, &s, log, turn, 0, &b, &pos)) {
-        *out = (ramet_turn_at){.branch = b.m.id, .position = pos};
+    if (turn_index_in_record(tx, &s, log, turn, 0, &b, &pos)) {
+        *out = (ramet_turn_at){.branch = b.meta.id, .position = pos};
         return txn_status(tx);
     }
     TRY(txn_status(tx));
-    return call_fail(tx->c, RAMET_TURN_NOT_FOUND, "turn", "session %s never had a turn %s", session,
-                     turn);
+    return call_fail(tx->call, RAMET_TURN_NOT_FOUND, "turn", "session %s never had a turn %s",
+                     session, turn);
 }
 
 ramet_status ramet_turn_find(ramet_call *c, const char *session, ramet_log log, const char *turn,

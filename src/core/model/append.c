@@ -9,7 +9,7 @@
 
 typedef struct append_job {
     const char *session;
-    append_work w;
+    append_work work;
     const ramet_task_in *task; /* may be NULL */
     const char *before;        /* the entry is a rewind event; may be NULL */
     const ramet_make *make;    /* may be NULL */
@@ -26,7 +26,7 @@ ramet_status entries_known(txn *tx, const branch_row *b, entry_new *list, size_t
         if (e->same_as >= 0)
             continue;
         int64_t k = 0;
-        if (!e->in->id || path_find(tx, b, e->e.id, &k) < 0) {
+        if (!e->in->id || path_find(tx, b, e->entry.id, &k) < 0) {
             (*fresh)++;
             if (e->n_files && needs_serial(tx))
                 return txn_status(tx);
@@ -36,13 +36,14 @@ ramet_status entries_known(txn *tx, const branch_row *b, entry_new *list, size_t
         }
         ramet_entry have;
         uint8_t hash[HASH_LEN];
-        if (!entry_load(tx, b->m.tree, k, &have, hash))
+        if (!entry_load(tx, b->meta.tree, k, &have, hash))
             return txn_status(tx);
-        if (!entry_same(tx->c, e, &have))
-            return call_fail(tx->c, RAMET_ENTRY_EXISTS, arena_printf(tx->a, "entries[%zu].id", i),
-                             "entry %s is in the history already, with other content", e->e.id);
+        if (!entry_same(tx->call, e, &have))
+            return call_fail(tx->call, RAMET_ENTRY_EXISTS,
+                             arena_printf(tx->arena, "entries[%zu].id", i),
+                             "entry %s is in the history already, with other content", e->entry.id);
         branch_meta owner;
-        if (branch_meta_load(tx, b->m.tree, have.branch, &owner))
+        if (branch_meta_load(tx, b->meta.tree, have.branch, &owner))
             have.owner_no = owner.session;
         e->existing = true;
         e->found = have;
@@ -54,20 +55,21 @@ void append_answer(txn *tx, const branch_row *b, entry_new *list, size_t n, rame
 {
     const char *newest = NULL; /* of those written now: the head */
     ANSWER(tx, out);
-    *out = (ramet_append_out){.entries = arena_array(tx->a, n + 1, sizeof *out->entries), .n = n};
+    *out =
+        (ramet_append_out){.entries = arena_array(tx->arena, n + 1, sizeof *out->entries), .n = n};
     for (size_t i = 0; i < n; i++) {
         const entry_new *e = list[i].same_as >= 0 ? &list[list[i].same_as] : &list[i];
-        out->entries[i] = e->existing ? e->found : e->e;
+        out->entries[i] = e->existing ? e->found : e->entry;
         if (list[i].same_as < 0 && !e->existing) {
             out->added++;
-            newest = e->e.id;
+            newest = e->entry.id;
         }
     }
     if (!newest) {
         head_fill(tx, b, &out->head);
         return;
     }
-    out->head = (ramet_head){.branch = b->m.id, .length = b->len, .entry_id = newest};
+    out->head = (ramet_head){.branch = b->meta.id, .length = b->len, .entry_id = newest};
     hex_encode(b->tip, HASH_LEN, out->head.hash);
 }
 
@@ -76,13 +78,13 @@ void append_answer(txn *tx, const branch_row *b, entry_new *list, size_t n, rame
 static ramet_status target(txn *tx, const session_row *s, const append_work *w, branch_row *b)
 {
     bool head = w->log == RAMET_LOG_MAIN && (!w->branch || w->branch == s->head);
-    if (head && b->m.id && b->m.session == s->no && b->m.log == RAMET_LOG_MAIN)
+    if (head && b->meta.id && b->meta.session == s->no && b->meta.log == RAMET_LOG_MAIN)
         return RAMET_OK;
     if (w->log == RAMET_LOG_ADK && w->branch && w->branch != s->adk && adk_is(tx, s))
-        return call_fail(tx->c, RAMET_INVALID, "branch_id",
+        return call_fail(tx->call, RAMET_INVALID, "branch_id",
                          "events of ADK are appended at the head alone"); /* K3 */
     if (w->log == RAMET_LOG_ADK && !w->branch && !s->adk) {
-        *b = (branch_row){.m = {.tree = s->tree, .session = s->no, .log = RAMET_LOG_ADK}};
+        *b = (branch_row){.meta = {.tree = s->tree, .session = s->no, .log = RAMET_LOG_ADK}};
         return RAMET_OK;
     }
     return branch_open(tx, s, w->log, w->branch, b);
@@ -91,13 +93,13 @@ static ramet_status target(txn *tx, const session_row *s, const append_work *w, 
 void adk_begin(txn *tx, session_row *s, branch_row *b)
 {
     branch_create(tx, NULL, 0, s, RAMET_LOG_ADK, RAMET_EXPLICIT, false, b);
-    s->adk = b->m.id;
+    s->adk = b->meta.id;
     if (!s->first_adk)
-        s->first_adk = b->m.id;
-    db_stmt *q = db_query(tx->d, Q_session_adk);
+        s->first_adk = b->meta.id;
+    db_stmt *q = db_query(tx->db, Q_session_adk);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
-    q_int(q, 3, b->m.id);
+    q_int(q, 3, b->meta.id);
     q_run(q);
     access_changed(tx, s->tree);
 }
@@ -109,12 +111,12 @@ static ramet_status fence_check(txn *tx, const session_row *s, const branch_row 
     branch_row at;
     int64_t pos;
     for (size_t i = 0; i < w->n; i++) {
-        const char *turn = w->list[i].e.turn_id;
+        const char *turn = w->list[i].entry.turn_id;
         if (!turn || w->list[i].existing || w->list[i].same_as >= 0 ||
-            (b->m.id && place_on(tx, b, turn) >= 0))
+            (b->meta.id && turn_index_on_path(tx, b, turn) >= 0))
             continue;
-        if (place_raw(tx, s, w->log, turn, 0, &at, &pos))
-            return call_fail(tx->c, RAMET_TURN_OVER, "turn_id",
+        if (turn_index_in_record(tx, s, w->log, turn, 0, &at, &pos))
+            return call_fail(tx->call, RAMET_TURN_OVER, "turn_id",
                              "the turn %s was rewound; what comes late of it is not taken", turn);
     }
     return txn_status(tx);
@@ -133,16 +135,16 @@ ramet_status append_do(txn *tx, session_row *s, branch_row *b, const append_work
     if (fresh)
         TRY(head_check(tx, b, w->expected, w->given));
     if (b->len + (int64_t)fresh > POS_MAX)
-        return call_fail(tx->c, RAMET_PATH_FULL, "entries",
+        return call_fail(tx->call, RAMET_PATH_FULL, "entries",
                          "the history has %lld entries; it is full", (long long)b->len);
     TRY(tip_check(tx, b));
-    if (fresh && !b->m.id)
+    if (fresh && !b->meta.id)
         adk_begin(tx, s, b);
     /* Where nothing is written nothing is guarded: then the store runs it on what is true now. */
     if (fresh)
         access_guard(tx, s);
     entries_write(tx, s, b, w->list, w->n);
-    if (b->m.id == s->head)
+    if (b->meta.id == s->head)
         session_cache_put(tx, s, b);
     else
         session_cache_drop(tx, s->id); /* it may have changed the session and its other branches */
@@ -159,24 +161,24 @@ static ramet_status append_run(txn *tx, void *arg)
     if (j->make)
         TRY(make_open(tx, j->session, j->make, &s, &b, &made));
     else
-        TRY(session_open_brief(tx, j->session, j->w.log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_WRITE,
-                               &s, &b));
+        TRY(session_open_brief(tx, j->session,
+                               j->work.log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_WRITE, &s, &b));
     if (j->task)
         TRY(task_check(tx, &s, j->task->id));
-    TRY(keys_check(tx, &s, j->w.list, j->w.n));
+    TRY(keys_check(tx, &s, j->work.list, j->work.n));
     if (j->n_again && needs_serial(tx))
         return txn_status(tx);
     for (size_t i = 0; i < j->n_again; i++)
         TRY(attachment_again(tx, s.tree, &j->again[i]));
-    TRY(append_do(tx, &s, &b, &j->w));
+    TRY(append_do(tx, &s, &b, &j->work));
     /* Without a new entry nothing guards the session. */
-    if (j->task && !j->w.out->added && needs_serial(tx))
+    if (j->task && !j->work.out->added && needs_serial(tx))
         return txn_status(tx);
-    keys_write(tx, &s, &b, j->w.list, j->w.n);
-    j->w.out->made = made;
+    keys_write(tx, &s, &b, j->work.list, j->work.n);
+    j->work.out->made = made;
     if (j->task)
         task_write(tx, &s, j->task);
-    if (j->task && !j->w.out->added)
+    if (j->task && !j->work.out->added)
         session_touch(tx, &s);
     return txn_status(tx);
 }
@@ -190,11 +192,11 @@ static ramet_status append_rewind_run(txn *tx, void *arg)
     turn_cut cut;
     TRY(session_open_head(tx, j->session, NEED_CHANGE, &s, &head));
     b = head;
-    TRY(append_do(tx, &s, &b, &j->w));
-    if (!j->w.out->added)
+    TRY(append_do(tx, &s, &b, &j->work));
+    if (!j->work.out->added)
         return RAMET_OK;
-    int64_t k = KEY(b.m.id, b.len - 1), pos;
-    if (!place_raw(tx, &s, RAMET_LOG_ADK, j->before, k, &to, &pos))
+    int64_t k = KEY(b.meta.id, b.len - 1), pos;
+    if (!turn_index_in_record(tx, &s, RAMET_LOG_ADK, j->before, k, &to, &pos))
         return txn_status(tx);
     TRY(turn_cut_find(tx, &s, &head, j->before, true, k, &cut));
     move_to_turn(tx, &s, &cut, "", k, &to);
@@ -204,21 +206,24 @@ static ramet_status append_rewind_run(txn *tx, void *arg)
 ramet_status ramet_append(ramet_call *c, const char *session, const ramet_append_in *in,
                           ramet_append_out *out)
 {
-    append_job j = {
-        .session = session,
-        .w = {.log = in->log, .branch = in->branch, .n = in->n, .fenced = in->fenced, .out = out},
-        .task = in->task,
-        .before = in->before_turn,
-        .make = in->make,
-        .again = in->again,
-        .n_again = in->n_again};
+    append_job j = {.session = session,
+                    .work = {.log = in->log,
+                             .branch = in->branch,
+                             .n = in->n,
+                             .fenced = in->fenced,
+                             .out = out},
+                    .task = in->task,
+                    .before = in->before_turn,
+                    .make = in->make,
+                    .again = in->again,
+                    .n_again = in->n_again};
     *out = (ramet_append_out){0};
     if (!in->n && !in->task)
         return call_fail(c, RAMET_INVALID, "entries", "there is nothing to append");
     if (in->log != RAMET_LOG_MAIN && in->log != RAMET_LOG_ADK)
         return call_fail(c, RAMET_INVALID, "log", "the log must be main or adk");
     TRY(check_id(c, "session", session));
-    TRY(check_hash(c, in->expected_head, j.w.expected, &j.w.given));
+    TRY(check_hash(c, in->expected_head, j.work.expected, &j.work.given));
     if (in->make)
         TRY(make_check(c, in->make));
     if (in->task)
@@ -229,7 +234,8 @@ ramet_status ramet_append(ramet_call *c, const char *session, const ramet_append
             return call_fail(c, RAMET_INVALID, "before_turn",
                              "a rewind event is one entry at the head of the adk log");
     }
-    TRY(entries_prepare(c, in->entries, in->n, c->r->lim.batch, ramet_now(c->r), &j.w.list));
+    TRY(entries_prepare(c, in->entries, in->n, c->ramet->limits.batch, ramet_now(c->ramet),
+                        &j.work.list));
     if (in->before_turn)
         return txn_write(c, append_rewind_run, &j);
     return txn_write_guarded(c, append_run, &j);

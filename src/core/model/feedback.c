@@ -17,7 +17,7 @@ static ramet_status entry_find(txn *tx, const char *session, const char *entry_i
     if (path_find(tx, &head, entry_id, k) >= 0)
         return RAMET_OK;
     TRY(txn_status(tx));
-    return call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, "entry_id",
+    return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, "entry_id",
                      "session %s has no entry %s on its path", session, entry_id);
 }
 
@@ -32,10 +32,10 @@ static ramet_status set_run(txn *tx, void *arg)
     session_row s;
     int64_t k = 0;
     TRY(entry_find(tx, j->session, j->entry_id, &s, &k));
-    db_stmt *q = db_query(tx->d, j->value ? Q_feedback_set : Q_feedback_unset);
+    db_stmt *q = db_query(tx->db, j->value ? Q_feedback_set : Q_feedback_unset);
     q_int(q, 1, s.tree);
     q_int(q, 2, k);
-    q_text(q, 3, tx->c->user ? tx->c->user : "");
+    q_text(q, 3, tx->call->user ? tx->call->user : "");
     q_int(q, 4, j->value);
     q_text(q, 5, j->comment ? j->comment : "");
     q_int(q, 6, tx->now);
@@ -68,17 +68,17 @@ ramet_status ramet_feedback_get(ramet_call *c, const char *session, const char *
         return c->err.status;
     ramet_status st = entry_find(&tx, session, entry_id, &s, &k);
     if (st == RAMET_OK) {
-        db_stmt *q = db_query(tx.d, Q_feedback_of);
+        db_stmt *q = db_query(tx.db, Q_feedback_of);
         q_int(q, 1, s.tree);
         q_int(q, 2, k);
         while (q_row(q)) {
-            ramet_feedback f = {.user = q_need_text(q, 0, tx.a, "feedback.user_id"),
+            ramet_feedback f = {.user = q_need_text(q, 0, tx.arena, "feedback.user_id"),
                                 .value = col_feedback(q, 1),
-                                .comment = q_need_text(q, 2, tx.a, "feedback.comment"),
+                                .comment = q_need_text(q, 2, tx.arena, "feedback.comment"),
                                 .at = q_col_int(q, 3)};
             if (!f.user[0])
                 f.user = NULL;
-            VEC_PUSH(tx.a, &v, f);
+            VEC_PUSH(tx.arena, &v, f);
         }
         *out = v.items;
         *n = v.n;

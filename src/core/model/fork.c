@@ -11,10 +11,10 @@ static ramet_status fork_access(txn *tx, const session_row *s, const ramet_fork_
     if (in->visibility == RAMET_PRIVATE || have >= RAMET_WRITER)
         return RAMET_OK;
     return call_fail(
-        tx->c, RAMET_FORBIDDEN, "visibility",
+        tx->call, RAMET_FORBIDDEN, "visibility",
         "a fork for the tree needs the level writer, %s is %s; a private one reader or a share "
         "link",
-        tx->c->user, ramet_level_name(have));
+        tx->call->user, ramet_level_name(have));
 }
 
 /* The adk log may hold credentials: who may not read it does not come by it through a fork. */
@@ -28,12 +28,12 @@ static bool adk_read(txn *tx, const session_row *s)
 static ramet_status side_by_role(txn *tx, const branch_row *from, ramet_at *at)
 {
     int64_t k;
-    TRY(check_id(tx->c, "at.entry_id", at->entry_id));
+    TRY(check_id(tx->call, "at.entry_id", at->entry_id));
     at->side = RAMET_AFTER;
     if (path_find(tx, from, at->entry_id, &k) < 0)
         return txn_status(tx); /* the cut tells that it is not there */
-    db_stmt *q = db_query(tx->d, Q_entry_kind);
-    q_int(q, 1, from->m.tree);
+    db_stmt *q = db_query(tx->db, Q_entry_kind);
+    q_int(q, 1, from->meta.tree);
     q_int(q, 2, k);
     if (q_row(q) && q_col_int(q, 0) == RAMET_USER)
         at->side = RAMET_BEFORE;
@@ -48,7 +48,7 @@ static ramet_status fork_cut(txn *tx, session_row *s, const ramet_fork_in *in, b
 {
     if (in->branch && in->branch != s->head)
         TRY(branch_open(tx, s, RAMET_LOG_MAIN, in->branch, from));
-    s->adk = adk_read(tx, s) ? adk_beside(tx, s, from->m.id) : 0;
+    s->adk = adk_read(tx, s) ? adk_beside(tx, s, from->meta.id) : 0;
     if (in->blank) {
         *cut = (cut_result){.shown = {.side = RAMET_BEFORE}};
         return RAMET_OK;
@@ -74,7 +74,7 @@ static const char *inherited_config(txn *tx, const session_row *s)
     if (!share_only(tx, s))
         return s->agent_config;
     ramet_agent shown = session_agent(tx, s);
-    return agent_config(tx->a, &shown);
+    return agent_config(tx->arena, &shown);
 }
 
 /* The new row, in the call's own memory: it is also what is answered. */
@@ -82,30 +82,30 @@ static session_row fork_row(txn *tx, const fork_job *j, const session_row *s,
                             const branch_row *from, const cut_result *cut)
 {
     const ramet_fork_in *in = j->in;
-    const char *user = tx->c->user ? arena_strdup(tx->a, tx->c->user) : s->owner;
-    int64_t created = tx->now, no = db_number(tx->d, DB_SESSION, &created);
+    const char *user = tx->call->user ? arena_strdup(tx->arena, tx->call->user) : s->owner;
+    int64_t created = tx->now, no = db_number(tx->db, DB_SESSION, &created);
     /* A session stands before its forks, also when the clock of another process is ahead. */
     if (created < s->created || (created == s->created && no < s->no))
         created = s->created + (no < s->no);
     return (session_row){
         .no = no,
         .tree = s->tree,
-        .id = arena_strdup(tx->a, j->id),
+        .id = arena_strdup(tx->arena, j->id),
         .parent = s->no,
         .depth = s->depth + 1,
         .owner = user,
         .visibility = (int)in->visibility,
-        .title = in->title ? arena_strdup(tx->a, in->title) : "",
-        .agent = in->agent ? arena_strdup(tx->a, in->agent->name) : s->agent,
-        .agent_config = in->agent ? agent_config(tx->a, in->agent) : inherited_config(tx, s),
-        .metadata = arena_strdup(tx->a, in->metadata),
+        .title = in->title ? arena_strdup(tx->arena, in->title) : "",
+        .agent = in->agent ? arena_strdup(tx->arena, in->agent->name) : s->agent,
+        .agent_config = in->agent ? agent_config(tx->arena, in->agent) : inherited_config(tx, s),
+        .metadata = arena_strdup(tx->arena, in->metadata),
         .type = (int)in->type,
-        .reason = in->reason ? arena_strdup(tx->a, in->reason) : "",
+        .reason = in->reason ? arena_strdup(tx->arena, in->reason) : "",
         .by_kind = (int)in->by_kind,
-        .by_id = in->by_id ? arena_strdup(tx->a, in->by_id) : user,
+        .by_id = in->by_id ? arena_strdup(tx->arena, in->by_id) : user,
         .fork_entry = cut->shown.entry_id,
         .fork_side = (int)cut->shown.side,
-        .from_title = session_words(tx, s, from->m.id == s->head ? from : NULL),
+        .from_title = session_words(tx, s, from->meta.id == s->head ? from : NULL),
         .expires = in->ephemeral_us > 0 ? tx->now + in->ephemeral_us : 0,
         .created = created,
         .updated = created,
@@ -124,12 +124,12 @@ static bool fork_serial(const session_row *s, const fork_job *j)
  * another history than the one that was looked at. */
 static void source_hold(txn *tx, const session_row *s, const branch_row *head)
 {
-    if (!db_guarded(tx->d))
+    if (!db_guarded(tx->db))
         return;
-    db_stmt *q = db_query(tx->d, Q_guard_fork);
+    db_stmt *q = db_query(tx->db, Q_guard_fork);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->stamp);
-    q_int(q, 3, head->m.id);
+    q_int(q, 3, head->meta.id);
     q_blob(q, 4, head->tip, HASH_LEN);
     q_guard(q);
 }
@@ -141,13 +141,13 @@ static void fork_write(txn *tx, const fork_job *j, const session_row *s, const b
     branch_row adk, b_adk;
     *f = fork_row(tx, j, s, from, cut);
     branch_create(tx, from, cut->main, f, RAMET_LOG_MAIN, j->in->type, false, b);
-    f->first = f->head = b->m.id;
+    f->first = f->head = b->meta.id;
     if (s->adk && branch_load(tx, s->tree, s->adk, &adk)) {
         branch_create(tx, &adk, cut->adk, f, RAMET_LOG_ADK, j->in->type, false, &b_adk);
-        f->first_adk = f->adk = b_adk.m.id;
+        f->first_adk = f->adk = b_adk.meta.id;
     }
     session_insert(tx, f, (const char *const *)j->tags, j->n_tags);
-    event_add(tx, f->tree, f->no, RAMET_EVENT_FORKED, b->m.id, 0);
+    event_add(tx, f->tree, f->no, RAMET_EVENT_FORKED, b->meta.id, 0);
 }
 
 ramet_status fork_make(txn *tx, const fork_job *j, session_row *s, const branch_row *head,
@@ -192,8 +192,8 @@ static ramet_status fork_check(ramet_call *c, const ramet_fork_in *in, fork_job 
 {
     if (in->id)
         TRY(check_id(c, "id", in->id));
-    TRY(check_chars(c, "title", in->title, c->r->lim.title_chars, RAMET_TITLE_TOO_LONG));
-    TRY(check_chars(c, "reason", in->reason, c->r->lim.reason_chars, RAMET_REASON_TOO_LONG));
+    TRY(check_chars(c, "title", in->title, c->ramet->limits.title_chars, RAMET_TITLE_TOO_LONG));
+    TRY(check_chars(c, "reason", in->reason, c->ramet->limits.reason_chars, RAMET_REASON_TOO_LONG));
     if (in->agent)
         TRY(check_agent(c, in->agent));
     TRY(check_object(c, "metadata", in->metadata));
@@ -220,7 +220,7 @@ ramet_status ramet_fork(ramet_call *c, const char *session, const ramet_fork_in 
         *cut = (ramet_cut){0};
     TRY(fork_check(c, in, &j));
     char uuid[UUID_TEXT];
-    j.id = in->id ? in->id : arena_strdup(c->a, uuid7(ramet_now(c->r), uuid));
+    j.id = in->id ? in->id : arena_strdup(c->arena, uuid7(ramet_now(c->ramet), uuid));
     ramet_status st = txn_write_guarded(c, fork_run, &j);
     if (st != RAMET_OK)
         *out = NULL;

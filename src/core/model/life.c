@@ -17,12 +17,12 @@ typedef VEC(session_row) row_list;
 
 static void sessions_of_tree(txn *tx, int64_t tree, row_list *out)
 {
-    db_stmt *q = db_query(tx->d, Q_session_of_tree);
+    db_stmt *q = db_query(tx->db, Q_session_of_tree);
     q_int(q, 1, tree);
     while (q_row(q)) {
         session_row s;
-        session_from(q, tx->a, &s);
-        VEC_PUSH(tx->a, out, s);
+        session_from(q, tx->arena, &s);
+        VEC_PUSH(tx->arena, out, s);
     }
 }
 
@@ -49,7 +49,7 @@ static bool in_list(const int64_t *list, size_t n, int64_t v)
 /* The session and all that descends from it, as far as it lives and is not somebody else's own. */
 static ramet_status delete_set(txn *tx, const session_row *s, bool tree, row_list *out)
 {
-    VEC_PUSH(tx->a, out, *s);
+    VEC_PUSH(tx->arena, out, *s);
     if (!tree)
         return RAMET_OK;
     row_list all = {0};
@@ -59,7 +59,7 @@ static ramet_status delete_set(txn *tx, const session_row *s, bool tree, row_lis
      * number. */
     if (all.n)
         qsort(all.items, all.n, sizeof *all.items, by_depth);
-    VEC_PUSH(tx->a, &below, s->no);
+    VEC_PUSH(tx->arena, &below, s->no);
     size_t sorted = 1;
     bool manager = level_in(tx, s->tree) >= RAMET_MANAGER;
     for (size_t i = 0; i < all.n; i++) {
@@ -70,22 +70,22 @@ static ramet_status delete_set(txn *tx, const session_row *s, bool tree, row_lis
         }
         if (d->no == s->no || !d->parent || !in_list(below.items, sorted, d->parent))
             continue;
-        VEC_PUSH(tx->a, &below, d->no);
+        VEC_PUSH(tx->arena, &below, d->no);
         /* What the caller cannot see is neither taken nor named. */
         if (session_gone(tx, d) || !session_visible(tx, d))
             continue;
-        if (!manager && strcmp(d->owner, tx->c->user) != 0)
-            return call_fail(tx->c, RAMET_FORBIDDEN, "tree",
+        if (!manager && strcmp(d->owner, tx->call->user) != 0)
+            return call_fail(tx->call, RAMET_FORBIDDEN, "tree",
                              "session %s below it belongs to %s; this needs a manager of the tree",
                              d->id, d->owner);
-        VEC_PUSH(tx->a, out, *d);
+        VEC_PUSH(tx->arena, out, *d);
     }
     return txn_status(tx);
 }
 
 static void set_deleted(txn *tx, const session_row *s, int64_t deleted, int64_t op, int64_t expires)
 {
-    db_stmt *q = db_query(tx->d, Q_session_deleted);
+    db_stmt *q = db_query(tx->db, Q_session_deleted);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, deleted);
@@ -104,8 +104,8 @@ static ramet_status delete_run(txn *tx, void *arg)
     row_list go = {0};
     TRY(session_open(tx, j->id, NEED_MANAGE, &s));
     TRY(delete_set(tx, &s, j->tree, &go));
-    const char **ids = arena_array(tx->a, go.n, sizeof *ids);
-    int64_t *nos = arena_array(tx->a, go.n, sizeof *nos);
+    const char **ids = arena_array(tx->arena, go.n, sizeof *ids);
+    int64_t *nos = arena_array(tx->arena, go.n, sizeof *nos);
     for (size_t i = 0; i < go.n; i++) {
         ids[i] = go.items[i].id;
         nos[i] = go.items[i].no;
@@ -118,7 +118,7 @@ static ramet_status delete_run(txn *tx, void *arg)
     TRY(txn_status(tx));
     if (j->dry_run)
         return RAMET_OK;
-    int64_t op = db_number(tx->d, DB_DELETION, NULL);
+    int64_t op = db_number(tx->db, DB_DELETION, NULL);
     for (size_t i = 0; i < go.n; i++)
         set_deleted(tx, &go.items[i], tx->now, op, go.items[i].expires);
     access_changed(tx, s.tree);
@@ -149,22 +149,23 @@ typedef struct restore_job {
 /* Its owner, or a manager of the tree; a private one only its owner. */
 static bool may_restore(txn *tx, const session_row *s)
 {
-    return !tx->c->user || strcmp(s->owner, tx->c->user) == 0 ||
+    return !tx->call->user || strcmp(s->owner, tx->call->user) == 0 ||
            (s->visibility != RAMET_PRIVATE && level_in(tx, s->tree) >= RAMET_MANAGER);
 }
 
 static ramet_status restore_access(txn *tx, const char *id, session_row *s)
 {
-    TRY(check_id(tx->c, "session", id));
+    TRY(check_id(tx->call, "session", id));
     if (!session_load(tx, id, s) || s->purging) {
         TRY(txn_status(tx));
-        return call_fail(tx->c, RAMET_SESSION_NOT_FOUND, "session",
+        return call_fail(tx->call, RAMET_SESSION_NOT_FOUND, "session",
                          "there is no session %s to restore", id);
     }
     if (!session_visible(tx, s))
-        return call_fail(tx->c, RAMET_HIDDEN, "session", "there is no session %s to restore", id);
+        return call_fail(tx->call, RAMET_HIDDEN, "session", "there is no session %s to restore",
+                         id);
     if (!may_restore(tx, s))
-        return call_fail(tx->c, RAMET_FORBIDDEN, "session",
+        return call_fail(tx->call, RAMET_FORBIDDEN, "session",
                          "restoring needs the session's owner or a manager of the tree");
     return RAMET_OK;
 }

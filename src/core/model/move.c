@@ -94,7 +94,7 @@ static bool snap_take(void *arg, ramet_entry *e)
 /* In steps, so that large entries do not pile up. */
 static void snap_read(txn *tx, const branch_row *head, int64_t lo, int64_t hi, snap_scan *s)
 {
-    while (lo < hi && !s->done && db_status(tx->d) == RAMET_OK) {
+    while (lo < hi && !s->done && db_status(tx->db) == RAMET_OK) {
         s->seen = lo - 1;
         path_read(tx, head, lo, hi, s->scratch, snap_take, s);
         arena_reset(s->scratch);
@@ -151,16 +151,16 @@ static ramet_status at_position(txn *tx, const branch_row *head, const ramet_at 
 {
     int64_t k;
     if (at->side != RAMET_AFTER && at->side != RAMET_BEFORE)
-        return call_fail(tx->c, RAMET_INVALID, "at.side", "the side must be before or after");
+        return call_fail(tx->call, RAMET_INVALID, "at.side", "the side must be before or after");
     if (!at->entry_id) {
         *n = head->len;
         return RAMET_OK;
     }
-    TRY(check_id(tx->c, field, at->entry_id));
+    TRY(check_id(tx->call, field, at->entry_id));
     int64_t pos = path_find(tx, head, at->entry_id, &k);
     TRY(txn_status(tx));
     if (pos < 0)
-        return call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, field, "entry %s is not on this path",
+        return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, field, "entry %s is not on this path",
                          at->entry_id);
     *n = at->side == RAMET_BEFORE ? pos : pos + 1;
     return RAMET_OK;
@@ -171,14 +171,14 @@ ramet_status cut_find(txn *tx, const branch_row *head, const ramet_at *at, ramet
 {
     int64_t n;
     if (policy < RAMET_CUT_EXACT || policy > RAMET_CUT_SNAP_AFTER)
-        return call_fail(tx->c, RAMET_INVALID, "cut",
+        return call_fail(tx->call, RAMET_INVALID, "cut",
                          "cut must be exact, snap_before or snap_after");
     TRY(at_position(tx, head, at, "at.entry_id", &n));
     out->main = snap(tx, head, n, policy);
     ramet_cut *c = &out->shown;
     *c = (ramet_cut){.policy = policy, .position = out->main, .side = RAMET_AFTER};
     if (at->entry_id && out->main == n) {
-        c->entry_id = arena_strdup(tx->a, at->entry_id);
+        c->entry_id = arena_strdup(tx->arena, at->entry_id);
         c->side = at->side;
     } else if (out->main > 0) {
         c->entry_id = path_entry_id(tx, head, out->main - 1);
@@ -201,10 +201,10 @@ ramet_status cut_beside(txn *tx, const branch_row *head, const branch_row *adk, 
     while (lo < hi) {
         int64_t mid = lo + (hi - lo) / 2;
         branch_meta o;
-        if (!path_owner(tx, &adk->m, mid, &o))
+        if (!path_owner(tx, &adk->meta, mid, &o))
             return txn_status(tx);
-        db_stmt *q = db_query(tx->d, Q_entry_peer);
-        q_int(q, 1, adk->m.tree);
+        db_stmt *q = db_query(tx->db, Q_entry_peer);
+        q_int(q, 1, adk->meta.tree);
         q_int(q, 2, KEY(o.id, mid));
         int64_t peer = q_row(q) ? q_col_int(q, 0) : 0;
         q_end(q);
@@ -221,7 +221,7 @@ ramet_status cut_beside(txn *tx, const branch_row *head, const branch_row *adk, 
 
 static void set_live(txn *tx, int64_t tree, int64_t id, bool live)
 {
-    db_stmt *q = db_query(tx->d, Q_branch_live);
+    db_stmt *q = db_query(tx->db, Q_branch_live);
     q_int(q, 1, tree);
     q_int(q, 2, id);
     q_int(q, 3, live);
@@ -235,7 +235,7 @@ void head_move(txn *tx, session_row *s, const head_to *at, ramet_move_kind kind,
     /* Not before the branches that it has, and that of those that it made: see branch_create(). */
     int64_t updated = tx->now > s->updated ? tx->now : s->updated;
     adk_mark(tx, s, at, seq); /* K1 */
-    db_stmt *q = db_query(tx->d, Q_move_add);
+    db_stmt *q = db_query(tx->db, Q_move_add);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, seq);
@@ -247,7 +247,7 @@ void head_move(txn *tx, session_row *s, const head_to *at, ramet_move_kind kind,
     q_int(q, 9, undo_under);
     q_int(q, 10, redo_under);
     q_int(q, 11, updated);
-    q_text(q, 12, tx->c->user);
+    q_text(q, 12, tx->call->user);
     q_text(q, 13, why ? why : "");
     q_run(q);
     if (to != s->head) {
@@ -260,7 +260,7 @@ void head_move(txn *tx, session_row *s, const head_to *at, ramet_move_kind kind,
         if (to_adk)
             set_live(tx, s->tree, to_adk, true);
     }
-    q = db_query(tx->d, Q_session_move);
+    q = db_query(tx->db, Q_session_move);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, to);
@@ -293,16 +293,16 @@ void move_to_cut(txn *tx, session_row *s, const branch_row *head, const cut_resu
     /* Also when nothing is cut off there: what is appended from now on is not the old head's. */
     if (s->adk && branch_load(tx, s->tree, s->adk, &adk))
         branch_create(tx, &adk, cut->adk, s, RAMET_LOG_ADK, type, true, &to_adk);
-    move_new(tx, s, &(head_to){out->m.id, to_adk.m.id, cut->before, 0}, kind, why);
+    move_new(tx, s, &(head_to){out->meta.id, to_adk.meta.id, cut->before, 0}, kind, why);
 }
 
 /* Back to the start of a turn that a cut of main parts: its events go as a whole. */
 static int64_t turn_start(txn *tx, const branch_row *head, int64_t cut)
 {
     entry_kind at, prev;
-    if (cut >= head->len || !kind_at(tx, &head->m, cut, &at) || !at.turn)
+    if (cut >= head->len || !kind_at(tx, &head->meta, cut, &at) || !at.turn)
         return cut;
-    while (cut > 0 && kind_at(tx, &head->m, cut - 1, &prev) && prev.turn &&
+    while (cut > 0 && kind_at(tx, &head->meta, cut - 1, &prev) && prev.turn &&
            strcmp(prev.turn, at.turn) == 0)
         cut--;
     return cut;
@@ -326,7 +326,7 @@ ramet_status cut_both(txn *tx, const session_row *s, const branch_row *head, con
         return txn_status(tx);
     }
     if (adk_at->entry_id)
-        return call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, "adk_at.entry_id",
+        return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, "adk_at.entry_id",
                          "the session has no adk log, so entry %s is not in it", adk_at->entry_id);
     return txn_status(tx);
 }
@@ -364,10 +364,10 @@ void move_to_turn(txn *tx, session_row *s, const turn_cut *cut, const char *why,
 {
     branch_row to_adk = {0};
     branch_create(tx, &cut->main, cut->at.main, s, RAMET_LOG_MAIN, RAMET_EXPLICIT, true, out);
-    if (cut->adk.m.id)
+    if (cut->adk.meta.id)
         branch_create(tx, &cut->adk, cut->at.adk, s, RAMET_LOG_ADK, RAMET_EXPLICIT, true, &to_adk);
-    move_new(tx, s, &(head_to){out->m.id, to_adk.m.id, cut->before, marked}, RAMET_MOVE_REWIND,
-             why);
+    move_new(tx, s, &(head_to){out->meta.id, to_adk.meta.id, cut->before, marked},
+             RAMET_MOVE_REWIND, why);
 }
 
 static ramet_status rewind_turn(txn *tx, move_job *j, session_row *s, const branch_row *head)
@@ -408,15 +408,15 @@ static ramet_status undo_redo_run(txn *tx, void *arg)
     TRY(move_begin(tx, j, &s, &head));
     int64_t top = undo ? s.undo : s.redo;
     if (!top)
-        return call_fail(tx->c, undo ? RAMET_NOTHING_TO_UNDO : RAMET_NOTHING_TO_REDO, NULL,
+        return call_fail(tx->call, undo ? RAMET_NOTHING_TO_UNDO : RAMET_NOTHING_TO_REDO, NULL,
                          undo ? "session %s has no move to undo" : "session %s has nothing to redo",
                          s.id);
-    db_stmt *q = db_query(tx->d, Q_move_get);
+    db_stmt *q = db_query(tx->db, Q_move_get);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     q_int(q, 3, top);
     if (!q_row(q)) {
-        db_fail(tx->d, RAMET_DAMAGED, "move %lld of session %s is missing", (long long)top, s.id);
+        db_fail(tx->db, RAMET_DAMAGED, "move %lld of session %s is missing", (long long)top, s.id);
         return txn_status(tx);
     }
     int64_t to = q_col_int(q, 1), to_adk = q_col_int(q, 3);
@@ -435,7 +435,7 @@ int64_t adk_beside(txn *tx, const session_row *s, int64_t branch)
     int64_t adk = s->adk;
     if (branch == s->head || !s->first_adk)
         return adk;
-    db_stmt *q = db_query(tx->d, Q_move_adk_of);
+    db_stmt *q = db_query(tx->db, Q_move_adk_of);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, branch);
@@ -452,7 +452,7 @@ static ramet_status switch_run(txn *tx, void *arg)
     branch_row head, to;
     TRY(move_begin(tx, j, &s, &head));
     TRY(branch_open(tx, &s, RAMET_LOG_MAIN, j->branch, &to));
-    head_to at = {.main = to.m.id, .adk = adk_beside(tx, &s, to.m.id)};
+    head_to at = {.main = to.meta.id, .adk = adk_beside(tx, &s, to.meta.id)};
     at.before = adk_left(tx, &s, at.adk);
     move_new(tx, &s, &at, RAMET_MOVE_SWITCH, "");
     return move_answer(tx, j, &s, &to);
@@ -477,7 +477,7 @@ ramet_status ramet_rewind(ramet_call *c, const char *session, const ramet_move_i
     *out = NULL;
     if (cut)
         *cut = (ramet_cut){0};
-    TRY(check_chars(c, "reason", in->reason, c->r->lim.reason_chars, RAMET_REASON_TOO_LONG));
+    TRY(check_chars(c, "reason", in->reason, c->ramet->limits.reason_chars, RAMET_REASON_TOO_LONG));
     return move_do(c, &j, in->expected_head, rewind_run, out);
 }
 
@@ -514,7 +514,7 @@ static ramet_status log_run(txn *tx, const char *session, int64_t before, int li
     session_row s;
     VEC(ramet_move) v = {0};
     TRY(session_open(tx, session, NEED_READ, &s));
-    db_stmt *q = db_query(tx->d, Q_move_page);
+    db_stmt *q = db_query(tx->db, Q_move_page);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     q_int(q, 3, before ? before : INT64_MAX);
@@ -525,9 +525,9 @@ static ramet_status log_run(txn *tx, const char *session, int64_t before, int li
                         .from = q_col_int(q, 2),
                         .to = q_col_int(q, 3),
                         .at = q_col_int(q, 4),
-                        .who = q_keep_text(q, 5, tx->a),
-                        .reason = q_need_text(q, 6, tx->a, "move.why")};
-        VEC_PUSH(tx->a, &v, m);
+                        .who = q_keep_text(q, 5, tx->arena),
+                        .reason = q_need_text(q, 6, tx->arena, "move.why")};
+        VEC_PUSH(tx->arena, &v, m);
     }
     *more = v.n > (size_t)limit;
     if (*more)

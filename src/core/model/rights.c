@@ -31,28 +31,28 @@ static tree_use *use_of(txn *tx, int64_t tree)
         if (tx->uses->items[i].tree == tree)
             return &tx->uses->items[i];
     tree_use fresh = {.tree = tree};
-    VEC_PUSH(tx->c->a, tx->uses, fresh);
+    VEC_PUSH(tx->call->arena, tx->uses, fresh);
     return &tx->uses->items[tx->uses->n - 1];
 }
 
 void access_changed(txn *tx, int64_t tree)
 {
-    assert(tx->uses && !db_guarded(tx->d));
+    assert(tx->uses && !db_guarded(tx->db));
     use_of(tx, tree)->changed = true;
 }
 
 ramet_status access_used(txn *tx, int64_t tree, ramet_status st)
 {
-    if (st == RAMET_OK && tx->uses && db_concurrent(tx->d) && !db_guarded(tx->d))
+    if (st == RAMET_OK && tx->uses && db_concurrent(tx->db) && !db_guarded(tx->db))
         use_of(tx, tree);
     return st;
 }
 
 void access_guard(txn *tx, const session_row *s)
 {
-    if (!db_guarded(tx->d))
+    if (!db_guarded(tx->db))
         return;
-    db_stmt *q = db_query(tx->d, Q_guard_tree);
+    db_stmt *q = db_query(tx->db, Q_guard_tree);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->stamp);
     q_guard(q);
@@ -72,7 +72,7 @@ void access_settle(txn *tx)
         qsort(uses->items, uses->n, sizeof *uses->items, by_tree);
     for (size_t i = 0; i < uses->n; i++) {
         const tree_use *use = &uses->items[i];
-        db_stmt *q = db_query(tx->d, use->changed ? Q_tree_stamp : Q_hold_tree);
+        db_stmt *q = db_query(tx->db, use->changed ? Q_tree_stamp : Q_hold_tree);
         q_int(q, 1, use->tree);
         if (use->changed)
             q_run(q);
@@ -83,8 +83,8 @@ void access_settle(txn *tx)
 
 bool needs_serial(txn *tx)
 {
-    if (!db_guarded(tx->d))
+    if (!db_guarded(tx->db))
         return false;
-    db_conflict(tx->d);
+    db_conflict(tx->db);
     return true;
 }

@@ -81,29 +81,29 @@ static bool is_that(txn *tx, const session_row *s, const char *id)
 {
     if (s->id && strcmp(s->id, id) == 0)
         return true;
-    db_fail(tx->d, RAMET_DAMAGED, "the index of sessions is damaged: %s leads to another one", id);
+    db_fail(tx->db, RAMET_DAMAGED, "the index of sessions is damaged: %s leads to another one", id);
     return false;
 }
 
 bool session_load(txn *tx, const char *id, session_row *s)
 {
-    db_stmt *q = db_query(tx->d, Q_session_by_id);
+    db_stmt *q = db_query(tx->db, Q_session_by_id);
     q_text(q, 1, id);
     bool found = q_row(q);
     if (found)
-        session_from(q, tx->a, s);
+        session_from(q, tx->arena, s);
     q_end(q);
     return found && is_that(tx, s, id);
 }
 
 bool session_by_no(txn *tx, int64_t tree, int64_t no, session_row *s)
 {
-    db_stmt *q = db_query(tx->d, Q_session_by_no);
+    db_stmt *q = db_query(tx->db, Q_session_by_no);
     q_int(q, 1, tree);
     q_int(q, 2, no);
     bool found = q_row(q);
     if (found)
-        session_from(q, tx->a, s);
+        session_from(q, tx->arena, s);
     q_end(q);
     return found;
 }
@@ -117,12 +117,12 @@ bool session_gone(const txn *tx, const session_row *s)
 
 static bool owns(const txn *tx, const session_row *s)
 {
-    return !tx->c->user || strcmp(tx->c->user, s->owner) == 0;
+    return !tx->call->user || strcmp(tx->call->user, s->owner) == 0;
 }
 
 bool session_seen(const txn *tx, ramet_level level, const session_row *s)
 {
-    if (!tx->c->user)
+    if (!tx->call->user)
         return true;
     return s->visibility == RAMET_PRIVATE ? owns(tx, s) : level >= RAMET_READER;
 }
@@ -130,7 +130,7 @@ bool session_seen(const txn *tx, ramet_level level, const session_row *s)
 bool session_visible(txn *tx, const session_row *s)
 {
     /* The level is looked up only where it counts. */
-    bool by_level = tx->c->user && s->visibility != RAMET_PRIVATE;
+    bool by_level = tx->call->user && s->visibility != RAMET_PRIVATE;
     return session_seen(tx, by_level ? level_in(tx, s->tree) : RAMET_NO_LEVEL, s);
 }
 
@@ -140,23 +140,23 @@ static ramet_status access_check(txn *tx, const session_row *s, need what)
         return RAMET_OK;
     if (!session_visible(tx, s)) {
         if (share_gives(tx, s, NEED_READ))
-            return call_fail(tx->c, RAMET_FORBIDDEN, "session",
+            return call_fail(tx->call, RAMET_FORBIDDEN, "session",
                              "the share link of session %s does not allow this", s->id);
         return session_hidden(tx, s);
     }
     /* A private session is its owner's alone, whatever his level in the tree. */
-    if (what == NEED_READ || what == NEED_TREE || !tx->c->user ||
+    if (what == NEED_READ || what == NEED_TREE || !tx->call->user ||
         (s->visibility == RAMET_PRIVATE && owns(tx, s)))
         return RAMET_OK;
     ramet_level have = level_in(tx, s->tree);
     if (what != NEED_MANAGE && have < RAMET_WRITER)
-        return call_fail(tx->c, RAMET_FORBIDDEN, "session",
-                         "this needs the level writer in the tree; %s is %s", tx->c->user,
+        return call_fail(tx->call, RAMET_FORBIDDEN, "session",
+                         "this needs the level writer in the tree; %s is %s", tx->call->user,
                          ramet_level_name(have));
     if (what == NEED_MANAGE && have < RAMET_MANAGER && !owns(tx, s))
-        return call_fail(tx->c, RAMET_FORBIDDEN, "session",
+        return call_fail(tx->call, RAMET_FORBIDDEN, "session",
                          "this needs the session's owner or a manager of the tree; %s is %s",
-                         tx->c->user, ramet_level_name(have));
+                         tx->call->user, ramet_level_name(have));
     return RAMET_OK;
 }
 
@@ -165,14 +165,15 @@ static ramet_status session_opened(txn *tx, const char *id, bool found, need wha
 {
     if (!found || session_gone(tx, s)) {
         TRY(txn_status(tx));
-        return call_fail(tx->c, RAMET_SESSION_NOT_FOUND, "session", "there is no session %s", id);
+        return call_fail(tx->call, RAMET_SESSION_NOT_FOUND, "session", "there is no session %s",
+                         id);
     }
     return access_used(tx, s->tree, access_check(tx, s, what));
 }
 
 ramet_status session_open(txn *tx, const char *id, need what, session_row *s)
 {
-    TRY(check_id(tx->c, "session", id));
+    TRY(check_id(tx->call, "session", id));
     bool found = session_load(tx, id, s);
     return session_opened(tx, id, found, what, s);
 }
@@ -184,17 +185,17 @@ ramet_status session_open_brief(txn *tx, const char *id, need what, session_row 
 {
     if (session_cache_get(tx, id, s, head))
         return session_opened(tx, id, true, what, s);
-    TRY(check_id(tx->c, "session", id));
-    db_stmt *q = db_query(tx->d, Q_session_brief);
+    TRY(check_id(tx->call, "session", id));
+    db_stmt *q = db_query(tx->db, Q_session_brief);
     q_text(q, 1, id);
-    q_text(q, 2, tx->c->user);
+    q_text(q, 2, tx->call->user);
     bool found = q_row(q);
     if (found) {
         *s = (session_row){
             .no = q_col_int(q, 0),
             .tree = q_col_int(q, 1),
-            .id = q_keep_text(q, 10, tx->a),
-            .owner = q_keep_text(q, 2, tx->a),
+            .id = q_keep_text(q, 10, tx->arena),
+            .owner = q_keep_text(q, 2, tx->arena),
             .visibility = col_visibility(q, 3),
             .head = q_col_int(q, 4),
             .adk = q_col_int(q, 5),
@@ -214,7 +215,7 @@ ramet_status session_open_brief(txn *tx, const char *id, need what, session_row 
     if (found && !s->owner)
         s->owner = "";
     TRY(session_opened(tx, id, found, what, s));
-    if (head->m.id)
+    if (head->meta.id)
         branch_came(tx, head);
     return txn_status(tx);
 }
@@ -223,23 +224,23 @@ ramet_status session_open_head(txn *tx, const char *id, need what, session_row *
 {
     if (session_cache_whole(tx, id, s, head))
         return session_opened(tx, id, true, what, s);
-    TRY(check_id(tx->c, "session", id));
-    db_stmt *q = db_query(tx->d, Q_session_open);
+    TRY(check_id(tx->call, "session", id));
+    db_stmt *q = db_query(tx->db, Q_session_open);
     q_text(q, 1, id);
-    q_text(q, 2, tx->c->user);
+    q_text(q, 2, tx->call->user);
     bool found = q_row(q);
     if (found) {
-        session_from(q, tx->a, s);
+        session_from(q, tx->arena, s);
         tx->level = col_level(q, SESSION_N_COLS);
         tx->level_tree = tx->named_tree = s->tree;
-        tx->tree_id = q_keep_text(q, SESSION_N_COLS + 1, tx->a);
+        tx->tree_id = q_keep_text(q, SESSION_N_COLS + 1, tx->arena);
         s->stamp = q_col_int(q, SESSION_N_COLS + 2);
         branch_from(q, SESSION_N_COLS + 3, head);
     }
     q_end(q);
     found = found && is_that(tx, s, id);
     TRY(session_opened(tx, id, found, what, s));
-    if (head->m.id && head->m.session == s->no && head->m.log == RAMET_LOG_MAIN) {
+    if (head->meta.id && head->meta.session == s->no && head->meta.log == RAMET_LOG_MAIN) {
         if (!branch_came(tx, head))
             return txn_status(tx);
         session_cache_put_whole(tx, s, head);
@@ -288,7 +289,7 @@ ramet_agent agent_from(arena *a, const char *name, const char *config)
 
 ramet_agent session_agent(txn *tx, const session_row *s)
 {
-    ramet_agent g = agent_from(tx->a, s->agent, s->agent_config);
+    ramet_agent g = agent_from(tx->arena, s->agent, s->agent_config);
     if (share_only(tx, s))
         g.folder = g.options = NULL;
     return g;
@@ -326,11 +327,11 @@ static const char *first_words(txn *tx, const session_row *s, const branch_row *
     int64_t most = head->len < TITLE_LOOK ? head->len : TITLE_LOOK;
     /* A list shows many titles: what they were taken from must not stay in the call. */
     arena *scratch = arena_new();
-    for (int64_t at = 0; at < most && !t.text && db_status(tx->d) == RAMET_OK; at++) {
+    for (int64_t at = 0; at < most && !t.text && db_status(tx->db) == RAMET_OK; at++) {
         arena_reset(scratch);
         path_read(tx, head, at, at + 1, scratch, title_take, &t);
     }
-    words = t.text ? text_preview(tx->a, t.text, TITLE_CHARS) : "";
+    words = t.text ? text_preview(tx->arena, t.text, TITLE_CHARS) : "";
     if (t.text)
         words_put(tx, head, t.pos, words);
     arena_free(scratch);
@@ -352,7 +353,7 @@ static const char *shown_title(txn *tx, const session_row *s, const branch_row *
     const char *words = session_words(tx, s, head);
     if (s->title[0] || !s->parent || share_only(tx, s))
         return words;
-    return words[0] ? arena_printf(tx->a, "Fork of %s", words) : "Fork";
+    return words[0] ? arena_printf(tx->arena, "Fork of %s", words) : "Fork";
 }
 
 const char *session_shown_title(txn *tx, const session_row *s)
@@ -365,11 +366,11 @@ const char *session_shown_title(txn *tx, const session_row *s)
 void tags_of(txn *tx, const session_row *s, const char *const **out, size_t *n)
 {
     VEC(const char *) v = {0};
-    db_stmt *q = db_query(tx->d, Q_tag_of);
+    db_stmt *q = db_query(tx->db, Q_tag_of);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     while (q_row(q))
-        VEC_PUSH(tx->a, &v, q_keep_text(q, 0, tx->a));
+        VEC_PUSH(tx->arena, &v, q_keep_text(q, 0, tx->arena));
     *out = (const char *const *)v.items;
     *n = v.n;
 }
@@ -378,9 +379,9 @@ static const char *tree_id(txn *tx, int64_t tree)
 {
     if (tx->named_tree == tree && tx->tree_id)
         return tx->tree_id;
-    db_stmt *q = db_query(tx->d, Q_tree_id);
+    db_stmt *q = db_query(tx->db, Q_tree_id);
     q_int(q, 1, tree);
-    const char *id = q_row(q) ? q_keep_text(q, 0, tx->a) : NULL;
+    const char *id = q_row(q) ? q_keep_text(q, 0, tx->arena) : NULL;
     q_end(q);
     return id ? id : "";
 }
@@ -391,12 +392,12 @@ static const char *visible_id(txn *tx, int64_t tree, int64_t no)
     if (!no)
         return NULL;
     session_row s = {.no = no, .tree = tree};
-    db_stmt *q = db_query(tx->d, Q_session_name);
+    db_stmt *q = db_query(tx->db, Q_session_name);
     q_int(q, 1, tree);
     q_int(q, 2, no);
     if (q_row(q)) {
-        s.id = q_keep_text(q, 0, tx->a);
-        s.owner = q_keep_text(q, 1, tx->a);
+        s.id = q_keep_text(q, 0, tx->arena);
+        s.owner = q_keep_text(q, 1, tx->arena);
         s.visibility = col_visibility(q, 2);
     }
     q_end(q);
@@ -406,7 +407,7 @@ static const char *visible_id(txn *tx, int64_t tree, int64_t no)
 /* How many entries from the start of a path are a session's own. */
 static int64_t owned_prefix(txn *tx, const branch_row *head, int64_t session)
 {
-    branch_meta m = head->m;
+    branch_meta m = head->meta;
     int64_t shared = head->len, lo = 1;
     for (int i = 0; i < NEAR && m.session != session && m.parent; i++) {
         shared = m.base;
@@ -418,7 +419,7 @@ static int64_t owned_prefix(txn *tx, const branch_row *head, int64_t session)
     while (lo < shared) {
         int64_t mid = lo + (shared - lo) / 2;
         branch_meta o;
-        if (!path_owner(tx, &head->m, mid, &o))
+        if (!path_owner(tx, &head->meta, mid, &o))
             return 0;
         if (o.session == session)
             lo = mid + 1;
@@ -435,7 +436,7 @@ static void cache_root(txn *tx, const session_row *s, const branch_row *head, ra
     branch_meta first;
     out->cache_root = s->id;
     out->cache_root_shared = head->len;
-    if (!head->len || !path_owner(tx, &head->m, 0, &first) || first.session == s->no)
+    if (!head->len || !path_owner(tx, &head->meta, 0, &first) || first.session == s->no)
         return;
     const char *id =
         first.session == s->parent ? out->parent_id : visible_id(tx, s->tree, first.session);
@@ -502,7 +503,7 @@ void session_fill(txn *tx, const session_row *s, ramet_session *out)
 
 ramet_session *session_show_with(txn *tx, const session_row *s, const session_known *known)
 {
-    ramet_session *out = arena_alloc(tx->a, sizeof *out);
+    ramet_session *out = arena_alloc(tx->arena, sizeof *out);
     fill(tx, s, known, out);
     return out;
 }
@@ -517,7 +518,7 @@ ramet_session *session_show(txn *tx, const session_row *s)
 
 void session_insert(txn *tx, const session_row *s, const char *const *tags, size_t n_tags)
 {
-    db_stmt *q = db_query(tx->d, Q_session_add);
+    db_stmt *q = db_query(tx->db, Q_session_add);
     q_int(q, 1, s->no);
     q_int(q, 2, s->tree);
     q_text(q, 3, s->id);
@@ -539,11 +540,11 @@ void session_insert(txn *tx, const session_row *s, const char *const *tags, size
     q_int(q, 19, s->first_adk);
     q_int(q, 20, s->expires);
     q_int(q, 21, s->created);
-    q_int(q, 22, session_seal(tx->c->hasher, s));
+    q_int(q, 22, session_seal(tx->call->hasher, s));
     q_text(q, 23, s->from_title ? s->from_title : "");
     q_run(q);
     for (size_t i = 0; i < n_tags; i++) {
-        q = db_query(tx->d, Q_tag_add);
+        q = db_query(tx->db, Q_tag_add);
         q_int(q, 1, s->tree);
         q_int(q, 2, s->no);
         q_text(q, 3, tags[i]);
@@ -559,17 +560,17 @@ ramet_status session_id_free(txn *tx, const char *id)
     /* Nothing is told about a session of others: only who could restore it learns that it can be.
      */
     if (session_gone(tx, &s) && session_visible(tx, &s))
-        return call_fail(tx->c, RAMET_SESSION_DELETED, "id",
+        return call_fail(tx->call, RAMET_SESSION_DELETED, "id",
                          "session %s is deleted; restore it, or wait until gc has taken it", id);
-    return call_fail(tx->c, RAMET_SESSION_EXISTS, "id", "the session id %s is taken", id);
+    return call_fail(tx->call, RAMET_SESSION_EXISTS, "id", "the session id %s is taken", id);
 }
 
 void session_plant(txn *tx, session_row *s, const char *const *tags, size_t n_tags, branch_row *b)
 {
     char tree[UUID_TEXT];
     branch_create(tx, NULL, 0, s, RAMET_LOG_MAIN, RAMET_EXPLICIT, false, b);
-    s->first = s->head = b->m.id;
-    db_stmt *q = db_query(tx->d, Q_tree_add);
+    s->first = s->head = b->meta.id;
+    db_stmt *q = db_query(tx->db, Q_tree_add);
     q_int(q, 1, s->tree);
     q_text(q, 2, uuid7(tx->now, tree));
     q_int(q, 3, s->no);
@@ -592,10 +593,10 @@ static void id_give_up(txn *tx, const char *id, const char *owner)
     session_row s;
     if (!session_load(tx, id, &s) || !session_gone(tx, &s) || strcmp(s.owner, owner) != 0)
         return;
-    db_stmt *q = db_query(tx->d, Q_session_rename);
+    db_stmt *q = db_query(tx->db, Q_session_rename);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
-    q_text(q, 3, arena_printf(tx->a, "%.200s~%lld", id, (long long)s.no));
+    q_text(q, 3, arena_printf(tx->arena, "%.200s~%lld", id, (long long)s.no));
     q_run(q);
 }
 
@@ -607,16 +608,16 @@ static ramet_status create_run(txn *tx, void *arg)
     if (in->anew)
         id_give_up(tx, j->id, j->owner);
     TRY(session_id_free(tx, j->id));
-    int64_t created = tx->now, no = db_number(tx->d, DB_SESSION, &created);
+    int64_t created = tx->now, no = db_number(tx->db, DB_SESSION, &created);
     session_row s = {
         .no = no,
-        .tree = db_number(tx->d, DB_TREE, NULL),
+        .tree = db_number(tx->db, DB_TREE, NULL),
         .id = j->id,
         .owner = j->owner,
         .visibility = (int)in->visibility,
         .title = in->title ? in->title : "",
         .agent = in->agent.name,
-        .agent_config = agent_config(tx->a, &in->agent),
+        .agent_config = agent_config(tx->arena, &in->agent),
         .metadata = in->metadata,
         .reason = "",
         .by_id = j->owner,
@@ -628,7 +629,7 @@ static ramet_status create_run(txn *tx, void *arg)
     session_plant(tx, &s, (const char *const *)j->tags, j->n_tags, &b);
     member_insert(tx, s.tree, j->owner, RAMET_OWNER);
     sandbox_put(tx, s.tree, j->mark);
-    event_add(tx, s.tree, s.no, RAMET_EVENT_CREATED, b.m.id, 0);
+    event_add(tx, s.tree, s.no, RAMET_EVENT_CREATED, b.meta.id, 0);
     TRY(txn_status(tx));
     session_row fresh;
     if (!session_by_no(tx, s.tree, s.no, &fresh))
@@ -644,7 +645,7 @@ ramet_status ramet_session_create(ramet_call *c, const ramet_session_in *in, ram
     *out = NULL;
     if (in->id)
         TRY(check_id(c, "id", in->id));
-    TRY(check_chars(c, "title", in->title, c->r->lim.title_chars, RAMET_TITLE_TOO_LONG));
+    TRY(check_chars(c, "title", in->title, c->ramet->limits.title_chars, RAMET_TITLE_TOO_LONG));
     TRY(check_agent(c, &in->agent));
     TRY(check_object(c, "metadata", in->metadata));
     TRY(check_tags(c, in->tags, in->n_tags, &j.tags, &j.n_tags));
@@ -657,7 +658,7 @@ ramet_status ramet_session_create(ramet_call *c, const ramet_session_in *in, ram
     j.owner = in->owner ? in->owner : c->user ? c->user : "local";
     TRY(check_id(c, "owner", j.owner));
     char uuid[UUID_TEXT];
-    j.id = in->id ? in->id : arena_strdup(c->a, uuid7(ramet_now(c->r), uuid));
+    j.id = in->id ? in->id : arena_strdup(c->arena, uuid7(ramet_now(c->ramet), uuid));
     ramet_status st = txn_write(c, create_run, &j);
     if (st != RAMET_OK)
         *out = NULL;
@@ -701,7 +702,7 @@ static ramet_status merged_into(txn *tx, const char *id, session_row *s)
     }
     TRY(session_open(tx, id, NEED_TREE, &to));
     if (to.tree != s->tree || to.no == s->no)
-        return call_fail(tx->c, RAMET_INVALID, "merged_into",
+        return call_fail(tx->call, RAMET_INVALID, "merged_into",
                          "merged_into must be another session of the same tree; %s is not", id);
     s->merged_into = to.no;
     return RAMET_OK;
@@ -713,20 +714,20 @@ static ramet_status patch_apply(txn *tx, const ramet_session_patch *in, session_
         s->title = in->title;
     if (in->agent) {
         s->agent = in->agent->name;
-        s->agent_config = agent_config(tx->a, in->agent);
+        s->agent_config = agent_config(tx->arena, in->agent);
     }
     if (in->metadata)
         s->metadata = in->metadata;
     if (in->archived)
         s->archived = !*in->archived ? 0 : s->archived ? s->archived : archive_stamp(tx->now);
     if (in->visibility) {
-        if (tx->c->user && strcmp(tx->c->user, s->owner) != 0)
-            return call_fail(tx->c, RAMET_FORBIDDEN, "visibility",
+        if (tx->call->user && strcmp(tx->call->user, s->owner) != 0)
+            return call_fail(tx->call, RAMET_FORBIDDEN, "visibility",
                              "only the session's owner may change its visibility");
         /* As for a fork: what the tree gets to see comes from a writer (I10). */
         if (*in->visibility == RAMET_TREE_VISIBLE && s->visibility == RAMET_PRIVATE &&
             level_in(tx, s->tree) < RAMET_WRITER)
-            return call_fail(tx->c, RAMET_FORBIDDEN, "visibility",
+            return call_fail(tx->call, RAMET_FORBIDDEN, "visibility",
                              "showing a session to the tree needs the level writer");
         s->visibility = (int)*in->visibility;
     }
@@ -748,7 +749,7 @@ static ramet_status update_run(txn *tx, void *arg)
         s.expires = 0;
     /* Not before the branches that it has: see branch_create(). */
     s.updated = tx->now > s.updated ? tx->now : s.updated;
-    db_stmt *q = db_query(tx->d, Q_session_set);
+    db_stmt *q = db_query(tx->db, Q_session_set);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     q_text(q, 3, s.title);
@@ -777,7 +778,7 @@ ramet_status ramet_session_update(ramet_call *c, const char *id, const ramet_ses
 {
     update_job j = {.id = id, .in = in, .out = out};
     *out = NULL;
-    TRY(check_chars(c, "title", in->title, c->r->lim.title_chars, RAMET_TITLE_TOO_LONG));
+    TRY(check_chars(c, "title", in->title, c->ramet->limits.title_chars, RAMET_TITLE_TOO_LONG));
     if (in->agent)
         TRY(check_agent(c, in->agent));
     TRY(check_object(c, "metadata", in->metadata));

@@ -45,7 +45,7 @@ static size_t tags_after(arena *a, const tag_job *j, const char *const *have, si
 
 static void tag_write(txn *tx, const session_row *s, sql_id what, const char *tag)
 {
-    db_stmt *q = db_query(tx->d, what);
+    db_stmt *q = db_query(tx->db, what);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_text(q, 3, tag);
@@ -61,13 +61,13 @@ static ramet_status tags_run(txn *tx, void *arg)
     const char **now;
     size_t n_have, changed = 0;
     tags_of(tx, &s, &have, &n_have);
-    size_t n = tags_after(tx->a, j, have, n_have, &now);
+    size_t n = tags_after(tx->arena, j, have, n_have, &now);
     TRY(txn_status(tx));
     /* A session that had more, under an older limit, may still lose some. */
-    if (n > tx->r->lim.tags && n > n_have)
-        return call_fail(tx->c, RAMET_TOO_MANY_TAGS, "tags",
+    if (n > tx->ramet->limits.tags && n > n_have)
+        return call_fail(tx->call, RAMET_TOO_MANY_TAGS, "tags",
                          "session %s would have %zu tags; at most %zu are allowed", s.id, n,
-                         tx->r->lim.tags);
+                         tx->ramet->limits.tags);
     for (size_t i = 0; i < n_have; i++)
         if (!tag_in(now, n, have[i])) {
             tag_write(tx, &s, Q_tag_del, have[i]);
@@ -122,7 +122,7 @@ ramet_status ramet_tags_all(ramet_call *c, ramet_tag_count **out, size_t *n)
     if (!txn_read(&tx, c))
         return c->err.status;
     VEC(ramet_tag_count) v = {0};
-    db_stmt *q = db_query(tx.d, Q_tag_sessions);
+    db_stmt *q = db_query(tx.db, Q_tag_sessions);
     q_text(q, 1, c->user ? c->user : "");
     while (q_row(q)) {
         ramet_level level = c->user ? col_level(q, 1) : RAMET_OWNER;
@@ -137,8 +137,8 @@ ramet_status ramet_tags_all(ramet_call *c, ramet_tag_count **out, size_t *n)
         if (!tag)
             continue;
         if (!v.n || strcmp(v.items[v.n - 1].tag, tag) != 0) {
-            ramet_tag_count fresh = {.tag = arena_strdup(tx.a, tag)};
-            VEC_PUSH(tx.a, &v, fresh);
+            ramet_tag_count fresh = {.tag = arena_strdup(tx.arena, tag)};
+            VEC_PUSH(tx.arena, &v, fresh);
         }
         v.items[v.n - 1].sessions++;
     }

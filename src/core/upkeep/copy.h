@@ -44,8 +44,8 @@
 
 typedef struct copy_cell {
     bool null;
-    int64_t i;
-    const char *p; /* texts and bytes */
+    int64_t number;
+    const char *bytes; /* texts and bytes */
     size_t n;
 } copy_cell;
 
@@ -70,10 +70,10 @@ enum { COPY_TABLES(T) COPY_N_TABLES };
 extern const copy_table copy_tables[COPY_N_TABLES];
 
 typedef struct copy_cursor {
-    db *d;
-    const copy_table *t;
+    db *db;
+    const copy_table *table;
     int64_t tree, upto;
-    arena *a, *spare; /* the page and the one before, which has the last key */
+    arena *arena, *spare; /* the page and the one before, which has the last key */
     copy_cell after[COPY_KEY];
     copy_cell *rows;
     size_t n, at, limit;
@@ -82,7 +82,7 @@ typedef struct copy_cursor {
 } copy_cursor;
 
 typedef struct copy_change {
-    const copy_table *t;
+    const copy_table *table;
     const copy_cell *row;
     bool cut, there; /* remove it; it is there with other content */
 } copy_change;
@@ -92,8 +92,8 @@ typedef struct copy_mark {
 } copy_mark;
 
 typedef struct copy_job {
-    ramet_call *c;  /* of the source: the caller's */
-    ramet_call *to; /* of the target */
+    ramet_call *call; /* of the source: the caller's */
+    ramet_call *to;   /* of the target */
     const ramet_copy_in *in;
     ramet_copy_out *out;
     ramet_progress progress;
