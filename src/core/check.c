@@ -2,7 +2,12 @@
  *
  * Checking what comes from outside: each refusal names its field and the limit.
  */
-#include "core/core.h"
+#include "core/check.h"
+
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,8 @@
  *
  * The words for the values of ramet.h, and the table of statuses by column.
  */
-#include "core/core.h"
+#include "core/model/key.h"
+#include "core/txn.h"
 
 #include <stdio.h>
 #include <stdlib.h>

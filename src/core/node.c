@@ -3,7 +3,11 @@
  * Several servers on one store: what they tell each other, which of them live, what only one of
  * them does, and what all of them know.
  */
-#include "core/core.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 
 #define DEAD_US INT64_C(15000000)
 #define SECRET_BYTES 32

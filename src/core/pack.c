@@ -6,6 +6,9 @@
  */
 #include "core/pack.h"
 
+#include "core/model/path.h"
+#include "core/txn.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>

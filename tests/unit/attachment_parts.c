@@ -4,7 +4,10 @@
  */
 #include "attach.h"
 
-#include "core/attachment/attachment.h"
+#include "core/attachment/files.h"
+#include "core/call.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,6 +3,8 @@
  * copy.c: a store copied row by row to another: all of it, again, stopped, refused, verified.
  */
 #include "attach.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 #include "core/upkeep/copy.h"
 #include "shim.h"
 #include "turn.h"

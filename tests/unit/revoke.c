@@ -15,7 +15,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "core/core.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 
 static ramet *other;
 static ramet_call *there;

@@ -6,7 +6,18 @@
  *       becomes manager in the same commit.
  *   M2  Nobody else touches the owner's row, and the owner cannot be removed.
  */
+#include "core/access/member.h"
+
+#include "core/access/share.h"
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/model/event.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 ramet_level level_of(txn *tx, int64_t tree, const char *user)
 {
@@ -30,7 +41,7 @@ ramet_level level_in(txn *tx, int64_t tree)
     return tx->level;
 }
 
-ramet_level session_level(txn *tx, const session_row *s)
+ramet_level session_level(txn *tx, const session_access *s)
 {
     if (share_only(tx, s))
         return share_gives(tx, s, NEED_WRITE) ? RAMET_WRITER : RAMET_READER;
@@ -55,9 +66,9 @@ static void member_write(txn *tx, int64_t tree, const char *user, ramet_level le
     access_changed(tx, tree);
 }
 
-static void owner_lower(txn *tx, const session_row *s);
+static void owner_lower(txn *tx, const session_brief *s);
 
-void tree_hand_over(txn *tx, const session_row *s, const char *to)
+void tree_hand_over(txn *tx, const session_brief *s, const char *to)
 {
     ramet_level before = level_of(tx, s->tree, to);
     owner_lower(tx, s);
@@ -70,7 +81,7 @@ void tree_hand_over(txn *tx, const session_row *s, const char *to)
 }
 
 /* A member, not only the owner of a private session in the tree. */
-ramet_status member_open(txn *tx, const char *session, ramet_level least, session_row *s,
+ramet_status member_open(txn *tx, const char *session, ramet_level least, session_full *s,
                          ramet_level *level)
 {
     TRY(session_open(tx, session, NEED_TREE, s));
@@ -85,7 +96,7 @@ ramet_status member_open(txn *tx, const char *session, ramet_level least, sessio
 
 static ramet_status members_list(txn *tx, const char *session, ramet_member **out, size_t *n)
 {
-    session_row s;
+    session_full s;
     ramet_level level;
     TRY(member_open(tx, session, RAMET_READER, &s, &level));
     VEC(ramet_member) v = {0};
@@ -119,7 +130,7 @@ typedef struct member_job {
 } member_job;
 
 /* M1: whoever was owner becomes manager; what he has offered is not his to give any more. */
-static void owner_lower(txn *tx, const session_row *s)
+static void owner_lower(txn *tx, const session_brief *s)
 {
     VEC(const char *) owners = {0};
     db_stmt *q = db_query(tx->db, Q_member_all);
@@ -139,7 +150,7 @@ static void owner_lower(txn *tx, const session_row *s)
 static ramet_status set_run(txn *tx, void *arg)
 {
     member_job *j = arg;
-    session_row s;
+    session_full s;
     ramet_level mine, have;
     TRY(member_open(tx, j->session, RAMET_MANAGER, &s, &mine));
     have = level_of(tx, s.tree, j->user);
@@ -159,10 +170,10 @@ static ramet_status set_run(txn *tx, void *arg)
         if (mine != RAMET_OWNER)
             return call_fail(tx->call, RAMET_FORBIDDEN, "level",
                              "only the owner hands the tree over");
-        owner_lower(tx, &s);
+        owner_lower(tx, &s.brief);
     }
     member_write(tx, s.tree, j->user, j->level);
-    event_add_member(tx, &s, j->user, have, j->level);
+    event_add_member(tx, &s.brief, j->user, have, j->level);
     return txn_status(tx);
 }
 
@@ -198,7 +209,7 @@ ramet_status ramet_member_change(ramet_call *c, const char *session, const char 
 static ramet_status remove_run(txn *tx, void *arg)
 {
     member_job *j = arg;
-    session_row s;
+    session_full s;
     ramet_level mine, have;
     bool self = tx->call->user && strcmp(tx->call->user, j->user) == 0;
     TRY(member_open(tx, j->session, self ? RAMET_READER : RAMET_MANAGER, &s, &mine));
@@ -220,7 +231,7 @@ static ramet_status remove_run(txn *tx, void *arg)
     q_run(q);
     tx->level_tree = 0;
     access_changed(tx, s.tree);
-    event_add_member(tx, &s, j->user, have, RAMET_NO_LEVEL);
+    event_add_member(tx, &s.brief, j->user, have, RAMET_NO_LEVEL);
     return txn_status(tx);
 }
 
@@ -234,7 +245,7 @@ ramet_status ramet_member_remove(ramet_call *c, const char *session, const char 
 ramet_status ramet_session_writable(ramet_call *c, const char *session)
 {
     txn tx;
-    session_row s;
+    session_full s;
     if (!txn_read(&tx, c))
         return c->err.status;
     return txn_done(&tx, session_open(&tx, session, NEED_WRITE, &s));

@@ -6,7 +6,7 @@
  *       up in every piece of work, in its own snapshot or transaction: what was revoked or has
  *       expired gives nothing from then on.
  *   H2  A link gives NEED_READ and, for writing, NEED_WRITE on its session. Every check of access
- *       asks for it in one place (access_check() in session.c); lists ask for the caller's own
+ *       asks for it in one place (access_check() in session_open.c); lists ask for the caller's own
  *       rights alone.
  *   H3  Who sees a session through a link alone is shown its path and versions. share_only() is
  *       asked wherever an answer holds more than that.
@@ -15,7 +15,17 @@
  *   H5  Who was shown a session through a link alone has visited it: to that user, and to nobody
  *       else, the id of the link does what its secret does, as long as the link holds.
  */
-#include "core/core.h"
+#include "core/access/share.h"
+
+#include "core/access/token.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #define PREFIX "rms_"
 #define SHARES_MAX 1000 /* of one session */
@@ -61,7 +71,7 @@ static bool share_find(txn *tx, const uint8_t secret[HASH_LEN], share_row *row, 
 
 /* ------------------------------------------------------------------- access */
 
-bool share_gives(txn *tx, const session_row *s, need what)
+bool share_gives(txn *tx, const session_access *s, need what)
 {
     const ramet_call *c = tx->call;
     if (!c->share.on || c->share.session != s->no || c->share.tree != s->tree)
@@ -76,7 +86,7 @@ bool share_gives(txn *tx, const session_row *s, need what)
     return what == NEED_READ ? tx->link != LINK_NONE : what == NEED_WRITE && tx->link == LINK_WRITE;
 }
 
-bool share_only(txn *tx, const session_row *s)
+bool share_only(txn *tx, const session_access *s)
 {
     return share_gives(tx, s, NEED_READ) && !session_visible(tx, s);
 }
@@ -114,7 +124,7 @@ typedef struct share_job {
     ramet_share **out;
 } share_job;
 
-static ramet_status room_check(txn *tx, const session_row *s)
+static ramet_status room_check(txn *tx, const session_full *s)
 {
     db_stmt *q = db_query(tx->db, Q_share_count);
     q_int(q, 1, s->tree);
@@ -132,7 +142,7 @@ static ramet_status room_check(txn *tx, const session_row *s)
 static ramet_status add_run(txn *tx, void *arg)
 {
     share_job *j = arg;
-    session_row s;
+    session_full s;
     TRY(session_open(tx, j->session, NEED_MANAGE, &s));
     TRY(room_check(tx, &s));
     ramet_share *out = arena_alloc(tx->arena, sizeof *out);
@@ -186,7 +196,7 @@ ramet_status ramet_share_add(ramet_call *c, const char *session, bool write, int
 
 static ramet_status shares_run(txn *tx, const char *session, ramet_share **out, size_t *n)
 {
-    session_row s;
+    session_full s;
     share_row row;
     ramet_share one;
     VEC(ramet_share) v = {0};
@@ -223,7 +233,7 @@ ramet_status ramet_shares(ramet_call *c, const char *session, ramet_share **out,
 static ramet_status revoke_run(txn *tx, void *arg)
 {
     const share_job *j = arg;
-    session_row s;
+    session_full s;
     share_row row = {0};
     TRY(session_open(tx, j->session, NEED_MANAGE, &s));
     db_stmt *q = db_query(tx->db, Q_share_get);
@@ -301,9 +311,9 @@ static ramet_status hold_run(txn *tx, const char *id, uint8_t secret[HASH_LEN], 
 {
     ramet_call *c = tx->call;
     share_row row;
-    session_row s;
+    session_full s;
     bool found = (!id || visited_secret(tx, id, secret)) && share_find(tx, secret, &row, out) &&
-                 session_by_no(tx, row.tree, row.session, &s) && !session_gone(tx, &s);
+                 session_by_no(tx, row.tree, row.session, &s) && !session_gone(tx, &s.access);
     TRY(txn_status(tx));
     if (!found)
         return call_fail(c, RAMET_SHARE_NOT_FOUND, "share",
@@ -352,9 +362,9 @@ ramet_status ramet_call_share(ramet_call *c, const char *token, ramet_share **ou
 static bool visit_due(txn *tx, ramet_share *share)
 {
     share_row row;
-    session_row s;
+    session_full s;
     return share_find(tx, tx->call->share.secret, &row, share) &&
-           session_by_no(tx, row.tree, row.session, &s) && share_only(tx, &s) &&
+           session_by_no(tx, row.tree, row.session, &s) && share_only(tx, &s.access) &&
            !visited(tx, share->id);
 }
 
@@ -395,7 +405,7 @@ static void visits_read(txn *tx, ramet_share **out, size_t *n)
 {
     VEC(visit_row) rows = {0};
     VEC(ramet_share) v = {0};
-    session_row s;
+    session_full s;
     db_stmt *q = db_query(tx->db, Q_visit_of_user);
     q_text(q, 1, tx->call->user);
     q_int(q, 2, VISITS_MAX);
@@ -407,8 +417,8 @@ static void visits_read(txn *tx, ramet_share **out, size_t *n)
     }
     for (size_t i = 0; i < rows.n; i++) {
         visit_row *one = &rows.items[i];
-        if (!session_by_no(tx, one->row.tree, one->row.session, &s) || session_gone(tx, &s) ||
-            session_visible(tx, &s))
+        if (!session_by_no(tx, one->row.tree, one->row.session, &s) ||
+            session_gone(tx, &s.access) || session_visible(tx, &s.access))
             continue;
         one->share.session = s.id;
         VEC_PUSH(tx->arena, &v, one->share);

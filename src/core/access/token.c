@@ -9,7 +9,13 @@
  *       what was found before a fail-over does not count behind it.
  *   K3  When a token was last used is written at most once in USED_US, and never refuses anybody.
  */
-#include "core/core.h"
+#include "core/access/token.h"
+
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 
 #include <openssl/crypto.h>
 #include <pthread.h>

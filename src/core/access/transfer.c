@@ -3,7 +3,13 @@
  * Handing a tree over: its owner offers it, a member accepts. At most one offer a tree; it goes
  * when it was accepted, when either of the two takes it back, or when who was offered it leaves.
  */
-#include "core/core.h"
+#include "core/access/member.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/event.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -25,7 +31,7 @@ static void transfer_from(db_stmt *q, arena *a, transfer_row *t)
 
 static const char *session_id_of(txn *tx, int64_t tree, int64_t no)
 {
-    session_row s;
+    session_full s;
     return session_by_no(tx, tree, no, &s) && s.id ? s.id : "";
 }
 
@@ -72,7 +78,7 @@ typedef struct offer_job {
 static ramet_status offer_run(txn *tx, void *arg)
 {
     offer_job *j = arg;
-    session_row s;
+    session_full s;
     ramet_level level;
     transfer_row t;
     char uuid[UUID_TEXT];
@@ -209,10 +215,10 @@ static ramet_status end_run(txn *tx, const char *id, bool accept)
     q_run(q);
     if (!accept)
         return txn_status(tx);
-    session_row s;
+    session_full s;
     if (!session_by_no(tx, t.tree, t.session, &s))
-        s = (session_row){.tree = t.tree, .no = t.session}; /* gone; the tree is there */
-    tree_hand_over(tx, &s, t.shown.to);
+        s = (session_full){.tree = t.tree, .no = t.session}; /* gone; the tree is there */
+    tree_hand_over(tx, &s.brief, t.shown.to);
     event_add(tx, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
     return txn_status(tx);
 }

@@ -8,7 +8,17 @@
  * appended such an entry, and those with a branch below one (their heirs).
  */
 #include "core/attachment/attachment.h"
+
+#include "core/access/share.h"
+#include "core/attachment/files.h"
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/model/entry.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -86,9 +96,9 @@ static bool uploaded_by(const ramet_call *c, const attachment_row *r)
 /* Whether the caller may read the entries of that session and log. */
 static bool home_open(txn *tx, int64_t tree, int64_t no, int log)
 {
-    session_row s;
-    if (!session_by_no(tx, tree, no, &s) || session_gone(tx, &s) ||
-        (!session_visible(tx, &s) && !share_gives(tx, &s, NEED_READ)))
+    session_full s;
+    if (!session_by_no(tx, tree, no, &s) || session_gone(tx, &s.access) ||
+        (!session_visible(tx, &s.access) && !share_gives(tx, &s.access, NEED_READ)))
         return false;
     if (log == RAMET_LOG_MAIN)
         return true;

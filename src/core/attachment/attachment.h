@@ -19,7 +19,9 @@
 #ifndef CORE_ATTACHMENT_ATTACHMENT_H
 #define CORE_ATTACHMENT_ATTACHMENT_H
 
-#include "core/attachment/files.h"
+#include "core/model/entry.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 
 #define UNUSED_US (INT64_C(24) * 3600 * 1000000) /* one that no entry refers to lives this long */
 
@@ -36,5 +38,9 @@ ramet_attachment *attachment_show(txn *tx, const attachment_row *r);
 ramet_status attachment_missing(ramet_call *c, const char *field, const char *id, bool hidden);
 /* A second attachment with the content of one that the tree refers to. */
 ramet_status attachment_again(txn *tx, int64_t tree, const ramet_again *a);
+/* RAMET_ATTACHMENT_NOT_FOUND when the caller may not refer to one of an entry's. */
+ramet_status attachments_check(txn *tx, const entry_new *n);
+/* Writes that an entry refers to its attachments. */
+void attachments_link(txn *tx, int64_t tree, int64_t k, const entry_new *n);
 
 #endif

@@ -4,6 +4,13 @@
  * entry refers to them.
  */
 #include "core/attachment/attachment.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -99,7 +106,7 @@ static int by_text(const void *a, const void *b)
 /* Those that an entry refers to. */
 static ramet_status entry_list(listing *l)
 {
-    session_row s;
+    session_full s;
     VEC(const char *) ids = {0};
     TRY(session_open(l->tx, l->in->session, NEED_READ, &s));
     int64_t k = KEY(l->in->branch, l->in->position);

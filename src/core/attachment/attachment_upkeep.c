@@ -5,6 +5,12 @@
 #include "core/attachment/attachment_upkeep.h"
 
 #include "core/attachment/attachment.h"
+#include "core/attachment/files.h"
+#include "core/call.h"
+#include "core/model/entry.h"
+#include "core/model/path.h"
+#include "core/txn.h"
+#include "core/upkeep/fsck.h"
 
 #include <stdlib.h>
 

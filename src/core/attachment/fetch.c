@@ -4,6 +4,11 @@
  * it is an attachment (upload.c), or it could not be had.
  */
 #include "core/attachment/attachment.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 
 typedef struct fetch_job {
     ramet_fetch row;

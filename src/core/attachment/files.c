@@ -2,7 +2,12 @@
  *
  * The content of attachments, wherever it lies (files.h).
  */
-#include "core/attachment/attachment.h"
+#include "core/attachment/files.h"
+
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 
 #include <errno.h>
 #include <stdio.h>

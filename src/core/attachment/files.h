@@ -13,7 +13,8 @@
 #ifndef CORE_ATTACHMENT_FILES_H
 #define CORE_ATTACHMENT_FILES_H
 
-#include "core/core.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 
 #include <sys/stat.h>
 

@@ -3,7 +3,11 @@
  * Content as files in a folder: where they lie, how one gets there and goes (A1 to A3 in
  * attachment.h). Several nodes may share the folder.
  */
-#include "core/attachment/attachment.h"
+#include "core/attachment/files.h"
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -382,14 +386,14 @@ static ramet_status folder_sweep(ramet_call *c, sweep_each each, void *arg)
 
 /* ---------------------------------------------------------------------- backup */
 
-typedef struct copy_job {
+typedef struct backup_job {
     ramet_call *call;
     const char *target;
     ramet_progress progress;
     void *arg;
     int64_t done, total;
     arena *arena; /* of one file */
-} copy_job;
+} backup_job;
 
 static bool take_write(void *arg, const void *bytes, size_t n)
 {
@@ -416,9 +420,9 @@ static ramet_status file_copy(ramet_call *c, const file_seen *f, const char *to)
     return st;
 }
 
-static ramet_status copy_each(void *arg, const file_seen *f)
+static ramet_status backup_each(void *arg, const file_seen *f)
 {
-    copy_job *j = arg;
+    backup_job *j = arg;
     if (!f->whole)
         return RAMET_OK;
     if (j->progress && !j->progress(j->arg, "backup of attachments", j->done, j->total))
@@ -445,10 +449,10 @@ static ramet_status remove_each(void *arg, const file_seen *f)
     return RAMET_OK;
 }
 
-static ramet_status copy_run(copy_job *j)
+static ramet_status copy_run(backup_job *j)
 {
     ramet_call *c = j->call;
-    TRY(files_walk(c, root_of(c), copy_each, j));
+    TRY(files_walk(c, root_of(c), backup_each, j));
     const char *folders[] = {j->target, above(c->arena, j->target)};
     for (size_t i = 0; i < 2; i++)
         if (!folder_sync(folders[i]))
@@ -463,7 +467,7 @@ int files_hold(ramet_call *c)
 
 ramet_status files_copy(ramet_call *c, const char *target, ramet_progress progress, void *arg)
 {
-    copy_job j = {.call = c, .target = target, .progress = progress, .arg = arg};
+    backup_job j = {.call = c, .target = target, .progress = progress, .arg = arg};
     if (!root_of(c))
         return RAMET_OK;
     TRY(files_walk(c, root_of(c), count_each, &j.total));

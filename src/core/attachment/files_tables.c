@@ -9,7 +9,11 @@
  * and row come together, and whoever removes content without a row cannot meet one that gets it:
  * the engine lets only one of the two commit. What a crash leaves under such a key is gc's.
  */
-#include "core/attachment/attachment.h"
+#include "core/attachment/files.h"
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 
 #include <errno.h>
 #include <fcntl.h>

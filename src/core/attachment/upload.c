@@ -4,6 +4,12 @@
  * where that content belongs, and the row is written (A2 in attachment.h).
  */
 #include "core/attachment/attachment.h"
+#include "core/attachment/files.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 

@@ -18,18 +18,39 @@
  */
 #include "core/ext/adk.h"
 
+#include "core/call.h"
 #include "core/columns.h"
+#include "core/model/append.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
+#include "core/model/log_rules.h"
+#include "core/model/move.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/state.h"
+#include "core/model/turn_cut.h"
+#include "core/model/turn_index.h"
+#include "core/txn.h"
 
 #define CHUNK 256
+#define REWIND_CHANNEL "rewind" /* of rewind events in the adk log */
+#define ADK_FORMAT "adk"        /* of events that came from ADK */
+
+static bool is_rewind_event(const entry_kind *kind)
+{
+    return kind->channel && strcmp(kind->channel, REWIND_CHANNEL) == 0;
+}
 
 /* The first event of the record: inherited, or the session's own. */
-static bool first_event(txn *tx, const session_row *s, entry_kind *out)
+static bool first_event(txn *tx, const session_brief *s, entry_kind *out)
 {
     branch_row b;
     if (!s->first_adk || !branch_load(tx, s->tree, s->first_adk, &b))
         return false;
     if (b.meta.base > 0)
-        return kind_at(tx, &b.meta, 0, out);
+        return entry_kind_at(tx, &b.meta, 0, out);
     db_stmt *q = db_query(tx->db, Q_run_at);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
@@ -38,13 +59,14 @@ static bool first_event(txn *tx, const session_row *s, entry_kind *out)
     int64_t k = q_row(q) ? q_col_int(q, 1) : 0;
     q_end(q);
     return k && branch_load(tx, s->tree, KEY_BRANCH(k), &b) &&
-           kind_at(tx, &b.meta, KEY_POS(k), out);
+           entry_kind_at(tx, &b.meta, KEY_POS(k), out);
 }
 
-bool adk_is(txn *tx, const session_row *s)
+static bool adk_is(txn *tx, const session_brief *s)
 {
     entry_kind kind;
-    return first_event(tx, s, &kind) && kind.adk;
+    return first_event(tx, s, &kind) && kind.turn && kind.format &&
+           strcmp(kind.format, ADK_FORMAT) == 0;
 }
 
 /* ------------------------------------------------------------------ the cut */
@@ -55,26 +77,27 @@ static bool same_turn(const entry_kind *a, const entry_kind *b)
 }
 
 /* Whether ADK can rewind to before the entry at a position of a path (K2). */
-static bool can_rewind(txn *tx, const session_row *s, const branch_row *adk, int64_t pos,
+static bool can_rewind(txn *tx, const session_brief *s, const branch_row *adk, int64_t pos,
                        const entry_kind *kind)
 {
     branch_row b;
     branch_meta o;
     int64_t first;
-    if (!kind->turn || kind->marker)
+    if (!kind->turn || is_rewind_event(kind))
         return false;
-    return turn_index_in_record(tx, s, RAMET_LOG_ADK, kind->turn, 0, &b, &first) && first == pos &&
-           path_owner(tx, &adk->meta, pos, &o) && o.id == b.meta.id;
+    return turn_index_in_record(tx, &s->access, s->first_adk, RAMET_LOG_ADK, kind->turn, 0, &b,
+                                &first) &&
+           first == pos && path_owner(tx, &adk->meta, pos, &o) && o.id == b.meta.id;
 }
 
 /* Back to where the invocation began that a cut at `at` would part. */
 static int64_t run_start(txn *tx, const branch_row *adk, int64_t at)
 {
     entry_kind here, prev;
-    if (!kind_at(tx, &adk->meta, at, &here))
+    if (!entry_kind_at(tx, &adk->meta, at, &here))
         return at;
-    for (int64_t p = at - 1; p >= 0 && kind_at(tx, &adk->meta, p, &prev); p--) {
-        if (prev.marker)
+    for (int64_t p = at - 1; p >= 0 && entry_kind_at(tx, &adk->meta, p, &prev); p--) {
+        if (is_rewind_event(&prev))
             continue;
         if (!same_turn(&prev, &here))
             break;
@@ -83,19 +106,19 @@ static int64_t run_start(txn *tx, const branch_row *adk, int64_t at)
     return at;
 }
 
-void adk_snap(txn *tx, const session_row *s, const branch_row *adk, int64_t *cut,
-              const char **before)
+static void adk_snap(txn *tx, const session_brief *s, const branch_row *adk, int64_t *cut,
+                     const char **before)
 {
     entry_kind kind;
     *before = NULL;
     if (!adk_is(tx, s))
         return;
     int64_t at = *cut;
-    while (at < adk->len && kind_at(tx, &adk->meta, at, &kind) && kind.marker)
+    while (at < adk->len && entry_kind_at(tx, &adk->meta, at, &kind) && is_rewind_event(&kind))
         at++;
     at = at < adk->len ? run_start(tx, adk, at) : at;
     /* Forward over what comes again and again before each turn. */
-    for (; at < adk->len && kind_at(tx, &adk->meta, at, &kind); at++)
+    for (; at < adk->len && entry_kind_at(tx, &adk->meta, at, &kind); at++)
         if (can_rewind(tx, s, adk, at, &kind))
             break;
     *cut = at;
@@ -169,13 +192,13 @@ static const char *rewind_body(txn *tx, const char *id, const char *invocation, 
     return buf_keep(&b, tx->arena);
 }
 
-static const char *move_name(txn *tx, const session_row *s, int64_t seq)
+static const char *move_name(txn *tx, const session_brief *s, int64_t seq)
 {
     return arena_printf(tx->arena, "move %lld %lld", (long long)s->no, (long long)seq);
 }
 
 /* The event itself; its key. */
-static int64_t rewind_write(txn *tx, session_row *s, branch_row *left, const head_to *to)
+static int64_t rewind_write(txn *tx, session_brief *s, branch_row *left, const head_to *to)
 {
     branch_row target = {0};
     entry_new *list;
@@ -186,7 +209,7 @@ static int64_t rewind_write(txn *tx, session_row *s, branch_row *left, const hea
     const char *invocation = arena_printf(tx->arena, "e-%s", uuid7(tx->now, own));
     ramet_entry_in in = {.id = arena_strdup(tx->arena, id),
                          .role = RAMET_USER,
-                         .format = "adk",
+                         .format = ADK_FORMAT,
                          .channel = REWIND_CHANNEL,
                          .turn_id = invocation,
                          .body = rewind_body(tx, id, invocation, to->before, left, &target)};
@@ -199,7 +222,7 @@ static int64_t rewind_write(txn *tx, session_row *s, branch_row *left, const hea
     return KEY(left->meta.id, left->len - 1);
 }
 
-void adk_mark(txn *tx, session_row *s, const head_to *to, int64_t seq)
+static void adk_mark(txn *tx, session_brief *s, const head_to *to, int64_t seq)
 {
     branch_row left;
     if (!adk_is(tx, s))
@@ -216,7 +239,7 @@ void adk_mark(txn *tx, session_row *s, const head_to *to, int64_t seq)
         turn_index_add(tx, s->tree, move_name(tx, s, seq), RAMET_LOG_ADK, k);
 }
 
-const char *adk_left(txn *tx, const session_row *s, int64_t adk)
+static const char *adk_left(txn *tx, const session_brief *s, int64_t adk)
 {
     entry_kind kind;
     branch_row b;
@@ -230,11 +253,58 @@ const char *adk_left(txn *tx, const session_row *s, int64_t adk)
     q_int(q, 3, adk);
     int64_t seq = adk && q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
-    if (seq && turn_index_in_record(tx, s, RAMET_LOG_ADK, move_name(tx, s, seq), 0, &b, &pos) &&
-        kind_at(tx, &b.meta, pos, &kind))
+    if (seq &&
+        turn_index_in_record(tx, &s->access, s->first_adk, RAMET_LOG_ADK, move_name(tx, s, seq), 0,
+                             &b, &pos) &&
+        entry_kind_at(tx, &b.meta, pos, &kind))
         return kind.turn;
     /* It was left before there were events: back to before the first one. */
     return first_event(tx, s, &kind) ? kind.turn : NULL;
+}
+
+/* ------------------------------------------------------ the rules of the log */
+
+static ramet_status adk_append_check(txn *tx, const session_brief *s, int64_t branch)
+{
+    (void)branch;
+    if (!adk_is(tx, s))
+        return RAMET_OK;
+    return call_fail(tx->call, RAMET_INVALID, "branch_id",
+                     "events of ADK are appended at the head alone"); /* K3 */
+}
+
+/* A rewind event of the runtime itself: it is the one of the move that it asks for (K1). */
+static ramet_status adk_append_rewind(txn *tx, const char *session, const append_work *w,
+                                      const char *before_turn)
+{
+    session_full s;
+    branch_row head, b, to;
+    turn_cut cut;
+    TRY(session_open_head(tx, session, NEED_CHANGE, &s, &head));
+    b = head;
+    TRY(append_do(tx, &s.brief, &b, w));
+    if (!w->out->added)
+        return RAMET_OK;
+    int64_t k = KEY(b.meta.id, b.len - 1), pos;
+    if (!turn_index_in_record(tx, &s.access, s.first_adk, RAMET_LOG_ADK, before_turn, k, &to, &pos))
+        return txn_status(tx);
+    TRY(turn_cut_find(tx, &s, &head, before_turn, true, k, &cut));
+    move_to_turn(tx, &s, &cut, "", k, &to);
+    return txn_status(tx);
+}
+
+void adk_register(ramet *r)
+{
+    static const log_rules rules = {
+        .append_check = adk_append_check,
+        .whole_turns = adk_is,
+        .snap = adk_snap,
+        .mark = adk_mark,
+        .left = adk_left,
+        .append_rewind = adk_append_rewind,
+        /* kagent keeps the headers of requests there, which may hold credentials. */
+        .private_state_key = "headers"};
+    log_rules_register(r, RAMET_LOG_ADK, &rules);
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -270,7 +340,7 @@ typedef struct run_part {
     int64_t rec, key;
 } run_part;
 
-static void walk_record(txn *tx, adk_walk *w, const session_row *s)
+static void walk_record(txn *tx, adk_walk *w, const session_full *s)
 {
     VEC(run_part) runs = {0};
     branch_row b;
@@ -295,7 +365,7 @@ static void walk_record(txn *tx, adk_walk *w, const session_row *s)
 
 static ramet_status each_run(txn *tx, const char *session, bool effective, adk_walk *w)
 {
-    session_row s;
+    session_full s;
     branch_row b;
     TRY(session_open(tx, session, NEED_CHANGE, &s));
     w->number = s.no;
@@ -366,7 +436,7 @@ static bool shared_take(void *arg, const ramet_entry *e, bool own)
 
 static ramet_status state_run(txn *tx, const char *session, const char **json)
 {
-    session_row s;
+    session_full s;
     branch_row b = {0};
     TRY(session_open(tx, session, NEED_CHANGE, &s));
     if (s.adk)

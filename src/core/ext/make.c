@@ -11,11 +11,25 @@
  */
 #include "core/ext/make.h"
 
+#include "core/access/member.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/append.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/event.h"
 #include "core/model/fork.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/txn.h"
 
 #include <stdio.h>
 
-ramet_status make_check(ramet_call *c, const ramet_make *m)
+static ramet_status make_check(ramet_call *c, const ramet_make *m)
 {
     TRY(check_chars(c, "title", m->title, c->ramet->limits.title_chars, RAMET_TITLE_TOO_LONG));
     ramet_agent agent = {.name = m->agent};
@@ -36,7 +50,7 @@ ramet_status make_check(ramet_call *c, const ramet_make *m)
 
 /* The session that a new one comes from; an archived one gives nothing. */
 static ramet_status source_open(txn *tx, const char *field, const char *id, need what,
-                                session_row *s, branch_row *head)
+                                session_full *s, branch_row *head)
 {
     ramet_status st = session_open_head(tx, id, what, s, head);
     if (st == RAMET_OK && s->archived)
@@ -44,16 +58,6 @@ static ramet_status source_open(txn *tx, const char *field, const char *id, need
     if (st != RAMET_OK)
         snprintf(tx->call->err.field, sizeof tx->call->err.field, "%s", field);
     return st;
-}
-
-int64_t key_in_tree(txn *tx, int64_t tree, const char *id)
-{
-    db_stmt *q = db_query(tx->db, Q_entry_by_id);
-    q_int(q, 1, tree);
-    q_text(q, 2, id);
-    int64_t k = q_row(q) ? q_col_int(q, 0) : 0;
-    q_end(q);
-    return k;
 }
 
 static bool same_client(const txn *tx, const char *client)
@@ -85,9 +89,9 @@ static ramet_status anchor_check(txn *tx, const branch_row *head, const char *id
 }
 
 static ramet_status make_fork(txn *tx, const char *id, const ramet_make *m, bool append,
-                              session_row *s, branch_row *b)
+                              session_full *s, branch_row *b)
 {
-    session_row p;
+    session_full p;
     branch_row head;
     TRY(source_open(tx, "fork_of", m->fork_of, NEED_READ, &p, &head));
     if (m->fork_at)
@@ -107,22 +111,22 @@ static ramet_status make_fork(txn *tx, const char *id, const ramet_make *m, bool
 }
 
 /* A root of its own, with the members that the tree of `from` has now (NULL: the caller alone). */
-static void make_root(txn *tx, const char *id, const ramet_make *m, const session_row *from,
-                      session_row *s, branch_row *b)
+static void make_root(txn *tx, const char *id, const ramet_make *m, const session_full *from,
+                      session_full *s, branch_row *b)
 {
     int64_t created = tx->now, no = db_number(tx->db, DB_SESSION, &created);
     const char *caller = tx->call->user ? tx->call->user : "local";
-    *s = (session_row){.no = no,
-                       .tree = db_number(tx->db, DB_TREE, NULL),
-                       .id = arena_strdup(tx->arena, id),
-                       .owner = arena_strdup(tx->arena, from ? from->owner : caller),
-                       .title = m->title ? arena_strdup(tx->arena, m->title) : "",
-                       .agent = arena_strdup(tx->arena, m->agent),
-                       .metadata = arena_strdup(tx->arena, m->metadata),
-                       .reason = "",
-                       .by_id = arena_strdup(tx->arena, caller),
-                       .created = created,
-                       .updated = created};
+    *s = (session_full){.no = no,
+                        .tree = db_number(tx->db, DB_TREE, NULL),
+                        .id = arena_strdup(tx->arena, id),
+                        .owner = arena_strdup(tx->arena, from ? from->owner : caller),
+                        .title = m->title ? arena_strdup(tx->arena, m->title) : "",
+                        .agent = arena_strdup(tx->arena, m->agent),
+                        .metadata = arena_strdup(tx->arena, m->metadata),
+                        .reason = "",
+                        .by_id = arena_strdup(tx->arena, caller),
+                        .created = created,
+                        .updated = created};
     session_plant(tx, s, NULL, 0, b);
     if (from && from->visibility != RAMET_PRIVATE) {
         db_stmt *q = db_query(tx->db, Q_member_copy);
@@ -136,8 +140,8 @@ static void make_root(txn *tx, const char *id, const ramet_make *m, const sessio
     event_add(tx, s->tree, s->no, RAMET_EVENT_CREATED, b->meta.id, 0);
 }
 
-static ramet_status make_started(txn *tx, const char *id, const ramet_make *m, session_row *from,
-                                 session_row *s, branch_row *b)
+static ramet_status make_started(txn *tx, const char *id, const ramet_make *m, session_full *from,
+                                 session_full *s, branch_row *b)
 {
     branch_row head;
     int64_t k;
@@ -151,20 +155,8 @@ static ramet_status make_started(txn *tx, const char *id, const ramet_make *m, s
     return RAMET_OK;
 }
 
-ramet_status session_hidden(txn *tx, const session_row *s)
-{
-    db_stmt *q = db_query(tx->db, Q_origin_get);
-    q_int(q, 1, s->tree);
-    q_int(q, 2, s->no);
-    bool conversation = q_row(q);
-    q_end(q);
-    TRY(txn_status(tx));
-    call_fail(tx->call, RAMET_HIDDEN, "session", "there is no session %s", s->id);
-    tx->call->err.conversation = conversation;
-    return RAMET_HIDDEN;
-}
-
-static void origin_write(txn *tx, const session_row *s, const session_row *from, const char *entry)
+static void origin_write(txn *tx, const session_full *s, const session_full *from,
+                         const char *entry)
 {
     const char *client = tx->call->client ? tx->call->client : "";
     db_stmt *q = db_query(tx->db, Q_origin_add);
@@ -178,9 +170,9 @@ static void origin_write(txn *tx, const session_row *s, const session_row *from,
 }
 
 static ramet_status make_do(txn *tx, const char *id, const ramet_make *m, bool append,
-                            session_row *s, branch_row *b)
+                            session_full *s, branch_row *b)
 {
-    session_row from = {0};
+    session_full from = {0};
     if (m->fork_of && m->started_by)
         return call_fail(tx->call, RAMET_INVALID, "lineage",
                          "a conversation is a fork or was started by another, not both");
@@ -200,7 +192,7 @@ static ramet_status make_do(txn *tx, const char *id, const ramet_make *m, bool a
 
 /* What is looked at when the session is there: it must not be archived, the channels of a client
  * are that client's, and a title that is missing is given. */
-static ramet_status there_check(txn *tx, const ramet_make *m, session_row *s)
+static ramet_status there_check(txn *tx, const ramet_make *m, const session_brief *s)
 {
     db_stmt *q = db_query(tx->db, Q_session_words);
     q_int(q, 1, s->tree);
@@ -233,78 +225,36 @@ static ramet_status there_check(txn *tx, const ramet_make *m, session_row *s)
     return txn_status(tx);
 }
 
-ramet_status make_open(txn *tx, const char *id, const ramet_make *m, session_row *s, branch_row *b,
-                       bool *made)
+static ramet_status make_open(txn *tx, const char *id, const ramet_append_in *in, session_brief *s,
+                              branch_row *b, bool *opened, bool *made)
 {
+    if (!in->make)
+        return RAMET_OK;
+    *opened = true;
     ramet_status st = session_open_brief(tx, id, NEED_WRITE, s, b);
-    *made = false;
     if (st == RAMET_OK)
-        return there_check(tx, m, s);
+        return there_check(tx, in->make, s);
     if (st != RAMET_SESSION_NOT_FOUND)
         return st;
     memset(&tx->call->err, 0, sizeof tx->call->err);
     if (needs_serial(tx))
         return txn_status(tx);
+    session_full full;
     *made = true;
-    return make_do(tx, id, m, true, s, b);
-}
-
-/* ---------------------------------------------------------------------- keys */
-
-/* A key stands among the places (core/ext/turn_index.c), with the number of its session before it.
- */
-static const char *key_name(txn *tx, const session_row *s, const char *key)
-{
-    return arena_printf(tx->arena, "key %lld %s", (long long)s->no, key);
-}
-
-ramet_status keys_check(txn *tx, const session_row *s, const entry_new *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const char *key = list[i].in->key;
-        bool taken = false;
-        if (!key)
-            continue;
-        if (needs_serial(tx))
-            return txn_status(tx);
-        for (size_t k = 0; k < i; k++)
-            taken |= list[k].in->key && strcmp(list[k].in->key, key) == 0;
-        db_stmt *q = db_query(tx->db, Q_place_of);
-        q_int(q, 1, s->tree);
-        q_text(q, 2, key_name(tx, s, key));
-        q_int(q, 3, RAMET_LOG_MAIN);
-        taken |= q_row(q);
-        q_end(q);
-        TRY(txn_status(tx));
-        if (taken)
-            return call_fail(tx->call, RAMET_KEY_TAKEN,
-                             arena_printf(tx->arena, "entries[%zu].key", i),
-                             "an entry of session %s has the key %s already", s->id, key);
-    }
+    TRY(make_do(tx, id, in->make, true, &full, b));
+    *s = full.brief;
     return RAMET_OK;
 }
 
-static void indexed_write(txn *tx, int64_t tree, int64_t k, const char *text)
+static ramet_status append_make_check(ramet_call *c, const ramet_append_in *in)
 {
-    db_stmt *q = db_query(tx->db, Q_indexed_set);
-    q_int(q, 1, tree);
-    q_int(q, 2, k);
-    q_text(q, 3, text);
-    q_int(q, 4, tx->now);
-    q_run(q);
+    return in->make ? make_check(c, in->make) : RAMET_OK;
 }
 
-void keys_write(txn *tx, const session_row *s, const branch_row *b, const entry_new *list, size_t n)
+void make_register(ramet *r)
 {
-    for (size_t i = 0; i < n; i++) {
-        int64_t k = KEY(b->meta.id, list[i].entry.position);
-        if (list[i].existing || list[i].same_as >= 0)
-            continue;
-        if (list[i].in->key)
-            turn_index_add(tx, s->tree, key_name(tx, s, list[i].in->key), RAMET_LOG_MAIN, k);
-        if (list[i].in->indexed)
-            indexed_write(tx, s->tree, k, list[i].in->indexed);
-    }
+    static const append_extension make = {.check = append_make_check, .open = make_open};
+    append_extension_register(r, &make);
 }
 
 /* --------------------------------------------------------------------- calls */
@@ -318,7 +268,7 @@ typedef struct make_job {
 static ramet_status make_run(txn *tx, void *arg)
 {
     make_job *j = arg;
-    session_row s, fresh;
+    session_full s, fresh;
     branch_row b;
     TRY(make_do(tx, j->id, j->in, false, &s, &b));
     if (!session_by_no(tx, s.tree, s.no, &fresh))
@@ -356,18 +306,9 @@ static const char *name_of(txn *tx, int64_t tree, int64_t no)
     return id;
 }
 
-static const char *name_seen(txn *tx, int64_t tree, int64_t no)
-{
-    session_row s;
-    return session_by_no(tx, tree, no, &s) && s.id && !session_gone(tx, &s) &&
-                   session_visible(tx, &s)
-               ? s.id
-               : NULL;
-}
-
 static ramet_status origin_read(txn *tx, const char *session, ramet_origin *out)
 {
-    session_row s;
+    session_full s;
     int64_t tree = 0, no = 0;
     *out = (ramet_origin){.client = ""};
     TRY(session_open(tx, session, NEED_READ, &s));
@@ -383,7 +324,7 @@ static ramet_status origin_read(txn *tx, const char *session, ramet_origin *out)
     q_end(q);
     if (no)
         out->started_by = name_of(tx, tree, no);
-    out->level = session_level(tx, &s);
+    out->level = session_level(tx, &s.access);
     return txn_status(tx);
 }
 
@@ -401,7 +342,7 @@ typedef struct number {
 
 static ramet_status started_read(txn *tx, const char *session, ramet_session **out, size_t *n)
 {
-    session_row s, of;
+    session_full s, of;
     VEC(number) found = {0};
     VEC(ramet_session) v = {0};
     TRY(session_open(tx, session, NEED_TREE, &s));
@@ -415,7 +356,7 @@ static ramet_status started_read(txn *tx, const char *session, ramet_session **o
     for (size_t i = 0; i < found.n; i++) {
         ramet_session shown;
         if (!session_by_no(tx, found.items[i].tree, found.items[i].no, &of) ||
-            session_gone(tx, &of) || !session_visible(tx, &of))
+            session_gone(tx, &of.access) || !session_visible(tx, &of.access))
             continue;
         session_fill(tx, &of, &shown);
         VEC_PUSH(tx->arena, &v, shown);
@@ -467,7 +408,7 @@ static void trees_gather(txn *tx, int64_t tree, int64_t **out, size_t *n)
 static ramet_status archive_run(txn *tx, void *arg)
 {
     archive_job *j = arg;
-    session_row s;
+    session_full s;
     ramet_level level;
     int64_t *trees;
     size_t n;
@@ -499,127 +440,4 @@ ramet_status ramet_archive(ramet_call *c, const char *session, bool archived, ra
     if (st != RAMET_OK)
         *out = NULL;
     return st;
-}
-
-/* ------------------------------------------------------------------- indexed */
-
-ramet_status ramet_entry_known(ramet_call *c, const char *session, const char *id, bool *known)
-{
-    txn tx;
-    session_row s;
-    *known = false;
-    TRY(check_id(c, "entry_id", id));
-    if (!txn_read(&tx, c))
-        return c->err.status;
-    ramet_status st = session_open(&tx, session, NEED_TREE, &s);
-    if (st == RAMET_OK)
-        *known = key_in_tree(&tx, s.tree, id) != 0;
-    return txn_done(&tx, st);
-}
-
-typedef struct indexed_job {
-    const char *session, *entry, *text;
-} indexed_job;
-
-static ramet_status indexed_run(txn *tx, void *arg)
-{
-    const indexed_job *j = arg;
-    session_row s;
-    branch_row head;
-    int64_t k;
-    TRY(session_open_head(tx, j->session, NEED_READ, &s, &head));
-    if (path_find(tx, &head, j->entry, &k) < 0) {
-        TRY(txn_status(tx));
-        return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, "entry_id",
-                         "entry %s is not on this path", j->entry);
-    }
-    indexed_write(tx, s.tree, k, j->text);
-    event_add(tx, s.tree, s.no, EVENT_INDEXED, k, 1);
-    return txn_status(tx);
-}
-
-ramet_status ramet_indexed_set(ramet_call *c, const char *session, const char *entry_id,
-                               const char *text)
-{
-    indexed_job j = {session, entry_id, text};
-    TRY(program_only(c));
-    TRY(check_id(c, "entry_id", entry_id));
-    TRY(check_chars(c, "text", text, INDEXED_CHARS, RAMET_TOO_LARGE));
-    return txn_write(c, indexed_run, &j);
-}
-
-static ramet_status indexed_read(txn *tx, const char *session, const ramet_entry *e, size_t n,
-                                 ramet_indexed *out)
-{
-    session_row s;
-    int64_t last = 0;
-    const char *name = NULL;
-    TRY(session_open(tx, session, NEED_READ, &s));
-    for (size_t i = 0; i < n; i++) {
-        db_stmt *q = db_query(tx->db, Q_indexed_get);
-        q_int(q, 1, s.tree);
-        q_int(q, 2, KEY(e[i].branch, e[i].position));
-        if (q_row(q))
-            out[i] = (ramet_indexed){.text = q_need_text(q, 0, tx->arena, "indexed.text"),
-                                     .at = q_col_int(q, 1)};
-        q_end(q);
-        if (e[i].owner_no != last) {
-            last = e[i].owner_no;
-            name = last == s.no ? s.id : name_seen(tx, s.tree, last);
-        }
-        out[i].session = name;
-    }
-    return txn_status(tx);
-}
-
-ramet_status ramet_indexed_get(ramet_call *c, const char *session, const ramet_entry *entries,
-                               size_t n, ramet_indexed **out)
-{
-    txn tx;
-    *out = arena_array(c->arena, n + 1, sizeof **out);
-    if (!txn_read(&tx, c))
-        return c->err.status;
-    return txn_done(&tx, indexed_read(&tx, session, entries, n, *out));
-}
-
-static ramet_status lacking_read(txn *tx, int64_t after, int limit, ramet_lacking **out, size_t *n)
-{
-    typedef struct spot {
-        int64_t tree, k;
-        const char *session;
-    } spot;
-    VEC(spot) at = {0};
-    VEC(ramet_lacking) v = {0};
-    uint8_t hash[HASH_LEN];
-    db_stmt *q = db_query(tx->db, Q_indexed_lacking);
-    q_int(q, 1, after);
-    q_int(q, 2, limit);
-    while (q_row(q)) {
-        spot s = {q_col_int(q, 0), q_col_int(q, 1), q_keep_text(q, 2, tx->arena)};
-        VEC_PUSH(tx->arena, &at, s);
-    }
-    for (size_t i = 0; i < at.n; i++) {
-        ramet_entry *e = arena_alloc(tx->arena, sizeof *e);
-        if (!entry_load(tx, at.items[i].tree, at.items[i].k, e, hash))
-            return txn_status(tx);
-        ramet_lacking l = {at.items[i].session, e, at.items[i].k};
-        VEC_PUSH(tx->arena, &v, l);
-    }
-    *out = v.items;
-    *n = v.n;
-    return txn_status(tx);
-}
-
-ramet_status ramet_indexed_lacking(ramet_call *c, int64_t after, int limit, ramet_lacking **out,
-                                   size_t *n)
-{
-    txn tx;
-    int most;
-    *out = NULL;
-    *n = 0;
-    TRY(program_only(c));
-    TRY(check_limit(c, limit, 1001, 100, &most));
-    if (!txn_read(&tx, c))
-        return c->err.status;
-    return txn_done(&tx, lacking_read(&tx, after, most, out, n));
 }

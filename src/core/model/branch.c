@@ -13,7 +13,16 @@
  *   B5  The caches here belong to one past (db_past()): after a fail-over the same number may mean
  *       another branch. A context of another past neither reads nor fills them.
  */
-#include "core/core.h"
+#include "core/model/branch.h"
+
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/model/key.h"
+#include "core/model/lineage_cache.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/state.h"
+#include "core/txn.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -215,7 +224,7 @@ bool branch_meta_load(txn *tx, int64_t tree, int64_t id, branch_meta *m)
     return true;
 }
 
-ramet_status branch_open(txn *tx, const session_row *s, ramet_log log, int64_t id, branch_row *b)
+ramet_status branch_open(txn *tx, const session_brief *s, ramet_log log, int64_t id, branch_row *b)
 {
     int64_t head = log == RAMET_LOG_ADK ? s->adk : s->head;
     int64_t want = id ? id : head;
@@ -522,15 +531,17 @@ static void branch_insert(txn *tx, branch_row *b)
     q_run(q);
 }
 
-void branch_create(txn *tx, const branch_row *from, int64_t base, const session_row *s,
-                   ramet_log log, ramet_fork_type type, bool same_session, branch_row *out)
+void branch_create(txn *tx, const branch_row *from, int64_t base, const session_brief *s,
+                   branch_reason why, int64_t not_before, ramet_log log, ramet_fork_type type,
+                   branch_row *out)
 {
-    /* The branches of a session are ordered by when they were made, then by their numbers. A clock
-     * of another process may be ahead. The first one is as old as its session. */
-    bool tie = same_session && s->updated >= tx->now;
+    assert(tx->writing);
+    assert(!from || from->meta.tree == s->tree);
+    /* The branches of a session are ordered by when they were made, then by their numbers. The
+     * clock of another process may be ahead. The first branch is as old as its session. */
+    bool tie = why == BRANCH_NEXT && not_before >= tx->now;
     int64_t id = tie ? db_number_above(tx->db, DB_BRANCH) : db_number(tx->db, DB_BRANCH, NULL);
-    int64_t least = same_session ? s->updated : s->created;
-    int64_t created = least > tx->now ? least : tx->now;
+    int64_t created = not_before > tx->now ? not_before : tx->now;
     *out = (branch_row){.meta = {.id = id,
                                  .tree = s->tree,
                                  .session = s->no,
@@ -556,7 +567,7 @@ void branch_create(txn *tx, const branch_row *from, int64_t base, const session_
             return;
     }
     /* An inherited entry that this branch takes the place of stays one of its versions. */
-    if (from && same_session && base < from->len) {
+    if (from && why == BRANCH_NEXT && base < from->len) {
         branch_meta o;
         if (!path_owner(tx, &from->meta, base, &o))
             return;
@@ -565,7 +576,7 @@ void branch_create(txn *tx, const branch_row *from, int64_t base, const session_
     branch_insert(tx, out);
 }
 
-void branches_of(txn *tx, const session_row *s, branch_row **out, size_t *n)
+void branches_of(txn *tx, const session_access *s, branch_row **out, size_t *n)
 {
     VEC(branch_row) v = {0};
     db_stmt *q = db_query(tx->db, Q_branch_of_session);

@@ -2,7 +2,22 @@
  *
  * Edit, regenerate and sync: a branch before an entry and what goes there, in one commit.
  */
-#include "core/core.h"
+#include "core/model/edit.h"
+
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/append.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/idempotency.h"
+#include "core/model/key.h"
+#include "core/model/move.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/txn.h"
 
 /* ------------------------------------------------------ edit and regenerate */
 
@@ -11,7 +26,7 @@ typedef struct edit_job {
     edit_work work;
 } edit_job;
 
-ramet_status edit_do(txn *tx, session_row *s, const branch_row *head, const edit_work *w,
+ramet_status edit_do(txn *tx, session_full *s, const branch_row *head, const edit_work *w,
                      branch_row *to)
 {
     cut_result cut;
@@ -33,7 +48,7 @@ ramet_status edit_do(txn *tx, session_row *s, const branch_row *head, const edit
     move_to_cut(tx, s, head, &cut,
                 w->kind == RAMET_MOVE_EDIT ? RAMET_AUTO_EDIT : RAMET_AUTO_REGENERATE, w->kind, "",
                 to);
-    entries_write(tx, s, to, w->list, w->n);
+    entries_write(tx, &s->brief, to, w->list, w->n);
     append_answer(tx, to, w->list, w->n, w->out);
     return txn_status(tx);
 }
@@ -41,10 +56,10 @@ ramet_status edit_do(txn *tx, session_row *s, const branch_row *head, const edit
 static ramet_status edit_run(txn *tx, void *arg)
 {
     edit_job *j = arg;
-    session_row s;
+    session_full s;
     branch_row head, to;
     TRY(session_open(tx, j->session, NEED_WRITE, &s));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, 0, &head));
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, 0, &head));
     return edit_do(tx, &s, &head, &j->work, &to);
 }
 
@@ -152,7 +167,7 @@ static ramet_fork_type sync_type(const entry_new *list, size_t n)
     return list[0].entry.role == RAMET_USER ? RAMET_AUTO_EDIT : RAMET_AUTO_REGENERATE;
 }
 
-static ramet_status sync_write(txn *tx, sync_job *j, session_row *s, branch_row *head)
+static ramet_status sync_write(txn *tx, sync_job *j, session_full *s, branch_row *head)
 {
     size_t fresh, rest = j->n - j->matched;
     branch_row to = *head, kept = *head;
@@ -176,17 +191,17 @@ static ramet_status sync_write(txn *tx, sync_job *j, session_row *s, branch_row 
         TRY(cut_both(tx, s, head, &at, &adk_at, RAMET_CUT_EXACT, &cut));
         move_to_cut(tx, s, head, &cut, sync_type(list, rest), RAMET_MOVE_SYNC, "", &to);
     }
-    entries_write(tx, s, &to, list, rest);
+    entries_write(tx, &s->brief, &to, list, rest);
     return txn_status(tx);
 }
 
 static ramet_status sync_run(txn *tx, void *arg)
 {
     sync_job *j = arg;
-    session_row s, fresh;
+    session_full s, fresh;
     branch_row head;
     TRY(session_open(tx, j->session, NEED_WRITE, &s));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, 0, &head));
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, 0, &head));
     TRY(head_check(tx, &head, j->expected, j->given));
     sync_match(tx, &head, j);
     TRY(txn_status(tx));

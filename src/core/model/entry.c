@@ -10,9 +10,23 @@
  *       says the text again) they go to the body table, packed.
  *   E3  digest = SHA-256 over every stored field; hash = SHA-256(previous hash || digest).
  */
-#include "core/columns.h"
+#include "core/model/entry.h"
 
+#include "core/attachment/attachment.h"
+#include "core/call.h"
+#include "core/columns.h"
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/event.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/state.h"
+#include "core/model/turn_index.h"
+#include "core/model/usage.h"
 #include "core/pack.h"
+#include "core/txn.h"
 
 #include <stdio.h>
 
@@ -413,7 +427,7 @@ static void entry_insert(txn *tx, const branch_row *b, const entry_new *n, int64
 }
 
 /* The record: a row only where appends go on in another branch than before. */
-static void run_open(txn *tx, const session_row *s, const branch_row *b)
+static void run_open(txn *tx, const session_brief *s, const branch_row *b)
 {
     if (needs_serial(tx))
         return;
@@ -451,7 +465,7 @@ static void run_open(txn *tx, const session_row *s, const branch_row *b)
 /* How long main was when an entry of the adk log was appended: where a later cut parts them. It
  * never falls along a path, also when a turn goes on writing to a branch that is no longer the
  * head. */
-static int64_t peer_length(txn *tx, const session_row *s, const branch_row *b)
+static int64_t peer_length(txn *tx, const session_brief *s, const branch_row *b)
 {
     branch_row head;
     branch_meta o;
@@ -476,7 +490,7 @@ static bool entry_is_new(const entry_new *e)
 }
 
 /* The new ones get their place behind the tip, which moves on. */
-static void entries_place(txn *tx, const session_row *s, branch_row *b, entry_new *list, size_t n)
+static void entries_chain(txn *tx, const session_brief *s, branch_row *b, entry_new *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         entry_new *e = &list[i];
@@ -497,13 +511,13 @@ static void entries_place(txn *tx, const session_row *s, branch_row *b, entry_ne
 
 /* The branch goes first: who appends holds its row before that of an entry, on every engine and in
  * every kind of transaction, so that no two wait for each other. */
-void entries_write(txn *tx, const session_row *s, branch_row *b, entry_new *list, size_t n)
+void entries_write(txn *tx, const session_brief *s, branch_row *b, entry_new *list, size_t n)
 {
     int64_t first = b->len, peer = peer_length(tx, s, b);
     uint8_t before[HASH_LEN];
     bool ran = b->run;
     memcpy(before, b->tip, HASH_LEN);
-    entries_place(tx, s, b, list, n);
+    entries_chain(tx, s, b, list, n);
     if (b->len == first)
         return;
     tip_note(tx, b);
@@ -529,4 +543,38 @@ void entries_write(txn *tx, const session_row *s, branch_row *b, entry_new *list
         turn = list[i].entry.turn_id;
     }
     event_add(tx, s->tree, s->no, RAMET_EVENT_APPENDED, KEY(b->meta.id, first), b->len - first);
+}
+
+int64_t key_in_tree(txn *tx, int64_t tree, const char *id)
+{
+    db_stmt *q = db_query(tx->db, Q_entry_by_id);
+    q_int(q, 1, tree);
+    q_text(q, 2, id);
+    int64_t k = q_row(q) ? q_col_int(q, 0) : 0;
+    q_end(q);
+    return k;
+}
+
+static bool kind_load(txn *tx, int64_t tree, int64_t k, entry_kind *out)
+{
+    db_stmt *q = db_query(tx->db, Q_entry_kind);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    bool found = q_row(q);
+    if (found) {
+        *out = (entry_kind){.role = col_role(q, 0),
+                            .turn = q_keep_text(q, 1, tx->arena),
+                            .channel = q_keep_text(q, 2, tx->arena),
+                            .format = q_keep_text(q, 3, tx->arena)};
+    }
+    q_end(q);
+    return found;
+}
+
+bool entry_kind_at(txn *tx, const branch_meta *head, int64_t pos, entry_kind *out)
+{
+    branch_meta o;
+    if (pos < 0 || !path_owner(tx, head, pos, &o))
+        return false;
+    return kind_load(tx, o.tree, KEY(o.id, pos), out);
 }

@@ -13,7 +13,21 @@
  *   V4  Entries of the adk log may hold credentials: their events are for the search index alone,
  *       as are those of texts that entries are found by.
  */
+#include "core/model/event.h"
+
+#include "core/access/share.h"
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/idempotency.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/search/search_upkeep.h"
+#include "core/txn.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -61,7 +75,7 @@ void event_add(txn *tx, int64_t tree, int64_t session, ramet_event_kind kind, in
     q_run(q);
 }
 
-void event_add_member(txn *tx, const session_row *s, const char *user, ramet_level before,
+void event_add_member(txn *tx, const session_brief *s, const char *user, ramet_level before,
                       ramet_level after)
 {
     tx->event = db_number(tx->db, DB_EVENT, NULL);
@@ -94,14 +108,14 @@ static look look_at(txn *tx, int64_t tree, int64_t no, arena *keep, bool named)
     q_int(q, 1, tree);
     q_int(q, 2, no);
     if (q_row(q) && !q_col_null(q, 0) && !q_col_null(q, 1)) {
-        session_row s = {.no = no,
-                         .tree = tree,
-                         .id = q_col_text(q, 0),
-                         .owner = q_col_text(q, 1),
-                         .visibility = col_visibility(q, 2),
-                         .expires = q_col_int(q, 3),
-                         .deleted = q_col_int(q, 4),
-                         .purging = col_purging(q, 5)};
+        session_access s = {.no = no,
+                            .tree = tree,
+                            .id = q_col_text(q, 0),
+                            .owner = q_col_text(q, 1),
+                            .visibility = col_visibility(q, 2),
+                            .expires = q_col_int(q, 3),
+                            .deleted = q_col_int(q, 4),
+                            .purging = col_purging(q, 5)};
         l.gone = session_gone(tx, &s);
         l.seen = session_visible(tx, &s) || share_gives(tx, &s, NEED_READ);
         if ((l.seen || named) && keep) {
@@ -126,7 +140,7 @@ static bool removes_caller(const ramet_call *c, const char *member, ramet_level 
 }
 
 /* The numbers of a session that has, or had, that id. */
-static bool session_place(txn *tx, const char *id, int64_t *tree, int64_t *no)
+static bool session_numbers(txn *tx, const char *id, int64_t *tree, int64_t *no)
 {
     db_stmt *q = db_query(tx->db, Q_session_place);
     q_text(q, 1, id);
@@ -139,7 +153,7 @@ static bool session_place(txn *tx, const char *id, int64_t *tree, int64_t *no)
     return found;
 }
 
-static int64_t tree_place(txn *tx, const char *id)
+static int64_t tree_number(txn *tx, const char *id)
 {
     db_stmt *q = db_query(tx->db, Q_tree_by_id);
     q_text(q, 1, id);
@@ -158,7 +172,7 @@ bool ramet_event_seen(ramet_call *c, const ramet_event *e)
         return false;
     bool seen = false;
     /* Another session may have got that id since, in another tree. */
-    if (session_place(&tx, e->session, &tree, &no) && tree == tree_place(&tx, e->tree)) {
+    if (session_numbers(&tx, e->session, &tree, &no) && tree == tree_number(&tx, e->tree)) {
         look l = look_at(&tx, tree, no, NULL, false);
         seen = look_shows(&l, e->kind);
     }
@@ -269,11 +283,11 @@ static void event_take(walk *w, const row *r)
 /* The ids asked for as numbers; false when nothing has them. */
 static bool filter_find(walk *w, const ramet_events_in *in)
 {
-    if (in->session && !session_place(w->tx, in->session, &w->tree, &w->session))
+    if (in->session && !session_numbers(w->tx, in->session, &w->tree, &w->session))
         return false;
     if (!in->tree)
         return true;
-    int64_t tree = tree_place(w->tx, in->tree);
+    int64_t tree = tree_number(w->tx, in->tree);
     bool fits = tree && (!w->session || w->tree == tree);
     w->tree = tree;
     return fits;
@@ -397,7 +411,7 @@ static bool watch_raise(struct watch *w, int64_t no)
     return false;
 }
 
-void event_tell(ramet *r, int64_t no)
+void event_notify(ramet *r, int64_t no)
 {
     struct watch *w = r->watch;
     /* A waiter counts itself before it looks at `last`, so one of the two sees the other. */
@@ -442,7 +456,7 @@ int64_t ramet_event_upto(ramet *r, int64_t mark)
 
 int64_t ramet_event_last(ramet *r)
 {
-    event_tell(r, store_newest(r));
+    event_notify(r, store_newest(r));
     return r->watch->last;
 }
 

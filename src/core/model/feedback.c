@@ -3,17 +3,24 @@
  * Feedback on entries: beside the entry, under its key, so that its bytes never change (I2) and
  * every session that shares the entry shows it. The embedding program's own has the user "".
  */
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/model/branch.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #define COMMENT_CHARS 2000
 
 /* The entry on the session's present path. */
-static ramet_status entry_find(txn *tx, const char *session, const char *entry_id, session_row *s,
+static ramet_status entry_find(txn *tx, const char *session, const char *entry_id, session_full *s,
                                int64_t *k)
 {
     branch_row head;
     TRY(session_open(tx, session, NEED_TREE, s));
-    TRY(branch_open(tx, s, RAMET_LOG_MAIN, 0, &head));
+    TRY(branch_open(tx, &s->brief, RAMET_LOG_MAIN, 0, &head));
     if (path_find(tx, &head, entry_id, k) >= 0)
         return RAMET_OK;
     TRY(txn_status(tx));
@@ -29,7 +36,7 @@ typedef struct feedback_job {
 static ramet_status set_run(txn *tx, void *arg)
 {
     const feedback_job *j = arg;
-    session_row s;
+    session_full s;
     int64_t k = 0;
     TRY(entry_find(tx, j->session, j->entry_id, &s, &k));
     db_stmt *q = db_query(tx->db, j->value ? Q_feedback_set : Q_feedback_unset);
@@ -58,7 +65,7 @@ ramet_status ramet_feedback_get(ramet_call *c, const char *session, const char *
                                 ramet_feedback **out, size_t *n)
 {
     txn tx;
-    session_row s;
+    session_full s;
     int64_t k = 0;
     VEC(ramet_feedback) v = {0};
     *out = NULL;

@@ -5,7 +5,25 @@
  */
 #include "core/model/fork.h"
 
-static ramet_status fork_access(txn *tx, const session_row *s, const ramet_fork_in *in)
+#include "core/access/member.h"
+#include "core/access/share.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/event.h"
+#include "core/model/move.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/model/turn_cut.h"
+#include "core/txn.h"
+
+#include <assert.h>
+
+static ramet_status fork_access(txn *tx, const session_full *s, const ramet_fork_in *in)
 {
     ramet_level have = level_in(tx, s->tree);
     if (in->visibility == RAMET_PRIVATE || have >= RAMET_WRITER)
@@ -18,9 +36,9 @@ static ramet_status fork_access(txn *tx, const session_row *s, const ramet_fork_
 }
 
 /* The adk log may hold credentials: who may not read it does not come by it through a fork. */
-static bool adk_read(txn *tx, const session_row *s)
+static bool adk_read(txn *tx, const session_full *s)
 {
-    if (share_only(tx, s))
+    if (share_only(tx, &s->access))
         return false;
     return s->visibility == RAMET_PRIVATE || level_in(tx, s->tree) >= RAMET_WRITER;
 }
@@ -43,19 +61,19 @@ static ramet_status side_by_role(txn *tx, const branch_row *from, ramet_at *at)
 
 /* The cut on the path of the branch asked for (*from is the head), with the adk log as it was on
  * that branch. */
-static ramet_status fork_cut(txn *tx, session_row *s, const ramet_fork_in *in, branch_row *from,
+static ramet_status fork_cut(txn *tx, session_full *s, const ramet_fork_in *in, branch_row *from,
                              cut_result *cut)
 {
     if (in->branch && in->branch != s->head)
-        TRY(branch_open(tx, s, RAMET_LOG_MAIN, in->branch, from));
-    s->adk = adk_read(tx, s) ? adk_beside(tx, s, from->meta.id) : 0;
+        TRY(branch_open(tx, &s->brief, RAMET_LOG_MAIN, in->branch, from));
+    s->adk = adk_read(tx, s) ? adk_beside(tx, &s->brief, from->meta.id) : 0;
     if (in->blank) {
         *cut = (cut_result){.shown = {.side = RAMET_BEFORE}};
         return RAMET_OK;
     }
     if (in->before_turn) {
         turn_cut at;
-        session_row seen = *s;
+        session_full seen = *s;
         if (!s->adk)
             seen.first_adk = 0;
         TRY(turn_cut_find(tx, &seen, from, in->before_turn, false, 0, &at));
@@ -69,17 +87,17 @@ static ramet_status fork_cut(txn *tx, session_row *s, const ramet_fork_in *in, b
 }
 
 /* What a link does not show does not come with a fork, either. */
-static const char *inherited_config(txn *tx, const session_row *s)
+static const char *inherited_config(txn *tx, const session_full *s)
 {
-    if (!share_only(tx, s))
+    if (!share_only(tx, &s->access))
         return s->agent_config;
     ramet_agent shown = session_agent(tx, s);
     return agent_config(tx->arena, &shown);
 }
 
 /* The new row, in the call's own memory: it is also what is answered. */
-static session_row fork_row(txn *tx, const fork_job *j, const session_row *s,
-                            const branch_row *from, const cut_result *cut)
+static session_full fork_row(txn *tx, const fork_job *j, const session_full *s,
+                             const branch_row *from, const cut_result *cut)
 {
     const ramet_fork_in *in = j->in;
     const char *user = tx->call->user ? arena_strdup(tx->arena, tx->call->user) : s->owner;
@@ -87,7 +105,7 @@ static session_row fork_row(txn *tx, const fork_job *j, const session_row *s,
     /* A session stands before its forks, also when the clock of another process is ahead. */
     if (created < s->created || (created == s->created && no < s->no))
         created = s->created + (no < s->no);
-    return (session_row){
+    return (session_full){
         .no = no,
         .tree = s->tree,
         .id = arena_strdup(tx->arena, j->id),
@@ -114,7 +132,7 @@ static session_row fork_row(txn *tx, const fork_job *j, const session_row *s,
 
 /* What the guards of source_hold() do not cover: two heads that belong together, and an id that may
  * have been given to another session. */
-static bool fork_serial(const session_row *s, const fork_job *j)
+static bool fork_serial(const session_full *s, const fork_job *j)
 {
     return s->adk || s->first_adk || j->in->id || j->n_tags;
 }
@@ -122,10 +140,11 @@ static bool fork_serial(const session_row *s, const fork_job *j)
 /* What must not happen before the commit is that the source is taken away, by gc too, that the
  * caller may no longer fork it (both access_changed(), which waits until then), or that it has
  * another history than the one that was looked at. */
-static void source_hold(txn *tx, const session_row *s, const branch_row *head)
+static void source_hold(txn *tx, const session_full *s, const branch_row *head)
 {
     if (!db_guarded(tx->db))
         return;
+    assert(s->stamp != SESSION_NO_STAMP);
     db_stmt *q = db_query(tx->db, Q_guard_fork);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->stamp);
@@ -135,23 +154,25 @@ static void source_hold(txn *tx, const session_row *s, const branch_row *head)
 }
 
 /* The rows of a fork whose cut was found. */
-static void fork_write(txn *tx, const fork_job *j, const session_row *s, const branch_row *from,
-                       const cut_result *cut, session_row *f, branch_row *b)
+static void fork_write(txn *tx, const fork_job *j, const session_full *s, const branch_row *from,
+                       const cut_result *cut, session_full *f, branch_row *b)
 {
     branch_row adk, b_adk;
     *f = fork_row(tx, j, s, from, cut);
-    branch_create(tx, from, cut->main, f, RAMET_LOG_MAIN, j->in->type, false, b);
+    branch_create(tx, from, cut->main, &f->brief, BRANCH_FIRST, f->created, RAMET_LOG_MAIN,
+                  j->in->type, b);
     f->first = f->head = b->meta.id;
     if (s->adk && branch_load(tx, s->tree, s->adk, &adk)) {
-        branch_create(tx, &adk, cut->adk, f, RAMET_LOG_ADK, j->in->type, false, &b_adk);
+        branch_create(tx, &adk, cut->adk, &f->brief, BRANCH_FIRST, f->created, RAMET_LOG_ADK,
+                      j->in->type, &b_adk);
         f->first_adk = f->adk = b_adk.meta.id;
     }
     session_insert(tx, f, (const char *const *)j->tags, j->n_tags);
     event_add(tx, f->tree, f->no, RAMET_EVENT_FORKED, b->meta.id, 0);
 }
 
-ramet_status fork_make(txn *tx, const fork_job *j, session_row *s, const branch_row *head,
-                       session_row *f, branch_row *b)
+ramet_status fork_make(txn *tx, const fork_job *j, session_full *s, const branch_row *head,
+                       session_full *f, branch_row *b)
 {
     branch_row from = *head;
     cut_result cut;
@@ -163,7 +184,7 @@ ramet_status fork_make(txn *tx, const fork_job *j, session_row *s, const branch_
 static ramet_status fork_run(txn *tx, void *arg)
 {
     fork_job *j = arg;
-    session_row s;
+    session_full s;
     branch_row head, from, b;
     cut_result cut;
     TRY(session_open_head(tx, j->session, NEED_READ, &s, &from));
@@ -176,10 +197,11 @@ static ramet_status fork_run(txn *tx, void *arg)
     if (j->in->id)
         TRY(session_id_free(tx, j->id));
     source_hold(tx, &s, &head);
-    session_row f;
+    session_full f;
     fork_write(tx, j, &s, &from, &cut, &f, &b);
-    session_known known = {
-        .head = &b, .parent_id = session_visible(tx, &s) ? s.id : NULL, .untagged = !j->n_tags};
+    session_known known = {.head = &b,
+                           .parent_id = session_visible(tx, &s.access) ? s.id : NULL,
+                           .untagged = !j->n_tags};
     ANSWER(tx, j->out);
     ANSWER(tx, j->cut);
     *j->out = session_show_with(tx, &f, &known);

@@ -10,10 +10,14 @@
  *       which whoever reads the file must not get. What was changed does not open.
  *   O5  Work of several commits (O1 cannot hold) looks first and keeps its answer in the end.
  */
-#include "core/core.h"
+#include "core/model/idempotency.h"
 
-#include "base/seal.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/path.h"
 #include "core/pack.h"
+#include "core/txn.h"
+#include "base/seal.h"
 
 #include <openssl/crypto.h>
 

@@ -5,7 +5,17 @@
  * A path never changes: entries are only added at the end of its branch. So a page that names
  * entries by id neither skips nor repeats one while the session grows.
  */
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/version.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -201,14 +211,15 @@ static bool any_in(txn *tx, const branch_row *b, int64_t lo, int64_t hi, const c
     return found;
 }
 
-static void versions_fill(txn *tx, const session_row *s, ramet_entry *list, size_t n)
+/* `moved`: the head of the session has moved before. */
+static void versions_fill(txn *tx, const session_access *s, bool moved, ramet_entry *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         version_row *v = NULL;
         size_t count = 1, number = 1;
         branch_meta o;
         /* Without a move a session has one branch a log, and every message one version. */
-        if (s->moves && branch_meta_load(tx, s->tree, list[i].branch, &o)) {
+        if (moved && branch_meta_load(tx, s->tree, list[i].branch, &o)) {
             versions_at(tx, s, &o, list[i].position, &v, &count);
             for (size_t k = 0; k < count; k++)
                 if (v[k].owner == list[i].branch)
@@ -220,7 +231,7 @@ static void versions_fill(txn *tx, const session_row *s, ramet_entry *list, size
 }
 
 /* The caller's own feedback, a run of entries of one branch at a time. */
-static void feedback_fill(txn *tx, const session_row *s, ramet_entry *list, size_t n)
+static void feedback_fill(txn *tx, const session_full *s, ramet_entry *list, size_t n)
 {
     for (size_t i = 0, to; i < n; i = to) {
         for (to = i + 1; to < n && list[to].branch == list[i].branch; to++)
@@ -259,7 +270,7 @@ static void seam_check(txn *tx, const branch_row *b, int64_t at)
 static ramet_status read_page(txn *tx, const char *session, const ramet_read_in *in, int limit,
                               ramet_page *out)
 {
-    session_row s;
+    session_full s;
     branch_row b;
     window w;
     TRY(session_open(tx, session, in->log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_READ, &s));
@@ -269,7 +280,7 @@ static ramet_status read_page(txn *tx, const char *session, const ramet_read_in 
         head_fill(tx, &b, &out->head);
         return window_of(tx, &b, in, &w);
     }
-    TRY(branch_open(tx, &s, in->log, in->branch, &b));
+    TRY(branch_open(tx, &s.brief, in->log, in->branch, &b));
     TRY(window_of(tx, &b, in, &w));
     collect c = {.of = {in->channel, in->want, in->want_arg},
                  .bytes = tx->call->page_bytes,
@@ -297,7 +308,7 @@ static ramet_status read_page(txn *tx, const char *session, const ramet_read_in 
     head_fill(tx, &b, &out->head);
     seam_check(tx, &b, last);
     if (in->versions)
-        versions_fill(tx, &s, out->entries, out->n);
+        versions_fill(tx, &s.access, s.moves != 0, out->entries, out->n);
     if (in->feedback)
         feedback_fill(tx, &s, out->entries, out->n);
     return txn_status(tx);
@@ -331,16 +342,16 @@ ramet_status ramet_read(ramet_call *c, const char *session, const ramet_read_in 
 static ramet_status get_run(txn *tx, const char *session, int64_t branch, const char *id,
                             ramet_entry **out)
 {
-    session_row s;
+    session_full s;
     branch_row b;
     int64_t pos, k;
     TRY(session_open(tx, session, NEED_READ, &s));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, branch, &b));
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, branch, &b));
     TRY(find_or_fail(tx, &b, "entry_id", id, &pos, &k));
     collect c = {.most = 1, .arena = tx->arena};
     path_read(tx, &b, pos, pos + 1, tx->arena, collect_take, &c);
     TRY(txn_status(tx));
-    versions_fill(tx, &s, c.v.items, c.v.n);
+    versions_fill(tx, &s.access, s.moves != 0, c.v.items, c.v.n);
     *out = c.v.items;
     return txn_status(tx);
 }
@@ -365,7 +376,8 @@ ramet_status ramet_entry_get(ramet_call *c, const char *session, int64_t branch,
 struct ramet_stream {
     ramet_call *call;
     char *session, *channel;
-    session_row row; /* only its numbers: no, tree, moves */
+    session_access row; /* only its numbers */
+    bool moved;
     branch_row branch;
     bool versions;
     int64_t next, hi;
@@ -378,18 +390,19 @@ struct ramet_stream {
 static ramet_status stream_start(txn *tx, const char *session, const ramet_read_in *in,
                                  ramet_stream *s)
 {
-    session_row row;
+    session_full row;
     window w;
     TRY(session_open(tx, session, in->log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_READ, &row));
     if (in->log == RAMET_LOG_ADK && !in->branch && !row.adk) {
         s->done = true;
         return window_of(tx, &s->branch, in, &w);
     }
-    TRY(branch_open(tx, &row, in->log, in->branch, &s->branch));
+    TRY(branch_open(tx, &row.brief, in->log, in->branch, &s->branch));
     ramet_head head;
     head_fill(tx, &s->branch, &head); /* checks that the path has the length it says, too */
     TRY(window_of(tx, &s->branch, in, &w));
-    s->row = (session_row){.no = row.no, .tree = row.tree, .moves = row.moves};
+    s->row = (session_access){.no = row.no, .tree = row.tree};
+    s->moved = row.moves != 0;
     s->versions = in->versions;
     s->next = w.lo;
     s->hi = w.hi;
@@ -446,7 +459,7 @@ static ramet_status stream_page(ramet_stream *s)
         int64_t hi = s->next + CHUNK < s->hi ? s->next + CHUNK : s->hi;
         path_read(&tx, &s->branch, s->next, hi, s->page, stream_take, s);
         if (s->versions && txn_status(&tx) == RAMET_OK)
-            versions_fill(&tx, &s->row, s->got.v.items, s->got.v.n);
+            versions_fill(&tx, &s->row, s->moved, s->got.v.items, s->got.v.n);
         tx.arena = own;
         TRY(txn_done(&tx, RAMET_OK));
     } while (!s->got.v.n && s->next < s->hi);
@@ -494,7 +507,7 @@ typedef struct run_row {
     int64_t rec, key;
 } run_row;
 
-static bool run_find(txn *tx, const session_row *s, int log, sql_id which, int64_t rec, run_row *r)
+static bool run_find(txn *tx, const session_full *s, int log, sql_id which, int64_t rec, run_row *r)
 {
     db_stmt *q = db_query(tx->db, which);
     q_int(q, 1, s->tree);
@@ -510,12 +523,12 @@ static bool run_find(txn *tx, const session_row *s, int log, sql_id which, int64
 
 /* Every entry that the session's branches own is in its record: one that lost a part is damaged,
  * not shorter. */
-static void record_check(txn *tx, const session_row *s, ramet_log log, int64_t total)
+static void record_check(txn *tx, const session_full *s, ramet_log log, int64_t total)
 {
     branch_row *b;
     size_t n;
     int64_t own = 0;
-    branches_of(tx, s, &b, &n);
+    branches_of(tx, &s->access, &b, &n);
     for (size_t i = 0; i < n; i++)
         own += b[i].meta.log == (int)log ? b[i].len - b[i].meta.base : 0;
     if (own != total)
@@ -525,7 +538,7 @@ static void record_check(txn *tx, const session_row *s, ramet_log log, int64_t t
 }
 
 /* A run ends where its branch does, or where the next run on that branch begins. */
-static bool run_ends_at(txn *tx, const session_row *s, const run_row *r, const branch_row *b,
+static bool run_ends_at(txn *tx, const session_full *s, const run_row *r, const branch_row *b,
                         int64_t end)
 {
     if (end == b->len)
@@ -545,7 +558,7 @@ static bool run_ends_at(txn *tx, const session_row *s, const run_row *r, const b
 static ramet_status record_run(txn *tx, const char *session, ramet_log log, int64_t from, int limit,
                                ramet_page *out, int64_t *total)
 {
-    session_row s;
+    session_full s;
     run_row r, next;
     branch_row b;
     TRY(session_open(tx, session, log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_READ, &s));
@@ -573,7 +586,7 @@ static ramet_status record_run(txn *tx, const char *session, ramet_log log, int6
         if (!collect_room(&c))
             break;
     }
-    if (branch_open(tx, &s, RAMET_LOG_MAIN, 0, &b) == RAMET_OK)
+    if (branch_open(tx, &s.brief, RAMET_LOG_MAIN, 0, &b) == RAMET_OK)
         head_fill(tx, &b, &out->head);
     out->entries = c.v.items;
     out->n = c.v.n;

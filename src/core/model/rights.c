@@ -20,7 +20,12 @@
  *
  * Decision 0043 tells why this is enough and what it costs.
  */
-#include "core/core.h"
+#include "core/model/rights.h"
+
+#include "core/call.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/txn.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -48,10 +53,11 @@ ramet_status access_used(txn *tx, int64_t tree, ramet_status st)
     return st;
 }
 
-void access_guard(txn *tx, const session_row *s)
+void access_guard(txn *tx, const session_brief *s)
 {
     if (!db_guarded(tx->db))
         return;
+    assert(s->stamp != SESSION_NO_STAMP);
     db_stmt *q = db_query(tx->db, Q_guard_tree);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->stamp);

@@ -13,7 +13,14 @@
  *
  * What depends on the clock is not kept: whether a session has expired is asked every time.
  */
-#include "core/core.h"
+#include "core/model/session_cache.h"
+
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/txn.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,7 +36,7 @@ typedef struct slot {
     const char *user;    /* whose level it is; NULL: the embedding program */
     const char *tree_id; /* NULL: only what an append needs is here */
     ramet_level level;
-    session_row session;
+    session_full session;
     branch_row head;
 } slot;
 
@@ -102,40 +109,43 @@ static bool slot_holds(txn *tx, const slot *t, const char *id)
     return t->turn == tx->ramet->session_cache->turn && t->epoch == db_epoch(tx->db);
 }
 
-session_row session_keep(arena *a, const session_row *row)
+session_full session_keep(arena *a, const session_full *row)
 {
-    session_row s = *row;
+    session_full s = *row;
     const char **texts[] = ROW_TEXTS(&s);
     for (size_t i = 0; i < N_ROW_TEXTS; i++)
         *texts[i] = arena_strdup(a, *texts[i]);
     return s;
 }
 
-/* Gives what a slot has to the caller, whose arena gets the texts. */
-static void slot_give(txn *tx, const slot *t, session_row *s, branch_row *head)
+/* Gives what a slot has, the session aside, to the caller. */
+static void slot_give(txn *tx, const slot *t, branch_row *head)
 {
-    *s = session_keep(tx->arena, &t->session);
     *head = t->head;
     const char *user = tx->call->user;
     if (user && t->user && strcmp(user, t->user) == 0) {
         tx->level = t->level;
-        tx->level_tree = s->tree;
+        tx->level_tree = t->session.tree;
     }
 }
 
-bool session_cache_get(txn *tx, const char *id, session_row *s, branch_row *head)
+bool session_cache_get(txn *tx, const char *id, session_brief *s, branch_row *head)
 {
     struct session_cache *r = tx->ramet->session_cache;
     pthread_mutex_lock(&r->lock);
     const slot *t = slot_of(tx, id);
     bool holds = slot_holds(tx, t, id);
-    if (holds)
-        slot_give(tx, t, s, head);
+    if (holds) {
+        *s = t->session.brief;
+        s->id = arena_strdup(tx->arena, s->id);
+        s->owner = arena_strdup(tx->arena, s->owner);
+        slot_give(tx, t, head);
+    }
     pthread_mutex_unlock(&r->lock);
     return holds;
 }
 
-bool session_cache_whole(txn *tx, const char *id, session_row *s, branch_row *head)
+bool session_cache_whole(txn *tx, const char *id, session_full *s, branch_row *head)
 {
     struct session_cache *r = tx->ramet->session_cache;
     if (!db_guarded(tx->db))
@@ -145,7 +155,8 @@ bool session_cache_whole(txn *tx, const char *id, session_row *s, branch_row *he
     /* Whoever forks looks at what is committed: the branch is as it was before this transaction. */
     bool holds = slot_holds(tx, t, id) && t->tree_id && t->wrote != db_epoch(tx->db);
     if (holds) {
-        slot_give(tx, t, s, head);
+        *s = session_keep(tx->arena, &t->session);
+        slot_give(tx, t, head);
         tx->named_tree = s->tree;
         tx->tree_id = arena_strdup(tx->arena, t->tree_id);
     }
@@ -163,7 +174,7 @@ static const char *text_put(char **to, const char *text)
 }
 
 /* tree_id NULL: the row is a brief one. Rows with long texts are not kept whole. */
-static void slot_fill(txn *tx, slot *t, const session_row *s, const branch_row *head,
+static void slot_fill(txn *tx, slot *t, const session_full *s, const branch_row *head,
                       const char *tree_id)
 {
     if (tx->ramet->session_cache->past != tx->past)
@@ -190,12 +201,12 @@ static void slot_fill(txn *tx, slot *t, const session_row *s, const branch_row *
 }
 
 /* Whether the slot tells of this session what the caller knows, the head aside. */
-static bool slot_same(txn *tx, const slot *t, const session_row *s)
+static bool slot_same(txn *tx, const slot *t, const session_brief *s)
 {
     return slot_holds(tx, t, s->id) && (!db_guarded(tx->db) || t->session.stamp == s->stamp);
 }
 
-void session_cache_put(txn *tx, const session_row *s, const branch_row *head)
+void session_cache_put(txn *tx, const session_brief *s, const branch_row *head)
 {
     struct session_cache *r = tx->ramet->session_cache;
     pthread_mutex_lock(&r->lock);
@@ -204,13 +215,13 @@ void session_cache_put(txn *tx, const session_row *s, const branch_row *head)
         t->head = *head;
         t->session.head = s->head;
     } else {
-        slot_fill(tx, t, s, head, NULL);
+        slot_fill(tx, t, &(session_full){.brief = *s}, head, NULL);
     }
     t->wrote = db_epoch(tx->db);
     pthread_mutex_unlock(&r->lock);
 }
 
-void session_cache_put_whole(txn *tx, const session_row *s, const branch_row *head)
+void session_cache_put_whole(txn *tx, const session_full *s, const branch_row *head)
 {
     struct session_cache *r = tx->ramet->session_cache;
     if (!db_guarded(tx->db) || tx->named_tree != s->tree)

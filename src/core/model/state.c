@@ -11,7 +11,21 @@
  *   S5  The state of a session is that of its main log over that of its adk log, each folded by
  *       itself: a key that main has is main's. Through a link it is main's alone.
  */
-#include "core/core.h"
+#include "core/model/state.h"
+
+#include "core/access/share.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/branch.h"
+#include "core/model/key.h"
+#include "core/model/lineage_cache.h"
+#include "core/model/log_rules.h"
+#include "core/model/move.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -251,36 +265,37 @@ static void fold_join(fold *to, txn *tx, int64_t tree, int64_t k, const char *bu
 }
 
 /* Whether the caller may read the adk log itself. */
-static bool adk_open(txn *tx, const session_row *s)
+static bool adk_open(txn *tx, const session_full *s)
 {
-    session_row again;
+    session_full again;
     bool may = session_open(tx, s->id, NEED_CHANGE, &again) == RAMET_OK;
     memset(&tx->call->err, 0, sizeof tx->call->err);
     return may;
 }
 
-/* The deltas of ADK events, as far as the log goes when main has n entries. Members see them; the
- * headers of requests, which kagent keeps in one of them and which may hold credentials, are for
- * those alone who may read the log. */
-static ramet_status adk_fold(txn *tx, const session_row *s, const branch_row *head, int64_t n,
+/* The deltas of the adk log, as far as it goes when main has n entries. Members see them; a key
+ * that the rules of the log call private is only for callers who may read the log. */
+static ramet_status adk_fold(txn *tx, const session_full *s, const branch_row *head, int64_t n,
                              fold *to)
 {
     branch_row adk;
     cut_result cut = {.main = n};
-    if (!s->adk || share_only(tx, s) || !branch_load(tx, s->tree, s->adk, &adk))
+    if (!s->adk || share_only(tx, &s->access) || !branch_load(tx, s->tree, s->adk, &adk))
         return txn_status(tx);
     TRY(cut_beside(tx, head, &adk, &(ramet_at){0}, &cut));
-    fold_join(to, tx, s->tree, delta_before(tx, &adk, cut.adk), adk_open(tx, s) ? NULL : "headers");
+    const char *hidden =
+        adk_open(tx, s) ? NULL : log_rules_of(tx, RAMET_LOG_ADK)->private_state_key;
+    fold_join(to, tx, s->tree, delta_before(tx, &adk, cut.adk), hidden);
     return txn_status(tx);
 }
 
 static ramet_status state_run(txn *tx, const char *session, const char *entry_id, const char **json)
 {
-    session_row s;
+    session_full s;
     branch_row head;
     int64_t k;
     TRY(session_open(tx, session, NEED_READ, &s));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, 0, &head));
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, 0, &head));
     int64_t n = head.len;
     if (entry_id) {
         TRY(check_id(tx->call, "at", entry_id));

@@ -11,7 +11,19 @@
  *       read and write it, and to others there is no such turn.
  */
 #include "core/model/turn.h"
+
+#include "core/access/share.h"
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/handle.h"
+#include "core/model/append.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #define ERROR_CHARS 2000
 #define INTERRUPT_BATCH 500
@@ -48,7 +60,7 @@ bool turn_load(txn *tx, const char *id, turn_row *t)
     return found;
 }
 
-bool turn_on(txn *tx, const session_row *s, int64_t branch, turn_row *t)
+bool turn_on(txn *tx, const session_access *s, int64_t branch, turn_row *t)
 {
     db_stmt *q = db_query(tx->db, Q_turn_on_branch);
     q_int(q, 1, s->tree);
@@ -69,11 +81,11 @@ static void turn_trim(ramet_turn *t)
     t->group = NULL;
 }
 
-static ramet_turn *turn_show(txn *tx, const session_row *s, const turn_row *t)
+static ramet_turn *turn_show(txn *tx, const session_full *s, const turn_row *t)
 {
     ramet_turn *out = arena_alloc(tx->arena, sizeof *out);
     *out = t->shown;
-    if (share_only(tx, s))
+    if (share_only(tx, &s->access))
         turn_trim(out);
     return out;
 }
@@ -110,7 +122,7 @@ typedef struct write_job {
 } write_job;
 
 /* T3. *head gets the session's head. */
-static ramet_status turn_open(txn *tx, const char *id, turn_row *t, session_row *s,
+static ramet_status turn_open(txn *tx, const char *id, turn_row *t, session_brief *s,
                               branch_row *head)
 {
     bool found = turn_load(tx, id, t);
@@ -139,7 +151,7 @@ static ramet_status write_run(txn *tx, void *arg)
 {
     write_job *j = arg;
     turn_row t;
-    session_row s;
+    session_brief s;
     branch_row b;
     ramet_status st = turn_open(tx, j->turn, &t, &s, &b);
     /* What was deleted can be restored, and must not run then. */
@@ -205,7 +217,7 @@ ramet_status ramet_turn_end(ramet_call *c, const char *turn, ramet_turn_status s
 
 static ramet_status get_run(txn *tx, const char *session, const char *turn, ramet_turn **out)
 {
-    session_row s;
+    session_full s;
     turn_row t;
     TRY(session_open(tx, session, NEED_READ, &s));
     TRY(check_id(tx->call, "turn", turn));
@@ -231,11 +243,11 @@ ramet_status ramet_turn_get(ramet_call *c, const char *session, const char *turn
 
 static ramet_status list_run(txn *tx, const char *session, int limit, ramet_turn **out, size_t *n)
 {
-    session_row s;
+    session_full s;
     turn_row t;
     VEC(ramet_turn) v = {0};
     TRY(session_open(tx, session, NEED_READ, &s));
-    bool linked = share_only(tx, &s);
+    bool linked = share_only(tx, &s.access);
     db_stmt *q = db_query(tx->db, Q_turn_of_session);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
@@ -269,10 +281,10 @@ ramet_status ramet_turns(ramet_call *c, const char *session, int limit, ramet_tu
 
 static ramet_status running_run(txn *tx, const char *session, ramet_turn **out)
 {
-    session_row s;
+    session_full s;
     turn_row t;
     TRY(session_open(tx, session, NEED_READ, &s));
-    if (turn_on(tx, &s, s.head, &t) && t.session == s.no)
+    if (turn_on(tx, &s.access, s.head, &t) && t.session == s.no)
         *out = turn_show(tx, &s, &t);
     return txn_status(tx);
 }

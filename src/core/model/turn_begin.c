@@ -12,8 +12,20 @@
  *   ENTRY   at that entry; further back where a tool call would be parted from its result. A
  * message of the user only when it is the last entry: then it is answered.
  */
-#include "core/model/turn.h"
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/handle.h"
+#include "core/model/append.h"
+#include "core/model/branch.h"
+#include "core/model/edit.h"
+#include "core/model/idempotency.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/turn.h"
+#include "core/txn.h"
 
 #include <stdio.h>
 
@@ -109,7 +121,7 @@ static ramet_status cut_entry(txn *tx, const branch_row *head, const char *id, r
 static ramet_status begin_branch(txn *tx, begin_job *j, branch_row *to)
 {
     const ramet_turn_in *in = j->in;
-    session_row s;
+    session_full s;
     branch_row head;
     edit_work w = {.list = j->work.list,
                    .n = j->work.n,
@@ -132,10 +144,10 @@ static ramet_status begin_branch(txn *tx, begin_job *j, branch_row *to)
 
 static ramet_status begin_append(txn *tx, begin_job *j, branch_row *b)
 {
-    session_row s;
+    session_brief s;
     turn_row t;
     TRY(session_open_brief(tx, j->session, NEED_WRITE, &s, b));
-    if (turn_on(tx, &s, s.head, &t)) {
+    if (turn_on(tx, &s.access, s.head, &t)) {
         call_fail(tx->call, RAMET_TURN_RUNNING_ALREADY, "session",
                   "a turn runs on branch b%lld already: %s", (long long)s.head, t.shown.id);
         snprintf(tx->call->err.subject, sizeof tx->call->err.subject, "%s", t.shown.id);

@@ -6,7 +6,19 @@
  * starts at its base is one look-up. Money is kept by currency: a branch that has used more than
  * one says so (`mixed`), and its money is then added up row by row.
  */
+#include "core/model/usage.h"
+
+#include "core/access/member.h"
+#include "core/access/share.h"
+#include "core/call.h"
 #include "core/columns.h"
+#include "core/model/branch.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -146,7 +158,7 @@ static int number_order(const void *a, const void *b)
 }
 
 /* Every branch but those of sessions that the caller may not see. */
-static ramet_usage_sum tree_sum(txn *tx, const session_row *s)
+static ramet_usage_sum tree_sum(txn *tx, const session_full *s)
 {
     usage_acc *acc = usage_acc_new(tx->arena);
     VEC(branch_row) list = {0};
@@ -162,9 +174,9 @@ static ramet_usage_sum tree_sum(txn *tx, const session_row *s)
     q = db_query(tx->db, Q_session_of_tree);
     q_int(q, 1, s->tree);
     while (q_row(q)) {
-        session_row o;
+        session_full o;
         session_from(q, tx->arena, &o);
-        if (!session_seen(tx, level, &o))
+        if (!session_seen(tx, level, &o.access))
             VEC_PUSH(tx->arena, &hidden, o.no);
     }
     if (hidden.n)
@@ -180,14 +192,14 @@ static ramet_usage_sum tree_sum(txn *tx, const session_row *s)
 
 static ramet_status usage_run(txn *tx, const char *session, ramet_usage_out *out)
 {
-    session_row s;
+    session_full s;
     branch_row head, adk, *mine;
     size_t n;
     TRY(session_open(tx, session, NEED_READ, &s));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, 0, &head));
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, 0, &head));
     usage_acc *own = usage_acc_new(tx->arena), *path = usage_acc_new(tx->arena);
-    branches_of(tx, &s, &mine, &n);
-    bool linked = share_only(tx, &s);
+    branches_of(tx, &s.access, &mine, &n);
+    bool linked = share_only(tx, &s.access);
     for (size_t i = 0; i < n; i++)
         if (!linked || mine[i].meta.log == RAMET_LOG_MAIN)
             usage_acc_add(tx, own, s.tree, mine[i].meta.id, mine[i].meta.base, mine[i].len);

@@ -10,7 +10,17 @@
  * place
  * (`over`).
  */
-#include "core/core.h"
+#include "core/model/version.h"
+
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -45,7 +55,7 @@ static int by_creation(const void *a, const void *b)
     return p->key < q->key ? -1 : p->key > q->key;
 }
 
-void versions_at(txn *tx, const session_row *s, const branch_meta *o, int64_t pos,
+void versions_at(txn *tx, const session_access *s, const branch_meta *o, int64_t pos,
                  version_row **out, size_t *n)
 {
     version_list v = {0};
@@ -94,14 +104,14 @@ static int64_t branch_holding(txn *tx, const branch_row *list, size_t n, int log
 static ramet_status versions_run(txn *tx, const char *session, int64_t branch, const char *entry_id,
                                  ramet_version **out, size_t *n)
 {
-    session_row s;
+    session_full s;
     branch_row b, head, *mine;
     branch_meta o, now = {0};
     int64_t k;
     size_t n_mine;
     TRY(session_open(tx, session, NEED_READ, &s));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, branch, &b));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, 0, &head));
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, branch, &b));
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, 0, &head));
     TRY(check_id(tx->call, "entry_id", entry_id));
     int64_t pos = path_find(tx, &b, entry_id, &k);
     TRY(txn_status(tx));
@@ -111,8 +121,8 @@ static ramet_status versions_run(txn *tx, const char *session, int64_t branch, c
     version_row *rows;
     if (!branch_meta_load(tx, s.tree, KEY_BRANCH(k), &o))
         return txn_status(tx);
-    versions_at(tx, &s, &o, pos, &rows, n);
-    branches_of(tx, &s, &mine, &n_mine);
+    versions_at(tx, &s.access, &o, pos, &rows, n);
+    branches_of(tx, &s.access, &mine, &n_mine);
     if (pos < head.len && !path_owner(tx, &head.meta, pos, &now))
         return txn_status(tx);
     *out = arena_array(tx->arena, *n + 1, sizeof **out);
@@ -152,11 +162,11 @@ ramet_status ramet_versions(ramet_call *c, const char *session, int64_t branch,
 
 static ramet_status branches_run(txn *tx, const char *session, ramet_branch **out, size_t *n)
 {
-    session_row s;
+    session_full s;
     branch_row *list;
     size_t count;
     TRY(session_open(tx, session, NEED_READ, &s));
-    branches_of(tx, &s, &list, &count);
+    branches_of(tx, &s.access, &list, &count);
     *out = arena_array(tx->arena, count + 1, sizeof **out);
     for (size_t i = 0; i < count; i++) {
         const branch_row *b = &list[i];

@@ -5,19 +5,30 @@
  * Two paths share exactly their first k entries when their hashes at k are equal (I2), so the
  * shared length is found by bisection, a few key lookups whatever the lengths.
  */
-#include "core/core.h"
+#include "core/query/compare.h"
+
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/branch.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/model/usage.h"
+#include "core/txn.h"
 
 #define SIDES_MAX 16
 
 typedef struct side {
-    session_row session;
+    session_full session;
     branch_row branch;
 } side;
 
 static ramet_status side_open(txn *tx, const ramet_side_in *in, side *out)
 {
     TRY(session_open(tx, in->session, NEED_READ, &out->session));
-    return branch_open(tx, &out->session, RAMET_LOG_MAIN, in->branch, &out->branch);
+    return branch_open(tx, &out->session.brief, RAMET_LOG_MAIN, in->branch, &out->branch);
 }
 
 /* Entries that two paths share, of which `most` is as much as can count. */

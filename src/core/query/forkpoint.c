@@ -5,14 +5,20 @@
  * A branch that leaves the path has as its parent the branch that owns the last entry kept
  * (B1), so each segment of the path knows those that leave it.
  */
-#include "core/core.h"
+#include "core/access/member.h"
+#include "core/call.h"
+#include "core/model/branch.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 typedef struct leaving {
     int64_t branch, session, base, len;
 } leaving;
 
 typedef struct point_list {
-    const session_row *session;
+    const session_full *session;
     const branch_row *head;
     ramet_level level;
     VEC(ramet_fork_point) v;
@@ -32,9 +38,9 @@ static void leaving_load(txn *tx, db_stmt *q, leaving **out, size_t *n)
 /* The fork whose first branch this is, when the caller may see it. */
 static const char *fork_id(txn *tx, const point_list *p, const leaving *l)
 {
-    session_row s;
-    if (!session_by_no(tx, p->session->tree, l->session, &s) || session_gone(tx, &s) || !s.parent ||
-        s.first != l->branch || !session_seen(tx, p->level, &s))
+    session_full s;
+    if (!session_by_no(tx, p->session->tree, l->session, &s) || session_gone(tx, &s.access) ||
+        !s.parent || s.first != l->branch || !session_seen(tx, p->level, &s.access))
         return NULL;
     return s.id;
 }
@@ -74,13 +80,13 @@ static void point_left(txn *tx, point_list *p, const branch_meta *m, int64_t at)
 
 static ramet_status points(txn *tx, const char *session, ramet_fork_point **out, size_t *n)
 {
-    session_row s;
+    session_full s;
     branch_row head;
     segment *segs;
     leaving *list;
     size_t n_segs, n_list;
     TRY(session_open(tx, session, NEED_READ, &s));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, 0, &head));
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, 0, &head));
     if (!path_segments(tx, &head.meta, 0, head.len, &segs, &n_segs))
         return txn_status(tx);
     point_list p = {.session = &s, .head = &head, .level = level_in(tx, s.tree)};

@@ -8,14 +8,21 @@
  *   L2  A session that is gone is a place holder as long as something shown descends from it.
  *       It keeps its id while it can be restored.
  */
-#include "core/core.h"
+#include "core/access/member.h"
+#include "core/call.h"
+#include "core/model/branch.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
 #define PATH_MAX_IDS 64
 
 /* L2: its place and nothing else. */
-static void holder_fill(const session_row *s, ramet_session *out)
+static void holder_fill(const session_full *s, ramet_session *out)
 {
     *out = (ramet_session){.id = s->id && !s->purging ? s->id : "",
                            .tree_id = "",
@@ -34,8 +41,8 @@ static void holder_fill(const session_row *s, ramet_session *out)
 
 static ramet_status ancestry(txn *tx, const char *session, ramet_session **out, size_t *n)
 {
-    VEC(session_row) up = {0};
-    session_row s;
+    VEC(session_full) up = {0};
+    session_full s;
     TRY(session_open(tx, session, NEED_TREE, &s));
     ramet_level level = level_in(tx, s.tree);
     VEC_PUSH(tx->arena, &up, s);
@@ -50,10 +57,10 @@ static ramet_status ancestry(txn *tx, const char *session, ramet_session **out, 
     ramet_session *list = arena_array(tx->arena, up.n, sizeof *list);
     size_t k = 0;
     for (size_t i = up.n; i-- > 0;) {
-        const session_row *row = &up.items[i];
-        if (!session_seen(tx, level, row))
+        const session_full *row = &up.items[i];
+        if (!session_seen(tx, level, &row->access))
             continue;
-        if (session_gone(tx, row))
+        if (session_gone(tx, &row->access))
             holder_fill(row, &list[k++]);
         else
             session_fill(tx, row, &list[k++]);
@@ -75,17 +82,17 @@ ramet_status ramet_ancestry(ramet_call *c, const char *session, ramet_session **
 
 static ramet_status children(txn *tx, const char *session, ramet_session **out, size_t *n)
 {
-    VEC(session_row) rows = {0};
-    session_row s;
+    VEC(session_full) rows = {0};
+    session_full s;
     TRY(session_open(tx, session, NEED_TREE, &s));
     ramet_level level = level_in(tx, s.tree);
     db_stmt *q = db_query(tx->db, Q_session_children);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     while (q_row(q)) {
-        session_row row;
+        session_full row;
         session_from(q, tx->arena, &row);
-        if (!session_gone(tx, &row) && session_seen(tx, level, &row))
+        if (!session_gone(tx, &row.access) && session_seen(tx, level, &row.access))
             VEC_PUSH(tx->arena, &rows, row);
     }
     *out = arena_array(tx->arena, rows.n, sizeof **out);
@@ -112,7 +119,7 @@ typedef struct node_head {
 } node_head;
 
 typedef struct node {
-    session_row session;
+    session_full session;
     node_head head, adk;
     int64_t touched, base;
     struct node *parent, *child, *next; /* next: of the same parent */
@@ -133,7 +140,7 @@ typedef struct forest {
 
 static int age_order(const void *a, const void *b)
 {
-    const session_row *tx = &(*(node *const *)a)->session, *y = &(*(node *const *)b)->session;
+    const session_full *tx = &(*(node *const *)a)->session, *y = &(*(node *const *)b)->session;
     if (tx->created != y->created)
         return tx->created < y->created ? -1 : 1;
     return tx->no < y->no ? -1 : tx->no > y->no;
@@ -141,7 +148,7 @@ static int age_order(const void *a, const void *b)
 
 static int no_order(const void *a, const void *b)
 {
-    const session_row *tx = &(*(node *const *)a)->session, *y = &(*(node *const *)b)->session;
+    const session_full *tx = &(*(node *const *)a)->session, *y = &(*(node *const *)b)->session;
     return tx->no < y->no ? -1 : tx->no > y->no;
 }
 
@@ -185,8 +192,8 @@ static void nodes_load(txn *tx, int64_t tree, ramet_level level, forest *f)
             int64_t adk = q_col_int(q, SESSION_N_COLS + 5);
             d->touched = adk > d->touched ? adk : d->touched;
         }
-        d->gone = session_gone(tx, &d->session);
-        d->seen = session_seen(tx, level, &d->session);
+        d->gone = session_gone(tx, &d->session.access);
+        d->seen = session_seen(tx, level, &d->session.access);
         VEC_PUSH(tx->arena, &v, d);
     }
     f->oldest = v.items;
@@ -281,7 +288,7 @@ static void path_make(arena *a, node *d)
 /* Without a query of its own. */
 static void node_fill(txn *tx, const forest *f, const node *d, ramet_session *out)
 {
-    const session_row *s = &d->session;
+    const session_full *s = &d->session;
     *out = (ramet_session){
         .id = s->id,
         .tree_id = f->tree_id,
@@ -317,7 +324,7 @@ static void node_fill(txn *tx, const forest *f, const node *d, ramet_session *ou
 
 static ramet_status tree(txn *tx, const char *session, bool light, ramet_session **out, size_t *n)
 {
-    session_row s;
+    session_full s;
     forest f = {0};
     TRY(session_open(tx, session, NEED_TREE, &s));
     nodes_load(tx, s.tree, level_in(tx, s.tree), &f);
@@ -366,7 +373,7 @@ ramet_status ramet_tree(ramet_call *c, const char *session, bool light, ramet_se
 static ramet_status tree_branches(txn *tx, const char *session, int64_t after, int limit,
                                   ramet_branch **out, size_t *n, bool *more)
 {
-    session_row s;
+    session_full s;
     forest f = {0};
     VEC(ramet_branch) v = {0};
     TRY(session_open(tx, session, NEED_TREE, &s));

@@ -6,8 +6,19 @@
  * meanwhile neither repeats nor skips another. Which index is walked depends on the narrowest
  * filter; what it gives is then filtered row by row, in chunks, until the page is full.
  */
-#include "core/search/search.h"
+#include "core/access/member.h"
+#include "core/access/sandbox.h"
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/search/search.h"
+#include "core/txn.h"
 
 #include <stdio.h>
 
@@ -44,7 +55,7 @@ static bool cursor_read(const char *s, list_spot *p)
     return true;
 }
 
-static const char *cursor_make(arena *a, const session_row *s)
+static const char *cursor_make(arena *a, const session_full *s)
 {
     return arena_printf(a, "%llx-%llx", (unsigned long long)s->created, (unsigned long long)s->no);
 }
@@ -74,7 +85,7 @@ static void pick_source(lister *l)
         l->source = Q_session_newest;
 }
 
-typedef VEC(session_row) row_list;
+typedef VEC(session_full) row_list;
 
 static void fetch_from(lister *l, sql_id source, list_spot at, row_list *out)
 {
@@ -92,13 +103,13 @@ static void fetch_from(lister *l, sql_id source, list_spot at, row_list *out)
     q_int(q, n++, at.no);
     q_int(q, n, CHUNK);
     while (q_row(q)) {
-        session_row s;
+        session_full s;
         session_from(q, l->tx->arena, &s);
         VEC_PUSH(l->tx->arena, out, s);
     }
 }
 
-static bool newer(const session_row *a, const session_row *b)
+static bool newer(const session_full *a, const session_full *b)
 {
     return a->created != b->created ? a->created > b->created : a->no > b->no;
 }
@@ -127,7 +138,7 @@ static void fetch(lister *l, list_spot at, row_list *out)
     }
 }
 
-static bool has_tag(txn *tx, const session_row *s, const char *tag)
+static bool has_tag(txn *tx, const session_full *s, const char *tag)
 {
     db_stmt *q = db_query(tx->db, Q_tag_has);
     q_int(q, 1, s->tree);
@@ -138,7 +149,7 @@ static bool has_tag(txn *tx, const session_row *s, const char *tag)
     return yes;
 }
 
-static bool title_matches(lister *l, const session_row *s)
+static bool title_matches(lister *l, const session_full *s)
 {
     arena *a = l->tx->arena;
     if (strstr(utf8_lower(a, s->title, strlen(s->title)), l->title))
@@ -171,11 +182,11 @@ static int64_t latest_in(lister *l, int64_t tree)
     q_int(q, 1, tree);
     while (q_row(q)) {
         const char *owner = q_col_text(q, 0);
-        session_row s = {.owner = owner ? owner : "",
-                         .visibility = col_visibility(q, 1),
-                         .deleted = q_col_int(q, 3),
-                         .expires = q_col_int(q, 4),
-                         .purging = col_purging(q, 5)};
+        session_access s = {.owner = owner ? owner : "",
+                            .visibility = col_visibility(q, 1),
+                            .deleted = q_col_int(q, 3),
+                            .expires = q_col_int(q, 4),
+                            .purging = col_purging(q, 5)};
         int64_t at = q_col_int(q, 6);
         if (!session_gone(tx, &s) && session_seen(tx, level, &s) &&
             archive_lets(l->in, q_col_int(q, 2)) && at > *known)
@@ -185,7 +196,7 @@ static int64_t latest_in(lister *l, int64_t tree)
     return *known;
 }
 
-static bool is_latest(lister *l, const session_row *s)
+static bool is_latest(lister *l, const session_full *s)
 {
     branch_row head;
     int64_t at = s->updated;
@@ -194,7 +205,7 @@ static bool is_latest(lister *l, const session_row *s)
     return at == latest_in(l, s->tree);
 }
 
-static bool was_started(txn *tx, const session_row *s)
+static bool was_started(txn *tx, const session_full *s)
 {
     db_stmt *q = db_query(tx->db, Q_origin_get);
     q_int(q, 1, s->tree);
@@ -204,7 +215,7 @@ static bool was_started(txn *tx, const session_row *s)
     return yes;
 }
 
-static bool lineage_fits(lister *l, const session_row *s)
+static bool lineage_fits(lister *l, const session_full *s)
 {
     const ramet_list_in *in = l->in;
     if (in->forks == RAMET_NO_FORKS && s->parent)
@@ -214,10 +225,10 @@ static bool lineage_fits(lister *l, const session_row *s)
     return in->forks != RAMET_LATEST_FORK || is_latest(l, s);
 }
 
-static bool wanted(lister *l, const session_row *s)
+static bool wanted(lister *l, const session_full *s)
 {
     const ramet_list_in *in = l->in;
-    if (session_gone(l->tx, s) || !session_visible(l->tx, s))
+    if (session_gone(l->tx, &s->access) || !session_visible(l->tx, &s->access))
         return false;
     if (!archive_lets(in, s->archived))
         return false;
@@ -236,7 +247,7 @@ static bool wanted(lister *l, const session_row *s)
 
 typedef struct chunk_look {
     lister *lister;
-    const session_row *rows;
+    const session_full *rows;
 } chunk_look;
 
 static void wanted_make(txn *tx, void *arg, size_t i)
@@ -264,7 +275,7 @@ static void page_find(lister *l, int limit, list_spot at, row_list *page)
         size_t left = (size_t)limit + 1 - page->n;
         txn_prefetch(&look, wanted_make, &ahead, chunk.n < left ? chunk.n : left);
         for (size_t i = 0; i < chunk.n && page->n <= (size_t)limit; i++) {
-            const session_row *s = &chunk.items[i];
+            const session_full *s = &chunk.items[i];
             at = (list_spot){s->created, s->no};
             if (wanted(l, s))
                 VEC_PUSH(tx->arena, page, session_keep(tx->arena, s));
@@ -277,13 +288,13 @@ static void page_find(lister *l, int limit, list_spot at, row_list *page)
 
 static void fill_make(txn *tx, void *arg, size_t i)
 {
-    const session_row *rows = arg;
+    const session_full *rows = arg;
     ramet_session out;
     session_fill(tx, &rows[i], &out);
 }
 
 /* Some at a time: what is read for them is kept until they are made. */
-void session_fill_all(txn *tx, session_row *rows, size_t n, ramet_session *out)
+void session_fill_all(txn *tx, session_full *rows, size_t n, ramet_session *out)
 {
     for (size_t at = 0, some; at < n; at += some) {
         some = n - at < FILL_AT_ONCE ? n - at : FILL_AT_ONCE;
@@ -344,8 +355,8 @@ static int64_t tree_number(txn *tx, const char *id)
 /* The place of a session that the caller may see. */
 static bool behind(txn *tx, const char *id, list_spot *at)
 {
-    session_row s;
-    if (!session_load(tx, id, &s) || !session_visible(tx, &s))
+    session_full s;
+    if (!session_load(tx, id, &s) || !session_visible(tx, &s.access))
         return false;
     *at = (list_spot){s.created, s.no};
     return true;

@@ -8,7 +8,14 @@
  * read. Of a branch, the place where the time begins is found by bisection over its entries, and
  * the newest WRITERS_MOST of them tell who wrote.
  */
+#include "core/call.h"
 #include "core/columns.h"
+#include "core/model/branch.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -85,7 +92,7 @@ typedef struct survey {
 
 /* What the rows of STATISTICS_COLS hold. */
 typedef struct session_look {
-    session_row session;
+    session_full session;
     branch_row head; /* its place, and when it was touched */
 } session_look;
 
@@ -165,13 +172,13 @@ static bool entries_survey(survey *v, const session_look *l)
     bool any = false;
     if (!l->session.moves) /* then it has no other branch */
         return branch_survey(v, &l->head);
-    branches_of(v->tx, &l->session, &list, &n);
+    branches_of(v->tx, &l->session.access, &list, &n);
     for (size_t i = 0; i < n; i++)
         any |= branch_survey(v, &list[i]);
     return any;
 }
 
-static bool moves_survey(survey *v, const session_row *s)
+static bool moves_survey(survey *v, const session_full *s)
 {
     bool any = false, in_time = s->moves > 0;
     int64_t before = INT64_MAX;
@@ -200,9 +207,9 @@ static bool moves_survey(survey *v, const session_row *s)
 
 static void session_survey(survey *v, const session_look *l)
 {
-    const session_row *s = &l->session;
+    const session_full *s = &l->session;
     bool active = s->created >= v->since;
-    if (!s->id || session_gone(v->tx, s) || !session_visible(v->tx, s))
+    if (!s->id || session_gone(v->tx, &s->access) || !session_visible(v->tx, &s->access))
         return;
     if (active) {
         v->out->sessions++;

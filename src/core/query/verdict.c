@@ -6,7 +6,15 @@
  * A head given as a side is kept as the branch it was, so a later move does not change what was
  * judged.
  */
-#include "core/core.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/query/compare.h"
+#include "core/txn.h"
 
 #define BATCH 256 /* rows looked at in one go */
 
@@ -35,10 +43,10 @@ static ramet_status sides_open(txn *tx, const verdict_job *j, ramet_side_in *sho
     jw_init(&w, json, 0);
     jw_array(&w);
     for (size_t i = 0; i < j->n; i++) {
-        session_row s;
+        session_full s;
         branch_row b;
         TRY(session_open(tx, j->sides[i].session, NEED_CHANGE, &s));
-        TRY(branch_open(tx, &s, RAMET_LOG_MAIN, j->sides[i].branch, &b));
+        TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, j->sides[i].branch, &b));
         if (i && s.tree != *tree)
             return call_fail(tx->call, RAMET_INVALID, "sides",
                              "sessions %s and %s are of different trees", j->sides[0].session,
@@ -153,10 +161,11 @@ static bool sides_show(txn *tx, const verdict_row *r, int64_t wanted, ramet_side
     size_t i = 0;
     for (const json_node *v = json_first(&d, d.nodes); v; v = json_next(&d, d.nodes, v)) {
         int64_t no = 0, branch = 0;
-        session_row s;
+        session_full s;
         json_int(&d, json_get(&d, v, "session"), &no);
         json_int(&d, json_get(&d, v, "branch"), &branch);
-        if (!session_by_no(tx, r->tree, no, &s) || session_gone(tx, &s) || !session_visible(tx, &s))
+        if (!session_by_no(tx, r->tree, no, &s) || session_gone(tx, &s.access) ||
+            !session_visible(tx, &s.access))
             return false;
         named |= no == wanted;
         list[i++] = (ramet_side_in){.session = s.id, .branch = branch};
@@ -212,7 +221,7 @@ ramet_status ramet_verdicts(ramet_call *c, const char *session, int64_t before, 
                             ramet_verdict **out, size_t *n, bool *more)
 {
     txn tx;
-    session_row s = {0};
+    session_full s = {0};
     bool ignored = false, *rest = more ? more : &ignored;
     *out = NULL;
     *n = 0;

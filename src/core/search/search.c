@@ -4,6 +4,13 @@
  */
 #include "core/search/search.h"
 
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/path.h"
+#include "core/search/search_upkeep.h"
+#include "core/txn.h"
+
 #include <stdlib.h>
 
 #define TEXT_BYTES ((size_t)256 << 10)

@@ -15,7 +15,9 @@
 #ifndef CORE_SEARCH_SEARCH_H
 #define CORE_SEARCH_SEARCH_H
 
-#include "core/core.h"
+#include "core/model/branch.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 #include "store/search/search_index.h"
 
 #include <pthread.h>

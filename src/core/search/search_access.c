@@ -9,7 +9,17 @@
  * word of their owner, and one by one where the owner is another), the tree, the role,
  * the trees with a tag. The rest is looked up, once a session.
  */
+#include "core/access/share.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/branch.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
 #include "core/search/search.h"
+#include "core/txn.h"
 
 #define HEIRS_LOOKED_AT 16 /* forks tried for one where the entry is on the present path */
 #define SCOPE_FEW 64       /* trees that are named without asking whether they are indexed */
@@ -52,7 +62,7 @@ void map_put(arena *a, map *m, int64_t key, void *value)
 
 /* ----------------------------------------------------------------- sessions */
 
-static bool has_tag(finder *f, const session_row *s)
+static bool has_tag(finder *f, const session_full *s)
 {
     db_stmt *q = db_query(f->tx.db, Q_tag_has);
     q_int(q, 1, s->tree);
@@ -63,12 +73,12 @@ static bool has_tag(finder *f, const session_row *s)
     return has;
 }
 
-static seen *seen_make(finder *f, const session_row *s, bool visible)
+static seen *seen_make(finder *f, const session_full *s, bool visible)
 {
     seen *v = arena_alloc(f->keep, sizeof *v);
     const char *agent = f->in->agent, *owner = f->in->owner;
     *v = (seen){.no = s->no, .tree = s->tree, .head_id = s->head};
-    v->open = s->id && !session_gone(&f->tx, s) && visible;
+    v->open = s->id && !session_gone(&f->tx, &s->access) && visible;
     v->fits = v->open && (!agent || (s->agent && strcmp(s->agent, agent) == 0)) &&
               (!owner || strcmp(s->owner, owner) == 0) && !(f->in->unarchived && s->archived) &&
               (!f->tag || has_tag(f, s));
@@ -81,12 +91,12 @@ static seen *seen_get(finder *f, int64_t tree, int64_t no)
     seen *v = map_get(&f->sessions, no);
     if (v)
         return v;
-    session_row s;
+    session_full s;
     arena *a = f->tx.arena;
     f->tx.arena = f->tmp;
     if (!session_by_no(&f->tx, tree, no, &s))
-        s = (session_row){.no = no, .tree = tree};
-    v = seen_make(f, &s, session_visible(&f->tx, &s));
+        s = (session_full){.no = no, .tree = tree};
+    v = seen_make(f, &s, session_visible(&f->tx, &s.access));
     f->tx.arena = a;
     arena_reset(f->tmp);
     return v;
@@ -107,7 +117,7 @@ bool see_on_path(finder *f, seen *s, int64_t k)
 
 bool see_names(finder *f, seen *s)
 {
-    session_row row;
+    session_full row;
     if (s->id)
         return true;
     if (!session_by_no(&f->tx, s->tree, s->no, &row) || !row.id)
@@ -231,16 +241,17 @@ static void reach_note(finder *f, const branch_row *b, numbers *sessions)
 
 static ramet_status only_begin(finder *f, fts_scope *g, int64_t *tree)
 {
-    session_row s;
+    session_full s;
     branch_row *b;
     size_t n;
     numbers *sessions = arena_alloc(f->keep, sizeof *sessions);
     TRY(session_open(&f->tx, f->in->session, NEED_READ, &s));
     f->only = seen_make(f, &s, true); /* also through a link */
     f->none |= !f->only->fits || (*tree && *tree != s.tree);
-    f->none |= f->tag && share_only(&f->tx, &s); /* its tags are not for the holder of a link */
+    f->none |=
+        f->tag && share_only(&f->tx, &s.access); /* its tags are not for the holder of a link */
     f->tx.arena = f->keep;
-    branches_of(&f->tx, &s, &b, &n);
+    branches_of(&f->tx, &s.access, &b, &n);
     f->tx.arena = f->call->arena;
     for (size_t i = 0; i < n; i++)
         if (b[i].meta.log == RAMET_LOG_MAIN)

@@ -6,7 +6,11 @@
  * what it has not seen yet. So it can be lost at any time, and its failures are those
  * of a search, never of a write.
  */
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/model/path.h"
 #include "core/search/search.h"
+#include "core/txn.h"
 
 static const char *search_path(arena *a, const ramet *r)
 {

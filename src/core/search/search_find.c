@@ -10,7 +10,12 @@
  * A cursor holds the top document of the first page, so later ones do not come between,
  * and everything the score depends on.
  */
+#include "core/call.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
 #include "core/search/search.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 

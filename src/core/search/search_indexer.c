@@ -12,7 +12,13 @@
  * The snapshot ends before the words are indexed, which takes much longer than reading
  * them: a long snapshot would keep the writer's log from being reset.
  */
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/model/entry.h"
+#include "core/model/event.h"
+#include "core/model/path.h"
 #include "core/search/search.h"
+#include "core/txn.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,11 @@
  *
  * What the caller typed, as terms to look for; and cursors.
  */
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/path.h"
 #include "core/search/search.h"
+#include "core/txn.h"
 
 #define QUERY_CHARS 1000
 

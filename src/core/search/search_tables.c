@@ -6,7 +6,11 @@
  * time. When that snapshot has something that is not indexed yet, it is given back, the index is
  * brought up to date on a connection of its own, and the search begins again.
  */
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/model/path.h"
 #include "core/search/search.h"
+#include "core/txn.h"
 
 /* The index for writing; under the lock. */
 static ramet_status index_open(ramet *r, struct search *s, char *message)

@@ -4,6 +4,11 @@
  */
 #include "core/upkeep/copy.h"
 
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/model/path.h"
+#include "core/txn.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -23,8 +23,9 @@
 #ifndef CORE_UPKEEP_COPY_H
 #define CORE_UPKEEP_COPY_H
 
+#include "core/model/path.h"
+#include "core/txn.h"
 #include "base/host.h"
-#include "core/core.h"
 
 /* Keys of `meta`. */
 #define COPY_IDENTITY "identity" /* of a store that was copied */
@@ -39,6 +40,10 @@
 
 #define COPY_LOCK_US (INT64_C(20) * 1000000) /* it ends so long after it was renewed */
 #define COPY_LOCK_TEXT (UUID_TEXT + 32 + HOST_TEXT)
+
+/* ramet_open(), also of a store that a copy is going into (core/handle.c). */
+ramet_status copy_target_open(const char *where, const ramet_options *opt, ramet **out,
+                              ramet_error *err);
 
 /* ---- rows (core/upkeep/copy_rows.c) */
 

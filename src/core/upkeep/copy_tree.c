@@ -3,8 +3,10 @@
  * Trees of a copy: what is otherwise in one, how it gets into the target and is read back, and
  * walks over many of them, a few in one snapshot (copy.h).
  */
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 #include "core/upkeep/copy.h"
-
 #include "core/upkeep/fsck.h"
 
 #include <stdlib.h>

@@ -2,9 +2,11 @@
  *
  * What belongs to no tree: attachments with their content, tokens, kept answers, events (copy.h).
  */
+#include "core/attachment/files.h"
+#include "core/call.h"
+#include "core/model/path.h"
+#include "core/txn.h"
 #include "core/upkeep/copy.h"
-
-#include "core/attachment/attachment.h"
 
 enum { ATTACHMENT_ID, ATTACHMENT_SHA, ATTACHMENT_SIZE }; /* columns */
 

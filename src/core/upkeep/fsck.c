@@ -6,7 +6,15 @@
  * Of a session that gc is taking (purging > 0) only its place and what is left in its branches
  * is checked.
  */
+#include "core/upkeep/fsck.h"
+
 #include "core/attachment/attachment_upkeep.h"
+#include "core/call.h"
+#include "core/model/branch.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/txn.h"
 
 #include <stdio.h>
 #include <stdlib.h>

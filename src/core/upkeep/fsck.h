@@ -10,10 +10,13 @@
 #ifndef CORE_UPKEEP_FSCK_H
 #define CORE_UPKEEP_FSCK_H
 
-#include "core/core.h"
+#include "core/model/branch.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/txn.h"
 
 typedef struct fsck_session {
-    session_row row;
+    session_full row;
     int64_t entries[2]; /* in its branches, by log */
 } fsck_session;
 

@@ -4,6 +4,14 @@
  * the chain of state deltas.
  */
 #include "core/attachment/attachment_upkeep.h"
+#include "core/call.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/state.h"
+#include "core/txn.h"
+#include "core/upkeep/fsck.h"
 
 #define ENTRY_MEMORY ((size_t)1 << 20) /* freed when more than this was used */
 

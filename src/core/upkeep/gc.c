@@ -14,8 +14,22 @@
  *   G5  A session with forks in the tree, or with branches that others need, leaves a tombstone
  *       (purging = 2): its place in the tree, nothing more.
  */
+#include "core/upkeep/gc.h"
+
+#include "core/access/share.h"
 #include "core/attachment/attachment_upkeep.h"
+#include "core/call.h"
 #include "core/columns.h"
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/search/search_upkeep.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -366,7 +380,7 @@ static ramet_status mark_run(txn *tx, void *arg)
     txn look = *tx;
     look.arena = arena_new();
     for (size_t i = 0; i < j->n; i++) {
-        session_row s;
+        session_full s;
         /* It may have been restored since it was found. */
         if (session_by_no(&look, j->names[i].tree, j->names[i].no, &s) && !s.purging &&
             is_dead(s.deleted, s.expires, j->gc->cutoff)) {

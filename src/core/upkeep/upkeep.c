@@ -3,6 +3,10 @@
  * Upkeep for the embedding program: online backup and statistics. fsck.c and gc.c are beside it.
  */
 #include "core/attachment/files.h"
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/search/search_upkeep.h"
+#include "core/txn.h"
 
 #include <errno.h>
 #include <fcntl.h>

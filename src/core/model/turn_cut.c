@@ -4,7 +4,19 @@
  * at its first event, however the two arrived. A log that does not know the turn is cut beside the
  * other one.
  */
-#include "core/ext/adk.h"
+#include "core/model/turn_cut.h"
+
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
+#include "core/model/log_rules.h"
+#include "core/model/move.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/turn_index.h"
+#include "core/txn.h"
 
 /* What of main stands beside an adk entry: what was there when that came, but a question that had
  * no answer by then is the turn's own. */
@@ -23,16 +35,17 @@ static int64_t main_beside(txn *tx, const branch_row *main, const branch_row *ad
     q_end(q);
     if (at > main->len)
         at = main->len;
-    while (at > 0 && kind_at(tx, &main->meta, at - 1, &kind) && kind.role == RAMET_USER)
+    while (at > 0 && entry_kind_at(tx, &main->meta, at - 1, &kind) && kind.role == RAMET_USER)
         at--;
     return at;
 }
 
-static bool find_in(txn *tx, const session_row *s, const branch_row *path, ramet_log log,
-                    const char *turn, bool raw, int64_t but, branch_row *b, int64_t *pos)
+static bool find_in(txn *tx, const session_full *s, const branch_row *path, ramet_log log,
+                    const char *turn, bool in_record, int64_t but, branch_row *b, int64_t *pos)
 {
-    if (raw)
-        return turn_index_in_record(tx, s, log, turn, but, b, pos);
+    if (in_record)
+        return turn_index_in_record(tx, &s->access, log == RAMET_LOG_ADK ? s->first_adk : s->first,
+                                    log, turn, but, b, pos);
     *b = *path;
     *pos = path->meta.id ? turn_index_on_path(tx, path, turn) : -1;
     return *pos >= 0;
@@ -51,37 +64,40 @@ static void shown_fill(txn *tx, turn_cut *out)
 }
 
 /* The adk log beside a cut of main. */
-static ramet_status adk_side(txn *tx, const session_row *s, turn_cut *out)
+static ramet_status adk_side(txn *tx, const session_full *s, turn_cut *out)
 {
-    session_row at = *s;
+    const log_rules *rules = log_rules_of(tx, RAMET_LOG_ADK);
+    int64_t at = s->adk;
     if (out->main.meta.session == s->no)
-        at.adk = adk_beside(tx, s, out->main.meta.id);
+        at = adk_beside(tx, &s->brief, out->main.meta.id);
     out->adk = (branch_row){0};
-    if (at.adk && branch_load(tx, s->tree, at.adk, &out->adk)) {
+    if (at && branch_load(tx, s->tree, at, &out->adk)) {
         ramet_at none = {0};
         TRY(cut_beside(tx, &out->main, &out->adk, &none, &out->at));
-        adk_snap(tx, s, &out->adk, &out->at.adk, &out->before);
+        rules->snap(tx, &s->brief, &out->adk, &out->at.adk, &out->before);
     }
     /* All of a branch that is not the head: what was there when it was left. */
     if (!out->before)
-        out->before = adk_left(tx, s, at.adk);
+        out->before = rules->left(tx, &s->brief, at);
     return txn_status(tx);
 }
 
-ramet_status turn_cut_find(txn *tx, const session_row *s, const branch_row *head, const char *turn,
-                           bool raw, int64_t but, turn_cut *out)
+ramet_status turn_cut_find(txn *tx, const session_full *s, const branch_row *head, const char *turn,
+                           bool in_record, int64_t but, turn_cut *out)
 {
     branch_row adk = {0};
     TRY(check_id(tx->call, "before_turn", turn));
     *out = (turn_cut){.main = *head};
     if (s->adk)
         branch_load(tx, s->tree, s->adk, &adk);
-    bool in_adk = s->first_adk &&
-                  find_in(tx, s, &adk, RAMET_LOG_ADK, turn, raw, but, &out->adk, &out->at.adk);
-    /* ADK takes the first event of the record; of the messages those that are shown go first. */
+    bool in_adk = s->first_adk && find_in(tx, s, &adk, RAMET_LOG_ADK, turn, in_record, but,
+                                          &out->adk, &out->at.adk);
+    /* The reader of adk takes the first entry in the record; in main, entries on the path go first.
+     */
     bool in_main =
         find_in(tx, s, head, RAMET_LOG_MAIN, turn, false, 0, &out->main, &out->at.main) ||
-        (raw && turn_index_in_record(tx, s, RAMET_LOG_MAIN, turn, 0, &out->main, &out->at.main));
+        (in_record && turn_index_in_record(tx, &s->access, s->first, RAMET_LOG_MAIN, turn, 0,
+                                           &out->main, &out->at.main));
     TRY(txn_status(tx));
     if (!in_adk && !in_main)
         return call_fail(tx->call, RAMET_TURN_NOT_FOUND, "before_turn",
@@ -96,4 +112,17 @@ ramet_status turn_cut_find(txn *tx, const session_row *s, const branch_row *head
         TRY(adk_side(tx, s, out));
     shown_fill(tx, out);
     return txn_status(tx);
+}
+
+void move_to_turn(txn *tx, session_full *s, const turn_cut *cut, const char *why, int64_t marked,
+                  branch_row *out)
+{
+    branch_row to_adk = {0};
+    branch_create(tx, &cut->main, cut->at.main, &s->brief, BRANCH_NEXT, s->updated, RAMET_LOG_MAIN,
+                  RAMET_EXPLICIT, out);
+    if (cut->adk.meta.id)
+        branch_create(tx, &cut->adk, cut->at.adk, &s->brief, BRANCH_NEXT, s->updated, RAMET_LOG_ADK,
+                      RAMET_EXPLICIT, &to_adk);
+    move_new(tx, s, &(head_to){out->meta.id, to_adk.meta.id, cut->before, marked},
+             RAMET_MOVE_REWIND, why);
 }

@@ -10,7 +10,17 @@
  *       other times, they stand where their neighbours are.
  *   A2  By key: (key, entry id). Keys are compared as text; those of one kind have one length.
  */
+#include "core/access/member.h"
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -262,19 +272,19 @@ static void run_add(tree_page *w, const run *r)
 
 typedef VEC(run) run_list;
 
-static void runs_of_tree(txn *tx, const session_row *of, run_list *out)
+static void runs_of_tree(txn *tx, const session_full *of, run_list *out)
 {
     ramet_level level = level_in(tx, of->tree);
     db_stmt *q = db_query(tx->db, Q_across_runs);
     q_int(q, 1, of->tree);
     while (q_row(q)) {
-        session_row s = {.no = q_col_int(q, 0),
-                         .tree = of->tree,
-                         .owner = q_col_text(q, 1),
-                         .visibility = col_visibility(q, 2),
-                         .expires = q_col_int(q, 3),
-                         .deleted = q_col_int(q, 4),
-                         .purging = col_purging(q, 5)};
+        session_access s = {.no = q_col_int(q, 0),
+                            .tree = of->tree,
+                            .owner = q_col_text(q, 1),
+                            .visibility = col_visibility(q, 2),
+                            .expires = q_col_int(q, 3),
+                            .deleted = q_col_int(q, 4),
+                            .purging = col_purging(q, 5)};
         run r = {.no = s.no,
                  .head = q_col_int(q, 6),
                  .lo = q_col_int(q, 8),
@@ -287,9 +297,9 @@ static void runs_of_tree(txn *tx, const session_row *of, run_list *out)
 }
 
 /* The session and those that it was forked from: all that its path may be of. */
-static void runs_of_path(txn *tx, const session_row *of, branch_row *head, run_list *out)
+static void runs_of_path(txn *tx, const session_full *of, branch_row *head, run_list *out)
 {
-    session_row s = *of;
+    session_full s = *of;
     for (;;) {
         run r = {.no = s.no, .path = head};
         VEC_PUSH(tx->arena, out, r);
@@ -341,7 +351,7 @@ static void page_fill(tree_page *w, int limit, ramet_page *out)
 static ramet_status tree_page_run(txn *tx, const char *session, const ramet_across_in *in,
                                   int limit, ramet_page *out)
 {
-    session_row s;
+    session_full s;
     branch_row head;
     run_list runs = {0};
     TRY(session_open_head(tx, session, NEED_READ, &s, &head));
@@ -390,18 +400,18 @@ ramet_status ramet_across(ramet_call *c, const char *session, const ramet_across
 static ramet_status entry_run(txn *tx, const char *session, const char *id, int64_t branch,
                               int64_t position, ramet_entry *out)
 {
-    session_row s, of;
+    session_full s, of;
     branch_row own, head;
     branch_meta o;
     uint8_t hash[HASH_LEN];
     TRY(session_open(tx, session, NEED_READ, &s));
     int64_t k = id ? key_in_tree(tx, s.tree, id) : KEY(branch, position);
-    bool found = k > 0 && branch_load(tx, s.tree, KEY_BRANCH(k), &own) &&
-                 own.meta.log == RAMET_LOG_MAIN &&
-                 session_by_no(tx, s.tree, own.meta.session, &of) && !session_gone(tx, &of) &&
-                 session_visible(tx, &of) && branch_load(tx, s.tree, of.head, &head) &&
-                 KEY_POS(k) < head.len && path_owner(tx, &head.meta, KEY_POS(k), &o) &&
-                 o.id == KEY_BRANCH(k) && entry_load(tx, s.tree, k, out, hash);
+    bool found =
+        k > 0 && branch_load(tx, s.tree, KEY_BRANCH(k), &own) && own.meta.log == RAMET_LOG_MAIN &&
+        session_by_no(tx, s.tree, own.meta.session, &of) && !session_gone(tx, &of.access) &&
+        session_visible(tx, &of.access) && branch_load(tx, s.tree, of.head, &head) &&
+        KEY_POS(k) < head.len && path_owner(tx, &head.meta, KEY_POS(k), &o) &&
+        o.id == KEY_BRANCH(k) && entry_load(tx, s.tree, k, out, hash);
     TRY(txn_status(tx));
     if (found)
         out->owner_no = of.no;

@@ -8,7 +8,13 @@
  * bear one id: then they are numbered together. The view message_branches (store/sql/schema.c) does
  * the same for all sessions.
  */
-#include "core/core.h"
+#include "core/call.h"
+#include "core/model/branch.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/version.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -41,7 +47,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* The groups with more than one version, those further up first. */
-static void groups_find(txn *tx, const session_row *s, const branch_row *list, size_t n,
+static void groups_find(txn *tx, const session_full *s, const branch_row *list, size_t n,
                         group_list *out)
 {
     const branch_row **at = arena_array(tx->arena, n + 1, sizeof *at);
@@ -55,7 +61,7 @@ static void groups_find(txn *tx, const session_row *s, const branch_row *list, s
         if (i && by_start(&at[i - 1], &at[i]) == 0)
             continue;
         group g = {.meta = at[i]->meta, .pos = at[i]->meta.base};
-        versions_at(tx, s, &g.meta, g.pos, &g.rows, &g.n);
+        versions_at(tx, &s->access, &g.meta, g.pos, &g.rows, &g.n);
         if (g.n < 2)
             continue;
         g.message = entry_name(tx, s->tree, g.rows[0].key);
@@ -120,12 +126,13 @@ static void picks_number(numbering *v, size_t n)
     }
 }
 
-static ramet_status picks_fill(txn *tx, const session_row *s, const branch_row *mine, size_t n_mine,
-                               group_list *v, ramet_pick *out, numbering *numbers, int *now)
+static ramet_status picks_fill(txn *tx, const session_full *s, const branch_row *mine,
+                               size_t n_mine, group_list *v, ramet_pick *out, numbering *numbers,
+                               int *now)
 {
     branch_row head;
     size_t at = 0;
-    TRY(branch_open(tx, s, RAMET_LOG_MAIN, 0, &head));
+    TRY(branch_open(tx, &s->brief, RAMET_LOG_MAIN, 0, &head));
     for (size_t i = 0; i < v->n; i++) {
         group *g = &v->items[i];
         branch_meta current = {0};
@@ -155,12 +162,12 @@ static ramet_status picks_fill(txn *tx, const session_row *s, const branch_row *
 
 static ramet_status picks_run(txn *tx, const char *session, ramet_pick **out, size_t *n, int *now)
 {
-    session_row s;
+    session_full s;
     branch_row *mine;
     size_t n_mine, all = 0;
     group_list v = {0};
     TRY(session_open(tx, session, NEED_READ, &s));
-    branches_of(tx, &s, &mine, &n_mine);
+    branches_of(tx, &s.access, &mine, &n_mine);
     groups_find(tx, &s, mine, n_mine, &v);
     TRY(txn_status(tx));
     for (size_t i = 0; i < v.n; i++)

@@ -3,7 +3,13 @@
  * Homes: the session that appended an entry, found by the entry's id alone, by the branch that it
  * stands on, or by an attachment that it refers to.
  */
-#include "core/core.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/turn.h"
+#include "core/txn.h"
 
 static bool home_row(txn *tx, sql_id query, const char *id, const char **session,
                      const char **entry)
@@ -64,4 +70,24 @@ ramet_status ramet_attachment_home(ramet_call *c, const char *id, const char **s
         return c->err.status;
     home_row(&tx, Q_attached_home, id, session, entry);
     return txn_done(&tx, RAMET_OK);
+}
+
+static ramet_status turn_session_run(txn *tx, const char *turn, const char **out)
+{
+    turn_row t;
+    session_full s;
+    if (turn_load(tx, turn, &t) && t.shown.session &&
+        session_open(tx, t.shown.session, NEED_READ, &s) == RAMET_OK)
+        *out = s.id;
+    return txn_status(tx);
+}
+
+ramet_status ramet_turn_session(ramet_call *c, const char *turn, const char **session)
+{
+    txn tx;
+    *session = NULL;
+    TRY(check_id(c, "turn", turn));
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    return txn_done(&tx, turn_session_run(&tx, turn, session));
 }

@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Places: where a turn begins, by its id or another name (an invocation), so that a cut before it
- * does not read the history.
+ * The index of turns (table `place`): where a turn begins, by its id or another name (an
+ * invocation), so that a cut before it does not read the history.
  *
  *   P1  A row is written with an entry that names a turn which its path does not hold yet. So the
- *       first entry of a turn on any path has one. Under another name of the turn it stands at the
- *       question: the last message of the user in that turn at or before the entry.
- *   P2  It is an index. A row may be of an entry that is gone: each is looked up on the path before
- *       it counts, and branch numbers are never used again.
+ *       first entry of a turn on any path has one. Under another name of the turn the row points at
+ *       the question: the last message of the user in that turn at or before the entry.
+ *   P2  It is an index. A row may belong to an entry that is gone: each is looked up on the path
+ *       before it counts, and branch numbers are never used again.
  */
-#include "core/ext/adk.h"
+#include "core/model/turn_index.h"
+
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 void turn_index_add(txn *tx, int64_t tree, const char *name, ramet_log log, int64_t k)
 {
@@ -54,7 +65,7 @@ int64_t turn_index_on_path(txn *tx, const branch_row *head, const char *name)
 }
 
 /* The number of an own entry in the session's record; -1: it is not in it. */
-static int64_t record_number(txn *tx, const session_row *s, ramet_log log, int64_t k)
+static int64_t record_number(txn *tx, const session_access *s, ramet_log log, int64_t k)
 {
     db_stmt *q = db_query(tx->db, Q_run_holding);
     q_int(q, 1, s->tree);
@@ -67,15 +78,15 @@ static int64_t record_number(txn *tx, const session_row *s, ramet_log log, int64
     return rec;
 }
 
-bool turn_index_in_record(txn *tx, const session_row *s, ramet_log log, const char *name,
-                          int64_t but, branch_row *out, int64_t *pos)
+bool turn_index_in_record(txn *tx, const session_access *s, int64_t first_branch, ramet_log log,
+                          const char *name, int64_t but, branch_row *out, int64_t *pos)
 {
     key_list keys = {0};
     branch_row first = {0}, b;
-    int64_t best = 0, root = log == RAMET_LOG_ADK ? s->first_adk : s->first;
+    int64_t best = 0;
     bool found = false;
     turn_index_keys(tx, s->tree, name, (int)log, &keys);
-    if (!keys.n || !root || !branch_load(tx, s->tree, root, &first))
+    if (!keys.n || !first_branch || !branch_load(tx, s->tree, first_branch, &first))
         return false;
     for (size_t i = 0; i < keys.n; i++) {
         int64_t k = keys.items[i], order;
@@ -99,31 +110,6 @@ bool turn_index_in_record(txn *tx, const session_row *s, ramet_log log, const ch
 
 /* ------------------------------------------------------------------- noting */
 
-static bool kind_load(txn *tx, int64_t tree, int64_t k, entry_kind *out)
-{
-    db_stmt *q = db_query(tx->db, Q_entry_kind);
-    q_int(q, 1, tree);
-    q_int(q, 2, k);
-    bool found = q_row(q);
-    if (found) {
-        const char *channel = q_col_text(q, 2), *format = q_col_text(q, 3);
-        *out = (entry_kind){.role = col_role(q, 0),
-                            .turn = q_keep_text(q, 1, tx->arena),
-                            .marker = channel && strcmp(channel, REWIND_CHANNEL) == 0};
-        out->adk = out->turn && format && strcmp(format, "adk") == 0;
-    }
-    q_end(q);
-    return found;
-}
-
-bool kind_at(txn *tx, const branch_meta *head, int64_t pos, entry_kind *out)
-{
-    branch_meta o;
-    if (pos < 0 || !path_owner(tx, head, pos, &o))
-        return false;
-    return kind_load(tx, o.tree, KEY(o.id, pos), out);
-}
-
 /* The position of the question that an entry at `pos`, the last of the path, belongs to: looked for
  * from there back to where its turn begins. */
 static int64_t question_of(txn *tx, const branch_row *b, int64_t pos, const entry_new *e)
@@ -131,7 +117,8 @@ static int64_t question_of(txn *tx, const branch_row *b, int64_t pos, const entr
     entry_kind kind;
     int64_t at = pos, first = turn_index_on_path(tx, b, e->entry.turn_id);
     bool asked = e->entry.role == RAMET_USER;
-    for (int64_t p = pos - 1; first >= 0 && p >= first && kind_at(tx, &b->meta, p, &kind); p--) {
+    for (int64_t p = pos - 1; first >= 0 && p >= first && entry_kind_at(tx, &b->meta, p, &kind);
+         p--) {
         bool own = kind.turn && strcmp(kind.turn, e->entry.turn_id) == 0;
         if (asked && (!own || kind.role != RAMET_USER))
             break;
@@ -140,7 +127,8 @@ static int64_t question_of(txn *tx, const branch_row *b, int64_t pos, const entr
         asked = asked || (own && kind.role == RAMET_USER);
     }
     /* The question may have come as another turn: by who asked, not by who answers. */
-    while (!asked && at > 0 && kind_at(tx, &b->meta, at - 1, &kind) && kind.role == RAMET_USER)
+    while (!asked && at > 0 && entry_kind_at(tx, &b->meta, at - 1, &kind) &&
+           kind.role == RAMET_USER)
         at--;
     return at;
 }
@@ -167,17 +155,18 @@ void turn_index_note(txn *tx, const branch_row *b, const entry_new *e, const cha
 static ramet_status find_run(txn *tx, const char *session, ramet_log log, const char *turn,
                              ramet_turn_at *out)
 {
-    session_row s;
+    session_full s;
     branch_row b;
     int64_t pos;
     TRY(session_open(tx, session, log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_READ, &s));
     int64_t head = log == RAMET_LOG_ADK ? s.adk : s.head;
+    int64_t first = log == RAMET_LOG_ADK ? s.first_adk : s.first;
     if (head && branch_load(tx, s.tree, head, &b) &&
         (pos = turn_index_on_path(tx, &b, turn)) >= 0) {
         *out = (ramet_turn_at){.on_path = true, .branch = head, .position = pos};
         return txn_status(tx);
     }
-    if (turn_index_in_record(tx, &s, log, turn, 0, &b, &pos)) {
+    if (turn_index_in_record(tx, &s.access, first, log, turn, 0, &b, &pos)) {
         *out = (ramet_turn_at){.branch = b.meta.id, .position = pos};
         return txn_status(tx);
     }

@@ -6,7 +6,12 @@
  * session has a span instead, from the oldest to the newest time that anything in it can have: who
  * goes through the sessions in this order knows when nothing newer can come.
  */
-#include "core/core.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 typedef struct span {
     int64_t tree, no, last, first;
@@ -59,10 +64,10 @@ static void show(txn *tx, void *arg, size_t i)
 {
     const shower *w = arg;
     const span *at = &w->spans[i];
-    session_row s;
+    session_full s;
     w->shown[i] = (ramet_active){.first = at->first, .last = at->last};
-    if (!session_by_no(tx, at->tree, at->no, &s) || session_gone(tx, &s) ||
-        !session_visible(tx, &s))
+    if (!session_by_no(tx, at->tree, at->no, &s) || session_gone(tx, &s.access) ||
+        !session_visible(tx, &s.access))
         return;
     w->shown[i].session = s.id;
     w->shown[i].agent = s.agent;
