@@ -32,6 +32,8 @@ repeat() {
     for ((i = 0; i < $1; i++)); do printf '%s\n' "$2"; done
 }
 
+bad "the model includes an extension" src/core/model/a.c "$spdx
+#include \"core/ext/adk.h\"" "src/core may not include \"core/ext/adk.h\""
 ok "the tree obeys the house rules" "$rules"
 
 for layer in base core face cli; do
@@ -63,6 +65,10 @@ store core/core.h no
 store ramet.h yes
 core ramet.h yes
 core store/db.h yes
+core ramet/memory.h yes
+base ramet/memory.h no
+core core/ext/adk.h no
+core/ext core/ext/adk.h yes
 core face/text.h no
 face ramet.h yes
 face store/db.h no

@@ -5,6 +5,8 @@
 #include "client/inner.h"
 
 #include "base/util.h"
+#include "ramet/sandboxes.h"
+#include "ramet/tokens.h"
 
 #include <stddef.h>
 #include <stdlib.h>

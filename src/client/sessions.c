@@ -5,6 +5,7 @@
 #include "client/inner.h"
 
 #include "form/native.h"
+#include "ramet/sandboxes.h"
 
 #include <string.h>
 

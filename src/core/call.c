@@ -5,8 +5,6 @@
 #include "core/call.h"
 
 #include "core/handle.h"
-#include "core/model/path.h"
-#include "core/txn.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * call.h: One call of the library: who asks, the memory of its answers, its error.
+ * call.h: One call of the library: its user, the memory of its answers, its error.
  *
  * A function that fails reports it once, with call_fail(), and returns the status. Its caller
  * passes the status on, mostly with TRY().
@@ -14,6 +14,10 @@
 #include "core/handle.h"
 
 #include <string.h>
+
+#ifdef NDEBUG
+#error "core relies on its asserts: they are part of every build"
+#endif
 
 /* A JSON document that was stored was checked against the limit when it arrived. It is read
  * whatever the limit is now. */

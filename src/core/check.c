@@ -6,9 +6,8 @@
 
 #include "core/call.h"
 #include "core/handle.h"
-#include "core/model/path.h"
-#include "core/txn.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 ramet_status check_utf8(ramet_call *c, const char *field, const char *s)
@@ -156,6 +155,7 @@ ramet_status check_hash(ramet_call *c, const char *hex, uint8_t out[HASH_LEN], b
 
 ramet_status check_limit(ramet_call *c, int limit, int most, int deflt, int *out)
 {
+    assert(deflt >= 1 && deflt <= most);
     if (limit < 0 || limit > most)
         return call_fail(c, RAMET_INVALID, "limit", "limit is %d; it must be 1 to %d", limit, most);
     *out = limit ? limit : deflt;

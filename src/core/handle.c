@@ -12,10 +12,8 @@
 #include "core/ext/task.h"
 #include "core/model/event.h"
 #include "core/model/lineage_cache.h"
-#include "core/model/path.h"
 #include "core/model/session_cache.h"
 #include "core/search/search_upkeep.h"
-#include "core/txn.h"
 #include "core/upkeep/copy.h"
 #include "store/sql/schema.h"
 

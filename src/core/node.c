@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Several servers on one store: what they tell each other, which of them live, what only one of
- * them does, and what all of them know.
+ * Several servers on one store: messages between them, which of them are alive, jobs that only one
+ * of them does, and secrets that all of them share.
  */
+#include "ramet/nodes.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/handle.h"
-#include "core/model/path.h"
 #include "core/txn.h"
 
 #define DEAD_US INT64_C(15000000)

@@ -6,9 +6,6 @@
  */
 #include "core/pack.h"
 
-#include "core/model/path.h"
-#include "core/txn.h"
-
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -36,7 +33,7 @@ static uint64_t get64(const char *p)
 /* ----------------------------------------------------------------- contexts */
 
 /* A context is some hundred kilobytes: making one costs more than packing a message. A few are
- * kept for whoever comes next. */
+ * kept for the next callers. */
 #define KEPT 8
 
 static struct {

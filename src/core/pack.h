@@ -5,8 +5,6 @@
 #ifndef CORE_PACK_H
 #define CORE_PACK_H
 
-#include "core/model/path.h"
-#include "core/txn.h"
 #include "base/arena.h"
 
 #include <stdbool.h>

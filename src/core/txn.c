@@ -11,7 +11,6 @@
 #include "core/model/event.h"
 #include "core/model/idempotency.h"
 #include "core/model/lineage_cache.h"
-#include "core/model/path.h"
 #include "core/model/rights.h"
 #include "core/model/session.h"
 #include "core/model/session_cache.h"
@@ -112,6 +111,7 @@ void txn_prefetch(txn *tx, txn_make make, void *arg, size_t n)
 
 ramet_status txn_done(txn *tx, ramet_status st)
 {
+    assert(!tx->writing);
     /* "Not found" on a damaged file is damage. */
     if (db_status(tx->db) != RAMET_OK)
         st = txn_status(tx);
@@ -213,7 +213,7 @@ static ramet_status write_do(ramet_call *c, write_job *job)
     bool light = job->guarded && !job->idempotency && !job->expect;
     ramet_status st = light ? store_write_guarded(c->ramet->store, write_run, job, message)
                             : store_write(c->ramet->store, write_run, job, message);
-    /* The operation told its own refusals; the store tells the rest. */
+    /* The operation reported its own refusals; the store reports the rest. */
     if (st != RAMET_OK && (c->err.status != st || message[0]))
         call_fail(c, st, NULL, "%s", message[0] ? message : ramet_status_text(st));
     c->replica.wrote = store_position(c->ramet->store);

@@ -14,6 +14,8 @@
 #include "base/json.h"
 #include "form/field.h"
 #include "ramet.h"
+#include "ramet/sandboxes.h"
+#include "ramet/tokens.h"
 
 extern const form_schema native_schemas[]; /* form/native_schema.c */
 

@@ -6,8 +6,6 @@
 
 #include "core/attachment/files.h"
 #include "core/call.h"
-#include "core/model/path.h"
-#include "core/txn.h"
 
 #include <fcntl.h>
 #include <stdio.h>

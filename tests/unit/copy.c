@@ -3,9 +3,12 @@
  * copy.c: a store copied row by row to another: all of it, again, stopped, refused, verified.
  */
 #include "attach.h"
-#include "core/model/path.h"
-#include "core/txn.h"
 #include "core/upkeep/copy.h"
+#include "ramet/kagent.h"
+#include "ramet/memory.h"
+#include "ramet/sandboxes.h"
+#include "ramet/tasks.h"
+#include "ramet/tokens.h"
 #include "shim.h"
 #include "turn.h"
 

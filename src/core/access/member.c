@@ -4,7 +4,7 @@
  *
  *   M1  A tree has exactly one owner. Ownership is handed over, never taken: the old owner
  *       becomes manager in the same commit.
- *   M2  Nobody else touches the owner's row, and the owner cannot be removed.
+ *   M2  Only that changes the owner's row, and the owner cannot be removed.
  */
 #include "core/access/member.h"
 
@@ -13,7 +13,6 @@
 #include "core/check.h"
 #include "core/columns.h"
 #include "core/model/event.h"
-#include "core/model/path.h"
 #include "core/model/rights.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"
@@ -126,10 +125,10 @@ ramet_status ramet_members(ramet_call *c, const char *session, ramet_member **ou
 typedef struct member_job {
     const char *session, *user;
     ramet_level level;
-    bool fresh, there; /* he must not be a member yet; he must be one */
+    bool fresh, there; /* the user must not be a member yet; must be one */
 } member_job;
 
-/* M1: whoever was owner becomes manager; what he has offered is not his to give any more. */
+/* M1: the old owner becomes manager, and an offer that the old owner made ends. */
 static void owner_lower(txn *tx, const session_brief *s)
 {
     VEC(const char *) owners = {0};

@@ -10,7 +10,7 @@
 /* The caller's level in a tree. */
 ramet_level level_in(txn *tx, int64_t tree);
 ramet_level level_of(txn *tx, int64_t tree, const char *user);
-/* What the caller may do in a session that he may see. */
+/* What the caller may do in a session that is visible. */
 ramet_level session_level(txn *tx, const session_access *s);
 /* Adds a member to a new tree. */
 void member_insert(txn *tx, int64_t tree, const char *user, ramet_level level);

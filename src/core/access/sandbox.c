@@ -5,15 +5,15 @@
  *
  *   B1  A tree is in at most one sandbox, and all its sessions with it: so a fork stays in its
  *       parent's without a write.
- *   B2  Only its owner can use a sandbox, whatever trees are in it. What he sees of them is decided
- *       as everywhere (I10).
+ *   B2  Only its owner can use a sandbox, whatever trees are in it. What the owner sees of
+ *       them is decided as everywhere (I10).
  */
 #include "core/access/sandbox.h"
 
+#include "ramet/sandboxes.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/model/event.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"
 #include "core/txn.h"

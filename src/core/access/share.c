@@ -8,20 +8,20 @@
  *   H2  A link gives NEED_READ and, for writing, NEED_WRITE on its session. Every check of access
  *       asks for it in one place (access_check() in session_open.c); lists ask for the caller's own
  *       rights alone.
- *   H3  Who sees a session through a link alone is shown its path and versions. share_only() is
- *       asked wherever an answer holds more than that.
+ *   H3  A caller who sees a session through a link alone gets its path and versions. share_only()
+ *       is checked wherever an answer holds more than that.
  *   H4  A link of a deleted session is not found. It comes back when the session is restored, and
  *       goes for good with it (gc.c).
- *   H5  Who was shown a session through a link alone has visited it: to that user, and to nobody
- *       else, the id of the link does what its secret does, as long as the link holds.
+ *   H5  A user who was shown a session through a link alone has visited it: for that user, and
+ *       nobody else, the id of the link works like its secret while the link is valid.
  */
 #include "core/access/share.h"
 
+#include "ramet/kagent.h"
 #include "core/access/token.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/handle.h"
-#include "core/model/path.h"
 #include "core/model/rights.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"

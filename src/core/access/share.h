@@ -10,8 +10,8 @@
 /* Whether the call's link allows this now. It is looked up anew in every piece of work, so that a
  * link that was revoked or has expired gives nothing. False at once without a link. */
 bool share_gives(txn *tx, const session_access *s, need what);
-/* Whether the caller sees the session through his link alone: then he gets no more than its path
- * and versions. */
+/* Whether the caller sees the session through a link alone: then an answer has no more than its
+ * path and versions. */
 bool share_only(txn *tx, const session_access *s);
 /* Takes out of an answer what a link does not show. */
 void share_trim(ramet_session *out);

@@ -3,18 +3,19 @@
  * Tokens: the API keys of a server. And secrets: what the holder shows is never kept, only its
  * SHA-256, which is looked up by index and then compared in constant time.
  *
- *   K1  A secret is 32 random bytes: nobody guesses one, so a plain hash without salt will do.
- *   K2  What was found is remembered for FRESH_US, so that a busy server does not ask the store for
- *       each request. A revocation by this process counts at once, one by another within that time;
- *       what was found before a fail-over does not count behind it.
- *   K3  When a token was last used is written at most once in USED_US, and never refuses anybody.
+ *   K1  A secret is 32 random bytes and cannot be guessed, so a plain hash without salt will do.
+ *   K2  A result is cached for FRESH_US, so that a busy server does not read the store for each
+ *       request. A revocation by this process takes effect at once, one by another within that
+ *       time; results from before a fail-over are not used after it.
+ *   K3  When a token was last used is written at most once in USED_US; a failure of that refuses
+ *       no request.
  */
 #include "core/access/token.h"
 
+#include "ramet/tokens.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/handle.h"
-#include "core/model/path.h"
 #include "core/txn.h"
 
 #include <openssl/crypto.h>

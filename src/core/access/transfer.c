@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Handing a tree over: its owner offers it, a member accepts. At most one offer a tree; it goes
- * when it was accepted, when either of the two takes it back, or when who was offered it leaves.
+ * Transferring a tree: its owner offers it, a member accepts. A tree has at most one offer, which
+ * ends when it is accepted, when either of the two withdraws it, or when the member leaves.
  */
+#include "ramet/memory.h"
 #include "core/access/member.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/model/event.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/txn.h"
 

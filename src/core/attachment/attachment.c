@@ -3,19 +3,19 @@
  * Attachments: the row, who may read it, how entries come to refer to it. attachment.h has the
  * invariants.
  *
- * Who may read an attachment: its uploader, and whoever may read an entry that refers to it. A
+ * Its uploader may read an attachment, and every user who may read an entry that refers to it. A
  * session holds the entries on the paths of all its branches, so these are the sessions that
  * appended such an entry, and those with a branch below one (their heirs).
  */
 #include "core/attachment/attachment.h"
 
+#include "ramet/memory.h"
 #include "core/access/share.h"
 #include "core/attachment/files.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/columns.h"
 #include "core/model/entry.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"
 #include "core/txn.h"
@@ -77,7 +77,7 @@ ramet_attachment *attachment_show(txn *tx, const attachment_row *r)
     return out;
 }
 
-/* The same words whether it is not there or not his to see (decision 14). */
+/* The same message whether it does not exist or is hidden from the caller (decision 14). */
 ramet_status attachment_missing(ramet_call *c, const char *field, const char *id, bool hidden)
 {
     call_fail(c, RAMET_ATTACHMENT_NOT_FOUND, field, "there is no attachment %s", id);
@@ -138,7 +138,7 @@ static bool spent(const txn *tx, const attachment_row *r)
 }
 
 /* O(sessions that refer to it) when one of them is open to the caller, else O(branches below, in
- * trees that he has to do with). */
+ * trees of the caller). */
 static bool attachment_readable(txn *tx, const attachment_row *r)
 {
     if (spent(tx, r))

@@ -3,11 +3,11 @@
  * Lists of attachments, for the embedding program: whoever uploaded them, and whether or not an
  * entry refers to them.
  */
+#include "ramet/memory.h"
 #include "core/attachment/attachment.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/model/key.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"
 #include "core/txn.h"

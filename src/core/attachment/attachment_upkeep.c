@@ -8,7 +8,6 @@
 #include "core/attachment/files.h"
 #include "core/call.h"
 #include "core/model/entry.h"
-#include "core/model/path.h"
 #include "core/txn.h"
 #include "core/upkeep/fsck.h"
 

@@ -3,11 +3,11 @@
  * Files that are to be brought from elsewhere: what is known of one until its content is there and
  * it is an attachment (upload.c), or it could not be had.
  */
+#include "ramet/memory.h"
 #include "core/attachment/attachment.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/handle.h"
-#include "core/model/path.h"
 #include "core/txn.h"
 
 typedef struct fetch_job {

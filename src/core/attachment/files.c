@@ -6,7 +6,6 @@
 
 #include "core/call.h"
 #include "core/handle.h"
-#include "core/model/path.h"
 #include "core/txn.h"
 
 #include <errno.h>

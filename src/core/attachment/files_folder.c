@@ -6,7 +6,6 @@
 #include "core/attachment/files.h"
 #include "core/call.h"
 #include "core/handle.h"
-#include "core/model/path.h"
 #include "core/txn.h"
 
 #include <dirent.h>
@@ -155,7 +154,7 @@ static ramet_status folder_add(incoming *base, const void *bytes, size_t n)
     return bytes_write(w->fd, bytes, n) ? RAMET_OK : failed(base->call, "written", w->path);
 }
 
-/* Every folder on the way is synced, whoever made it: he may not have come to it. */
+/* Syncs every folder on the way, whichever process made it: that one may not have synced it yet. */
 static ramet_status file_install(ramet_call *c, const char *from, const char *to,
                                  const char *folder)
 {
@@ -352,7 +351,7 @@ typedef struct sweep_job {
     void *arg;
 } sweep_job;
 
-/* Who writes to it holds its lock. */
+/* A writer of the folder holds its lock. */
 static void begun_reap(const file_seen *f)
 {
     int fd = open(f->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

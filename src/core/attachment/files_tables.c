@@ -6,13 +6,12 @@
  * Parts are written as they come, each in a transaction of its own, under a key of KEY_BYTES: the
  * time, and random bytes. The transaction that writes the row of the attachment adds the last part
  * and gives all of them their SHA-256; when the content is there already, it drops them. So content
- * and row come together, and whoever removes content without a row cannot meet one that gets it:
- * the engine lets only one of the two commit. What a crash leaves under such a key is gc's.
+ * and row are committed together, and removing content without a row cannot race with adding one:
+ * the engine lets only one of the two commit. gc removes what a crash leaves under such a key.
  */
 #include "core/attachment/files.h"
 #include "core/call.h"
 #include "core/handle.h"
-#include "core/model/path.h"
 #include "core/txn.h"
 
 #include <errno.h>

@@ -8,7 +8,6 @@
 #include "core/call.h"
 #include "core/check.h"
 #include "core/handle.h"
-#include "core/model/path.h"
 #include "core/txn.h"
 
 #include <stdlib.h>

@@ -18,6 +18,7 @@
  */
 #include "core/ext/adk.h"
 
+#include "ramet/kagent.h"
 #include "core/call.h"
 #include "core/columns.h"
 #include "core/model/append.h"

@@ -5,7 +5,7 @@
 #ifndef CORE_EXT_ADK_H
 #define CORE_EXT_ADK_H
 
-#include "core/txn.h"
+#include "ramet.h"
 
 void adk_register(ramet *r);
 

@@ -3,6 +3,7 @@
  * Texts that entries are found by, beside their content: set and read by the embedding program, for
  * a protocol whose clients send such texts (memory-service).
  */
+#include "ramet/memory.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/model/branch.h"

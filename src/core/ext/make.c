@@ -3,14 +3,15 @@
  * Conversations that are made by their first entries: a root, a fork or one that another session
  * has started, in one commit with what is appended; and what is known of how a session was made.
  *
- *   O1  Lineage counts once, when the session is made. Whoever comes second appends to what the
- *       first has made, whatever he says about lineage.
+ *   O1  Lineage counts once, when the session is made. A second caller appends to what the first
+ *       has made, whatever it says about lineage.
  *   O2  A row of `origin` is written with each session that is made here, and never changes. A
  *       session without one was made otherwise (or, before that was so, by a user without a client,
  *       and started by nobody).
  */
 #include "core/ext/make.h"
 
+#include "ramet/memory.h"
 #include "core/access/member.h"
 #include "core/call.h"
 #include "core/check.h"

@@ -5,7 +5,7 @@
 #ifndef CORE_EXT_MAKE_H
 #define CORE_EXT_MAKE_H
 
-#include "core/txn.h"
+#include "ramet.h"
 
 void make_register(ramet *r);
 

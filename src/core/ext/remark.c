@@ -2,6 +2,7 @@
  *
  * Remarks: opinions of users that name no entry (kagent's feedback).
  */
+#include "ramet/kagent.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/txn.h"

@@ -5,10 +5,10 @@
  *   S1  A list or a count is one query over the trees of a sandbox. It gives one row per session
  * and one per tag, in any order, those that the caller may not see among them.
  */
+#include "ramet/sandboxes.h"
 #include "core/access/sandbox.h"
 #include "core/call.h"
 #include "core/columns.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"
 #include "core/txn.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tasks: a directory from the id of an A2A task to its session, and what a face knows about it
- * beside its messages.
+ * Tasks: a directory from the id of an A2A task to its session, and what the protocol
+ * knows about it beside its messages.
  *
  *   A task's messages are the entries of the turn with its id; so a fork, which has other tasks,
  *   and a rewind need nothing of these rows. A deleted task's id is not used again.
  */
 #include "core/ext/task.h"
 
+#include "ramet/tasks.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/handle.h"
 #include "core/model/append.h"
-#include "core/model/path.h"
 #include "core/model/rights.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"
@@ -93,7 +93,7 @@ static void task_write(txn *tx, const session_brief *s, const ramet_task_in *in)
 {
     task_row t;
     db_stmt *q;
-    /* The task of a session that is gone: it begins anew. */
+    /* The task of a session that is gone: the id is free again. */
     if (task_load(tx, in->id, &t) && (t.tree != s->tree || t.session != s->no)) {
         if (needs_serial(tx))
             return;

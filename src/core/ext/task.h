@@ -5,7 +5,7 @@
 #ifndef CORE_EXT_TASK_H
 #define CORE_EXT_TASK_H
 
-#include "core/txn.h"
+#include "ramet.h"
 
 void task_register(ramet *r);
 

@@ -11,7 +11,7 @@
  *       parent p were of equal length, else p. Walking by jump and parent takes O(log depth).
  *   B4  base = 0 has parent 0; such a branch jumps to itself, with jump_base 0.
  *   B5  The caches here belong to one past (db_past()): after a fail-over the same number may mean
- *       another branch. A context of another past neither reads nor fills them.
+ *       another branch. A transaction of another past neither reads nor fills them.
  */
 #include "core/model/branch.h"
 
@@ -141,6 +141,7 @@ static void words_keep(struct lineage *l, int64_t past, const root_words *w)
 
 void lineage_keep(struct lineage *l, const branch_seen *seen)
 {
+    assert(seen->n <= MAX_BRANCHES_SEEN);
     for (size_t i = 0; i < seen->n; i++)
         cache_put(l, seen->past, &seen->metas[i]);
     if (seen->words.text)
@@ -194,7 +195,7 @@ bool branch_came(txn *tx, const branch_row *b)
     /* A writer sees its own uncommitted branches: those wait for the commit (B2). */
     if (!tx->writing)
         cache_put(tx->ramet->lineage, tx->past, &b->meta);
-    else if (tx->seen && tx->seen->n < sizeof tx->seen->metas / sizeof tx->seen->metas[0])
+    else if (tx->seen && tx->seen->n < MAX_BRANCHES_SEEN)
         tx->seen->metas[tx->seen->n++] = b->meta;
     return true;
 }
@@ -300,8 +301,8 @@ void words_put(txn *tx, const branch_row *head, int64_t pos, const char *text)
         tx->seen->words = w;
 }
 
-/* Whoever forks the same session again need not read its last entry again: an entry never changes.
- * Only where guards find out that the session has another history by now. Reads there see what is
+/* A second fork of the same session need not read its last entry again: an entry never changes.
+ * Only where guards detect that the session has another history by now. Reads there see what is
  * committed, never what the write itself has made. */
 static struct end *end_of(txn *tx, int64_t tree, int64_t k, pthread_mutex_t **lock)
 {
@@ -624,6 +625,7 @@ static struct tip *tip_slot(txn *tx, int64_t branch, pthread_mutex_t **lock)
 
 void tip_note(txn *tx, const branch_row *b)
 {
+    assert(tx->writing);
     pthread_mutex_t *lock;
     struct tip *t = tip_slot(tx, b->meta.id, &lock);
     pthread_mutex_lock(lock);

@@ -28,6 +28,7 @@
 #include "core/pack.h"
 #include "core/txn.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* ------------------------------------------------------------------- digest */
@@ -489,7 +490,7 @@ static bool entry_is_new(const entry_new *e)
     return !e->existing && e->same_as < 0;
 }
 
-/* The new ones get their place behind the tip, which moves on. */
+/* Chains the new ones behind the tip, which moves on. */
 static void entries_chain(txn *tx, const session_brief *s, branch_row *b, entry_new *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -509,10 +510,11 @@ static void entries_chain(txn *tx, const session_brief *s, branch_row *b, entry_
     }
 }
 
-/* The branch goes first: who appends holds its row before that of an entry, on every engine and in
+/* The branch goes first: an append holds its row before that of an entry, on every engine and in
  * every kind of transaction, so that no two wait for each other. */
 void entries_write(txn *tx, const session_brief *s, branch_row *b, entry_new *list, size_t n)
 {
+    assert(tx->writing && b->meta.id && b->meta.tree == s->tree);
     int64_t first = b->len, peer = peer_length(tx, s, b);
     uint8_t before[HASH_LEN];
     bool ran = b->run;
@@ -542,6 +544,7 @@ void entries_write(txn *tx, const session_brief *s, branch_row *b, entry_new *li
         turn_index_note(tx, &at, &list[i], turn);
         turn = list[i].entry.turn_id;
     }
+    assert(b->len <= POS_MAX); /* append_do() refuses more */
     event_add(tx, s->tree, s->no, RAMET_EVENT_APPENDED, KEY(b->meta.id, first), b->len - first);
 }
 

@@ -9,7 +9,6 @@
 #include "core/model/branch.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
-#include "core/model/path.h"
 #include "core/model/rights.h"
 #include "core/model/session.h"
 #include "core/model/turn_index.h"

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events: what was committed, in that order, for those who follow along.
+ * Events: what was committed, in that order, for subscribers and the search index.
  *
  *   V1  Numbers are given one after the other, inside the write transaction, or after it where
  *       many write at once (store_settle()): a reader that has seen number n never meets a smaller
  *       one later.
  *   V2  The newest event is never forgotten, so that no number comes twice; the others are
  *       forgotten from the oldest on, so that those which are left have no gap.
- *   V3  An event is shown to who may see its session now (I10). Of a session that is gone only its
- *       end is shown. The removal of a member is shown to that member, too: nothing else would tell
- *       why the stream falls silent.
+ *   V3  An event is shown to callers who may see its session now (I10). Of a session that is gone
+ *       only its end is shown. The removal of a member is also shown to that member: nothing else
+ *       would explain why the stream falls silent.
  *   V4  Entries of the adk log may hold credentials: their events are for the search index alone,
  *       as are those of texts that entries are found by.
  */
 #include "core/model/event.h"
 
+#include "ramet/sandboxes.h"
 #include "core/access/share.h"
 #include "core/call.h"
 #include "core/check.h"
@@ -29,6 +30,7 @@
 #include "core/search/search_upkeep.h"
 #include "core/txn.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -62,6 +64,7 @@ static int64_t number(db *d, sql_id what)
 
 void event_add(txn *tx, int64_t tree, int64_t session, ramet_event_kind kind, int64_t k, int64_t n)
 {
+    assert(tx->writing);
     int64_t no = db_number(tx->db, DB_EVENT, NULL);
     tx->event = no;
     db_stmt *q = db_query(tx->db, Q_event_add);
@@ -213,7 +216,7 @@ static bool entry_add(void *arg, ramet_entry *e)
     return walk_room(t->walk);
 }
 
-/* A damaged entry does not end the stream: who reads it is told. */
+/* A damaged entry does not end the stream; reading the entry reports the damage. */
 static void entries_take(walk *w, const row *r, ramet_event *e)
 {
     txn *tx = w->tx;
@@ -363,15 +366,15 @@ ramet_status ramet_events(ramet_call *c, const ramet_events_in *in, ramet_events
 
 /* ------------------------------------------------------------------- waiting */
 
-/* One for each open store. Whoever waits may be the one that looks for writes of other processes:
- * there is never more than one. */
+/* One for each open store. One of the waiting threads polls for writes of other processes; there is
+ * never more than one. */
 struct watch {
     pthread_mutex_t lock;
-    pthread_cond_t moved; /* `last` or `wakes` has grown, or nobody polls any more */
+    pthread_cond_t moved; /* `last` or `wakes` has grown, or no thread polls any more */
     _Atomic int64_t last; /* newest number that is known */
     _Atomic int waiters;
     int64_t wakes, polled; /* by ramet_event_wake(); when the store was looked at last */
-    int64_t unheard;       /* wakes that found nobody waiting */
+    int64_t unheard;       /* wakes that found no thread waiting */
     bool polling;
 
     pthread_mutex_t look_lock;
@@ -506,7 +509,7 @@ int64_t ramet_event_wait(ramet *r, int64_t after, int ms)
         if (mine)
             w->polling = false;
     }
-    /* Who has polled so far leaves: one of the others goes on. */
+    /* If this thread has polled so far, one of the others takes over. */
     if (--w->waiters && !w->polling)
         pthread_cond_signal(&w->moved);
     int64_t last = w->last;

@@ -35,7 +35,7 @@ static ramet_status fork_access(txn *tx, const session_full *s, const ramet_fork
         tx->call->user, ramet_level_name(have));
 }
 
-/* The adk log may hold credentials: who may not read it does not come by it through a fork. */
+/* The adk log may hold credentials: a caller who may not read it does not get it through a fork. */
 static bool adk_read(txn *tx, const session_full *s)
 {
     if (share_only(tx, &s->access))
@@ -162,6 +162,7 @@ static void fork_write(txn *tx, const fork_job *j, const session_full *s, const 
     branch_create(tx, from, cut->main, &f->brief, BRANCH_FIRST, f->created, RAMET_LOG_MAIN,
                   j->in->type, b);
     f->first = f->head = b->meta.id;
+    assert(f->tree == s->tree && b->meta.session == f->no);
     if (s->adk && branch_load(tx, s->tree, s->adk, &adk)) {
         branch_create(tx, &adk, cut->adk, &f->brief, BRANCH_FIRST, f->created, RAMET_LOG_ADK,
                       j->in->type, &b_adk);

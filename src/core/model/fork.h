@@ -6,7 +6,6 @@
 #define CORE_MODEL_FORK_H
 
 #include "core/model/branch.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/txn.h"
 

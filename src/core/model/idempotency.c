@@ -6,19 +6,19 @@
  *       no moment at which one is there without the other.
  *   O2  What failed is not kept: it may be tried again with the same key.
  *   O3  An answer past its time counts as none, whether it was removed already or not.
- *   O4  The key itself is not kept, and the answer only sealed by it: an answer may hold a secret,
- *       which whoever reads the file must not get. What was changed does not open.
- *   O5  Work of several commits (O1 cannot hold) looks first and keeps its answer in the end.
+ *   O4  The key itself is not stored, and the answer is encrypted with it: an answer may hold a
+ *       secret, which a reader of the file must not get. An altered answer does not decrypt.
+ *   O5  Work of several commits (O1 cannot hold) looks first and keeps its answer at the end.
  */
 #include "core/model/idempotency.h"
 
 #include "core/call.h"
 #include "core/check.h"
-#include "core/model/path.h"
 #include "core/pack.h"
 #include "core/txn.h"
 #include "base/seal.h"
 
+#include <assert.h>
 #include <openssl/crypto.h>
 
 #define KEEP_US (INT64_C(24) * 3600 * 1000000)
@@ -199,6 +199,7 @@ static ramet_status idempotency_keep(txn *tx, const ramet_once *o)
 
 ramet_status idempotency_run(txn *tx, ramet_once *o, txn_op run, void *arg)
 {
+    assert(tx->writing);
     bool found;
     TRY(idempotency_find(tx, o, &found));
     if (found)

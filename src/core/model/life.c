@@ -7,7 +7,6 @@
 #include "core/call.h"
 #include "core/check.h"
 #include "core/model/event.h"
-#include "core/model/path.h"
 #include "core/model/rights.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"

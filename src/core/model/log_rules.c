@@ -9,7 +9,6 @@
 #include "core/model/append.h"
 #include "core/model/branch.h"
 #include "core/model/move.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/txn.h"
 

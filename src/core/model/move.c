@@ -31,6 +31,8 @@
 #include "core/model/turn_cut.h"
 #include "core/txn.h"
 
+#include <assert.h>
+
 #define SNAP_WINDOW 2000 /* entries looked at to either side of a cut for parted tool calls */
 
 /* --------------------------------------------------------------- cut points */
@@ -104,7 +106,7 @@ static bool snap_take(void *arg, ramet_entry *e)
             pair_open(s, refs[i].id, e->position);
     }
     s->seen = e->position;
-    /* Behind the cut, a place where no call is open is one that no pair reaches across. */
+    /* Behind the cut, no pair spans a position where no call is open. */
     s->done = e->position >= s->cut && !s->n_open;
     return !s->done && arena_used(s->scratch) < PAGE_BYTES;
 }
@@ -120,7 +122,8 @@ static void snap_read(txn *tx, const branch_row *head, int64_t lo, int64_t hi, s
     }
 }
 
-/* The nearest place before the cut that parts no pair and leaves no call of the last turn open. */
+/* The nearest position before the cut that separates no pair and leaves no call of the last turn
+ * open. */
 static int64_t snap_back(const snap_scan *s)
 {
     int64_t to = s->cut;
@@ -138,7 +141,7 @@ static int64_t snap_back(const snap_scan *s)
     return to;
 }
 
-/* The nearest place behind the cut that parts no pair. */
+/* The nearest position after the cut that separates no pair. */
 static int64_t snap_ahead(const snap_scan *s)
 {
     int64_t to = s->cut;
@@ -193,6 +196,7 @@ ramet_status cut_find(txn *tx, const branch_row *head, const ramet_at *at, ramet
                          "cut must be exact, snap_before or snap_after");
     TRY(at_position(tx, head, at, "at.entry_id", &n));
     out->main = snap(tx, head, n, policy);
+    assert(out->main >= 0 && out->main <= head->len);
     ramet_cut *c = &out->shown;
     *c = (ramet_cut){.policy = policy, .position = out->main, .side = RAMET_AFTER};
     if (at->entry_id && out->main == n) {
@@ -249,6 +253,7 @@ static void set_live(txn *tx, int64_t tree, int64_t id, bool live)
 void head_move(txn *tx, session_full *s, const head_to *at, ramet_move_kind kind, const char *why,
                int64_t undo_under, int64_t redo_under, int64_t undo, int64_t redo)
 {
+    assert(tx->writing && at->main);
     int64_t seq = s->moves + 1, to = at->main, to_adk = at->adk;
     /* Not before the branches that it has, and that of those that it made: see branch_create(). */
     int64_t updated = tx->now > s->updated ? tx->now : s->updated;
@@ -344,6 +349,7 @@ ramet_status cut_both(txn *tx, const session_full *s, const branch_row *head, co
         TRY(cut_beside(tx, head, &adk, adk_at, &whole));
         cut->adk = whole.adk;
         rules->snap(tx, &s->brief, &adk, &cut->adk, &cut->before);
+        assert(cut->adk >= 0 && cut->adk <= adk.len);
         return txn_status(tx);
     }
     if (adk_at->entry_id)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a caller wants to append, checked and made ready by his own thread: the normal form, the
- * digest, the packed body. The writer then only links it into the chain.
+ * Entries checked and prepared on the caller's thread: the normal form, the digest, the packed
+ * body. The writer then only links them into the chain.
  */
 #include "core/call.h"
 #include "core/check.h"
 #include "core/handle.h"
 #include "core/model/entry.h"
-#include "core/model/path.h"
 #include "core/pack.h"
 #include "core/txn.h"
 

@@ -23,7 +23,6 @@
 #include "core/model/rights.h"
 
 #include "core/call.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/txn.h"
 
@@ -73,6 +72,7 @@ static int by_tree(const void *a, const void *b)
 /* In order of their numbers, so that two writes never wait for each other here. */
 void access_settle(txn *tx)
 {
+    assert(tx->writing && tx->uses);
     tree_uses *uses = tx->uses;
     if (uses->n > 1)
         qsort(uses->items, uses->n, sizeof *uses->items, by_tree);

@@ -7,11 +7,11 @@
 #include "core/call.h"
 #include "core/columns.h"
 #include "core/model/branch.h"
-#include "core/model/path.h"
 #include "core/model/session_cache.h"
 #include "core/model/session_open.h"
 #include "core/txn.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 void session_from(db_stmt *q, arena *a, session_full *s)
@@ -121,6 +121,7 @@ bool session_gone(const txn *tx, const session_access *s)
 
 void session_insert(txn *tx, const session_full *s, const char *const *tags, size_t n_tags)
 {
+    assert(tx->writing && s->id && s->first && s->created);
     db_stmt *q = db_query(tx->db, Q_session_add);
     q_int(q, 1, s->no);
     q_int(q, 2, s->tree);
@@ -160,7 +161,8 @@ ramet_status session_id_free(txn *tx, const char *id)
     session_full s;
     if (!session_load(tx, id, &s))
         return txn_status(tx);
-    /* Nothing is told about a session of others: only who could restore it learns that it can be.
+    /* Reveals nothing about sessions of others: only a user who could restore it learns that it can
+     * be.
      */
     if (session_gone(tx, &s.access) && session_visible(tx, &s.access))
         return call_fail(tx->call, RAMET_SESSION_DELETED, "id",

@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sessions that were appended to of late, so that the next append need not read their rows again.
+ * A cache of sessions that were appended to recently, so that the next append need not read their
+ * rows again.
  *
- *   R1  A row holds while this process has written nothing but appends (session_cache_forget()), no
- * other process has written and nothing was rolled back (db_epoch()). R2  Where writers of many
- * processes work side by side it may always be out of date. Then what is written by it is guarded
- * (db_guarded()): the append happens only if the branch is still live and ends in the same hash, so
- * that its history is the one that was known, and if the tree has the same stamp, so that nothing
- * has changed about who may append. R3  An append changes rows of its own session alone. It puts
- * the head that it made, or drops the session when it changed more than that (append_run()). R4 All
- * rows are of one past (db_past()). A context of another past neither reads nor puts any.
+ *   R1  A row is valid while this process has written nothing but appends
+ *       (session_cache_forget()), no other process has written, and nothing was rolled back
+ *       (db_epoch()).
+ *   R2  Where many processes write side by side, a row may always be out of date. A write that is
+ *       based on it is then guarded (db_guarded()): it succeeds only if the branch is still live
+ *       and ends in the same hash, so that its history is the known one, and if the tree has the
+ *       same stamp, so that access rights have not changed.
+ *   R3  An append changes rows of its own session alone. It stores the head that it made, or
+ *       drops the session when it changed more than that (append_do()).
+ *   R4  All rows belong to one past (db_past()). A transaction of another past neither reads nor
+ *       stores any.
  *
- * What depends on the clock is not kept: whether a session has expired is asked every time.
+ * What depends on the clock is not cached: whether a session has expired is checked every time.
  */
 #include "core/model/session_cache.h"
 
 #include "core/call.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/txn.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -152,7 +156,7 @@ bool session_cache_whole(txn *tx, const char *id, session_full *s, branch_row *h
         return false;
     pthread_mutex_lock(&r->lock);
     const slot *t = slot_of(tx, id);
-    /* Whoever forks looks at what is committed: the branch is as it was before this transaction. */
+    /* A fork looks at what is committed: the branch is as it was before this transaction. */
     bool holds = slot_holds(tx, t, id) && t->tree_id && t->wrote != db_epoch(tx->db);
     if (holds) {
         *s = session_keep(tx->arena, &t->session);
@@ -177,6 +181,8 @@ static const char *text_put(char **to, const char *text)
 static void slot_fill(txn *tx, slot *t, const session_full *s, const branch_row *head,
                       const char *tree_id)
 {
+    assert(tx->writing && head->meta.tree == s->tree);
+    assert(!db_guarded(tx->db) || s->stamp != SESSION_NO_STAMP); /* R2 compares it */
     if (tx->ramet->session_cache->past != tx->past)
         return;
     const char *user = tx->level_tree == s->tree && tx->call->user ? tx->call->user : NULL;
@@ -200,7 +206,7 @@ static void slot_fill(txn *tx, slot *t, const session_full *s, const branch_row 
     *t = now;
 }
 
-/* Whether the slot tells of this session what the caller knows, the head aside. */
+/* Whether the slot has the same session as the caller, the head aside. */
 static bool slot_same(txn *tx, const slot *t, const session_brief *s)
 {
     return slot_holds(tx, t, s->id) && (!db_guarded(tx->db) || t->session.stamp == s->stamp);

@@ -9,7 +9,6 @@
 #include "core/handle.h"
 #include "core/model/branch.h"
 #include "core/model/event.h"
-#include "core/model/path.h"
 #include "core/model/rights.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"

@@ -10,11 +10,12 @@
 #include "core/check.h"
 #include "core/columns.h"
 #include "core/model/branch.h"
-#include "core/model/path.h"
 #include "core/model/rights.h"
 #include "core/model/session.h"
 #include "core/model/session_cache.h"
 #include "core/txn.h"
+
+#include <assert.h>
 
 static bool owns(const txn *tx, const session_access *s)
 {
@@ -98,6 +99,7 @@ ramet_status session_open(txn *tx, const char *id, need what, session_full *s)
 ramet_status session_open_brief(txn *tx, const char *id, need what, session_brief *s,
                                 branch_row *head)
 {
+    assert(tx->writing);
     if (session_cache_get(tx, id, s, head))
         return session_opened(tx, id, true, what, &s->access);
     TRY(check_id(tx->call, "session", id));

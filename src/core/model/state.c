@@ -27,6 +27,7 @@
 #include "core/model/session_open.h"
 #include "core/txn.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define SNAP_MIN 2048 /* lighter runs of deltas are not worth a snapshot */
@@ -218,6 +219,7 @@ static void snap_check(txn *tx, const char *snap)
 
 void delta_write(txn *tx, const branch_row *b, int64_t k, const char *json)
 {
+    assert(tx->writing && KEY_BRANCH(k) == b->meta.id);
     if (needs_serial(tx)) /* for the one before, which may not be written yet */
         return;
     int64_t prev = delta_before_on(tx, &b->meta, b->delta, KEY_POS(k));

@@ -7,7 +7,6 @@
 #include "core/columns.h"
 #include "core/handle.h"
 #include "core/model/event.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"
 #include "core/model/session_show.h"

@@ -2,13 +2,13 @@
  *
  * Turns: answers being made. turn_begin.c begins them.
  *
- *   T1  A turn writes to the branch that it began on, and only while it runs. Both are looked at in
- *       the transaction of each write, so that a word that comes late lands there or nowhere,
+ *   T1  A turn writes to the branch that it began on, and only while it is running. Each write
+ *       checks both in its own transaction, so that late output ends up there or nowhere,
  *       wherever the head is by then.
- *   T2  At most one turn runs on a branch: begin looks in its own transaction, and what branches
- *       away begins on a branch that nobody else knows yet.
- *   T3  Whoever knows the id of a turn has learned nothing by that: the session decides who may
- *       read and write it, and to others there is no such turn.
+ *   T2  At most one turn runs on a branch: begin checks that in its own transaction, and an edit
+ *       or a regenerate begins on a branch that no other call knows yet.
+ *   T3  The id of a turn gives no access: the session decides who may read and write it, and for
+ *       others there is no such turn.
  */
 #include "core/model/turn.h"
 
@@ -20,7 +20,6 @@
 #include "core/model/append.h"
 #include "core/model/branch.h"
 #include "core/model/entry.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"
 #include "core/txn.h"

@@ -3,14 +3,14 @@
  * Beginning a turn: the message, the edit or the regenerate that it answers, and its row, in one
  * commit. turn.c has the invariants.
  *
- * Where the answer that is made anew begins (`regenerate`):
+ * Where a regenerated answer begins (`regenerate`):
  *
- *   ""      behind the last message of the user, so that the whole answer goes, the tool calls that
- *           it made included; or behind the last entry of the message that its turn answered, when
- *           that is later (a message may end with an entry of another role). A message that has no
- *           answer yet is answered.
- *   ENTRY   at that entry; further back where a tool call would be parted from its result. A
- * message of the user only when it is the last entry: then it is answered.
+ *   ""      after the last message of the user, so that the whole answer is replaced, its tool
+ *           calls included; or after the last entry of the message that its turn answered, when
+ *           that is later (a message may end with an entry of another role). A message that has
+ *           no answer yet is answered.
+ *   ENTRY   at that entry, or further back where a tool call would be separated from its result.
+ *           A message of the user only when it is the last entry: then it is answered.
  */
 #include "core/call.h"
 #include "core/check.h"

@@ -11,6 +11,7 @@
  */
 #include "core/model/turn_index.h"
 
+#include "ramet/tasks.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/columns.h"
@@ -23,8 +24,11 @@
 #include "core/model/session_open.h"
 #include "core/txn.h"
 
+#include <assert.h>
+
 void turn_index_add(txn *tx, int64_t tree, const char *name, ramet_log log, int64_t k)
 {
+    assert(tx->writing);
     db_stmt *q = db_query(tx->db, Q_place_add);
     q_int(q, 1, tree);
     q_text(q, 2, name);

@@ -20,6 +20,7 @@
 #include "core/model/session_open.h"
 #include "core/txn.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 typedef struct usage_cum {
@@ -53,6 +54,7 @@ static bool cum_last(txn *tx, int64_t tree, int64_t branch, int64_t lo, int64_t 
 
 void usage_write(txn *tx, int64_t tree, int64_t k, const ramet_usage *u)
 {
+    assert(tx->writing);
     usage_cum c;
     /* The sums go on from those before, which may not be written yet. */
     if (needs_serial(tx))

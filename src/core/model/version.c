@@ -6,9 +6,8 @@
  * Let o own the entry at p on some path, and g own p-1 (o.parent when o begins at p, else o
  * itself). Then the others are: g's own entry at p, and the entries of branches (parent g, base p),
  * as far as those branches are this session's and not empty. An entry of another session counts
- * when it was inherited: when it is on the path looked at, or when a branch of the group took its
- * place
- * (`over`).
+ * when it was inherited: when it is on the path looked at, or when a branch of the group replaced
+ * it (`over`).
  */
 #include "core/model/version.h"
 

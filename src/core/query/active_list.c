@@ -2,13 +2,13 @@
  *
  * Sessions by when something happened in them last.
  *
- * What a face makes of a session (tasks, say) has times, but no rows that could be sorted. Each
- * session has a span instead, from the oldest to the newest time that anything in it can have: who
- * goes through the sessions in this order knows when nothing newer can come.
+ * What a protocol derives from a session (tasks, say) has times, but no rows that could be sorted.
+ * Each session has a span instead, from the oldest to the newest time that anything in it can have:
+ * a caller that walks the sessions in this order knows when nothing newer can follow.
  */
+#include "ramet/tasks.h"
 #include "core/call.h"
 #include "core/check.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"
 #include "core/txn.h"

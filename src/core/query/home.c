@@ -3,9 +3,10 @@
  * Homes: the session that appended an entry, found by the entry's id alone, by the branch that it
  * stands on, or by an attachment that it refers to.
  */
+#include "ramet/memory.h"
+#include "ramet/tasks.h"
 #include "core/call.h"
 #include "core/check.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"
 #include "core/model/turn.h"

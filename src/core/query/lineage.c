@@ -11,7 +11,6 @@
 #include "core/access/member.h"
 #include "core/call.h"
 #include "core/model/branch.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"
 #include "core/model/session_show.h"

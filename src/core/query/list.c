@@ -2,9 +2,9 @@
  *
  * Lists of sessions, newest first, by cursor.
  *
- * The cursor is the place (created, number) behind the last one given, so a session made or removed
- * meanwhile neither repeats nor skips another. Which index is walked depends on the narrowest
- * filter; what it gives is then filtered row by row, in chunks, until the page is full.
+ * The cursor is (created, number) of the last session given, so a session that is made or removed
+ * between two pages makes no other one repeat or disappear. Which index is walked depends on the
+ * narrowest filter; what it gives is then filtered row by row, in chunks, until the page is full.
  */
 #include "core/access/member.h"
 #include "core/access/sandbox.h"
@@ -13,7 +13,6 @@
 #include "core/columns.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"
 #include "core/model/session_show.h"
@@ -375,7 +374,7 @@ ramet_status ramet_session_find(ramet_call *c, const ramet_list_in *in, ramet_se
         return call_fail(c, RAMET_BAD_CURSOR, "cursor", "the cursor was not made by this list");
     if (!txn_read(&tx, c))
         return c->err.status;
-    /* An unknown tree has no sessions; whether it exists is nobody's business. */
+    /* An unknown tree has no sessions; the answer does not reveal whether it exists. */
     l.tree = in->tree ? tree_number(&tx, in->tree) : 0;
     pick_source(&l);
     l.keep = arena_new();

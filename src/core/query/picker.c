@@ -8,6 +8,7 @@
  * bear one id: then they are numbered together. The view message_branches (store/sql/schema.c) does
  * the same for all sessions.
  */
+#include "ramet/agentpod.h"
 #include "core/call.h"
 #include "core/model/branch.h"
 #include "core/model/path.h"

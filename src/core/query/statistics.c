@@ -3,16 +3,15 @@
  * Statistics: who did what in the last days, from the sessions, moves and entries themselves.
  *
  * Nothing is counted while writing, so the cost lies here, and it is bounded: at most SESSIONS_MOST
- * session rows are looked at (for the embedding program the newest ones, for a user those of his
- * trees). Only of a session that was touched in that time the branches and the newest moves are
- * read. Of a branch, the place where the time begins is found by bisection over its entries, and
- * the newest WRITERS_MOST of them tell who wrote.
+ * session rows are looked at (for the embedding program the newest ones, for a user those of the
+ * user's trees). Branches and the newest moves are read only for sessions that changed in that
+ * time. In a branch, a bisection over its entries finds where the time begins, and the newest
+ * WRITERS_MOST of them say who wrote.
  */
 #include "core/call.h"
 #include "core/columns.h"
 #include "core/model/branch.h"
 #include "core/model/key.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"
 #include "core/txn.h"

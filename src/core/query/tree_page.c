@@ -10,6 +10,7 @@
  *       other times, they stand where their neighbours are.
  *   A2  By key: (key, entry id). Keys are compared as text; those of one kind have one length.
  */
+#include "ramet/memory.h"
 #include "core/access/member.h"
 #include "core/call.h"
 #include "core/check.h"

@@ -10,7 +10,6 @@
 #include "core/check.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/model/session_open.h"
 #include "core/query/compare.h"

@@ -7,9 +7,7 @@
 #include "core/call.h"
 #include "core/check.h"
 #include "core/handle.h"
-#include "core/model/path.h"
 #include "core/search/search_upkeep.h"
-#include "core/txn.h"
 
 #include <stdlib.h>
 

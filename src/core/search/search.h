@@ -16,7 +16,6 @@
 #define CORE_SEARCH_SEARCH_H
 
 #include "core/model/branch.h"
-#include "core/model/path.h"
 #include "core/txn.h"
 #include "store/search/search_index.h"
 

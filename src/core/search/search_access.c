@@ -3,7 +3,7 @@
  * Who may see a match, and in which session it is shown (I10).
  *
  * A match is shown in the session that appended it, when the caller may see that one.
- * Otherwise in another session that he may see and that holds the entry: a fork of it.
+ * Otherwise in another session that the caller may see and that holds the entry: a fork of it.
  *
  * What of this the index can tell goes into its scopes: trees of the caller (by the
  * word of their owner, and one by one where the owner is another), the tree, the role,
@@ -19,7 +19,6 @@
 #include "core/model/session_open.h"
 #include "core/model/session_show.h"
 #include "core/search/search.h"
-#include "core/txn.h"
 
 #define HEIRS_LOOKED_AT 16 /* forks tried for one where the entry is on the present path */
 #define SCOPE_FEW 64       /* trees that are named without asking whether they are indexed */

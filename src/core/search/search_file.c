@@ -8,7 +8,6 @@
  */
 #include "core/call.h"
 #include "core/handle.h"
-#include "core/model/path.h"
 #include "core/search/search.h"
 #include "core/txn.h"
 

@@ -13,9 +13,7 @@
 #include "core/call.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
-#include "core/model/path.h"
 #include "core/search/search.h"
-#include "core/txn.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * The events of the store say what was appended, in commit order. The index keeps the
  * number of the last event that it has seen, and what that event was: when the store
  * has another one there, the index belongs to another store or to another past of this
- * one, and is filled anew.
+ * one, and is filled from scratch.
  *
  * The work goes in steps, each one transaction of the index. Its lock is taken before
  * the snapshot of the store: so entries that gc takes out of both are never put back.
@@ -16,7 +16,6 @@
 #include "core/handle.h"
 #include "core/model/entry.h"
 #include "core/model/event.h"
-#include "core/model/path.h"
 #include "core/search/search.h"
 #include "core/txn.h"
 

@@ -4,7 +4,6 @@
  */
 #include "core/call.h"
 #include "core/check.h"
-#include "core/model/path.h"
 #include "core/search/search.h"
 #include "core/txn.h"
 

@@ -6,7 +6,6 @@
 
 #include "core/call.h"
 #include "core/handle.h"
-#include "core/model/path.h"
 #include "core/txn.h"
 
 #include <stdio.h>
@@ -62,7 +61,8 @@ typedef struct claim {
     int64_t tree, seen; /* where an earlier copy came to; seen -1: none */
 } claim;
 
-/* Who holds the lock: alive, as far as can be told, and has renewed it of late. */
+/* Whether the holder of the lock is alive, as far as can be determined, and has renewed it
+ * recently. */
 static bool lock_held(const char *lock)
 {
     char host[HOST_TEXT] = "";

@@ -23,7 +23,6 @@
 #ifndef CORE_UPKEEP_COPY_H
 #define CORE_UPKEEP_COPY_H
 
-#include "core/model/path.h"
 #include "core/txn.h"
 #include "base/host.h"
 

@@ -3,7 +3,6 @@
  * Rows of a copy: every table, pages of it, the walk over both sides, and writes (copy.h).
  */
 #include "core/call.h"
-#include "core/model/path.h"
 #include "core/txn.h"
 #include "core/upkeep/copy.h"
 

@@ -4,7 +4,6 @@
  * walks over many of them, a few in one snapshot (copy.h).
  */
 #include "core/model/key.h"
-#include "core/model/path.h"
 #include "core/txn.h"
 #include "core/upkeep/copy.h"
 #include "core/upkeep/fsck.h"

@@ -12,7 +12,6 @@
 #include "core/call.h"
 #include "core/model/branch.h"
 #include "core/model/key.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/txn.h"
 

@@ -11,7 +11,6 @@
 #define CORE_UPKEEP_FSCK_H
 
 #include "core/model/branch.h"
-#include "core/model/path.h"
 #include "core/model/session.h"
 #include "core/txn.h"
 
@@ -60,7 +59,7 @@ typedef struct fsck_location {
 
 void fsck_fault(fsck *f, fsck_location at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* False when the last statements failed: that is told, and forgotten. */
+/* False when the last statements failed: that is reported, and cleared. */
 bool fsck_read_ok(fsck *f, fsck_location at, const char *what);
 /* Counts entries looked at, and tells progress. False to stop. */
 bool fsck_tick(fsck *f, int64_t entries);

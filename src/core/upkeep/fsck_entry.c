@@ -8,7 +8,6 @@
 #include "core/model/branch.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
-#include "core/model/path.h"
 #include "core/model/state.h"
 #include "core/txn.h"
 #include "core/upkeep/fsck.h"

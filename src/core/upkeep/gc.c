@@ -8,11 +8,11 @@
  *       it must come along a living path, whose cut is already counted.
  *   G3  Entries go in small writes, children before parents, the newest positions first, and each
  *       write leaves the branch shorter but whole. Whatever stops gc, the store is sound and
- *       the next gc goes on.
+ *       the next gc continues.
  *   G4  A number must never come back. So the branch, session and tree that the next number is
  *       taken from (db_highest()) stay, emptied, and go when they are no longer the highest.
  *   G5  A session with forks in the tree, or with branches that others need, leaves a tombstone
- *       (purging = 2): its place in the tree, nothing more.
+ *       (purging = 2): its position in the tree, nothing more.
  */
 #include "core/upkeep/gc.h"
 

@@ -3,6 +3,7 @@
  * task.c: tasks over A2A: get, list, cancel, subscribe.
  */
 #include "face/a2a/a2a_face.h"
+#include "ramet/tasks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 #define FACE_AGENTPOD_AGENTPOD_H
 
 #include "face/kit/face.h"
+#include "ramet/agentpod.h"
 #include "form/native.h"
 
 extern const form_schema agentpod_schemas[];

@@ -5,6 +5,7 @@
 #include "face/agentpod/agentpod.h"
 
 #include "base/util.h"
+#include "ramet/sandboxes.h"
 
 #include <stdlib.h>
 #include <string.h>

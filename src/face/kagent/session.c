@@ -3,6 +3,7 @@
  * session.c: sessions of kagent and their share links.
  */
 #include "face/kagent/kagent.h"
+#include "ramet/kagent.h"
 
 #include <stdlib.h>
 #include <string.h>

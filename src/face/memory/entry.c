@@ -9,6 +9,7 @@
 #include "face/memory/memory.h"
 
 #include "base/util.h"
+#include "ramet/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

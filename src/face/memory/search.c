@@ -5,6 +5,7 @@
 #include "face/memory/memory.h"
 
 #include "base/util.h"
+#include "ramet/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

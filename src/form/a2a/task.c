@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "form/a2a/a2a_internal.h"
+#include "ramet/tasks.h"
 
 #include <string.h>
 
