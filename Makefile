@@ -252,7 +252,7 @@ docs: $(B)/ramet
 	sed -i -e '/^<!-- settings -->/r $(B)/settings.md' -e '/^<!-- settings -->/,/^<!-- .settings -->/{/^<!-- /!d}' docs/server.md
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/ramet \
 	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 	    $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 $(B)/ramet $(DESTDIR)$(PREFIX)/bin/ramet
@@ -260,6 +260,7 @@ install: all
 	install -m 755 $(B)/libramet.so $(DESTDIR)$(PREFIX)/lib/libramet.so.0
 	ln -sf libramet.so.0 $(DESTDIR)$(PREFIX)/lib/libramet.so
 	install -m 644 include/ramet.h $(DESTDIR)$(PREFIX)/include/ramet.h
+	install -m 644 $(wildcard include/ramet/*.h) $(DESTDIR)$(PREFIX)/include/ramet
 	sed -e 's|@PREFIX@|$(PREFIX)|' tools/ramet.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/ramet.pc
 	$(B)/ramet help --man > $(DESTDIR)$(PREFIX)/share/man/man1/ramet.1
 	$(B)/ramet completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ramet

@@ -5,6 +5,7 @@
 #include "bench/suite.h"
 
 #include "bench/child.h"
+#include "ramet/sandboxes.h"
 
 #include <curl/curl.h>
 #include <stdio.h>

@@ -8,10 +8,13 @@
  *   entry    one immutable item of history (a message, an event, a tool result)
  *   branch   an append-only run of entries that starts at position `base` of
  *            another branch's history
- *   session  what a person calls a chat; its *head* is the branch it is on now
+ *   session  what people call a chat; its *head* is the branch that it is on now
  *   tree     a root session with all forks that descend from it
  *   log      a session has one log, "main"; a runtime that keeps raw events
  *            beside the messages has a second one, "adk"
+ *
+ * This header is the model. include/ramet/ has what serves one protocol, or a server, alone:
+ * memory.h, kagent.h, agentpod.h, tasks.h, sandboxes.h, tokens.h, nodes.h.
  *
  * A position counts entries from 0 along the path from the root to the head.
  *
@@ -19,7 +22,7 @@
  *           `ramet_call *` belongs to one thread at a time. Several processes
  *           may have the same file open.
  *
- * MEMORY    Every answer lives in the `ramet_call` it was asked through, until
+ * MEMORY    Every answer lives in the `ramet_call` that asked for it, until
  *           ramet_call_reset() or ramet_call_free(). Never free a part of it.
  *           Arguments are read during the call and not kept.
  *
@@ -35,7 +38,7 @@
  * TIME      Microseconds since 1970-01-01 UTC, in an int64_t.
  *
  * COST      "O(1)" counts database pages touched; a write also waits for one
- *           durable commit, which it shares with all writes that wait then.
+ *           durable commit, which it shares with all writes waiting at that time.
  *           n is the length of the history, d the number of nested forks.
  */
 #ifndef RAMET_H
@@ -60,8 +63,8 @@ extern "C" {
 /* ------------------------------------------------------------------ errors */
 
 /* clang-format off */
-/* Every status once: name, stable code for machines, HTTP status that faces
- * use, exit code of the command-line tool, what it means. */
+/* Every status: name, stable code for machines, HTTP status, exit code of the command-line tool,
+ * meaning. */
 #define RAMET_STATUSES(X)                                                                          \
     X(OK, "ok", 200, 0, "done")                                                                    \
     X(INVALID, "invalid_request", 400, 2, "an argument has the wrong shape; `field` names it")     \
@@ -158,7 +161,7 @@ typedef struct ramet_error {
 typedef struct ramet ramet;
 typedef struct ramet_call ramet_call;
 
-/* Limits on what comes from outside. 0 takes the default. */
+/* Limits on input. 0 means the default. */
 typedef struct ramet_limits {
     size_t entry_bytes;      /* 16 MiB: all fields of one entry together */
     size_t batch;            /* 1,000 entries in one append */
@@ -178,13 +181,13 @@ typedef struct ramet_options {
     int readers;              /* most read connections at once to a file; 0 = 8 */
     int pool;                 /* most connections at once to PostgreSQL; 0 = 16 */
     int busy_ms;              /* wait for another process's lock; 0 = 10,000 */
-    int64_t grace_us;         /* deleted sessions can be restored for; 0 = 7 days */
-    bool must_exist;          /* do not make a new store */
+    int64_t grace_us;         /* how long a deleted session can be restored; 0 = 7 days */
+    bool must_exist;          /* do not create a new store */
     bool unverified_reads;    /* do not check the hash chain on reads (see ramet_read) */
     const char *attachments;  /* folder of attachments; NULL = PATH.files beside the file, or in
                                  the database */
-    const char *direct;       /* URL of the same PostgreSQL database past pgbouncer, for LISTEN,
-                                 locks and tables; NULL = `where` */
+    const char *direct;       /* URL of the same PostgreSQL database that bypasses pgbouncer, for
+                                 LISTEN, locks and schema changes; NULL = `where` */
     const char *const *reads; /* URLs of read replicas of PostgreSQL: see ramet_call_replica */
     size_t n_reads;
     const char *engine_vfs;      /* SQLite VFS by name; NULL = default. For fault tests */
@@ -192,32 +195,31 @@ typedef struct ramet_options {
     void *clock_arg;
 } ramet_options;
 
-/* Opens or makes a store. `where` is a path, `sqlite:PATH`, or `postgres://…` (a URL as libpq takes
- * it; with pgbouncer=1 for pgbouncer in transaction mode); another word before a colon is refused.
- * NULL or "" is
- * $XDG_DATA_HOME/ramet/ramet.db (else ~/.local/share/ramet/ramet.db). Missing
- * folders of the default place are made. An older file is upgraded in one
- * transaction; a newer one is refused with RAMET_NEWER.
- * `opt` may be NULL. On failure *out is NULL and *err (may be NULL) filled. */
+/* Opens a store, and creates it when it does not exist. `where` is a path, `sqlite:PATH`, or
+ * `postgres://…` (a libpq URL; add pgbouncer=1 for pgbouncer in transaction mode); any other word
+ * before a colon is refused. NULL or "" means $XDG_DATA_HOME/ramet/ramet.db (or
+ * ~/.local/share/ramet/ramet.db), and missing folders of that path are created. A file of an older
+ * version is upgraded in one transaction; a newer one is refused with RAMET_NEWER. `opt` may be
+ * NULL. On failure *out is NULL and *err (may be NULL) is filled. */
 RAMET_API ramet_status ramet_open(const char *where, const ramet_options *opt, ramet **out,
                                   ramet_error *err);
 
-/* Closes. No call of it may be running; every call and stream must be freed first. */
+/* Closes a store. No call may be running; every call and stream must be freed first. */
 RAMET_API void ramet_close(ramet *r);
 
-/* The path that a `where` means, or its URL without the password; the answer is static per thread.
- */
+/* The path that `where` stands for, or its URL without the password. The string is static, one per
+ * thread. */
 RAMET_API const char *ramet_where(const char *where);
 
-/* The statements that make the tables of a store, one by one, for those who make them by hand; no
- * store is needed for that (docs/scaling.md). RAMET_CITUS: PostgreSQL's tables without partitions,
- * and then how they are distributed. RAMET_INVALID: partitions are 1 to 1,024, or there is no such
- * version. */
+/* Passes the statements that create the tables of a store to `statement`, one by one, for operators
+ * who create them by hand (docs/scaling.md). No store is needed. RAMET_CITUS: PostgreSQL's tables
+ * without partitions, followed by how they are distributed. RAMET_INVALID: partitions is not 1 to
+ * 1,024, or there is no such version. */
 typedef enum { RAMET_SQLITE, RAMET_POSTGRES, RAMET_CITUS } ramet_engine;
 typedef struct ramet_schema_in {
     ramet_engine engine;
     int partitions; /* of each table of a tree, on PostgreSQL; 0 or 1: none */
-    int64_t after;  /* only what a store of that schema version lacks; 0 = all */
+    int64_t after;  /* only what a store of this schema version lacks; 0 = all */
 } ramet_schema_in;
 RAMET_API ramet_status ramet_schema(const ramet_schema_in *in,
                                     void (*statement)(void *arg, const char *sql), void *arg);
@@ -226,49 +228,52 @@ RAMET_API ramet_status ramet_schema(const ramet_schema_in *in,
  * RAMET_FULL, RAMET_DAMAGED, …). */
 RAMET_API ramet_status ramet_health(ramet *r);
 
-/* Empties the write-ahead log of a file when it has grown: otherwise a write does that every few
- * hundred commits, and takes some milliseconds longer. For a program that runs on, once a second
- * or so, on a thread that may wait. */
+/* Empties the write-ahead log of a file when it has grown. Otherwise a write does so every few
+ * hundred commits, and takes some milliseconds longer. A long-running program calls this about once
+ * a second, on a thread that may block. */
 RAMET_API void ramet_tidy(ramet *r);
 
-/* Gives back the memory that caches of idle connections hold; they fill again when they are used.
- * For a program that runs on, when a time of load is over. Any thread. */
+/* Releases the memory that caches of idle connections hold; they fill again when used. A
+ * long-running program calls this after a period of load. Any thread. */
 RAMET_API void ramet_release(ramet *r);
 
-/* One request: who asks, the memory of its answers, its last error.
+/* One request: its user, the memory of its answers, its last error.
  * `user` NULL: the embedding program itself, which may do and see everything.
  * `client` (may be NULL) is recorded in the entries that the call appends. */
 RAMET_API ramet_call *ramet_call_new(ramet *r, const char *user, const char *client);
-RAMET_API void ramet_call_reset(ramet_call *c); /* frees its answers, keeps who asks */
+RAMET_API void ramet_call_reset(ramet_call *c); /* frees its answers, keeps its user */
 RAMET_API void ramet_call_free(ramet_call *c);
-/* Lets reads of the call end early, with RAMET_STOP: `stop` is asked now and then while one runs,
- * on its thread, and must not use the call. Writes are never stopped: what was begun is committed
- * or refused. NULL: never. */
+/* Lets reads of the call end early with RAMET_STOP: `stop` is called from time to time while one
+ * runs, on its thread, and must not use the call. Writes are never stopped: they are committed or
+ * refused. NULL: never. */
 RAMET_API void ramet_call_stop_when(ramet_call *c, bool (*stop)(void *arg), void *arg);
-/* Pages of ramet_read(), ramet_record(), ramet_across() and ramet_indexed_lacking() end early past
- * so many bytes of entries, after at least one: for a caller that hands them on piece by piece. 0,
- * and more than 32 MiB: 32 MiB. */
+/* Ends pages of ramet_read() and ramet_record() (and of ramet_across() and
+ * ramet_indexed_lacking() in ramet/memory.h) once they hold this many bytes of entries, but
+ * after at least one entry: for a caller that forwards them piece by piece. 0, or more than 32 MiB:
+ * 32 MiB. */
 RAMET_API void ramet_call_page_bytes(ramet_call *c, size_t bytes);
 RAMET_API const ramet_error *ramet_call_error(const ramet_call *c);
-/* The memory that a call's answers live in, for what is made of them (base/arena.h; of use only to
- * programs that are built with it). */
+/* The memory that a call's answers live in, for data derived from them (base/arena.h; useful only
+ * to programs built with it). */
 struct arena;
 RAMET_API struct arena *ramet_call_arena(ramet_call *c);
 
-/* Read replicas (options.reads). A write has a position: whatever has come so far holds it.
+/* Read replicas (options.reads). A write has a position; a replica that has replayed up to it holds
+ * the write.
  *
- * From ramet_call_replica() on the call's reads may come from a replica that has come to `since`
- * and has what the call itself wrote: one that is behind is waited for, up to 200 ms, then the
- * primary is read. 0: whatever a replica has. -1, and ramet_call_reset(), go back to the primary
- * alone. What a share link shows always comes from there. */
+ * After ramet_call_replica() the call's reads may come from a replica that has reached `since` and
+ * holds what the call itself wrote. If a replica is behind, the read waits for it up to 200 ms and
+ * then goes to the primary. 0: any state of a replica will do. -1, and ramet_call_reset(), go back
+ * to the primary alone. Reads through a share link always go to the primary. */
 RAMET_API void ramet_call_replica(ramet_call *c, int64_t since);
-/* Whether a read of it came from one, since ramet_call_reset(): what was not found may be there. */
+/* Whether a read since ramet_call_reset() came from a replica: something that was not found may
+ * exist. */
 RAMET_API bool ramet_call_replicated(const ramet_call *c);
-/* The position of the call's last write; 0: it has not written, or there are no replicas. */
+/* The position of the call's last write; 0: it has written nothing, or there are no replicas. */
 RAMET_API int64_t ramet_call_position(const ramet_call *c);
-/* One that holds all that was written through `r`. */
+/* A position that covers everything written through `r`. */
 RAMET_API int64_t ramet_position(ramet *r);
-/* As text, "16/B374D848", and back; -1 when it is none. */
+/* A position as text, "16/B374D848", and back; -1 when the text is not one. */
 RAMET_API const char *ramet_position_text(int64_t position, char out[24]);
 RAMET_API int64_t ramet_position_parse(const char *s);
 
@@ -298,8 +303,8 @@ typedef enum {
     RAMET_MOVE_SYNC
 } ramet_move_kind;
 
-/* The words for them ("user", "before", "snap_after", "auto-edit", "private",
- * "system", "manager", "rewind", …), and back; an unknown word gives -1. */
+/* Their names ("user", "before", "snap_after", "auto-edit", "private", "system", "manager",
+ * "rewind", …), and back; an unknown name gives -1. */
 RAMET_API const char *ramet_role_name(ramet_role v);
 RAMET_API int ramet_role_parse(const char *s);
 RAMET_API const char *ramet_side_name(ramet_side v);
@@ -315,17 +320,17 @@ RAMET_API const char *ramet_level_name(ramet_level v);
 RAMET_API int ramet_level_parse(const char *s);
 RAMET_API const char *ramet_move_name(ramet_move_kind v);
 
-/* A branch id as text, "b17"; and back (0 when it is none). */
+/* A branch id as text, "b17", and back; 0 when the text is not one. */
 RAMET_API const char *ramet_branch_text(int64_t branch, char out[24]);
 RAMET_API int64_t ramet_branch_parse(const char *s);
 
-/* Who answers in a session. `options` is a JSON object. All may be NULL. */
+/* The agent that answers in a session. `options` is a JSON object. All may be NULL. */
 typedef struct ramet_agent {
     const char *name, *provider, *model, *folder, *options;
 } ramet_agent;
 
-/* Tokens and money of one entry. `cost` is in billionths of `currency` (three letters or so; none
- * given: USD, and "" when there is no cost). All >= 0. */
+/* Tokens and cost of one entry. `cost` is in billionths of `currency` (at most 16 bytes; USD when
+ * not given, "" when there is no cost). All >= 0. */
 typedef struct ramet_usage {
     int64_t input, output, cached;
     int64_t cost;
@@ -351,8 +356,8 @@ typedef struct ramet_at {
     ramet_side side;
 } ramet_at;
 
-/* Where a fork or rewind really cut. entry_id NULL: nothing was kept (side is
- * `before` then and position 0). */
+/* Where a fork or rewind actually cut. entry_id NULL: nothing was kept; side is then `before` and
+ * position 0. */
 typedef struct ramet_cut {
     ramet_cut_policy policy;
     const char *entry_id;
@@ -375,8 +380,8 @@ typedef struct ramet_session {
     size_t n_tags;
     ramet_head head;
     ramet_head adk; /* branch 0: the session has no adk log */
-    /* Where it was forked from; parent_id NULL when it is a root, or when the
-     * caller may not see the parent. */
+    /* Where it was forked from. parent_id is NULL for a root, and when the caller may not see the
+     * parent. */
     bool is_fork;
     const char *parent_id;
     const char *fork_entry_id; /* NULL: blank slate */
@@ -385,20 +390,20 @@ typedef struct ramet_session {
     const char *reason; /* "" when none */
     ramet_actor by_kind;
     const char *by_id;
-    const char *from_title;    /* what its parent was called when it was forked; "" when none */
+    const char *from_title;    /* the title of its parent at the time of the fork; "" when none */
     const char *merged_into;   /* session id or NULL */
     const char *cache_root;    /* session whose provider cache holds the start of this history */
     int64_t cache_root_shared; /* entries shared with it */
     const char *metadata;      /* JSON object */
     bool archived;
-    bool deleted;    /* only in trees and ancestries: a place holder, all else is empty */
-    int64_t expires; /* ephemeral: when it goes; 0 = lasting */
+    bool deleted;    /* only in trees and ancestries: a placeholder, everything else is empty */
+    int64_t expires; /* ephemeral: when it expires; 0 = never */
     int64_t created, updated;
     int64_t depth; /* forks above it */
-    /* Only from ramet_session_get(): what the caller may do there. His level in the tree; owner of
-     * his own private session; of a link, reader or writer. */
+    /* Only from ramet_session_get(): what the caller may do there. The caller's level in the tree;
+     * owner for a private session of the caller's own; reader or writer through a link. */
     ramet_level level;
-    int64_t number; /* owner_no of the entries that it appended itself */
+    int64_t number; /* owner_no of the entries that the session itself appended */
     int64_t base;   /* entries that it inherited; only from ramet_tree() with `light` */
     /* Only from ramet_tree(): ids from the root, this one last, at most the last 64. */
     const char *const *path;
@@ -406,7 +411,7 @@ typedef struct ramet_session {
 } ramet_session;
 
 typedef struct ramet_session_in {
-    const char *id; /* NULL: a UUIDv7 is made */
+    const char *id; /* NULL: a new UUIDv7 */
     const char *title;
     ramet_agent agent;
     const char *const *tags;
@@ -416,11 +421,11 @@ typedef struct ramet_session_in {
     const char *owner;    /* NULL: the caller; only the embedding program may name another */
     const char *sandbox;  /* one of the owner's; NULL, "default": none */
     int64_t ephemeral_us; /* > 0: expires that long after now */
-    bool anew;            /* a deleted session of the owner that has the id gives it up (it can be
-                             restored as ID~NUMBER); else RAMET_SESSION_DELETED */
+    bool anew;            /* take the id over from a deleted session of the owner, which can still
+                             be restored as ID~NUMBER; else RAMET_SESSION_DELETED */
 } ramet_session_in;
 
-/* A new root session in a tree of its own; its owner becomes the tree's owner. O(1). */
+/* Creates a root session in a new tree; its owner becomes the tree's owner. O(1). */
 RAMET_API ramet_status ramet_session_create(ramet_call *c, const ramet_session_in *in,
                                             ramet_session **out);
 
@@ -441,23 +446,22 @@ typedef struct ramet_list_in {
     const char *title; /* part of the shown or stored title, any case */
     ramet_archived archived;
     const char *sandbox; /* RAMET_SANDBOX_NOT_FOUND */
-    const char *after;   /* instead of a cursor: the session that the page begins behind; nothing
-                            comes behind one that is not there */
-    bool stored_title;   /* `title` is looked for in stored titles alone */
+    const char *after;   /* instead of a cursor: the page starts after this session, and is empty
+                            when there is no such session */
+    bool stored_title;   /* match `title` against stored titles only */
     enum {
         RAMET_ALL_FORKS,
         RAMET_NO_FORKS,
         RAMET_LATEST_FORK
-    } forks; /* all; roots; of each tree
-what was touched last, among those that `archived` lets through */
+    } forks; /* the last one: of each tree the session changed last, among those that
+                `archived` lets through */
     enum {
         RAMET_ANY_START,
         RAMET_NOT_STARTED,
         RAMET_STARTED
-    } start; /* by another session or not */
-    /* Of the archived ones those that were archived from this time on and before that, to whole
-     * seconds, and none that is not archived. What was archived before times were kept counts as
-     * of the year 2020. */
+    } start; /* whether another session started it */
+    /* Only sessions archived at or after `archived_from` and before `archived_to`, to whole
+     * seconds. Sessions archived before this time was recorded count as archived in 2020. */
     bool archived_when;
     int64_t archived_from, archived_to;
 } ramet_list_in;
@@ -468,12 +472,12 @@ typedef struct ramet_session_list {
     const char *next_cursor; /* NULL at the end */
 } ramet_session_list;
 
-/* Sessions that the caller may see, newest first. Pages are stable: a session
- * made or removed meanwhile neither repeats nor skips another. */
+/* Sessions that the caller may see, newest first. Pages are stable: a session created or removed
+ * between two pages makes no other one repeat or disappear. */
 RAMET_API ramet_status ramet_session_find(ramet_call *c, const ramet_list_in *in,
                                           ramet_session_list *out);
 
-/* Only what is not NULL changes. */
+/* Only members that are not NULL change. */
 typedef struct ramet_session_patch {
     const char *title;
     const ramet_agent *agent; /* replaces the whole agent */
@@ -488,25 +492,25 @@ typedef struct ramet_session_patch {
 RAMET_API ramet_status ramet_session_update(ramet_call *c, const char *id,
                                             const ramet_session_patch *in, ramet_session **out);
 
-/* An ephemeral session becomes a lasting one (no error when it is one already). */
+/* Makes an ephemeral session permanent (no error when it already is). */
 RAMET_API ramet_status ramet_session_promote(ramet_call *c, const char *id, ramet_session **out);
 
 typedef struct ramet_delete_out {
-    const char *const *ids; /* sessions that go (or would go) */
+    const char *const *ids; /* sessions that are (or would be) deleted */
     size_t n;
-    int64_t entries; /* entries that no other session reaches: what gc will take */
+    int64_t entries; /* entries that no other session reaches: gc will remove them */
     bool dry_run;
 } ramet_delete_out;
 
-/* Deletes one session, or it and all that descends from it (`tree`); never a
- * private session of another. Forks stay where they are. Undone by
- * ramet_session_restore() until gc takes it. Needs the session's owner, or manager in the tree
- * (with `tree`: for every session that goes). O(sessions and branches of the tree). */
+/* Deletes one session, or the session and everything that descends from it (`tree`), but never a
+ * private session of another user. Forks stay where they are. ramet_session_restore() undoes it
+ * until gc removes it. Needs the session's owner, or manager in the tree (with `tree`: for every
+ * session deleted). O(sessions and branches of the tree). */
 RAMET_API ramet_status ramet_session_delete(ramet_call *c, const char *id, bool tree, bool dry_run,
                                             ramet_delete_out *out);
 
-/* Brings a deleted (or expired) session back; `tree`: all that the same delete took and the caller
- * may url_fetch back. Needs the session's owner, or manager in the tree. */
+/* Restores a deleted (or expired) session; `tree`: everything that the same delete removed and the
+ * caller may restore. Needs the session's owner, or manager in the tree. */
 RAMET_API ramet_status ramet_session_restore(ramet_call *c, const char *id, bool tree,
                                              ramet_session **out);
 
@@ -515,7 +519,7 @@ typedef struct ramet_tags {
     size_t n;
 } ramet_tags;
 
-/* Tags are trimmed and made lower case. Need writer. O(tags). */
+/* Tags are trimmed and converted to lower case. Need writer. O(tags). */
 RAMET_API ramet_status ramet_tags_set(ramet_call *c, const char *id, const char *const *tags,
                                       size_t n, ramet_tags *out);
 RAMET_API ramet_status ramet_tags_add(ramet_call *c, const char *id, const char *const *tags,
@@ -527,47 +531,8 @@ typedef struct ramet_tag_count {
     const char *tag;
     int64_t sessions;
 } ramet_tag_count;
-/* Every tag on a session that the caller may see, with how many; by name. */
+/* Every tag on sessions that the caller may see, with their number; sorted by name. */
 RAMET_API ramet_status ramet_tags_all(ramet_call *c, ramet_tag_count **out, size_t *n);
-
-/* ---------------------------------------------------------------- sandboxes
- * A tree is in one sandbox, or in none: "default" stands for that, and is everybody's own. A
- * sandbox is for its owner; to others, members of its trees too, it is not there. In a user's
- * default are the sessions that he may see of trees in no sandbox. */
-
-#define RAMET_SANDBOX_DEFAULT "default"
-
-typedef struct ramet_sandbox {
-    const char *id;
-    const char *owner;
-    int64_t created; /* 0: the default one */
-} ramet_sandbox;
-/* Ids are unique in the store (RAMET_SANDBOX_EXISTS). `out` may be NULL. */
-RAMET_API ramet_status ramet_sandbox_add(ramet_call *c, const char *id, ramet_sandbox **out);
-/* The caller's, by name, behind the default one; of the embedding program: all. */
-RAMET_API ramet_status ramet_sandboxes(ramet_call *c, ramet_sandbox **out, size_t *n);
-/* Its sessions stay, in no sandbox; *trees gets how many trees they are of. One commit. */
-RAMET_API ramet_status ramet_sandbox_remove(ramet_call *c, const char *id, int64_t *trees);
-/* Whether it is there for the caller (else RAMET_SANDBOX_NOT_FOUND), and in it a session that he
- * may see (else RAMET_SESSION_NOT_FOUND, RAMET_HIDDEN); session NULL is not looked for. */
-RAMET_API ramet_status ramet_sandbox_check(ramet_call *c, const char *id, const char *session);
-/* The sandbox of a session. */
-RAMET_API ramet_status ramet_sandbox_of(ramet_call *c, const char *session, const char **id);
-/* Its sessions that the caller may see, newest first. Of each: id, owner, visibility, tags, where
- * it was forked from and by whom, from_title, merged_into, metadata, created, depth; the rest is
- * empty. One query. O(sessions of its trees). */
-RAMET_API ramet_status ramet_sandbox_sessions(ramet_call *c, const char *id, ramet_session **out,
-                                              size_t *n);
-typedef struct ramet_sandbox_counts {
-    int64_t sessions, roots, forks;
-    int64_t by_type[3]; /* forks, by ramet_fork_type */
-    int64_t max_depth;
-    ramet_tag_count *tags; /* the most used first, then by name */
-    size_t n_tags;
-} ramet_sandbox_counts;
-/* The same counted. */
-RAMET_API ramet_status ramet_sandbox_count(ramet_call *c, const char *id,
-                                           ramet_sandbox_counts *out);
 
 /* ------------------------------------------------------------------ entries */
 
@@ -585,15 +550,15 @@ typedef struct ramet_entry {
     const char *author, *client;
     const ramet_usage *usage; /* NULL when it has none */
     const char *state_delta;  /* JSON object or NULL */
-    int version, versions;    /* the picker's 2/3; 0/0 when not asked for */
-    int feedback;             /* the caller's own, 1 or -1; 0: none, or not asked for */
+    int version, versions;    /* 2 of 3, say; 0/0 when not requested */
+    int feedback;             /* the caller's own, 1 or -1; 0: none, or not requested */
     char hash[65];            /* prefix_hash */
     int64_t created;
     int64_t owner_no; /* internal number of the session that appended it */
 } ramet_entry;
 
 typedef struct ramet_entry_in {
-    const char *id; /* NULL: a UUIDv7 is made */
+    const char *id; /* NULL: a new UUIDv7 */
     ramet_role role;
     const char *text;    /* text, or */
     const char *parts;   /* a JSON array of parts; neither: an empty entry */
@@ -605,59 +570,28 @@ typedef struct ramet_entry_in {
     const ramet_usage *usage;
     const char *state_delta; /* JSON object; a null removes the key */
     int64_t created;         /* 0 = now */
-    const char *key;         /* no other entry of the session has it (RAMET_KEY_TAKEN), whichever
-                                branch it is on; 1-64 bytes. Not a part of the entry */
+    const char *key;         /* unique in the session, on all its branches (RAMET_KEY_TAKEN);
+                                1-64 bytes. Not part of the entry */
     const char *indexed;     /* see ramet_indexed_set(); only from ramet_append() */
-    const char *invocation;  /* with turn_id: another name of the turn, from its question on. Not a
-                                part of the entry: the turn can be found by it (before_turn) */
+    const char *invocation;  /* with turn_id: another name of the turn, which finds it from its
+                                question on (before_turn). Not part of the entry */
 } ramet_entry_in;
-
-/* What is known about an A2A task beside its messages, which are the entries of the turn with its
- * id. */
-typedef struct ramet_task {
-    const char *id, *session;
-    const char *data; /* JSON object; a face's matter */
-    int64_t created, updated;
-    bool deleted;
-} ramet_task;
-typedef struct ramet_task_in {
-    const char *id;
-    const char *data;
-    int64_t at; /* when it came to its status; 0: it is not told */
-} ramet_task_in;
-
-/* A session as a list by time sees it. */
-typedef struct ramet_active {
-    const char *session, *agent; /* its id; the name of its agent, NULL: none */
-    int64_t first, last;         /* nothing in it came to its status before, or after */
-} ramet_active;
-typedef struct ramet_active_in {
-    int64_t last, number; /* where the list before it ended (0, 0: from the start) */
-    int64_t until;        /* only those in which something is as old as this; 0: any */
-    int limit;            /* 1 … 1000; 0: 100 */
-} ramet_active_in;
-typedef struct ramet_active_list {
-    ramet_active *items;
-    size_t n;
-    bool more;            /* there may be more behind: */
-    int64_t last, number; /* their `last` is not above this one */
-} ramet_active_list;
 
 typedef struct ramet_append_in {
     const ramet_entry_in *entries;
     size_t n;                  /* 1 … limits.batch */
     const char *expected_head; /* prefix_hash in hex that the history must have; NULL = any */
-    int64_t branch;            /* 0 = the head; else a branch of this session (a turn that goes on
-                                  writing where it began) */
+    int64_t branch;            /* 0 = the head; else a branch of this session, for a turn that keeps
+                                  writing where it began */
     ramet_log log;
-    const ramet_task_in *task; /* is put in the same commit (n may be 0 then); NULL: none */
-    bool fenced; /* RAMET_TURN_OVER for an entry of a turn that a move has cut off: what comes late
-                    does not land on the new head */
+    const struct ramet_task_in *task; /* put in the same commit (n may be 0 then); NULL: none */
+    bool fenced; /* refuse entries of a turn that a move has cut off (RAMET_TURN_OVER), so that late
+                    ones do not end up on the new head */
     const char *before_turn; /* adk: the (one) entry is an ADK rewind event, and the heads move
                                 before that turn in the same commit; nothing moves when no event
                                 before it is of that turn */
-    const struct ramet_make *make;   /* a conversation: see ramet_make */
-    const struct ramet_again *again; /* attachments that are referred to again */
+    const struct ramet_make *make;   /* a conversation (ramet/memory.h) */
+    const struct ramet_again *again; /* attachments referred to once more (ramet/memory.h) */
     size_t n_again;
 } ramet_append_in;
 
@@ -669,88 +603,11 @@ typedef struct ramet_append_out {
     ramet_head head; /* of the branch written to */
 } ramet_append_out;
 
-/* Appends a batch, all or nothing, in order. An id that is on the path already
- * with the same content (of the fields given) is answered with the first
- * result; with other content: RAMET_ENTRY_EXISTS. Needs writer.
- * O(batch); waits for one durable commit. */
+/* Appends a batch in order, all or nothing. An id that is already on the path with the same content
+ * (of the fields given) is answered with the stored entry; with other content: RAMET_ENTRY_EXISTS.
+ * Needs writer. O(batch); waits for one durable commit. */
 RAMET_API ramet_status ramet_append(ramet_call *c, const char *session, const ramet_append_in *in,
                                     ramet_append_out *out);
-
-/* How a conversation is made by its first entries, in one commit with them, or by
- * ramet_session_make(). With it an append to a session that is archived is RAMET_SESSION_NOT_FOUND,
- * and one whose title is empty gets this one.
- *
- * A fork: `fork_of` must be there and not archived, the caller a member of its tree; `fork_at` an
- * entry of the tree (RAMET_ENTRY_NOT_FOUND), of channel history, or journal and the caller's client
- * (else RAMET_INVALID, RAMET_FORBIDDEN), on the path of `fork_of` (RAMET_INVALID). It inherits what
- * comes before `fork_at`; without that, nothing. With entries it needs writer; without, a reader
- * gets a private fork.
- *
- * Started by another: a tree of its own, with the owner and the members that the tree of that one
- * has then. Needs writer there; `started_at` is on its path (RAMET_INVALID). */
-typedef struct ramet_make {
-    const char *title, *agent, *metadata;
-    const char *fork_of, *fork_at;
-    const char *started_by, *started_at;
-    bool own; /* the entries are the client's: RAMET_FORBIDDEN when another client made the session
-               */
-} ramet_make;
-
-/* An attachment that an entry of this tree refers to: `id` becomes one of the caller's own with the
- * same content. RAMET_ATTACHMENT_NOT_FOUND, RAMET_FORBIDDEN when it is another tree's. */
-typedef struct ramet_again {
-    const char *from, *id;
-} ramet_again;
-
-/* Makes it without entries. `id` NULL: a UUIDv7. RAMET_SESSION_EXISTS. */
-RAMET_API ramet_status ramet_session_make(ramet_call *c, const char *id, const ramet_make *in,
-                                          ramet_session **out);
-
-typedef struct ramet_origin {
-    const char *client;                  /* of who made it as a conversation; "" when none */
-    const char *started_by, *started_at; /* session, entry; NULL when none */
-    ramet_level level; /* the caller's in the tree; the owner's of his private one */
-} ramet_origin;
-RAMET_API ramet_status ramet_origin_get(ramet_call *c, const char *session, ramet_origin *out);
-/* What a session has started, and the caller may see: oldest first. */
-RAMET_API ramet_status ramet_started(ramet_call *c, const char *session, ramet_session **out,
-                                     size_t *n);
-/* Archives, or brings back, every session of the tree, and of those that were started from it.
- * Needs owner. RAMET_SESSION_NOT_FOUND: it is so already. One commit. */
-RAMET_API ramet_status ramet_archive(ramet_call *c, const char *session, bool archived,
-                                     ramet_session **out);
-/* Whether the tree of a session has an entry of that id. */
-RAMET_API ramet_status ramet_entry_known(ramet_call *c, const char *session, const char *id,
-                                         bool *known);
-
-/* The session that appended an entry, by the entry's id alone; for the embedding program. A deleted
- * one does not count. */
-RAMET_API ramet_status ramet_entry_home(ramet_call *c, const char *id, const char **session);
-/* The same of a branch, by its number alone. A shared store has no index for that, and looks at all
- * branches. */
-RAMET_API ramet_status ramet_branch_home(ramet_call *c, int64_t branch, const char **session);
-
-/* Texts that entries are to be found by, beside them (I2). Setting is for the embedding program. */
-typedef struct ramet_indexed {
-    const char *text; /* NULL: none */
-    int64_t at;
-    const char *session; /* that appended the entry; NULL: it is gone, or hidden */
-} ramet_indexed;
-RAMET_API ramet_status ramet_indexed_set(ramet_call *c, const char *session, const char *entry_id,
-                                         const char *text);
-/* Of n entries that were read from the session. */
-RAMET_API ramet_status ramet_indexed_get(ramet_call *c, const char *session,
-                                         const ramet_entry *entries, size_t n, ramet_indexed **out);
-/* Entries of the channel history without one, by their place in the store: those behind `after`
- * (0: from the first on); fewer than `limit` may also be a page that ended early. For the embedding
- * program. */
-typedef struct ramet_lacking {
-    const char *session;
-    const ramet_entry *entry;
-    int64_t place;
-} ramet_lacking;
-RAMET_API ramet_status ramet_indexed_lacking(ramet_call *c, int64_t after, int limit,
-                                             ramet_lacking **out, size_t *n);
 
 typedef struct ramet_read_in {
     int limit;          /* 1-1000; 0 = 50 */
@@ -765,8 +622,8 @@ typedef struct ramet_read_in {
     bool versions;       /* fill version/versions */
     bool feedback;       /* fill feedback; not in streams */
     int64_t end;         /* only positions below this; 0 = all */
-    /* Only entries that it wants; limit is then up to 1001, and more_before and more_after tell
-     * only that the page ended before its limit because of its size. It must not use the call. */
+    /* Filters entries; it must not use the call. The limit is then up to 1001, and more_before and
+     * more_after only say that the page ended before its limit because of its size. */
     bool (*want)(void *arg, const ramet_entry *e);
     void *want_arg;
 } ramet_read_in;
@@ -778,45 +635,18 @@ typedef struct ramet_page {
     bool more_before, more_after;
 } ramet_page;
 
-/* A page of a path. Every entry is checked against the hash chain (unless
- * unverified_reads): damage is RAMET_DAMAGED and names the entry, never a
- * shorter page. O(limit + log d), without `channel`. */
+/* Reads a page of a path. Every entry is checked against the hash chain (unless unverified_reads):
+ * damage is RAMET_DAMAGED and names the entry, never a shorter page. O(limit + log d), without
+ * `channel`. */
 RAMET_API ramet_status ramet_read(ramet_call *c, const char *session, const ramet_read_in *in,
                                   ramet_page *out);
-
-/* What several sessions of a tree have appended themselves, in one order. */
-typedef struct ramet_across_in {
-    bool tree; /* every session of it that the caller may see; else those that the path is of */
-    /* By key: entries that have one (ramet_entry_in.key) from this to that, both of one length;
-     * needed without `tree`. NULL: by time. */
-    const char *key_from, *key_to;
-    /* Entries of ramet_across_entry() that the page is behind, or before; by key: and theirs. */
-    const ramet_entry *after, *before;
-    const char *after_key, *before_key;
-    bool with_after;         /* `after` itself is the first of the page, if it is still wanted */
-    bool tail;               /* the last ones */
-    const ramet_entry *upto; /* by time: nothing behind this one */
-    int64_t end;             /* only positions below this; 0 = all */
-    int limit;               /* 1-1000; 0 = 50 */
-    bool (*want)(void *arg, const ramet_entry *e); /* as in ramet_read_in */
-    void *want_arg;
-} ramet_across_in;
-/* Only the flag of the direction that was read in is set; no head. O(limit log s), s sessions, and
- * what `want` refuses. */
-RAMET_API ramet_status ramet_across(ramet_call *c, const char *session, const ramet_across_in *in,
-                                    ramet_page *out);
-/* An entry that is on the present path of the session that appended it, by its id or (NULL) by
- * where it stands. */
-RAMET_API ramet_status ramet_across_entry(ramet_call *c, const char *session, const char *id,
-                                          int64_t branch, int64_t position, ramet_entry **out);
 
 /* One entry on a path. O(log d). */
 RAMET_API ramet_status ramet_entry_get(ramet_call *c, const char *session, int64_t branch,
                                        const char *entry_id, ramet_entry **out);
 
-/* A whole path, oldest first, in constant memory. The path is fixed when the
- * stream is opened: later moves and appends are not seen. It uses its own
- * memory: each entry lives until the next call. */
+/* Reads a whole path, oldest first, in constant memory. The path is fixed when the stream is
+ * opened: later moves and appends are not seen. Each entry lives until the next call. */
 typedef struct ramet_stream ramet_stream;
 RAMET_API ramet_status ramet_stream_open(ramet_call *c, const char *session,
                                          const ramet_read_in *in, ramet_stream **out);
@@ -825,47 +655,10 @@ RAMET_API ramet_status ramet_stream_next(ramet_stream *s, const ramet_entry **ou
 RAMET_API int64_t ramet_stream_length(const ramet_stream *s); /* entries on the path */
 RAMET_API void ramet_stream_close(ramet_stream *s);
 
-/* The record: everything that was ever appended in the session itself, on any
- * branch, in order of appending. `from` counts from 0. Pages like ramet_read;
- * `total` gets the length of the record. */
+/* Reads the record: everything that was ever appended in the session itself, on any branch, in that
+ * order. `from` counts from 0. Pages like ramet_read(); `total` gets the length of the record. */
 RAMET_API ramet_status ramet_record(ramet_call *c, const char *session, ramet_log log, int64_t from,
                                     int limit, ramet_page *out, int64_t *total);
-
-/* The adk log, oldest first, in constant memory: what the session inherited, then its record, with
- * every rewind event; or (`effective`) its path, without them. `own`: not inherited. False from the
- * callback, which must not use the call, ends it. Needs writer. */
-typedef bool (*ramet_each)(void *arg, const ramet_entry *e, bool own);
-RAMET_API ramet_status ramet_adk_each(ramet_call *c, const char *session, bool effective,
-                                      ramet_each each, void *arg);
-/* A part of it, by numbers that count its events from 0 on. The event of a number never changes: a
- * record only grows at its end, and so does the path of one branch. */
-typedef struct ramet_adk_span {
-    bool effective;
-    int64_t branch;      /* effective: whose path; 0: the present one, and set to it */
-    int64_t from, until; /* numbers; until 0: all that there are now, and set to how many */
-    int64_t at;          /* set to the number of the event that the callback is given */
-} ramet_adk_span;
-RAMET_API ramet_status ramet_adk_span_each(ramet_call *c, const char *session, ramet_adk_span *span,
-                                           ramet_each each, void *arg);
-/* Its state: the fold of the deltas on the path, but keys that begin with "app:" or "user:" belong
- * to no session, and keep what any event of the record gave them. */
-RAMET_API ramet_status ramet_adk_state(ramet_call *c, const char *session, const char **json);
-
-/* Tasks: ids are unique in the store. Putting needs writer; RAMET_ENTRY_EXISTS: the id is that of a
- * task in another session, or of a deleted one. ramet_task_get() gives deleted ones, too; *out is
- * NULL when there is none that the caller may see. */
-RAMET_API ramet_status ramet_task_put(ramet_call *c, const char *session, const ramet_task_in *in,
-                                      ramet_task **out);
-RAMET_API ramet_status ramet_task_get(ramet_call *c, const char *id, ramet_task **out);
-RAMET_API ramet_status ramet_task_delete(ramet_call *c, const char *session, const char *id);
-/* Of a session, oldest first, deleted ones too. */
-RAMET_API ramet_status ramet_tasks(ramet_call *c, const char *session, ramet_task **out, size_t *n);
-/* The sessions that the caller may see, by when something happened in them last, newest first: for
- * who lists what is in them by time. Costs a look at each of them, without what is in it. */
-RAMET_API ramet_status ramet_active_find(ramet_call *c, const ramet_active_in *in,
-                                         ramet_active_list *out);
-/* The session that a turn of the server belongs to; NULL when the caller may not see one. */
-RAMET_API ramet_status ramet_turn_session(ramet_call *c, const char *turn, const char **session);
 
 /* -------------------------------------------------------- forks and moves */
 
@@ -882,18 +675,18 @@ typedef struct ramet_fork_in {
     const char *metadata;     /* NULL: {} */
     ramet_fork_type type;
     ramet_visibility visibility; /* tree needs writer, private needs reader */
-    ramet_actor by_kind;         /* who made it, as the caller says */
+    ramet_actor by_kind;         /* who made it, according to the caller */
     const char *by_id;           /* NULL: the caller */
     int64_t ephemeral_us;        /* > 0: expires */
     const char *expected_head;
     const char *before_turn; /* instead of `at` and `adk_at`: see below */
-    bool by_role; /* the side of `at` is that of its entry's role: before what a user said, after
-                     all else */
-    bool blank;   /* instead of them: it inherits nothing */
+    bool by_role; /* the role of the entry decides the side of `at`: before a message of the user,
+                     after anything else */
+    bool blank;   /* instead of them: inherit nothing */
 } ramet_fork_in;
 
-/* A new session in the same tree that shares the history up to the cut. O(log d),
- * whatever n: a constant number of small rows. `cut` may be NULL. */
+/* Creates a session in the same tree that shares the history up to the cut. O(log d), independent
+ * of n: a constant number of small rows. `cut` may be NULL. */
 RAMET_API ramet_status ramet_fork(ramet_call *c, const char *session, const ramet_fork_in *in,
                                   ramet_session **out, ramet_cut *cut);
 
@@ -907,41 +700,33 @@ typedef struct ramet_move_in {
 } ramet_move_in;
 
 /* `before_turn` names a turn by its id, or an invocation (ramet_entry_in): main is cut at the
- * question that began it, adk at its first event. A fork looks for it on the path; a rewind in all
- * of the record, so that a turn which an earlier rewind has cut off is known. RAMET_TURN_NOT_FOUND.
+ * question that began it, adk at its first event. A fork looks for it on the path; a rewind in the
+ * whole record, so that it also finds a turn which an earlier rewind has cut off.
+ * RAMET_TURN_NOT_FOUND.
  *
  * A session whose adk log holds ADK events (format "adk" with a turn_id) is read by runtimes that
- * know its record alone. So every move of its head appends an ADK rewind event (channel "rewind")
- * to that log in the same commit, and adk is cut at the first event of an invocation: ADK's rule
- * over ramet_adk_each(…, false, …) gives what ramet_adk_each(…, true, …) gives. */
+ * know only its record. So every move of its head appends an ADK rewind event (channel "rewind") to
+ * that log in the same commit, and adk is cut at the first event of an invocation: ADK's rule over
+ * ramet_adk_each(…, false, …) gives what ramet_adk_each(…, true, …) gives (ramet/kagent.h). */
 
-/* Where a turn, or invocation, begins. */
-typedef struct ramet_turn_at {
-    bool on_path;     /* of the head; else it was cut off */
-    int64_t branch;   /* that it stands on */
-    int64_t position; /* of its first entry (main: the question) */
-} ramet_turn_at;
-RAMET_API ramet_status ramet_turn_find(ramet_call *c, const char *session, ramet_log log,
-                                       const char *turn, ramet_turn_at *out);
-
-/* The head moves to a new branch at the cut; the old branch stays. O(log d). Needs
- * writer, as all moves do. `cut` may be NULL. */
+/* Moves the head to a new branch at the cut; the old branch stays. O(log d). Needs writer, like
+ * every move. `cut` may be NULL. */
 RAMET_API ramet_status ramet_rewind(ramet_call *c, const char *session, const ramet_move_in *in,
                                     ramet_session **out, ramet_cut *cut);
 
-/* As in an editor, without limit: undo takes the last move back (and is itself
- * in the head log), redo takes the undo back, a new move ends redo. O(1). */
+/* As in an editor, without limit: undo reverts the last move (and is itself in the head log), redo
+ * reverts the undo, a new move ends redo. O(1). */
 RAMET_API ramet_status ramet_undo(ramet_call *c, const char *session, const char *expected_head,
                                   ramet_session **out);
 RAMET_API ramet_status ramet_redo(ramet_call *c, const char *session, const char *expected_head,
                                   ramet_session **out);
 
-/* The head moves to another branch of this session. O(1). */
+/* Moves the head to another branch of this session. O(1). */
 RAMET_API ramet_status ramet_switch(ramet_call *c, const char *session, int64_t branch,
                                     const char *expected_head, ramet_session **out);
 
-/* A new version of an entry: branches before it (type auto-edit) and appends
- * `in` there, in one commit. in->role 0 takes the old entry's role. */
+/* Makes a new version of an entry: branches before it (type auto-edit) and appends `in` there, in
+ * one commit. in->role 0: the role of the old entry. */
 RAMET_API ramet_status ramet_edit(ramet_call *c, const char *session, const char *entry_id,
                                   const ramet_entry_in *in, const char *expected_head,
                                   ramet_append_out *out);
@@ -954,15 +739,15 @@ RAMET_API ramet_status ramet_regenerate(ramet_call *c, const char *session, cons
 
 typedef struct ramet_sync_out {
     ramet_session *session;
-    int64_t matched; /* entries of the list that were there */
+    int64_t matched; /* entries of the list that already existed */
     int64_t added;   /* entries appended */
     bool moved;      /* a branch was made: the list differed, or was a prefix */
 } ramet_sync_out;
 
-/* Makes the channel's part of the path equal to a client's list: finds the
- * first difference, branches there, appends the rest. Entries match by id (when
- * the list gives one), role and content. All entries of a list are of one
- * channel; an empty list is for "history". One commit. O(n). */
+/* Makes the channel's part of the path equal to a client's list: finds the first difference,
+ * branches there and appends the rest. Entries match by id (when the list gives one), role and
+ * content. All entries of a list belong to one channel; an empty list stands for "history". One
+ * commit. O(n). */
 RAMET_API ramet_status ramet_sync(ramet_call *c, const char *session, const ramet_entry_in *entries,
                                   size_t n, const char *expected_head, ramet_sync_out *out);
 
@@ -991,32 +776,12 @@ typedef struct ramet_version {
     const char *preview;  /* first line, 80 characters */
 } ramet_version;
 
-/* The versions of the message at that entry's position, oldest first: the
- * distinct entries there on the paths of this session's branches that share
- * everything before it. The entry may lie on any branch of the session
- * (`branch`, 0 = the head). O(versions + branches of the session). */
+/* The versions of the message at that entry's position, oldest first: the distinct entries at that
+ * position on the paths of this session's branches that share everything before it. The entry may
+ * be on any branch of the session (`branch`, 0 = the head). O(versions + branches of the session).
+ */
 RAMET_API ramet_status ramet_versions(ramet_call *c, const char *session, int64_t branch,
                                       const char *entry_id, ramet_version **out, size_t *n);
-
-/* One of several versions of a message. The message is known by the id of its oldest version, as
- * the others may have ids of their own. */
-typedef struct ramet_pick {
-    const char *message_id;
-    int number, count; /* among all with that message_id, by time */
-    const char *entry_id;
-    int64_t position;
-    int64_t branch;       /* the branch a switch would go to */
-    ramet_fork_type type; /* of the branch that owns the entry */
-    bool current;         /* on the present path */
-    int within;           /* index of the version, further up, that it comes behind; -1: none */
-    int64_t created;
-} ramet_pick;
-/* Every version of every message of a session that has more than one, on any of its branches: those
- * further up first, then by message and number. *now gets the index of the current one that is
- * furthest down; -1: none. O(branches of the session), and for each message that has versions those
- * that are further up. */
-RAMET_API ramet_status ramet_picks(ramet_call *c, const char *session, ramet_pick **out, size_t *n,
-                                   int *now);
 
 typedef struct ramet_branch {
     int64_t id;
@@ -1027,7 +792,7 @@ typedef struct ramet_branch {
     int64_t created;
     const char *tip_id;  /* last entry of its path, NULL when empty */
     const char *preview; /* of its first own entry, "" when it has none */
-    const char *session; /* whose it is; ramet_tree_branches() alone */
+    const char *session; /* the session that it belongs to; only from ramet_tree_branches() */
 } ramet_branch;
 
 /* Every branch of a session's main log, oldest first. */
@@ -1036,22 +801,21 @@ RAMET_API ramet_status ramet_branches(ramet_call *c, const char *session, ramet_
 
 /* ------------------------------------------------------------------ lineage */
 
-/* From the root to the session, which is last. Private sessions of others are left
- * out; deleted ones are place holders. O(depth). */
+/* From the root to the session, which is last. Private sessions of other users are left out;
+ * deleted ones are placeholders. O(depth). */
 RAMET_API ramet_status ramet_ancestry(ramet_call *c, const char *session, ramet_session **out,
                                       size_t *n);
 /* Its direct forks, oldest first. */
 RAMET_API ramet_status ramet_children(ramet_call *c, const char *session, ramet_session **out,
                                       size_t *n);
-/* The whole tree that the session is in: parents before their forks, forks of
- * one parent oldest first. O(sessions). `light` leaves out shown titles, cache roots and head entry
- * ids, and is then one query. */
+/* The whole tree that the session is in: parents before their forks, forks of one parent oldest
+ * first. O(sessions). With `light` it is one query, without shown titles, cache roots and head
+ * entry ids. */
 RAMET_API ramet_status ramet_tree(ramet_call *c, const char *session, bool light,
                                   ramet_session **out, size_t *n);
 /* The branches of the main logs of all sessions of the tree that the caller sees, without `tip_id`
- * and `preview`, by id: a branch comes after those that it left. `after` (0: from the first) and
- * `limit` make pages; *more tells whether there is another. O(sessions and branches of the tree).
- */
+ * and `preview`, by id: a branch comes after the one that it left. `after` (0: from the first) and
+ * `limit` make pages; *more says whether there is another. O(sessions and branches of the tree). */
 RAMET_API ramet_status ramet_tree_branches(ramet_call *c, const char *session, int64_t after,
                                            int limit, ramet_branch **out, size_t *n, bool *more);
 
@@ -1086,8 +850,8 @@ typedef struct ramet_compare_side {
     int64_t first, last;   /* times of the first and last of its own; 0 when none */
 } ramet_compare_side;
 
-/* One turn of every side, beside each other: entries[from, to) of each side's
- * `entries` (from == to: this side has no such turn). */
+/* One turn of every side, side by side: entries[from, to) of each side's `entries` (from == to:
+ * this side has no such turn). */
 typedef struct ramet_turn_row {
     struct {
         int64_t from, to;
@@ -1098,7 +862,7 @@ typedef struct ramet_compare_out {
     int64_t shared; /* entries that all sides share */
     ramet_compare_side *sides;
     size_t n;
-    ramet_turn_row *turns; /* i-th turns beside each other, over the entries given */
+    ramet_turn_row *turns; /* the i-th turns side by side, over the entries given */
     size_t n_turns;
 } ramet_compare_out;
 
@@ -1117,7 +881,7 @@ typedef struct ramet_verdict {
     int64_t at;
 } ramet_verdict;
 
-/* Stores which side was the better one. All sides must be of one tree; needs writer. */
+/* Stores which side was better. All sides must belong to one tree; needs writer. */
 RAMET_API ramet_status ramet_verdict_add(ramet_call *c, const ramet_side_in *sides, size_t n,
                                          int winner, const char *reason, ramet_verdict **out);
 /* Verdicts that name the session (NULL: all that the caller may see), newest
@@ -1161,34 +925,34 @@ typedef struct ramet_hits {
     ramet_hit *items;
     size_t n;
     const char *next_cursor;
-    bool bounded; /* ranked among the newest matches only: there were too many */
+    bool bounded; /* only the newest matches were ranked: there were too many */
 } ramet_hits;
 
-/* Full text over main-log entries that the caller may see, best first. Waits until the index has
- * everything committed before the call. A cursor belongs to its user, query and filters. */
+/* Full-text search in main-log entries that the caller may see, best first. Waits until the index
+ * holds everything committed before the call. A cursor belongs to its user, query and filters. */
 RAMET_API ramet_status ramet_search(ramet_call *c, const ramet_search_in *in, ramet_hits *out);
 
-/* Brings the index up to date (a server calls it now and then), or makes it anew: that is for the
- * embedding program. */
+/* Brings the index up to date (a server calls this periodically), or rebuilds it, which only the
+ * embedding program may do. */
 RAMET_API ramet_status ramet_search_update(ramet_call *c, bool rebuild, int64_t *indexed);
-/* The store is going to be closed: an update that is under way ends within a moment, and none goes
- * on from now. What is left is indexed when the store is open again. For any thread. */
+/* Announces that the store will be closed: a running update ends soon, and no other one starts. The
+ * rest is indexed when the store is opened again. Any thread. */
 RAMET_API void ramet_search_stop(ramet *r);
 
 /* ------------------------------------------------- state, usage and members */
 
 /* The session state at an entry (inclusive; NULL = the head): the fold of the deltas on the path of
- * main, and of those that ADK events had brought by then, as a JSON object with sorted keys. A key
- * that both logs have is main's. Through a share link only main; the key `headers` of ADK events,
- * which may hold credentials, only for those who may read the adk log. */
+ * main, and of those in the adk log up to then, as a JSON object with sorted keys. A key that both
+ * logs have is main's. Through a share link only main; the key `headers` of ADK events, which may
+ * hold credentials, only for callers who may read the adk log. */
 RAMET_API ramet_status ramet_state(ramet_call *c, const char *session, const char *entry_id,
                                    const char **json);
 
 typedef struct ramet_usage_out {
     ramet_usage_sum own;  /* entries that this session appended, abandoned ones too */
     ramet_usage_sum path; /* entries on the present path */
-    ramet_usage_sum tree; /* every entry of the tree once, but those of sessions that the caller may
-                             not see */
+    ramet_usage_sum tree; /* every entry of the tree once, without those of sessions that the caller
+                             may not see */
 } ramet_usage_out;
 /* Both logs; through a share link only main, and `tree` is empty. O(branches). */
 RAMET_API ramet_status ramet_usage_get(ramet_call *c, const char *session, ramet_usage_out *out);
@@ -1199,13 +963,14 @@ typedef struct ramet_member {
     int64_t since;
 } ramet_member;
 /* Members belong to the tree. Listing needs reader. Setting and removing need manager, and
- * the owner's own level cannot be changed by that; setting `owner` (the
- * owner only) hands the tree over: the old owner becomes manager. A member may remove himself. */
+ * cannot change the owner's own level; setting `owner` (only the owner may) transfers the tree, and
+ * the old owner becomes manager. Members may remove themselves. */
 RAMET_API ramet_status ramet_members(ramet_call *c, const char *session, ramet_member **out,
                                      size_t *n);
 RAMET_API ramet_status ramet_member_set(ramet_call *c, const char *session, const char *user,
                                         ramet_level level);
-/* The same for one who must not be a member yet (RAMET_MEMBER_EXISTS), or must be one. */
+/* The same for a user who must not be a member yet (RAMET_MEMBER_EXISTS), or who must be one
+ * (RAMET_MEMBER_NOT_FOUND). */
 RAMET_API ramet_status ramet_member_add(ramet_call *c, const char *session, const char *user,
                                         ramet_level level);
 RAMET_API ramet_status ramet_member_change(ramet_call *c, const char *session, const char *user,
@@ -1214,32 +979,10 @@ RAMET_API ramet_status ramet_member_remove(ramet_call *c, const char *session, c
 /* RAMET_OK when the caller may write to the session, else what a write would fail with. */
 RAMET_API ramet_status ramet_session_writable(ramet_call *c, const char *session);
 
-/* A tree that is being handed over: its owner offers it, a member accepts. */
-typedef struct ramet_transfer {
-    const char *id;
-    const char *session; /* by which it was offered */
-    const char *from, *to;
-    int64_t created;
-} ramet_transfer;
-/* Needs owner. RAMET_INVALID: to himself, or to somebody who is no member. RAMET_TRANSFER_PENDING:
- * one a tree; *out is that one then. A member who is removed is offered nothing any more. */
-RAMET_API ramet_status ramet_transfer_add(ramet_call *c, const char *session, const char *to,
-                                          ramet_transfer **out);
-/* Those that the caller gives or takes, oldest first. */
-RAMET_API ramet_status ramet_transfers(ramet_call *c, bool given, bool taken, ramet_transfer **out,
-                                       size_t *n);
-/* RAMET_TRANSFER_NOT_FOUND; getting one of others, too. */
-RAMET_API ramet_status ramet_transfer_get(ramet_call *c, const char *id, ramet_transfer **out);
-/* By either of the two; others: RAMET_FORBIDDEN. */
-RAMET_API ramet_status ramet_transfer_delete(ramet_call *c, const char *id);
-/* By who takes it. The old owner becomes manager; every session of the tree that is not private
- * gets the new owner. */
-RAMET_API ramet_status ramet_transfer_accept(ramet_call *c, const char *id);
-
 /* -------------------------------------------------------------------- turns
- * A turn is one answer being made. It begins with a message, an edit or a regenerate, in one commit
- * with it; writes to the branch that it began on and nowhere else, wherever the head is by then;
- * and ends. What a server that died left running is interrupted, never whole. */
+ * A turn is the making of one answer. It begins with a message, an edit or a regenerate, in the
+ * same commit; it writes only to the branch that it began on, wherever the head is by then; and it
+ * ends. A turn that was running when its server died is interrupted, never complete. */
 
 typedef enum {
     RAMET_TURN_RUNNING = 1,
@@ -1254,49 +997,49 @@ typedef struct ramet_turn {
     const char *id;
     const char *session;
     int64_t branch;       /* that it writes to */
-    const char *agent;    /* by name, as it was given; NULL: it was not */
+    const char *agent;    /* its name, as given; NULL: none was */
     const char *entry_id; /* the last entry of the message that it answers; NULL: there was none */
     const char *group;    /* of a fan-out; NULL: none */
-    const char *by;       /* NULL: the embedding program, or not told to the holder of a link */
+    const char *by;       /* NULL: the embedding program, or hidden from the holder of a link */
     ramet_turn_status status;
     const char *error;      /* "" when none */
-    int64_t started, ended; /* ended 0: it runs */
+    int64_t started, ended; /* ended 0: it is running */
 } ramet_turn;
 
 typedef struct ramet_turn_in {
     const char *id;                /* NULL: a UUIDv7 is made */
     const ramet_entry_in *entries; /* the message; they get the turn's id as turn_id */
-    size_t n;                      /* 0: answers what is there */
+    size_t n;                      /* 0: the turn answers what is there */
     /* At most one of these. `replace`: a new version of that entry (the first of `entries`, which
-     * takes its role when it gives none), branched off before it. `regenerate`: another answer.
-     * "" makes the last one anew, all of it with its tool calls: it branches off behind the last
-     * message of the user (which may have no answer yet). An entry of an answer makes anew from
-     * there on, or from a bit before, so that no tool call is parted from its result; one of the
-     * user is answered when it is the last entry, else refused. What was there stays on its branch.
-     */
+     * inherits its role when it gives none), branched off before it. `regenerate`: another answer.
+     * "" regenerates the whole last answer with its tool calls: it branches off after the last
+     * message of the user (which may have no answer yet). The id of an entry of an answer
+     * regenerates from there on, or from slightly before, so that no tool call is separated from
+     * its result; a message of the user is answered when it is the last entry, else refused. The
+     * old entries stay on their branch. */
     const char *replace, *regenerate;
     const char *agent, *group;
     const char *host; /* which server runs it: see ramet_turns_interrupt() */
     const char *expected_head;
 } ramet_turn_in;
 
-/* Begins a turn. A turn that runs on the present head branch: RAMET_TURN_RUNNING_ALREADY, and the
- * error's message ends with its id (ramet_turn_running() gives it); with `replace` and `regenerate`
- * that one goes on on its branch. An id that is taken: RAMET_INVALID. A message that is on the path
- * already with the same content is answered when it is the last thing there, and else
- * RAMET_ENTRY_EXISTS. Needs writer, or a link for writing. */
+/* Begins a turn. When a turn is running on the present head branch: RAMET_TURN_RUNNING_ALREADY, and
+ * the error's message ends with its id (ramet_turn_running() gives it); with `replace` and
+ * `regenerate` that turn continues on its branch. An id that is taken: RAMET_INVALID. A message
+ * that is already on the path with the same content is answered when it is the last entry there,
+ * else RAMET_ENTRY_EXISTS. Needs writer, or a link for writing. */
 RAMET_API ramet_status ramet_turn_begin(ramet_call *c, const char *session, const ramet_turn_in *in,
                                         ramet_turn **out, ramet_append_out *appended);
-/* Appends to the turn's own branch, as long as it runs (else RAMET_TURN_OVER). Needs what begin
- * needs, each time; who may not see the session gets RAMET_TURN_NOT_FOUND. A session that was
- * deleted meanwhile: RAMET_SESSION_NOT_FOUND. */
+/* Appends to the turn's own branch while it is running (else RAMET_TURN_OVER). Needs the same
+ * rights as begin, each time; a caller who may not see the session gets RAMET_TURN_NOT_FOUND. If
+ * the session was deleted meanwhile: RAMET_SESSION_NOT_FOUND. */
 RAMET_API ramet_status ramet_turn_append(ramet_call *c, const char *turn,
                                          const ramet_entry_in *entries, size_t n,
                                          ramet_append_out *out);
-/* Ends it, with the last entries of its answer in the same commit (n may be 0), under the rules of
- * ramet_turn_append(). Ending one that has ended changes nothing: its entries are not written. The
- * turn of a deleted session can be ended without entries, by the embedding program, so that it does
- * not run when that is restored. error: at most 2,000 characters, may be NULL. */
+/* Ends a turn, with the last entries of its answer in the same commit (n may be 0), under the rules
+ * of ramet_turn_append(). Ending a turn that has ended changes nothing: its entries are not
+ * written. The embedding program can end the turn of a deleted session without entries, so that it
+ * is not running when the session is restored. error: at most 2,000 characters, may be NULL. */
 RAMET_API ramet_status ramet_turn_end(ramet_call *c, const char *turn, ramet_turn_status status,
                                       const char *error, const ramet_entry_in *entries, size_t n,
                                       ramet_append_out *out);
@@ -1305,12 +1048,13 @@ RAMET_API ramet_status ramet_turn_get(ramet_call *c, const char *session, const 
 /* Newest first. limit 1-1000; 0 = 50. These three need reader. */
 RAMET_API ramet_status ramet_turns(ramet_call *c, const char *session, int limit, ramet_turn **out,
                                    size_t *n);
-/* The one that runs on the session's head branch; *out is NULL when none does. */
+/* The turn that is running on the session's head branch; *out is NULL when there is none. */
 RAMET_API ramet_status ramet_turn_running(ramet_call *c, const char *session, ramet_turn **out);
-/* Marks what runs under that host (NULL: anything that runs) as interrupted; for the embedding
- * program, when it starts. */
+/* Marks turns running under that host (NULL: under any) as interrupted; for the embedding program,
+ * when it starts. */
 RAMET_API ramet_status ramet_turns_interrupt(ramet_call *c, const char *host, int64_t *n);
-/* The hosts that turns run under, as the store knows, each once; for the embedding program. */
+/* The hosts that turns are running under according to the store, each once; for the embedding
+ * program. */
 RAMET_API ramet_status ramet_turn_hosts(ramet_call *c, const char *const **out, size_t *n);
 
 /* ------------------------------------------------------------------ events */
@@ -1329,20 +1073,20 @@ typedef enum {
 /* "session.created" … "session.restored", "entry.appended". */
 RAMET_API const char *ramet_event_name(ramet_event_kind v);
 
-/* Something that was committed. Numbers grow in commit order, also over restarts and processes;
- * some are left out. */
+/* Something that was committed. Numbers grow in commit order, across restarts and processes; there
+ * may be gaps. */
 typedef struct ramet_event {
     int64_t number;
     ramet_event_kind kind;
     const char *session, *tree; /* ids */
-    const char *sandbox;        /* that the tree is in now */
+    const char *sandbox;        /* the one that the tree is in now */
     int64_t branch;             /* the head after it; for APPENDED: the branch written to */
     ramet_entry *entries;       /* APPENDED: what was added (at most 1,000: see `more`) */
     size_t n;
     bool more; /* there were more entries than that: read them */
     int64_t at;
-    /* UPDATED, when that is what changed: a member of the tree (else NULL) and his levels before
-     * and after it; and whether the tree was archived (1) or brought back (-1). */
+    /* UPDATED: the member of the tree who changed (else NULL) with the levels before and after; and
+     * whether the tree was archived (1) or brought back (-1). */
     const char *member;
     ramet_level before, after;
     int archived;
@@ -1358,42 +1102,40 @@ typedef struct ramet_events_in {
 typedef struct ramet_events_out {
     ramet_event *items; /* oldest first */
     size_t n;
-    int64_t
-        next;  /* ask again after this number; it grows past events that the caller may not see */
-    bool lost; /* events between `after` and the first one kept are gone, or `after` is of the
-                  future: the caller must read anew. items is empty then, `next` the newest */
+    int64_t next; /* pass this as `after` next; it advances past events the caller may not see */
+    bool lost;    /* events between `after` and the first one kept are gone, or `after` is in the
+                     future: the caller must read again. Then items is empty and `next` the newest */
 } ramet_events_out;
 
-/* Events that the caller may see, past a number. Appends to the adk log are left out, and of a
- * session that is gone all but its end. A page ends early past 32 MiB. O(limit + those filtered
- * out). */
+/* Events after a number that the caller may see, without appends to the adk log. Of a session that
+ * is gone only its end is left. A page ends early past 32 MiB. O(limit + those filtered out). */
 RAMET_API ramet_status ramet_events(ramet_call *c, const ramet_events_in *in,
                                     ramet_events_out *out);
 /* The newest number. Cheap; any thread. */
 RAMET_API int64_t ramet_event_last(ramet *r);
-/* Whether the caller may see an event that another call has read (the deleted session of a DELETED
- * one included). Event and call must be of the same store. */
+/* Whether the caller may see an event that another call has read, a DELETED one included. Event and
+ * call must belong to the same store. */
 RAMET_API bool ramet_event_seen(ramet_call *c, const ramet_event *e);
-/* Blocks until there is an event past `after`, by this process (at once) or another one on the same
- * file (within half a second) or database (at once, or within a second or two), at most `ms`; gives
- * the newest number. ramet_event_wake() ends every wait early, and the next one when nobody waits.
- */
+/* Blocks for at most `ms` until there is an event after `after`; returns the newest number. It sees
+ * an event of this process at once, one of another process on the same file within half a second,
+ * on the same database at once or within a second or two. ramet_event_wake() ends every wait early,
+ * or the next one when there is none. */
 RAMET_API int64_t ramet_event_wait(ramet *r, int64_t after, int ms);
 RAMET_API void ramet_event_wake(ramet *r);
-/* In a database, events get their numbers a moment after their commit. A mark stands for all that
- * this process has committed by now; upto waits until the events of that have numbers, and gives a
- * number that is not below any of them. Both are cheap when nothing is to be waited for. */
+/* In a database, events get their numbers shortly after their commit. A mark stands for everything
+ * that this process has committed so far; ramet_event_upto() waits until those events have numbers,
+ * and returns one that is not below any of them. Both are cheap when there is nothing to wait for.
+ */
 RAMET_API int64_t ramet_event_mark(ramet *r);
 RAMET_API int64_t ramet_event_upto(ramet *r, int64_t mark);
-/* Forgets events but the newest `keep` (at least 1); those that the search index has not seen yet
- * stay. Also forgets answers kept for idempotency keys past their day. For the embedding program.
- */
+/* Removes events except the newest `keep` (at least 1) and those that the search index has not seen
+ * yet, and answers kept for idempotency keys that have expired. For the embedding program. */
 RAMET_API ramet_status ramet_events_prune(ramet_call *c, int64_t keep, int64_t *removed);
 
 /* ------------------------------------------------------- answers kept by a key
- * A caller that does not know whether its request arrived sends it again with the same key. What is
- * kept is sealed by that key, of which only a hash is kept: an answer with a secret in it can be
- * read from the file only by who knows the key, or guesses it. */
+ * A caller that does not know whether its request arrived sends it again with the same key. The
+ * kept answer is encrypted with that key, of which only a hash is stored: a secret in an answer can
+ * be read from the file only by someone who knows the key, or guesses it. */
 
 typedef struct ramet_once {
     const char *scope;  /* what the key is unique in, beside the user; 1-1,000 bytes */
@@ -1412,29 +1154,29 @@ typedef struct ramet_once {
     const char *bytes; /* lives in the call */
     size_t n;
 } ramet_once;
-/* The next writing call through `c` is done once for that key: in the commit of the write itself.
- * The key with another digest: RAMET_KEY_MISMATCH. A call that fails keeps nothing. `once` must
- * live until that call has returned; NULL takes it back (as after a call that was refused before it
- * came to write), and so does ramet_call_reset(). */
+/* Makes the next writing call through `c` idempotent: it is done once for that key, which is
+ * recorded in the commit of the write itself. The key with another digest: RAMET_KEY_MISMATCH. A
+ * call that fails keeps nothing. `once` must live until that call has returned; NULL takes it back
+ * (after a call that was refused before it wrote, say), and so does ramet_call_reset(). */
 RAMET_API void ramet_call_once(ramet_call *c, ramet_once *once);
-/* For work that is several commits, or none: look, do it, keep.
+/* For work that makes several commits, or none: look, work, keep.
  *
  *     ramet_call_once(c, &once);
- *     st = ramet_once_look(c);             RAMET_KEY_MISMATCH; once.repeated: nothing is to be done
+ *     st = ramet_once_look(c);             RAMET_KEY_MISMATCH; once.repeated: nothing left to do
  *     st = ramet_gc(c, …);
  *     st = ramet_once_keep(c);             asks once.answer() and keeps it, in a commit of its own
  *
- * The calls between the two are not done under the key. Both do nothing without a key, and so does
- * ramet_once_keep() when ramet_once_look() did not return RAMET_OK or the answer was there. Of
- * several that have looked at the same time all do the work, and the first to keep wins: the others
- * find `repeated` set, with its answer, when ramet_once_keep() returns (RAMET_KEY_MISMATCH when it
- * had another digest). When keeping fails the work is done all the same. */
+ * The key does not apply to the calls between the two. Both do nothing without a key, and so does
+ * ramet_once_keep() when ramet_once_look() did not return RAMET_OK or found an answer. If several
+ * callers look at the same time, all do the work and the first to keep its answer wins: the others
+ * find `repeated` set, with that answer, when ramet_once_keep() returns (RAMET_KEY_MISMATCH if the
+ * digests differ). If keeping fails, the work is done nevertheless. */
 RAMET_API ramet_status ramet_once_look(ramet_call *c);
 RAMET_API ramet_status ramet_once_keep(ramet_call *c);
 
-/* The next writing call through `c` is done only if the history of that session is exactly the one
- * with this prefix_hash, else RAMET_HEAD_MOVED: for writes that have no `expected_head` of their
- * own. Both must live until that call has returned; head NULL takes it back. */
+/* Lets the next writing call through `c` succeed only if the history of that session has exactly
+ * this prefix_hash, else RAMET_HEAD_MOVED: for writes without an `expected_head` of their own. Both
+ * strings must live until that call has returned; head NULL takes it back. */
 RAMET_API void ramet_call_expect(ramet_call *c, const char *session, const char *head);
 
 /* ------------------------------------------------------------------- shares
@@ -1446,7 +1188,7 @@ typedef struct ramet_share {
     bool write;
     const char *by;
     int64_t created, expires; /* expires 0: never */
-    const char *token;        /* only from ramet_share_add(): it is kept hashed */
+    const char *token;        /* only from ramet_share_add(): only its hash is stored */
 } ramet_share;
 /* All three need the session's owner, or manager in the tree. life_us 0: no end. A session has at
  * most 1,000 links. ramet_shares() gives those that have not expired, oldest first. The links of a
@@ -1456,27 +1198,20 @@ RAMET_API ramet_status ramet_share_add(ramet_call *c, const char *session, bool 
 RAMET_API ramet_status ramet_shares(ramet_call *c, const char *session, ramet_share **out,
                                     size_t *n);
 RAMET_API ramet_status ramet_share_revoke(ramet_call *c, const char *session, const char *id);
-/* From now on the call has, beside its user's own rights, those of a link's holder on that session:
+/* From now on the call has, in addition to its user's own rights, those of the link on that
+ * session:
  *
  *   read    the session itself, its path, branches and versions, record, head log, fork points,
- *           state, usage, events, turns, attachments; compare and search in it; and to fork it
- *           as a private session of his user
- *   write   besides: append, rewind, undo, redo, switch, edit, regenerate, sync, turns
+ *           state, usage, events, turns, attachments; compare and search in it; and fork it
+ *           as a private session of the call's user
+ *   write   in addition: append, rewind, undo, redo, switch, edit, regenerate, sync, turns
  *
- * All else about it is RAMET_FORBIDDEN, other sessions are not there, lists do not show it. Its
- * place in the tree, tags, metadata, adk log, who moved its head and why, the folder and options of
- * its agent are left out of answers, and a fork does not inherit them. Every call looks the link up
- * anew: one that was revoked or has expired gives nothing from then on. `token` NULL gives it back.
- * `out` may be NULL. Unknown, expired or revoked: RAMET_SHARE_NOT_FOUND. */
+ * Everything else about it is RAMET_FORBIDDEN, other sessions do not exist, lists do not show it.
+ * Its position in the tree, tags, metadata, adk log, who moved its head and why, and the folder and
+ * options of its agent are left out of answers, and a fork does not inherit them. Every call looks
+ * the link up again: after it was revoked or has expired it gives nothing. `token` NULL drops the
+ * link. `out` may be NULL. Unknown, expired or revoked: RAMET_SHARE_NOT_FOUND. */
 RAMET_API ramet_status ramet_call_share(ramet_call *c, const char *token, ramet_share **out);
-/* Notes that the call's user has used its link, when the link alone shows him the session; no error
- * otherwise. To that user, and to nobody else, the id of the link is from then on as good as its
- * token. It writes the first time only. */
-RAMET_API ramet_status ramet_share_visit(ramet_call *c);
-/* The links that the call's user has used and that still show him a session: at most 1,000, the
- * newest first. */
-RAMET_API ramet_status ramet_shares_visited(ramet_call *c, ramet_share **out, size_t *n);
-
 /* -------------------------------------------------------------- attachments
  * Files that entries refer to (parts of type file). Kept once by content: in a folder, or in the
  * database (options.attachments).
@@ -1489,7 +1224,7 @@ typedef struct ramet_attachment {
     char sha256[65];
     const char *owner; /* NULL: the embedding program */
     int64_t created;
-    int64_t expires; /* not referred to by any entry yet: when it goes; 0: in use */
+    int64_t expires; /* while no entry refers to it: when it is removed; 0: in use */
 } ramet_attachment;
 
 typedef struct ramet_upload ramet_upload;
@@ -1498,69 +1233,27 @@ typedef struct ramet_upload_in {
     const char *media_type; /* at most 255 bytes */
     const char *sha256;     /* hex; NULL: not checked */
     int64_t max_bytes;      /* 0 = limits.attachment_bytes */
-    int64_t life_us;        /* how long it stays while no entry refers to it; 0 = 24 hours */
-    const char *id; /* that of a ramet_fetch, which it is then the end of; NULL: a UUIDv7, */
-    bool random_id; /* or a random UUID (version 4) */
+    int64_t life_us;        /* how long it is kept while no entry refers to it; 0 = 24 hours */
+    const char
+        *id; /* that of a ramet_fetch (ramet/memory.h), which this completes; NULL: a UUIDv7 */
+    bool random_id; /* a random UUID (version 4) instead */
 } ramet_upload_in;
-/* Bytes come in pieces; nothing is held in memory. After a failure, or instead of finish, abort. */
+/* Bytes arrive in pieces; nothing is held in memory. Abort after a failure, or instead of finish.
+ */
 RAMET_API ramet_status ramet_upload_begin(ramet_call *c, const ramet_upload_in *in,
                                           ramet_upload **out);
 RAMET_API ramet_status ramet_upload_add(ramet_upload *u, const void *bytes, size_t n);
 RAMET_API ramet_status ramet_upload_finish(ramet_upload *u, ramet_attachment **out);
 RAMET_API void ramet_upload_abort(ramet_upload *u); /* NULL is fine */
 
-/* The uploader, and whoever may read an entry that refers to it. */
+/* For the uploader, and users who may read an entry that refers to it. */
 RAMET_API ramet_status ramet_attachment_get(ramet_call *c, const char *id, ramet_attachment **out);
-/* The same, and an open file to read from; the caller closes it. Content that lies in the database
- * is brought to a file without a name in $TMPDIR. */
+/* The same, and an open file to read from; the caller closes it. Content stored in the database is
+ * copied to an unnamed file in $TMPDIR. */
 RAMET_API ramet_status ramet_attachment_open(ramet_call *c, const char *id, ramet_attachment **out,
                                              int *fd);
-/* The first entry that refers to it, and its session; NULL: none. Whether the caller may read them
- * is not looked at. */
-RAMET_API ramet_status ramet_attachment_home(ramet_call *c, const char *id, const char **session,
-                                             const char **entry);
-typedef enum {
-    RAMET_ATTACHED_ANY = 0,
-    RAMET_ATTACHED_LINKED,   /* an entry refers to it */
-    RAMET_ATTACHED_UNLINKED, /* none does */
-    RAMET_ATTACHED_EXPIRED   /* none did in time: it goes with the next gc */
-} ramet_attached;
-typedef struct ramet_attachments_in {
-    const char *only;    /* this one; NULL = all that the rest says */
-    const char *owner;   /* uploaded by; NULL = anybody */
-    const char *session; /* those that the entry at `branch`, `position` of its tree refers to; */
-    int64_t branch, position; /* NULL = of any entry or none */
-    ramet_attached which;
-    const char *after; /* the attachment that the page begins behind; NULL = from the oldest */
-    int limit;         /* 1-1000; 0 = 50 */
-} ramet_attachments_in;
-typedef struct ramet_attachments {
-    struct {
-        ramet_attachment attachment;
-        int64_t sharing; /* attachments with the same content, this one included */
-    } * items;           /* by id: oldest first */
-    size_t n;
-    bool more;
-} ramet_attachments;
-/* Everybody's, for the embedding program alone. O(limit + those filtered out). */
-RAMET_API ramet_status ramet_attachment_list(ramet_call *c, const ramet_attachments_in *in,
-                                             ramet_attachments *out);
-/* Only its uploader, and only while no entry refers to it. */
+/* Only for its uploader, and only while no entry refers to it. */
 RAMET_API ramet_status ramet_attachment_delete(ramet_call *c, const char *id);
-
-/* A file that somebody is to url_fetch from elsewhere: until then its id is that of no attachment.
- */
-typedef struct ramet_fetch {
-    const char *id, *url, *name, *media_type, *owner;
-    int64_t created, expires;
-    bool failed;
-} ramet_fetch;
-RAMET_API ramet_status ramet_fetch_add(ramet_call *c, const char *url, const char *name,
-                                       const char *media_type, int64_t life_us, ramet_fetch **out);
-/* Its owner's alone. */
-RAMET_API ramet_status ramet_fetch_get(ramet_call *c, const char *id, ramet_fetch **out);
-RAMET_API ramet_status ramet_fetch_fail(ramet_call *c, const char *id);
-RAMET_API ramet_status ramet_fetch_delete(ramet_call *c, const char *id);
 
 /* ----------------------------------------------------------------- feedback */
 
@@ -1570,110 +1263,34 @@ typedef struct ramet_feedback {
     const char *comment;
     int64_t at;
 } ramet_feedback;
-/* One a user and entry, beside the entry (I2): every session that shares the entry shows it. value
- * 0 takes it back. comment: at most 2,000 characters, may be NULL. Needs reader; a link does not
- * do.
- */
+/* One per user and entry, beside the entry (I2): every session that shares the entry shows it.
+ * value 0 removes it. comment: at most 2,000 characters, may be NULL. Needs reader; a link is not
+ * enough. */
 RAMET_API ramet_status ramet_feedback_set(ramet_call *c, const char *session, const char *entry_id,
                                           int value, const char *comment);
-/* Everybody's, oldest first. */
+/* Of all users, oldest first. */
 RAMET_API ramet_status ramet_feedback_get(ramet_call *c, const char *session, const char *entry_id,
                                           ramet_feedback **out, size_t *n);
-
-/* Opinions that name no entry: what a user thought of an answer somewhere. */
-typedef struct ramet_remark {
-    int64_t number;
-    const char *user;
-    int64_t message; /* as the caller counts messages */
-    bool has_message;
-    bool positive;
-    const char *text;  /* at most 10,000 characters */
-    const char *issue; /* at most 100; "" when none */
-    int64_t at;
-} ramet_remark;
-RAMET_API ramet_status ramet_remark_add(ramet_call *c, const ramet_remark *in);
-/* The caller's own, oldest first, with a number above `after`. limit 1-1000; 0 = 50. */
-RAMET_API ramet_status ramet_remarks(ramet_call *c, int64_t after, int limit, ramet_remark **out,
-                                     size_t *n);
-
-/* ------------------------------------------------------------------- tokens
- * API keys of a server. For the embedding program, but ramet_token_check(). */
-
-typedef struct ramet_token {
-    const char *id;
-    const char *user, *client; /* client may be NULL */
-    const char *roles;         /* words parted by a comma; "" when none */
-    const char *note;
-    int64_t created, expires, used; /* 0: never */
-    bool revoked;
-    const char *secret; /* only from ramet_token_add(): it is kept hashed */
-} ramet_token;
-typedef struct ramet_token_in {
-    const char *user, *client, *roles, *note;
-    int64_t life_us; /* 0: no end */
-} ramet_token_in;
-RAMET_API ramet_status ramet_token_add(ramet_call *c, const ramet_token_in *in, ramet_token **out);
-RAMET_API ramet_status ramet_tokens(ramet_call *c, ramet_token **out, size_t *n);
-RAMET_API ramet_status ramet_token_revoke(ramet_call *c, const char *id);
-/* Who a secret belongs to; compared in constant time. RAMET_UNAUTHENTICATED for whatever reason:
- * the message tells it to the log, not to the caller. At most one read: what was found is
- * remembered for 20 ms, so a revocation by another process counts after that at most, one by this
- * process at once. `used` is brought up to date at most once a minute; that call waits for a
- * commit. Any user may ask. */
-RAMET_API ramet_status ramet_token_check(ramet_call *c, const char *secret, ramet_token **out);
-
-/* -------------------------------------------------------------------- nodes
- * Servers on one database. A file is not shared: there is nobody to tell anything, every job is
- * one's own, no node has to say that it lives, and secrets are not kept. For the embedding program.
- */
-
-RAMET_API bool ramet_shared(ramet *r);
-/* A text (UTF-8, up to 64 MiB) for all others who hear: in order, once, not kept. Never waits. */
-RAMET_API void ramet_tell(ramet *r, const char *text, size_t n);
-/* Waits until what was told so far is sent, ms at most and not while it cannot be. Others hear it
- * before ramet_hear_upto() of what is committed after that returns there. */
-RAMET_API void ramet_tell_settle(ramet *r, int ms);
-/* text NULL: some may have been missed (it begins with that). Called on a thread of the library,
- * which it must not hold up or call anything of the library on. heard NULL: no more; nobody is
- * being told when it returns. False: nothing can be heard (a file; pgbouncer without
- * options.direct). */
-typedef void (*ramet_heard)(void *arg, const char *text, size_t n);
-RAMET_API bool ramet_hear(ramet *r, ramet_heard heard, void *arg);
-/* Waits until `heard` was called with all that was sent before the event of that number was
- * committed, ms at most and not while nothing is heard. */
-RAMET_API void ramet_hear_upto(ramet *r, int64_t event, int ms);
-/* Says that a node lives, under the name that its turns have as host: every 3 seconds. Gives the
- * nodes that live, this one too: those that said so in the last 15 seconds by the clock of the
- * database. */
-RAMET_API ramet_status ramet_node_beat(ramet_call *c, const char *host, const char *const **out,
-                                       size_t *n);
-RAMET_API void ramet_node_leave(ramet *r, const char *host);
-/* Whether this process is to do a job that one does for all: nobody else is at it until
- * ramet_job_end(), and nobody was in the last every_us. `job` must live until then. */
-RAMET_API bool ramet_job_begin(ramet *r, const char *job, int64_t every_us);
-RAMET_API void ramet_job_end(ramet *r, const char *job);
-/* A secret of that name that all have: made by who asks first. kept false: there is none. */
-RAMET_API ramet_status ramet_secret(ramet_call *c, const char *name, uint8_t out[32], bool *kept);
 
 /* --------------------------------------------------------------- statistics */
 
 typedef struct ramet_activity {
     int days;
-    int64_t active_users;                 /* who wrote, forked or moved in that time */
-    int64_t forked_users, switched_users; /* of them, who forked; who rewound, switched, undid … */
+    int64_t active_users;                 /* users who wrote, forked or moved in that time */
+    int64_t forked_users, switched_users; /* of those: who forked; who rewound, switched, undid … */
     int64_t sessions, forks, trees, entries; /* made in that time */
     double forks_per_tree;                   /* over the trees that were active */
 } ramet_activity;
 /* Over what the caller may see. days 1-366; 0 = 30. Sessions that are gone do not count; entries
- * count by the time that they bear. Nothing is counted ahead: looks at the sessions of the caller's
- * trees (100,000 at most; for the embedding program the newest), and into those that were touched
- * in that time: at each branch, and the newest 256 entries there for who wrote. */
+ * count by their creation time. Nothing is precomputed: it looks at the sessions of the caller's
+ * trees (at most 100,000; for the embedding program the newest), and into those that changed in
+ * that time: at each branch, and at its newest 256 entries for their authors. */
 RAMET_API ramet_status ramet_statistics(ramet_call *c, int days, ramet_activity *out);
 
 /* ------------------------------------------------------------------- upkeep
  * For the embedding program (user NULL): anyone else gets RAMET_FORBIDDEN. */
 
-/* Told about progress of long work; return false to stop (RAMET_STOP). */
+/* Reports the progress of long work; return false to stop (RAMET_STOP). */
 typedef bool (*ramet_progress)(void *arg, const char *what, int64_t done, int64_t total);
 
 typedef struct ramet_fault {
@@ -1684,68 +1301,69 @@ typedef struct ramet_fault {
 } ramet_fault;
 
 typedef struct ramet_fsck_out {
-    int64_t trees, sessions, branches, entries; /* looked at */
+    int64_t trees, sessions, branches, entries; /* checked */
     ramet_fault *faults;                        /* the first 1,000 */
     size_t n;
     int64_t n_all;
 } ramet_fsck_out;
 /* Checks the file, every hash, reference and head. RAMET_OK also when faults were found.
- * Reads one snapshot; writers go on. O(store). */
+ * Reads one snapshot; writers continue. O(store). */
 RAMET_API ramet_status ramet_fsck(ramet_call *c, ramet_progress progress, void *arg,
                                   ramet_fsck_out *out);
 
 typedef struct ramet_gc_out {
-    int64_t sessions; /* sessions past their grace: removed for good */
-    int64_t expired;  /* ephemeral ones that were found expired */
+    int64_t sessions; /* sessions past their grace time: removed permanently */
+    int64_t expired;  /* ephemeral ones that had expired */
     int64_t branches, entries, bytes;
     int64_t attachments, attachment_bytes; /* that no entry refers to (any more) */
     bool dry_run;
 } ramet_gc_out;
-/* Removes for good what nothing can reach: entries of sessions that were deleted
- * longer ago than the grace time, unless another session shares them; attachments that only they
- * referred to, and those that expired. Works in small transactions beside readers and writers. */
+/* Permanently removes what nothing can reach: entries of sessions that were deleted longer ago than
+ * the grace time, unless another session shares them; attachments that only those referred to; and
+ * expired attachments. Works in small transactions while others read and write. */
 RAMET_API ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress progress, void *arg,
                                 ramet_gc_out *out);
 
-/* A consistent copy while others read and write: the file at `path`, attachments at `path`.files.
- * Neither may exist. */
+/* Makes a consistent copy while others read and write: the file at `path`, attachments at
+ * `path`.files. Neither may exist. */
 RAMET_API ramet_status ramet_backup(ramet_call *c, const char *path, ramet_progress progress,
                                     void *arg);
 
 /* What differs between the two sides of a copy, or is damaged on both. */
 typedef struct ramet_copy_fault {
-    const char *table; /* "" when it is not of one table */
+    const char *table; /* "" when it does not belong to one table */
     const char *key;   /* of the row: "tree=3 session=7 tag=travel" */
     const char *what;  /* one line, with both of them */
 } ramet_copy_fault;
 
 typedef struct ramet_copy_in {
     bool verify_only;            /* compare both sides; write nothing */
-    int passes;                  /* most looks for what changed meanwhile; 0 = 8 */
-    const ramet_options *target; /* how it is opened; NULL: the defaults */
+    int passes;                  /* at most this many passes over what changed meanwhile; 0 = 8 */
+    const ramet_options *target; /* options to open the target with; NULL: the defaults */
 } ramet_copy_in;
 
 typedef struct ramet_copy_out {
     bool resumed;                              /* an earlier one was not finished */
-    int64_t trees, entries, attachments;       /* gone through */
+    int64_t trees, entries, attachments;       /* processed */
     int64_t written, removed;                  /* rows in the target */
-    int64_t passes;                            /* looks for what changed meanwhile */
-    int64_t behind;                            /* trees that have changed and are not copied */
+    int64_t passes;                            /* passes over what changed meanwhile */
+    int64_t behind;                            /* trees that changed and are not copied yet */
     char source_digest[65], target_digest[65]; /* SHA-256 over all rows compared, in order */
     ramet_copy_fault *faults;                  /* the first 1,000 */
     size_t n;
     int64_t n_all;
 } ramet_copy_out;
-/* Copies everything to another store (a place as for ramet_open()), whatever engine either is on,
- * while others read and write this one. Numbers, ids and hashes stay. Each tree is copied as one
- * snapshot has it, read back, compared row by row, and its hash chains are computed anew;
- * attachments are read back, too. Then trees that changed meanwhile are copied again, until none
- * has. RAMET_BEHIND: that did not end, and `behind` are left; the next call copies only those.
+/* Copies everything to another store (`to` as in ramet_open()), whichever engine either uses, while
+ * others read and write this one. Numbers, ids and hashes stay the same. Each tree is copied from
+ * one snapshot, read back and compared row by row, and its hash chains are recomputed; attachments
+ * are read back, too. Then trees that changed meanwhile are copied again, until none has.
+ * RAMET_BEHIND: that did not converge, and `behind` trees are left; the next call copies only
+ * those.
  *
  * The target must be new, or hold what an earlier call copied from this store and nothing else:
- * otherwise RAMET_INVALID. It cannot be opened (RAMET_CANNOT_OPEN) until the copy is finished. A
- * call that was stopped, or failed, or died, is gone on with by the next. RAMET_BUSY: another copy
- * goes into that target now. RAMET_OK also when faults were found. O(store). */
+ * otherwise RAMET_INVALID. It cannot be opened (RAMET_CANNOT_OPEN) until the copy is finished. The
+ * next call continues one that was stopped, failed or died. RAMET_BUSY: another copy is writing to
+ * that target. RAMET_OK also when faults were found. O(store). */
 RAMET_API ramet_status ramet_copy(ramet_call *c, const char *to, const ramet_copy_in *in,
                                   ramet_progress progress, void *arg, ramet_copy_out *out);
 
@@ -1757,7 +1375,7 @@ typedef struct ramet_stats {
     int64_t attachments, attachment_bytes; /* bytes: the same content counts once */
     int64_t file_bytes, wal_bytes, search_bytes;
     int64_t events;    /* number of the newest event */
-    int64_t unindexed; /* events that search has not seen yet */
+    int64_t unindexed; /* events that the search index has not seen yet */
     /* By this process. batches[i]: commits of at most 2^i writes, and more than 2^(i-1). */
     int64_t commits, writes, batches[RAMET_BATCH_SIZES];
 } ramet_stats;

@@ -32,6 +32,8 @@ repeat() {
     for ((i = 0; i < $1; i++)); do printf '%s\n' "$2"; done
 }
 
+bad "the model includes an extension" src/core/model/a.c "$spdx
+#include \"core/ext/adk.h\"" "src/core may not include \"core/ext/adk.h\""
 ok "the tree obeys the house rules" "$rules"
 
 for layer in base core face cli; do
@@ -100,6 +102,11 @@ acp client/client.h yes
 acp face/kit/face.h no
 cli face/kit/face.h yes
 cli face/native/native_face.h no
+core ramet/memory.h yes
+base ramet/memory.h no
+core core/ext/adk.h no
+core/ext core/ext/adk.h yes
+face/native ramet/memory.h yes
 cli core/core.h no
 cli store/db.h no
 X

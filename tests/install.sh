@@ -25,7 +25,7 @@ esac
 ok "make install" "${make[@]}" install DESTDIR="$tmp" PREFIX=/usr
 for f in bin/ramet lib/libramet.a lib/libramet.so lib/libramet.so.0 include/ramet.h \
     lib/pkgconfig/ramet.pc share/man/man1/ramet.1 share/bash-completion/completions/ramet \
-    share/zsh/site-functions/_ramet; do
+    share/zsh/site-functions/_ramet $(echo include/ramet/*.h); do
     ok "installed: $f" test -s "$tmp/usr/$f"
 done
 ok "the installed tool runs" "$tmp/usr/bin/ramet" --version
@@ -70,9 +70,11 @@ ok "a program compiles against the static library" \
     gcc -Wall -Wextra -Werror "${flags[@]}" "${cflags[@]}" "$tmp/hello.c" "${static[@]}" -o "$tmp/static"
 unset LD_LIBRARY_PATH
 is "it runs alone" "$("$tmp/static" "$tmp/static.db")" "Hello 0"
-ok "the header compiles as C++ and strict C11" sh -c "
-    gcc -std=c11 -pedantic-errors -Wall -Wextra -Werror -fsyntax-only -x c include/ramet.h &&
-    { ! command -v g++ >/dev/null || g++ -Wall -Wextra -Werror -fsyntax-only -x c++ include/ramet.h; }"
+for f in "$tmp"/usr/include/ramet.h "$tmp"/usr/include/ramet/*.h; do
+    ok "${f#"$tmp/usr/include/"} compiles alone as C++ and strict C11" sh -c "
+        gcc -std=c11 -pedantic-errors -Wall -Wextra -Werror -fsyntax-only -x c '$f' &&
+        { ! command -v g++ >/dev/null || g++ -Wall -Wextra -Werror -fsyntax-only -x c++ '$f'; }"
+done
 exported=$(nm -D --defined-only "$tmp/usr/lib/libramet.so" | awk '$2 ~ /[TDBR]/ { print $3 }' | grep -v '^ramet_')
 is "the shared library exports only ramet_ names" "$exported" ""
 

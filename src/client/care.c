@@ -3,6 +3,7 @@
  * Upkeep over HTTP: routes that a server keeps for its admins.
  */
 #include "client/inner.h"
+#include "ramet/tokens.h"
 
 #include <string.h>
 

@@ -16,6 +16,8 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "ramet.h"
+#include "ramet/sandboxes.h"
+#include "ramet/tokens.h"
 
 /* Every call that needs a store. */
 #define CLIENT_CALLS(X)                                                                            \

@@ -6,6 +6,8 @@
 #define CLIENT_INNER_H
 
 #include "base/arena.h"
+#include "ramet/sandboxes.h"
+#include "ramet/tokens.h"
 #include "base/buf.h"
 #include "base/json.h"
 #include "client/client.h"

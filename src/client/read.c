@@ -5,6 +5,9 @@
  */
 #include "client/inner.h"
 
+#include "ramet/sandboxes.h"
+#include "ramet/tokens.h"
+
 #include <assert.h>
 
 const char *get_text(client_call *c, const json_doc *d, const json_node *obj, const char *name)

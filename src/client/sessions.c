@@ -4,6 +4,8 @@
  */
 #include "client/inner.h"
 
+#include "ramet/sandboxes.h"
+
 #include <string.h>
 
 static void add_agent(json_writer *w, const ramet_agent *agent)

@@ -2,8 +2,12 @@
  *
  * Checking what comes from outside: each refusal names its field and the limit.
  */
-#include "core/core.h"
+#include "core/check.h"
 
+#include "core/call.h"
+#include "core/handle.h"
+
+#include <assert.h>
 #include <stdlib.h>
 
 ramet_status check_utf8(ramet_call *c, const char *field, const char *s)
@@ -16,9 +20,9 @@ ramet_status check_utf8(ramet_call *c, const char *field, const char *s)
 ramet_status check_id(ramet_call *c, const char *field, const char *id)
 {
     size_t n = id ? strlen(id) : 0;
-    if (n < 1 || n > c->r->lim.id_bytes)
+    if (n < 1 || n > c->ramet->limits.id_bytes)
         return call_fail(c, RAMET_BAD_ID, field, "%s has %zu bytes; an id has 1 to %zu", field, n,
-                         c->r->lim.id_bytes);
+                         c->ramet->limits.id_bytes);
     for (size_t i = 0; i < n;) {
         uint32_t cp = 0;
         size_t step = utf8_next(id + i, n - i, &cp);
@@ -50,12 +54,12 @@ ramet_status check_object(ramet_call *c, const char *field, const char *json)
     if (!json)
         return RAMET_OK;
     size_t n = strlen(json);
-    if (n > c->r->lim.meta_bytes)
+    if (n > c->ramet->limits.meta_bytes)
         return call_fail(c, RAMET_TOO_LARGE, field, "%s has %zu bytes; at most %zu are allowed",
-                         field, n, c->r->lim.meta_bytes);
+                         field, n, c->ramet->limits.meta_bytes);
     json_doc doc;
     json_error err;
-    if (!json_parse(c->a, json, n, c->r->lim.json_depth, &doc, &err))
+    if (!json_parse(c->arena, json, n, c->ramet->limits.json_depth, &doc, &err))
         return call_fail(c, RAMET_INVALID, field, "%s is not valid JSON: %s at byte %zu", field,
                          err.message, err.offset);
     if (!json_is(&doc.nodes[0], JSON_OBJECT))
@@ -95,11 +99,11 @@ static ramet_status tag_clean(ramet_call *c, const char *tag, const char **out)
             break;
         n = at;
     }
-    char *low = utf8_lower(c->a, tag + from, n - from);
+    char *low = utf8_lower(c->arena, tag + from, n - from);
     size_t chars = utf8_count(low);
-    if (chars < 1 || chars > c->r->lim.tag_chars)
+    if (chars < 1 || chars > c->ramet->limits.tag_chars)
         return call_fail(c, RAMET_BAD_TAG, "tags", "a tag of %zu characters; it must have 1 to %zu",
-                         chars, c->r->lim.tag_chars);
+                         chars, c->ramet->limits.tag_chars);
     for (const char *p = low; *p; p++)
         if ((unsigned char)*p < 0x20 || *p == 0x7f)
             return call_fail(c, RAMET_BAD_TAG, "tags", "a tag holds a control character");
@@ -118,10 +122,10 @@ ramet_status check_tags(ramet_call *c, const char *const *tags, size_t n, const 
     *out = NULL;
     *n_out = 0;
     /* Doubles may be given, but not without end. */
-    if (n > c->r->lim.tags * 4)
+    if (n > c->ramet->limits.tags * 4)
         return call_fail(c, RAMET_TOO_MANY_TAGS, "tags", "%zu tags; a session has at most %zu", n,
-                         c->r->lim.tags);
-    const char **list = arena_array(c->a, n + 1, sizeof *list);
+                         c->ramet->limits.tags);
+    const char **list = arena_array(c->arena, n + 1, sizeof *list);
     for (size_t i = 0; i < n; i++) {
         if (!tags[i])
             return call_fail(c, RAMET_BAD_TAG, "tags", "a tag is missing");
@@ -132,9 +136,9 @@ ramet_status check_tags(ramet_call *c, const char *const *tags, size_t n, const 
     for (size_t i = 0; i < n; i++)
         if (!k || strcmp(list[k - 1], list[i]) != 0)
             list[k++] = list[i];
-    if (k > c->r->lim.tags)
+    if (k > c->ramet->limits.tags)
         return call_fail(c, RAMET_TOO_MANY_TAGS, "tags", "%zu tags; a session has at most %zu", k,
-                         c->r->lim.tags);
+                         c->ramet->limits.tags);
     *out = list;
     *n_out = k;
     return RAMET_OK;
@@ -151,6 +155,7 @@ ramet_status check_hash(ramet_call *c, const char *hex, uint8_t out[HASH_LEN], b
 
 ramet_status check_limit(ramet_call *c, int limit, int most, int deflt, int *out)
 {
+    assert(deflt >= 1 && deflt <= most);
     if (limit < 0 || limit > most)
         return call_fail(c, RAMET_INVALID, "limit", "limit is %d; it must be 1 to %d", limit, most);
     *out = limit ? limit : deflt;

@@ -10,7 +10,8 @@
 #ifndef CORE_COLUMNS_H
 #define CORE_COLUMNS_H
 
-#include "core/core.h"
+#include "core/model/entry.h"
+#include "core/model/event.h"
 
 static inline ramet_role col_role(db_stmt *q, int n)
 {

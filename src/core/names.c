@@ -2,9 +2,12 @@
  *
  * The words for the values of ramet.h, and the table of statuses by column.
  */
-#include "core/core.h"
+#include "ramet.h"
+
+#include "core/model/key.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 
 #define X(name, code, http, exit_code, text) code,

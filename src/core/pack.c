@@ -33,7 +33,7 @@ static uint64_t get64(const char *p)
 /* ----------------------------------------------------------------- contexts */
 
 /* A context is some hundred kilobytes: making one costs more than packing a message. A few are
- * kept for whoever comes next. */
+ * kept for the next callers. */
 #define KEPT 8
 
 static struct {

@@ -12,6 +12,8 @@
 #define FORM_NATIVE_H
 
 #include "form/form.h"
+#include "ramet/sandboxes.h"
+#include "ramet/tokens.h"
 
 /* clang-format off */
 /* Every documented shape, in the order of the documents: X(name) is `const form_schema form_NAME`. */

@@ -10,6 +10,7 @@
 #include "identity/auth.h"
 
 #include "face/kit/face.h"
+#include "ramet/tokens.h"
 
 #include "base/util.h"
 

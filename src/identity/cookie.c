@@ -17,6 +17,7 @@
 
 #include "base/seal.h"
 #include "base/util.h"
+#include "ramet/nodes.h"
 
 #include <openssl/crypto.h>
 #include <pthread.h>

@@ -11,6 +11,8 @@
 
 #include "agent/agent.h"
 #include "identity/identity.h"
+#include "ramet/memory.h"
+#include "ramet/nodes.h"
 #include "runtime/log.h"
 #include "server/request_log.h"
 #include "server/url_fetch.h"

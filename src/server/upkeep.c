@@ -9,6 +9,7 @@
 #include "server/upkeep.h"
 
 #include "base/util.h"
+#include "ramet/nodes.h"
 #include "runtime/idle.h"
 
 #include <pthread.h>

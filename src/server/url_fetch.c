@@ -11,6 +11,7 @@
 #include "server/url_fetch.h"
 
 #include "base/util.h"
+#include "ramet/memory.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>

@@ -6,6 +6,7 @@
 #define SERVER_URL_FETCH_H
 
 #include "ramet.h"
+#include "ramet/memory.h"
 #include "runtime/config.h"
 
 typedef struct url_fetch url_fetch;

@@ -12,6 +12,7 @@
  * gone because it was on this machine, is interrupted by the first of the others that finds it.
  */
 #include "turns/turns_internal.h"
+#include "ramet/nodes.h"
 
 #include <stdio.h>
 #include <string.h>

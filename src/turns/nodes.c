@@ -21,6 +21,7 @@
  *       whoever hears it (F2 in turns/remote.c).
  */
 #include "turns/turns_internal.h"
+#include "ramet/nodes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

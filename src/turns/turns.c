@@ -4,6 +4,7 @@
  * these, time limits, and how all of it starts and stops.
  */
 #include "turns/turns_internal.h"
+#include "ramet/nodes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

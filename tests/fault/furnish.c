@@ -3,6 +3,11 @@
  * furnish.c: see furnish.h.
  */
 #include "furnish.h"
+#include "ramet/kagent.h"
+#include "ramet/memory.h"
+#include "ramet/sandboxes.h"
+#include "ramet/tasks.h"
+#include "ramet/tokens.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -37,6 +37,7 @@ typedef struct m_tree m_tree;
 
 /* A set of statuses, a bit each. 0 from a check means "nothing to object". */
 typedef uint64_t m_set;
+_Static_assert(RAMET_STATUS_COUNT <= 64, "m_set has a bit for every status");
 #define M(name) (1ull << RAMET_##name)
 
 #define M_ZEROS "0000000000000000000000000000000000000000000000000000000000000000"

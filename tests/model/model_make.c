@@ -4,6 +4,7 @@
  * it has started, and handed over.
  */
 #include "model.h"
+#include "ramet/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * ops_make.c: conversations made by their first entry, archived trees, trees that are handed over.
  */
 #include "driver.h"
+#include "ramet/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #define VIA_H
 
 #include "ramet.h"
+#include "ramet/memory.h"
 
 #ifndef OVER_HTTP
 enum { OVER_WIRE = 0 };

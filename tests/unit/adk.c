@@ -7,6 +7,8 @@
 #include "help.h"
 
 #include "base/json.h"
+#include "ramet/kagent.h"
+#include "ramet/tasks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -372,6 +374,27 @@ Test(adk, what_comes_late_is_fenced)
     refused(RAMET_TURN_OVER, NULL, event_add("s", "c", "i2", NULL, NULL, true));
     cr_assert_str_eq(mark(), before);
     cr_assert_str_eq(agrees("s"), "a");
+}
+
+Test(adk, what_comes_late_in_main_is_fenced)
+{
+    ramet_session *s;
+    ramet_append_out out;
+    make("s");
+    for (int i = 1; i <= 2; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "t%d", i);
+        ramet_entry_in in = {.id = id, .role = RAMET_USER, .text = id, .turn_id = id};
+        ok(ramet_append(T.call, "s", &(ramet_append_in){.entries = &in, .n = 1}, &out));
+    }
+    ok(ramet_rewind(T.call, "s", &(ramet_move_in){.before_turn = "t2"}, &s, NULL));
+    ramet_entry_in late = {.role = RAMET_ASSISTANT, .text = "late", .turn_id = "t2"};
+    refused(RAMET_TURN_OVER, NULL,
+            ramet_append(T.call, "s", &(ramet_append_in){.entries = &late, .n = 1, .fenced = true},
+                         &out));
+    late.turn_id = "t1";
+    ok(ramet_append(T.call, "s", &(ramet_append_in){.entries = &late, .n = 1, .fenced = true},
+                    &out));
 }
 
 Test(adk, shared_keys_are_not_rewound)

@@ -4,6 +4,7 @@
  * attachment_upkeep.c beside it has gc, fsck and backup.
  */
 #include "attach.h"
+#include "ramet/memory.h"
 
 #include <dirent.h>
 #include <pthread.h>

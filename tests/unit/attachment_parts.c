@@ -4,7 +4,8 @@
  */
 #include "attach.h"
 
-#include "core/attachment/attachment.h"
+#include "core/attachment/files.h"
+#include "core/call.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -134,21 +135,22 @@ Test(attachment_parts, a_range_reads_only_what_it_needs)
                                    3 * (int64_t)PART_BYTES - 59};
     for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
         range r = {.n = 0};
-        cr_assert_null(file_read(T.call, T.call->a, digest, from[i], sizeof want, range_take, &r));
+        cr_assert_null(
+            file_read(T.call, T.call->arena, digest, from[i], sizeof want, range_take, &r));
         fill(want, (size_t)from[i], sizeof want);
         cr_assert_eq(r.n, sizeof want);
         cr_assert_eq(memcmp(r.bytes, want, sizeof want), 0);
     }
     range r = {.n = 0};
     const char *fault =
-        file_read(T.call, T.call->a, digest, 3 * (int64_t)PART_BYTES, 10, range_take, &r);
+        file_read(T.call, T.call->arena, digest, 3 * (int64_t)PART_BYTES, 10, range_take, &r);
     cr_assert_not_null(strstr(fault, "too short"), "%s", fault);
     if (!T.database)
         return;
     sql_number("DELETE FROM attach_part WHERE n<>1");
     r.n = 0;
     cr_assert_null(
-        file_read(T.call, T.call->a, digest, (int64_t)PART_BYTES + 3, 20, range_take, &r));
+        file_read(T.call, T.call->arena, digest, (int64_t)PART_BYTES + 3, 20, range_take, &r));
 }
 
 /* ---- damage, and what a crash leaves */
@@ -236,13 +238,13 @@ static void carried(bool from_folder, bool to_folder)
     cr_assert_eq(ramet_open(to_folder ? path : T.path, &opt, &other, &err), RAMET_OK, "%s",
                  err.message);
     ramet_call *to = ramet_call_new(other, NULL, NULL);
-    ok_for(to, file_carry(T.call, to, T.call->a, digest, (int64_t)size, &fault));
+    ok_for(to, file_carry(T.call, to, T.call->arena, digest, (int64_t)size, &fault));
     cr_assert_null(fault);
-    cr_assert_null(file_fault(to, to->a, digest, (int64_t)size));
-    ok_for(to, file_carry(T.call, to, T.call->a, digest, (int64_t)size, &fault));
+    cr_assert_null(file_fault(to, to->arena, digest, (int64_t)size));
+    ok_for(to, file_carry(T.call, to, T.call->arena, digest, (int64_t)size, &fault));
     file_drop(a->sha256);
     digest[0] ^= 1;
-    ok_for(to, file_carry(T.call, to, T.call->a, digest, (int64_t)size, &fault));
+    ok_for(to, file_carry(T.call, to, T.call->arena, digest, (int64_t)size, &fault));
     cr_assert_not_null(strstr(fault, "is missing"), "%s", fault);
     ramet_call_free(to);
     ramet_close(other);

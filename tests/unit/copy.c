@@ -4,6 +4,11 @@
  */
 #include "attach.h"
 #include "core/upkeep/copy.h"
+#include "ramet/kagent.h"
+#include "ramet/memory.h"
+#include "ramet/sandboxes.h"
+#include "ramet/tasks.h"
+#include "ramet/tokens.h"
 #include "shim.h"
 #include "turn.h"
 

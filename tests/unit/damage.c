@@ -4,6 +4,8 @@
  * call crashes on it or gives a shorter history as if it were whole.
  */
 #include "help.h"
+#include "ramet/tasks.h"
+#include "ramet/tokens.h"
 
 #include <stdio.h>
 #include <stdlib.h>

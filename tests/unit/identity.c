@@ -6,6 +6,7 @@
 
 #include "face/kit/face.h"
 #include "identity/auth.h"
+#include "ramet/tokens.h"
 
 #include <stdlib.h>
 

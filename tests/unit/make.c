@@ -4,6 +4,7 @@
  * over.
  */
 #include "help.h"
+#include "ramet/memory.h"
 
 #include <stdio.h>
 

@@ -3,6 +3,7 @@
  * Servers on one database: what one tells, the others hear in its place.
  */
 #include "help.h"
+#include "ramet/nodes.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * once.c: a request that is sent again with its key is answered, not done again.
  */
 #include "help.h"
+#include "ramet/tokens.h"
 
 #include <pthread.h>
 #include <stdio.h>

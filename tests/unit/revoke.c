@@ -8,6 +8,8 @@
 #include "help.h"
 
 #include "../lib/scratch_db.h"
+#include "core/txn.h"
+#include "ramet/tasks.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -15,7 +17,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "core/core.h"
 
 static ramet *other;
 static ramet_call *there;

@@ -3,6 +3,8 @@
  * sandbox.c: sandboxes and what is in them; versions of all messages of a session at once.
  */
 #include "help.h"
+#include "ramet/agentpod.h"
+#include "ramet/sandboxes.h"
 
 #include <stdio.h>
 

@@ -3,6 +3,7 @@
  * search.c: full text over what the caller may see; abandoned entries are marked.
  */
 #include "help.h"
+#include "ramet/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

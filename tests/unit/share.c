@@ -3,6 +3,7 @@
  * share.c: share links: made, held and revoked; what they leave out, and forks through them.
  */
 #include "link.h"
+#include "ramet/kagent.h"
 
 #include <stdio.h>
 

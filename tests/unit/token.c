@@ -3,6 +3,7 @@
  * token.c: API keys: made, checked, used, revoked.
  */
 #include "help.h"
+#include "ramet/tokens.h"
 
 #include <stdio.h>
 #include <time.h>

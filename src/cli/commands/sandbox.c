@@ -3,6 +3,7 @@
  * sandbox.c: `ramet sandbox` makes, lists and removes sandboxes.
  */
 #include "cli/commands.h"
+#include "ramet/sandboxes.h"
 #include "cli/render.h"
 
 #include "form/native.h"

@@ -3,6 +3,7 @@
  * token.c: `ramet token` makes, lists and revokes the API keys of a server.
  */
 #include "cli/commands.h"
+#include "ramet/tokens.h"
 #include "cli/render.h"
 
 #include "form/native.h"

@@ -6,16 +6,26 @@
  *       up in every piece of work, in its own snapshot or transaction: what was revoked or has
  *       expired gives nothing from then on.
  *   H2  A link gives NEED_READ and, for writing, NEED_WRITE on its session. Every check of access
- *       asks for it in one place (access_check() in session.c); lists ask for the caller's own
+ *       asks for it in one place (access_check() in session_open.c); lists ask for the caller's own
  *       rights alone.
- *   H3  Who sees a session through a link alone is shown its path and versions. share_only() is
- *       asked wherever an answer holds more than that.
+ *   H3  A caller who sees a session through a link alone gets its path and versions. share_only()
+ *       is checked wherever an answer holds more than that.
  *   H4  A link of a deleted session is not found. It comes back when the session is restored, and
  *       goes for good with it (gc.c).
- *   H5  Who was shown a session through a link alone has visited it: to that user, and to nobody
- *       else, the id of the link does what its secret does, as long as the link holds.
+ *   H5  A user who was shown a session through a link alone has visited it: for that user, and
+ *       nobody else, the id of the link works like its secret while the link is valid.
  */
-#include "core/core.h"
+#include "core/access/share.h"
+
+#include "ramet/kagent.h"
+#include "core/access/token.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #define PREFIX "rms_"
 #define SHARES_MAX 1000 /* of one session */
@@ -50,20 +60,20 @@ static bool expired(const txn *tx, const share_row *row)
 /* The link with that secret, when it has not expired. */
 static bool share_find(txn *tx, const uint8_t secret[HASH_LEN], share_row *row, ramet_share *out)
 {
-    db_stmt *q = db_query(tx->d, Q_share_by_secret);
+    db_stmt *q = db_query(tx->db, Q_share_by_secret);
     q_blob(q, 1, secret, HASH_LEN);
     bool found = q_row(q) && secret_is(q, 3, secret);
     if (found)
-        share_from(q, tx->a, row, out);
+        share_from(q, tx->arena, row, out);
     q_end(q);
     return found && !expired(tx, row);
 }
 
 /* ------------------------------------------------------------------- access */
 
-bool share_gives(txn *tx, const session_row *s, need what)
+bool share_gives(txn *tx, const session_access *s, need what)
 {
-    const ramet_call *c = tx->c;
+    const ramet_call *c = tx->call;
     if (!c->share.on || c->share.session != s->no || c->share.tree != s->tree)
         return false;
     if (tx->link == LINK_UNKNOWN) {
@@ -76,7 +86,7 @@ bool share_gives(txn *tx, const session_row *s, need what)
     return what == NEED_READ ? tx->link != LINK_NONE : what == NEED_WRITE && tx->link == LINK_WRITE;
 }
 
-bool share_only(txn *tx, const session_row *s)
+bool share_only(txn *tx, const session_access *s)
 {
     return share_gives(tx, s, NEED_READ) && !session_visible(tx, s);
 }
@@ -114,16 +124,16 @@ typedef struct share_job {
     ramet_share **out;
 } share_job;
 
-static ramet_status room_check(txn *tx, const session_row *s)
+static ramet_status room_check(txn *tx, const session_full *s)
 {
-    db_stmt *q = db_query(tx->d, Q_share_count);
+    db_stmt *q = db_query(tx->db, Q_share_count);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, tx->now);
     int64_t n = q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
     if (n >= SHARES_MAX)
-        return call_fail(tx->c, RAMET_TOO_LARGE, "shares",
+        return call_fail(tx->call, RAMET_TOO_LARGE, "shares",
                          "session %s has %lld share links, the most that it may have; revoke some",
                          s->id, (long long)n);
     return txn_status(tx);
@@ -132,23 +142,23 @@ static ramet_status room_check(txn *tx, const session_row *s)
 static ramet_status add_run(txn *tx, void *arg)
 {
     share_job *j = arg;
-    session_row s;
+    session_full s;
     TRY(session_open(tx, j->session, NEED_MANAGE, &s));
     TRY(room_check(tx, &s));
-    ramet_share *out = arena_alloc(tx->a, sizeof *out);
-    *out = (ramet_share){.id = arena_strdup(tx->a, j->id),
+    ramet_share *out = arena_alloc(tx->arena, sizeof *out);
+    *out = (ramet_share){.id = arena_strdup(tx->arena, j->id),
                          .session = s.id,
                          .write = j->write,
-                         .by = arena_strdup(tx->a, tx->c->user),
+                         .by = arena_strdup(tx->arena, tx->call->user),
                          .created = tx->now,
                          .expires = j->life ? tx->now + j->life : 0,
-                         .token = arena_strdup(tx->a, j->token)};
-    db_stmt *q = db_query(tx->d, Q_share_expired_of); /* so that they do not pile up */
+                         .token = arena_strdup(tx->arena, j->token)};
+    db_stmt *q = db_query(tx->db, Q_share_expired_of); /* so that they do not pile up */
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     q_int(q, 3, tx->now);
     q_run(q);
-    q = db_query(tx->d, Q_share_add);
+    q = db_query(tx->db, Q_share_add);
     q_text(q, 1, out->id);
     q_int(q, 2, s.tree);
     q_int(q, 3, s.no);
@@ -170,7 +180,7 @@ ramet_status ramet_share_add(ramet_call *c, const char *session, bool write, int
     *out = NULL;
     TRY(check_life(c, "expires", life_us));
     share_job j = {.session = session,
-                   .id = uuid7(ramet_now(c->r), uuid),
+                   .id = uuid7(ramet_now(c->ramet), uuid),
                    .write = write,
                    .life = life_us,
                    .out = out};
@@ -186,19 +196,19 @@ ramet_status ramet_share_add(ramet_call *c, const char *session, bool write, int
 
 static ramet_status shares_run(txn *tx, const char *session, ramet_share **out, size_t *n)
 {
-    session_row s;
+    session_full s;
     share_row row;
     ramet_share one;
     VEC(ramet_share) v = {0};
     TRY(session_open(tx, session, NEED_MANAGE, &s));
-    db_stmt *q = db_query(tx->d, Q_share_of_session);
+    db_stmt *q = db_query(tx->db, Q_share_of_session);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     while (q_row(q)) {
-        share_from(q, tx->a, &row, &one);
+        share_from(q, tx->arena, &row, &one);
         one.session = s.id;
         if (!expired(tx, &row))
-            VEC_PUSH(tx->a, &v, one);
+            VEC_PUSH(tx->arena, &v, one);
     }
     *out = v.items;
     *n = v.n;
@@ -223,19 +233,19 @@ ramet_status ramet_shares(ramet_call *c, const char *session, ramet_share **out,
 static ramet_status revoke_run(txn *tx, void *arg)
 {
     const share_job *j = arg;
-    session_row s;
+    session_full s;
     share_row row = {0};
     TRY(session_open(tx, j->session, NEED_MANAGE, &s));
-    db_stmt *q = db_query(tx->d, Q_share_get);
+    db_stmt *q = db_query(tx->db, Q_share_get);
     q_text(q, 1, j->id);
     if (q_row(q))
-        share_from(q, tx->a, &row, NULL);
+        share_from(q, tx->arena, &row, NULL);
     q_end(q);
     TRY(txn_status(tx));
     if (row.tree != s.tree || row.session != s.no)
-        return call_fail(tx->c, RAMET_SHARE_NOT_FOUND, "id", "session %s has no share link %s",
+        return call_fail(tx->call, RAMET_SHARE_NOT_FOUND, "id", "session %s has no share link %s",
                          s.id, j->id);
-    q = db_query(tx->d, Q_share_del);
+    q = db_query(tx->db, Q_share_del);
     q_text(q, 1, j->id);
     q_run(q);
     access_changed(tx, s.tree);
@@ -252,13 +262,13 @@ ramet_status ramet_share_revoke(ramet_call *c, const char *session, const char *
 static ramet_status prune_run(txn *tx, void *arg)
 {
     (void)arg;
-    db_stmt *q = db_query(tx->d, Q_share_expired);
+    db_stmt *q = db_query(tx->db, Q_share_expired);
     q_int(q, 1, tx->now);
     q_run(q);
-    q = db_query(tx->d, Q_fetch_expired);
+    q = db_query(tx->db, Q_fetch_expired);
     q_int(q, 1, tx->now);
     q_run(q);
-    q_run(db_query(tx->d, Q_visit_prune));
+    q_run(db_query(tx->db, Q_visit_prune));
     return txn_status(tx);
 }
 
@@ -271,10 +281,10 @@ ramet_status share_prune(ramet_call *c)
 
 static bool visited(txn *tx, const char *share)
 {
-    if (!tx->c->user)
+    if (!tx->call->user)
         return false;
-    db_stmt *q = db_query(tx->d, Q_visit_get);
-    q_text(q, 1, tx->c->user);
+    db_stmt *q = db_query(tx->db, Q_visit_get);
+    q_text(q, 1, tx->call->user);
     q_text(q, 2, share);
     bool found = q_row(q);
     q_end(q);
@@ -286,7 +296,7 @@ static bool visited_secret(txn *tx, const char *id, uint8_t secret[HASH_LEN])
 {
     if (!visited(tx, id))
         return false;
-    db_stmt *q = db_query(tx->d, Q_share_get);
+    db_stmt *q = db_query(tx->db, Q_share_get);
     q_text(q, 1, id);
     size_t n = 0;
     const void *have = q_row(q) ? q_col_blob(q, 3, &n) : NULL;
@@ -299,11 +309,11 @@ static bool visited_secret(txn *tx, const char *id, uint8_t secret[HASH_LEN])
 
 static ramet_status hold_run(txn *tx, const char *id, uint8_t secret[HASH_LEN], ramet_share *out)
 {
-    ramet_call *c = tx->c;
+    ramet_call *c = tx->call;
     share_row row;
-    session_row s;
+    session_full s;
     bool found = (!id || visited_secret(tx, id, secret)) && share_find(tx, secret, &row, out) &&
-                 session_by_no(tx, row.tree, row.session, &s) && !session_gone(tx, &s);
+                 session_by_no(tx, row.tree, row.session, &s) && !session_gone(tx, &s.access);
     TRY(txn_status(tx));
     if (!found)
         return call_fail(c, RAMET_SHARE_NOT_FOUND, "share",
@@ -337,7 +347,7 @@ ramet_status ramet_call_share(ramet_call *c, const char *token, ramet_share **ou
                          "that is not the token of a share link; it begins with " PREFIX);
     if (!txn_read(&tx, c))
         return c->err.status;
-    ramet_share *share = arena_alloc(c->a, sizeof *share);
+    ramet_share *share = arena_alloc(c->arena, sizeof *share);
     ramet_status st = txn_done(&tx, hold_run(&tx, by_secret ? NULL : token, secret, share));
     if (st != RAMET_OK)
         c->share.on = false;
@@ -352,9 +362,9 @@ ramet_status ramet_call_share(ramet_call *c, const char *token, ramet_share **ou
 static bool visit_due(txn *tx, ramet_share *share)
 {
     share_row row;
-    session_row s;
-    return share_find(tx, tx->c->share.secret, &row, share) &&
-           session_by_no(tx, row.tree, row.session, &s) && share_only(tx, &s) &&
+    session_full s;
+    return share_find(tx, tx->call->share.secret, &row, share) &&
+           session_by_no(tx, row.tree, row.session, &s) && share_only(tx, &s.access) &&
            !visited(tx, share->id);
 }
 
@@ -363,8 +373,8 @@ static ramet_status visit_run(txn *tx, void *arg)
     ramet_share share;
     (void)arg;
     if (visit_due(tx, &share)) {
-        db_stmt *q = db_query(tx->d, Q_visit_add);
-        q_text(q, 1, tx->c->user);
+        db_stmt *q = db_query(tx->db, Q_visit_add);
+        q_text(q, 1, tx->call->user);
         q_text(q, 2, share.id);
         q_int(q, 3, tx->now);
         q_run(q);
@@ -395,23 +405,23 @@ static void visits_read(txn *tx, ramet_share **out, size_t *n)
 {
     VEC(visit_row) rows = {0};
     VEC(ramet_share) v = {0};
-    session_row s;
-    db_stmt *q = db_query(tx->d, Q_visit_of_user);
-    q_text(q, 1, tx->c->user);
+    session_full s;
+    db_stmt *q = db_query(tx->db, Q_visit_of_user);
+    q_text(q, 1, tx->call->user);
     q_int(q, 2, VISITS_MAX);
     while (q_row(q)) {
         visit_row one;
-        share_from(q, tx->a, &one.row, &one.share);
+        share_from(q, tx->arena, &one.row, &one.share);
         if (!expired(tx, &one.row))
-            VEC_PUSH(tx->a, &rows, one);
+            VEC_PUSH(tx->arena, &rows, one);
     }
     for (size_t i = 0; i < rows.n; i++) {
         visit_row *one = &rows.items[i];
-        if (!session_by_no(tx, one->row.tree, one->row.session, &s) || session_gone(tx, &s) ||
-            session_visible(tx, &s))
+        if (!session_by_no(tx, one->row.tree, one->row.session, &s) ||
+            session_gone(tx, &s.access) || session_visible(tx, &s.access))
             continue;
         one->share.session = s.id;
-        VEC_PUSH(tx->a, &v, one->share);
+        VEC_PUSH(tx->arena, &v, one->share);
     }
     *out = v.items;
     *n = v.n;

@@ -3,13 +3,20 @@
  * Tokens: the API keys of a server. And secrets: what the holder shows is never kept, only its
  * SHA-256, which is looked up by index and then compared in constant time.
  *
- *   K1  A secret is 32 random bytes: nobody guesses one, so a plain hash without salt will do.
- *   K2  What was found is remembered for FRESH_US, so that a busy server does not ask the store for
- *       each request. A revocation by this process counts at once, one by another within that time;
- *       what was found before a fail-over does not count behind it.
- *   K3  When a token was last used is written at most once in USED_US, and never refuses anybody.
+ *   K1  A secret is 32 random bytes and cannot be guessed, so a plain hash without salt will do.
+ *   K2  A result is cached for FRESH_US, so that a busy server does not read the store for each
+ *       request. A revocation by this process takes effect at once, one by another within that
+ *       time; results from before a fail-over are not used after it.
+ *   K3  When a token was last used is written at most once in USED_US; a failure of that refuses
+ *       no request.
  */
-#include "core/core.h"
+#include "core/access/token.h"
+
+#include "ramet/tokens.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/txn.h"
 
 #include <openssl/crypto.h>
 #include <pthread.h>
@@ -86,11 +93,11 @@ static ramet_token token_copy(arena *a, const ramet_token *t)
 /* ---------------------------------------------------------------- cache (K2) */
 
 typedef struct token_slot {
-    arena *a; /* of its texts; NULL: never used */
+    arena *arena; /* of its texts; NULL: never used */
     uint8_t secret[HASH_LEN];
     int64_t seen; /* time_mono_us() of the look-up; 0: empty */
     int64_t past; /* txn.past of where it was found */
-    ramet_token t;
+    ramet_token token;
 } token_slot;
 
 struct token_cache {
@@ -108,7 +115,7 @@ struct token_cache *token_cache_new(void)
 void token_cache_free(struct token_cache *c)
 {
     for (size_t i = 0; i < SLOTS; i++)
-        arena_free(c->slots[i].a);
+        arena_free(c->slots[i].arena);
     pthread_mutex_destroy(&c->lock);
     free(c);
 }
@@ -127,7 +134,7 @@ static bool cache_get(const ramet *r, const uint8_t secret[HASH_LEN], arena *a, 
     bool hit = s->seen && time_mono_us() - s->seen < FRESH_US && s->past == r->past &&
                CRYPTO_memcmp(s->secret, secret, HASH_LEN) == 0;
     if (hit) {
-        *out = token_copy(a, &s->t);
+        *out = token_copy(a, &s->token);
         *past = s->past;
     }
     pthread_mutex_unlock(&c->lock);
@@ -140,11 +147,11 @@ static void cache_put(const ramet *r, const uint8_t secret[HASH_LEN], const rame
     struct token_cache *c = r->tokens;
     pthread_mutex_lock(&c->lock);
     token_slot *s = slot_of(c, secret);
-    if (!s->a)
-        s->a = arena_new();
-    arena_reset(s->a);
+    if (!s->arena)
+        s->arena = arena_new();
+    arena_reset(s->arena);
     memcpy(s->secret, secret, HASH_LEN);
-    s->t = token_copy(s->a, t);
+    s->token = token_copy(s->arena, t);
     s->seen = time_mono_us();
     s->past = past;
     pthread_mutex_unlock(&c->lock);
@@ -172,16 +179,16 @@ static ramet_status add_run(txn *tx, void *arg)
 {
     token_job *j = arg;
     const ramet_token_in *in = j->in;
-    ramet_token *t = arena_alloc(tx->a, sizeof *t);
-    *t = (ramet_token){.id = arena_strdup(tx->a, j->id),
-                       .user = arena_strdup(tx->a, in->user),
-                       .client = arena_strdup(tx->a, in->client),
-                       .roles = arena_strdup(tx->a, in->roles ? in->roles : ""),
-                       .note = arena_strdup(tx->a, in->note ? in->note : ""),
+    ramet_token *t = arena_alloc(tx->arena, sizeof *t);
+    *t = (ramet_token){.id = arena_strdup(tx->arena, j->id),
+                       .user = arena_strdup(tx->arena, in->user),
+                       .client = arena_strdup(tx->arena, in->client),
+                       .roles = arena_strdup(tx->arena, in->roles ? in->roles : ""),
+                       .note = arena_strdup(tx->arena, in->note ? in->note : ""),
                        .created = tx->now,
                        .expires = in->life_us ? tx->now + in->life_us : 0,
-                       .secret = arena_strdup(tx->a, j->text)};
-    db_stmt *q = db_query(tx->d, Q_token_add);
+                       .secret = arena_strdup(tx->arena, j->text)};
+    db_stmt *q = db_query(tx->db, Q_token_add);
     q_text(q, 1, t->id);
     q_blob(q, 2, j->secret, HASH_LEN);
     q_text(q, 3, t->user);
@@ -230,7 +237,7 @@ ramet_status ramet_token_add(ramet_call *c, const ramet_token_in *in, ramet_toke
     TRY(roles_check(c, in->roles));
     TRY(check_chars(c, "note", in->note, NOTE_CHARS, RAMET_TOO_LARGE));
     TRY(check_life(c, "expires", in->life_us));
-    token_job j = {.in = in, .id = uuid7(ramet_now(c->r), uuid), .out = out};
+    token_job j = {.in = in, .id = uuid7(ramet_now(c->ramet), uuid), .out = out};
     secret_make(PREFIX, j.text);
     secret_digest(c->hasher, PREFIX, j.text, j.secret);
     ramet_status st = txn_write(c, add_run, &j);
@@ -248,10 +255,10 @@ ramet_status ramet_tokens(ramet_call *c, ramet_token **out, size_t *n)
     TRY(program_only(c));
     if (!txn_read(&tx, c))
         return c->err.status;
-    db_stmt *q = db_query(tx.d, Q_token_all);
+    db_stmt *q = db_query(tx.db, Q_token_all);
     while (q_row(q)) {
-        ramet_token t = token_from(q, tx.a);
-        VEC_PUSH(tx.a, &v, t);
+        ramet_token t = token_from(q, tx.arena);
+        VEC_PUSH(tx.arena, &v, t);
     }
     TRY(txn_done(&tx, RAMET_OK));
     *out = v.items;
@@ -264,14 +271,14 @@ ramet_status ramet_tokens(ramet_call *c, ramet_token **out, size_t *n)
 static ramet_status revoke_run(txn *tx, void *arg)
 {
     const char *id = arg;
-    db_stmt *q = db_query(tx->d, Q_token_get);
+    db_stmt *q = db_query(tx->db, Q_token_get);
     q_text(q, 1, id);
     bool found = q_row(q);
     q_end(q);
     TRY(txn_status(tx));
     if (!found)
-        return call_fail(tx->c, RAMET_TOKEN_NOT_FOUND, "id", "there is no token %s", id);
-    q = db_query(tx->d, Q_token_revoke);
+        return call_fail(tx->call, RAMET_TOKEN_NOT_FOUND, "id", "there is no token %s", id);
+    q = db_query(tx->db, Q_token_revoke);
     q_text(q, 1, id);
     q_int(q, 2, tx->now);
     q_run(q);
@@ -283,7 +290,7 @@ ramet_status ramet_token_revoke(ramet_call *c, const char *id)
     TRY(program_only(c));
     TRY(check_id(c, "id", id));
     ramet_status st = txn_write(c, revoke_run, (void *)(uintptr_t)id);
-    cache_clear(c->r->tokens);
+    cache_clear(c->ramet->tokens);
     return st;
 }
 
@@ -314,8 +321,8 @@ static void used_note(ramet *r, const uint8_t secret[HASH_LEN], ramet_token *t, 
         return;
     t->used = now;
     cache_put(r, secret, t, past); /* before the write: others need not do it, too */
-    if (store_health(r->st) == RAMET_OK)
-        store_write(r->st, used_run, &j, message);
+    if (store_health(r->store) == RAMET_OK)
+        store_write(r->store, used_run, &j, message);
 }
 
 /* *past: the one that it was found in. */
@@ -323,21 +330,21 @@ static ramet_status token_find(ramet_call *c, const uint8_t secret[HASH_LEN], ra
                                int64_t *past)
 {
     txn tx;
-    if (cache_get(c->r, secret, c->a, t, past))
+    if (cache_get(c->ramet, secret, c->arena, t, past))
         return RAMET_OK;
     if (!txn_read(&tx, c))
         return c->err.status;
-    db_stmt *q = db_query(tx.d, Q_token_by_secret);
+    db_stmt *q = db_query(tx.db, Q_token_by_secret);
     q_blob(q, 1, secret, HASH_LEN);
     bool found = q_row(q) && secret_is(q, 1, secret);
     if (found)
-        *t = token_from(q, c->a);
+        *t = token_from(q, c->arena);
     q_end(q);
     *past = tx.past;
     TRY(txn_done(&tx, RAMET_OK));
     if (!found || !t->id || !t->user)
         return call_fail(c, RAMET_UNAUTHENTICATED, NULL, "the token is not known");
-    cache_put(c->r, secret, t, *past);
+    cache_put(c->ramet, secret, t, *past);
     return RAMET_OK;
 }
 
@@ -347,15 +354,15 @@ ramet_status ramet_token_check(ramet_call *c, const char *secret, ramet_token **
     *out = NULL;
     if (!secret_digest(c->hasher, PREFIX, secret, digest))
         return call_fail(c, RAMET_UNAUTHENTICATED, NULL, "that is not a token of Ramet");
-    ramet_token *t = arena_alloc(c->a, sizeof *t);
+    ramet_token *t = arena_alloc(c->arena, sizeof *t);
     int64_t past = 0;
     TRY(token_find(c, digest, t, &past));
-    int64_t now = ramet_now(c->r);
+    int64_t now = ramet_now(c->ramet);
     if (t->revoked)
         return call_fail(c, RAMET_UNAUTHENTICATED, NULL, "token %s was revoked", t->id);
     if (t->expires && t->expires <= now)
         return call_fail(c, RAMET_UNAUTHENTICATED, NULL, "token %s has expired", t->id);
-    used_note(c->r, digest, t, past, now);
+    used_note(c->ramet, digest, t, past, now);
     *out = t;
     return RAMET_OK;
 }

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Handing a tree over: its owner offers it, a member accepts. At most one offer a tree; it goes
- * when it was accepted, when either of the two takes it back, or when who was offered it leaves.
+ * Transferring a tree: its owner offers it, a member accepts. A tree has at most one offer, which
+ * ends when it is accepted, when either of the two withdraws it, or when the member leaves.
  */
-#include "core/core.h"
+#include "ramet/memory.h"
+#include "core/access/member.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/event.h"
+#include "core/model/session.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -25,20 +31,20 @@ static void transfer_from(db_stmt *q, arena *a, transfer_row *t)
 
 static const char *session_id_of(txn *tx, int64_t tree, int64_t no)
 {
-    session_row s;
+    session_full s;
     return session_by_no(tx, tree, no, &s) && s.id ? s.id : "";
 }
 
 static bool transfer_load(txn *tx, sql_id what, const char *id, int64_t tree, transfer_row *t)
 {
-    db_stmt *q = db_query(tx->d, what);
+    db_stmt *q = db_query(tx->db, what);
     if (id)
         q_text(q, 1, id);
     else
         q_int(q, 1, tree);
     bool found = q_row(q);
     if (found)
-        transfer_from(q, tx->a, t);
+        transfer_from(q, tx->arena, t);
     q_end(q);
     if (found)
         t->shown.session = session_id_of(tx, t->tree, t->session);
@@ -47,7 +53,7 @@ static bool transfer_load(txn *tx, sql_id what, const char *id, int64_t tree, tr
 
 static ramet_transfer *transfer_show(txn *tx, const transfer_row *t)
 {
-    ramet_transfer *out = arena_alloc(tx->a, sizeof *out);
+    ramet_transfer *out = arena_alloc(tx->arena, sizeof *out);
     *out = t->shown;
     return out;
 }
@@ -59,7 +65,7 @@ static ramet_status missing(ramet_call *c, const char *id)
 
 static bool is(const txn *tx, const char *user)
 {
-    return !tx->c->user || strcmp(tx->c->user, user) == 0;
+    return !tx->call->user || strcmp(tx->call->user, user) == 0;
 }
 
 /* ---------------------------------------------------------------------- add */
@@ -72,33 +78,35 @@ typedef struct offer_job {
 static ramet_status offer_run(txn *tx, void *arg)
 {
     offer_job *j = arg;
-    session_row s;
+    session_full s;
     ramet_level level;
     transfer_row t;
     char uuid[UUID_TEXT];
     ANSWER(tx, j->out);
     TRY(member_open(tx, j->session, RAMET_OWNER, &s, &level));
     if (s.archived)
-        return call_fail(tx->c, RAMET_SESSION_NOT_FOUND, "session", "session %s is archived", s.id);
+        return call_fail(tx->call, RAMET_SESSION_NOT_FOUND, "session", "session %s is archived",
+                         s.id);
     level = level_of(tx, s.tree, j->to);
     if (level == RAMET_OWNER)
-        return call_fail(tx->c, RAMET_INVALID, "to", "a tree is not handed over to its owner");
+        return call_fail(tx->call, RAMET_INVALID, "to", "a tree is not handed over to its owner");
     if (level == RAMET_NO_LEVEL) {
         TRY(txn_status(tx));
-        return call_fail(tx->c, RAMET_INVALID, "to", "%s is not a member of the tree", j->to);
+        return call_fail(tx->call, RAMET_INVALID, "to", "%s is not a member of the tree", j->to);
     }
     if (transfer_load(tx, Q_transfer_of_tree, NULL, s.tree, &t)) {
         *j->out = transfer_show(tx, &t);
-        return call_fail(tx->c, RAMET_TRANSFER_PENDING, "session",
+        return call_fail(tx->call, RAMET_TRANSFER_PENDING, "session",
                          "the tree of session %s is being handed over already", s.id);
     }
-    t = (transfer_row){.tree = s.tree,
-                       .shown = {.id = arena_strdup(tx->a, uuid7(tx->now, uuid)),
-                                 .session = s.id,
-                                 .from = tx->c->user ? arena_strdup(tx->a, tx->c->user) : s.owner,
-                                 .to = arena_strdup(tx->a, j->to),
-                                 .created = tx->now}};
-    db_stmt *q = db_query(tx->d, Q_transfer_add);
+    t = (transfer_row){
+        .tree = s.tree,
+        .shown = {.id = arena_strdup(tx->arena, uuid7(tx->now, uuid)),
+                  .session = s.id,
+                  .from = tx->call->user ? arena_strdup(tx->arena, tx->call->user) : s.owner,
+                  .to = arena_strdup(tx->arena, j->to),
+                  .created = tx->now}};
+    db_stmt *q = db_query(tx->db, Q_transfer_add);
     q_text(q, 1, t.shown.id);
     q_int(q, 2, s.tree);
     q_int(q, 3, s.no);
@@ -136,13 +144,13 @@ static int by_age(const void *a, const void *b)
 static void transfers_of(txn *tx, sql_id what, bool others, transfer_list *v)
 {
     size_t first = v->n;
-    db_stmt *q = db_query(tx->d, what);
-    q_text(q, 1, tx->c->user);
+    db_stmt *q = db_query(tx->db, what);
+    q_text(q, 1, tx->call->user);
     while (q_row(q)) {
         transfer_row t;
-        transfer_from(q, tx->a, &t);
-        if (!others || strcmp(t.shown.from, tx->c->user) != 0)
-            VEC_PUSH(tx->a, v, t);
+        transfer_from(q, tx->arena, &t);
+        if (!others || strcmp(t.shown.from, tx->call->user) != 0)
+            VEC_PUSH(tx->arena, v, t);
     }
     for (size_t i = first; i < v->n; i++)
         v->items[i].shown.session = session_id_of(tx, v->items[i].tree, v->items[i].session);
@@ -160,7 +168,7 @@ ramet_status ramet_transfers(ramet_call *c, bool given, bool taken, ramet_transf
         transfers_of(&tx, Q_transfer_given, false, &v);
     if (taken)
         transfers_of(&tx, Q_transfer_taken, given, &v);
-    ramet_transfer *list = arena_array(tx.a, v.n + 1, sizeof *list);
+    ramet_transfer *list = arena_array(tx.arena, v.n + 1, sizeof *list);
     for (size_t i = 0; i < v.n; i++)
         list[i] = v.items[i].shown;
     if (v.n)
@@ -197,20 +205,20 @@ static ramet_status end_run(txn *tx, const char *id, bool accept)
     transfer_row t;
     if (!transfer_load(tx, Q_transfer_get, id, 0, &t)) {
         TRY(txn_status(tx));
-        return missing(tx->c, id);
+        return missing(tx->call, id);
     }
     if (!is(tx, t.shown.to) && (accept || !is(tx, t.shown.from)))
-        return call_fail(tx->c, RAMET_FORBIDDEN, "transfer", "transfer %s is not %s's", id,
-                         tx->c->user);
-    db_stmt *q = db_query(tx->d, Q_transfer_del);
+        return call_fail(tx->call, RAMET_FORBIDDEN, "transfer", "transfer %s is not %s's", id,
+                         tx->call->user);
+    db_stmt *q = db_query(tx->db, Q_transfer_del);
     q_text(q, 1, id);
     q_run(q);
     if (!accept)
         return txn_status(tx);
-    session_row s;
+    session_full s;
     if (!session_by_no(tx, t.tree, t.session, &s))
-        s = (session_row){.tree = t.tree, .no = t.session}; /* gone; the tree is there */
-    tree_hand_over(tx, &s, t.shown.to);
+        s = (session_full){.tree = t.tree, .no = t.session}; /* gone; the tree is there */
+    tree_hand_over(tx, &s.brief, t.shown.to);
     event_add(tx, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
     return txn_status(tx);
 }

@@ -3,12 +3,22 @@
  * Attachments: the row, who may read it, how entries come to refer to it. attachment.h has the
  * invariants.
  *
- * Who may read an attachment: its uploader, and whoever may read an entry that refers to it. A
+ * Its uploader may read an attachment, and every user who may read an entry that refers to it. A
  * session holds the entries on the paths of all its branches, so these are the sessions that
  * appended such an entry, and those with a branch below one (their heirs).
  */
 #include "core/attachment/attachment.h"
+
+#include "ramet/memory.h"
+#include "core/access/share.h"
+#include "core/attachment/files.h"
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/model/entry.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -17,7 +27,7 @@
 
 bool attachment_load(txn *tx, const char *id, attachment_row *r)
 {
-    db_stmt *q = db_query(tx->d, Q_attachment_get);
+    db_stmt *q = db_query(tx->db, Q_attachment_get);
     q_text(q, 1, id);
     bool found = q_row(q);
     if (found) {
@@ -28,19 +38,19 @@ bool attachment_load(txn *tx, const char *id, attachment_row *r)
         if (digest && n == HASH_LEN)
             memcpy(r->sha, digest, HASH_LEN);
         else
-            db_fail(tx->d, RAMET_DAMAGED, "attachment %s is damaged", id);
-        r->id = q_need_text(q, 0, tx->a, "attachment.id");
-        r->name = q_need_text(q, 3, tx->a, "attachment.name");
-        r->media_type = q_need_text(q, 4, tx->a, "attachment.media_type");
-        r->owner = q_need_text(q, 5, tx->a, "attachment.owner");
+            db_fail(tx->db, RAMET_DAMAGED, "attachment %s is damaged", id);
+        r->id = q_need_text(q, 0, tx->arena, "attachment.id");
+        r->name = q_need_text(q, 3, tx->arena, "attachment.name");
+        r->media_type = q_need_text(q, 4, tx->arena, "attachment.media_type");
+        r->owner = q_need_text(q, 5, tx->arena, "attachment.owner");
     }
     q_end(q);
-    return found && db_status(tx->d) == RAMET_OK;
+    return found && db_status(tx->db) == RAMET_OK;
 }
 
 void attachment_insert(txn *tx, const attachment_row *r)
 {
-    db_stmt *q = db_query(tx->d, Q_attachment_add);
+    db_stmt *q = db_query(tx->db, Q_attachment_add);
     q_text(q, 1, r->id);
     q_blob(q, 2, r->sha, HASH_LEN);
     q_int(q, 3, r->size);
@@ -54,19 +64,20 @@ void attachment_insert(txn *tx, const attachment_row *r)
 
 ramet_attachment *attachment_show(txn *tx, const attachment_row *r)
 {
-    ramet_attachment *out = arena_alloc(tx->a, sizeof *out);
-    *out = (ramet_attachment){.id = arena_strdup(tx->a, r->id),
-                              .name = arena_strdup(tx->a, r->name ? r->name : ""),
-                              .media_type = arena_strdup(tx->a, r->media_type ? r->media_type : ""),
+    ramet_attachment *out = arena_alloc(tx->arena, sizeof *out);
+    *out = (ramet_attachment){.id = arena_strdup(tx->arena, r->id),
+                              .name = arena_strdup(tx->arena, r->name ? r->name : ""),
+                              .media_type =
+                                  arena_strdup(tx->arena, r->media_type ? r->media_type : ""),
                               .size = r->size,
                               .created = r->created,
                               .expires = r->expires};
-    out->owner = r->owner && r->owner[0] ? arena_strdup(tx->a, r->owner) : NULL;
+    out->owner = r->owner && r->owner[0] ? arena_strdup(tx->arena, r->owner) : NULL;
     hex_encode(r->sha, HASH_LEN, out->sha256);
     return out;
 }
 
-/* The same words whether it is not there or not his to see (decision 14). */
+/* The same message whether it does not exist or is hidden from the caller (decision 14). */
 ramet_status attachment_missing(ramet_call *c, const char *field, const char *id, bool hidden)
 {
     call_fail(c, RAMET_ATTACHMENT_NOT_FOUND, field, "there is no attachment %s", id);
@@ -85,14 +96,14 @@ static bool uploaded_by(const ramet_call *c, const attachment_row *r)
 /* Whether the caller may read the entries of that session and log. */
 static bool home_open(txn *tx, int64_t tree, int64_t no, int log)
 {
-    session_row s;
-    if (!session_by_no(tx, tree, no, &s) || session_gone(tx, &s) ||
-        (!session_visible(tx, &s) && !share_gives(tx, &s, NEED_READ)))
+    session_full s;
+    if (!session_by_no(tx, tree, no, &s) || session_gone(tx, &s.access) ||
+        (!session_visible(tx, &s.access) && !share_gives(tx, &s.access, NEED_READ)))
         return false;
     if (log == RAMET_LOG_MAIN)
         return true;
     bool may = session_open(tx, s.id, NEED_CHANGE, &s) == RAMET_OK;
-    memset(&tx->c->err, 0, sizeof tx->c->err);
+    memset(&tx->call->err, 0, sizeof tx->call->err);
     return may;
 }
 
@@ -100,13 +111,13 @@ static bool home_open(txn *tx, int64_t tree, int64_t no, int log)
 static bool any_open(txn *tx, sql_id what, const char *id)
 {
     txn look = *tx;
-    look.a = arena_new();
+    look.arena = arena_new();
     int64_t last = 0, last_log = 0;
     bool open = false;
-    db_stmt *q = db_query(tx->d, what);
+    db_stmt *q = db_query(tx->db, what);
     q_text(q, 1, id);
-    q_text(q, 2, tx->c->user);
-    q_int(q, 3, tx->c->share.on ? tx->c->share.tree : 0);
+    q_text(q, 2, tx->call->user);
+    q_int(q, 3, tx->call->share.on ? tx->call->share.tree : 0);
     while (!open && q_row(q)) {
         int64_t tree = q_col_int(q, 0), no = q_col_int(q, 1), log = q_col_int(q, 2);
         if (no == last && log == last_log)
@@ -114,10 +125,10 @@ static bool any_open(txn *tx, sql_id what, const char *id)
         last = no;
         last_log = log;
         open = home_open(&look, tree, no, (int)log);
-        arena_reset(look.a);
+        arena_reset(look.arena);
     }
     q_end(q);
-    arena_free(look.a);
+    arena_free(look.arena);
     return open;
 }
 
@@ -127,12 +138,12 @@ static bool spent(const txn *tx, const attachment_row *r)
 }
 
 /* O(sessions that refer to it) when one of them is open to the caller, else O(branches below, in
- * trees that he has to do with). */
+ * trees of the caller). */
 static bool attachment_readable(txn *tx, const attachment_row *r)
 {
     if (spent(tx, r))
         return false;
-    return uploaded_by(tx->c, r) || any_open(tx, Q_attached_homes, r->id) ||
+    return uploaded_by(tx->call, r) || any_open(tx, Q_attached_homes, r->id) ||
            any_open(tx, Q_attached_heirs, r->id);
 }
 
@@ -140,7 +151,8 @@ static ramet_status attachment_find(txn *tx, const char *id, attachment_row *r)
 {
     bool there = attachment_load(tx, id, r), open = there && attachment_readable(tx, r);
     TRY(txn_status(tx));
-    return open ? RAMET_OK : attachment_missing(tx->c, "attachment_id", id, there && !spent(tx, r));
+    return open ? RAMET_OK
+                : attachment_missing(tx->call, "attachment_id", id, there && !spent(tx, r));
 }
 
 /* ------------------------------------------------------------------ entries */
@@ -153,7 +165,8 @@ ramet_status attachments_check(txn *tx, const entry_new *n)
         bool open = there && attachment_readable(tx, &r);
         TRY(txn_status(tx));
         if (!open)
-            return attachment_missing(tx->c, n->files_field, n->files[i], there && !spent(tx, &r));
+            return attachment_missing(tx->call, n->files_field, n->files[i],
+                                      there && !spent(tx, &r));
     }
     return RAMET_OK;
 }
@@ -161,12 +174,12 @@ ramet_status attachments_check(txn *tx, const entry_new *n)
 void attachments_link(txn *tx, int64_t tree, int64_t k, const entry_new *n)
 {
     for (size_t i = 0; i < n->n_files; i++) {
-        db_stmt *q = db_query(tx->d, Q_attached_add);
+        db_stmt *q = db_query(tx->db, Q_attached_add);
         q_int(q, 1, tree);
         q_int(q, 2, k);
         q_text(q, 3, n->files[i]);
         q_run(q);
-        q = db_query(tx->d, Q_attachment_used);
+        q = db_query(tx->db, Q_attachment_used);
         q_text(q, 1, n->files[i]);
         q_run(q);
     }
@@ -174,7 +187,7 @@ void attachments_link(txn *tx, int64_t tree, int64_t k, const entry_new *n)
 
 static bool attached_where(txn *tx, const char *id, int64_t tree)
 {
-    db_stmt *q = db_query(tx->d, tree ? Q_attached_in : Q_attached_any);
+    db_stmt *q = db_query(tx->db, tree ? Q_attached_in : Q_attached_any);
     q_text(q, 1, id);
     if (tree)
         q_int(q, 2, tree);
@@ -189,13 +202,13 @@ ramet_status attachment_again(txn *tx, int64_t tree, const ramet_again *a)
     bool there = attachment_load(tx, a->from, &r) && !spent(tx, &r);
     TRY(txn_status(tx));
     if (!there)
-        return attachment_missing(tx->c, "attachment_id", a->from, false);
+        return attachment_missing(tx->call, "attachment_id", a->from, false);
     if (!attached_where(tx, a->from, tree) &&
-        (attached_where(tx, a->from, 0) || !uploaded_by(tx->c, &r)))
-        return call_fail(tx->c, RAMET_FORBIDDEN, "attachment_id",
+        (attached_where(tx, a->from, 0) || !uploaded_by(tx->call, &r)))
+        return call_fail(tx->call, RAMET_FORBIDDEN, "attachment_id",
                          "attachment %s belongs to another tree", a->from);
     r.id = a->id;
-    r.owner = tx->c->user ? tx->c->user : "";
+    r.owner = tx->call->user ? tx->call->user : "";
     r.created = tx->now;
     r.expires = tx->now + UNUSED_US; /* until the entry is written, in the same commit */
     attachment_insert(tx, &r);
@@ -255,17 +268,17 @@ static ramet_status delete_run(txn *tx, void *arg)
     delete_job *j = arg;
     attachment_row r;
     TRY(attachment_find(tx, j->id, &r));
-    if (!uploaded_by(tx->c, &r))
-        return call_fail(tx->c, RAMET_FORBIDDEN, "attachment_id",
+    if (!uploaded_by(tx->call, &r))
+        return call_fail(tx->call, RAMET_FORBIDDEN, "attachment_id",
                          "only who uploaded attachment %s may delete it", j->id);
-    db_stmt *q = db_query(tx->d, Q_attached_any);
+    db_stmt *q = db_query(tx->db, Q_attached_any);
     q_text(q, 1, j->id);
     bool used = q_row(q);
     q_end(q);
     if (used)
-        return call_fail(tx->c, RAMET_ATTACHMENT_IN_USE, "attachment_id",
+        return call_fail(tx->call, RAMET_ATTACHMENT_IN_USE, "attachment_id",
                          "an entry refers to attachment %s", j->id);
-    q = db_query(tx->d, Q_attachment_del);
+    q = db_query(tx->db, Q_attachment_del);
     q_text(q, 1, j->id);
     q_run(q);
     memcpy(j->sha, r.sha, HASH_LEN);

@@ -3,7 +3,14 @@
  * Lists of attachments, for the embedding program: whoever uploaded them, and whether or not an
  * entry refers to them.
  */
+#include "ramet/memory.h"
 #include "core/attachment/attachment.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/key.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -64,14 +71,14 @@ static bool listing_add(listing *l, const beside *b)
 static void all_list(listing *l)
 {
     const char *after = l->in->after ? l->in->after : "";
-    beside *rows = arena_array(l->tx->a, CHUNK, sizeof *rows);
+    beside *rows = arena_array(l->tx->arena, CHUNK, sizeof *rows);
     for (size_t n = CHUNK; n == CHUNK;) {
         n = 0;
-        db_stmt *q = db_query(l->tx->d, Q_attachment_page);
+        db_stmt *q = db_query(l->tx->db, Q_attachment_page);
         q_text(q, 1, after);
         q_int(q, 2, CHUNK);
         while (q_row(q))
-            rows[n++] = beside_read(q, l->tx->a);
+            rows[n++] = beside_read(q, l->tx->arena);
         q_end(q);
         for (size_t i = 0; i < n; i++)
             if (!listing_add(l, &rows[i]))
@@ -82,10 +89,10 @@ static void all_list(listing *l)
 
 static void one_list(listing *l, const char *id)
 {
-    db_stmt *q = db_query(l->tx->d, Q_attachment_beside);
+    db_stmt *q = db_query(l->tx->db, Q_attachment_beside);
     q_text(q, 1, id);
     bool there = q_row(q);
-    beside b = there ? beside_read(q, l->tx->a) : (beside){0};
+    beside b = there ? beside_read(q, l->tx->arena) : (beside){0};
     q_end(q);
     if (there)
         listing_add(l, &b);
@@ -99,16 +106,16 @@ static int by_text(const void *a, const void *b)
 /* Those that an entry refers to. */
 static ramet_status entry_list(listing *l)
 {
-    session_row s;
+    session_full s;
     VEC(const char *) ids = {0};
     TRY(session_open(l->tx, l->in->session, NEED_READ, &s));
     int64_t k = KEY(l->in->branch, l->in->position);
-    db_stmt *q = db_query(l->tx->d, Q_attached_range);
+    db_stmt *q = db_query(l->tx->db, Q_attached_range);
     q_int(q, 1, s.tree);
     q_int(q, 2, k);
     q_int(q, 3, k);
     while (q_row(q))
-        VEC_PUSH(l->tx->a, &ids, q_keep_text(q, 0, l->tx->a));
+        VEC_PUSH(l->tx->arena, &ids, q_keep_text(q, 0, l->tx->arena));
     q_end(q);
     if (ids.n)
         qsort(ids.items, ids.n, sizeof *ids.items, by_text);
@@ -132,7 +139,7 @@ ramet_status ramet_attachment_list(ramet_call *c, const ramet_attachments_in *in
         TRY(check_id(c, "only", in->only));
     if (!txn_read(&tx, c))
         return c->err.status;
-    out->items = arena_array(c->a, (size_t)limit, sizeof *out->items);
+    out->items = arena_array(c->arena, (size_t)limit, sizeof *out->items);
     listing l = {.tx = &tx, .in = in, .limit = (size_t)limit, .out = out};
     ramet_status st = RAMET_OK;
     if (in->only)

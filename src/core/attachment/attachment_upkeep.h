@@ -5,6 +5,7 @@
 #ifndef CORE_ATTACHMENT_ATTACHMENT_UPKEEP_H
 #define CORE_ATTACHMENT_ATTACHMENT_UPKEEP_H
 
+#include "core/txn.h"
 #include "core/upkeep/fsck.h"
 
 /* ---- gc */

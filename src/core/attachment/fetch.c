@@ -3,7 +3,12 @@
  * Files that are to be brought from elsewhere: what is known of one until its content is there and
  * it is an attachment (upload.c), or it could not be had.
  */
+#include "ramet/memory.h"
 #include "core/attachment/attachment.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/txn.h"
 
 typedef struct fetch_job {
     ramet_fetch row;
@@ -12,15 +17,15 @@ typedef struct fetch_job {
 
 static bool fetch_load(txn *tx, const char *id, ramet_fetch *f)
 {
-    db_stmt *q = db_query(tx->d, Q_fetch_get);
+    db_stmt *q = db_query(tx->db, Q_fetch_get);
     q_text(q, 1, id);
     bool found = q_row(q);
     if (found)
-        *f = (ramet_fetch){.id = arena_strdup(tx->a, id),
-                           .url = q_need_text(q, 0, tx->a, "errand.url"),
-                           .name = q_need_text(q, 1, tx->a, "errand.name"),
-                           .media_type = q_need_text(q, 2, tx->a, "errand.media_type"),
-                           .owner = q_need_text(q, 3, tx->a, "errand.owner"),
+        *f = (ramet_fetch){.id = arena_strdup(tx->arena, id),
+                           .url = q_need_text(q, 0, tx->arena, "errand.url"),
+                           .name = q_need_text(q, 1, tx->arena, "errand.name"),
+                           .media_type = q_need_text(q, 2, tx->arena, "errand.media_type"),
+                           .owner = q_need_text(q, 3, tx->arena, "errand.owner"),
                            .created = q_col_int(q, 4),
                            .expires = q_col_int(q, 5),
                            .failed = q_col_int(q, 6) != 0};
@@ -32,15 +37,15 @@ static ramet_status fetch_open(txn *tx, const char *id, ramet_fetch *f)
 {
     bool found = fetch_load(tx, id, f);
     TRY(txn_status(tx));
-    bool mine = found && (!tx->c->user || strcmp(tx->c->user, f->owner) == 0);
-    return mine ? RAMET_OK : attachment_missing(tx->c, "attachment_id", id, found);
+    bool mine = found && (!tx->call->user || strcmp(tx->call->user, f->owner) == 0);
+    return mine ? RAMET_OK : attachment_missing(tx->call, "attachment_id", id, found);
 }
 
 static ramet_status add_run(txn *tx, void *arg)
 {
     fetch_job *j = arg;
     const ramet_fetch *f = &j->row;
-    db_stmt *q = db_query(tx->d, Q_fetch_add);
+    db_stmt *q = db_query(tx->db, Q_fetch_add);
     q_text(q, 1, f->id);
     q_text(q, 2, f->url);
     q_text(q, 3, f->name);
@@ -50,7 +55,7 @@ static ramet_status add_run(txn *tx, void *arg)
     q_int(q, 7, f->expires);
     q_run(q);
     ANSWER(tx, j->out);
-    *j->out = arena_alloc(tx->a, sizeof **j->out);
+    *j->out = arena_alloc(tx->arena, sizeof **j->out);
     **j->out = *f;
     return txn_status(tx);
 }
@@ -65,11 +70,11 @@ ramet_status ramet_fetch_add(ramet_call *c, const char *url, const char *name,
     TRY(check_chars(c, "name", name, 255, RAMET_TOO_LARGE));
     TRY(check_chars(c, "media_type", media_type, 255, RAMET_TOO_LARGE));
     TRY(check_life(c, "life", life_us));
-    int64_t now = ramet_now(c->r);
-    j.row = (ramet_fetch){.id = arena_strdup(c->a, uuid4(uuid)),
-                          .url = arena_strdup(c->a, url),
-                          .name = name ? arena_strdup(c->a, name) : "",
-                          .media_type = media_type ? arena_strdup(c->a, media_type) : "",
+    int64_t now = ramet_now(c->ramet);
+    j.row = (ramet_fetch){.id = arena_strdup(c->arena, uuid4(uuid)),
+                          .url = arena_strdup(c->arena, url),
+                          .name = name ? arena_strdup(c->arena, name) : "",
+                          .media_type = media_type ? arena_strdup(c->arena, media_type) : "",
                           .owner = c->user ? c->user : "",
                           .created = now,
                           .expires = now + (life_us ? life_us : UNUSED_US)};
@@ -83,7 +88,7 @@ ramet_status ramet_fetch_get(ramet_call *c, const char *id, ramet_fetch **out)
     TRY(check_id(c, "attachment_id", id));
     if (!txn_read(&tx, c))
         return c->err.status;
-    ramet_fetch *f = arena_alloc(c->a, sizeof *f);
+    ramet_fetch *f = arena_alloc(c->arena, sizeof *f);
     ramet_status st = txn_done(&tx, fetch_open(&tx, id, f));
     if (st == RAMET_OK)
         *out = f;
@@ -94,7 +99,7 @@ static ramet_status end_run(txn *tx, const char *id, sql_id what)
 {
     ramet_fetch f;
     TRY(fetch_open(tx, id, &f));
-    db_stmt *q = db_query(tx->d, what);
+    db_stmt *q = db_query(tx->db, what);
     q_text(q, 1, id);
     q_run(q);
     return txn_status(tx);

@@ -2,7 +2,11 @@
  *
  * The content of attachments, wherever it lies (files.h).
  */
-#include "core/attachment/attachment.h"
+#include "core/attachment/files.h"
+
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/txn.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,7 +48,7 @@ void files_close(struct files *f)
 
 static const files_kind *kind_of(const ramet_call *c)
 {
-    return c->r->files->kind;
+    return c->ramet->files->kind;
 }
 
 /* ------------------------------------------------------------------ on its way */
@@ -140,7 +144,7 @@ bool file_named(ramet_call *c, const uint8_t digest[HASH_LEN])
     txn tx;
     if (!txn_read(&tx, c))
         return true;
-    db_stmt *q = db_query(tx.d, Q_attachment_of_sha);
+    db_stmt *q = db_query(tx.db, Q_attachment_of_sha);
     q_blob(q, 1, digest, HASH_LEN);
     bool any = q_row(q);
     q_end(q);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * files.h: where the content of attachments lies. Two kinds, chosen when the store is opened:
+ * files.h: where the content of attachments is stored. Two kinds, chosen when the store is opened:
  *
  *   folder  a file for each content, named by its SHA-256 (files_folder.c); invariants A1 to A3 in
- *           attachment.h are told for it
+ *           attachment.h are about it
  *   tables  rows of the database, in parts of PART_BYTES (files_tables.c). They change in the
  *           transaction that writes or removes the row which names them, so no lock is needed; what
  *           is under way lies under a key of its own, which tells when it was begun
@@ -13,7 +13,7 @@
 #ifndef CORE_ATTACHMENT_FILES_H
 #define CORE_ATTACHMENT_FILES_H
 
-#include "core/core.h"
+#include "core/txn.h"
 
 #include <sys/stat.h>
 
@@ -37,7 +37,7 @@ typedef bool (*file_take)(void *arg, const void *bytes, size_t n);
 
 typedef struct incoming {
     const files_kind *kind;
-    ramet_call *c;
+    ramet_call *call;
 } incoming;
 
 ramet_status content_begin(ramet_call *c, incoming **out);

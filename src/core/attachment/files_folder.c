@@ -3,7 +3,10 @@
  * Content as files in a folder: where they lie, how one gets there and goes (A1 to A3 in
  * attachment.h). Several nodes may share the folder.
  */
-#include "core/attachment/attachment.h"
+#include "core/attachment/files.h"
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/txn.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +33,7 @@ static ramet_status failed(ramet_call *c, const char *what, const char *path)
 
 static const char *root_of(const ramet_call *c)
 {
-    return c->r->files->root;
+    return c->ramet->files->root;
 }
 
 static const char *path_of(arena *a, const ramet_call *c, const uint8_t digest[HASH_LEN])
@@ -54,7 +57,7 @@ static const char *above(arena *a, const char *path)
 static mode_t mode_of(const ramet *r, bool folder)
 {
     struct stat st;
-    const char *file = store_file(r->st);
+    const char *file = store_file(r->store);
     mode_t mode = 0600 | (file && stat(file, &st) == 0 ? st.st_mode & 0060 : 0);
     return folder ? mode | (mode & 0440) >> 2 : mode;
 }
@@ -91,7 +94,7 @@ static bool folder_sync(const char *path)
 /* No error when it is there already. */
 static ramet_status folder_make(ramet_call *c, const char *path)
 {
-    if (mkdir(path, mode_of(c->r, true)) == 0 || errno == EEXIST)
+    if (mkdir(path, mode_of(c->ramet, true)) == 0 || errno == EEXIST)
         return RAMET_OK;
     return failed(c, "made", path);
 }
@@ -124,8 +127,8 @@ static ramet_status begun_make(ramet_call *c, coming *w)
     char uuid[UUID_TEXT];
     TRY(folder_make(c, root_of(c)));
     const char *path =
-        arena_printf(c->a, "%s/" BEGUN "%s", root_of(c), uuid7(ramet_now(c->r), uuid));
-    w->fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode_of(c->r, false));
+        arena_printf(c->arena, "%s/" BEGUN "%s", root_of(c), uuid7(ramet_now(c->ramet), uuid));
+    w->fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode_of(c->ramet, false));
     if (w->fd < 0)
         return failed(c, "made", path);
     w->path = xstrdup(path);
@@ -148,15 +151,16 @@ static ramet_status folder_begin(ramet_call *c, incoming **out)
 static ramet_status folder_add(incoming *base, const void *bytes, size_t n)
 {
     coming *w = (coming *)base;
-    return bytes_write(w->fd, bytes, n) ? RAMET_OK : failed(base->c, "written", w->path);
+    return bytes_write(w->fd, bytes, n) ? RAMET_OK : failed(base->call, "written", w->path);
 }
 
-/* Every folder on the way is synced, whoever made it: he may not have come to it. */
-static ramet_status place(ramet_call *c, const char *from, const char *to, const char *folder)
+/* Syncs every folder on the way, whichever process made it: that one may not have synced it yet. */
+static ramet_status file_install(ramet_call *c, const char *from, const char *to,
+                                 const char *folder)
 {
     if (rename(from, to) != 0)
         return failed(c, "made", to);
-    const char *way[] = {folder, root_of(c), above(c->a, root_of(c))};
+    const char *way[] = {folder, root_of(c), above(c->arena, root_of(c))};
     for (size_t i = 0; i < sizeof way / sizeof way[0]; i++)
         if (!folder_sync(way[i]))
             return failed(c, "synced", way[i]);
@@ -166,15 +170,15 @@ static ramet_status place(ramet_call *c, const char *from, const char *to, const
 static ramet_status folder_seal(incoming *base, const uint8_t digest[HASH_LEN])
 {
     coming *w = (coming *)base;
-    ramet_call *c = base->c;
-    const char *to = path_of(c->a, c, digest), *folder = above(c->a, to);
+    ramet_call *c = base->call;
+    const char *to = path_of(c->arena, c, digest), *folder = above(c->arena, to);
     if (fsync(w->fd) != 0)
         return failed(c, "synced", w->path);
     TRY(folder_make(c, folder));
     w->lock = folder_lock(folder, LOCK_SH);
     if (w->lock < 0)
         return failed(c, "locked", folder);
-    TRY(place(c, w->path, to, folder));
+    TRY(file_install(c, w->path, to, folder));
     free(w->path);
     w->path = NULL;
     return RAMET_OK;
@@ -193,7 +197,7 @@ static ramet_status folder_file(ramet_call *c, const uint8_t digest[HASH_LEN], i
 {
     const char *path;
     (void)size;
-    *fd = file_of(c, c->a, digest, &path);
+    *fd = file_of(c, c->arena, digest, &path);
     return *fd >= 0 || errno == ENOENT ? RAMET_OK : failed(c, "opened", path);
 }
 
@@ -248,10 +252,10 @@ static const char *folder_read(ramet_call *c, arena *a, const uint8_t digest[HAS
 
 static void folder_reap(ramet_call *c, const uint8_t digest[HASH_LEN])
 {
-    const char *path = path_of(c->a, c, digest);
+    const char *path = path_of(c->arena, c, digest);
     int root = folder_lock(root_of(c), LOCK_SH | LOCK_NB), fd = -1;
     if (root >= 0)
-        fd = folder_lock(above(c->a, path), LOCK_EX);
+        fd = folder_lock(above(c->arena, path), LOCK_EX);
     if (fd >= 0 && !file_named(c, digest))
         unlink(path);
     if (fd >= 0)
@@ -342,12 +346,12 @@ static ramet_status files_walk(ramet_call *c, const char *root, file_each each, 
 /* -------------------------------------------------------------------------- gc */
 
 typedef struct sweep_job {
-    ramet_call *c;
+    ramet_call *call;
     sweep_each each;
     void *arg;
 } sweep_job;
 
-/* Who writes to it holds its lock. */
+/* A writer of the folder holds its lock. */
 static void begun_reap(const file_seen *f)
 {
     int fd = open(f->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -368,8 +372,8 @@ static ramet_status sweep_file(void *arg, const file_seen *f)
         return RAMET_OK;
     if (!f->whole)
         begun_reap(f);
-    else if (!file_named(j->c, f->sha))
-        file_reap(j->c, f->sha);
+    else if (!file_named(j->call, f->sha))
+        file_reap(j->call, f->sha);
     return RAMET_OK;
 }
 
@@ -381,14 +385,14 @@ static ramet_status folder_sweep(ramet_call *c, sweep_each each, void *arg)
 
 /* ---------------------------------------------------------------------- backup */
 
-typedef struct copy_job {
-    ramet_call *c;
+typedef struct backup_job {
+    ramet_call *call;
     const char *target;
     ramet_progress progress;
     void *arg;
     int64_t done, total;
-    arena *a; /* of one file */
-} copy_job;
+    arena *arena; /* of one file */
+} backup_job;
 
 static bool take_write(void *arg, const void *bytes, size_t n)
 {
@@ -398,7 +402,7 @@ static bool take_write(void *arg, const void *bytes, size_t n)
 static ramet_status file_copy(ramet_call *c, const file_seen *f, const char *to)
 {
     arena *a = arena_new();
-    int out = open(to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode_of(c->r, false));
+    int out = open(to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode_of(c->ramet, false));
     ramet_status st = RAMET_OK;
     const char *fault = NULL;
     if (out < 0)
@@ -415,20 +419,20 @@ static ramet_status file_copy(ramet_call *c, const file_seen *f, const char *to)
     return st;
 }
 
-static ramet_status copy_each(void *arg, const file_seen *f)
+static ramet_status backup_each(void *arg, const file_seen *f)
 {
-    copy_job *j = arg;
+    backup_job *j = arg;
     if (!f->whole)
         return RAMET_OK;
     if (j->progress && !j->progress(j->arg, "backup of attachments", j->done, j->total))
-        return call_fail(j->c, RAMET_STOP, NULL, "%s", ramet_status_text(RAMET_STOP));
+        return call_fail(j->call, RAMET_STOP, NULL, "%s", ramet_status_text(RAMET_STOP));
     j->done++;
-    arena_reset(j->a);
-    const char *folder = arena_printf(j->a, "%s/%s", j->target, f->folder);
-    const char *to = arena_printf(j->a, "%s/%s", folder, f->name);
-    TRY(folder_make(j->c, folder));
-    TRY(file_copy(j->c, f, to));
-    return folder_sync(folder) ? RAMET_OK : failed(j->c, "synced", folder);
+    arena_reset(j->arena);
+    const char *folder = arena_printf(j->arena, "%s/%s", j->target, f->folder);
+    const char *to = arena_printf(j->arena, "%s/%s", folder, f->name);
+    TRY(folder_make(j->call, folder));
+    TRY(file_copy(j->call, f, to));
+    return folder_sync(folder) ? RAMET_OK : failed(j->call, "synced", folder);
 }
 
 static ramet_status count_each(void *arg, const file_seen *f)
@@ -444,11 +448,11 @@ static ramet_status remove_each(void *arg, const file_seen *f)
     return RAMET_OK;
 }
 
-static ramet_status copy_run(copy_job *j)
+static ramet_status copy_run(backup_job *j)
 {
-    ramet_call *c = j->c;
-    TRY(files_walk(c, root_of(c), copy_each, j));
-    const char *folders[] = {j->target, above(c->a, j->target)};
+    ramet_call *c = j->call;
+    TRY(files_walk(c, root_of(c), backup_each, j));
+    const char *folders[] = {j->target, above(c->arena, j->target)};
     for (size_t i = 0; i < 2; i++)
         if (!folder_sync(folders[i]))
             return failed(c, "synced", folders[i]);
@@ -462,23 +466,23 @@ int files_hold(ramet_call *c)
 
 ramet_status files_copy(ramet_call *c, const char *target, ramet_progress progress, void *arg)
 {
-    copy_job j = {.c = c, .target = target, .progress = progress, .arg = arg};
+    backup_job j = {.call = c, .target = target, .progress = progress, .arg = arg};
     if (!root_of(c))
         return RAMET_OK;
     TRY(files_walk(c, root_of(c), count_each, &j.total));
     if (!j.total)
         return RAMET_OK;
-    if (mkdir(j.target, mode_of(c->r, true)) != 0)
+    if (mkdir(j.target, mode_of(c->ramet, true)) != 0)
         return failed(c, "made", j.target);
-    j.a = arena_new();
+    j.arena = arena_new();
     ramet_status st = copy_run(&j);
     if (st != RAMET_OK) {
         ramet_error why = c->err;
-        files_walk(c, j.target, remove_each, j.a);
+        files_walk(c, j.target, remove_each, j.arena);
         rmdir(j.target);
         c->err = why;
     }
-    arena_free(j.a);
+    arena_free(j.arena);
     return st;
 }
 

@@ -6,10 +6,13 @@
  * Parts are written as they come, each in a transaction of its own, under a key of KEY_BYTES: the
  * time, and random bytes. The transaction that writes the row of the attachment adds the last part
  * and gives all of them their SHA-256; when the content is there already, it drops them. So content
- * and row come together, and whoever removes content without a row cannot meet one that gets it:
- * the engine lets only one of the two commit. What a crash leaves under such a key is gc's.
+ * and row are committed together, and removing content without a row cannot race with adding one:
+ * the engine lets only one of the two commit. gc removes what a crash leaves under such a key.
  */
-#include "core/attachment/attachment.h"
+#include "core/attachment/files.h"
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/txn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +38,7 @@ typedef struct coming {
 static ramet_status run(ramet_call *c, store_op op, void *arg)
 {
     char message[512] = "";
-    ramet_status st = store_write(c->r->st, op, arg, message);
+    ramet_status st = store_write(c->ramet->store, op, arg, message);
     return st == RAMET_OK
                ? st
                : call_fail(c, st, NULL, "%s", message[0] ? message : ramet_status_text(st));
@@ -106,7 +109,7 @@ static ramet_status tables_add(incoming *base, const void *bytes, size_t n)
     const char *p = bytes;
     while (n) {
         if (w->have == PART_BYTES) {
-            TRY(run(base->c, add_run, w));
+            TRY(run(base->call, add_run, w));
             w->n++;
             w->have = 0;
         }
@@ -145,26 +148,26 @@ static ramet_status tables_keep(incoming *base, txn *tx)
 {
     coming *w = (coming *)base;
     int64_t bytes, size = w->n * (int64_t)PART_BYTES + (int64_t)w->have;
-    int64_t n = parts_sum(tx->d, w->digest, HASH_LEN, &bytes);
+    int64_t n = parts_sum(tx->db, w->digest, HASH_LEN, &bytes);
     if (n == w->n + 1 && bytes == size) {
         if (w->n)
-            parts_drop(tx->d, w->key, KEY_BYTES);
+            parts_drop(tx->db, w->key, KEY_BYTES);
         return RAMET_OK;
     }
     if (n)
-        parts_drop(tx->d, w->digest, HASH_LEN);
+        parts_drop(tx->db, w->digest, HASH_LEN);
     if (w->n) {
-        n = parts_sum(tx->d, w->key, KEY_BYTES, &bytes);
+        n = parts_sum(tx->db, w->key, KEY_BYTES, &bytes);
         TRY(txn_status(tx));
         if (n != w->n)
-            return call_fail(tx->c, RAMET_IO, NULL,
+            return call_fail(tx->call, RAMET_IO, NULL,
                              "the upload took too long: what had come was removed");
-        db_stmt *q = db_query(tx->d, Q_part_name);
+        db_stmt *q = db_query(tx->db, Q_part_name);
         q_blob(q, 1, w->key, KEY_BYTES);
         q_blob(q, 2, w->digest, HASH_LEN);
         q_run(q);
     }
-    part_add(tx->d, w->digest, HASH_LEN, w);
+    part_add(tx->db, w->digest, HASH_LEN, w);
     return RAMET_OK;
 }
 
@@ -172,9 +175,9 @@ static void tables_end(incoming *base, bool kept)
 {
     coming *w = (coming *)base;
     if (w->n && !kept) {
-        ramet_error why = base->c->err;
-        run(base->c, drop_run, w);
-        base->c->err = why;
+        ramet_error why = base->call->err;
+        run(base->call, drop_run, w);
+        base->call->err = why;
     }
     free(w);
 }
@@ -187,7 +190,7 @@ static const char *tables_size(ramet_call *c, arena *a, const uint8_t digest[HAS
     txn tx;
     int64_t n = 0;
     if (txn_read(&tx, c)) {
-        n = parts_sum(tx.d, digest, HASH_LEN, out);
+        n = parts_sum(tx.db, digest, HASH_LEN, out);
         txn_done(&tx, RAMET_OK);
     }
     if (c->err.status != RAMET_OK)
@@ -203,7 +206,7 @@ static ssize_t part_load(ramet_call *c, const uint8_t digest[HASH_LEN], int64_t 
     ssize_t got = -1;
     if (!txn_read(&tx, c))
         return -1;
-    db_stmt *q = db_query(tx.d, Q_part_get);
+    db_stmt *q = db_query(tx.db, Q_part_get);
     q_blob(q, 1, digest, HASH_LEN);
     q_int(q, 2, n);
     if (q_row(q)) {
@@ -274,13 +277,13 @@ static ramet_status tables_file(ramet_call *c, const uint8_t digest[HASH_LEN], i
                                 int *fd)
 {
     int64_t have;
-    const char *fault = tables_size(c, c->a, digest, &have);
+    const char *fault = tables_size(c, c->arena, digest, &have);
     if (fault)
         return c->err.status;
     temp t = {.fd = temp_make()};
     t.failed = t.fd < 0;
     if (!t.failed && have == size)
-        fault = tables_read(c, c->a, digest, 0, size, take_temp, &t);
+        fault = tables_read(c, c->arena, digest, 0, size, take_temp, &t);
     if (!t.failed && !fault && lseek(t.fd, 0, SEEK_SET) == 0) {
         *fd = t.fd;
         return RAMET_OK;
@@ -323,7 +326,7 @@ static ramet_status orphans_load(ramet_call *c, const reap_job *last, reap_job *
     *n = 0;
     if (!txn_read(&tx, c))
         return c->err.status;
-    db_stmt *q = db_query(tx.d, Q_part_orphans);
+    db_stmt *q = db_query(tx.db, Q_part_orphans);
     q_blob(q, 1, last->name, last->len);
     q_int(q, 2, SWEEP);
     while (*n < SWEEP && q_row(q)) {

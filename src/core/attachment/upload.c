@@ -4,6 +4,11 @@
  * where that content belongs, and the row is written (A2 in attachment.h).
  */
 #include "core/attachment/attachment.h"
+#include "core/attachment/files.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -11,7 +16,7 @@
 #define TYPE_BYTES 255
 
 struct ramet_upload {
-    ramet_call *c;
+    ramet_call *call;
     incoming *to;
     bool finished; /* or tried to */
     sha *hash;
@@ -70,14 +75,14 @@ static ramet_status in_check(ramet_call *c, const ramet_upload_in *in)
 ramet_status ramet_upload_begin(ramet_call *c, const ramet_upload_in *in, ramet_upload **out)
 {
     uint8_t want[HASH_LEN] = {0};
-    int64_t limit = (int64_t)c->r->lim.attachment_bytes;
+    int64_t limit = (int64_t)c->ramet->limits.attachment_bytes;
     *out = NULL;
     memset(&c->err, 0, sizeof c->err);
     TRY(in_check(c, in));
     if (in->sha256)
         TRY(hash_read(c, in->sha256, want));
     ramet_upload *u = xcalloc(1, sizeof *u);
-    *u = (ramet_upload){.c = c, .hash = sha_new(), .check = in->sha256 != NULL};
+    *u = (ramet_upload){.call = c, .hash = sha_new(), .check = in->sha256 != NULL};
     u->most = in->max_bytes && in->max_bytes < limit ? in->max_bytes : limit;
     memcpy(u->want, want, HASH_LEN);
     u->life_us = in->life_us ? in->life_us : UNUSED_US;
@@ -97,7 +102,7 @@ ramet_status ramet_upload_begin(ramet_call *c, const ramet_upload_in *in, ramet_
 ramet_status ramet_upload_add(ramet_upload *u, const void *bytes, size_t n)
 {
     if (n > (uint64_t)(u->most - u->size))
-        return call_fail(u->c, RAMET_TOO_LARGE, "attachment",
+        return call_fail(u->call, RAMET_TOO_LARGE, "attachment",
                          "the attachment is larger than %lld bytes", (long long)u->most);
     TRY(content_add(u->to, bytes, n));
     sha_add(u->hash, bytes, n);
@@ -126,14 +131,14 @@ void ramet_upload_abort(ramet_upload *u)
 /* A file that was being fetched is an attachment from here on. */
 static ramet_status fetch_end(txn *tx, const char *id)
 {
-    db_stmt *q = db_query(tx->d, Q_fetch_get);
+    db_stmt *q = db_query(tx->db, Q_fetch_get);
     q_text(q, 1, id);
     bool there = q_row(q);
     q_end(q);
     TRY(txn_status(tx));
     if (!there)
-        return attachment_missing(tx->c, "id", id, false);
-    q = db_query(tx->d, Q_fetch_del);
+        return attachment_missing(tx->call, "id", id, false);
+    q = db_query(tx->db, Q_fetch_del);
     q_text(q, 1, id);
     q_run(q);
     return RAMET_OK;
@@ -165,7 +170,7 @@ static ramet_status finish_run(txn *tx, void *arg)
 
 ramet_status ramet_upload_finish(ramet_upload *u, ramet_attachment **out)
 {
-    ramet_call *c = u->c;
+    ramet_call *c = u->call;
     char uuid[UUID_TEXT];
     finish_job j = {.to = u->to, .life_us = u->life_us, .fetched = u->id, .out = out};
     *out = NULL;
@@ -177,7 +182,7 @@ ramet_status ramet_upload_finish(ramet_upload *u, ramet_attachment **out)
                          "the bytes that came do not have the SHA-256 that was given");
     u->finished = true;
     TRY(content_seal(u->to, j.row.sha));
-    j.row.id = u->id ? u->id : u->random_id ? uuid4(uuid) : uuid7(ramet_now(c->r), uuid);
+    j.row.id = u->id ? u->id : u->random_id ? uuid4(uuid) : uuid7(ramet_now(c->ramet), uuid);
     j.row.size = u->size;
     j.row.name = u->name;
     j.row.media_type = u->media_type;

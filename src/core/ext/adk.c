@@ -18,32 +18,56 @@
  */
 #include "core/ext/adk.h"
 
+#include "ramet/kagent.h"
+#include "core/call.h"
 #include "core/columns.h"
+#include "core/model/append.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
+#include "core/model/log_rules.h"
+#include "core/model/move.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/state.h"
+#include "core/model/turn_cut.h"
+#include "core/model/turn_index.h"
+#include "core/txn.h"
 
 #define CHUNK 256
+#define REWIND_CHANNEL "rewind" /* of rewind events in the adk log */
+#define ADK_FORMAT "adk"        /* of events that came from ADK */
+
+static bool is_rewind_event(const entry_kind *kind)
+{
+    return kind->channel && strcmp(kind->channel, REWIND_CHANNEL) == 0;
+}
 
 /* The first event of the record: inherited, or the session's own. */
-static bool first_event(txn *tx, const session_row *s, entry_kind *out)
+static bool first_event(txn *tx, const session_brief *s, entry_kind *out)
 {
     branch_row b;
     if (!s->first_adk || !branch_load(tx, s->tree, s->first_adk, &b))
         return false;
-    if (b.m.base > 0)
-        return kind_at(tx, &b.m, 0, out);
-    db_stmt *q = db_query(tx->d, Q_run_at);
+    if (b.meta.base > 0)
+        return entry_kind_at(tx, &b.meta, 0, out);
+    db_stmt *q = db_query(tx->db, Q_run_at);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, RAMET_LOG_ADK);
     q_int(q, 4, 0);
     int64_t k = q_row(q) ? q_col_int(q, 1) : 0;
     q_end(q);
-    return k && branch_load(tx, s->tree, KEY_BRANCH(k), &b) && kind_at(tx, &b.m, KEY_POS(k), out);
+    return k && branch_load(tx, s->tree, KEY_BRANCH(k), &b) &&
+           entry_kind_at(tx, &b.meta, KEY_POS(k), out);
 }
 
-bool adk_is(txn *tx, const session_row *s)
+static bool adk_is(txn *tx, const session_brief *s)
 {
     entry_kind kind;
-    return first_event(tx, s, &kind) && kind.adk;
+    return first_event(tx, s, &kind) && kind.turn && kind.format &&
+           strcmp(kind.format, ADK_FORMAT) == 0;
 }
 
 /* ------------------------------------------------------------------ the cut */
@@ -54,26 +78,27 @@ static bool same_turn(const entry_kind *a, const entry_kind *b)
 }
 
 /* Whether ADK can rewind to before the entry at a position of a path (K2). */
-static bool can_rewind(txn *tx, const session_row *s, const branch_row *adk, int64_t pos,
+static bool can_rewind(txn *tx, const session_brief *s, const branch_row *adk, int64_t pos,
                        const entry_kind *kind)
 {
     branch_row b;
     branch_meta o;
     int64_t first;
-    if (!kind->turn || kind->marker)
+    if (!kind->turn || is_rewind_event(kind))
         return false;
-    return place_raw(tx, s, RAMET_LOG_ADK, kind->turn, 0, &b, &first) && first == pos &&
-           path_owner(tx, &adk->m, pos, &o) && o.id == b.m.id;
+    return turn_index_in_record(tx, &s->access, s->first_adk, RAMET_LOG_ADK, kind->turn, 0, &b,
+                                &first) &&
+           first == pos && path_owner(tx, &adk->meta, pos, &o) && o.id == b.meta.id;
 }
 
 /* Back to where the invocation began that a cut at `at` would part. */
 static int64_t run_start(txn *tx, const branch_row *adk, int64_t at)
 {
     entry_kind here, prev;
-    if (!kind_at(tx, &adk->m, at, &here))
+    if (!entry_kind_at(tx, &adk->meta, at, &here))
         return at;
-    for (int64_t p = at - 1; p >= 0 && kind_at(tx, &adk->m, p, &prev); p--) {
-        if (prev.marker)
+    for (int64_t p = at - 1; p >= 0 && entry_kind_at(tx, &adk->meta, p, &prev); p--) {
+        if (is_rewind_event(&prev))
             continue;
         if (!same_turn(&prev, &here))
             break;
@@ -82,19 +107,19 @@ static int64_t run_start(txn *tx, const branch_row *adk, int64_t at)
     return at;
 }
 
-void adk_snap(txn *tx, const session_row *s, const branch_row *adk, int64_t *cut,
-              const char **before)
+static void adk_snap(txn *tx, const session_brief *s, const branch_row *adk, int64_t *cut,
+                     const char **before)
 {
     entry_kind kind;
     *before = NULL;
     if (!adk_is(tx, s))
         return;
     int64_t at = *cut;
-    while (at < adk->len && kind_at(tx, &adk->m, at, &kind) && kind.marker)
+    while (at < adk->len && entry_kind_at(tx, &adk->meta, at, &kind) && is_rewind_event(&kind))
         at++;
     at = at < adk->len ? run_start(tx, adk, at) : at;
     /* Forward over what comes again and again before each turn. */
-    for (; at < adk->len && kind_at(tx, &adk->m, at, &kind); at++)
+    for (; at < adk->len && entry_kind_at(tx, &adk->meta, at, &kind); at++)
         if (can_rewind(tx, s, adk, at, &kind))
             break;
     *cut = at;
@@ -111,7 +136,7 @@ static bool is_shared_key(const char *key)
 
 static const char *state_on(txn *tx, const branch_row *b)
 {
-    return b->m.id ? state_fold(tx, b->m.tree, delta_before(tx, b, b->len)) : "{}";
+    return b->meta.id ? state_fold(tx, b->meta.tree, delta_before(tx, b, b->len)) : "{}";
 }
 
 /* What makes `to` of `from`: the keys that differ, and null for those that go. */
@@ -155,26 +180,26 @@ static const char *rewind_body(txn *tx, const char *id, const char *invocation, 
     jw_kstr(&w, "invocation_id", invocation);
     jw_kstr(&w, "author", "user");
     jw_kraw(&w, "timestamp",
-            arena_printf(tx->a, "%lld.%06lld", (long long)(tx->now / 1000000),
+            arena_printf(tx->arena, "%lld.%06lld", (long long)(tx->now / 1000000),
                          (long long)(tx->now % 1000000)));
     jw_key(&w, "actions");
     jw_object(&w);
     jw_kstr(&w, "rewind_before_invocation_id", before ? before : invocation);
     jw_key(&w, "state_delta");
-    delta_between(tx->a, state_on(tx, left), state_on(tx, to), &w);
+    delta_between(tx->arena, state_on(tx, left), state_on(tx, to), &w);
     jw_kraw(&w, "artifact_delta", "{}");
     jw_end_object(&w);
     jw_end_object(&w);
-    return buf_keep(&b, tx->a);
+    return buf_keep(&b, tx->arena);
 }
 
-static const char *move_name(txn *tx, const session_row *s, int64_t seq)
+static const char *move_name(txn *tx, const session_brief *s, int64_t seq)
 {
-    return arena_printf(tx->a, "move %lld %lld", (long long)s->no, (long long)seq);
+    return arena_printf(tx->arena, "move %lld %lld", (long long)s->no, (long long)seq);
 }
 
 /* The event itself; its key. */
-static int64_t rewind_write(txn *tx, session_row *s, branch_row *left, const head_to *to)
+static int64_t rewind_write(txn *tx, session_brief *s, branch_row *left, const head_to *to)
 {
     branch_row target = {0};
     entry_new *list;
@@ -182,22 +207,23 @@ static int64_t rewind_write(txn *tx, session_row *s, branch_row *left, const hea
     if (to->adk && !branch_load(tx, s->tree, to->adk, &target))
         return 0;
     uuid7(tx->now, id);
-    const char *invocation = arena_printf(tx->a, "e-%s", uuid7(tx->now, own));
-    ramet_entry_in in = {.id = arena_strdup(tx->a, id),
+    const char *invocation = arena_printf(tx->arena, "e-%s", uuid7(tx->now, own));
+    ramet_entry_in in = {.id = arena_strdup(tx->arena, id),
                          .role = RAMET_USER,
-                         .format = "adk",
+                         .format = ADK_FORMAT,
                          .channel = REWIND_CHANNEL,
                          .turn_id = invocation,
                          .body = rewind_body(tx, id, invocation, to->before, left, &target)};
-    if (entries_prepare(tx->c, &in, 1, 1, tx->now, &list) != RAMET_OK) {
-        db_fail(tx->d, RAMET_TOO_LARGE, "the rewind event of session %s would be too large", s->id);
+    if (entries_prepare(tx->call, &in, 1, 1, tx->now, &list) != RAMET_OK) {
+        db_fail(tx->db, RAMET_TOO_LARGE, "the rewind event of session %s would be too large",
+                s->id);
         return 0;
     }
     entries_write(tx, s, left, list, 1);
-    return KEY(left->m.id, left->len - 1);
+    return KEY(left->meta.id, left->len - 1);
 }
 
-void adk_mark(txn *tx, session_row *s, const head_to *to, int64_t seq)
+static void adk_mark(txn *tx, session_brief *s, const head_to *to, int64_t seq)
 {
     branch_row left;
     if (!adk_is(tx, s))
@@ -211,10 +237,10 @@ void adk_mark(txn *tx, session_row *s, const head_to *to, int64_t seq)
         k = rewind_write(tx, s, &left, to);
     }
     if (k)
-        place_add(tx, s->tree, move_name(tx, s, seq), RAMET_LOG_ADK, k);
+        turn_index_add(tx, s->tree, move_name(tx, s, seq), RAMET_LOG_ADK, k);
 }
 
-const char *adk_left(txn *tx, const session_row *s, int64_t adk)
+static const char *adk_left(txn *tx, const session_brief *s, int64_t adk)
 {
     entry_kind kind;
     branch_row b;
@@ -222,17 +248,64 @@ const char *adk_left(txn *tx, const session_row *s, int64_t adk)
     if (adk == s->adk || !adk_is(tx, s))
         return NULL;
     /* Nothing was appended to it since the last move that left it (K3). */
-    db_stmt *q = db_query(tx->d, Q_move_left);
+    db_stmt *q = db_query(tx->db, Q_move_left);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, adk);
     int64_t seq = adk && q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
-    if (seq && place_raw(tx, s, RAMET_LOG_ADK, move_name(tx, s, seq), 0, &b, &pos) &&
-        kind_at(tx, &b.m, pos, &kind))
+    if (seq &&
+        turn_index_in_record(tx, &s->access, s->first_adk, RAMET_LOG_ADK, move_name(tx, s, seq), 0,
+                             &b, &pos) &&
+        entry_kind_at(tx, &b.meta, pos, &kind))
         return kind.turn;
     /* It was left before there were events: back to before the first one. */
     return first_event(tx, s, &kind) ? kind.turn : NULL;
+}
+
+/* ------------------------------------------------------ the rules of the log */
+
+static ramet_status adk_append_check(txn *tx, const session_brief *s, int64_t branch)
+{
+    (void)branch;
+    if (!adk_is(tx, s))
+        return RAMET_OK;
+    return call_fail(tx->call, RAMET_INVALID, "branch_id",
+                     "events of ADK are appended at the head alone"); /* K3 */
+}
+
+/* A rewind event of the runtime itself: it is the one of the move that it asks for (K1). */
+static ramet_status adk_append_rewind(txn *tx, const char *session, const append_work *w,
+                                      const char *before_turn)
+{
+    session_full s;
+    branch_row head, b, to;
+    turn_cut cut;
+    TRY(session_open_head(tx, session, NEED_CHANGE, &s, &head));
+    b = head;
+    TRY(append_do(tx, &s.brief, &b, w));
+    if (!w->out->added)
+        return RAMET_OK;
+    int64_t k = KEY(b.meta.id, b.len - 1), pos;
+    if (!turn_index_in_record(tx, &s.access, s.first_adk, RAMET_LOG_ADK, before_turn, k, &to, &pos))
+        return txn_status(tx);
+    TRY(turn_cut_find(tx, &s, &head, before_turn, true, k, &cut));
+    move_to_turn(tx, &s, &cut, "", k, &to);
+    return txn_status(tx);
+}
+
+void adk_register(ramet *r)
+{
+    static const log_rules rules = {
+        .append_check = adk_append_check,
+        .whole_turns = adk_is,
+        .snap = adk_snap,
+        .mark = adk_mark,
+        .left = adk_left,
+        .append_rewind = adk_append_rewind,
+        /* kagent keeps the headers of requests there, which may hold credentials. */
+        .private_state_key = "headers"};
+    log_rules_register(r, RAMET_LOG_ADK, &rules);
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -261,7 +334,7 @@ static bool walk_take(void *arg, ramet_entry *e)
 
 static void walk_path(txn *tx, adk_walk *w, const branch_row *b, int64_t lo, int64_t hi)
 {
-    while (lo < hi && !w->stopped && db_status(tx->d) == RAMET_OK) {
+    while (lo < hi && !w->stopped && db_status(tx->db) == RAMET_OK) {
         w->seen = lo - 1;
         path_read(tx, b, lo, lo + CHUNK < hi ? lo + CHUNK : hi, w->page, walk_take, w);
         arena_reset(w->page);
@@ -282,32 +355,32 @@ static void walk_part(txn *tx, adk_walk *w, const branch_row *b, int64_t lo, int
 }
 
 typedef struct run_part {
-    int64_t rec, k;
+    int64_t rec, key;
 } run_part;
 
 /* `number` is that of its first event; returns the number behind its last. */
-static int64_t walk_record(txn *tx, adk_walk *w, const session_row *s, int64_t number)
+static int64_t walk_record(txn *tx, adk_walk *w, const session_full *s, int64_t number)
 {
     VEC(run_part) runs = {0};
     branch_row b;
-    db_stmt *q = db_query(tx->d, Q_run_all);
+    db_stmt *q = db_query(tx->db, Q_run_all);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     while (q_row(q)) {
         run_part r = {col_record(q, 1), q_col_int(q, 2)};
         if (q_col_int(q, 0) == RAMET_LOG_ADK)
-            VEC_PUSH(tx->a, &runs, r);
+            VEC_PUSH(tx->arena, &runs, r);
     }
     for (size_t i = 0; i < runs.n; i++) {
         bool last = i + 1 == runs.n;
-        int64_t lo = KEY_POS(runs.items[i].k);
+        int64_t lo = KEY_POS(runs.items[i].key);
         int64_t n = last ? 0 : runs.items[i + 1].rec - runs.items[i].rec;
         if (!last && (w->stopped || number + n <= w->span->from || number >= w->until)) {
             number += n;
             continue;
         }
-        if (!branch_load(tx, s->tree, KEY_BRANCH(runs.items[i].k), &b)) {
-            db_fail(tx->d, RAMET_DAMAGED, "the record of session %s is damaged", s->id);
+        if (!branch_load(tx, s->tree, KEY_BRANCH(runs.items[i].key), &b)) {
+            db_fail(tx->db, RAMET_DAMAGED, "the record of session %s is damaged", s->id);
             return number;
         }
         if (last)
@@ -321,7 +394,7 @@ static int64_t walk_record(txn *tx, adk_walk *w, const session_row *s, int64_t n
 /* Sets *length to how many numbers there are. */
 static ramet_status span_run(txn *tx, const char *session, adk_walk *w, int64_t *length)
 {
-    session_row s;
+    session_full s;
     branch_row b;
     ramet_adk_span *span = w->span;
     TRY(session_open(tx, session, NEED_CHANGE, &s));
@@ -330,15 +403,15 @@ static ramet_status span_run(txn *tx, const char *session, adk_walk *w, int64_t 
     if (span->effective) {
         if (!span->branch && !s.adk)
             return RAMET_OK;
-        TRY(branch_open(tx, &s, RAMET_LOG_ADK, span->branch, &b));
-        span->branch = b.m.id;
+        TRY(branch_open(tx, &s.brief, RAMET_LOG_ADK, span->branch, &b));
+        span->branch = b.meta.id;
         *length = b.len;
         walk_part(tx, w, &b, 0, b.len, 0);
         return txn_status(tx);
     }
     if (s.first_adk && branch_load(tx, s.tree, s.first_adk, &b)) {
-        walk_part(tx, w, &b, 0, b.m.base, 0);
-        *length = b.m.base;
+        walk_part(tx, w, &b, 0, b.meta.base, 0);
+        *length = b.meta.base;
     }
     w->markers = true;
     *length = walk_record(tx, w, &s, *length);
@@ -373,7 +446,7 @@ ramet_status ramet_adk_each(ramet_call *c, const char *session, bool effective, 
 
 /* Newest values of the keys that belong to no session. */
 typedef struct shared_keys {
-    arena *a;
+    arena *arena;
     const char *json; /* an object */
 } shared_keys;
 
@@ -386,8 +459,8 @@ static bool shared_take(void *arg, const ramet_entry *e, bool own)
     (void)own;
     if (!e->state_delta || !(strstr(e->state_delta, "\"app:") || strstr(e->state_delta, "\"user:")))
         return true;
-    if (!json_parse(k->a, e->state_delta, strlen(e->state_delta), STORED_DEPTH, &d, NULL) ||
-        !json_parse(k->a, k->json, strlen(k->json), STORED_DEPTH, &old, NULL))
+    if (!json_parse(k->arena, e->state_delta, strlen(e->state_delta), STORED_DEPTH, &d, NULL) ||
+        !json_parse(k->arena, k->json, strlen(k->json), STORED_DEPTH, &old, NULL))
         return true;
     buf_init(&b, SIZE_MAX / 4);
     jw_init(&w, &b, 0);
@@ -396,22 +469,22 @@ static bool shared_take(void *arg, const ramet_entry *e, bool own)
     for (const json_node *n = json_first(&old, &old.nodes[0]); n;
          n = json_next(&old, &old.nodes[0], v)) {
         v = json_next(&old, &old.nodes[0], n);
-        if (!json_get(&d, &d.nodes[0], json_text(k->a, &old, n)))
-            jw_kraw(&w, json_text(k->a, &old, n), json_raw(k->a, &old, v));
+        if (!json_get(&d, &d.nodes[0], json_text(k->arena, &old, n)))
+            jw_kraw(&w, json_text(k->arena, &old, n), json_raw(k->arena, &old, v));
     }
     for (const json_node *n = json_first(&d, &d.nodes[0]); n; n = json_next(&d, &d.nodes[0], v)) {
         v = json_next(&d, &d.nodes[0], n);
-        if (is_shared_key(json_text(k->a, &d, n)) && !json_is(v, JSON_NULL))
-            jw_kraw(&w, json_text(k->a, &d, n), json_raw(k->a, &d, v));
+        if (is_shared_key(json_text(k->arena, &d, n)) && !json_is(v, JSON_NULL))
+            jw_kraw(&w, json_text(k->arena, &d, n), json_raw(k->arena, &d, v));
     }
     jw_end_object(&w);
-    k->json = buf_keep(&b, k->a);
+    k->json = buf_keep(&b, k->arena);
     return true;
 }
 
 static ramet_status state_run(txn *tx, const char *session, const char **json)
 {
-    session_row s;
+    session_full s;
     branch_row b = {0};
     TRY(session_open(tx, session, NEED_CHANGE, &s));
     if (s.adk)
@@ -449,12 +522,12 @@ static const char *state_join(arena *a, const char *own, const char *shared)
 ramet_status ramet_adk_state(ramet_call *c, const char *session, const char **json)
 {
     txn tx;
-    shared_keys keys = {.a = c->a, .json = "{}"};
+    shared_keys keys = {.arena = c->arena, .json = "{}"};
     *json = NULL;
     if (!txn_read(&tx, c))
         return c->err.status;
     TRY(txn_done(&tx, state_run(&tx, session, json)));
     TRY(ramet_adk_each(c, session, false, shared_take, &keys));
-    *json = state_join(c->a, *json, keys.json);
+    *json = state_join(c->arena, *json, keys.json);
     return RAMET_OK;
 }

@@ -3,21 +3,36 @@
  * Conversations that are made by their first entries: a root, a fork or one that another session
  * has started, in one commit with what is appended; and what is known of how a session was made.
  *
- *   O1  Lineage counts once, when the session is made. Whoever comes second appends to what the
- *       first has made, whatever he says about lineage.
+ *   O1  Lineage counts once, when the session is made. A second caller appends to what the first
+ *       has made, whatever it says about lineage.
  *   O2  A row of `origin` is written with each session that is made here, and never changes. A
  *       session without one was made otherwise (or, before that was so, by a user without a client,
  *       and started by nobody).
  */
 #include "core/ext/make.h"
 
+#include "ramet/memory.h"
+#include "core/access/member.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/append.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/event.h"
 #include "core/model/fork.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/txn.h"
 
 #include <stdio.h>
 
-ramet_status make_check(ramet_call *c, const ramet_make *m)
+static ramet_status make_check(ramet_call *c, const ramet_make *m)
 {
-    TRY(check_chars(c, "title", m->title, c->r->lim.title_chars, RAMET_TITLE_TOO_LONG));
+    TRY(check_chars(c, "title", m->title, c->ramet->limits.title_chars, RAMET_TITLE_TOO_LONG));
     ramet_agent agent = {.name = m->agent};
     TRY(check_agent(c, &agent));
     TRY(check_object(c, "metadata", m->metadata));
@@ -36,29 +51,19 @@ ramet_status make_check(ramet_call *c, const ramet_make *m)
 
 /* The session that a new one comes from; an archived one gives nothing. */
 static ramet_status source_open(txn *tx, const char *field, const char *id, need what,
-                                session_row *s, branch_row *head)
+                                session_full *s, branch_row *head)
 {
     ramet_status st = session_open_head(tx, id, what, s, head);
     if (st == RAMET_OK && s->archived)
-        st = call_fail(tx->c, RAMET_SESSION_NOT_FOUND, field, "session %s is archived", id);
+        st = call_fail(tx->call, RAMET_SESSION_NOT_FOUND, field, "session %s is archived", id);
     if (st != RAMET_OK)
-        snprintf(tx->c->err.field, sizeof tx->c->err.field, "%s", field);
+        snprintf(tx->call->err.field, sizeof tx->call->err.field, "%s", field);
     return st;
-}
-
-int64_t key_in_tree(txn *tx, int64_t tree, const char *id)
-{
-    db_stmt *q = db_query(tx->d, Q_entry_by_id);
-    q_int(q, 1, tree);
-    q_text(q, 2, id);
-    int64_t k = q_row(q) ? q_col_int(q, 0) : 0;
-    q_end(q);
-    return k;
 }
 
 static bool same_client(const txn *tx, const char *client)
 {
-    return tx->c->client && client && strcmp(tx->c->client, client) == 0;
+    return tx->call->client && client && strcmp(tx->call->client, client) == 0;
 }
 
 /* What may be forked before: see ramet_make. */
@@ -66,35 +71,35 @@ static ramet_status anchor_check(txn *tx, const branch_row *head, const char *id
 {
     ramet_entry e;
     uint8_t hash[HASH_LEN];
-    int64_t k = key_in_tree(tx, head->m.tree, id), on = 0;
+    int64_t k = key_in_tree(tx, head->meta.tree, id), on = 0;
     TRY(txn_status(tx));
     if (!k)
-        return call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, "fork_at", "there is no entry %s", id);
+        return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, "fork_at", "there is no entry %s", id);
     bool visible = path_find(tx, head, id, &on) >= 0;
-    if (!entry_load(tx, head->m.tree, visible ? on : k, &e, hash))
+    if (!entry_load(tx, head->meta.tree, visible ? on : k, &e, hash))
         return txn_status(tx);
     if (strcmp(e.channel, "journal") == 0 && !same_client(tx, e.client))
-        return call_fail(tx->c, RAMET_FORBIDDEN, "fork_at", "entry %s is another client's", id);
+        return call_fail(tx->call, RAMET_FORBIDDEN, "fork_at", "entry %s is another client's", id);
     if (strcmp(e.channel, "journal") != 0 && strcmp(e.channel, "history") != 0)
-        return call_fail(tx->c, RAMET_INVALID, "fork_at",
+        return call_fail(tx->call, RAMET_INVALID, "fork_at",
                          "a fork begins at an entry of the channel history or journal");
     if (!visible)
-        return call_fail(tx->c, RAMET_INVALID, "fork_at",
+        return call_fail(tx->call, RAMET_INVALID, "fork_at",
                          "entry %s is not on the path of the session", id);
     return txn_status(tx);
 }
 
 static ramet_status make_fork(txn *tx, const char *id, const ramet_make *m, bool append,
-                              session_row *s, branch_row *b)
+                              session_full *s, branch_row *b)
 {
-    session_row p;
+    session_full p;
     branch_row head;
     TRY(source_open(tx, "fork_of", m->fork_of, NEED_READ, &p, &head));
     if (m->fork_at)
         TRY(anchor_check(tx, &head, m->fork_at));
     bool private = p.visibility == RAMET_PRIVATE, writer = level_in(tx, p.tree) >= RAMET_WRITER;
     if (append && !private && !writer)
-        return call_fail(tx->c, RAMET_FORBIDDEN, "fork_of", "this needs the level writer");
+        return call_fail(tx->call, RAMET_FORBIDDEN, "fork_of", "this needs the level writer");
     ramet_agent agent = {.name = m->agent};
     ramet_fork_in in = {.at = {m->fork_at, RAMET_BEFORE},
                         .blank = !m->fork_at,
@@ -107,25 +112,25 @@ static ramet_status make_fork(txn *tx, const char *id, const ramet_make *m, bool
 }
 
 /* A root of its own, with the members that the tree of `from` has now (NULL: the caller alone). */
-static void make_root(txn *tx, const char *id, const ramet_make *m, const session_row *from,
-                      session_row *s, branch_row *b)
+static void make_root(txn *tx, const char *id, const ramet_make *m, const session_full *from,
+                      session_full *s, branch_row *b)
 {
-    int64_t created = tx->now, no = db_number(tx->d, DB_SESSION, &created);
-    const char *caller = tx->c->user ? tx->c->user : "local";
-    *s = (session_row){.no = no,
-                       .tree = db_number(tx->d, DB_TREE, NULL),
-                       .id = arena_strdup(tx->a, id),
-                       .owner = arena_strdup(tx->a, from ? from->owner : caller),
-                       .title = m->title ? arena_strdup(tx->a, m->title) : "",
-                       .agent = arena_strdup(tx->a, m->agent),
-                       .metadata = arena_strdup(tx->a, m->metadata),
-                       .reason = "",
-                       .by_id = arena_strdup(tx->a, caller),
-                       .created = created,
-                       .updated = created};
+    int64_t created = tx->now, no = db_number(tx->db, DB_SESSION, &created);
+    const char *caller = tx->call->user ? tx->call->user : "local";
+    *s = (session_full){.no = no,
+                        .tree = db_number(tx->db, DB_TREE, NULL),
+                        .id = arena_strdup(tx->arena, id),
+                        .owner = arena_strdup(tx->arena, from ? from->owner : caller),
+                        .title = m->title ? arena_strdup(tx->arena, m->title) : "",
+                        .agent = arena_strdup(tx->arena, m->agent),
+                        .metadata = arena_strdup(tx->arena, m->metadata),
+                        .reason = "",
+                        .by_id = arena_strdup(tx->arena, caller),
+                        .created = created,
+                        .updated = created};
     session_plant(tx, s, NULL, 0, b);
     if (from && from->visibility != RAMET_PRIVATE) {
-        db_stmt *q = db_query(tx->d, Q_member_copy);
+        db_stmt *q = db_query(tx->db, Q_member_copy);
         q_int(q, 1, s->tree);
         q_int(q, 2, from->tree);
         q_int(q, 3, tx->now);
@@ -133,41 +138,29 @@ static void make_root(txn *tx, const char *id, const ramet_make *m, const sessio
     } else {
         member_insert(tx, s->tree, s->owner, RAMET_OWNER);
     }
-    event_add(tx, s->tree, s->no, RAMET_EVENT_CREATED, b->m.id, 0);
+    event_add(tx, s->tree, s->no, RAMET_EVENT_CREATED, b->meta.id, 0);
 }
 
-static ramet_status make_started(txn *tx, const char *id, const ramet_make *m, session_row *from,
-                                 session_row *s, branch_row *b)
+static ramet_status make_started(txn *tx, const char *id, const ramet_make *m, session_full *from,
+                                 session_full *s, branch_row *b)
 {
     branch_row head;
     int64_t k;
     TRY(source_open(tx, "started_by", m->started_by, NEED_WRITE, from, &head));
     if (m->started_at && path_find(tx, &head, m->started_at, &k) < 0) {
         TRY(txn_status(tx));
-        return call_fail(tx->c, RAMET_INVALID, "started_at",
+        return call_fail(tx->call, RAMET_INVALID, "started_at",
                          "entry %s is not on the path of session %s", m->started_at, m->started_by);
     }
     make_root(tx, id, m, from, s, b);
     return RAMET_OK;
 }
 
-ramet_status session_hidden(txn *tx, const session_row *s)
+static void origin_write(txn *tx, const session_full *s, const session_full *from,
+                         const char *entry)
 {
-    db_stmt *q = db_query(tx->d, Q_origin_get);
-    q_int(q, 1, s->tree);
-    q_int(q, 2, s->no);
-    bool conversation = q_row(q);
-    q_end(q);
-    TRY(txn_status(tx));
-    call_fail(tx->c, RAMET_HIDDEN, "session", "there is no session %s", s->id);
-    tx->c->err.conversation = conversation;
-    return RAMET_HIDDEN;
-}
-
-static void origin_write(txn *tx, const session_row *s, const session_row *from, const char *entry)
-{
-    const char *client = tx->c->client ? tx->c->client : "";
-    db_stmt *q = db_query(tx->d, Q_origin_add);
+    const char *client = tx->call->client ? tx->call->client : "";
+    db_stmt *q = db_query(tx->db, Q_origin_add);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_text(q, 3, client);
@@ -178,11 +171,11 @@ static void origin_write(txn *tx, const session_row *s, const session_row *from,
 }
 
 static ramet_status make_do(txn *tx, const char *id, const ramet_make *m, bool append,
-                            session_row *s, branch_row *b)
+                            session_full *s, branch_row *b)
 {
-    session_row from = {0};
+    session_full from = {0};
     if (m->fork_of && m->started_by)
-        return call_fail(tx->c, RAMET_INVALID, "lineage",
+        return call_fail(tx->call, RAMET_INVALID, "lineage",
                          "a conversation is a fork or was started by another, not both");
     TRY(session_id_free(tx, id));
     if (m->fork_of)
@@ -200,9 +193,9 @@ static ramet_status make_do(txn *tx, const char *id, const ramet_make *m, bool a
 
 /* What is looked at when the session is there: it must not be archived, the channels of a client
  * are that client's, and a title that is missing is given. */
-static ramet_status there_check(txn *tx, const ramet_make *m, session_row *s)
+static ramet_status there_check(txn *tx, const ramet_make *m, const session_brief *s)
 {
-    db_stmt *q = db_query(tx->d, Q_session_words);
+    db_stmt *q = db_query(tx->db, Q_session_words);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     const char *client = "";
@@ -211,20 +204,20 @@ static ramet_status there_check(txn *tx, const ramet_make *m, session_row *s)
         const char *title = q_col_text(q, 0), *by = q_col_text(q, 2);
         untitled = !title || !*title;
         archived = q_col_int(q, 1) != 0;
-        client = by ? arena_strdup(tx->a, by) : "";
+        client = by ? arena_strdup(tx->arena, by) : "";
     }
     q_end(q);
     TRY(txn_status(tx));
     if (archived)
-        return call_fail(tx->c, RAMET_SESSION_NOT_FOUND, "session", "session %s is archived",
+        return call_fail(tx->call, RAMET_SESSION_NOT_FOUND, "session", "session %s is archived",
                          s->id);
     if (m->own && *client && !same_client(tx, client))
-        return call_fail(tx->c, RAMET_FORBIDDEN, "session", "the session is another client's");
+        return call_fail(tx->call, RAMET_FORBIDDEN, "session", "the session is another client's");
     if (!untitled || !m->title || !*m->title)
         return RAMET_OK;
     if (needs_serial(tx))
         return txn_status(tx);
-    q = db_query(tx->d, Q_session_title);
+    q = db_query(tx->db, Q_session_title);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_text(q, 3, m->title);
@@ -233,77 +226,36 @@ static ramet_status there_check(txn *tx, const ramet_make *m, session_row *s)
     return txn_status(tx);
 }
 
-ramet_status make_open(txn *tx, const char *id, const ramet_make *m, session_row *s, branch_row *b,
-                       bool *made)
+static ramet_status make_open(txn *tx, const char *id, const ramet_append_in *in, session_brief *s,
+                              branch_row *b, bool *opened, bool *made)
 {
+    if (!in->make)
+        return RAMET_OK;
+    *opened = true;
     ramet_status st = session_open_brief(tx, id, NEED_WRITE, s, b);
-    *made = false;
     if (st == RAMET_OK)
-        return there_check(tx, m, s);
+        return there_check(tx, in->make, s);
     if (st != RAMET_SESSION_NOT_FOUND)
         return st;
-    memset(&tx->c->err, 0, sizeof tx->c->err);
+    memset(&tx->call->err, 0, sizeof tx->call->err);
     if (needs_serial(tx))
         return txn_status(tx);
+    session_full full;
     *made = true;
-    return make_do(tx, id, m, true, s, b);
-}
-
-/* ---------------------------------------------------------------------- keys */
-
-/* A key stands among the places (core/ext/turn_index.c), with the number of its session before it.
- */
-static const char *key_name(txn *tx, const session_row *s, const char *key)
-{
-    return arena_printf(tx->a, "key %lld %s", (long long)s->no, key);
-}
-
-ramet_status keys_check(txn *tx, const session_row *s, const entry_new *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const char *key = list[i].in->key;
-        bool taken = false;
-        if (!key)
-            continue;
-        if (needs_serial(tx))
-            return txn_status(tx);
-        for (size_t k = 0; k < i; k++)
-            taken |= list[k].in->key && strcmp(list[k].in->key, key) == 0;
-        db_stmt *q = db_query(tx->d, Q_place_of);
-        q_int(q, 1, s->tree);
-        q_text(q, 2, key_name(tx, s, key));
-        q_int(q, 3, RAMET_LOG_MAIN);
-        taken |= q_row(q);
-        q_end(q);
-        TRY(txn_status(tx));
-        if (taken)
-            return call_fail(tx->c, RAMET_KEY_TAKEN, arena_printf(tx->a, "entries[%zu].key", i),
-                             "an entry of session %s has the key %s already", s->id, key);
-    }
+    TRY(make_do(tx, id, in->make, true, &full, b));
+    *s = full.brief;
     return RAMET_OK;
 }
 
-static void indexed_write(txn *tx, int64_t tree, int64_t k, const char *text)
+static ramet_status append_make_check(ramet_call *c, const ramet_append_in *in)
 {
-    db_stmt *q = db_query(tx->d, Q_indexed_set);
-    q_int(q, 1, tree);
-    q_int(q, 2, k);
-    q_text(q, 3, text);
-    q_int(q, 4, tx->now);
-    q_run(q);
+    return in->make ? make_check(c, in->make) : RAMET_OK;
 }
 
-void keys_write(txn *tx, const session_row *s, const branch_row *b, const entry_new *list, size_t n)
+void make_register(ramet *r)
 {
-    for (size_t i = 0; i < n; i++) {
-        int64_t k = KEY(b->m.id, list[i].e.position);
-        if (list[i].existing || list[i].same_as >= 0)
-            continue;
-        if (list[i].in->key)
-            place_add(tx, s->tree, key_name(tx, s, list[i].in->key), RAMET_LOG_MAIN, k);
-        if (list[i].in->indexed)
-            indexed_write(tx, s->tree, k, list[i].in->indexed);
-    }
+    static const append_extension make = {.check = append_make_check, .open = make_open};
+    append_extension_register(r, &make);
 }
 
 /* --------------------------------------------------------------------- calls */
@@ -317,7 +269,7 @@ typedef struct make_job {
 static ramet_status make_run(txn *tx, void *arg)
 {
     make_job *j = arg;
-    session_row s, fresh;
+    session_full s, fresh;
     branch_row b;
     TRY(make_do(tx, j->id, j->in, false, &s, &b));
     if (!session_by_no(tx, s.tree, s.no, &fresh))
@@ -338,7 +290,7 @@ ramet_status ramet_session_make(ramet_call *c, const char *id, const ramet_make 
         TRY(check_id(c, "id", id));
     if (c->client)
         TRY(check_id(c, "client", c->client));
-    j.id = id ? id : arena_strdup(c->a, uuid7(ramet_now(c->r), uuid));
+    j.id = id ? id : arena_strdup(c->arena, uuid7(ramet_now(c->ramet), uuid));
     ramet_status st = txn_write(c, make_run, &j);
     if (st != RAMET_OK)
         *out = NULL;
@@ -347,42 +299,33 @@ ramet_status ramet_session_make(ramet_call *c, const char *id, const ramet_make 
 
 static const char *name_of(txn *tx, int64_t tree, int64_t no)
 {
-    db_stmt *q = db_query(tx->d, Q_session_name);
+    db_stmt *q = db_query(tx->db, Q_session_name);
     q_int(q, 1, tree);
     q_int(q, 2, no);
-    const char *id = q_row(q) ? q_keep_text(q, 0, tx->a) : NULL;
+    const char *id = q_row(q) ? q_keep_text(q, 0, tx->arena) : NULL;
     q_end(q);
     return id;
 }
 
-static const char *name_seen(txn *tx, int64_t tree, int64_t no)
-{
-    session_row s;
-    return session_by_no(tx, tree, no, &s) && s.id && !session_gone(tx, &s) &&
-                   session_visible(tx, &s)
-               ? s.id
-               : NULL;
-}
-
 static ramet_status origin_read(txn *tx, const char *session, ramet_origin *out)
 {
-    session_row s;
+    session_full s;
     int64_t tree = 0, no = 0;
     *out = (ramet_origin){.client = ""};
     TRY(session_open(tx, session, NEED_READ, &s));
-    db_stmt *q = db_query(tx->d, Q_origin_get);
+    db_stmt *q = db_query(tx->db, Q_origin_get);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     if (q_row(q)) {
-        out->client = q_need_text(q, 0, tx->a, "origin.client");
+        out->client = q_need_text(q, 0, tx->arena, "origin.client");
         tree = q_col_int(q, 1);
         no = q_col_int(q, 2);
-        out->started_at = q_keep_text(q, 3, tx->a);
+        out->started_at = q_keep_text(q, 3, tx->arena);
     }
     q_end(q);
     if (no)
         out->started_by = name_of(tx, tree, no);
-    out->level = session_level(tx, &s);
+    out->level = session_level(tx, &s.access);
     return txn_status(tx);
 }
 
@@ -400,24 +343,24 @@ typedef struct number {
 
 static ramet_status started_read(txn *tx, const char *session, ramet_session **out, size_t *n)
 {
-    session_row s, of;
+    session_full s, of;
     VEC(number) found = {0};
     VEC(ramet_session) v = {0};
     TRY(session_open(tx, session, NEED_TREE, &s));
-    db_stmt *q = db_query(tx->d, Q_origin_started);
+    db_stmt *q = db_query(tx->db, Q_origin_started);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     while (q_row(q)) {
         number at = {q_col_int(q, 0), q_col_int(q, 1)};
-        VEC_PUSH(tx->a, &found, at);
+        VEC_PUSH(tx->arena, &found, at);
     }
     for (size_t i = 0; i < found.n; i++) {
         ramet_session shown;
         if (!session_by_no(tx, found.items[i].tree, found.items[i].no, &of) ||
-            session_gone(tx, &of) || !session_visible(tx, &of))
+            session_gone(tx, &of.access) || !session_visible(tx, &of.access))
             continue;
         session_fill(tx, &of, &shown);
-        VEC_PUSH(tx->a, &v, shown);
+        VEC_PUSH(tx->arena, &v, shown);
     }
     *out = v.items;
     *n = v.n;
@@ -446,9 +389,9 @@ typedef struct archive_job {
 static void trees_gather(txn *tx, int64_t tree, int64_t **out, size_t *n)
 {
     VEC(int64_t) v = {0};
-    VEC_PUSH(tx->a, &v, tree);
+    VEC_PUSH(tx->arena, &v, tree);
     for (size_t i = 0; i < v.n; i++) {
-        db_stmt *q = db_query(tx->d, Q_origin_trees);
+        db_stmt *q = db_query(tx->db, Q_origin_trees);
         q_int(q, 1, v.items[i]);
         while (q_row(q)) {
             int64_t found = q_col_int(q, 0);
@@ -456,7 +399,7 @@ static void trees_gather(txn *tx, int64_t tree, int64_t **out, size_t *n)
             for (size_t k = 0; k < v.n && !known; k++)
                 known = v.items[k] == found;
             if (!known)
-                VEC_PUSH(tx->a, &v, found);
+                VEC_PUSH(tx->arena, &v, found);
         }
     }
     *out = v.items;
@@ -466,18 +409,18 @@ static void trees_gather(txn *tx, int64_t tree, int64_t **out, size_t *n)
 static ramet_status archive_run(txn *tx, void *arg)
 {
     archive_job *j = arg;
-    session_row s;
+    session_full s;
     ramet_level level;
     int64_t *trees;
     size_t n;
     TRY(member_open(tx, j->session, RAMET_OWNER, &s, &level));
     if ((s.archived != 0) == j->archived)
-        return call_fail(tx->c, RAMET_SESSION_NOT_FOUND, "session", "session %s is %sarchived",
+        return call_fail(tx->call, RAMET_SESSION_NOT_FOUND, "session", "session %s is %sarchived",
                          s.id, j->archived ? "already " : "not ");
     s.archived = j->archived ? archive_stamp(tx->now) : 0;
     trees_gather(tx, s.tree, &trees, &n);
     for (size_t i = 0; i < n; i++) {
-        db_stmt *q = db_query(tx->d, Q_session_archive);
+        db_stmt *q = db_query(tx->db, Q_session_archive);
         q_int(q, 1, trees[i]);
         q_int(q, 2, s.archived);
         q_run(q);
@@ -498,128 +441,4 @@ ramet_status ramet_archive(ramet_call *c, const char *session, bool archived, ra
     if (st != RAMET_OK)
         *out = NULL;
     return st;
-}
-
-/* ------------------------------------------------------------------- indexed */
-
-ramet_status ramet_entry_known(ramet_call *c, const char *session, const char *id, bool *known)
-{
-    txn tx;
-    session_row s;
-    *known = false;
-    TRY(check_id(c, "entry_id", id));
-    if (!txn_read(&tx, c))
-        return c->err.status;
-    ramet_status st = session_open(&tx, session, NEED_TREE, &s);
-    if (st == RAMET_OK)
-        *known = key_in_tree(&tx, s.tree, id) != 0;
-    return txn_done(&tx, st);
-}
-
-typedef struct indexed_job {
-    const char *session, *entry, *text;
-} indexed_job;
-
-static ramet_status indexed_run(txn *tx, void *arg)
-{
-    const indexed_job *j = arg;
-    session_row s;
-    branch_row head;
-    int64_t k;
-    TRY(session_open_head(tx, j->session, NEED_READ, &s, &head));
-    if (path_find(tx, &head, j->entry, &k) < 0) {
-        TRY(txn_status(tx));
-        return call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, "entry_id", "entry %s is not on this path",
-                         j->entry);
-    }
-    indexed_write(tx, s.tree, k, j->text);
-    event_add(tx, s.tree, s.no, EVENT_INDEXED, k, 1);
-    return txn_status(tx);
-}
-
-ramet_status ramet_indexed_set(ramet_call *c, const char *session, const char *entry_id,
-                               const char *text)
-{
-    indexed_job j = {session, entry_id, text};
-    TRY(program_only(c));
-    TRY(check_id(c, "entry_id", entry_id));
-    TRY(check_chars(c, "text", text, INDEXED_CHARS, RAMET_TOO_LARGE));
-    return txn_write(c, indexed_run, &j);
-}
-
-static ramet_status indexed_read(txn *tx, const char *session, const ramet_entry *e, size_t n,
-                                 ramet_indexed *out)
-{
-    session_row s;
-    int64_t last = 0;
-    const char *name = NULL;
-    TRY(session_open(tx, session, NEED_READ, &s));
-    for (size_t i = 0; i < n; i++) {
-        db_stmt *q = db_query(tx->d, Q_indexed_get);
-        q_int(q, 1, s.tree);
-        q_int(q, 2, KEY(e[i].branch, e[i].position));
-        if (q_row(q))
-            out[i] = (ramet_indexed){.text = q_need_text(q, 0, tx->a, "indexed.text"),
-                                     .at = q_col_int(q, 1)};
-        q_end(q);
-        if (e[i].owner_no != last) {
-            last = e[i].owner_no;
-            name = last == s.no ? s.id : name_seen(tx, s.tree, last);
-        }
-        out[i].session = name;
-    }
-    return txn_status(tx);
-}
-
-ramet_status ramet_indexed_get(ramet_call *c, const char *session, const ramet_entry *entries,
-                               size_t n, ramet_indexed **out)
-{
-    txn tx;
-    *out = arena_array(c->a, n + 1, sizeof **out);
-    if (!txn_read(&tx, c))
-        return c->err.status;
-    return txn_done(&tx, indexed_read(&tx, session, entries, n, *out));
-}
-
-static ramet_status lacking_read(txn *tx, int64_t after, int limit, ramet_lacking **out, size_t *n)
-{
-    typedef struct spot {
-        int64_t tree, k;
-        const char *session;
-    } spot;
-    VEC(spot) at = {0};
-    VEC(ramet_lacking) v = {0};
-    uint8_t hash[HASH_LEN];
-    db_stmt *q = db_query(tx->d, Q_indexed_lacking);
-    q_int(q, 1, after);
-    q_int(q, 2, limit);
-    while (q_row(q)) {
-        spot s = {q_col_int(q, 0), q_col_int(q, 1), q_keep_text(q, 2, tx->a)};
-        VEC_PUSH(tx->a, &at, s);
-    }
-    size_t start = arena_used(tx->a), most = tx->c->page_bytes ? tx->c->page_bytes : PAGE_BYTES;
-    for (size_t i = 0; i < at.n && arena_used(tx->a) - start < most; i++) {
-        ramet_entry *e = arena_alloc(tx->a, sizeof *e);
-        if (!entry_load(tx, at.items[i].tree, at.items[i].k, e, hash))
-            return txn_status(tx);
-        ramet_lacking l = {at.items[i].session, e, at.items[i].k};
-        VEC_PUSH(tx->a, &v, l);
-    }
-    *out = v.items;
-    *n = v.n;
-    return txn_status(tx);
-}
-
-ramet_status ramet_indexed_lacking(ramet_call *c, int64_t after, int limit, ramet_lacking **out,
-                                   size_t *n)
-{
-    txn tx;
-    int most;
-    *out = NULL;
-    *n = 0;
-    TRY(program_only(c));
-    TRY(check_limit(c, limit, 1001, 100, &most));
-    if (!txn_read(&tx, c))
-        return c->err.status;
-    return txn_done(&tx, lacking_read(&tx, after, most, out, n));
 }

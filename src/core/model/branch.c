@@ -11,9 +11,18 @@
  *       parent p were of equal length, else p. Walking by jump and parent takes O(log depth).
  *   B4  base = 0 has parent 0; such a branch jumps to itself, with jump_base 0.
  *   B5  The caches here belong to one past (db_past()): after a fail-over the same number may mean
- *       another branch. A context of another past neither reads nor fills them.
+ *       another branch. A transaction of another past neither reads nor fills them.
  */
-#include "core/core.h"
+#include "core/model/branch.h"
+
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/model/key.h"
+#include "core/model/lineage_cache.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/state.h"
+#include "core/txn.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -44,7 +53,7 @@ struct words {
 
 /* What is known of an entry at which histories end that are forked. */
 struct end {
-    int64_t tree, k;
+    int64_t tree, key;
     bool named; /* id and hash are known */
     char id[END_ID_BYTES];
     uint8_t hash[HASH_LEN];
@@ -95,7 +104,7 @@ void lineage_enter(struct lineage *l, int64_t past)
 
 static bool cache_get(txn *tx, int64_t tree, int64_t id, branch_meta *m)
 {
-    struct lineage *l = tx->r->lineage;
+    struct lineage *l = tx->ramet->lineage;
     size_t i = (size_t)id % CACHE_SLOTS;
     pthread_mutex_lock(&l->lock[i % CACHE_LOCKS]);
     bool usable = l->past == tx->past;
@@ -132,8 +141,9 @@ static void words_keep(struct lineage *l, int64_t past, const root_words *w)
 
 void lineage_keep(struct lineage *l, const branch_seen *seen)
 {
+    assert(seen->n <= MAX_BRANCHES_SEEN);
     for (size_t i = 0; i < seen->n; i++)
-        cache_put(l, seen->past, &seen->m[i]);
+        cache_put(l, seen->past, &seen->metas[i]);
     if (seen->words.text)
         words_keep(l, seen->past, &seen->words);
 }
@@ -143,17 +153,17 @@ void lineage_keep(struct lineage *l, const branch_seen *seen)
 void branch_from(db_stmt *q, int at, branch_row *b)
 {
     *b = (branch_row){
-        .m = {.id = q_col_int(q, at),
-              .tree = q_col_int(q, at + 1),
-              .session = q_col_int(q, at + 2),
-              .log = (int)q_col_range(q, at + 3, RAMET_LOG_MAIN, RAMET_LOG_ADK, "branch.log"),
-              .parent = q_col_int(q, at + 4),
-              .base = q_col_int(q, at + 5),
-              .depth = q_col_int(q, at + 6),
-              .jump = q_col_int(q, at + 7),
-              .jump_base = q_col_int(q, at + 8),
-              .type = (int)q_col_range(q, at + 11, RAMET_EXPLICIT, RAMET_AUTO_REGENERATE,
-                                       "branch.type")},
+        .meta = {.id = q_col_int(q, at),
+                 .tree = q_col_int(q, at + 1),
+                 .session = q_col_int(q, at + 2),
+                 .log = (int)q_col_range(q, at + 3, RAMET_LOG_MAIN, RAMET_LOG_ADK, "branch.log"),
+                 .parent = q_col_int(q, at + 4),
+                 .base = q_col_int(q, at + 5),
+                 .depth = q_col_int(q, at + 6),
+                 .jump = q_col_int(q, at + 7),
+                 .jump_base = q_col_int(q, at + 8),
+                 .type = (int)q_col_range(q, at + 11, RAMET_EXPLICIT, RAMET_AUTO_REGENERATE,
+                                          "branch.type")},
         .over = q_col_int(q, at + 9),
         .delta = q_col_int(q, at + 10),
         .created = q_col_int(q, at + 12),
@@ -171,28 +181,28 @@ void branch_from(db_stmt *q, int at, branch_row *b)
 /* What a row must be for a walk over it to end. */
 static bool sane(const branch_row *b)
 {
-    return b->m.id > 0 && b->m.id <= BRANCH_MAX && b->m.base >= 0 && b->len >= b->m.base &&
-           b->len <= POS_MAX && b->m.depth >= 0 && (b->m.parent == 0) == (b->m.base == 0) &&
-           b->m.jump_base <= b->m.base;
+    return b->meta.id > 0 && b->meta.id <= BRANCH_MAX && b->meta.base >= 0 &&
+           b->len >= b->meta.base && b->len <= POS_MAX && b->meta.depth >= 0 &&
+           (b->meta.parent == 0) == (b->meta.base == 0) && b->meta.jump_base <= b->meta.base;
 }
 
 bool branch_came(txn *tx, const branch_row *b)
 {
     if (!sane(b)) {
-        db_fail(tx->d, RAMET_DAMAGED, "branch b%lld is damaged", (long long)b->m.id);
+        db_fail(tx->db, RAMET_DAMAGED, "branch b%lld is damaged", (long long)b->meta.id);
         return false;
     }
     /* A writer sees its own uncommitted branches: those wait for the commit (B2). */
     if (!tx->writing)
-        cache_put(tx->r->lineage, tx->past, &b->m);
-    else if (tx->seen && tx->seen->n < sizeof tx->seen->m / sizeof tx->seen->m[0])
-        tx->seen->m[tx->seen->n++] = b->m;
+        cache_put(tx->ramet->lineage, tx->past, &b->meta);
+    else if (tx->seen && tx->seen->n < MAX_BRANCHES_SEEN)
+        tx->seen->metas[tx->seen->n++] = b->meta;
     return true;
 }
 
 bool branch_load(txn *tx, int64_t tree, int64_t id, branch_row *b)
 {
-    db_stmt *q = db_query(tx->d, Q_branch_get);
+    db_stmt *q = db_query(tx->db, Q_branch_get);
     q_int(q, 1, tree);
     q_int(q, 2, id);
     bool found = q_row(q);
@@ -208,28 +218,28 @@ bool branch_meta_load(txn *tx, int64_t tree, int64_t id, branch_meta *m)
         return true;
     branch_row b;
     if (!branch_load(tx, tree, id, &b)) {
-        db_fail(tx->d, RAMET_DAMAGED, "branch b%lld is missing", (long long)id);
+        db_fail(tx->db, RAMET_DAMAGED, "branch b%lld is missing", (long long)id);
         return false;
     }
-    *m = b.m;
+    *m = b.meta;
     return true;
 }
 
-ramet_status branch_open(txn *tx, const session_row *s, ramet_log log, int64_t id, branch_row *b)
+ramet_status branch_open(txn *tx, const session_brief *s, ramet_log log, int64_t id, branch_row *b)
 {
     int64_t head = log == RAMET_LOG_ADK ? s->adk : s->head;
     int64_t want = id ? id : head;
     bool found = want > 0 && branch_load(tx, s->tree, want, b);
-    if (found && b->m.session == s->no && b->m.log == (int)log)
+    if (found && b->meta.session == s->no && b->meta.log == (int)log)
         return RAMET_OK;
     TRY(txn_status(tx));
     if (!id && log == RAMET_LOG_MAIN) {
-        db_fail(tx->d, RAMET_DAMAGED, "the head b%lld of session %s is missing", (long long)want,
+        db_fail(tx->db, RAMET_DAMAGED, "the head b%lld of session %s is missing", (long long)want,
                 s->id);
         return txn_status(tx);
     }
-    return call_fail(tx->c, RAMET_BRANCH_NOT_FOUND, "branch_id", "session %s has no branch b%lld",
-                     s->id, (long long)want);
+    return call_fail(tx->call, RAMET_BRANCH_NOT_FOUND, "branch_id",
+                     "session %s has no branch b%lld", s->id, (long long)want);
 }
 
 /* ------------------------------------------------------------------- paths */
@@ -243,7 +253,7 @@ bool path_owner(txn *tx, const branch_meta *head, int64_t pos, branch_meta *owne
         if (!branch_meta_load(tx, m.tree, next, &m))
             return false;
         if (m.base >= base) {
-            db_fail(tx->d, RAMET_DAMAGED, "branch b%lld has a damaged lineage", (long long)id);
+            db_fail(tx->db, RAMET_DAMAGED, "branch b%lld has a damaged lineage", (long long)id);
             return false;
         }
     }
@@ -253,7 +263,7 @@ bool path_owner(txn *tx, const branch_meta *head, int64_t pos, branch_meta *owne
 
 static bool entry_marked(const txn *tx, int64_t tree, int64_t k)
 {
-    return tx->mark.k == k && tx->mark.tree == tree && k;
+    return tx->mark.key == k && tx->mark.tree == tree && k;
 }
 
 /* All paths through the entry at `pos` of a branch begin with what that branch holds before it; so
@@ -261,53 +271,53 @@ static bool entry_marked(const txn *tx, int64_t tree, int64_t k)
 const char *words_get(txn *tx, const branch_row *head)
 {
     branch_meta root, o;
-    if (!head->len || !path_owner(tx, &head->m, 0, &root))
+    if (!head->len || !path_owner(tx, &head->meta, 0, &root))
         return NULL;
-    struct lineage *l = tx->r->lineage;
+    struct lineage *l = tx->ramet->lineage;
     const struct words *w = &l->words[(size_t)root.id % WORDS_SLOTS];
     pthread_mutex_t *lock = &l->lock[(size_t)root.id % CACHE_LOCKS];
     const char *text = NULL;
     int64_t pos = 0;
     pthread_mutex_lock(lock);
     if (l->past == tx->past && w->branch == root.id && w->tree == root.tree && w->pos < head->len) {
-        text = arena_strdup(tx->a, w->text);
+        text = arena_strdup(tx->arena, w->text);
         pos = w->pos;
     }
     pthread_mutex_unlock(lock);
-    return text && path_owner(tx, &head->m, pos, &o) && o.id == root.id ? text : NULL;
+    return text && path_owner(tx, &head->meta, pos, &o) && o.id == root.id ? text : NULL;
 }
 
 void words_put(txn *tx, const branch_row *head, int64_t pos, const char *text)
 {
     branch_meta root, o;
-    if (!path_owner(tx, &head->m, 0, &root) || !path_owner(tx, &head->m, pos, &o) ||
+    if (!path_owner(tx, &head->meta, 0, &root) || !path_owner(tx, &head->meta, pos, &o) ||
         o.id != root.id)
         return;
     root_words w = {root.tree, root.id, pos, text};
     /* A writer sees what is not committed yet (B2). */
     if (!tx->writing)
-        words_keep(tx->r->lineage, tx->past, &w);
+        words_keep(tx->ramet->lineage, tx->past, &w);
     else if (tx->seen)
         tx->seen->words = w;
 }
 
-/* Whoever forks the same session again need not read its last entry again: an entry never changes.
- * Only where guards find out that the session has another history by now. Reads there see what is
+/* A second fork of the same session need not read its last entry again: an entry never changes.
+ * Only where guards detect that the session has another history by now. Reads there see what is
  * committed, never what the write itself has made. */
 static struct end *end_of(txn *tx, int64_t tree, int64_t k, pthread_mutex_t **lock)
 {
-    if (!db_guarded(tx->d) || db_fresh(tx->d) || !k)
+    if (!db_guarded(tx->db) || db_fresh(tx->db) || !k)
         return NULL;
     size_t i = (size_t)((uint64_t)k * 0x9E3779B97F4A7C15u >> 32) % END_SLOTS;
-    struct end *e = &tx->r->lineage->ends[i];
-    *lock = &tx->r->lineage->lock[i % CACHE_LOCKS];
+    struct end *e = &tx->ramet->lineage->ends[i];
+    *lock = &tx->ramet->lineage->lock[i % CACHE_LOCKS];
     pthread_mutex_lock(*lock);
-    if (tx->r->lineage->past != tx->past) {
+    if (tx->ramet->lineage->past != tx->past) {
         pthread_mutex_unlock(*lock);
         return NULL;
     }
-    if (e->k != k || e->tree != tree)
-        *e = (struct end){.tree = tree, .k = k};
+    if (e->key != k || e->tree != tree)
+        *e = (struct end){.tree = tree, .key = k};
     return e;
 }
 
@@ -317,7 +327,7 @@ static bool end_mark(txn *tx, int64_t tree, int64_t k)
     const struct end *e = end_of(tx, tree, k, &lock);
     bool known = e && e->named;
     if (known) {
-        tx->mark = (entry_mark){.tree = tree, .k = k, .id = arena_strdup(tx->a, e->id)};
+        tx->mark = (entry_mark){.tree = tree, .key = k, .id = arena_strdup(tx->arena, e->id)};
         memcpy(tx->mark.hash, e->hash, HASH_LEN);
     }
     if (e)
@@ -329,7 +339,7 @@ static void end_name(txn *tx)
 {
     pthread_mutex_t *lock;
     size_t n = strlen(tx->mark.id) + 1;
-    struct end *e = n <= END_ID_BYTES ? end_of(tx, tx->mark.tree, tx->mark.k, &lock) : NULL;
+    struct end *e = n <= END_ID_BYTES ? end_of(tx, tx->mark.tree, tx->mark.key, &lock) : NULL;
     if (!e)
         return;
     e->named = true;
@@ -353,7 +363,7 @@ bool end_delta(txn *tx, int64_t tree, int64_t k, int64_t *delta)
 void end_fold(txn *tx, int64_t tree, int64_t k, int64_t delta)
 {
     pthread_mutex_t *lock;
-    struct end *e = db_status(tx->d) == RAMET_OK ? end_of(tx, tree, k, &lock) : NULL;
+    struct end *e = db_status(tx->db) == RAMET_OK ? end_of(tx, tree, k, &lock) : NULL;
     if (!e)
         return;
     e->folded = true;
@@ -366,7 +376,7 @@ static bool entry_mark_at(txn *tx, int64_t tree, int64_t k)
 {
     if (entry_marked(tx, tree, k) || end_mark(tx, tree, k))
         return true;
-    db_stmt *q = db_query(tx->d, Q_entry_name);
+    db_stmt *q = db_query(tx->db, Q_entry_name);
     q_int(q, 1, tree);
     q_int(q, 2, k);
     size_t n = 0;
@@ -375,11 +385,11 @@ static bool entry_mark_at(txn *tx, int64_t tree, int64_t k)
     tx->mark = (entry_mark){.tree = tree};
     if (ok) {
         memcpy(tx->mark.hash, hash, HASH_LEN);
-        tx->mark.id = q_keep_text(q, 0, tx->a);
+        tx->mark.id = q_keep_text(q, 0, tx->arena);
     }
     q_end(q);
     ok = ok && tx->mark.id;
-    tx->mark.k = ok ? k : 0;
+    tx->mark.key = ok ? k : 0;
     if (ok)
         end_name(tx);
     return ok;
@@ -393,8 +403,8 @@ static bool entry_is(txn *tx, int64_t tree, int64_t k, const char *id)
 
 int64_t path_find(txn *tx, const branch_row *head, const char *entry_id, int64_t *k)
 {
-    db_stmt *q = db_query(tx->d, Q_entry_by_id);
-    q_int(q, 1, head->m.tree);
+    db_stmt *q = db_query(tx->db, Q_entry_by_id);
+    q_int(q, 1, head->meta.tree);
     q_text(q, 2, entry_id);
     int64_t found = -1;
     while (found < 0 && q_row(q)) {
@@ -402,17 +412,18 @@ int64_t path_find(txn *tx, const branch_row *head, const char *entry_id, int64_t
         branch_meta owner;
         if (pos >= head->len)
             continue;
-        if (KEY_BRANCH(key) != head->m.id || pos < head->m.base) {
-            if (!path_owner(tx, &head->m, pos, &owner) || owner.id != KEY_BRANCH(key))
+        if (KEY_BRANCH(key) != head->meta.id || pos < head->meta.base) {
+            if (!path_owner(tx, &head->meta, pos, &owner) || owner.id != KEY_BRANCH(key))
                 continue;
         }
         found = pos;
         *k = key;
     }
     q_end(q);
-    if (found >= 0 && !entry_is(tx, head->m.tree, *k, entry_id)) {
-        db_fail(tx->d, RAMET_DAMAGED, "the index of entries is damaged: %s is not at position %lld",
-                entry_id, (long long)found);
+    if (found >= 0 && !entry_is(tx, head->meta.tree, *k, entry_id)) {
+        db_fail(tx->db, RAMET_DAMAGED,
+                "the index of entries is damaged: %s is not at position %lld", entry_id,
+                (long long)found);
         return -1;
     }
     return found;
@@ -428,15 +439,15 @@ bool path_hash(txn *tx, const branch_row *head, int64_t n, uint8_t out[HASH_LEN]
         return true;
     }
     branch_meta o;
-    if (!path_owner(tx, &head->m, n - 1, &o))
+    if (!path_owner(tx, &head->meta, n - 1, &o))
         return false;
     int64_t k = KEY(o.id, n - 1);
-    if (entry_marked(tx, head->m.tree, k)) {
+    if (entry_marked(tx, head->meta.tree, k)) {
         memcpy(out, tx->mark.hash, HASH_LEN);
         return true;
     }
-    db_stmt *q = db_query(tx->d, Q_entry_hash);
-    q_int(q, 1, head->m.tree);
+    db_stmt *q = db_query(tx->db, Q_entry_hash);
+    q_int(q, 1, head->meta.tree);
     q_int(q, 2, k);
     size_t len = 0;
     const void *p = q_row(q) ? q_col_blob(q, 0, &len) : NULL;
@@ -444,7 +455,7 @@ bool path_hash(txn *tx, const branch_row *head, int64_t n, uint8_t out[HASH_LEN]
         memcpy(out, p, HASH_LEN);
     q_end(q);
     if (len != HASH_LEN) {
-        db_fail(tx->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
+        db_fail(tx->db, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
                 (long long)(n - 1), (long long)o.id);
         return false;
     }
@@ -454,11 +465,11 @@ bool path_hash(txn *tx, const branch_row *head, int64_t n, uint8_t out[HASH_LEN]
 const char *path_entry_id(txn *tx, const branch_row *head, int64_t pos)
 {
     branch_meta o;
-    if (pos < 0 || pos >= head->len || !path_owner(tx, &head->m, pos, &o))
+    if (pos < 0 || pos >= head->len || !path_owner(tx, &head->meta, pos, &o))
         return NULL;
-    const char *id = entry_mark_at(tx, head->m.tree, KEY(o.id, pos)) ? tx->mark.id : NULL;
+    const char *id = entry_mark_at(tx, head->meta.tree, KEY(o.id, pos)) ? tx->mark.id : NULL;
     if (!id)
-        db_fail(tx->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
+        db_fail(tx->db, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
                 (long long)pos, (long long)o.id);
     return id;
 }
@@ -473,8 +484,8 @@ bool path_segments(txn *tx, const branch_meta *head, int64_t lo, int64_t hi, seg
     while (hi > lo) {
         if (!path_owner(tx, &m, hi - 1, &m))
             return false;
-        segment s = {.m = m, .lo = m.base > lo ? m.base : lo, .hi = hi};
-        VEC_PUSH(tx->a, &v, s);
+        segment s = {.meta = m, .lo = m.base > lo ? m.base : lo, .hi = hi};
+        VEC_PUSH(tx->arena, &v, s);
         hi = m.base;
         if (hi > lo && !branch_meta_load(tx, m.tree, m.parent, &m))
             return false;
@@ -503,77 +514,79 @@ static bool jump_of(txn *tx, const branch_meta *p, branch_meta *to)
 
 static void branch_insert(txn *tx, branch_row *b)
 {
-    db_stmt *q = db_query(tx->d, Q_branch_add);
-    q_int(q, 1, b->m.id);
-    q_int(q, 2, b->m.tree);
-    q_int(q, 3, b->m.session);
-    q_int(q, 4, b->m.log);
-    q_int(q, 5, b->m.parent);
-    q_int(q, 6, b->m.base);
-    q_int(q, 7, b->m.depth);
-    q_int(q, 8, b->m.jump);
-    q_int(q, 9, b->m.jump_base);
+    db_stmt *q = db_query(tx->db, Q_branch_add);
+    q_int(q, 1, b->meta.id);
+    q_int(q, 2, b->meta.tree);
+    q_int(q, 3, b->meta.session);
+    q_int(q, 4, b->meta.log);
+    q_int(q, 5, b->meta.parent);
+    q_int(q, 6, b->meta.base);
+    q_int(q, 7, b->meta.depth);
+    q_int(q, 8, b->meta.jump);
+    q_int(q, 9, b->meta.jump_base);
     q_int(q, 10, b->over);
     q_int(q, 11, b->delta);
-    q_int(q, 12, b->m.type);
+    q_int(q, 12, b->meta.type);
     q_int(q, 13, b->created);
     q_blob(q, 14, b->tip, HASH_LEN);
     q_run(q);
 }
 
-void branch_create(txn *tx, const branch_row *from, int64_t base, const session_row *s,
-                   ramet_log log, ramet_fork_type type, bool same_session, branch_row *out)
+void branch_create(txn *tx, const branch_row *from, int64_t base, const session_brief *s,
+                   branch_reason why, int64_t not_before, ramet_log log, ramet_fork_type type,
+                   branch_row *out)
 {
-    /* The branches of a session are ordered by when they were made, then by their numbers. A clock
-     * of another process may be ahead. The first one is as old as its session. */
-    bool tie = same_session && s->updated >= tx->now;
-    int64_t id = tie ? db_number_above(tx->d, DB_BRANCH) : db_number(tx->d, DB_BRANCH, NULL);
-    int64_t least = same_session ? s->updated : s->created;
-    int64_t created = least > tx->now ? least : tx->now;
-    *out = (branch_row){.m = {.id = id,
-                              .tree = s->tree,
-                              .session = s->no,
-                              .log = (int)log,
-                              .type = (int)type,
-                              .jump = id},
+    assert(tx->writing);
+    assert(!from || from->meta.tree == s->tree);
+    /* The branches of a session are ordered by when they were made, then by their numbers. The
+     * clock of another process may be ahead. The first branch is as old as its session. */
+    bool tie = why == BRANCH_NEXT && not_before >= tx->now;
+    int64_t id = tie ? db_number_above(tx->db, DB_BRANCH) : db_number(tx->db, DB_BRANCH, NULL);
+    int64_t created = not_before > tx->now ? not_before : tx->now;
+    *out = (branch_row){.meta = {.id = id,
+                                 .tree = s->tree,
+                                 .session = s->no,
+                                 .log = (int)log,
+                                 .type = (int)type,
+                                 .jump = id},
                         .created = created,
                         .touched = created,
                         .live = true};
     branch_meta p, to;
     if (from && base > 0) {
         assert(base <= from->len);
-        if (!path_owner(tx, &from->m, base - 1, &p) || !jump_of(tx, &p, &to))
+        if (!path_owner(tx, &from->meta, base - 1, &p) || !jump_of(tx, &p, &to))
             return;
-        out->m.parent = p.id;
-        out->m.base = base;
-        out->m.depth = p.depth + 1;
-        out->m.jump = to.id;
-        out->m.jump_base = to.base;
+        out->meta.parent = p.id;
+        out->meta.base = base;
+        out->meta.depth = p.depth + 1;
+        out->meta.jump = to.id;
+        out->meta.jump_base = to.base;
         out->len = base;
         out->delta = delta_before(tx, from, base);
         if (!path_hash(tx, from, base, out->tip))
             return;
     }
     /* An inherited entry that this branch takes the place of stays one of its versions. */
-    if (from && same_session && base < from->len) {
+    if (from && why == BRANCH_NEXT && base < from->len) {
         branch_meta o;
-        if (!path_owner(tx, &from->m, base, &o))
+        if (!path_owner(tx, &from->meta, base, &o))
             return;
         out->over = o.session != s->no ? o.id : 0;
     }
     branch_insert(tx, out);
 }
 
-void branches_of(txn *tx, const session_row *s, branch_row **out, size_t *n)
+void branches_of(txn *tx, const session_access *s, branch_row **out, size_t *n)
 {
     VEC(branch_row) v = {0};
-    db_stmt *q = db_query(tx->d, Q_branch_of_session);
+    db_stmt *q = db_query(tx->db, Q_branch_of_session);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     while (q_row(q)) {
         branch_row b;
         branch_from(q, 0, &b);
-        VEC_PUSH(tx->a, &v, b);
+        VEC_PUSH(tx->arena, &v, b);
     }
     *out = v.items;
     *n = v.n;
@@ -583,40 +596,41 @@ void branches_of(txn *tx, const session_row *s, branch_row **out, size_t *n)
 
 void head_fill(txn *tx, const branch_row *b, ramet_head *out)
 {
-    *out = (ramet_head){.branch = b->m.id, .length = b->len};
+    *out = (ramet_head){.branch = b->meta.id, .length = b->len};
     hex_encode(b->tip, HASH_LEN, out->hash);
     static const uint8_t zeros[HASH_LEN];
     branch_meta o;
     if (b->len == 0 && memcmp(b->tip, zeros, HASH_LEN) != 0)
-        db_fail(tx->d, RAMET_DAMAGED, "branch b%lld is damaged: it is empty and has a hash",
-                (long long)b->m.id);
-    if (b->len == 0 || !path_owner(tx, &b->m, b->len - 1, &o))
+        db_fail(tx->db, RAMET_DAMAGED, "branch b%lld is damaged: it is empty and has a hash",
+                (long long)b->meta.id);
+    if (b->len == 0 || !path_owner(tx, &b->meta, b->len - 1, &o))
         return;
-    bool found = entry_mark_at(tx, b->m.tree, KEY(o.id, b->len - 1));
+    bool found = entry_mark_at(tx, b->meta.tree, KEY(o.id, b->len - 1));
     if (found)
         out->entry_id = tx->mark.id;
     /* A length or a hash that was damaged would make the history another one without a word. */
     if (!found || memcmp(tx->mark.hash, b->tip, HASH_LEN) != 0)
-        db_fail(tx->d, RAMET_DAMAGED,
+        db_fail(tx->db, RAMET_DAMAGED,
                 "branch b%lld is damaged: its last entry is not the one at %lld",
-                (long long)b->m.id, (long long)(b->len - 1));
+                (long long)b->meta.id, (long long)(b->len - 1));
 }
 
 /* Tips that this process has seen to be right, or made itself. */
 static struct tip *tip_slot(txn *tx, int64_t branch, pthread_mutex_t **lock)
 {
     size_t i = (size_t)branch % TIP_SLOTS;
-    *lock = &tx->r->lineage->lock[i % CACHE_LOCKS];
-    return &tx->r->lineage->tips[i];
+    *lock = &tx->ramet->lineage->lock[i % CACHE_LOCKS];
+    return &tx->ramet->lineage->tips[i];
 }
 
 void tip_note(txn *tx, const branch_row *b)
 {
+    assert(tx->writing);
     pthread_mutex_t *lock;
-    struct tip *t = tip_slot(tx, b->m.id, &lock);
+    struct tip *t = tip_slot(tx, b->meta.id, &lock);
     pthread_mutex_lock(lock);
-    if (tx->r->lineage->past == tx->past) {
-        t->branch = b->m.id;
+    if (tx->ramet->lineage->past == tx->past) {
+        t->branch = b->meta.id;
         memcpy(t->hash, b->tip, HASH_LEN);
     }
     pthread_mutex_unlock(lock);
@@ -625,9 +639,9 @@ void tip_note(txn *tx, const branch_row *b)
 static bool tip_known(txn *tx, const branch_row *b)
 {
     pthread_mutex_t *lock;
-    const struct tip *t = tip_slot(tx, b->m.id, &lock);
+    const struct tip *t = tip_slot(tx, b->meta.id, &lock);
     pthread_mutex_lock(lock);
-    bool known = tx->r->lineage->past == tx->past && t->branch == b->m.id &&
+    bool known = tx->ramet->lineage->past == tx->past && t->branch == b->meta.id &&
                  memcmp(t->hash, b->tip, HASH_LEN) == 0;
     pthread_mutex_unlock(lock);
     return known;
@@ -641,9 +655,9 @@ ramet_status tip_check(txn *tx, const branch_row *b)
     branch_row longer = *b; /* so that the entry is asked, not the tip */
     longer.len++;
     if (path_hash(tx, &longer, b->len, hash) && memcmp(hash, b->tip, HASH_LEN) != 0)
-        db_fail(tx->d, RAMET_DAMAGED,
+        db_fail(tx->db, RAMET_DAMAGED,
                 "branch b%lld is damaged: its tip is not its last entry's hash",
-                (long long)b->m.id);
+                (long long)b->meta.id);
     return txn_status(tx);
 }
 
@@ -651,11 +665,11 @@ ramet_status head_check(txn *tx, const branch_row *b, const uint8_t *expected, b
 {
     if (!given || memcmp(expected, b->tip, HASH_LEN) == 0)
         return RAMET_OK;
-    call_fail(tx->c, RAMET_HEAD_MOVED, "expected_head",
+    call_fail(tx->call, RAMET_HEAD_MOVED, "expected_head",
               "the history has %lld entr%s now and is not the expected one; read it again",
               (long long)b->len, b->len == 1 ? "y" : "ies");
-    ramet_head *h = &tx->c->err.head;
-    h->branch = b->m.id;
+    ramet_head *h = &tx->call->err.head;
+    h->branch = b->meta.id;
     h->length = b->len;
     h->entry_id = b->len ? path_entry_id(tx, b, b->len - 1) : NULL;
     hex_encode(b->tip, HASH_LEN, h->hash);

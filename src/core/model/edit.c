@@ -2,16 +2,31 @@
  *
  * Edit, regenerate and sync: a branch before an entry and what goes there, in one commit.
  */
-#include "core/core.h"
+#include "core/model/edit.h"
+
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/append.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/idempotency.h"
+#include "core/model/key.h"
+#include "core/model/move.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/txn.h"
 
 /* ------------------------------------------------------ edit and regenerate */
 
 typedef struct edit_job {
     const char *session;
-    edit_work w;
+    edit_work work;
 } edit_job;
 
-ramet_status edit_do(txn *tx, session_row *s, const branch_row *head, const edit_work *w,
+ramet_status edit_do(txn *tx, session_full *s, const branch_row *head, const edit_work *w,
                      branch_row *to)
 {
     cut_result cut;
@@ -25,14 +40,15 @@ ramet_status edit_do(txn *tx, session_row *s, const branch_row *head, const edit
     TRY(entries_known(tx, &kept, w->list, w->n, &fresh));
     for (size_t i = 0; i < w->n; i++)
         if (w->list[i].existing)
-            return call_fail(tx->c, RAMET_ENTRY_EXISTS, "id", "entry %s is on the path before %s",
-                             w->list[i].e.id, w->at.entry_id);
+            return call_fail(tx->call, RAMET_ENTRY_EXISTS, "id",
+                             "entry %s is on the path before %s", w->list[i].entry.id,
+                             w->at.entry_id);
     if (cut.main + (int64_t)fresh > POS_MAX)
-        return call_fail(tx->c, RAMET_PATH_FULL, "entries", "the history would be too long");
+        return call_fail(tx->call, RAMET_PATH_FULL, "entries", "the history would be too long");
     move_to_cut(tx, s, head, &cut,
                 w->kind == RAMET_MOVE_EDIT ? RAMET_AUTO_EDIT : RAMET_AUTO_REGENERATE, w->kind, "",
                 to);
-    entries_write(tx, s, to, w->list, w->n);
+    entries_write(tx, &s->brief, to, w->list, w->n);
     append_answer(tx, to, w->list, w->n, w->out);
     return txn_status(tx);
 }
@@ -40,11 +56,11 @@ ramet_status edit_do(txn *tx, session_row *s, const branch_row *head, const edit
 static ramet_status edit_run(txn *tx, void *arg)
 {
     edit_job *j = arg;
-    session_row s;
+    session_full s;
     branch_row head, to;
     TRY(session_open(tx, j->session, NEED_WRITE, &s));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, 0, &head));
-    return edit_do(tx, &s, &head, &j->w, &to);
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, 0, &head));
+    return edit_do(tx, &s, &head, &j->work, &to);
 }
 
 ramet_status role_of(ramet_call *c, const char *session, const char *entry_id, ramet_role *role)
@@ -60,19 +76,19 @@ ramet_status ramet_edit(ramet_call *c, const char *session, const char *entry_id
 {
     edit_job j = {
         .session = session,
-        .w = {.at = {entry_id, RAMET_BEFORE}, .n = 1, .kind = RAMET_MOVE_EDIT, .out = out}};
+        .work = {.at = {entry_id, RAMET_BEFORE}, .n = 1, .kind = RAMET_MOVE_EDIT, .out = out}};
     ramet_entry_in copy = *in;
     *out = (ramet_append_out){0};
     TRY(check_id(c, "entry_id", entry_id));
-    TRY(check_hash(c, expected_head, j.w.expected, &j.w.given));
+    TRY(check_hash(c, expected_head, j.work.expected, &j.work.given));
     if (!copy.role) {
         bool done;
-        TRY(once_early(c, &done));
+        TRY(idempotency_early(c, &done));
         if (done)
             return RAMET_OK;
         TRY(role_of(c, session, entry_id, &copy.role));
     }
-    TRY(entries_prepare(c, &copy, 1, 1, ramet_now(c->r), &j.w.list));
+    TRY(entries_prepare(c, &copy, 1, 1, ramet_now(c->ramet), &j.work.list));
     return txn_write(c, edit_run, &j);
 }
 
@@ -82,11 +98,12 @@ ramet_status ramet_regenerate(ramet_call *c, const char *session, const char *en
 {
     edit_job j = {
         .session = session,
-        .w = {.at = {entry_id, RAMET_BEFORE}, .n = n, .kind = RAMET_MOVE_REGENERATE, .out = out}};
+        .work = {
+            .at = {entry_id, RAMET_BEFORE}, .n = n, .kind = RAMET_MOVE_REGENERATE, .out = out}};
     *out = (ramet_append_out){0};
     TRY(check_id(c, "entry_id", entry_id));
-    TRY(check_hash(c, expected_head, j.w.expected, &j.w.given));
-    TRY(entries_prepare(c, entries, n, c->r->lim.batch, ramet_now(c->r), &j.w.list));
+    TRY(check_hash(c, expected_head, j.work.expected, &j.work.given));
+    TRY(entries_prepare(c, entries, n, c->ramet->limits.batch, ramet_now(c->ramet), &j.work.list));
     return txn_write(c, edit_run, &j);
 }
 
@@ -101,7 +118,7 @@ typedef struct sync_job {
     bool given;
     ramet_sync_out *out;
     /* the walk over the path */
-    ramet_call *c;
+    ramet_call *call;
     arena *scratch;
     int64_t seen;
     size_t matched;
@@ -116,7 +133,7 @@ static bool sync_take(void *arg, ramet_entry *e)
     if (strcmp(e->channel, j->channel) != 0)
         return room;
     const entry_new *n = j->matched < j->n ? &j->list[j->matched] : NULL;
-    if (n && (!n->in->id || strcmp(n->e.id, e->id) == 0) && entry_same(j->c, n, e)) {
+    if (n && (!n->in->id || strcmp(n->entry.id, e->id) == 0) && entry_same(j->call, n, e)) {
         j->matched++;
         return room;
     }
@@ -131,7 +148,7 @@ static void sync_match(txn *tx, const branch_row *head, sync_job *j)
     j->scratch = arena_new();
     j->matched = 0;
     j->cut = -1;
-    for (int64_t at = 0; at < head->len && j->cut < 0 && db_status(tx->d) == RAMET_OK;) {
+    for (int64_t at = 0; at < head->len && j->cut < 0 && db_status(tx->db) == RAMET_OK;) {
         j->seen = at - 1;
         path_read(tx, head, at, at + step < head->len ? at + step : head->len, j->scratch,
                   sync_take, j);
@@ -147,10 +164,10 @@ static ramet_fork_type sync_type(const entry_new *list, size_t n)
 {
     if (!n)
         return RAMET_EXPLICIT;
-    return list[0].e.role == RAMET_USER ? RAMET_AUTO_EDIT : RAMET_AUTO_REGENERATE;
+    return list[0].entry.role == RAMET_USER ? RAMET_AUTO_EDIT : RAMET_AUTO_REGENERATE;
 }
 
-static ramet_status sync_write(txn *tx, sync_job *j, session_row *s, branch_row *head)
+static ramet_status sync_write(txn *tx, sync_job *j, session_full *s, branch_row *head)
 {
     size_t fresh, rest = j->n - j->matched;
     branch_row to = *head, kept = *head;
@@ -160,31 +177,31 @@ static ramet_status sync_write(txn *tx, sync_job *j, session_row *s, branch_row 
     /* An index into the batch means an earlier entry of the list with that id. */
     for (size_t i = 0; i < rest; i++)
         if (list[i].same_as >= 0)
-            return call_fail(tx->c, RAMET_INVALID, "entries", "entry id %s is in the list twice",
-                             list[i].e.id);
+            return call_fail(tx->call, RAMET_INVALID, "entries", "entry id %s is in the list twice",
+                             list[i].entry.id);
     TRY(entries_known(tx, &kept, list, rest, &fresh));
     if (fresh != rest)
-        return call_fail(tx->c, RAMET_ENTRY_EXISTS, "entries",
+        return call_fail(tx->call, RAMET_ENTRY_EXISTS, "entries",
                          "the list names an entry that is on the path at another place");
     if (kept.len + (int64_t)rest > POS_MAX)
-        return call_fail(tx->c, RAMET_PATH_FULL, "entries", "the history would be too long");
+        return call_fail(tx->call, RAMET_PATH_FULL, "entries", "the history would be too long");
     if (j->cut >= 0) {
         cut_result cut = {0};
         ramet_at at = {path_entry_id(tx, head, j->cut), RAMET_BEFORE}, adk_at = {0};
         TRY(cut_both(tx, s, head, &at, &adk_at, RAMET_CUT_EXACT, &cut));
         move_to_cut(tx, s, head, &cut, sync_type(list, rest), RAMET_MOVE_SYNC, "", &to);
     }
-    entries_write(tx, s, &to, list, rest);
+    entries_write(tx, &s->brief, &to, list, rest);
     return txn_status(tx);
 }
 
 static ramet_status sync_run(txn *tx, void *arg)
 {
     sync_job *j = arg;
-    session_row s, fresh;
+    session_full s, fresh;
     branch_row head;
     TRY(session_open(tx, j->session, NEED_WRITE, &s));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, 0, &head));
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, 0, &head));
     TRY(head_check(tx, &head, j->expected, j->given));
     sync_match(tx, &head, j);
     TRY(txn_status(tx));
@@ -203,13 +220,13 @@ static ramet_status sync_run(txn *tx, void *arg)
 ramet_status ramet_sync(ramet_call *c, const char *session, const ramet_entry_in *entries, size_t n,
                         const char *expected_head, ramet_sync_out *out)
 {
-    sync_job j = {.session = session, .n = n, .out = out, .c = c};
+    sync_job j = {.session = session, .n = n, .out = out, .call = c};
     *out = (ramet_sync_out){0};
     TRY(check_hash(c, expected_head, j.expected, &j.given));
-    TRY(entries_prepare(c, entries, n, c->r->lim.sync, ramet_now(c->r), &j.list));
-    j.channel = n ? j.list[0].e.channel : "history";
+    TRY(entries_prepare(c, entries, n, c->ramet->limits.sync, ramet_now(c->ramet), &j.list));
+    j.channel = n ? j.list[0].entry.channel : "history";
     for (size_t i = 0; i < n; i++)
-        if (strcmp(j.list[i].e.channel, j.channel) != 0)
+        if (strcmp(j.list[i].entry.channel, j.channel) != 0)
             return call_fail(c, RAMET_INVALID, "entries",
                              "all entries of a list are of one channel");
     return txn_write(c, sync_run, &j);

@@ -10,17 +10,32 @@
  *       says the text again) they go to the body table, packed.
  *   E3  digest = SHA-256 over every stored field; hash = SHA-256(previous hash || digest).
  */
+#include "core/model/entry.h"
+
+#include "core/attachment/attachment.h"
+#include "core/call.h"
 #include "core/columns.h"
-
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/event.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/state.h"
+#include "core/model/turn_index.h"
+#include "core/model/usage.h"
 #include "core/pack.h"
+#include "core/txn.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* ------------------------------------------------------------------- digest */
 
 /* Short fields are gathered: a call into the library for each would cost more than hashing them. */
 typedef struct gather {
-    sha *h;
+    sha *hasher;
     size_t n;
     unsigned char bytes[512];
 } gather;
@@ -28,11 +43,11 @@ typedef struct gather {
 static void digest_add(gather *d, const void *p, size_t n)
 {
     if (n > sizeof d->bytes - d->n) {
-        sha_add(d->h, d->bytes, d->n);
+        sha_add(d->hasher, d->bytes, d->n);
         d->n = 0;
     }
     if (n > sizeof d->bytes) {
-        sha_add(d->h, p, n);
+        sha_add(d->hasher, p, n);
         return;
     }
     memcpy(d->bytes + d->n, p, n);
@@ -55,7 +70,7 @@ void entry_digest(sha *h, const ramet_entry *e, const entry_cols *cols, uint8_t 
 {
     char number[128];
     gather d;
-    d.h = h;
+    d.hasher = h;
     d.n = 0;
     sha_begin(h);
     digest_add(&d, "ramet entry 1\n", 14);
@@ -86,13 +101,13 @@ void entry_digest(sha *h, const ramet_entry *e, const entry_cols *cols, uint8_t 
 
 static bool open_body(txn *tx, int64_t tree, int64_t k, entry_cols *cols)
 {
-    db_stmt *q = db_query(tx->d, Q_body_get);
+    db_stmt *q = db_query(tx->db, Q_body_get);
     q_int(q, 1, tree);
     q_int(q, 2, k);
     size_t n = 0;
     const void *p = q_row(q) ? q_col_blob(q, 0, &n) : NULL;
     pack_texts t;
-    bool ok = p && pack_open(tx->a, p, n, &t);
+    bool ok = p && pack_open(tx->arena, p, n, &t);
     q_end(q);
     if (ok)
         *cols = (entry_cols){t.item[0], t.item[1], t.item[2]};
@@ -103,7 +118,7 @@ static bool load_body(txn *tx, int64_t tree, int64_t k, entry_cols *cols)
 {
     bool ok = open_body(tx, tree, k, cols);
     if (!ok)
-        db_fail(tx->d, RAMET_DAMAGED,
+        db_fail(tx->db, RAMET_DAMAGED,
                 "the body of the entry at position %lld of branch b%lld is damaged",
                 (long long)KEY_POS(k), (long long)KEY_BRANCH(k));
     return ok;
@@ -117,17 +132,17 @@ const char *body_text(txn *tx, int64_t tree, int64_t k)
 
 static const ramet_usage *load_usage(txn *tx, int64_t tree, int64_t k)
 {
-    db_stmt *q = db_query(tx->d, Q_usage_get);
+    db_stmt *q = db_query(tx->db, Q_usage_get);
     q_int(q, 1, tree);
     q_int(q, 2, k);
     ramet_usage *u = NULL;
     if (q_row(q)) {
-        u = arena_alloc(tx->a, sizeof *u);
+        u = arena_alloc(tx->arena, sizeof *u);
         *u = (ramet_usage){.input = q_col_int(q, 0),
                            .output = q_col_int(q, 1),
                            .cached = q_col_int(q, 2),
                            .cost = q_col_int(q, 3),
-                           .currency = q_keep_text(q, 4, tx->a)};
+                           .currency = q_keep_text(q, 4, tx->arena)};
         if (!u->currency)
             u->currency = "";
     }
@@ -137,10 +152,10 @@ static const ramet_usage *load_usage(txn *tx, int64_t tree, int64_t k)
 
 static const char *load_delta(txn *tx, int64_t tree, int64_t k)
 {
-    db_stmt *q = db_query(tx->d, Q_delta_json);
+    db_stmt *q = db_query(tx->db, Q_delta_json);
     q_int(q, 1, tree);
     q_int(q, 2, k);
-    const char *json = q_row(q) ? q_keep_text(q, 0, tx->a) : NULL;
+    const char *json = q_row(q) ? q_keep_text(q, 0, tx->arena) : NULL;
     q_end(q);
     return json;
 }
@@ -181,27 +196,27 @@ bool entry_from(txn *tx, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[
         cols = &own;
     int64_t k = q_col_int(q, 0);
     int flags = col_flags(q, 13);
-    *e = (ramet_entry){.id = q_keep_text(q, 1, tx->a),
+    *e = (ramet_entry){.id = q_keep_text(q, 1, tx->arena),
                        .position = KEY_POS(k),
                        .branch = KEY_BRANCH(k),
                        .role = col_role(q, 3),
-                       .channel = q_keep_text(q, 4, tx->a),
-                       .format = q_keep_text(q, 5, tx->a),
-                       .turn_id = q_keep_text(q, 6, tx->a),
-                       .author = q_keep_text(q, 7, tx->a),
-                       .client = q_keep_text(q, 8, tx->a),
+                       .channel = q_keep_text(q, 4, tx->arena),
+                       .format = q_keep_text(q, 5, tx->arena),
+                       .turn_id = q_keep_text(q, 6, tx->arena),
+                       .author = q_keep_text(q, 7, tx->arena),
+                       .client = q_keep_text(q, 8, tx->arena),
                        .created = q_col_int(q, 9)};
     size_t n = 0;
     const void *h = q_col_blob(q, 2, &n);
     if (!h || n != HASH_LEN || !e->id) {
-        db_fail(tx->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is damaged",
+        db_fail(tx->db, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is damaged",
                 (long long)e->position, (long long)e->branch);
         return false;
     }
     memcpy(hash, h, HASH_LEN);
     hex_encode(hash, HASH_LEN, e->hash);
-    *cols = (entry_cols){q_keep_text(q, 10, tx->a), q_keep_text(q, 11, tx->a),
-                         q_keep_text(q, 12, tx->a)};
+    *cols = (entry_cols){q_keep_text(q, 10, tx->arena), q_keep_text(q, 11, tx->arena),
+                         q_keep_text(q, 12, tx->arena)};
     if (!e->channel)
         e->channel = "history";
     if (!e->format)
@@ -213,20 +228,20 @@ bool entry_from(txn *tx, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[
     if (flags & FLAG_DELTA)
         e->state_delta = load_delta(tx, tree, k);
     e->text = cols->text ? cols->text : "";
-    e->parts = cols->parts ? cols->parts : parts_of_text(tx->a, cols->text);
+    e->parts = cols->parts ? cols->parts : parts_of_text(tx->arena, cols->text);
     e->body = cols->body;
-    return db_status(tx->d) == RAMET_OK;
+    return db_status(tx->db) == RAMET_OK;
 }
 
 bool entry_load(txn *tx, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN])
 {
-    db_stmt *q = db_query(tx->d, Q_entry_get);
+    db_stmt *q = db_query(tx->db, Q_entry_get);
     q_int(q, 1, tree);
     q_int(q, 2, k);
     bool ok = q_row(q) && entry_from(tx, q, tree, e, hash, NULL);
     q_end(q);
     if (!ok)
-        db_fail(tx->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
+        db_fail(tx->db, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
                 (long long)KEY_POS(k), (long long)KEY_BRANCH(k));
     return ok;
 }
@@ -245,22 +260,22 @@ static bool reader_take(reader *r, db_stmt *q, const segment *s)
     ramet_entry e;
     entry_cols cols;
     uint8_t hash[HASH_LEN], digest[HASH_LEN], want[HASH_LEN];
-    if (!entry_from(r->tx, q, s->m.tree, &e, hash, &cols))
+    if (!entry_from(r->tx, q, s->meta.tree, &e, hash, &cols))
         return false;
     if (e.position != r->next)
         return false;
-    if (!r->tx->r->unverified) {
-        entry_digest(r->tx->c->hasher, &e, &cols, digest);
-        sha_chain(r->tx->c->hasher, r->prev, digest, want);
+    if (!r->tx->ramet->unverified) {
+        entry_digest(r->tx->call->hasher, &e, &cols, digest);
+        sha_chain(r->tx->call->hasher, r->prev, digest, want);
         if (memcmp(want, hash, HASH_LEN) != 0) {
-            db_fail(r->tx->d, RAMET_DAMAGED,
+            db_fail(r->tx->db, RAMET_DAMAGED,
                     "entry %s at position %lld of branch b%lld is damaged: its hash is wrong", e.id,
                     (long long)e.position, (long long)e.branch);
             return false;
         }
         memcpy(r->prev, hash, HASH_LEN);
     }
-    e.owner_no = s->m.session;
+    e.owner_no = s->meta.session;
     r->next++;
     return r->each(r->arg, &e);
 }
@@ -270,11 +285,11 @@ static bool reader_take(reader *r, db_stmt *q, const segment *s)
 
 static db_stmt *segments_ask(txn *tx, const segment *s, size_t n)
 {
-    db_stmt *q = db_query(tx->d, n == 1 ? Q_entry_range : Q_entry_segments);
-    q_int(q, 1, s->m.tree);
+    db_stmt *q = db_query(tx->db, n == 1 ? Q_entry_range : Q_entry_segments);
+    q_int(q, 1, s->meta.tree);
     for (size_t i = 0; i < (n == 1 ? 1 : SEGMENTS_AT_ONCE); i++) {
-        q_int(q, (int)i * 2 + 2, i < n ? KEY(s[i].m.id, s[i].lo) : 1);
-        q_int(q, (int)i * 2 + 3, i < n ? KEY(s[i].m.id, s[i].hi - 1) : 0);
+        q_int(q, (int)i * 2 + 2, i < n ? KEY(s[i].meta.id, s[i].lo) : 1);
+        q_int(q, (int)i * 2 + 3, i < n ? KEY(s[i].meta.id, s[i].hi - 1) : 0);
     }
     return q;
 }
@@ -293,13 +308,13 @@ static bool reader_segments(reader *r, const segment *s, size_t n)
         taken = r->next > before;
     }
     q_end(q);
-    if (db_status(r->tx->d) != RAMET_OK)
+    if (db_status(r->tx->db) != RAMET_OK)
         return false;
     if (!taken || (more && r->next != end)) {
         while (r->next >= s->hi && s->hi < end)
             s++;
-        db_fail(r->tx->d, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
-                (long long)r->next, (long long)s->m.id);
+        db_fail(r->tx->db, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
+                (long long)r->next, (long long)s->meta.id);
         return false;
     }
     return more;
@@ -311,22 +326,22 @@ void path_read(txn *tx, const branch_row *head, int64_t lo, int64_t hi, arena *i
     segment *segs;
     size_t n;
     reader r = {.tx = tx, .next = lo, .each = each, .arg = arg};
-    if (lo >= hi || !path_segments(tx, &head->m, lo, hi, &segs, &n))
+    if (lo >= hi || !path_segments(tx, &head->meta, lo, hi, &segs, &n))
         return;
     if (!path_hash(tx, head, lo, r.prev))
         return;
-    arena *own = tx->a;
-    tx->a = into;
+    arena *own = tx->arena;
+    tx->arena = into;
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < SEGMENTS_AT_ONCE ? n - i : SEGMENTS_AT_ONCE;
         if (!reader_segments(&r, &segs[i], some))
             break;
     }
-    if (r.next == head->len && !tx->r->unverified && db_status(tx->d) == RAMET_OK &&
+    if (r.next == head->len && !tx->ramet->unverified && db_status(tx->db) == RAMET_OK &&
         memcmp(r.prev, head->tip, HASH_LEN) != 0)
-        db_fail(tx->d, RAMET_DAMAGED, "branch b%lld is damaged: its history does not end at %lld",
-                (long long)head->m.id, (long long)head->len);
-    tx->a = own;
+        db_fail(tx->db, RAMET_DAMAGED, "branch b%lld is damaged: its history does not end at %lld",
+                (long long)head->meta.id, (long long)head->len);
+    tx->arena = own;
 }
 
 /* ------------------------------------------------------------------ compare */
@@ -352,7 +367,7 @@ static bool same_content(ramet_call *c, const ramet_entry_in *in, const ramet_en
     if (in->parts)
         return strcmp(in->parts, have->parts) == 0;
     if (in->text)
-        return strcmp(in->text, have->text) == 0 && one_text(c->a, have->parts);
+        return strcmp(in->text, have->text) == 0 && one_text(c->arena, have->parts);
     return strcmp(have->parts, "[]") == 0;
 }
 
@@ -368,7 +383,7 @@ bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have)
         return false;
     if (in->created && in->created != have->created)
         return false;
-    const ramet_usage *u = n->e.usage, *v = have->usage;
+    const ramet_usage *u = n->entry.usage, *v = have->usage;
     return !u || (v && u->input == v->input && u->output == v->output && u->cached == v->cached &&
                   u->cost == v->cost && strcmp(u->currency, v->currency) == 0);
 }
@@ -377,20 +392,20 @@ bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have)
 
 static void entry_insert(txn *tx, const branch_row *b, const entry_new *n, int64_t peer)
 {
-    int64_t k = KEY(b->m.id, n->e.position);
+    int64_t k = KEY(b->meta.id, n->entry.position);
     bool large = n->flags & FLAG_LARGE;
-    db_stmt *q = db_query(tx->d, Q_entry_add);
+    db_stmt *q = db_query(tx->db, Q_entry_add);
     q_int(q, 1, k);
-    q_int(q, 2, b->m.tree);
-    q_text(q, 3, n->e.id);
+    q_int(q, 2, b->meta.tree);
+    q_text(q, 3, n->entry.id);
     q_blob(q, 4, n->hash, HASH_LEN);
-    q_int(q, 5, n->e.role);
-    q_text(q, 6, strcmp(n->e.channel, "history") == 0 ? NULL : n->e.channel);
-    q_text(q, 7, strcmp(n->e.format, "ramet") == 0 ? NULL : n->e.format);
-    q_text(q, 8, n->e.turn_id);
-    q_text(q, 9, n->e.author);
-    q_text(q, 10, n->e.client);
-    q_int(q, 11, n->e.created);
+    q_int(q, 5, n->entry.role);
+    q_text(q, 6, strcmp(n->entry.channel, "history") == 0 ? NULL : n->entry.channel);
+    q_text(q, 7, strcmp(n->entry.format, "ramet") == 0 ? NULL : n->entry.format);
+    q_text(q, 8, n->entry.turn_id);
+    q_text(q, 9, n->entry.author);
+    q_text(q, 10, n->entry.client);
+    q_int(q, 11, n->entry.created);
     q_text(q, 12, large ? NULL : n->text);
     q_text(q, 13, large ? NULL : n->parts);
     q_text(q, 14, large ? NULL : n->body);
@@ -398,29 +413,29 @@ static void entry_insert(txn *tx, const branch_row *b, const entry_new *n, int64
     q_int(q, 16, peer);
     q_run(q);
     if (large) {
-        q = db_query(tx->d, Q_body_add);
+        q = db_query(tx->db, Q_body_add);
         q_int(q, 1, k);
-        q_int(q, 2, b->m.tree);
+        q_int(q, 2, b->meta.tree);
         q_blob(q, 3, n->packed, n->packed_len);
         q_run(q);
     }
-    if (n->e.usage)
-        usage_write(tx, b->m.tree, k, n->e.usage);
-    if (n->e.state_delta)
-        delta_write(tx, b, k, n->e.state_delta);
+    if (n->entry.usage)
+        usage_write(tx, b->meta.tree, k, n->entry.usage);
+    if (n->entry.state_delta)
+        delta_write(tx, b, k, n->entry.state_delta);
     if (n->n_files)
-        attachments_link(tx, b->m.tree, k, n);
+        attachments_link(tx, b->meta.tree, k, n);
 }
 
 /* The record: a row only where appends go on in another branch than before. */
-static void run_open(txn *tx, const session_row *s, const branch_row *b)
+static void run_open(txn *tx, const session_brief *s, const branch_row *b)
 {
     if (needs_serial(tx))
         return;
-    db_stmt *q = db_query(tx->d, Q_run_last);
+    db_stmt *q = db_query(tx->db, Q_run_last);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
-    q_int(q, 3, b->m.log);
+    q_int(q, 3, b->meta.log);
     int64_t rec = 0, k = 0;
     if (q_row(q)) {
         rec = col_record(q, 0);
@@ -430,42 +445,42 @@ static void run_open(txn *tx, const session_row *s, const branch_row *b)
     if (k) {
         branch_row last;
         if (!branch_load(tx, s->tree, KEY_BRANCH(k), &last)) {
-            db_fail(tx->d, RAMET_DAMAGED, "branch b%lld is missing", (long long)KEY_BRANCH(k));
+            db_fail(tx->db, RAMET_DAMAGED, "branch b%lld is missing", (long long)KEY_BRANCH(k));
             return;
         }
         rec += last.len - KEY_POS(k);
-        q = db_query(tx->d, Q_branch_run_off);
+        q = db_query(tx->db, Q_branch_run_off);
         q_int(q, 1, s->tree);
-        q_int(q, 2, last.m.id);
+        q_int(q, 2, last.meta.id);
         q_run(q);
     }
-    q = db_query(tx->d, Q_run_add);
+    q = db_query(tx->db, Q_run_add);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
-    q_int(q, 3, b->m.log);
+    q_int(q, 3, b->meta.log);
     q_int(q, 4, rec);
-    q_int(q, 5, KEY(b->m.id, b->len));
+    q_int(q, 5, KEY(b->meta.id, b->len));
     q_run(q);
 }
 
 /* How long main was when an entry of the adk log was appended: where a later cut parts them. It
  * never falls along a path, also when a turn goes on writing to a branch that is no longer the
  * head. */
-static int64_t peer_length(txn *tx, const session_row *s, const branch_row *b)
+static int64_t peer_length(txn *tx, const session_brief *s, const branch_row *b)
 {
     branch_row head;
     branch_meta o;
     int64_t peer = 0;
-    if (b->m.log != RAMET_LOG_ADK)
+    if (b->meta.log != RAMET_LOG_ADK)
         return 0;
-    if (b->len > 0 && path_owner(tx, &b->m, b->len - 1, &o)) {
-        db_stmt *q = db_query(tx->d, Q_entry_peer);
-        q_int(q, 1, b->m.tree);
+    if (b->len > 0 && path_owner(tx, &b->meta, b->len - 1, &o)) {
+        db_stmt *q = db_query(tx->db, Q_entry_peer);
+        q_int(q, 1, b->meta.tree);
         q_int(q, 2, KEY(o.id, b->len - 1));
         peer = q_row(q) ? q_col_int(q, 0) : 0;
         q_end(q);
     }
-    if (b->m.id == s->adk && branch_load(tx, s->tree, s->head, &head) && head.len > peer)
+    if (b->meta.id == s->adk && branch_load(tx, s->tree, s->head, &head) && head.len > peer)
         peer = head.len;
     return peer;
 }
@@ -475,8 +490,8 @@ static bool entry_is_new(const entry_new *e)
     return !e->existing && e->same_as < 0;
 }
 
-/* The new ones get their place behind the tip, which moves on. */
-static void entries_place(txn *tx, const session_row *s, branch_row *b, entry_new *list, size_t n)
+/* Chains the new ones behind the tip, which moves on. */
+static void entries_chain(txn *tx, const session_brief *s, branch_row *b, entry_new *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         entry_new *e = &list[i];
@@ -486,31 +501,32 @@ static void entries_place(txn *tx, const session_row *s, branch_row *b, entry_ne
             run_open(tx, s, b);
             b->run = true;
         }
-        sha_chain(tx->c->hasher, b->tip, e->digest, b->tip);
+        sha_chain(tx->call->hasher, b->tip, e->digest, b->tip);
         memcpy(e->hash, b->tip, HASH_LEN);
-        hex_encode(b->tip, HASH_LEN, e->e.hash);
-        e->e.position = b->len++;
-        e->e.branch = b->m.id;
-        e->e.owner_no = s->no;
+        hex_encode(b->tip, HASH_LEN, e->entry.hash);
+        e->entry.position = b->len++;
+        e->entry.branch = b->meta.id;
+        e->entry.owner_no = s->no;
     }
 }
 
-/* The branch goes first: who appends holds its row before that of an entry, on every engine and in
+/* The branch goes first: an append holds its row before that of an entry, on every engine and in
  * every kind of transaction, so that no two wait for each other. */
-void entries_write(txn *tx, const session_row *s, branch_row *b, entry_new *list, size_t n)
+void entries_write(txn *tx, const session_brief *s, branch_row *b, entry_new *list, size_t n)
 {
+    assert(tx->writing && b->meta.id && b->meta.tree == s->tree);
     int64_t first = b->len, peer = peer_length(tx, s, b);
     uint8_t before[HASH_LEN];
     bool ran = b->run;
     memcpy(before, b->tip, HASH_LEN);
-    entries_place(tx, s, b, list, n);
+    entries_chain(tx, s, b, list, n);
     if (b->len == first)
         return;
     tip_note(tx, b);
     b->touched = tx->now;
-    db_stmt *q = db_query(tx->d, Q_branch_grow);
-    q_int(q, 1, b->m.tree);
-    q_int(q, 2, b->m.id);
+    db_stmt *q = db_query(tx->db, Q_branch_grow);
+    q_int(q, 1, b->meta.tree);
+    q_int(q, 2, b->meta.id);
     q_int(q, 3, b->len);
     q_blob(q, 4, b->tip, HASH_LEN);
     q_int(q, 5, b->touched);
@@ -524,9 +540,44 @@ void entries_write(txn *tx, const session_row *s, branch_row *b, entry_new *list
         if (!entry_is_new(&list[i]))
             continue;
         entry_insert(tx, b, &list[i], peer);
-        at.len = list[i].e.position;
-        places_note(tx, &at, &list[i], turn);
-        turn = list[i].e.turn_id;
+        at.len = list[i].entry.position;
+        turn_index_note(tx, &at, &list[i], turn);
+        turn = list[i].entry.turn_id;
     }
-    event_add(tx, s->tree, s->no, RAMET_EVENT_APPENDED, KEY(b->m.id, first), b->len - first);
+    assert(b->len <= POS_MAX); /* append_do() refuses more */
+    event_add(tx, s->tree, s->no, RAMET_EVENT_APPENDED, KEY(b->meta.id, first), b->len - first);
+}
+
+int64_t key_in_tree(txn *tx, int64_t tree, const char *id)
+{
+    db_stmt *q = db_query(tx->db, Q_entry_by_id);
+    q_int(q, 1, tree);
+    q_text(q, 2, id);
+    int64_t k = q_row(q) ? q_col_int(q, 0) : 0;
+    q_end(q);
+    return k;
+}
+
+static bool kind_load(txn *tx, int64_t tree, int64_t k, entry_kind *out)
+{
+    db_stmt *q = db_query(tx->db, Q_entry_kind);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    bool found = q_row(q);
+    if (found) {
+        *out = (entry_kind){.role = col_role(q, 0),
+                            .turn = q_keep_text(q, 1, tx->arena),
+                            .channel = q_keep_text(q, 2, tx->arena),
+                            .format = q_keep_text(q, 3, tx->arena)};
+    }
+    q_end(q);
+    return found;
+}
+
+bool entry_kind_at(txn *tx, const branch_meta *head, int64_t pos, entry_kind *out)
+{
+    branch_meta o;
+    if (pos < 0 || !path_owner(tx, head, pos, &o))
+        return false;
+    return kind_load(tx, o.tree, KEY(o.id, pos), out);
 }

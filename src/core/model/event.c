@@ -1,20 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events: what was committed, in that order, for those who follow along.
+ * Events: what was committed, in that order, for subscribers and the search index.
  *
  *   V1  Numbers are given one after the other, inside the write transaction, or after it where
  *       many write at once (store_settle()): a reader that has seen number n never meets a smaller
  *       one later.
  *   V2  The newest event is never forgotten, so that no number comes twice; the others are
  *       forgotten from the oldest on, so that those which are left have no gap.
- *   V3  An event is shown to who may see its session now (I10). Of a session that is gone only its
- *       end is shown. The removal of a member is shown to that member, too: nothing else would tell
- *       why the stream falls silent.
+ *   V3  An event is shown to callers who may see its session now (I10). Of a session that is gone
+ *       only its end is shown. The removal of a member is also shown to that member: nothing else
+ *       would explain why the stream falls silent.
  *   V4  Entries of the adk log may hold credentials: their events are for the search index alone,
  *       as are those of texts that entries are found by.
  */
-#include "core/columns.h"
+#include "core/model/event.h"
 
+#include "ramet/sandboxes.h"
+#include "core/access/share.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/columns.h"
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/idempotency.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/search/search_upkeep.h"
+#include "core/txn.h"
+
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -48,9 +64,10 @@ static int64_t number(db *d, sql_id what)
 
 void event_add(txn *tx, int64_t tree, int64_t session, ramet_event_kind kind, int64_t k, int64_t n)
 {
-    int64_t no = db_number(tx->d, DB_EVENT, NULL);
+    assert(tx->writing);
+    int64_t no = db_number(tx->db, DB_EVENT, NULL);
     tx->event = no;
-    db_stmt *q = db_query(tx->d, Q_event_add);
+    db_stmt *q = db_query(tx->db, Q_event_add);
     q_int(q, 1, no);
     q_int(q, 2, tree);
     q_int(q, 3, session);
@@ -61,11 +78,11 @@ void event_add(txn *tx, int64_t tree, int64_t session, ramet_event_kind kind, in
     q_run(q);
 }
 
-void event_add_member(txn *tx, const session_row *s, const char *user, ramet_level before,
+void event_add_member(txn *tx, const session_brief *s, const char *user, ramet_level before,
                       ramet_level after)
 {
-    tx->event = db_number(tx->d, DB_EVENT, NULL);
-    db_stmt *q = db_query(tx->d, Q_event_member);
+    tx->event = db_number(tx->db, DB_EVENT, NULL);
+    db_stmt *q = db_query(tx->db, Q_event_member);
     q_int(q, 1, tx->event);
     q_int(q, 2, s->tree);
     q_int(q, 3, s->no);
@@ -90,18 +107,18 @@ typedef struct look {
 static look look_at(txn *tx, int64_t tree, int64_t no, arena *keep, bool named)
 {
     look l = {.session = no};
-    db_stmt *q = db_query(tx->d, Q_event_session);
+    db_stmt *q = db_query(tx->db, Q_event_session);
     q_int(q, 1, tree);
     q_int(q, 2, no);
     if (q_row(q) && !q_col_null(q, 0) && !q_col_null(q, 1)) {
-        session_row s = {.no = no,
-                         .tree = tree,
-                         .id = q_col_text(q, 0),
-                         .owner = q_col_text(q, 1),
-                         .visibility = col_visibility(q, 2),
-                         .expires = q_col_int(q, 3),
-                         .deleted = q_col_int(q, 4),
-                         .purging = col_purging(q, 5)};
+        session_access s = {.no = no,
+                            .tree = tree,
+                            .id = q_col_text(q, 0),
+                            .owner = q_col_text(q, 1),
+                            .visibility = col_visibility(q, 2),
+                            .expires = q_col_int(q, 3),
+                            .deleted = q_col_int(q, 4),
+                            .purging = col_purging(q, 5)};
         l.gone = session_gone(tx, &s);
         l.seen = session_visible(tx, &s) || share_gives(tx, &s, NEED_READ);
         if ((l.seen || named) && keep) {
@@ -126,9 +143,9 @@ static bool removes_caller(const ramet_call *c, const char *member, ramet_level 
 }
 
 /* The numbers of a session that has, or had, that id. */
-static bool session_place(txn *tx, const char *id, int64_t *tree, int64_t *no)
+static bool session_numbers(txn *tx, const char *id, int64_t *tree, int64_t *no)
 {
-    db_stmt *q = db_query(tx->d, Q_session_place);
+    db_stmt *q = db_query(tx->db, Q_session_place);
     q_text(q, 1, id);
     bool found = q_row(q);
     if (found) {
@@ -139,9 +156,9 @@ static bool session_place(txn *tx, const char *id, int64_t *tree, int64_t *no)
     return found;
 }
 
-static int64_t tree_place(txn *tx, const char *id)
+static int64_t tree_number(txn *tx, const char *id)
 {
-    db_stmt *q = db_query(tx->d, Q_tree_by_id);
+    db_stmt *q = db_query(tx->db, Q_tree_by_id);
     q_text(q, 1, id);
     int64_t tree = q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
@@ -158,7 +175,7 @@ bool ramet_event_seen(ramet_call *c, const ramet_event *e)
         return false;
     bool seen = false;
     /* Another session may have got that id since, in another tree. */
-    if (session_place(&tx, e->session, &tree, &no) && tree == tree_place(&tx, e->tree)) {
+    if (session_numbers(&tx, e->session, &tree, &no) && tree == tree_number(&tx, e->tree)) {
         look l = look_at(&tx, tree, no, NULL, false);
         seen = look_shows(&l, e->kind);
     }
@@ -177,54 +194,54 @@ typedef struct walk {
 } walk;
 
 typedef struct row {
-    int64_t no, tree, session, k, n, at;
+    int64_t no, tree, session, key, count, at;
     ramet_event_kind kind;
     const char *who; /* until the next row */
 } row;
 
 typedef struct taken {
     VEC(ramet_entry) v;
-    const walk *w;
+    const walk *walk;
 } taken;
 
 static bool walk_room(const walk *w)
 {
-    return arena_used(w->tx->a) - w->begin < PAGE_BYTES;
+    return arena_used(w->tx->arena) - w->begin < PAGE_BYTES;
 }
 
 static bool entry_add(void *arg, ramet_entry *e)
 {
     taken *t = arg;
-    VEC_PUSH(t->w->tx->a, &t->v, *e);
-    return walk_room(t->w);
+    VEC_PUSH(t->walk->tx->arena, &t->v, *e);
+    return walk_room(t->walk);
 }
 
-/* A damaged entry does not end the stream: who reads it is told. */
+/* A damaged entry does not end the stream; reading the entry reports the damage. */
 static void entries_take(walk *w, const row *r, ramet_event *e)
 {
     txn *tx = w->tx;
     branch_row b;
-    taken t = {.w = w};
-    int64_t from = KEY_POS(r->k), n = r->n < ENTRIES_MAX ? r->n : ENTRIES_MAX;
+    taken t = {.walk = w};
+    int64_t from = KEY_POS(r->key), n = r->count < ENTRIES_MAX ? r->count : ENTRIES_MAX;
     if (branch_load(tx, r->tree, e->branch, &b))
-        path_read(tx, &b, from, from + n, tx->a, entry_add, &t);
-    if (db_status(tx->d) == RAMET_DAMAGED && !db_engine_failed(tx->d)) {
-        db_clear(tx->d);
+        path_read(tx, &b, from, from + n, tx->arena, entry_add, &t);
+    if (db_status(tx->db) == RAMET_DAMAGED && !db_engine_failed(tx->db)) {
+        db_clear(tx->db);
         t.v.n = 0;
     }
     e->entries = t.v.items;
     e->n = t.v.n;
-    e->more = (int64_t)t.v.n < r->n;
+    e->more = (int64_t)t.v.n < r->count;
 }
 
 static void change_take(txn *tx, const row *r, ramet_event *e)
 {
     if (r->who) {
-        e->member = arena_strdup(tx->a, r->who);
-        e->before = (ramet_level)(r->n / EVENT_LEVELS);
-        e->after = (ramet_level)(r->n % EVENT_LEVELS);
+        e->member = arena_strdup(tx->arena, r->who);
+        e->before = (ramet_level)(r->count / EVENT_LEVELS);
+        e->after = (ramet_level)(r->count % EVENT_LEVELS);
     } else {
-        e->archived = r->n == EVENT_ARCHIVED ? 1 : r->n == EVENT_BACK ? -1 : 0;
+        e->archived = r->count == EVENT_ARCHIVED ? 1 : r->count == EVENT_BACK ? -1 : 0;
     }
 }
 
@@ -235,13 +252,13 @@ static void event_take(walk *w, const row *r)
     if (r->kind == EVENT_INDEXED)
         return;
     if (l->session != r->session)
-        *l = look_at(tx, r->tree, r->session, tx->a, false);
+        *l = look_at(tx, r->tree, r->session, tx->arena, false);
     look last;
     if (!look_shows(l, r->kind)) {
         if (r->kind != RAMET_EVENT_UPDATED ||
-            !removes_caller(tx->c, r->who, (ramet_level)(r->n % EVENT_LEVELS)))
+            !removes_caller(tx->call, r->who, (ramet_level)(r->count % EVENT_LEVELS)))
             return;
-        last = look_at(tx, r->tree, r->session, tx->a, true);
+        last = look_at(tx, r->tree, r->session, tx->arena, true);
         if (!last.id || last.gone)
             return;
         l = &last;
@@ -252,10 +269,10 @@ static void event_take(walk *w, const row *r)
                      .tree = l->tree,
                      .at = r->at,
                      .sandbox = l->sandbox && *l->sandbox ? l->sandbox : RAMET_SANDBOX_DEFAULT};
-    e.branch = r->k;
+    e.branch = r->key;
     if (r->kind == RAMET_EVENT_APPENDED) {
         branch_meta m;
-        e.branch = KEY_BRANCH(r->k);
+        e.branch = KEY_BRANCH(r->key);
         if (branch_meta_load(tx, r->tree, e.branch, &m) && m.log != RAMET_LOG_MAIN)
             return;
         if (!w->bare)
@@ -263,17 +280,17 @@ static void event_take(walk *w, const row *r)
     } else if (r->kind == RAMET_EVENT_UPDATED) {
         change_take(tx, r, &e);
     }
-    VEC_PUSH(tx->a, &w->found, e);
+    VEC_PUSH(tx->arena, &w->found, e);
 }
 
 /* The ids asked for as numbers; false when nothing has them. */
 static bool filter_find(walk *w, const ramet_events_in *in)
 {
-    if (in->session && !session_place(w->tx, in->session, &w->tree, &w->session))
+    if (in->session && !session_numbers(w->tx, in->session, &w->tree, &w->session))
         return false;
     if (!in->tree)
         return true;
-    int64_t tree = tree_place(w->tx, in->tree);
+    int64_t tree = tree_number(w->tx, in->tree);
     bool fits = tree && (!w->session || w->tree == tree);
     w->tree = tree;
     return fits;
@@ -283,7 +300,7 @@ static bool filter_find(walk *w, const ramet_events_in *in)
 static bool chunk_walk(walk *w, size_t limit, ramet_events_out *out)
 {
     int n = 0;
-    db_stmt *q = db_query(w->tx->d, Q_event_after);
+    db_stmt *q = db_query(w->tx->db, Q_event_after);
     q_int(q, 1, out->next);
     q_int(q, 2, CHUNK);
     for (; w->found.n < limit && walk_room(w) && q_row(q); n++) {
@@ -291,8 +308,8 @@ static bool chunk_walk(walk *w, size_t limit, ramet_events_out *out)
                  .tree = q_col_int(q, 1),
                  .session = q_col_int(q, 2),
                  .kind = col_event_kind(q, 3),
-                 .k = q_col_int(q, 4),
-                 .n = q_col_int(q, 5),
+                 .key = q_col_int(q, 4),
+                 .count = q_col_int(q, 5),
                  .at = q_col_int(q, 6),
                  .who = q_col_text(q, 7)};
         out->next = r.no;
@@ -313,10 +330,10 @@ static void events_walk(walk *w, size_t limit, ramet_events_out *out)
 
 static void events_find(txn *tx, const ramet_events_in *in, size_t limit, ramet_events_out *out)
 {
-    walk w = {.tx = tx, .bare = in->bare, .begin = arena_used(tx->a)};
-    int64_t newest = number(tx->d, Q_max_event);
+    walk w = {.tx = tx, .bare = in->bare, .begin = arena_used(tx->arena)};
+    int64_t newest = number(tx->db, Q_max_event);
     /* The first one kept tells how far back it goes (V2). */
-    out->lost = in->after > newest || number(tx->d, Q_min_event) > in->after + 1;
+    out->lost = in->after > newest || number(tx->db, Q_min_event) > in->after + 1;
     out->next = newest;
     if (out->lost || !filter_find(&w, in))
         return;
@@ -337,7 +354,7 @@ ramet_status ramet_events(ramet_call *c, const ramet_events_in *in, ramet_events
         TRY(check_id(c, "session", in->session));
     if (in->tree)
         TRY(check_id(c, "tree", in->tree));
-    store_settle(c->r->st);
+    store_settle(c->ramet->store);
     if (!txn_read(&tx, c))
         return c->err.status;
     events_find(&tx, in, (size_t)limit, out);
@@ -349,19 +366,20 @@ ramet_status ramet_events(ramet_call *c, const ramet_events_in *in, ramet_events
 
 /* ------------------------------------------------------------------- waiting */
 
-/* One for each open store. Whoever waits may be the one that looks for writes of other processes:
- * there is never more than one. */
+/* One for each open store. One of the waiting threads polls for writes of other processes; there is
+ * never more than one. */
 struct watch {
     pthread_mutex_t lock;
-    pthread_cond_t moved; /* `last` or `wakes` has grown, or nobody polls any more */
+    pthread_cond_t moved; /* `last` or `wakes` has grown, or no thread polls any more */
     _Atomic int64_t last; /* newest number that is known */
     _Atomic int waiters;
     int64_t wakes, polled; /* by ramet_event_wake(); when the store was looked at last */
-    int64_t unheard;       /* wakes that found nobody waiting */
+    int64_t unheard;       /* wakes that found no thread waiting */
     bool polling;
 
     pthread_mutex_t look_lock;
-    db *d; /* a connection of its own: a look must not wait for one of the pool. Opened when used */
+    db *db; /* a connection of its own: a look must not wait for one of the pool. Opened when used
+             */
 };
 
 struct watch *watch_new(void)
@@ -375,8 +393,8 @@ struct watch *watch_new(void)
 
 void watch_close(struct watch *w)
 {
-    db_close(w->d);
-    w->d = NULL;
+    db_close(w->db);
+    w->db = NULL;
 }
 
 void watch_free(struct watch *w)
@@ -396,7 +414,7 @@ static bool watch_raise(struct watch *w, int64_t no)
     return false;
 }
 
-void event_tell(ramet *r, int64_t no)
+void event_notify(ramet *r, int64_t no)
 {
     struct watch *w = r->watch;
     /* A waiter counts itself before it looks at `last`, so one of the two sees the other. */
@@ -413,15 +431,15 @@ static int64_t store_newest(ramet *r)
     struct watch *w = r->watch;
     char message[512];
     int64_t no = 0;
-    store_settle(r->st);
+    store_settle(r->store);
     pthread_mutex_lock(&w->look_lock);
-    if (w->d || store_connect(r->st, &w->d, message) == RAMET_OK) {
-        bool ok = db_begin_read(w->d) == RAMET_OK;
-        no = ok ? number(w->d, Q_max_event) : 0;
-        db_end_read(w->d);
-        if (!ok || db_status(w->d) != RAMET_OK) {
-            db_close(w->d);
-            w->d = NULL;
+    if (w->db || store_connect(r->store, &w->db, message) == RAMET_OK) {
+        bool ok = db_begin_read(w->db) == RAMET_OK;
+        no = ok ? number(w->db, Q_max_event) : 0;
+        db_end_read(w->db);
+        if (!ok || db_status(w->db) != RAMET_OK) {
+            db_close(w->db);
+            w->db = NULL;
         }
     }
     pthread_mutex_unlock(&w->look_lock);
@@ -430,18 +448,18 @@ static int64_t store_newest(ramet *r)
 
 int64_t ramet_event_mark(ramet *r)
 {
-    return store_mark(r->st);
+    return store_mark(r->store);
 }
 
 int64_t ramet_event_upto(ramet *r, int64_t mark)
 {
-    store_upto(r->st, mark);
+    store_upto(r->store, mark);
     return r->watch->last;
 }
 
 int64_t ramet_event_last(ramet *r)
 {
-    event_tell(r, store_newest(r));
+    event_notify(r, store_newest(r));
     return r->watch->last;
 }
 
@@ -471,14 +489,14 @@ int64_t ramet_event_wait(ramet *r, int64_t after, int ms)
         return ramet_event_last(r);
     if (w->last > after)
         return w->last;
-    store_follow(r->st);
+    store_follow(r->store);
     int64_t end = time_mono_us() + (int64_t)ms * 1000;
     pthread_mutex_lock(&w->lock);
     w->waiters++;
     int64_t wakes = w->wakes - w->unheard;
     w->unheard = 0;
     while (w->last <= after && w->wakes == wakes) {
-        int64_t now = time_mono_us(), due = w->polled + store_poll_us(r->st);
+        int64_t now = time_mono_us(), due = w->polled + store_poll_us(r->store);
         bool mine = !w->polling;
         if (mine && now >= due) {
             watch_poll(r, w);
@@ -491,7 +509,7 @@ int64_t ramet_event_wait(ramet *r, int64_t after, int ms)
         if (mine)
             w->polling = false;
     }
-    /* Who has polled so far leaves: one of the others goes on. */
+    /* If this thread has polled so far, one of the others takes over. */
     if (--w->waiters && !w->polling)
         pthread_cond_signal(&w->moved);
     int64_t last = w->last;
@@ -520,17 +538,17 @@ typedef struct prune_job {
 static ramet_status prune_run(txn *tx, void *arg)
 {
     prune_job *j = arg;
-    int64_t first = number(tx->d, Q_min_event), to = number(tx->d, Q_max_event) - j->keep;
+    int64_t first = number(tx->db, Q_min_event), to = number(tx->db, Q_max_event) - j->keep;
     to = to < j->seen ? to : j->seen - 1;
     to = to < first + PRUNE_BATCH ? to : first + PRUNE_BATCH - 1;
     j->removed = 0;
     if (!first || to < first)
         return txn_status(tx);
-    int64_t before = db_changes(tx->d);
-    db_stmt *q = db_query(tx->d, Q_event_del);
+    int64_t before = db_changes(tx->db);
+    db_stmt *q = db_query(tx->db, Q_event_del);
     q_int(q, 1, to);
     q_run(q);
-    j->removed = db_changes(tx->d) - before;
+    j->removed = db_changes(tx->db) - before;
     return txn_status(tx);
 }
 
@@ -542,12 +560,12 @@ ramet_status ramet_events_prune(ramet_call *c, int64_t keep, int64_t *removed)
     if (keep < 1)
         return call_fail(c, RAMET_INVALID, "keep", "keep is %lld; the newest event has to stay",
                          (long long)keep);
-    prune_job j = {.keep = keep, .seen = search_needs(c->r)};
-    store_settle(c->r->st);
+    prune_job j = {.keep = keep, .seen = search_needs(c->ramet)};
+    store_settle(c->ramet->store);
     do {
         TRY(txn_write(c, prune_run, &j));
         if (removed)
             *removed += j.removed;
     } while (j.removed);
-    return once_prune(c);
+    return idempotency_prune(c);
 }

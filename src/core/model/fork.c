@@ -5,22 +5,40 @@
  */
 #include "core/model/fork.h"
 
-static ramet_status fork_access(txn *tx, const session_row *s, const ramet_fork_in *in)
+#include "core/access/member.h"
+#include "core/access/share.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/event.h"
+#include "core/model/move.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/model/turn_cut.h"
+#include "core/txn.h"
+
+#include <assert.h>
+
+static ramet_status fork_access(txn *tx, const session_full *s, const ramet_fork_in *in)
 {
     ramet_level have = level_in(tx, s->tree);
     if (in->visibility == RAMET_PRIVATE || have >= RAMET_WRITER)
         return RAMET_OK;
     return call_fail(
-        tx->c, RAMET_FORBIDDEN, "visibility",
+        tx->call, RAMET_FORBIDDEN, "visibility",
         "a fork for the tree needs the level writer, %s is %s; a private one reader or a share "
         "link",
-        tx->c->user, ramet_level_name(have));
+        tx->call->user, ramet_level_name(have));
 }
 
-/* The adk log may hold credentials: who may not read it does not come by it through a fork. */
-static bool adk_read(txn *tx, const session_row *s)
+/* The adk log may hold credentials: a caller who may not read it does not get it through a fork. */
+static bool adk_read(txn *tx, const session_full *s)
 {
-    if (share_only(tx, s))
+    if (share_only(tx, &s->access))
         return false;
     return s->visibility == RAMET_PRIVATE || level_in(tx, s->tree) >= RAMET_WRITER;
 }
@@ -28,12 +46,12 @@ static bool adk_read(txn *tx, const session_row *s)
 static ramet_status side_by_role(txn *tx, const branch_row *from, ramet_at *at)
 {
     int64_t k;
-    TRY(check_id(tx->c, "at.entry_id", at->entry_id));
+    TRY(check_id(tx->call, "at.entry_id", at->entry_id));
     at->side = RAMET_AFTER;
     if (path_find(tx, from, at->entry_id, &k) < 0)
         return txn_status(tx); /* the cut tells that it is not there */
-    db_stmt *q = db_query(tx->d, Q_entry_kind);
-    q_int(q, 1, from->m.tree);
+    db_stmt *q = db_query(tx->db, Q_entry_kind);
+    q_int(q, 1, from->meta.tree);
     q_int(q, 2, k);
     if (q_row(q) && q_col_int(q, 0) == RAMET_USER)
         at->side = RAMET_BEFORE;
@@ -43,19 +61,19 @@ static ramet_status side_by_role(txn *tx, const branch_row *from, ramet_at *at)
 
 /* The cut on the path of the branch asked for (*from is the head), with the adk log as it was on
  * that branch. */
-static ramet_status fork_cut(txn *tx, session_row *s, const ramet_fork_in *in, branch_row *from,
+static ramet_status fork_cut(txn *tx, session_full *s, const ramet_fork_in *in, branch_row *from,
                              cut_result *cut)
 {
     if (in->branch && in->branch != s->head)
-        TRY(branch_open(tx, s, RAMET_LOG_MAIN, in->branch, from));
-    s->adk = adk_read(tx, s) ? adk_beside(tx, s, from->m.id) : 0;
+        TRY(branch_open(tx, &s->brief, RAMET_LOG_MAIN, in->branch, from));
+    s->adk = adk_read(tx, s) ? adk_beside(tx, &s->brief, from->meta.id) : 0;
     if (in->blank) {
         *cut = (cut_result){.shown = {.side = RAMET_BEFORE}};
         return RAMET_OK;
     }
     if (in->before_turn) {
         turn_cut at;
-        session_row seen = *s;
+        session_full seen = *s;
         if (!s->adk)
             seen.first_adk = 0;
         TRY(turn_cut_find(tx, &seen, from, in->before_turn, false, 0, &at));
@@ -69,43 +87,43 @@ static ramet_status fork_cut(txn *tx, session_row *s, const ramet_fork_in *in, b
 }
 
 /* What a link does not show does not come with a fork, either. */
-static const char *inherited_config(txn *tx, const session_row *s)
+static const char *inherited_config(txn *tx, const session_full *s)
 {
-    if (!share_only(tx, s))
+    if (!share_only(tx, &s->access))
         return s->agent_config;
     ramet_agent shown = session_agent(tx, s);
-    return agent_config(tx->a, &shown);
+    return agent_config(tx->arena, &shown);
 }
 
 /* The new row, in the call's own memory: it is also what is answered. */
-static session_row fork_row(txn *tx, const fork_job *j, const session_row *s,
-                            const branch_row *from, const cut_result *cut)
+static session_full fork_row(txn *tx, const fork_job *j, const session_full *s,
+                             const branch_row *from, const cut_result *cut)
 {
     const ramet_fork_in *in = j->in;
-    const char *user = tx->c->user ? arena_strdup(tx->a, tx->c->user) : s->owner;
-    int64_t created = tx->now, no = db_number(tx->d, DB_SESSION, &created);
+    const char *user = tx->call->user ? arena_strdup(tx->arena, tx->call->user) : s->owner;
+    int64_t created = tx->now, no = db_number(tx->db, DB_SESSION, &created);
     /* A session stands before its forks, also when the clock of another process is ahead. */
     if (created < s->created || (created == s->created && no < s->no))
         created = s->created + (no < s->no);
-    return (session_row){
+    return (session_full){
         .no = no,
         .tree = s->tree,
-        .id = arena_strdup(tx->a, j->id),
+        .id = arena_strdup(tx->arena, j->id),
         .parent = s->no,
         .depth = s->depth + 1,
         .owner = user,
         .visibility = (int)in->visibility,
-        .title = in->title ? arena_strdup(tx->a, in->title) : "",
-        .agent = in->agent ? arena_strdup(tx->a, in->agent->name) : s->agent,
-        .agent_config = in->agent ? agent_config(tx->a, in->agent) : inherited_config(tx, s),
-        .metadata = arena_strdup(tx->a, in->metadata),
+        .title = in->title ? arena_strdup(tx->arena, in->title) : "",
+        .agent = in->agent ? arena_strdup(tx->arena, in->agent->name) : s->agent,
+        .agent_config = in->agent ? agent_config(tx->arena, in->agent) : inherited_config(tx, s),
+        .metadata = arena_strdup(tx->arena, in->metadata),
         .type = (int)in->type,
-        .reason = in->reason ? arena_strdup(tx->a, in->reason) : "",
+        .reason = in->reason ? arena_strdup(tx->arena, in->reason) : "",
         .by_kind = (int)in->by_kind,
-        .by_id = in->by_id ? arena_strdup(tx->a, in->by_id) : user,
+        .by_id = in->by_id ? arena_strdup(tx->arena, in->by_id) : user,
         .fork_entry = cut->shown.entry_id,
         .fork_side = (int)cut->shown.side,
-        .from_title = session_words(tx, s, from->m.id == s->head ? from : NULL),
+        .from_title = session_words(tx, s, from->meta.id == s->head ? from : NULL),
         .expires = in->ephemeral_us > 0 ? tx->now + in->ephemeral_us : 0,
         .created = created,
         .updated = created,
@@ -114,7 +132,7 @@ static session_row fork_row(txn *tx, const fork_job *j, const session_row *s,
 
 /* What the guards of source_hold() do not cover: two heads that belong together, and an id that may
  * have been given to another session. */
-static bool fork_serial(const session_row *s, const fork_job *j)
+static bool fork_serial(const session_full *s, const fork_job *j)
 {
     return s->adk || s->first_adk || j->in->id || j->n_tags;
 }
@@ -122,36 +140,40 @@ static bool fork_serial(const session_row *s, const fork_job *j)
 /* What must not happen before the commit is that the source is taken away, by gc too, that the
  * caller may no longer fork it (both access_changed(), which waits until then), or that it has
  * another history than the one that was looked at. */
-static void source_hold(txn *tx, const session_row *s, const branch_row *head)
+static void source_hold(txn *tx, const session_full *s, const branch_row *head)
 {
-    if (!db_guarded(tx->d))
+    if (!db_guarded(tx->db))
         return;
-    db_stmt *q = db_query(tx->d, Q_guard_fork);
+    assert(s->stamp != SESSION_NO_STAMP);
+    db_stmt *q = db_query(tx->db, Q_guard_fork);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->stamp);
-    q_int(q, 3, head->m.id);
+    q_int(q, 3, head->meta.id);
     q_blob(q, 4, head->tip, HASH_LEN);
     q_guard(q);
 }
 
 /* The rows of a fork whose cut was found. */
-static void fork_write(txn *tx, const fork_job *j, const session_row *s, const branch_row *from,
-                       const cut_result *cut, session_row *f, branch_row *b)
+static void fork_write(txn *tx, const fork_job *j, const session_full *s, const branch_row *from,
+                       const cut_result *cut, session_full *f, branch_row *b)
 {
     branch_row adk, b_adk;
     *f = fork_row(tx, j, s, from, cut);
-    branch_create(tx, from, cut->main, f, RAMET_LOG_MAIN, j->in->type, false, b);
-    f->first = f->head = b->m.id;
+    branch_create(tx, from, cut->main, &f->brief, BRANCH_FIRST, f->created, RAMET_LOG_MAIN,
+                  j->in->type, b);
+    f->first = f->head = b->meta.id;
+    assert(f->tree == s->tree && b->meta.session == f->no);
     if (s->adk && branch_load(tx, s->tree, s->adk, &adk)) {
-        branch_create(tx, &adk, cut->adk, f, RAMET_LOG_ADK, j->in->type, false, &b_adk);
-        f->first_adk = f->adk = b_adk.m.id;
+        branch_create(tx, &adk, cut->adk, &f->brief, BRANCH_FIRST, f->created, RAMET_LOG_ADK,
+                      j->in->type, &b_adk);
+        f->first_adk = f->adk = b_adk.meta.id;
     }
     session_insert(tx, f, (const char *const *)j->tags, j->n_tags);
-    event_add(tx, f->tree, f->no, RAMET_EVENT_FORKED, b->m.id, 0);
+    event_add(tx, f->tree, f->no, RAMET_EVENT_FORKED, b->meta.id, 0);
 }
 
-ramet_status fork_make(txn *tx, const fork_job *j, session_row *s, const branch_row *head,
-                       session_row *f, branch_row *b)
+ramet_status fork_make(txn *tx, const fork_job *j, session_full *s, const branch_row *head,
+                       session_full *f, branch_row *b)
 {
     branch_row from = *head;
     cut_result cut;
@@ -163,7 +185,7 @@ ramet_status fork_make(txn *tx, const fork_job *j, session_row *s, const branch_
 static ramet_status fork_run(txn *tx, void *arg)
 {
     fork_job *j = arg;
-    session_row s;
+    session_full s;
     branch_row head, from, b;
     cut_result cut;
     TRY(session_open_head(tx, j->session, NEED_READ, &s, &from));
@@ -176,10 +198,11 @@ static ramet_status fork_run(txn *tx, void *arg)
     if (j->in->id)
         TRY(session_id_free(tx, j->id));
     source_hold(tx, &s, &head);
-    session_row f;
+    session_full f;
     fork_write(tx, j, &s, &from, &cut, &f, &b);
-    session_known known = {
-        .head = &b, .parent_id = session_visible(tx, &s) ? s.id : NULL, .untagged = !j->n_tags};
+    session_known known = {.head = &b,
+                           .parent_id = session_visible(tx, &s.access) ? s.id : NULL,
+                           .untagged = !j->n_tags};
     ANSWER(tx, j->out);
     ANSWER(tx, j->cut);
     *j->out = session_show_with(tx, &f, &known);
@@ -192,8 +215,8 @@ static ramet_status fork_check(ramet_call *c, const ramet_fork_in *in, fork_job 
 {
     if (in->id)
         TRY(check_id(c, "id", in->id));
-    TRY(check_chars(c, "title", in->title, c->r->lim.title_chars, RAMET_TITLE_TOO_LONG));
-    TRY(check_chars(c, "reason", in->reason, c->r->lim.reason_chars, RAMET_REASON_TOO_LONG));
+    TRY(check_chars(c, "title", in->title, c->ramet->limits.title_chars, RAMET_TITLE_TOO_LONG));
+    TRY(check_chars(c, "reason", in->reason, c->ramet->limits.reason_chars, RAMET_REASON_TOO_LONG));
     if (in->agent)
         TRY(check_agent(c, in->agent));
     TRY(check_object(c, "metadata", in->metadata));
@@ -220,7 +243,7 @@ ramet_status ramet_fork(ramet_call *c, const char *session, const ramet_fork_in 
         *cut = (ramet_cut){0};
     TRY(fork_check(c, in, &j));
     char uuid[UUID_TEXT];
-    j.id = in->id ? in->id : arena_strdup(c->a, uuid7(ramet_now(c->r), uuid));
+    j.id = in->id ? in->id : arena_strdup(c->arena, uuid7(ramet_now(c->ramet), uuid));
     ramet_status st = txn_write_guarded(c, fork_run, &j);
     if (st != RAMET_OK)
         *out = NULL;

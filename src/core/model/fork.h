@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fork.h: forks as a part of other work (core/ext/make.c).
+ * fork.h: making a fork as part of another write (core/ext/make.c).
  */
 #ifndef CORE_MODEL_FORK_H
 #define CORE_MODEL_FORK_H
 
-#include "core/ext/adk.h"
+#include "core/model/branch.h"
+#include "core/model/session.h"
+#include "core/txn.h"
 
 typedef struct fork_job {
     const char *session;
@@ -19,9 +21,9 @@ typedef struct fork_job {
     ramet_cut *cut; /* may be NULL */
 } fork_job;
 
-/* A fork of a session that is open with its head: *f and its head *b are written. Who may is the
- * caller's matter, and that the id is free. Only in a transaction that sees all others. */
-ramet_status fork_make(txn *tx, const fork_job *j, session_row *s, const branch_row *head,
-                       session_row *f, branch_row *b);
+/* Makes a fork of a session that is open with its head: writes *f and its head *b. The caller has
+ * checked access and that the id is free. Only in a transaction that sees all others. */
+ramet_status fork_make(txn *tx, const fork_job *j, session_full *s, const branch_row *head,
+                       session_full *f, branch_row *b);
 
 #endif

@@ -6,15 +6,19 @@
  *       no moment at which one is there without the other.
  *   O2  What failed is not kept: it may be tried again with the same key.
  *   O3  An answer past its time counts as none, whether it was removed already or not.
- *   O4  The key itself is not kept, and the answer only sealed by it: an answer may hold a secret,
- *       which whoever reads the file must not get. What was changed does not open.
- *   O5  Work of several commits (O1 cannot hold) looks first and keeps its answer in the end.
+ *   O4  The key itself is not stored, and the answer is encrypted with it: an answer may hold a
+ *       secret, which a reader of the file must not get. An altered answer does not decrypt.
+ *   O5  Work of several commits (O1 cannot hold) looks first and keeps its answer at the end.
  */
-#include "core/core.h"
+#include "core/model/idempotency.h"
 
-#include "base/seal.h"
+#include "core/call.h"
+#include "core/check.h"
 #include "core/pack.h"
+#include "core/txn.h"
+#include "base/seal.h"
 
+#include <assert.h>
 #include <openssl/crypto.h>
 
 #define KEEP_US (INT64_C(24) * 3600 * 1000000)
@@ -25,8 +29,8 @@
 
 void ramet_call_once(ramet_call *c, ramet_once *once)
 {
-    c->once = once;
-    c->held = NULL;
+    c->idempotency = once;
+    c->idempotency_held = NULL;
 }
 
 static ramet_status check_words(ramet_call *c, const char *field, const char *s, size_t most)
@@ -37,10 +41,10 @@ static ramet_status check_words(ramet_call *c, const char *field, const char *s,
     return check_utf8(c, field, s);
 }
 
-ramet_status once_take(ramet_call *c, ramet_once **out)
+ramet_status idempotency_take(ramet_call *c, ramet_once **out)
 {
-    ramet_once *o = c->once;
-    c->once = NULL;
+    ramet_once *o = c->idempotency;
+    c->idempotency = NULL;
     *out = o;
     if (!o)
         return RAMET_OK;
@@ -52,24 +56,24 @@ ramet_status once_take(ramet_call *c, ramet_once **out)
     return check_words(c, "idempotency_key", o->key, KEY_BYTES);
 }
 
-static const char *once_user(const txn *tx)
+static const char *idempotency_user(const txn *tx)
 {
-    return tx->c->user ? tx->c->user : "";
+    return tx->call->user ? tx->call->user : "";
 }
 
 /* ---- rows */
 
-typedef struct once_row {
+typedef struct idempotency_row {
     uint8_t digest[HASH_LEN];
     int64_t status, size, expires;
     const void *sealed; /* the answer, packed, then sealed */
     size_t n_sealed;
-} once_row;
+} idempotency_row;
 
 static void key_hash(txn *tx, const char *label, size_t n_label, const ramet_once *o,
                      uint8_t out[HASH_LEN])
 {
-    sha *h = tx->c->hasher;
+    sha *h = tx->call->hasher;
     sha_begin(h);
     sha_add(h, label, n_label);
     sha_add(h, o->key, strlen(o->key));
@@ -80,7 +84,7 @@ static void key_hash(txn *tx, const char *label, size_t n_label, const ramet_onc
 static void bind_key(txn *tx, db_stmt *q, const ramet_once *o, uint8_t name[HASH_LEN])
 {
     key_hash(tx, "", 0, o, name);
-    q_text(q, 1, once_user(tx));
+    q_text(q, 1, idempotency_user(tx));
     q_text(q, 2, o->scope);
     q_blob(q, 3, name, HASH_LEN);
 }
@@ -93,46 +97,46 @@ static void seal_key(txn *tx, const ramet_once *o, uint8_t out[SEAL_KEY])
 
 /* What is sealed with the answer: all else of its row. A user holds no line break, and the scope
  * stands last. */
-static const char *row_about(txn *tx, const ramet_once *o, const once_row *r)
+static const char *row_about(txn *tx, const ramet_once *o, const idempotency_row *r)
 {
     char digest[2 * HASH_LEN + 1];
     hex_encode(r->digest, HASH_LEN, digest);
-    return arena_printf(tx->a, "%s %lld %lld %lld\n%s\n%s", digest, (long long)r->status,
-                        (long long)r->size, (long long)r->expires, once_user(tx), o->scope);
+    return arena_printf(tx->arena, "%s %lld %lld %lld\n%s\n%s", digest, (long long)r->status,
+                        (long long)r->size, (long long)r->expires, idempotency_user(tx), o->scope);
 }
 
 /* Gives the answer; false when the row is damaged. */
-static bool row_open(txn *tx, const ramet_once *o, const once_row *r, const char **bytes,
+static bool row_open(txn *tx, const ramet_once *o, const idempotency_row *r, const char **bytes,
                      size_t *len)
 {
     uint8_t key[SEAL_KEY];
     size_t n = 0;
     seal_key(tx, o, key);
-    const char *packed = seal_open(tx->a, key, row_about(tx, o, r), r->sealed, r->n_sealed, &n);
+    const char *packed = seal_open(tx->arena, key, row_about(tx, o, r), r->sealed, r->n_sealed, &n);
     OPENSSL_cleanse(key, sizeof key);
-    return packed && unpack_bytes(tx->a, packed, n, bytes, len) && (int64_t)*len == r->size;
+    return packed && unpack_bytes(tx->arena, packed, n, bytes, len) && (int64_t)*len == r->size;
 }
 
-static void row_seal(txn *tx, const ramet_once *o, const char *bytes, once_row *r)
+static void row_seal(txn *tx, const ramet_once *o, const char *bytes, idempotency_row *r)
 {
     uint8_t key[SEAL_KEY];
     size_t n;
-    const char *packed = pack_bytes(tx->a, bytes ? bytes : "", (size_t)r->size, &n);
+    const char *packed = pack_bytes(tx->arena, bytes ? bytes : "", (size_t)r->size, &n);
     seal_key(tx, o, key);
-    r->sealed = seal_make(tx->a, key, row_about(tx, o, r), packed, n, &r->n_sealed);
+    r->sealed = seal_make(tx->arena, key, row_about(tx, o, r), packed, n, &r->n_sealed);
     OPENSSL_cleanse(key, sizeof key);
 }
 
 /* Whether the key is there; with the same digest its answer is filled in. */
-static ramet_status once_find(txn *tx, ramet_once *o, bool *found)
+static ramet_status idempotency_find(txn *tx, ramet_once *o, bool *found)
 {
     uint8_t name[HASH_LEN];
     const char *bytes = NULL;
     size_t n = 0, n_bytes = 0;
     bool whole = false;
-    once_row r = {0};
+    idempotency_row r = {0};
     o->repeated = false; /* may run twice */
-    db_stmt *q = db_query(tx->d, Q_once_get);
+    db_stmt *q = db_query(tx->db, Q_once_get);
     bind_key(tx, q, o, name);
     q_int(q, 4, tx->now);
     *found = q_row(q);
@@ -151,11 +155,11 @@ static ramet_status once_find(txn *tx, ramet_once *o, bool *found)
     if (!*found)
         return RAMET_OK;
     if (!whole) {
-        db_fail(tx->d, RAMET_DAMAGED, "the answer kept for the idempotency key is damaged");
+        db_fail(tx->db, RAMET_DAMAGED, "the answer kept for the idempotency key is damaged");
         return txn_status(tx);
     }
     if (memcmp(r.digest, o->digest, HASH_LEN) != 0)
-        return call_fail(tx->c, RAMET_KEY_MISMATCH, "idempotency_key",
+        return call_fail(tx->call, RAMET_KEY_MISMATCH, "idempotency_key",
                          "the idempotency key was used for another request");
     o->repeated = true;
     o->status = (int)r.status;
@@ -164,7 +168,7 @@ static ramet_status once_find(txn *tx, ramet_once *o, bool *found)
     return RAMET_OK;
 }
 
-static ramet_status once_keep(txn *tx, const ramet_once *o)
+static ramet_status idempotency_keep(txn *tx, const ramet_once *o)
 {
     int status = 0;
     const char *bytes = NULL;
@@ -172,15 +176,15 @@ static ramet_status once_keep(txn *tx, const ramet_once *o)
     uint8_t name[HASH_LEN];
     o->answer(o->arg, &status, &bytes, &n);
     if (n > ANSWER_BYTES)
-        return call_fail(tx->c, RAMET_TOO_LARGE, "idempotency_key",
+        return call_fail(tx->call, RAMET_TOO_LARGE, "idempotency_key",
                          "the answer has %zu bytes; under an idempotency key at most %zu are kept",
                          n, ANSWER_BYTES);
-    once_row r = {.status = status,
-                  .size = (int64_t)n,
-                  .expires = tx->now + (o->keep_us > 0 ? o->keep_us : KEEP_US)};
+    idempotency_row r = {.status = status,
+                         .size = (int64_t)n,
+                         .expires = tx->now + (o->keep_us > 0 ? o->keep_us : KEEP_US)};
     memcpy(r.digest, o->digest, HASH_LEN);
     row_seal(tx, o, bytes, &r);
-    db_stmt *q = db_query(tx->d, Q_once_set);
+    db_stmt *q = db_query(tx->db, Q_once_set);
     bind_key(tx, q, o, name);
     q_blob(q, 4, r.digest, HASH_LEN);
     q_int(q, 5, r.status);
@@ -193,40 +197,41 @@ static ramet_status once_keep(txn *tx, const ramet_once *o)
 
 /* ---- work under a key */
 
-ramet_status once_run(txn *tx, ramet_once *o, txn_op run, void *arg)
+ramet_status idempotency_run(txn *tx, ramet_once *o, txn_op run, void *arg)
 {
+    assert(tx->writing);
     bool found;
-    TRY(once_find(tx, o, &found));
+    TRY(idempotency_find(tx, o, &found));
     if (found)
         return RAMET_OK;
     TRY(run(tx, arg));
-    return once_keep(tx, o);
+    return idempotency_keep(tx, o);
 }
 
-ramet_status once_early(ramet_call *c, bool *done)
+ramet_status idempotency_early(ramet_call *c, bool *done)
 {
     txn tx;
     ramet_once *o;
     *done = false;
-    if (!c->once)
+    if (!c->idempotency)
         return RAMET_OK;
-    TRY(once_take(c, &o));
+    TRY(idempotency_take(c, &o));
     if (!txn_read(&tx, c))
         return c->err.status;
-    ramet_status st = txn_done(&tx, once_find(&tx, o, done));
+    ramet_status st = txn_done(&tx, idempotency_find(&tx, o, done));
     if (st == RAMET_OK && !*done)
-        c->once = o;
+        c->idempotency = o;
     return st;
 }
 
 ramet_status ramet_once_look(ramet_call *c)
 {
     bool done;
-    c->held = NULL;
+    c->idempotency_held = NULL;
     memset(&c->err, 0, sizeof c->err);
-    TRY(once_early(c, &done));
-    c->held = c->once;
-    c->once = NULL;
+    TRY(idempotency_early(c, &done));
+    c->idempotency_held = c->idempotency;
+    c->idempotency = NULL;
     return RAMET_OK;
 }
 
@@ -239,25 +244,25 @@ static ramet_status nothing_run(txn *tx, void *arg)
 ramet_status ramet_once_keep(ramet_call *c)
 {
     memset(&c->err, 0, sizeof c->err);
-    if (!c->held)
+    if (!c->idempotency_held)
         return RAMET_OK;
-    c->once = c->held;
-    c->held = NULL;
+    c->idempotency = c->idempotency_held;
+    c->idempotency_held = NULL;
     return txn_write(c, nothing_run, NULL);
 }
 
 static ramet_status prune_run(txn *tx, void *arg)
 {
-    int64_t *removed = arg, before = db_changes(tx->d);
-    db_stmt *q = db_query(tx->d, Q_once_del);
+    int64_t *removed = arg, before = db_changes(tx->db);
+    db_stmt *q = db_query(tx->db, Q_once_del);
     q_int(q, 1, tx->now);
     q_int(q, 2, PRUNE_BATCH);
     q_run(q);
-    *removed = db_changes(tx->d) - before;
+    *removed = db_changes(tx->db) - before;
     return txn_status(tx);
 }
 
-ramet_status once_prune(ramet_call *c)
+ramet_status idempotency_prune(ramet_call *c)
 {
     int64_t removed;
     do

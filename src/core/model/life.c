@@ -3,7 +3,16 @@
  * Deleting and bringing back (I7). A deleted session is only marked: its forks stay where they are,
  * and what it shares lives on. gc takes it after the grace time.
  */
-#include "core/core.h"
+#include "core/access/member.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/event.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/txn.h"
+#include "core/upkeep/gc.h"
 
 #include <stdlib.h>
 
@@ -13,22 +22,22 @@ typedef struct delete_job {
     ramet_delete_out *out;
 } delete_job;
 
-typedef VEC(session_row) row_list;
+typedef VEC(session_full) row_list;
 
 static void sessions_of_tree(txn *tx, int64_t tree, row_list *out)
 {
-    db_stmt *q = db_query(tx->d, Q_session_of_tree);
+    db_stmt *q = db_query(tx->db, Q_session_of_tree);
     q_int(q, 1, tree);
     while (q_row(q)) {
-        session_row s;
-        session_from(q, tx->a, &s);
-        VEC_PUSH(tx->a, out, s);
+        session_full s;
+        session_from(q, tx->arena, &s);
+        VEC_PUSH(tx->arena, out, s);
     }
 }
 
 static int by_depth(const void *a, const void *b)
 {
-    const session_row *x = a, *y = b;
+    const session_full *x = a, *y = b;
     if (x->depth != y->depth)
         return x->depth < y->depth ? -1 : 1;
     return x->no < y->no ? -1 : x->no > y->no;
@@ -47,9 +56,9 @@ static bool in_list(const int64_t *list, size_t n, int64_t v)
 }
 
 /* The session and all that descends from it, as far as it lives and is not somebody else's own. */
-static ramet_status delete_set(txn *tx, const session_row *s, bool tree, row_list *out)
+static ramet_status delete_set(txn *tx, const session_full *s, bool tree, row_list *out)
 {
-    VEC_PUSH(tx->a, out, *s);
+    VEC_PUSH(tx->arena, out, *s);
     if (!tree)
         return RAMET_OK;
     row_list all = {0};
@@ -59,33 +68,34 @@ static ramet_status delete_set(txn *tx, const session_row *s, bool tree, row_lis
      * number. */
     if (all.n)
         qsort(all.items, all.n, sizeof *all.items, by_depth);
-    VEC_PUSH(tx->a, &below, s->no);
+    VEC_PUSH(tx->arena, &below, s->no);
     size_t sorted = 1;
     bool manager = level_in(tx, s->tree) >= RAMET_MANAGER;
     for (size_t i = 0; i < all.n; i++) {
-        const session_row *d = &all.items[i];
+        const session_full *d = &all.items[i];
         if (i && d->depth != d[-1].depth && sorted < below.n) {
             qsort(below.items, below.n, sizeof *below.items, number_order);
             sorted = below.n;
         }
         if (d->no == s->no || !d->parent || !in_list(below.items, sorted, d->parent))
             continue;
-        VEC_PUSH(tx->a, &below, d->no);
+        VEC_PUSH(tx->arena, &below, d->no);
         /* What the caller cannot see is neither taken nor named. */
-        if (session_gone(tx, d) || !session_visible(tx, d))
+        if (session_gone(tx, &d->access) || !session_visible(tx, &d->access))
             continue;
-        if (!manager && strcmp(d->owner, tx->c->user) != 0)
-            return call_fail(tx->c, RAMET_FORBIDDEN, "tree",
+        if (!manager && strcmp(d->owner, tx->call->user) != 0)
+            return call_fail(tx->call, RAMET_FORBIDDEN, "tree",
                              "session %s below it belongs to %s; this needs a manager of the tree",
                              d->id, d->owner);
-        VEC_PUSH(tx->a, out, *d);
+        VEC_PUSH(tx->arena, out, *d);
     }
     return txn_status(tx);
 }
 
-static void set_deleted(txn *tx, const session_row *s, int64_t deleted, int64_t op, int64_t expires)
+static void set_deleted(txn *tx, const session_full *s, int64_t deleted, int64_t op,
+                        int64_t expires)
 {
-    db_stmt *q = db_query(tx->d, Q_session_deleted);
+    db_stmt *q = db_query(tx->db, Q_session_deleted);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, deleted);
@@ -100,12 +110,12 @@ static void set_deleted(txn *tx, const session_row *s, int64_t deleted, int64_t 
 static ramet_status delete_run(txn *tx, void *arg)
 {
     delete_job *j = arg;
-    session_row s;
+    session_full s;
     row_list go = {0};
     TRY(session_open(tx, j->id, NEED_MANAGE, &s));
     TRY(delete_set(tx, &s, j->tree, &go));
-    const char **ids = arena_array(tx->a, go.n, sizeof *ids);
-    int64_t *nos = arena_array(tx->a, go.n, sizeof *nos);
+    const char **ids = arena_array(tx->arena, go.n, sizeof *ids);
+    int64_t *nos = arena_array(tx->arena, go.n, sizeof *nos);
     for (size_t i = 0; i < go.n; i++) {
         ids[i] = go.items[i].id;
         nos[i] = go.items[i].no;
@@ -118,7 +128,7 @@ static ramet_status delete_run(txn *tx, void *arg)
     TRY(txn_status(tx));
     if (j->dry_run)
         return RAMET_OK;
-    int64_t op = db_number(tx->d, DB_DELETION, NULL);
+    int64_t op = db_number(tx->db, DB_DELETION, NULL);
     for (size_t i = 0; i < go.n; i++)
         set_deleted(tx, &go.items[i], tx->now, op, go.items[i].expires);
     access_changed(tx, s.tree);
@@ -147,29 +157,30 @@ typedef struct restore_job {
 } restore_job;
 
 /* Its owner, or a manager of the tree; a private one only its owner. */
-static bool may_restore(txn *tx, const session_row *s)
+static bool may_restore(txn *tx, const session_full *s)
 {
-    return !tx->c->user || strcmp(s->owner, tx->c->user) == 0 ||
+    return !tx->call->user || strcmp(s->owner, tx->call->user) == 0 ||
            (s->visibility != RAMET_PRIVATE && level_in(tx, s->tree) >= RAMET_MANAGER);
 }
 
-static ramet_status restore_access(txn *tx, const char *id, session_row *s)
+static ramet_status restore_access(txn *tx, const char *id, session_full *s)
 {
-    TRY(check_id(tx->c, "session", id));
+    TRY(check_id(tx->call, "session", id));
     if (!session_load(tx, id, s) || s->purging) {
         TRY(txn_status(tx));
-        return call_fail(tx->c, RAMET_SESSION_NOT_FOUND, "session",
+        return call_fail(tx->call, RAMET_SESSION_NOT_FOUND, "session",
                          "there is no session %s to restore", id);
     }
-    if (!session_visible(tx, s))
-        return call_fail(tx->c, RAMET_HIDDEN, "session", "there is no session %s to restore", id);
+    if (!session_visible(tx, &s->access))
+        return call_fail(tx->call, RAMET_HIDDEN, "session", "there is no session %s to restore",
+                         id);
     if (!may_restore(tx, s))
-        return call_fail(tx->c, RAMET_FORBIDDEN, "session",
+        return call_fail(tx->call, RAMET_FORBIDDEN, "session",
                          "restoring needs the session's owner or a manager of the tree");
     return RAMET_OK;
 }
 
-static void bring_back(txn *tx, const session_row *s)
+static void bring_back(txn *tx, const session_full *s)
 {
     bool expired = s->expires && s->expires <= tx->now;
     set_deleted(tx, s, 0, 0, expired ? 0 : s->expires);
@@ -178,16 +189,16 @@ static void bring_back(txn *tx, const session_row *s)
 static ramet_status restore_run(txn *tx, void *arg)
 {
     restore_job *j = arg;
-    session_row s, fresh;
+    session_full s, fresh;
     TRY(restore_access(tx, j->id, &s));
-    if (session_gone(tx, &s))
+    if (session_gone(tx, &s.access))
         bring_back(tx, &s);
     access_changed(tx, s.tree);
     if (j->tree && s.delete_op) {
         row_list all = {0};
         sessions_of_tree(tx, s.tree, &all);
         for (size_t i = 0; i < all.n; i++) {
-            const session_row *o = &all.items[i];
+            const session_full *o = &all.items[i];
             if (o->no != s.no && o->delete_op == s.delete_op && !o->purging && may_restore(tx, o))
                 bring_back(tx, o);
         }

@@ -3,15 +3,35 @@
  * Moving the head: cut points, rewind, undo, redo, switch, the head log (I6).
  *
  *   M1  The head is stored. A move writes one row into the head log, which is never changed.
- *   M2  Undo and redo are two stacks linked through those rows. A move m puts undo_under = the top
- * of the undo stack and becomes its top, and empties the redo stack. Undoing the top row u writes
- *       a row back to u.f, with redo_under = the top of the redo stack, pops u and pushes the new
- *       row for redo. Redoing the top row r writes a row back to r.f and pushes that for undo.
- *       So both are O(1) and without limit, and appends touch neither.
- *   M3  Both logs move in one commit, each at its own cut. adk 0 means: nothing in it.
+ *   M2  Undo and redo are two stacks linked through those rows. A new move stores the top of the
+ *       undo stack in undo_under, becomes its top and empties the redo stack. Undoing the top row u
+ *       writes a row that goes back to where u came from, with redo_under = the top of the redo
+ *       stack; it pops u and pushes the new row for redo. Redo is the mirror image. So both are
+ *       O(1) and without limit, and appends touch neither.
+ *   M3  Both logs move in one commit, each at its own cut. adk 0 means: nothing is in it.
+ *   M4  What a move means to the reader of the adk log is the business of that log's owner: each
+ *       move calls the rules that it registered (log_rules.h).
  */
-#include "core/ext/adk.h"
+#include "core/model/move.h"
+
+#include "core/access/share.h"
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/event.h"
+#include "core/model/key.h"
+#include "core/model/log_rules.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/model/turn_cut.h"
+#include "core/txn.h"
+
+#include <assert.h>
 
 #define SNAP_WINDOW 2000 /* entries looked at to either side of a cut for parted tool calls */
 
@@ -86,7 +106,7 @@ static bool snap_take(void *arg, ramet_entry *e)
             pair_open(s, refs[i].id, e->position);
     }
     s->seen = e->position;
-    /* Behind the cut, a place where no call is open is one that no pair reaches across. */
+    /* Behind the cut, no pair spans a position where no call is open. */
     s->done = e->position >= s->cut && !s->n_open;
     return !s->done && arena_used(s->scratch) < PAGE_BYTES;
 }
@@ -94,7 +114,7 @@ static bool snap_take(void *arg, ramet_entry *e)
 /* In steps, so that large entries do not pile up. */
 static void snap_read(txn *tx, const branch_row *head, int64_t lo, int64_t hi, snap_scan *s)
 {
-    while (lo < hi && !s->done && db_status(tx->d) == RAMET_OK) {
+    while (lo < hi && !s->done && db_status(tx->db) == RAMET_OK) {
         s->seen = lo - 1;
         path_read(tx, head, lo, hi, s->scratch, snap_take, s);
         arena_reset(s->scratch);
@@ -102,7 +122,8 @@ static void snap_read(txn *tx, const branch_row *head, int64_t lo, int64_t hi, s
     }
 }
 
-/* The nearest place before the cut that parts no pair and leaves no call of the last turn open. */
+/* The nearest position before the cut that separates no pair and leaves no call of the last turn
+ * open. */
 static int64_t snap_back(const snap_scan *s)
 {
     int64_t to = s->cut;
@@ -120,7 +141,7 @@ static int64_t snap_back(const snap_scan *s)
     return to;
 }
 
-/* The nearest place behind the cut that parts no pair. */
+/* The nearest position after the cut that separates no pair. */
 static int64_t snap_ahead(const snap_scan *s)
 {
     int64_t to = s->cut;
@@ -151,16 +172,16 @@ static ramet_status at_position(txn *tx, const branch_row *head, const ramet_at 
 {
     int64_t k;
     if (at->side != RAMET_AFTER && at->side != RAMET_BEFORE)
-        return call_fail(tx->c, RAMET_INVALID, "at.side", "the side must be before or after");
+        return call_fail(tx->call, RAMET_INVALID, "at.side", "the side must be before or after");
     if (!at->entry_id) {
         *n = head->len;
         return RAMET_OK;
     }
-    TRY(check_id(tx->c, field, at->entry_id));
+    TRY(check_id(tx->call, field, at->entry_id));
     int64_t pos = path_find(tx, head, at->entry_id, &k);
     TRY(txn_status(tx));
     if (pos < 0)
-        return call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, field, "entry %s is not on this path",
+        return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, field, "entry %s is not on this path",
                          at->entry_id);
     *n = at->side == RAMET_BEFORE ? pos : pos + 1;
     return RAMET_OK;
@@ -171,14 +192,15 @@ ramet_status cut_find(txn *tx, const branch_row *head, const ramet_at *at, ramet
 {
     int64_t n;
     if (policy < RAMET_CUT_EXACT || policy > RAMET_CUT_SNAP_AFTER)
-        return call_fail(tx->c, RAMET_INVALID, "cut",
+        return call_fail(tx->call, RAMET_INVALID, "cut",
                          "cut must be exact, snap_before or snap_after");
     TRY(at_position(tx, head, at, "at.entry_id", &n));
     out->main = snap(tx, head, n, policy);
+    assert(out->main >= 0 && out->main <= head->len);
     ramet_cut *c = &out->shown;
     *c = (ramet_cut){.policy = policy, .position = out->main, .side = RAMET_AFTER};
     if (at->entry_id && out->main == n) {
-        c->entry_id = arena_strdup(tx->a, at->entry_id);
+        c->entry_id = arena_strdup(tx->arena, at->entry_id);
         c->side = at->side;
     } else if (out->main > 0) {
         c->entry_id = path_entry_id(tx, head, out->main - 1);
@@ -201,10 +223,10 @@ ramet_status cut_beside(txn *tx, const branch_row *head, const branch_row *adk, 
     while (lo < hi) {
         int64_t mid = lo + (hi - lo) / 2;
         branch_meta o;
-        if (!path_owner(tx, &adk->m, mid, &o))
+        if (!path_owner(tx, &adk->meta, mid, &o))
             return txn_status(tx);
-        db_stmt *q = db_query(tx->d, Q_entry_peer);
-        q_int(q, 1, adk->m.tree);
+        db_stmt *q = db_query(tx->db, Q_entry_peer);
+        q_int(q, 1, adk->meta.tree);
         q_int(q, 2, KEY(o.id, mid));
         int64_t peer = q_row(q) ? q_col_int(q, 0) : 0;
         q_end(q);
@@ -221,21 +243,22 @@ ramet_status cut_beside(txn *tx, const branch_row *head, const branch_row *adk, 
 
 static void set_live(txn *tx, int64_t tree, int64_t id, bool live)
 {
-    db_stmt *q = db_query(tx->d, Q_branch_live);
+    db_stmt *q = db_query(tx->db, Q_branch_live);
     q_int(q, 1, tree);
     q_int(q, 2, id);
     q_int(q, 3, live);
     q_run(q);
 }
 
-void head_move(txn *tx, session_row *s, const head_to *at, ramet_move_kind kind, const char *why,
+void head_move(txn *tx, session_full *s, const head_to *at, ramet_move_kind kind, const char *why,
                int64_t undo_under, int64_t redo_under, int64_t undo, int64_t redo)
 {
+    assert(tx->writing && at->main);
     int64_t seq = s->moves + 1, to = at->main, to_adk = at->adk;
     /* Not before the branches that it has, and that of those that it made: see branch_create(). */
     int64_t updated = tx->now > s->updated ? tx->now : s->updated;
-    adk_mark(tx, s, at, seq); /* K1 */
-    db_stmt *q = db_query(tx->d, Q_move_add);
+    log_rules_of(tx, RAMET_LOG_ADK)->mark(tx, &s->brief, at, seq); /* M4 */
+    db_stmt *q = db_query(tx->db, Q_move_add);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, seq);
@@ -247,7 +270,7 @@ void head_move(txn *tx, session_row *s, const head_to *at, ramet_move_kind kind,
     q_int(q, 9, undo_under);
     q_int(q, 10, redo_under);
     q_int(q, 11, updated);
-    q_text(q, 12, tx->c->user);
+    q_text(q, 12, tx->call->user);
     q_text(q, 13, why ? why : "");
     q_run(q);
     if (to != s->head) {
@@ -260,7 +283,7 @@ void head_move(txn *tx, session_row *s, const head_to *at, ramet_move_kind kind,
         if (to_adk)
             set_live(tx, s->tree, to_adk, true);
     }
-    q = db_query(tx->d, Q_session_move);
+    q = db_query(tx->db, Q_session_move);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, to);
@@ -280,53 +303,57 @@ void head_move(txn *tx, session_row *s, const head_to *at, ramet_move_kind kind,
     s->updated = updated;
 }
 
-void move_new(txn *tx, session_row *s, const head_to *to, ramet_move_kind kind, const char *why)
+void move_new(txn *tx, session_full *s, const head_to *to, ramet_move_kind kind, const char *why)
 {
     head_move(tx, s, to, kind, why, s->undo, 0, s->moves + 1, 0);
 }
 
-void move_to_cut(txn *tx, session_row *s, const branch_row *head, const cut_result *cut,
+void move_to_cut(txn *tx, session_full *s, const branch_row *head, const cut_result *cut,
                  ramet_fork_type type, ramet_move_kind kind, const char *why, branch_row *out)
 {
     branch_row adk, to_adk = {0};
-    branch_create(tx, head, cut->main, s, RAMET_LOG_MAIN, type, true, out);
+    branch_create(tx, head, cut->main, &s->brief, BRANCH_NEXT, s->updated, RAMET_LOG_MAIN, type,
+                  out);
     /* Also when nothing is cut off there: what is appended from now on is not the old head's. */
     if (s->adk && branch_load(tx, s->tree, s->adk, &adk))
-        branch_create(tx, &adk, cut->adk, s, RAMET_LOG_ADK, type, true, &to_adk);
-    move_new(tx, s, &(head_to){out->m.id, to_adk.m.id, cut->before, 0}, kind, why);
+        branch_create(tx, &adk, cut->adk, &s->brief, BRANCH_NEXT, s->updated, RAMET_LOG_ADK, type,
+                      &to_adk);
+    move_new(tx, s, &(head_to){out->meta.id, to_adk.meta.id, cut->before, 0}, kind, why);
 }
 
 /* Back to the start of a turn that a cut of main parts: its events go as a whole. */
 static int64_t turn_start(txn *tx, const branch_row *head, int64_t cut)
 {
     entry_kind at, prev;
-    if (cut >= head->len || !kind_at(tx, &head->m, cut, &at) || !at.turn)
+    if (cut >= head->len || !entry_kind_at(tx, &head->meta, cut, &at) || !at.turn)
         return cut;
-    while (cut > 0 && kind_at(tx, &head->m, cut - 1, &prev) && prev.turn &&
+    while (cut > 0 && entry_kind_at(tx, &head->meta, cut - 1, &prev) && prev.turn &&
            strcmp(prev.turn, at.turn) == 0)
         cut--;
     return cut;
 }
 
-ramet_status cut_both(txn *tx, const session_row *s, const branch_row *head, const ramet_at *at,
+ramet_status cut_both(txn *tx, const session_full *s, const branch_row *head, const ramet_at *at,
                       const ramet_at *adk_at, ramet_cut_policy policy, cut_result *cut)
 {
     branch_row adk;
+    const log_rules *rules = log_rules_of(tx, RAMET_LOG_ADK);
     *cut = (cut_result){0};
     TRY(cut_find(tx, head, at, policy, cut));
-    /* That log is not for the holder of a link: it moves along, and tells him nothing. */
-    bool hidden = adk_at->entry_id && share_only(tx, s);
+    /* That log is hidden from the holder of a link: it moves along, and he learns nothing of it. */
+    bool hidden = adk_at->entry_id && share_only(tx, &s->access);
     if (!hidden && s->adk && branch_load(tx, s->tree, s->adk, &adk)) {
         cut_result whole = *cut;
-        if (!adk_at->entry_id && adk_is(tx, s))
+        if (!adk_at->entry_id && rules->whole_turns(tx, &s->brief))
             whole.main = turn_start(tx, head, cut->main);
         TRY(cut_beside(tx, head, &adk, adk_at, &whole));
         cut->adk = whole.adk;
-        adk_snap(tx, s, &adk, &cut->adk, &cut->before);
+        rules->snap(tx, &s->brief, &adk, &cut->adk, &cut->before);
+        assert(cut->adk >= 0 && cut->adk <= adk.len);
         return txn_status(tx);
     }
     if (adk_at->entry_id)
-        return call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, "adk_at.entry_id",
+        return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, "adk_at.entry_id",
                          "the session has no adk log, so entry %s is not in it", adk_at->entry_id);
     return txn_status(tx);
 }
@@ -344,14 +371,14 @@ typedef struct move_job {
     ramet_cut *cut; /* may be NULL */
 } move_job;
 
-static ramet_status move_begin(txn *tx, move_job *j, session_row *s, branch_row *head)
+static ramet_status move_begin(txn *tx, move_job *j, session_full *s, branch_row *head)
 {
     TRY(session_open_head(tx, j->session, NEED_WRITE, s, head));
     return head_check(tx, head, j->expected, j->given);
 }
 
 /* The row was kept up to date by head_move(). `head` may be NULL. */
-static ramet_status move_answer(txn *tx, move_job *j, const session_row *s, const branch_row *head)
+static ramet_status move_answer(txn *tx, move_job *j, const session_full *s, const branch_row *head)
 {
     session_known known = {.head = head};
     ANSWER(tx, j->out);
@@ -359,18 +386,7 @@ static ramet_status move_answer(txn *tx, move_job *j, const session_row *s, cons
     return txn_status(tx);
 }
 
-void move_to_turn(txn *tx, session_row *s, const turn_cut *cut, const char *why, int64_t marked,
-                  branch_row *out)
-{
-    branch_row to_adk = {0};
-    branch_create(tx, &cut->main, cut->at.main, s, RAMET_LOG_MAIN, RAMET_EXPLICIT, true, out);
-    if (cut->adk.m.id)
-        branch_create(tx, &cut->adk, cut->at.adk, s, RAMET_LOG_ADK, RAMET_EXPLICIT, true, &to_adk);
-    move_new(tx, s, &(head_to){out->m.id, to_adk.m.id, cut->before, marked}, RAMET_MOVE_REWIND,
-             why);
-}
-
-static ramet_status rewind_turn(txn *tx, move_job *j, session_row *s, const branch_row *head)
+static ramet_status rewind_turn(txn *tx, move_job *j, session_full *s, const branch_row *head)
 {
     turn_cut cut;
     branch_row to;
@@ -384,7 +400,7 @@ static ramet_status rewind_turn(txn *tx, move_job *j, session_row *s, const bran
 static ramet_status rewind_run(txn *tx, void *arg)
 {
     move_job *j = arg;
-    session_row s;
+    session_full s;
     branch_row head, to;
     cut_result cut;
     TRY(move_begin(tx, j, &s, &head));
@@ -402,27 +418,27 @@ static ramet_status rewind_run(txn *tx, void *arg)
 static ramet_status undo_redo_run(txn *tx, void *arg)
 {
     move_job *j = arg;
-    session_row s;
+    session_full s;
     branch_row head;
     bool undo = j->kind == RAMET_MOVE_UNDO;
     TRY(move_begin(tx, j, &s, &head));
     int64_t top = undo ? s.undo : s.redo;
     if (!top)
-        return call_fail(tx->c, undo ? RAMET_NOTHING_TO_UNDO : RAMET_NOTHING_TO_REDO, NULL,
+        return call_fail(tx->call, undo ? RAMET_NOTHING_TO_UNDO : RAMET_NOTHING_TO_REDO, NULL,
                          undo ? "session %s has no move to undo" : "session %s has nothing to redo",
                          s.id);
-    db_stmt *q = db_query(tx->d, Q_move_get);
+    db_stmt *q = db_query(tx->db, Q_move_get);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     q_int(q, 3, top);
     if (!q_row(q)) {
-        db_fail(tx->d, RAMET_DAMAGED, "move %lld of session %s is missing", (long long)top, s.id);
+        db_fail(tx->db, RAMET_DAMAGED, "move %lld of session %s is missing", (long long)top, s.id);
         return txn_status(tx);
     }
     int64_t to = q_col_int(q, 1), to_adk = q_col_int(q, 3);
     int64_t undo_under = q_col_int(q, 5), redo_under = q_col_int(q, 6), seq = s.moves + 1;
     q_end(q);
-    head_to back = {to, to_adk, adk_left(tx, &s, to_adk), 0};
+    head_to back = {to, to_adk, log_rules_of(tx, RAMET_LOG_ADK)->left(tx, &s.brief, to_adk), 0};
     if (undo)
         head_move(tx, &s, &back, j->kind, "", 0, s.redo, undo_under, seq);
     else
@@ -430,12 +446,12 @@ static ramet_status undo_redo_run(txn *tx, void *arg)
     return move_answer(tx, j, &s, NULL);
 }
 
-int64_t adk_beside(txn *tx, const session_row *s, int64_t branch)
+int64_t adk_beside(txn *tx, const session_brief *s, int64_t branch)
 {
     int64_t adk = s->adk;
     if (branch == s->head || !s->first_adk)
         return adk;
-    db_stmt *q = db_query(tx->d, Q_move_adk_of);
+    db_stmt *q = db_query(tx->db, Q_move_adk_of);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, branch);
@@ -448,12 +464,12 @@ int64_t adk_beside(txn *tx, const session_row *s, int64_t branch)
 static ramet_status switch_run(txn *tx, void *arg)
 {
     move_job *j = arg;
-    session_row s;
+    session_full s;
     branch_row head, to;
     TRY(move_begin(tx, j, &s, &head));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, j->branch, &to));
-    head_to at = {.main = to.m.id, .adk = adk_beside(tx, &s, to.m.id)};
-    at.before = adk_left(tx, &s, at.adk);
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, j->branch, &to));
+    head_to at = {.main = to.meta.id, .adk = adk_beside(tx, &s.brief, to.meta.id)};
+    at.before = log_rules_of(tx, RAMET_LOG_ADK)->left(tx, &s.brief, at.adk);
     move_new(tx, &s, &at, RAMET_MOVE_SWITCH, "");
     return move_answer(tx, j, &s, &to);
 }
@@ -477,7 +493,7 @@ ramet_status ramet_rewind(ramet_call *c, const char *session, const ramet_move_i
     *out = NULL;
     if (cut)
         *cut = (ramet_cut){0};
-    TRY(check_chars(c, "reason", in->reason, c->r->lim.reason_chars, RAMET_REASON_TOO_LONG));
+    TRY(check_chars(c, "reason", in->reason, c->ramet->limits.reason_chars, RAMET_REASON_TOO_LONG));
     return move_do(c, &j, in->expected_head, rewind_run, out);
 }
 
@@ -511,10 +527,10 @@ ramet_status ramet_switch(ramet_call *c, const char *session, int64_t branch,
 static ramet_status log_run(txn *tx, const char *session, int64_t before, int limit,
                             ramet_move **out, size_t *n, bool *more)
 {
-    session_row s;
+    session_full s;
     VEC(ramet_move) v = {0};
     TRY(session_open(tx, session, NEED_READ, &s));
-    db_stmt *q = db_query(tx->d, Q_move_page);
+    db_stmt *q = db_query(tx->db, Q_move_page);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     q_int(q, 3, before ? before : INT64_MAX);
@@ -525,14 +541,14 @@ static ramet_status log_run(txn *tx, const char *session, int64_t before, int li
                         .from = q_col_int(q, 2),
                         .to = q_col_int(q, 3),
                         .at = q_col_int(q, 4),
-                        .who = q_keep_text(q, 5, tx->a),
-                        .reason = q_need_text(q, 6, tx->a, "move.why")};
-        VEC_PUSH(tx->a, &v, m);
+                        .who = q_keep_text(q, 5, tx->arena),
+                        .reason = q_need_text(q, 6, tx->arena, "move.why")};
+        VEC_PUSH(tx->arena, &v, m);
     }
     *more = v.n > (size_t)limit;
     if (*more)
         v.n = (size_t)limit;
-    bool linked = share_only(tx, &s);
+    bool linked = share_only(tx, &s.access);
     for (size_t i = 0; i < v.n; i++) {
         branch_row b;
         if (branch_load(tx, s.tree, v.items[i].from, &b))

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a caller wants to append, checked and made ready by his own thread: the normal form, the
- * digest, the packed body. The writer then only links it into the chain.
+ * Entries checked and prepared on the caller's thread: the normal form, the digest, the packed
+ * body. The writer then only links them into the chain.
  */
-#include "core/core.h"
-
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/entry.h"
 #include "core/pack.h"
+#include "core/txn.h"
 
 #include <stdio.h>
 
@@ -14,7 +17,7 @@
 /* A field of the i-th entry, for messages: "entries[3].parts". */
 static const char *at(ramet_call *c, size_t i, const char *field)
 {
-    return arena_printf(c->a, "entries[%zu].%s", i, field);
+    return arena_printf(c->arena, "entries[%zu].%s", i, field);
 }
 
 /* -------------------------------------------------------------------- parts */
@@ -34,7 +37,7 @@ static const part_rule rules[] = {
 static ramet_status part_check(ramet_call *c, const char *field, const json_doc *d,
                                const json_node *p)
 {
-    const char *type = json_text(c->a, d, json_get(d, p, "type"));
+    const char *type = json_text(c->arena, d, json_get(d, p, "type"));
     if (!json_is(p, JSON_OBJECT) || !type)
         return call_fail(c, RAMET_INVALID, field, "%s: a part is an object with a type", field);
     const part_rule *r = NULL;
@@ -95,7 +98,7 @@ size_t entry_files(arena *a, const char *parts, const char ***out)
 
 static ramet_status files_note(ramet_call *c, const char *field, const char *parts, entry_new *n)
 {
-    n->n_files = entry_files(c->a, parts, &n->files);
+    n->n_files = entry_files(c->arena, parts, &n->files);
     n->files_field = field;
     if (n->n_files > FILES_MAX)
         return call_fail(c, RAMET_TOO_LARGE, field,
@@ -113,7 +116,7 @@ static ramet_status parts_read(ramet_call *c, const char *field, const char *par
 {
     json_doc d;
     json_error err;
-    if (!json_parse(c->a, parts, strlen(parts), c->r->lim.json_depth, &d, &err))
+    if (!json_parse(c->arena, parts, strlen(parts), c->ramet->limits.json_depth, &d, &err))
         return call_fail(c, RAMET_INVALID, field, "%s is not valid JSON: %s at byte %zu", field,
                          err.message, err.offset);
     const json_node *root = &d.nodes[0];
@@ -130,7 +133,7 @@ static ramet_status parts_read(ramet_call *c, const char *field, const char *par
         st = part_check(c, field, &d, p);
         if (st != RAMET_OK)
             break;
-        const char *type = json_text(c->a, &d, json_get(&d, p, "type"));
+        const char *type = json_text(c->arena, &d, json_get(&d, p, "type"));
         if (strncmp(type, "tool_", 5) == 0)
             n->flags |= FLAG_TOOL;
         if (strcmp(type, "file") == 0)
@@ -140,10 +143,10 @@ static ramet_status parts_read(ramet_call *c, const char *field, const char *par
         if (any)
             buf_puts(&joined, "\n\n");
         any = true;
-        buf_puts(&joined, json_text(c->a, &d, json_get(&d, p, "text")));
+        buf_puts(&joined, json_text(c->arena, &d, json_get(&d, p, "text")));
     }
     if (st == RAMET_OK && any)
-        n->text = arena_memdup(c->a, joined.p, joined.n);
+        n->text = arena_memdup(c->arena, joined.p, joined.n);
     buf_release(&joined);
     return st;
 }
@@ -156,19 +159,19 @@ static ramet_status content(ramet_call *c, size_t i, const ramet_entry_in *in, e
         TRY(parts_read(c, at(c, i, "parts"), in->parts, n));
         if (n->flags & FLAG_FILE)
             TRY(files_note(c, at(c, i, "parts"), in->parts, n));
-        n->e.parts = in->parts;
+        n->entry.parts = in->parts;
         /* Exactly what reading would make of the text, or of nothing: no need to keep it. */
-        const char *plain = parts_of_text(c->a, n->text);
+        const char *plain = parts_of_text(c->arena, n->text);
         n->parts = strcmp(plain, in->parts) == 0 ? NULL : in->parts;
     } else if (in->text) {
         if (!utf8_valid(in->text, strlen(in->text)))
             return check_utf8(c, at(c, i, "text"), in->text);
         n->text = in->text;
-        n->e.parts = parts_of_text(c->a, in->text);
+        n->entry.parts = parts_of_text(c->arena, in->text);
     } else {
-        n->e.parts = "[]";
+        n->entry.parts = "[]";
     }
-    n->e.text = n->text ? n->text : "";
+    n->entry.text = n->text ? n->text : "";
     return RAMET_OK;
 }
 
@@ -180,7 +183,7 @@ static ramet_status json_field(ramet_call *c, size_t i, const char *name, const 
     const char *field = at(c, i, name);
     json_doc d;
     json_error err;
-    if (!json_parse(c->a, json, strlen(json), c->r->lim.json_depth, &d, &err))
+    if (!json_parse(c->arena, json, strlen(json), c->ramet->limits.json_depth, &d, &err))
         return call_fail(c, RAMET_INVALID, field, "%s is not valid JSON: %s at byte %zu", field,
                          err.message, err.offset);
     if (object && !json_is(&d.nodes[0], JSON_OBJECT))
@@ -207,10 +210,10 @@ static ramet_status usage_check(ramet_call *c, size_t i, const ramet_usage *in, 
     if (strlen(currency) > 16)
         return call_fail(c, RAMET_INVALID, field, "%s: the currency has more than 16 bytes", field);
     TRY(check_utf8(c, field, currency));
-    ramet_usage *u = arena_alloc(c->a, sizeof *u);
+    ramet_usage *u = arena_alloc(c->arena, sizeof *u);
     *u = *in;
     u->currency = in->cost ? currency : "";
-    n->e.usage = u;
+    n->entry.usage = u;
     n->flags |= FLAG_USAGE;
     return RAMET_OK;
 }
@@ -251,10 +254,10 @@ static ramet_status fields(ramet_call *c, size_t i, const ramet_entry_in *in)
                          "with format ramet the parts are the body; name the body's format");
     size_t size = len(in->id) + len(in->text) + len(in->parts) + len(in->body) + len(in->turn_id) +
                   len(in->channel) + len(in->author) + len(in->state_delta);
-    if (size > c->r->lim.entry_bytes)
+    if (size > c->ramet->limits.entry_bytes)
         return call_fail(c, RAMET_ENTRY_TOO_LARGE, at(c, i, "text"),
                          "entry %zu has %zu bytes; at most %zu are allowed", i, size,
-                         c->r->lim.entry_bytes);
+                         c->ramet->limits.entry_bytes);
     return RAMET_OK;
 }
 
@@ -272,24 +275,24 @@ static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, i
         n->flags |= FLAG_DELTA;
     char uuid[UUID_TEXT];
     n->body = in->body;
-    n->e.id = in->id ? in->id : arena_strdup(c->a, uuid7(now, uuid));
-    n->e.role = in->role;
-    n->e.format = in->format ? in->format : "ramet";
-    n->e.body = in->body;
-    n->e.turn_id = in->turn_id;
-    n->e.channel = in->channel ? in->channel : "history";
-    n->e.author = in->author ? in->author : in->role == RAMET_USER ? c->user : NULL;
-    n->e.client = c->client;
-    n->e.state_delta = in->state_delta;
-    n->e.created = in->created ? in->created : now;
+    n->entry.id = in->id ? in->id : arena_strdup(c->arena, uuid7(now, uuid));
+    n->entry.role = in->role;
+    n->entry.format = in->format ? in->format : "ramet";
+    n->entry.body = in->body;
+    n->entry.turn_id = in->turn_id;
+    n->entry.channel = in->channel ? in->channel : "history";
+    n->entry.author = in->author ? in->author : in->role == RAMET_USER ? c->user : NULL;
+    n->entry.client = c->client;
+    n->entry.state_delta = in->state_delta;
+    n->entry.created = in->created ? in->created : now;
     size_t most = n->text && n->body ? INLINE_TWICE_MAX : INLINE_MAX;
     if (len(n->text) + len(n->parts) + len(n->body) > most) {
         pack_texts t = {{n->text, n->parts, n->body}};
-        n->packed = pack_make(c->a, &t, &n->packed_len);
+        n->packed = pack_make(c->arena, &t, &n->packed_len);
         n->flags |= FLAG_LARGE;
     }
     entry_cols cols = {n->text, n->parts, n->body};
-    entry_digest(c->hasher, &n->e, &cols, n->digest);
+    entry_digest(c->hasher, &n->entry, &cols, n->digest);
     return RAMET_OK;
 }
 
@@ -306,9 +309,9 @@ static void keep(ramet_call *c, const ramet_entry_in *in, ramet_entry *e)
     };
     for (size_t i = 0; i < sizeof text / sizeof text[0]; i++)
         if (text[i].given)
-            *text[i].shown = arena_strdup(c->a, *text[i].shown);
+            *text[i].shown = arena_strdup(c->arena, *text[i].shown);
     if (e->usage && e->usage->currency)
-        ((ramet_usage *)e->usage)->currency = arena_strdup(c->a, e->usage->currency);
+        ((ramet_usage *)e->usage)->currency = arena_strdup(c->arena, e->usage->currency);
 }
 
 /* The same id twice in one batch: the second is the first again, or a conflict. */
@@ -317,23 +320,23 @@ static ramet_status doubles(ramet_call *c, entry_new *list, size_t n)
     size_t slots = 16;
     while (slots < n * 2)
         slots *= 2;
-    uint32_t *table = arena_array(c->a, slots, sizeof *table);
+    uint32_t *table = arena_array(c->arena, slots, sizeof *table);
     for (size_t i = 0; i < n; i++) {
         uint32_t h = 2166136261u;
-        for (const char *p = list[i].e.id; *p; p++)
+        for (const char *p = list[i].entry.id; *p; p++)
             h = (h ^ (unsigned char)*p) * 16777619u;
         size_t s = h & (slots - 1);
-        while (table[s] && strcmp(list[table[s] - 1].e.id, list[i].e.id) != 0)
+        while (table[s] && strcmp(list[table[s] - 1].entry.id, list[i].entry.id) != 0)
             s = (s + 1) & (slots - 1);
         if (!table[s]) {
             table[s] = (uint32_t)i + 1;
             continue;
         }
         size_t first = table[s] - 1;
-        if (!entry_same(c, &list[i], &list[first].e))
+        if (!entry_same(c, &list[i], &list[first].entry))
             return call_fail(c, RAMET_ENTRY_EXISTS, at(c, i, "id"),
                              "entry id %s is in the batch twice with different content",
-                             list[i].e.id);
+                             list[i].entry.id);
         list[i].same_as = (int64_t)first;
     }
     return RAMET_OK;
@@ -347,10 +350,10 @@ ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, 
                          "%zu entries; at most %zu are allowed", n, most);
     if (c->client)
         TRY(check_id(c, "client", c->client));
-    entry_new *list = arena_array(c->a, n + 1, sizeof *list);
+    entry_new *list = arena_array(c->arena, n + 1, sizeof *list);
     for (size_t i = 0; i < n; i++) {
         TRY(prepare(c, i, &in[i], now, &list[i]));
-        keep(c, &in[i], &list[i].e);
+        keep(c, &in[i], &list[i].entry);
     }
     if (n > 1)
         TRY(doubles(c, list, n));

@@ -5,7 +5,17 @@
  * A path never changes: entries are only added at the end of its branch. So a page that names
  * entries by id neither skips nor repeats one while the session grows.
  */
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/version.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -19,11 +29,12 @@ typedef struct window {
 static ramet_status find_or_fail(txn *tx, const branch_row *b, const char *field, const char *id,
                                  int64_t *pos, int64_t *k)
 {
-    TRY(check_id(tx->c, field, id));
+    TRY(check_id(tx->call, field, id));
     *pos = path_find(tx, b, id, k);
     TRY(txn_status(tx));
     if (*pos < 0)
-        return call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, field, "entry %s is not on this path", id);
+        return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, field, "entry %s is not on this path",
+                         id);
     return RAMET_OK;
 }
 
@@ -33,7 +44,8 @@ static ramet_status window_of(txn *tx, const branch_row *b, const ramet_read_in 
     *w = (window){0, b->len};
     if (in->by_position) {
         if (in->position < 0)
-            return call_fail(tx->c, RAMET_INVALID, "position", "the position must not be negative");
+            return call_fail(tx->call, RAMET_INVALID, "position",
+                             "the position must not be negative");
         w->lo = in->position < b->len ? in->position : b->len;
     } else if (in->after) {
         TRY(find_or_fail(tx, b, "after", in->after, &pos, &k));
@@ -74,7 +86,7 @@ typedef struct collect {
     sieve of;
     size_t bytes; /* enough past these; 0: PAGE_BYTES */
     size_t most;
-    arena *a; /* of what is kept */
+    arena *arena; /* of what is kept */
     size_t start_bytes;
     arena *scratch; /* with a sieve: entries are read into it, and those it takes copied */
     int64_t seen;   /* last position looked at */
@@ -104,7 +116,7 @@ static size_t collect_bytes(const collect *c)
 
 static bool collect_room(const collect *c)
 {
-    return c->v.n < c->most && arena_used(c->a) - c->start_bytes < collect_bytes(c);
+    return c->v.n < c->most && arena_used(c->arena) - c->start_bytes < collect_bytes(c);
 }
 
 /* False when there is enough, or when what was read so far must be let go first. */
@@ -115,8 +127,8 @@ static bool collect_take(void *arg, ramet_entry *e)
     c->seen = e->position;
     if (!sieve_takes(&c->of, e))
         return room;
-    ramet_entry kept = c->scratch && c->scratch != c->a ? entry_keep(c->a, e) : *e;
-    VEC_PUSH(c->a, &c->v, kept);
+    ramet_entry kept = c->scratch && c->scratch != c->arena ? entry_keep(c->arena, e) : *e;
+    VEC_PUSH(c->arena, &c->v, kept);
     return room && collect_room(c);
 }
 
@@ -124,7 +136,7 @@ static bool collect_take(void *arg, ramet_entry *e)
 static void collect_channel(txn *tx, const branch_row *b, int64_t lo, int64_t hi, collect *c)
 {
     c->scratch = arena_new();
-    while (lo < hi && collect_room(c) && db_status(tx->d) == RAMET_OK) {
+    while (lo < hi && collect_room(c) && db_status(tx->db) == RAMET_OK) {
         c->seen = lo - 1;
         path_read(tx, b, lo, lo + CHUNK < hi ? lo + CHUNK : hi, c->scratch, collect_take, c);
         arena_reset(c->scratch);
@@ -139,7 +151,7 @@ static void collect_forward(txn *tx, const branch_row *b, int64_t lo, int64_t hi
     if (!sieve_any(&c->of))
         collect_channel(tx, b, lo, hi, c);
     else
-        path_read(tx, b, lo, lo + (int64_t)c->most < hi ? lo + (int64_t)c->most : hi, tx->a,
+        path_read(tx, b, lo, lo + (int64_t)c->most < hi ? lo + (int64_t)c->most : hi, tx->arena,
                   collect_take, c);
 }
 
@@ -154,11 +166,14 @@ static void collect_backward(txn *tx, const branch_row *b, int64_t lo, int64_t h
     arena *scratch = any ? NULL : arena_new();
     while (hi > lo && all.n < c->most && bytes < collect_bytes(c)) {
         int64_t from = hi - step > lo ? hi - step : lo;
-        collect part = {
-            .of = c->of, .bytes = c->bytes, .most = SIZE_MAX, .a = tx->a, .scratch = scratch};
-        part.start_bytes = arena_used(tx->a);
-        path_read(tx, b, from, hi, scratch ? scratch : tx->a, collect_take, &part);
-        if (db_status(tx->d) != RAMET_OK)
+        collect part = {.of = c->of,
+                        .bytes = c->bytes,
+                        .most = SIZE_MAX,
+                        .arena = tx->arena,
+                        .scratch = scratch};
+        part.start_bytes = arena_used(tx->arena);
+        path_read(tx, b, from, hi, scratch ? scratch : tx->arena, collect_take, &part);
+        if (db_status(tx->db) != RAMET_OK)
             break;
         if (scratch)
             arena_reset(scratch);
@@ -167,14 +182,14 @@ static void collect_backward(txn *tx, const branch_row *b, int64_t lo, int64_t h
             continue;
         }
         for (size_t i = part.v.n; i-- > 0 && all.n < c->most;)
-            VEC_PUSH(tx->a, &all, part.v.items[i]);
-        bytes += arena_used(tx->a) - part.start_bytes;
+            VEC_PUSH(tx->arena, &all, part.v.items[i]);
+        bytes += arena_used(tx->arena) - part.start_bytes;
         hi = from;
     }
     arena_free(scratch);
     c->seen = hi;
     for (size_t i = all.n; i-- > 0;)
-        VEC_PUSH(c->a, &c->v, all.items[i]);
+        VEC_PUSH(c->arena, &c->v, all.items[i]);
 }
 
 /* Whether [lo, hi) holds an entry of the channel. */
@@ -184,9 +199,9 @@ static bool any_in(txn *tx, const branch_row *b, int64_t lo, int64_t hi, const c
         return lo < hi;
     arena *scratch = arena_new();
     bool found = false;
-    while (lo < hi && !found && db_status(tx->d) == RAMET_OK) {
+    while (lo < hi && !found && db_status(tx->db) == RAMET_OK) {
         collect c = {
-            .of.channel = channel, .most = 1, .a = scratch, .scratch = scratch, .seen = lo - 1};
+            .of.channel = channel, .most = 1, .arena = scratch, .scratch = scratch, .seen = lo - 1};
         path_read(tx, b, lo, lo + CHUNK < hi ? lo + CHUNK : hi, scratch, collect_take, &c);
         found = c.v.n > 0;
         lo = c.seen + 1;
@@ -196,14 +211,15 @@ static bool any_in(txn *tx, const branch_row *b, int64_t lo, int64_t hi, const c
     return found;
 }
 
-static void versions_fill(txn *tx, const session_row *s, ramet_entry *list, size_t n)
+/* `moved`: the head of the session has moved before. */
+static void versions_fill(txn *tx, const session_access *s, bool moved, ramet_entry *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         version_row *v = NULL;
         size_t count = 1, number = 1;
         branch_meta o;
         /* Without a move a session has one branch a log, and every message one version. */
-        if (s->moves && branch_meta_load(tx, s->tree, list[i].branch, &o)) {
+        if (moved && branch_meta_load(tx, s->tree, list[i].branch, &o)) {
             versions_at(tx, s, &o, list[i].position, &v, &count);
             for (size_t k = 0; k < count; k++)
                 if (v[k].owner == list[i].branch)
@@ -215,16 +231,16 @@ static void versions_fill(txn *tx, const session_row *s, ramet_entry *list, size
 }
 
 /* The caller's own feedback, a run of entries of one branch at a time. */
-static void feedback_fill(txn *tx, const session_row *s, ramet_entry *list, size_t n)
+static void feedback_fill(txn *tx, const session_full *s, ramet_entry *list, size_t n)
 {
     for (size_t i = 0, to; i < n; i = to) {
         for (to = i + 1; to < n && list[to].branch == list[i].branch; to++)
             continue;
-        db_stmt *q = db_query(tx->d, Q_feedback_mine);
+        db_stmt *q = db_query(tx->db, Q_feedback_mine);
         q_int(q, 1, s->tree);
         q_int(q, 2, KEY(list[i].branch, list[i].position));
         q_int(q, 3, KEY(list[i].branch, list[to - 1].position));
-        q_text(q, 4, tx->c->user ? tx->c->user : "");
+        q_text(q, 4, tx->call->user ? tx->call->user : "");
         while (q_row(q)) {
             int64_t pos = KEY_POS(q_col_int(q, 0));
             for (size_t at = i; at < to; at++)
@@ -247,14 +263,14 @@ static bool passed_over(void *arg, ramet_entry *e)
 static void seam_check(txn *tx, const branch_row *b, int64_t at)
 {
     branch_meta o;
-    if (at > 0 && at < b->len && path_owner(tx, &b->m, at, &o) && o.base == at)
-        path_read(tx, b, at - 1, at + 1, tx->a, passed_over, NULL);
+    if (at > 0 && at < b->len && path_owner(tx, &b->meta, at, &o) && o.base == at)
+        path_read(tx, b, at - 1, at + 1, tx->arena, passed_over, NULL);
 }
 
 static ramet_status read_page(txn *tx, const char *session, const ramet_read_in *in, int limit,
                               ramet_page *out)
 {
-    session_row s;
+    session_full s;
     branch_row b;
     window w;
     TRY(session_open(tx, session, in->log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_READ, &s));
@@ -264,13 +280,13 @@ static ramet_status read_page(txn *tx, const char *session, const ramet_read_in 
         head_fill(tx, &b, &out->head);
         return window_of(tx, &b, in, &w);
     }
-    TRY(branch_open(tx, &s, in->log, in->branch, &b));
+    TRY(branch_open(tx, &s.brief, in->log, in->branch, &b));
     TRY(window_of(tx, &b, in, &w));
     collect c = {.of = {in->channel, in->want, in->want_arg},
-                 .bytes = tx->c->page_bytes,
+                 .bytes = tx->call->page_bytes,
                  .most = (size_t)limit,
-                 .a = tx->a};
-    c.start_bytes = arena_used(tx->a);
+                 .arena = tx->arena};
+    c.start_bytes = arena_used(tx->arena);
     c.seen = w.lo - 1;
     if (in->tail)
         collect_backward(tx, &b, w.lo, w.hi, &c);
@@ -292,7 +308,7 @@ static ramet_status read_page(txn *tx, const char *session, const ramet_read_in 
     head_fill(tx, &b, &out->head);
     seam_check(tx, &b, last);
     if (in->versions)
-        versions_fill(tx, &s, out->entries, out->n);
+        versions_fill(tx, &s.access, s.moves != 0, out->entries, out->n);
     if (in->feedback)
         feedback_fill(tx, &s, out->entries, out->n);
     return txn_status(tx);
@@ -326,16 +342,16 @@ ramet_status ramet_read(ramet_call *c, const char *session, const ramet_read_in 
 static ramet_status get_run(txn *tx, const char *session, int64_t branch, const char *id,
                             ramet_entry **out)
 {
-    session_row s;
+    session_full s;
     branch_row b;
     int64_t pos, k;
     TRY(session_open(tx, session, NEED_READ, &s));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, branch, &b));
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, branch, &b));
     TRY(find_or_fail(tx, &b, "entry_id", id, &pos, &k));
-    collect c = {.most = 1, .a = tx->a};
-    path_read(tx, &b, pos, pos + 1, tx->a, collect_take, &c);
+    collect c = {.most = 1, .arena = tx->arena};
+    path_read(tx, &b, pos, pos + 1, tx->arena, collect_take, &c);
     TRY(txn_status(tx));
-    versions_fill(tx, &s, c.v.items, c.v.n);
+    versions_fill(tx, &s.access, s.moves != 0, c.v.items, c.v.n);
     *out = c.v.items;
     return txn_status(tx);
 }
@@ -358,10 +374,11 @@ ramet_status ramet_entry_get(ramet_call *c, const char *session, int64_t branch,
 /* Pages of CHUNK entries, each in a snapshot of its own: the path is fixed by branch and length, so
  * no long transaction keeps the write-ahead log from being emptied. */
 struct ramet_stream {
-    ramet_call *c;
+    ramet_call *call;
     char *session, *channel;
-    session_row row; /* only its numbers: no, tree, moves */
-    branch_row b;
+    session_access row; /* only its numbers */
+    bool moved;
+    branch_row branch;
     bool versions;
     int64_t next, hi;
     arena *page;
@@ -373,18 +390,19 @@ struct ramet_stream {
 static ramet_status stream_start(txn *tx, const char *session, const ramet_read_in *in,
                                  ramet_stream *s)
 {
-    session_row row;
+    session_full row;
     window w;
     TRY(session_open(tx, session, in->log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_READ, &row));
     if (in->log == RAMET_LOG_ADK && !in->branch && !row.adk) {
         s->done = true;
-        return window_of(tx, &s->b, in, &w);
+        return window_of(tx, &s->branch, in, &w);
     }
-    TRY(branch_open(tx, &row, in->log, in->branch, &s->b));
+    TRY(branch_open(tx, &row.brief, in->log, in->branch, &s->branch));
     ramet_head head;
-    head_fill(tx, &s->b, &head); /* checks that the path has the length it says, too */
-    TRY(window_of(tx, &s->b, in, &w));
-    s->row = (session_row){.no = row.no, .tree = row.tree, .moves = row.moves};
+    head_fill(tx, &s->branch, &head); /* checks that the path has the length it says, too */
+    TRY(window_of(tx, &s->branch, in, &w));
+    s->row = (session_access){.no = row.no, .tree = row.tree};
+    s->moved = row.moves != 0;
     s->versions = in->versions;
     s->next = w.lo;
     s->hi = w.hi;
@@ -410,7 +428,7 @@ ramet_status ramet_stream_open(ramet_call *c, const char *session, const ramet_r
         free(s);
         return st;
     }
-    s->c = c;
+    s->call = c;
     s->session = xstrdup(session);
     s->channel = xstrdup(in->channel);
     s->page = arena_new();
@@ -432,17 +450,17 @@ static ramet_status stream_page(ramet_stream *s)
     s->at = 0;
     do {
         arena_reset(s->page);
-        s->got =
-            (collect){.of.channel = s->channel, .most = CHUNK, .a = s->page, .scratch = s->page};
-        if (!txn_read(&tx, s->c))
-            return s->c->err.status;
-        arena *own = tx.a;
-        tx.a = s->page;
+        s->got = (collect){
+            .of.channel = s->channel, .most = CHUNK, .arena = s->page, .scratch = s->page};
+        if (!txn_read(&tx, s->call))
+            return s->call->err.status;
+        arena *own = tx.arena;
+        tx.arena = s->page;
         int64_t hi = s->next + CHUNK < s->hi ? s->next + CHUNK : s->hi;
-        path_read(&tx, &s->b, s->next, hi, s->page, stream_take, s);
+        path_read(&tx, &s->branch, s->next, hi, s->page, stream_take, s);
         if (s->versions && txn_status(&tx) == RAMET_OK)
-            versions_fill(&tx, &s->row, s->got.v.items, s->got.v.n);
-        tx.a = own;
+            versions_fill(&tx, &s->row, s->moved, s->got.v.items, s->got.v.n);
+        tx.arena = own;
         TRY(txn_done(&tx, RAMET_OK));
     } while (!s->got.v.n && s->next < s->hi);
     return RAMET_OK;
@@ -470,7 +488,7 @@ ramet_status ramet_stream_next(ramet_stream *s, const ramet_entry **out)
 
 int64_t ramet_stream_length(const ramet_stream *s)
 {
-    return s->b.len;
+    return s->branch.len;
 }
 
 void ramet_stream_close(ramet_stream *s)
@@ -486,12 +504,12 @@ void ramet_stream_close(ramet_stream *s)
 /* ------------------------------------------------------------------- record */
 
 typedef struct run_row {
-    int64_t rec, k;
+    int64_t rec, key;
 } run_row;
 
-static bool run_find(txn *tx, const session_row *s, int log, sql_id which, int64_t rec, run_row *r)
+static bool run_find(txn *tx, const session_full *s, int log, sql_id which, int64_t rec, run_row *r)
 {
-    db_stmt *q = db_query(tx->d, which);
+    db_stmt *q = db_query(tx->db, which);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_int(q, 3, log);
@@ -505,33 +523,33 @@ static bool run_find(txn *tx, const session_row *s, int log, sql_id which, int64
 
 /* Every entry that the session's branches own is in its record: one that lost a part is damaged,
  * not shorter. */
-static void record_check(txn *tx, const session_row *s, ramet_log log, int64_t total)
+static void record_check(txn *tx, const session_full *s, ramet_log log, int64_t total)
 {
     branch_row *b;
     size_t n;
     int64_t own = 0;
-    branches_of(tx, s, &b, &n);
+    branches_of(tx, &s->access, &b, &n);
     for (size_t i = 0; i < n; i++)
-        own += b[i].m.log == (int)log ? b[i].len - b[i].m.base : 0;
+        own += b[i].meta.log == (int)log ? b[i].len - b[i].meta.base : 0;
     if (own != total)
-        db_fail(tx->d, RAMET_DAMAGED,
+        db_fail(tx->db, RAMET_DAMAGED,
                 "the record of session %s is damaged: it has %lld of %lld entries", s->id,
                 (long long)total, (long long)own);
 }
 
 /* A run ends where its branch does, or where the next run on that branch begins. */
-static bool run_ends_at(txn *tx, const session_row *s, const run_row *r, const branch_row *b,
+static bool run_ends_at(txn *tx, const session_full *s, const run_row *r, const branch_row *b,
                         int64_t end)
 {
     if (end == b->len)
         return true;
-    db_stmt *q = db_query(tx->d, Q_run_on_branch);
+    db_stmt *q = db_query(tx->db, Q_run_on_branch);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
-    q_int(q, 3, b->m.log);
+    q_int(q, 3, b->meta.log);
     q_int(q, 4, r->rec);
-    q_int(q, 5, KEY(b->m.id, 0));
-    q_int(q, 6, KEY(b->m.id, POS_MAX));
+    q_int(q, 5, KEY(b->meta.id, 0));
+    q_int(q, 6, KEY(b->meta.id, POS_MAX));
     bool same = q_row(q) && KEY_POS(q_col_int(q, 0)) == end;
     q_end(q);
     return same;
@@ -540,35 +558,35 @@ static bool run_ends_at(txn *tx, const session_row *s, const run_row *r, const b
 static ramet_status record_run(txn *tx, const char *session, ramet_log log, int64_t from, int limit,
                                ramet_page *out, int64_t *total)
 {
-    session_row s;
+    session_full s;
     run_row r, next;
     branch_row b;
     TRY(session_open(tx, session, log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_READ, &s));
     *total = 0;
-    if (run_find(tx, &s, log, Q_run_last, 0, &r) && branch_load(tx, s.tree, KEY_BRANCH(r.k), &b))
-        *total = r.rec + b.len - KEY_POS(r.k);
-    collect c = {.bytes = tx->c->page_bytes, .most = (size_t)limit, .a = tx->a};
-    c.start_bytes = arena_used(tx->a);
+    if (run_find(tx, &s, log, Q_run_last, 0, &r) && branch_load(tx, s.tree, KEY_BRANCH(r.key), &b))
+        *total = r.rec + b.len - KEY_POS(r.key);
+    collect c = {.bytes = tx->call->page_bytes, .most = (size_t)limit, .arena = tx->arena};
+    c.start_bytes = arena_used(tx->arena);
     int64_t at = from;
     while (at < *total && c.v.n < c.most) {
         if (!run_find(tx, &s, log, Q_run_at, at, &r))
-            db_fail(tx->d, RAMET_DAMAGED, "the record of session %s is damaged at %lld", s.id,
+            db_fail(tx->db, RAMET_DAMAGED, "the record of session %s is damaged at %lld", s.id,
                     (long long)at);
         TRY(txn_status(tx));
         int64_t end = run_find(tx, &s, log, Q_run_after, at, &next) ? next.rec : *total;
-        int64_t lo = KEY_POS(r.k) + (at - r.rec), hi = lo + (end - at);
+        int64_t lo = KEY_POS(r.key) + (at - r.rec), hi = lo + (end - at);
         int64_t room = (int64_t)(c.most - c.v.n);
-        if (!branch_load(tx, s.tree, KEY_BRANCH(r.k), &b) || hi > b.len ||
+        if (!branch_load(tx, s.tree, KEY_BRANCH(r.key), &b) || hi > b.len ||
             !run_ends_at(tx, &s, &r, &b, hi))
-            db_fail(tx->d, RAMET_DAMAGED, "the record of session %s is damaged", s.id);
+            db_fail(tx->db, RAMET_DAMAGED, "the record of session %s is damaged", s.id);
         size_t before = c.v.n;
-        path_read(tx, &b, lo, hi - lo > room ? lo + room : hi, tx->a, collect_take, &c);
+        path_read(tx, &b, lo, hi - lo > room ? lo + room : hi, tx->arena, collect_take, &c);
         TRY(txn_status(tx));
         at += (int64_t)(c.v.n - before);
         if (!collect_room(&c))
             break;
     }
-    if (branch_open(tx, &s, RAMET_LOG_MAIN, 0, &b) == RAMET_OK)
+    if (branch_open(tx, &s.brief, RAMET_LOG_MAIN, 0, &b) == RAMET_OK)
         head_fill(tx, &b, &out->head);
     out->entries = c.v.items;
     out->n = c.v.n;

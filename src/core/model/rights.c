@@ -21,7 +21,11 @@
  *
  * Decision 0043 tells why this is enough and what it costs.
  */
-#include "core/core.h"
+#include "core/model/rights.h"
+
+#include "core/call.h"
+#include "core/model/session.h"
+#include "core/txn.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -32,28 +36,29 @@ static tree_use *use_of(txn *tx, int64_t tree)
         if (tx->uses->items[i].tree == tree)
             return &tx->uses->items[i];
     tree_use fresh = {.tree = tree};
-    VEC_PUSH(tx->c->a, tx->uses, fresh);
+    VEC_PUSH(tx->call->arena, tx->uses, fresh);
     return &tx->uses->items[tx->uses->n - 1];
 }
 
 void access_changed(txn *tx, int64_t tree)
 {
-    assert(tx->uses && !db_guarded(tx->d));
+    assert(tx->uses && !db_guarded(tx->db));
     use_of(tx, tree)->changed = true;
 }
 
 ramet_status access_used(txn *tx, int64_t tree, ramet_status st)
 {
-    if (st == RAMET_OK && tx->uses && db_concurrent(tx->d) && !db_guarded(tx->d))
+    if (st == RAMET_OK && tx->uses && db_concurrent(tx->db) && !db_guarded(tx->db))
         use_of(tx, tree);
     return st;
 }
 
-void access_guard(txn *tx, const session_row *s)
+void access_guard(txn *tx, const session_brief *s)
 {
-    if (!db_guarded(tx->d))
+    if (!db_guarded(tx->db))
         return;
-    db_stmt *q = db_query(tx->d, Q_guard_tree);
+    assert(s->stamp != SESSION_NO_STAMP);
+    db_stmt *q = db_query(tx->db, Q_guard_tree);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->stamp);
     q_guard(q);
@@ -68,12 +73,13 @@ static int by_tree(const void *a, const void *b)
 /* In order of their numbers, so that two writes never wait for each other here. */
 void access_settle(txn *tx)
 {
+    assert(tx->writing && tx->uses);
     tree_uses *uses = tx->uses;
     if (uses->n > 1)
         qsort(uses->items, uses->n, sizeof *uses->items, by_tree);
     for (size_t i = 0; i < uses->n; i++) {
         const tree_use *use = &uses->items[i];
-        db_stmt *q = db_query(tx->d, use->changed ? Q_tree_stamp : Q_hold_tree);
+        db_stmt *q = db_query(tx->db, use->changed ? Q_tree_stamp : Q_hold_tree);
         q_int(q, 1, use->tree);
         if (use->changed)
             q_run(q);
@@ -84,8 +90,8 @@ void access_settle(txn *tx)
 
 bool needs_serial(txn *tx)
 {
-    if (!db_guarded(tx->d))
+    if (!db_guarded(tx->db))
         return false;
-    db_conflict(tx->d);
+    db_conflict(tx->db);
     return true;
 }

@@ -1,26 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sessions that were appended to of late, so that the next append need not read their rows again.
+ * A cache of sessions that were appended to recently, so that the next append need not read their
+ * rows again.
  *
- *   R1  A row holds while this process has written nothing but appends (session_cache_forget()), no
- * other process has written and nothing was rolled back (db_epoch()). R2  Where writers of many
- * processes work side by side it may always be out of date. Then what is written by it is guarded
- * (db_guarded()): the append happens only if the branch is still live and ends in the same hash, so
- * that its history is the one that was known, and if the tree has the same stamp, so that nothing
- * has changed about who may append. R3  An append changes rows of its own session alone. It puts
- * the head that it made, or drops the session when it changed more than that (append_run()). R4 All
- * rows are of one past (db_past()). A context of another past neither reads nor puts any.
+ *   R1  A row is valid while this process has written nothing but appends
+ *       (session_cache_forget()), no other process has written, and nothing was rolled back
+ *       (db_epoch()).
+ *   R2  Where many processes write side by side, a row may always be out of date. A write that is
+ *       based on it is then guarded (db_guarded()): it succeeds only if the branch is still live
+ *       and ends in the same hash, so that its history is the known one, and if the tree has the
+ *       same stamp, so that access rights have not changed.
+ *   R3  An append changes rows of its own session alone. It stores the head that it made, or
+ *       drops the session when it changed more than that (append_do()).
+ *   R4  All rows belong to one past (db_past()). A transaction of another past neither reads nor
+ *       stores any.
  *
- * What depends on the clock is not kept: whether a session has expired is asked every time.
+ * What depends on the clock is not cached: whether a session has expired is checked every time.
  */
-#include "core/core.h"
+#include "core/model/session_cache.h"
 
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/session.h"
+#include "core/txn.h"
+
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #define SLOTS 1024 /* direct-mapped by the session's id */
 
-#define TEXTS_MOST 4096 /* of one whole row */
+#define MAX_TEXT_BYTES 4096 /* of one whole row */
 
 typedef struct slot {
     int64_t epoch, turn; /* when it was put (R1) */
@@ -29,7 +40,7 @@ typedef struct slot {
     const char *user;    /* whose level it is; NULL: the embedding program */
     const char *tree_id; /* NULL: only what an append needs is here */
     ramet_level level;
-    session_row s;
+    session_full session;
     branch_row head;
 } slot;
 
@@ -41,21 +52,21 @@ typedef struct slot {
     }
 #define N_ROW_TEXTS 10
 
-struct recent {
+struct session_cache {
     pthread_mutex_t lock; /* of the slots: with guards there are many writers at once */
     int64_t turn;
     int64_t past; /* R4 */
     slot slots[SLOTS];
 };
 
-struct recent *session_cache_new(void)
+struct session_cache *session_cache_new(void)
 {
-    struct recent *r = xcalloc(1, sizeof *r);
+    struct session_cache *r = xcalloc(1, sizeof *r);
     pthread_mutex_init(&r->lock, NULL);
     return r;
 }
 
-void session_cache_free(struct recent *r)
+void session_cache_free(struct session_cache *r)
 {
     if (!r)
         return;
@@ -65,7 +76,7 @@ void session_cache_free(struct recent *r)
     free(r);
 }
 
-void session_cache_enter(struct recent *r, int64_t past)
+void session_cache_enter(struct session_cache *r, int64_t past)
 {
     pthread_mutex_lock(&r->lock);
     bool newer = past > r->past;
@@ -78,7 +89,7 @@ void session_cache_enter(struct recent *r, int64_t past)
     pthread_mutex_unlock(&r->lock);
 }
 
-void session_cache_forget(struct recent *r)
+void session_cache_forget(struct session_cache *r)
 {
     pthread_mutex_lock(&r->lock);
     r->turn++;
@@ -90,64 +101,68 @@ static slot *slot_of(txn *tx, const char *id)
     uint32_t h = 2166136261u;
     for (; *id; id++)
         h = (h ^ (unsigned char)*id) * 16777619u;
-    return &tx->r->recent->slots[(h ^ h >> 16) % SLOTS];
+    return &tx->ramet->session_cache->slots[(h ^ h >> 16) % SLOTS];
 }
 
 static bool slot_holds(txn *tx, const slot *t, const char *id)
 {
-    if (tx->r->recent->past != tx->past || !t->texts || strcmp(t->s.id, id) != 0)
+    if (tx->ramet->session_cache->past != tx->past || !t->texts || strcmp(t->session.id, id) != 0)
         return false;
-    if (db_guarded(tx->d))
-        return !db_fresh(tx->d) || t->epoch == db_epoch(tx->d);
-    return t->turn == tx->r->recent->turn && t->epoch == db_epoch(tx->d);
+    if (db_guarded(tx->db))
+        return !db_fresh(tx->db) || t->epoch == db_epoch(tx->db);
+    return t->turn == tx->ramet->session_cache->turn && t->epoch == db_epoch(tx->db);
 }
 
-session_row session_keep(arena *a, const session_row *row)
+session_full session_keep(arena *a, const session_full *row)
 {
-    session_row s = *row;
+    session_full s = *row;
     const char **texts[] = ROW_TEXTS(&s);
     for (size_t i = 0; i < N_ROW_TEXTS; i++)
         *texts[i] = arena_strdup(a, *texts[i]);
     return s;
 }
 
-/* Gives what a slot has to the caller, whose arena gets the texts. */
-static void slot_give(txn *tx, const slot *t, session_row *s, branch_row *head)
+/* Gives what a slot has, the session aside, to the caller. */
+static void slot_give(txn *tx, const slot *t, branch_row *head)
 {
-    *s = session_keep(tx->a, &t->s);
     *head = t->head;
-    const char *user = tx->c->user;
+    const char *user = tx->call->user;
     if (user && t->user && strcmp(user, t->user) == 0) {
         tx->level = t->level;
-        tx->level_tree = s->tree;
+        tx->level_tree = t->session.tree;
     }
 }
 
-bool session_cache_get(txn *tx, const char *id, session_row *s, branch_row *head)
+bool session_cache_get(txn *tx, const char *id, session_brief *s, branch_row *head)
 {
-    struct recent *r = tx->r->recent;
+    struct session_cache *r = tx->ramet->session_cache;
     pthread_mutex_lock(&r->lock);
     const slot *t = slot_of(tx, id);
     bool holds = slot_holds(tx, t, id);
-    if (holds)
-        slot_give(tx, t, s, head);
+    if (holds) {
+        *s = t->session.brief;
+        s->id = arena_strdup(tx->arena, s->id);
+        s->owner = arena_strdup(tx->arena, s->owner);
+        slot_give(tx, t, head);
+    }
     pthread_mutex_unlock(&r->lock);
     return holds;
 }
 
-bool session_cache_whole(txn *tx, const char *id, session_row *s, branch_row *head)
+bool session_cache_whole(txn *tx, const char *id, session_full *s, branch_row *head)
 {
-    struct recent *r = tx->r->recent;
-    if (!db_guarded(tx->d))
+    struct session_cache *r = tx->ramet->session_cache;
+    if (!db_guarded(tx->db))
         return false;
     pthread_mutex_lock(&r->lock);
     const slot *t = slot_of(tx, id);
-    /* Whoever forks looks at what is committed: the branch is as it was before this transaction. */
-    bool holds = slot_holds(tx, t, id) && t->tree_id && t->wrote != db_epoch(tx->d);
+    /* A fork looks at what is committed: the branch is as it was before this transaction. */
+    bool holds = slot_holds(tx, t, id) && t->tree_id && t->wrote != db_epoch(tx->db);
     if (holds) {
-        slot_give(tx, t, s, head);
+        *s = session_keep(tx->arena, &t->session);
+        slot_give(tx, t, head);
         tx->named_tree = s->tree;
-        tx->tree_id = arena_strdup(tx->a, t->tree_id);
+        tx->tree_id = arena_strdup(tx->arena, t->tree_id);
     }
     pthread_mutex_unlock(&r->lock);
     return holds;
@@ -163,22 +178,24 @@ static const char *text_put(char **to, const char *text)
 }
 
 /* tree_id NULL: the row is a brief one. Rows with long texts are not kept whole. */
-static void slot_fill(txn *tx, slot *t, const session_row *s, const branch_row *head,
+static void slot_fill(txn *tx, slot *t, const session_full *s, const branch_row *head,
                       const char *tree_id)
 {
-    if (tx->r->recent->past != tx->past)
+    assert(tx->writing && head->meta.tree == s->tree);
+    assert(!db_guarded(tx->db) || s->stamp != SESSION_NO_STAMP); /* R2 compares it */
+    if (tx->ramet->session_cache->past != tx->past)
         return;
-    const char *user = tx->level_tree == s->tree && tx->c->user ? tx->c->user : NULL;
-    slot now = {.epoch = db_epoch(tx->d),
-                .turn = tx->r->recent->turn,
+    const char *user = tx->level_tree == s->tree && tx->call->user ? tx->call->user : NULL;
+    slot now = {.epoch = db_epoch(tx->db),
+                .turn = tx->ramet->session_cache->turn,
                 .level = tx->level,
-                .s = *s,
+                .session = *s,
                 .head = *head};
-    const char **texts[] = ROW_TEXTS(&now.s);
+    const char **texts[] = ROW_TEXTS(&now.session);
     size_t n = (user ? strlen(user) : 0) + (tree_id ? strlen(tree_id) : 0) + 2;
     for (size_t i = 0; i < N_ROW_TEXTS; i++)
         n += *texts[i] ? strlen(*texts[i]) + 1 : 0;
-    if (n > TEXTS_MOST)
+    if (n > MAX_TEXT_BYTES)
         return;
     char *p = now.texts = xmalloc(n);
     for (size_t i = 0; i < N_ROW_TEXTS; i++)
@@ -189,42 +206,42 @@ static void slot_fill(txn *tx, slot *t, const session_row *s, const branch_row *
     *t = now;
 }
 
-/* Whether the slot tells of this session what the caller knows, the head aside. */
-static bool slot_same(txn *tx, const slot *t, const session_row *s)
+/* Whether the slot has the same session as the caller, the head aside. */
+static bool slot_same(txn *tx, const slot *t, const session_brief *s)
 {
-    return slot_holds(tx, t, s->id) && (!db_guarded(tx->d) || t->s.stamp == s->stamp);
+    return slot_holds(tx, t, s->id) && (!db_guarded(tx->db) || t->session.stamp == s->stamp);
 }
 
-void session_cache_put(txn *tx, const session_row *s, const branch_row *head)
+void session_cache_put(txn *tx, const session_brief *s, const branch_row *head)
 {
-    struct recent *r = tx->r->recent;
+    struct session_cache *r = tx->ramet->session_cache;
     pthread_mutex_lock(&r->lock);
     slot *t = slot_of(tx, s->id);
     if (slot_same(tx, t, s)) {
         t->head = *head;
-        t->s.head = s->head;
+        t->session.head = s->head;
     } else {
-        slot_fill(tx, t, s, head, NULL);
+        slot_fill(tx, t, &(session_full){.brief = *s}, head, NULL);
     }
-    t->wrote = db_epoch(tx->d);
+    t->wrote = db_epoch(tx->db);
     pthread_mutex_unlock(&r->lock);
 }
 
-void session_cache_put_whole(txn *tx, const session_row *s, const branch_row *head)
+void session_cache_put_whole(txn *tx, const session_full *s, const branch_row *head)
 {
-    struct recent *r = tx->r->recent;
-    if (!db_guarded(tx->d) || tx->named_tree != s->tree)
+    struct session_cache *r = tx->ramet->session_cache;
+    if (!db_guarded(tx->db) || tx->named_tree != s->tree)
         return;
     pthread_mutex_lock(&r->lock);
     slot *t = slot_of(tx, s->id);
-    if (t->wrote != db_epoch(tx->d))
+    if (t->wrote != db_epoch(tx->db))
         slot_fill(tx, t, s, head, tx->tree_id);
     pthread_mutex_unlock(&r->lock);
 }
 
 void session_cache_drop(txn *tx, const char *id)
 {
-    struct recent *r = tx->r->recent;
+    struct session_cache *r = tx->ramet->session_cache;
     pthread_mutex_lock(&r->lock);
     slot *t = slot_of(tx, id);
     free(t->texts);

@@ -11,8 +11,23 @@
  *   S5  The state of a session is that of its main log over that of its adk log, each folded by
  *       itself: a key that main has is main's. Through a link it is main's alone.
  */
-#include "core/core.h"
+#include "core/model/state.h"
 
+#include "core/access/share.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/branch.h"
+#include "core/model/key.h"
+#include "core/model/lineage_cache.h"
+#include "core/model/log_rules.h"
+#include "core/model/move.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
+
+#include <assert.h>
 #include <stdlib.h>
 
 #define SNAP_MIN 2048 /* lighter runs of deltas are not worth a snapshot */
@@ -26,7 +41,7 @@ int64_t delta_before_on(txn *tx, const branch_meta *owner, int64_t inherited, in
     int64_t end = KEY(owner->id, n - 1), k;
     if (end_delta(tx, owner->tree, end, &k))
         return k ? k : inherited;
-    db_stmt *q = db_query(tx->d, Q_delta_last);
+    db_stmt *q = db_query(tx->db, Q_delta_last);
     q_int(q, 1, owner->tree);
     q_int(q, 2, KEY(owner->id, owner->base));
     q_int(q, 3, end);
@@ -39,10 +54,10 @@ int64_t delta_before_on(txn *tx, const branch_meta *owner, int64_t inherited, in
 int64_t delta_before(txn *tx, const branch_row *head, int64_t n)
 {
     branch_meta o;
-    if (n <= 0 || !path_owner(tx, &head->m, n - 1, &o))
+    if (n <= 0 || !path_owner(tx, &head->meta, n - 1, &o))
         return 0;
     branch_row b = *head;
-    if (o.id != head->m.id && !branch_load(tx, o.tree, o.id, &b))
+    if (o.id != head->meta.id && !branch_load(tx, o.tree, o.id, &b))
         return 0;
     return delta_before_on(tx, &o, b.delta, n);
 }
@@ -57,7 +72,7 @@ typedef struct item {
 /* The newest value of each key wins, so a walk from the newest delta back keeps what it sees first.
  */
 typedef struct fold {
-    arena *a;
+    arena *arena;
     VEC(item) items;
     uint32_t *table; /* index + 1 by hash of the key */
     size_t slots;
@@ -95,10 +110,10 @@ static void fold_put(fold *f, const char *key, const char *value)
     if (fold_known(f, key))
         return;
     item it = {key, value};
-    VEC_PUSH(f->a, &f->items, it);
+    VEC_PUSH(f->arena, &f->items, it);
     if (f->items.n * 2 > f->slots) {
         f->slots = f->slots ? f->slots * 2 : 32;
-        f->table = arena_array(f->a, f->slots, sizeof *f->table);
+        f->table = arena_array(f->arena, f->slots, sizeof *f->table);
         for (size_t i = 0; i < f->items.n; i++)
             fold_place(f, i);
     } else {
@@ -109,15 +124,15 @@ static void fold_put(fold *f, const char *key, const char *value)
 static bool fold_json(fold *f, const char *json)
 {
     json_doc d;
-    if (!json || !json_parse(f->a, json, strlen(json), STORED_DEPTH, &d, NULL))
+    if (!json || !json_parse(f->arena, json, strlen(json), STORED_DEPTH, &d, NULL))
         return false;
     const json_node *root = &d.nodes[0];
     if (!json_is(root, JSON_OBJECT))
         return false;
     for (const json_node *k = json_first(&d, root); k; k = json_next(&d, root, k)) {
         const json_node *v = json_next(&d, root, k);
-        const char *value = json_is(v, JSON_NULL) ? NULL : json_raw(f->a, &d, v);
-        fold_put(f, json_text(f->a, &d, k), value);
+        const char *value = json_is(v, JSON_NULL) ? NULL : json_raw(f->arena, &d, v);
+        fold_put(f, json_text(f->arena, &d, k), value);
         k = v;
     }
     return true;
@@ -127,16 +142,16 @@ static bool fold_json(fold *f, const char *json)
 static void fold_walk(txn *tx, fold *f, int64_t tree, int64_t k)
 {
     while (k) {
-        db_stmt *q = db_query(tx->d, Q_delta_get);
+        db_stmt *q = db_query(tx->db, Q_delta_get);
         q_int(q, 1, tree);
         q_int(q, 2, k);
         bool found = q_row(q);
         int64_t prev = found ? q_col_int(q, 0) : 0;
-        const char *snap = found ? q_keep_text(q, 4, f->a) : NULL;
-        const char *json = found && !snap ? q_keep_text(q, 3, f->a) : NULL;
+        const char *snap = found ? q_keep_text(q, 4, f->arena) : NULL;
+        const char *json = found && !snap ? q_keep_text(q, 3, f->arena) : NULL;
         q_end(q);
         if (!found || !fold_json(f, snap ? snap : json) || (prev && KEY_POS(prev) >= KEY_POS(k))) {
-            db_fail(tx->d, RAMET_DAMAGED,
+            db_fail(tx->db, RAMET_DAMAGED,
                     "the state delta at position %lld of branch b%lld is damaged",
                     (long long)KEY_POS(k), (long long)KEY_BRANCH(k));
             return;
@@ -168,20 +183,20 @@ static const char *fold_text(fold *f, arena *into)
 
 const char *state_fold(txn *tx, int64_t tree, int64_t k)
 {
-    fold f = {.a = arena_new()};
+    fold f = {.arena = arena_new()};
     fold_walk(tx, &f, tree, k);
-    const char *out = fold_text(&f, tx->a);
-    arena_free(f.a);
+    const char *out = fold_text(&f, tx->arena);
+    arena_free(f.arena);
     return out;
 }
 
 const char *state_after(txn *tx, int64_t tree, int64_t prev, const char *json)
 {
-    fold f = {.a = arena_new()};
+    fold f = {.arena = arena_new()};
     fold_json(&f, json);
     fold_walk(tx, &f, tree, prev);
-    const char *out = fold_text(&f, tx->a);
-    arena_free(f.a);
+    const char *out = fold_text(&f, tx->arena);
+    arena_free(f.arena);
     return out;
 }
 
@@ -196,7 +211,7 @@ static void snap_check(txn *tx, const char *snap)
         return;
     arena *scratch = arena_new();
     if (n > STATE_MAX || !json_parse(scratch, snap, n, STORED_DEPTH, &d, NULL))
-        db_fail(tx->d, RAMET_TOO_LARGE,
+        db_fail(tx->db, RAMET_TOO_LARGE,
                 "the state would have more than %u keys and values, or %zu bytes; remove some",
                 JSON_MAX_NODES, STATE_MAX);
     arena_free(scratch);
@@ -204,13 +219,14 @@ static void snap_check(txn *tx, const char *snap)
 
 void delta_write(txn *tx, const branch_row *b, int64_t k, const char *json)
 {
+    assert(tx->writing && KEY_BRANCH(k) == b->meta.id);
     if (needs_serial(tx)) /* for the one before, which may not be written yet */
         return;
-    int64_t prev = delta_before_on(tx, &b->m, b->delta, KEY_POS(k));
+    int64_t prev = delta_before_on(tx, &b->meta, b->delta, KEY_POS(k));
     int64_t weight = 0, snap_len = 0;
     if (prev) {
-        db_stmt *q = db_query(tx->d, Q_delta_get);
-        q_int(q, 1, b->m.tree);
+        db_stmt *q = db_query(tx->db, Q_delta_get);
+        q_int(q, 1, b->meta.tree);
         q_int(q, 2, prev);
         if (q_row(q)) {
             weight = q_col_int(q, 1);
@@ -221,14 +237,14 @@ void delta_write(txn *tx, const branch_row *b, int64_t k, const char *json)
     weight += (int64_t)strlen(json) + ROW_WEIGHT;
     const char *snap = NULL;
     if (weight > SNAP_MIN && weight > snap_len) {
-        snap = state_after(tx, b->m.tree, prev, json);
+        snap = state_after(tx, b->meta.tree, prev, json);
         snap_check(tx, snap);
         snap_len = (int64_t)strlen(snap);
         weight = 0;
     }
-    db_stmt *q = db_query(tx->d, Q_delta_add);
+    db_stmt *q = db_query(tx->db, Q_delta_add);
     q_int(q, 1, k);
-    q_int(q, 2, b->m.tree);
+    q_int(q, 2, b->meta.tree);
     q_int(q, 3, prev);
     q_int(q, 4, weight);
     q_int(q, 5, snap_len);
@@ -243,7 +259,7 @@ void delta_write(txn *tx, const branch_row *b, int64_t k, const char *json)
  */
 static void fold_join(fold *to, txn *tx, int64_t tree, int64_t k, const char *but)
 {
-    fold log = {.a = to->a};
+    fold log = {.arena = to->arena};
     fold_walk(tx, &log, tree, k);
     for (size_t i = 0; i < log.items.n; i++)
         if (log.items.items[i].value && (!but || strcmp(log.items.items[i].key, but) != 0))
@@ -251,51 +267,52 @@ static void fold_join(fold *to, txn *tx, int64_t tree, int64_t k, const char *bu
 }
 
 /* Whether the caller may read the adk log itself. */
-static bool adk_open(txn *tx, const session_row *s)
+static bool adk_open(txn *tx, const session_full *s)
 {
-    session_row again;
+    session_full again;
     bool may = session_open(tx, s->id, NEED_CHANGE, &again) == RAMET_OK;
-    memset(&tx->c->err, 0, sizeof tx->c->err);
+    memset(&tx->call->err, 0, sizeof tx->call->err);
     return may;
 }
 
-/* The deltas of ADK events, as far as the log goes when main has n entries. Members see them; the
- * headers of requests, which kagent keeps in one of them and which may hold credentials, are for
- * those alone who may read the log. */
-static ramet_status adk_fold(txn *tx, const session_row *s, const branch_row *head, int64_t n,
+/* The deltas of the adk log, as far as it goes when main has n entries. Members see them; a key
+ * that the rules of the log call private is only for callers who may read the log. */
+static ramet_status adk_fold(txn *tx, const session_full *s, const branch_row *head, int64_t n,
                              fold *to)
 {
     branch_row adk;
     cut_result cut = {.main = n};
-    if (!s->adk || share_only(tx, s) || !branch_load(tx, s->tree, s->adk, &adk))
+    if (!s->adk || share_only(tx, &s->access) || !branch_load(tx, s->tree, s->adk, &adk))
         return txn_status(tx);
     TRY(cut_beside(tx, head, &adk, &(ramet_at){0}, &cut));
-    fold_join(to, tx, s->tree, delta_before(tx, &adk, cut.adk), adk_open(tx, s) ? NULL : "headers");
+    const char *hidden =
+        adk_open(tx, s) ? NULL : log_rules_of(tx, RAMET_LOG_ADK)->private_state_key;
+    fold_join(to, tx, s->tree, delta_before(tx, &adk, cut.adk), hidden);
     return txn_status(tx);
 }
 
 static ramet_status state_run(txn *tx, const char *session, const char *entry_id, const char **json)
 {
-    session_row s;
+    session_full s;
     branch_row head;
     int64_t k;
     TRY(session_open(tx, session, NEED_READ, &s));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, 0, &head));
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, 0, &head));
     int64_t n = head.len;
     if (entry_id) {
-        TRY(check_id(tx->c, "at", entry_id));
+        TRY(check_id(tx->call, "at", entry_id));
         int64_t pos = path_find(tx, &head, entry_id, &k);
         TRY(txn_status(tx));
         if (pos < 0)
-            return call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, "at", "entry %s is not on this path",
+            return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, "at", "entry %s is not on this path",
                              entry_id);
         n = pos + 1;
     }
-    fold f = {.a = arena_new()};
+    fold f = {.arena = arena_new()};
     fold_join(&f, tx, s.tree, delta_before(tx, &head, n), NULL);
     ramet_status st = adk_fold(tx, &s, &head, n, &f);
-    *json = fold_text(&f, tx->a);
-    arena_free(f.a);
+    *json = fold_text(&f, tx->arena);
+    arena_free(f.arena);
     return st == RAMET_OK ? txn_status(tx) : st;
 }
 

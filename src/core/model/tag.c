@@ -2,7 +2,15 @@
  *
  * Tags: short words on a session, trimmed and lower case (check_tags).
  */
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/handle.h"
+#include "core/model/event.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -43,9 +51,9 @@ static size_t tags_after(arena *a, const tag_job *j, const char *const *have, si
     return n;
 }
 
-static void tag_write(txn *tx, const session_row *s, sql_id what, const char *tag)
+static void tag_write(txn *tx, const session_full *s, sql_id what, const char *tag)
 {
-    db_stmt *q = db_query(tx->d, what);
+    db_stmt *q = db_query(tx->db, what);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_text(q, 3, tag);
@@ -55,19 +63,19 @@ static void tag_write(txn *tx, const session_row *s, sql_id what, const char *ta
 static ramet_status tags_run(txn *tx, void *arg)
 {
     tag_job *j = arg;
-    session_row s;
+    session_full s;
     TRY(session_open(tx, j->session, NEED_CHANGE, &s));
     const char *const *have;
     const char **now;
     size_t n_have, changed = 0;
-    tags_of(tx, &s, &have, &n_have);
-    size_t n = tags_after(tx->a, j, have, n_have, &now);
+    tags_of(tx, &s.access, &have, &n_have);
+    size_t n = tags_after(tx->arena, j, have, n_have, &now);
     TRY(txn_status(tx));
     /* A session that had more, under an older limit, may still lose some. */
-    if (n > tx->r->lim.tags && n > n_have)
-        return call_fail(tx->c, RAMET_TOO_MANY_TAGS, "tags",
+    if (n > tx->ramet->limits.tags && n > n_have)
+        return call_fail(tx->call, RAMET_TOO_MANY_TAGS, "tags",
                          "session %s would have %zu tags; at most %zu are allowed", s.id, n,
-                         tx->r->lim.tags);
+                         tx->ramet->limits.tags);
     for (size_t i = 0; i < n_have; i++)
         if (!tag_in(now, n, have[i])) {
             tag_write(tx, &s, Q_tag_del, have[i]);
@@ -122,23 +130,23 @@ ramet_status ramet_tags_all(ramet_call *c, ramet_tag_count **out, size_t *n)
     if (!txn_read(&tx, c))
         return c->err.status;
     VEC(ramet_tag_count) v = {0};
-    db_stmt *q = db_query(tx.d, Q_tag_sessions);
+    db_stmt *q = db_query(tx.db, Q_tag_sessions);
     q_text(q, 1, c->user ? c->user : "");
     while (q_row(q)) {
         ramet_level level = c->user ? col_level(q, 1) : RAMET_OWNER;
-        session_row s = {.owner = q_col_text(q, 2),
-                         .visibility = col_visibility(q, 3),
-                         .deleted = q_col_int(q, 4),
-                         .expires = q_col_int(q, 5),
-                         .purging = col_purging(q, 6)};
+        session_access s = {.owner = q_col_text(q, 2),
+                            .visibility = col_visibility(q, 3),
+                            .deleted = q_col_int(q, 4),
+                            .expires = q_col_int(q, 5),
+                            .purging = col_purging(q, 6)};
         if (session_gone(&tx, &s) || !session_seen(&tx, level, &s))
             continue;
         const char *tag = q_col_text(q, 0);
         if (!tag)
             continue;
         if (!v.n || strcmp(v.items[v.n - 1].tag, tag) != 0) {
-            ramet_tag_count fresh = {.tag = arena_strdup(tx.a, tag)};
-            VEC_PUSH(tx.a, &v, fresh);
+            ramet_tag_count fresh = {.tag = arena_strdup(tx.arena, tag)};
+            VEC_PUSH(tx.arena, &v, fresh);
         }
         v.items[v.n - 1].sessions++;
     }

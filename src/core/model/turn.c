@@ -2,16 +2,27 @@
  *
  * Turns: answers being made. turn_begin.c begins them.
  *
- *   T1  A turn writes to the branch that it began on, and only while it runs. Both are looked at in
- *       the transaction of each write, so that a word that comes late lands there or nowhere,
+ *   T1  A turn writes to the branch that it began on, and only while it is running. Each write
+ *       checks both in its own transaction, so that late output ends up there or nowhere,
  *       wherever the head is by then.
- *   T2  At most one turn runs on a branch: begin looks in its own transaction, and what branches
- *       away begins on a branch that nobody else knows yet.
- *   T3  Whoever knows the id of a turn has learned nothing by that: the session decides who may
- *       read and write it, and to others there is no such turn.
+ *   T2  At most one turn runs on a branch: begin checks that in its own transaction, and an edit
+ *       or a regenerate begins on a branch that no other call knows yet.
+ *   T3  The id of a turn gives no access: the session decides who may read and write it, and for
+ *       others there is no such turn.
  */
 #include "core/model/turn.h"
+
+#include "core/access/share.h"
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/handle.h"
+#include "core/model/append.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #define ERROR_CHARS 2000
 #define INTERRUPT_BATCH 500
@@ -37,25 +48,25 @@ static void turn_from(db_stmt *q, arena *a, turn_row *t)
 
 bool turn_load(txn *tx, const char *id, turn_row *t)
 {
-    db_stmt *q = db_query(tx->d, Q_turn_get);
+    db_stmt *q = db_query(tx->db, Q_turn_get);
     q_text(q, 1, id);
     bool found = q_row(q);
     if (found) {
-        turn_from(q, tx->a, t);
-        t->shown.session = q_keep_text(q, 12, tx->a);
+        turn_from(q, tx->arena, t);
+        t->shown.session = q_keep_text(q, 12, tx->arena);
     }
     q_end(q);
     return found;
 }
 
-bool turn_on(txn *tx, const session_row *s, int64_t branch, turn_row *t)
+bool turn_on(txn *tx, const session_access *s, int64_t branch, turn_row *t)
 {
-    db_stmt *q = db_query(tx->d, Q_turn_on_branch);
+    db_stmt *q = db_query(tx->db, Q_turn_on_branch);
     q_int(q, 1, s->tree);
     q_int(q, 2, branch);
     bool found = q_row(q);
     if (found) {
-        turn_from(q, tx->a, t);
+        turn_from(q, tx->arena, t);
         t->shown.session = s->id;
     }
     q_end(q);
@@ -69,11 +80,11 @@ static void turn_trim(ramet_turn *t)
     t->group = NULL;
 }
 
-static ramet_turn *turn_show(txn *tx, const session_row *s, const turn_row *t)
+static ramet_turn *turn_show(txn *tx, const session_full *s, const turn_row *t)
 {
-    ramet_turn *out = arena_alloc(tx->a, sizeof *out);
+    ramet_turn *out = arena_alloc(tx->arena, sizeof *out);
     *out = t->shown;
-    if (share_only(tx, s))
+    if (share_only(tx, &s->access))
         turn_trim(out);
     return out;
 }
@@ -88,14 +99,14 @@ static ramet_status turn_unknown(ramet_call *c, const char *id)
 ramet_status turn_entries(ramet_call *c, const char *turn, const ramet_entry_in *in, size_t n,
                           ramet_role first, entry_new **out)
 {
-    ramet_entry_in *copy = arena_array(c->a, n + 1, sizeof *copy);
+    ramet_entry_in *copy = arena_array(c->arena, n + 1, sizeof *copy);
     for (size_t i = 0; i < n; i++) {
         copy[i] = in[i];
         copy[i].turn_id = turn;
     }
     if (n && !copy[0].role)
         copy[0].role = first;
-    TRY(entries_prepare(c, copy, n, c->r->lim.batch, ramet_now(c->r), out));
+    TRY(entries_prepare(c, copy, n, c->ramet->limits.batch, ramet_now(c->ramet), out));
     /* The turn is not the caller's word: an entry sent again is the same one in another turn. */
     for (size_t i = 0; i < n; i++)
         copy[i].turn_id = NULL;
@@ -104,30 +115,30 @@ ramet_status turn_entries(ramet_call *c, const char *turn, const ramet_entry_in 
 
 typedef struct write_job {
     const char *turn;
-    append_work w;
+    append_work work;
     ramet_turn_status status; /* 0: it goes on */
     const char *error;
 } write_job;
 
 /* T3. *head gets the session's head. */
-static ramet_status turn_open(txn *tx, const char *id, turn_row *t, session_row *s,
+static ramet_status turn_open(txn *tx, const char *id, turn_row *t, session_brief *s,
                               branch_row *head)
 {
     bool found = turn_load(tx, id, t);
     TRY(txn_status(tx));
     if (!found || !t->shown.session)
-        return turn_unknown(tx->c, id);
+        return turn_unknown(tx->call, id);
     ramet_status st = session_open_brief(tx, t->shown.session, NEED_WRITE, s, head);
     if (st == RAMET_HIDDEN)
-        return turn_unknown(tx->c, id);
+        return turn_unknown(tx->call, id);
     if (st == RAMET_SESSION_NOT_FOUND)
-        return call_fail(tx->c, st, "turn", "the session of turn %s was deleted", id);
+        return call_fail(tx->call, st, "turn", "the session of turn %s was deleted", id);
     return st;
 }
 
 static void turn_finish(txn *tx, const char *id, ramet_turn_status status, const char *error)
 {
-    db_stmt *q = db_query(tx->d, Q_turn_end);
+    db_stmt *q = db_query(tx->db, Q_turn_end);
     q_text(q, 1, id);
     q_int(q, 2, status);
     q_text(q, 3, error);
@@ -139,25 +150,25 @@ static ramet_status write_run(txn *tx, void *arg)
 {
     write_job *j = arg;
     turn_row t;
-    session_row s;
+    session_brief s;
     branch_row b;
     ramet_status st = turn_open(tx, j->turn, &t, &s, &b);
     /* What was deleted can be restored, and must not run then. */
-    if (st == RAMET_SESSION_NOT_FOUND && j->status && !j->w.n && !tx->c->user) {
+    if (st == RAMET_SESSION_NOT_FOUND && j->status && !j->work.n && !tx->call->user) {
         turn_finish(tx, j->turn, j->status, j->error);
         return txn_status(tx);
     }
     TRY(st);
     bool over = t.shown.status != RAMET_TURN_RUNNING;
     if (over && !j->status)
-        return call_fail(tx->c, RAMET_TURN_OVER, "turn", "turn %s is over: it was %s", j->turn,
+        return call_fail(tx->call, RAMET_TURN_OVER, "turn", "turn %s is over: it was %s", j->turn,
                          ramet_turn_status_name(t.shown.status));
-    j->w.branch = t.shown.branch;
-    if (over || !j->w.n) {
+    j->work.branch = t.shown.branch;
+    if (over || !j->work.n) {
         TRY(branch_open(tx, &s, RAMET_LOG_MAIN, t.shown.branch, &b));
-        append_answer(tx, &b, NULL, 0, j->w.out);
+        append_answer(tx, &b, NULL, 0, j->work.out);
     } else {
-        TRY(append_do(tx, &s, &b, &j->w));
+        TRY(append_do(tx, &s, &b, &j->work));
     }
     if (j->status)
         turn_finish(tx, j->turn, j->status, j->error);
@@ -167,9 +178,9 @@ static ramet_status write_run(txn *tx, void *arg)
 static ramet_status turn_write(ramet_call *c, write_job *j, const ramet_entry_in *entries, size_t n,
                                ramet_append_out *out)
 {
-    j->w.n = n;
-    j->w.out = out;
-    TRY(turn_entries(c, j->turn, entries, n, 0, &j->w.list));
+    j->work.n = n;
+    j->work.out = out;
+    TRY(turn_entries(c, j->turn, entries, n, 0, &j->work.list));
     ramet_status st = txn_append(c, write_run, j);
     if (st != RAMET_OK)
         *out = (ramet_append_out){0};
@@ -205,14 +216,14 @@ ramet_status ramet_turn_end(ramet_call *c, const char *turn, ramet_turn_status s
 
 static ramet_status get_run(txn *tx, const char *session, const char *turn, ramet_turn **out)
 {
-    session_row s;
+    session_full s;
     turn_row t;
     TRY(session_open(tx, session, NEED_READ, &s));
-    TRY(check_id(tx->c, "turn", turn));
+    TRY(check_id(tx->call, "turn", turn));
     bool found = turn_load(tx, turn, &t) && t.tree == s.tree && t.session == s.no;
     TRY(txn_status(tx));
     if (!found)
-        return turn_unknown(tx->c, turn);
+        return turn_unknown(tx->call, turn);
     *out = turn_show(tx, &s, &t);
     return txn_status(tx);
 }
@@ -231,21 +242,21 @@ ramet_status ramet_turn_get(ramet_call *c, const char *session, const char *turn
 
 static ramet_status list_run(txn *tx, const char *session, int limit, ramet_turn **out, size_t *n)
 {
-    session_row s;
+    session_full s;
     turn_row t;
     VEC(ramet_turn) v = {0};
     TRY(session_open(tx, session, NEED_READ, &s));
-    bool linked = share_only(tx, &s);
-    db_stmt *q = db_query(tx->d, Q_turn_of_session);
+    bool linked = share_only(tx, &s.access);
+    db_stmt *q = db_query(tx->db, Q_turn_of_session);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     q_int(q, 3, limit);
     while (q_row(q)) {
-        turn_from(q, tx->a, &t);
+        turn_from(q, tx->arena, &t);
         t.shown.session = s.id;
         if (linked)
             turn_trim(&t.shown);
-        VEC_PUSH(tx->a, &v, t.shown);
+        VEC_PUSH(tx->arena, &v, t.shown);
     }
     *out = v.items;
     *n = v.n;
@@ -269,10 +280,10 @@ ramet_status ramet_turns(ramet_call *c, const char *session, int limit, ramet_tu
 
 static ramet_status running_run(txn *tx, const char *session, ramet_turn **out)
 {
-    session_row s;
+    session_full s;
     turn_row t;
     TRY(session_open(tx, session, NEED_READ, &s));
-    if (turn_on(tx, &s, s.head, &t) && t.session == s.no)
+    if (turn_on(tx, &s.access, s.head, &t) && t.session == s.no)
         *out = turn_show(tx, &s, &t);
     return txn_status(tx);
 }
@@ -302,22 +313,22 @@ typedef struct interrupt_job {
 static ramet_status interrupt_run(txn *tx, void *arg)
 {
     interrupt_job *j = arg;
-    int64_t before = db_changes(tx->d);
+    int64_t before = db_changes(tx->db);
     for (size_t i = 0; i < j->n; i++)
         turn_finish(tx, j->ids[i], RAMET_TURN_INTERRUPTED, "");
-    j->done = db_changes(tx->d) - before;
+    j->done = db_changes(tx->db) - before;
     return txn_status(tx);
 }
 
 static void running_find(txn *tx, const char *host, turn_ids *out)
 {
-    db_stmt *q = db_query(tx->d, Q_turn_all_running);
+    db_stmt *q = db_query(tx->db, Q_turn_all_running);
     while (q_row(q)) {
         const char *of = q_col_text(q, 1);
         if (host && (!of || strcmp(of, host) != 0))
             continue;
-        const char *id = q_keep_text(q, 0, tx->a);
-        VEC_PUSH(tx->a, out, id);
+        const char *id = q_keep_text(q, 0, tx->arena);
+        VEC_PUSH(tx->arena, out, id);
     }
 }
 
@@ -349,14 +360,14 @@ ramet_status ramet_turn_hosts(ramet_call *c, const char *const **out, size_t *n)
     TRY(program_only(c));
     if (!txn_read(&tx, c))
         return c->err.status;
-    db_stmt *q = db_query(tx.d, Q_turn_all_running);
+    db_stmt *q = db_query(tx.db, Q_turn_all_running);
     while (q_row(q)) {
-        const char *host = q_keep_text(q, 1, tx.a);
+        const char *host = q_keep_text(q, 1, tx.arena);
         bool known = !host;
         for (size_t i = 0; i < v.n && !known; i++)
             known = strcmp(v.items[i], host) == 0;
         if (!known)
-            VEC_PUSH(tx.a, &v, host);
+            VEC_PUSH(tx.arena, &v, host);
     }
     TRY(txn_done(&tx, RAMET_OK));
     *out = v.items;

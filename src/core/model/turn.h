@@ -5,7 +5,9 @@
 #ifndef CORE_MODEL_TURN_H
 #define CORE_MODEL_TURN_H
 
-#include "core/core.h"
+#include "core/model/entry.h"
+#include "core/model/session.h"
+#include "core/txn.h"
 
 typedef struct turn_row {
     int64_t tree, session;
@@ -14,7 +16,7 @@ typedef struct turn_row {
 
 bool turn_load(txn *tx, const char *id, turn_row *t);
 /* The turn that runs on a branch of a session. */
-bool turn_on(txn *tx, const session_row *s, int64_t branch, turn_row *t);
+bool turn_on(txn *tx, const session_access *s, int64_t branch, turn_row *t);
 /* Prepares entries of a turn. `first`: the role of the first one when it has none. */
 ramet_status turn_entries(ramet_call *c, const char *turn, const ramet_entry_in *in, size_t n,
                           ramet_role first, entry_new **out);

@@ -3,25 +3,37 @@
  * Beginning a turn: the message, the edit or the regenerate that it answers, and its row, in one
  * commit. turn.c has the invariants.
  *
- * Where the answer that is made anew begins (`regenerate`):
+ * Where a regenerated answer begins (`regenerate`):
  *
- *   ""      behind the last message of the user, so that the whole answer goes, the tool calls that
- *           it made included; or behind the last entry of the message that its turn answered, when
- *           that is later (a message may end with an entry of another role). A message that has no
- *           answer yet is answered.
- *   ENTRY   at that entry; further back where a tool call would be parted from its result. A
- * message of the user only when it is the last entry: then it is answered.
+ *   ""      after the last message of the user, so that the whole answer is replaced, its tool
+ *           calls included; or after the last entry of the message that its turn answered, when
+ *           that is later (a message may end with an entry of another role). A message that has
+ *           no answer yet is answered.
+ *   ENTRY   at that entry, or further back where a tool call would be separated from its result.
+ *           A message of the user only when it is the last entry: then it is answered.
  */
-#include "core/model/turn.h"
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/handle.h"
+#include "core/model/append.h"
+#include "core/model/branch.h"
+#include "core/model/edit.h"
+#include "core/model/idempotency.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/turn.h"
+#include "core/txn.h"
 
 #include <stdio.h>
 
 typedef struct begin_job {
     const char *session;
     const ramet_turn_in *in;
-    ramet_turn turn; /* as it will be */
-    append_work w;   /* the message; its fields serve the branching kinds too */
+    ramet_turn turn;  /* as it will be */
+    append_work work; /* the message; its fields serve the branching kinds too */
     ramet_turn **out;
 } begin_job;
 
@@ -32,8 +44,8 @@ static int64_t asked_last(txn *tx, const branch_row *head)
 {
     int64_t pos = head->len - 1;
     branch_meta o;
-    while (pos >= 0 && path_owner(tx, &head->m, pos, &o)) {
-        db_stmt *q = db_query(tx->d, Q_entry_asked);
+    while (pos >= 0 && path_owner(tx, &head->meta, pos, &o)) {
+        db_stmt *q = db_query(tx->db, Q_entry_asked);
         q_int(q, 1, o.tree);
         q_int(q, 2, KEY(o.id, o.base));
         q_int(q, 3, KEY(o.id, pos));
@@ -48,12 +60,12 @@ static int64_t asked_last(txn *tx, const branch_row *head)
 
 static void entry_part(txn *tx, int64_t tree, int64_t k, ramet_role *role, const char **turn)
 {
-    db_stmt *q = db_query(tx->d, Q_entry_part);
+    db_stmt *q = db_query(tx->db, Q_entry_part);
     q_int(q, 1, tree);
     q_int(q, 2, k);
     bool found = q_row(q);
     *role = found ? col_role(q, 0) : 0;
-    *turn = found ? q_keep_text(q, 1, tx->a) : NULL;
+    *turn = found ? q_keep_text(q, 1, tx->arena) : NULL;
     q_end(q);
 }
 
@@ -66,7 +78,7 @@ static int64_t answered_last(txn *tx, const branch_row *head)
     ramet_role role;
     const char *turn;
     int64_t k;
-    if (!head->len || !path_owner(tx, &head->m, head->len - 1, &o))
+    if (!head->len || !path_owner(tx, &head->meta, head->len - 1, &o))
         return -1;
     entry_part(tx, o.tree, KEY(o.id, head->len - 1), &role, &turn);
     if (!turn || !turn_load(tx, turn, &t) || t.tree != o.tree || !t.shown.entry_id)
@@ -80,7 +92,7 @@ static ramet_status cut_last(txn *tx, const branch_row *head, ramet_at *at)
     int64_t last = asked > answered ? asked : answered;
     TRY(txn_status(tx));
     if (last < 0)
-        return call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, "regenerate",
+        return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, "regenerate",
                          "there is no message on the path that could be answered");
     *at = (ramet_at){path_entry_id(tx, head, last), RAMET_AFTER};
     return txn_status(tx);
@@ -95,11 +107,11 @@ static ramet_status cut_entry(txn *tx, const branch_row *head, const char *id, r
     int64_t pos = path_find(tx, head, id, &k);
     if (pos < 0)
         return txn_status(tx); /* the cut tells it */
-    entry_part(tx, head->m.tree, k, &role, &turn);
+    entry_part(tx, head->meta.tree, k, &role, &turn);
     if (role == RAMET_USER && pos == head->len - 1)
         at->side = RAMET_AFTER;
     else if (role == RAMET_USER)
-        return call_fail(tx->c, RAMET_INVALID, "regenerate",
+        return call_fail(tx->call, RAMET_INVALID, "regenerate",
                          "entry %s is a message of the user; name an answer, or replace it", id);
     return txn_status(tx);
 }
@@ -109,14 +121,14 @@ static ramet_status cut_entry(txn *tx, const branch_row *head, const char *id, r
 static ramet_status begin_branch(txn *tx, begin_job *j, branch_row *to)
 {
     const ramet_turn_in *in = j->in;
-    session_row s;
+    session_full s;
     branch_row head;
-    edit_work w = {.list = j->w.list,
-                   .n = j->w.n,
+    edit_work w = {.list = j->work.list,
+                   .n = j->work.n,
                    .kind = in->replace ? RAMET_MOVE_EDIT : RAMET_MOVE_REGENERATE,
-                   .given = j->w.given,
-                   .out = j->w.out};
-    memcpy(w.expected, j->w.expected, HASH_LEN);
+                   .given = j->work.given,
+                   .out = j->work.out};
+    memcpy(w.expected, j->work.expected, HASH_LEN);
     TRY(session_open_head(tx, j->session, NEED_WRITE, &s, &head));
     if (in->replace) {
         w.at = (ramet_at){in->replace, RAMET_BEFORE};
@@ -132,34 +144,34 @@ static ramet_status begin_branch(txn *tx, begin_job *j, branch_row *to)
 
 static ramet_status begin_append(txn *tx, begin_job *j, branch_row *b)
 {
-    session_row s;
+    session_brief s;
     turn_row t;
     TRY(session_open_brief(tx, j->session, NEED_WRITE, &s, b));
-    if (turn_on(tx, &s, s.head, &t)) {
-        call_fail(tx->c, RAMET_TURN_RUNNING_ALREADY, "session",
+    if (turn_on(tx, &s.access, s.head, &t)) {
+        call_fail(tx->call, RAMET_TURN_RUNNING_ALREADY, "session",
                   "a turn runs on branch b%lld already: %s", (long long)s.head, t.shown.id);
-        snprintf(tx->c->err.subject, sizeof tx->c->err.subject, "%s", t.shown.id);
+        snprintf(tx->call->err.subject, sizeof tx->call->err.subject, "%s", t.shown.id);
         return RAMET_TURN_RUNNING_ALREADY;
     }
-    if (!j->w.n)
-        TRY(head_check(tx, b, j->w.expected, j->w.given));
-    TRY(append_do(tx, &s, b, &j->w));
-    const ramet_append_out *a = j->w.out;
+    if (!j->work.n)
+        TRY(head_check(tx, b, j->work.expected, j->work.given));
+    TRY(append_do(tx, &s, b, &j->work));
+    const ramet_append_out *a = j->work.out;
     /* A message that is there already is answered once. */
     if (a->n && strcmp(a->entries[a->n - 1].id, a->head.entry_id) != 0)
-        return call_fail(tx->c, RAMET_ENTRY_EXISTS, "id",
+        return call_fail(tx->call, RAMET_ENTRY_EXISTS, "id",
                          "entry %s is in the history already, and others came after it",
                          a->entries[a->n - 1].id);
-    j->turn.session = arena_strdup(tx->a, s.id);
+    j->turn.session = arena_strdup(tx->arena, s.id);
     return RAMET_OK;
 }
 
 /* Never before the turn that came last, whatever the clock did: the list is sorted by it. */
 static int64_t start_time(txn *tx, const branch_row *b)
 {
-    db_stmt *q = db_query(tx->d, Q_turn_last);
-    q_int(q, 1, b->m.tree);
-    q_int(q, 2, b->m.session);
+    db_stmt *q = db_query(tx->db, Q_turn_last);
+    q_int(q, 1, b->meta.tree);
+    q_int(q, 2, b->meta.session);
     int64_t last = q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
     return tx->now > last ? tx->now : last + 1;
@@ -167,10 +179,10 @@ static int64_t start_time(txn *tx, const branch_row *b)
 
 static void turn_insert(txn *tx, const branch_row *b, const ramet_turn *t, const char *host)
 {
-    db_stmt *q = db_query(tx->d, Q_turn_add);
+    db_stmt *q = db_query(tx->db, Q_turn_add);
     q_text(q, 1, t->id);
-    q_int(q, 2, b->m.tree);
-    q_int(q, 3, b->m.session);
+    q_int(q, 2, b->meta.tree);
+    q_int(q, 3, b->meta.session);
     q_int(q, 4, t->branch);
     q_text(q, 5, t->agent);
     q_text(q, 6, t->entry_id);
@@ -185,16 +197,16 @@ static ramet_status begin_run(txn *tx, void *arg)
 {
     begin_job *j = arg;
     const ramet_turn_in *in = j->in;
-    ramet_turn *t = arena_alloc(tx->a, sizeof *t);
+    ramet_turn *t = arena_alloc(tx->arena, sizeof *t);
     branch_row b;
     turn_row taken;
     if (turn_load(tx, j->turn.id, &taken))
-        return call_fail(tx->c, RAMET_INVALID, "id", "there is a turn with the id %s already",
+        return call_fail(tx->call, RAMET_INVALID, "id", "there is a turn with the id %s already",
                          j->turn.id);
     TRY(in->replace || in->regenerate ? begin_branch(tx, j, &b) : begin_append(tx, j, &b));
     *t = j->turn;
-    t->branch = b.m.id;
-    t->entry_id = j->w.out->head.entry_id;
+    t->branch = b.meta.id;
+    t->entry_id = j->work.out->head.entry_id;
     t->started = start_time(tx, &b);
     turn_insert(tx, &b, t, in->host);
     ANSWER(tx, j->out);
@@ -232,7 +244,7 @@ static ramet_status role_look(ramet_call *c, const char *session, const char *en
     ramet_error err = c->err;
     if (st == RAMET_OK)
         return st;
-    TRY(once_early(c, done));
+    TRY(idempotency_early(c, done));
     if (*done)
         err = (ramet_error){0};
     c->err = err;
@@ -246,23 +258,24 @@ static ramet_status begin(ramet_call *c, begin_job *j)
     ramet_role role = 0;
     TRY(check_id(c, "session", j->session));
     TRY(begin_check(c, in));
-    TRY(check_hash(c, in->expected_head, j->w.expected, &j->w.given));
+    TRY(check_hash(c, in->expected_head, j->work.expected, &j->work.given));
     if (in->replace && !in->entries[0].role) {
         bool done;
-        TRY(once_early(c, &done));
+        TRY(idempotency_early(c, &done));
         if (done)
             return RAMET_OK;
         TRY(role_look(c, j->session, in->replace, &role, &done));
         if (done)
             return RAMET_OK;
     }
-    j->turn = (ramet_turn){.id = arena_strdup(c->a, in->id ? in->id : uuid7(ramet_now(c->r), uuid)),
-                           .agent = arena_strdup(c->a, in->agent),
-                           .group = arena_strdup(c->a, in->group),
-                           .by = arena_strdup(c->a, c->user),
-                           .status = RAMET_TURN_RUNNING,
-                           .error = ""};
-    TRY(turn_entries(c, j->turn.id, in->entries, in->n, role, &j->w.list));
+    j->turn = (ramet_turn){
+        .id = arena_strdup(c->arena, in->id ? in->id : uuid7(ramet_now(c->ramet), uuid)),
+        .agent = arena_strdup(c->arena, in->agent),
+        .group = arena_strdup(c->arena, in->group),
+        .by = arena_strdup(c->arena, c->user),
+        .status = RAMET_TURN_RUNNING,
+        .error = ""};
+    TRY(turn_entries(c, j->turn.id, in->entries, in->n, role, &j->work.list));
     /* What branches moves the head, and so is more than an append. */
     return in->replace || in->regenerate ? txn_write(c, begin_run, j) : txn_append(c, begin_run, j);
 }
@@ -270,7 +283,7 @@ static ramet_status begin(ramet_call *c, begin_job *j)
 ramet_status ramet_turn_begin(ramet_call *c, const char *session, const ramet_turn_in *in,
                               ramet_turn **out, ramet_append_out *appended)
 {
-    begin_job j = {.session = session, .in = in, .w = {.n = in->n, .out = appended}, .out = out};
+    begin_job j = {.session = session, .in = in, .work = {.n = in->n, .out = appended}, .out = out};
     *out = NULL;
     *appended = (ramet_append_out){0};
     ramet_status st = begin(c, &j);

@@ -6,8 +6,21 @@
  * starts at its base is one look-up. Money is kept by currency: a branch that has used more than
  * one says so (`mixed`), and its money is then added up row by row.
  */
-#include "core/columns.h"
+#include "core/model/usage.h"
 
+#include "core/access/member.h"
+#include "core/access/share.h"
+#include "core/call.h"
+#include "core/columns.h"
+#include "core/model/branch.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
+
+#include <assert.h>
 #include <stdlib.h>
 
 typedef struct usage_cum {
@@ -19,7 +32,7 @@ typedef struct usage_cum {
 /* The running sums at the last usage row of [lo, hi) of a branch. */
 static bool cum_last(txn *tx, int64_t tree, int64_t branch, int64_t lo, int64_t hi, usage_cum *c)
 {
-    db_stmt *q = db_query(tx->d, Q_usage_last);
+    db_stmt *q = db_query(tx->db, Q_usage_last);
     q_int(q, 1, tree);
     q_int(q, 2, KEY(branch, lo));
     q_int(q, 3, KEY(branch, hi) - 1);
@@ -31,7 +44,7 @@ static bool cum_last(txn *tx, int64_t tree, int64_t branch, int64_t lo, int64_t 
                          .output = col_sum(q, 2),
                          .cached = col_sum(q, 3),
                          .cost = col_sum(q, 4),
-                         .currency = q_keep_text(q, 5, tx->a),
+                         .currency = q_keep_text(q, 5, tx->arena),
                          .mixed = q_col_int(q, 6) != 0};
     q_end(q);
     if (!c->currency)
@@ -41,6 +54,7 @@ static bool cum_last(txn *tx, int64_t tree, int64_t branch, int64_t lo, int64_t 
 
 void usage_write(txn *tx, int64_t tree, int64_t k, const ramet_usage *u)
 {
+    assert(tx->writing);
     usage_cum c;
     /* The sums go on from those before, which may not be written yet. */
     if (needs_serial(tx))
@@ -48,7 +62,7 @@ void usage_write(txn *tx, int64_t tree, int64_t k, const ramet_usage *u)
     cum_last(tx, tree, KEY_BRANCH(k), 0, KEY_POS(k), &c);
     /* A row that spends nothing carries the branch's currency on. */
     bool other = u->cost && c.currency[0] && strcmp(c.currency, u->currency) != 0;
-    db_stmt *q = db_query(tx->d, Q_usage_add);
+    db_stmt *q = db_query(tx->db, Q_usage_add);
     q_int(q, 1, k);
     q_int(q, 2, tree);
     q_int(q, 3, u->input);
@@ -69,7 +83,7 @@ void usage_write(txn *tx, int64_t tree, int64_t k, const ramet_usage *u)
 /* --------------------------------------------------------------------- sums */
 
 struct usage_acc {
-    arena *a;
+    arena *arena;
     ramet_usage_sum sum;
     VEC(ramet_money) money;
 };
@@ -77,7 +91,7 @@ struct usage_acc {
 usage_acc *usage_acc_new(arena *a)
 {
     usage_acc *acc = arena_alloc(a, sizeof *acc);
-    acc->a = a;
+    acc->arena = a;
     return acc;
 }
 
@@ -91,14 +105,14 @@ static void add_money(usage_acc *acc, const char *currency, int64_t cost)
             return;
         }
     }
-    ramet_money m = {cost, arena_strdup(acc->a, currency)};
-    VEC_PUSH(acc->a, &acc->money, m);
+    ramet_money m = {cost, arena_strdup(acc->arena, currency)};
+    VEC_PUSH(acc->arena, &acc->money, m);
 }
 
 static void add_by_currency(txn *tx, usage_acc *acc, int64_t tree, int64_t branch, int64_t lo,
                             int64_t hi)
 {
-    db_stmt *q = db_query(tx->d, Q_usage_by_currency);
+    db_stmt *q = db_query(tx->db, Q_usage_by_currency);
     q_int(q, 1, tree);
     q_int(q, 2, KEY(branch, lo));
     q_int(q, 3, KEY(branch, hi) - 1);
@@ -126,10 +140,10 @@ void usage_acc_path(txn *tx, usage_acc *acc, const branch_row *head, int64_t lo,
 {
     segment *segs;
     size_t n;
-    if (!path_segments(tx, &head->m, lo, hi, &segs, &n))
+    if (!path_segments(tx, &head->meta, lo, hi, &segs, &n))
         return;
     for (size_t i = 0; i < n; i++)
-        usage_acc_add(tx, acc, head->m.tree, segs[i].m.id, segs[i].lo, segs[i].hi);
+        usage_acc_add(tx, acc, head->meta.tree, segs[i].meta.id, segs[i].lo, segs[i].hi);
 }
 
 ramet_usage_sum usage_acc_sum(usage_acc *acc)
@@ -146,51 +160,51 @@ static int number_order(const void *a, const void *b)
 }
 
 /* Every branch but those of sessions that the caller may not see. */
-static ramet_usage_sum tree_sum(txn *tx, const session_row *s)
+static ramet_usage_sum tree_sum(txn *tx, const session_full *s)
 {
-    usage_acc *acc = usage_acc_new(tx->a);
+    usage_acc *acc = usage_acc_new(tx->arena);
     VEC(branch_row) list = {0};
-    db_stmt *q = db_query(tx->d, Q_branch_of_tree);
+    db_stmt *q = db_query(tx->db, Q_branch_of_tree);
     q_int(q, 1, s->tree);
     while (q_row(q)) {
         branch_row b;
         branch_from(q, 0, &b);
-        VEC_PUSH(tx->a, &list, b);
+        VEC_PUSH(tx->arena, &list, b);
     }
     VEC(int64_t) hidden = {0};
     ramet_level level = level_in(tx, s->tree);
-    q = db_query(tx->d, Q_session_of_tree);
+    q = db_query(tx->db, Q_session_of_tree);
     q_int(q, 1, s->tree);
     while (q_row(q)) {
-        session_row o;
-        session_from(q, tx->a, &o);
-        if (!session_seen(tx, level, &o))
-            VEC_PUSH(tx->a, &hidden, o.no);
+        session_full o;
+        session_from(q, tx->arena, &o);
+        if (!session_seen(tx, level, &o.access))
+            VEC_PUSH(tx->arena, &hidden, o.no);
     }
     if (hidden.n)
         qsort(hidden.items, hidden.n, sizeof *hidden.items, number_order);
     for (size_t i = 0; i < list.n; i++) {
         const branch_row *b = &list.items[i];
         if (!hidden.n ||
-            !bsearch(&b->m.session, hidden.items, hidden.n, sizeof *hidden.items, number_order))
-            usage_acc_add(tx, acc, s->tree, b->m.id, b->m.base, b->len);
+            !bsearch(&b->meta.session, hidden.items, hidden.n, sizeof *hidden.items, number_order))
+            usage_acc_add(tx, acc, s->tree, b->meta.id, b->meta.base, b->len);
     }
     return usage_acc_sum(acc);
 }
 
 static ramet_status usage_run(txn *tx, const char *session, ramet_usage_out *out)
 {
-    session_row s;
+    session_full s;
     branch_row head, adk, *mine;
     size_t n;
     TRY(session_open(tx, session, NEED_READ, &s));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, 0, &head));
-    usage_acc *own = usage_acc_new(tx->a), *path = usage_acc_new(tx->a);
-    branches_of(tx, &s, &mine, &n);
-    bool linked = share_only(tx, &s);
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, 0, &head));
+    usage_acc *own = usage_acc_new(tx->arena), *path = usage_acc_new(tx->arena);
+    branches_of(tx, &s.access, &mine, &n);
+    bool linked = share_only(tx, &s.access);
     for (size_t i = 0; i < n; i++)
-        if (!linked || mine[i].m.log == RAMET_LOG_MAIN)
-            usage_acc_add(tx, own, s.tree, mine[i].m.id, mine[i].m.base, mine[i].len);
+        if (!linked || mine[i].meta.log == RAMET_LOG_MAIN)
+            usage_acc_add(tx, own, s.tree, mine[i].meta.id, mine[i].meta.base, mine[i].len);
     usage_acc_path(tx, path, &head, 0, head.len);
     if (!linked && s.adk && branch_load(tx, s.tree, s.adk, &adk))
         usage_acc_path(tx, path, &adk, 0, adk.len);

@@ -5,19 +5,30 @@
  * Two paths share exactly their first k entries when their hashes at k are equal (I2), so the
  * shared length is found by bisection, a few key lookups whatever the lengths.
  */
-#include "core/core.h"
+#include "core/query/compare.h"
+
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/branch.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/model/usage.h"
+#include "core/txn.h"
 
 #define SIDES_MAX 16
 
 typedef struct side {
-    session_row s;
-    branch_row b;
+    session_full session;
+    branch_row branch;
 } side;
 
 static ramet_status side_open(txn *tx, const ramet_side_in *in, side *out)
 {
-    TRY(session_open(tx, in->session, NEED_READ, &out->s));
-    return branch_open(tx, &out->s, RAMET_LOG_MAIN, in->branch, &out->b);
+    TRY(session_open(tx, in->session, NEED_READ, &out->session));
+    return branch_open(tx, &out->session.brief, RAMET_LOG_MAIN, in->branch, &out->branch);
 }
 
 /* Entries that two paths share, of which `most` is as much as can count. */
@@ -46,10 +57,10 @@ static int64_t shared_length(txn *tx, const branch_row *a, const branch_row *b, 
 static int64_t path_created(txn *tx, const branch_row *head, int64_t pos)
 {
     branch_meta o;
-    if (!path_owner(tx, &head->m, pos, &o))
+    if (!path_owner(tx, &head->meta, pos, &o))
         return 0;
-    db_stmt *q = db_query(tx->d, Q_entry_name);
-    q_int(q, 1, head->m.tree);
+    db_stmt *q = db_query(tx->db, Q_entry_name);
+    q_int(q, 1, head->meta.tree);
     q_int(q, 2, KEY(o.id, pos));
     int64_t at = q_row(q) ? q_col_int(q, 1) : 0;
     q_end(q);
@@ -57,7 +68,7 @@ static int64_t path_created(txn *tx, const branch_row *head, int64_t pos)
 }
 
 typedef struct own_part {
-    arena *a;
+    arena *arena;
     ramet_entry *entries;
     size_t n, most;
     size_t bytes; /* kept so far */
@@ -67,7 +78,7 @@ static bool own_take(void *arg, ramet_entry *e)
 {
     own_part *o = arg;
     if (!o->entries)
-        o->entries = arena_array(o->a, o->most, sizeof *o->entries);
+        o->entries = arena_array(o->arena, o->most, sizeof *o->entries);
     o->entries[o->n++] = *e;
     o->bytes += strlen(e->text) + strlen(e->parts) + (e->body ? strlen(e->body) : 0);
     return o->n < o->most && o->bytes < PAGE_BYTES;
@@ -75,22 +86,22 @@ static bool own_take(void *arg, ramet_entry *e)
 
 static void side_fill(txn *tx, const side *from, int64_t shared, int limit, ramet_compare_side *out)
 {
-    int64_t len = from->b.len, hi = len - shared > limit ? shared + limit : len;
-    *out = (ramet_compare_side){.session = from->s.id,
-                                .branch = from->b.m.id,
-                                .title = session_shown_title(tx, &from->s),
-                                .agent = session_agent(tx, &from->s),
+    int64_t len = from->branch.len, hi = len - shared > limit ? shared + limit : len;
+    *out = (ramet_compare_side){.session = from->session.id,
+                                .branch = from->branch.meta.id,
+                                .title = session_shown_title(tx, &from->session),
+                                .agent = session_agent(tx, &from->session),
                                 .own = len - shared};
-    head_fill(tx, &from->b, &out->head);
-    usage_acc *acc = usage_acc_new(tx->a);
-    usage_acc_path(tx, acc, &from->b, shared, len);
+    head_fill(tx, &from->branch, &out->head);
+    usage_acc *acc = usage_acc_new(tx->arena);
+    usage_acc_path(tx, acc, &from->branch, shared, len);
     out->usage = usage_acc_sum(acc);
     if (len == shared)
         return;
-    out->first = path_created(tx, &from->b, shared);
-    out->last = path_created(tx, &from->b, len - 1);
-    own_part own = {.a = tx->a, .most = (size_t)(hi - shared)};
-    path_read(tx, &from->b, shared, hi, tx->a, own_take, &own);
+    out->first = path_created(tx, &from->branch, shared);
+    out->last = path_created(tx, &from->branch, len - 1);
+    own_part own = {.arena = tx->arena, .most = (size_t)(hi - shared)};
+    path_read(tx, &from->branch, shared, hi, tx->arena, own_take, &own);
     out->entries = own.entries;
     out->n = own.n;
 }
@@ -140,19 +151,19 @@ static void turns_align(arena *a, ramet_compare_out *out)
 static ramet_status compare(txn *tx, const ramet_side_in *in, size_t n, int limit,
                             ramet_compare_out *out)
 {
-    side *sides = arena_array(tx->a, n, sizeof *sides);
+    side *sides = arena_array(tx->arena, n, sizeof *sides);
     for (size_t i = 0; i < n; i++)
         TRY(side_open(tx, &in[i], &sides[i]));
-    int64_t shared = sides[0].b.len;
+    int64_t shared = sides[0].branch.len;
     for (size_t i = 1; i < n; i++)
-        shared = shared_length(tx, &sides[0].b, &sides[i].b, shared);
+        shared = shared_length(tx, &sides[0].branch, &sides[i].branch, shared);
     TRY(txn_status(tx));
     out->shared = shared;
     out->n = n;
-    out->sides = arena_array(tx->a, n, sizeof *out->sides);
+    out->sides = arena_array(tx->arena, n, sizeof *out->sides);
     for (size_t i = 0; i < n; i++)
         side_fill(tx, &sides[i], shared, limit, &out->sides[i]);
-    turns_align(tx->a, out);
+    turns_align(tx->arena, out);
     return txn_status(tx);
 }
 

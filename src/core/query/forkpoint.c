@@ -5,14 +5,20 @@
  * A branch that leaves the path has as its parent the branch that owns the last entry kept
  * (B1), so each segment of the path knows those that leave it.
  */
-#include "core/core.h"
+#include "core/access/member.h"
+#include "core/call.h"
+#include "core/model/branch.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 typedef struct leaving {
     int64_t branch, session, base, len;
 } leaving;
 
 typedef struct point_list {
-    const session_row *s;
+    const session_full *session;
     const branch_row *head;
     ramet_level level;
     VEC(ramet_fork_point) v;
@@ -23,7 +29,7 @@ static void leaving_load(txn *tx, db_stmt *q, leaving **out, size_t *n)
     VEC(leaving) v = {0};
     while (q_row(q)) {
         leaving l = {q_col_int(q, 0), q_col_int(q, 1), q_col_int(q, 2), q_col_int(q, 3)};
-        VEC_PUSH(tx->a, &v, l);
+        VEC_PUSH(tx->arena, &v, l);
     }
     *out = v.items;
     *n = v.n;
@@ -32,9 +38,9 @@ static void leaving_load(txn *tx, db_stmt *q, leaving **out, size_t *n)
 /* The fork whose first branch this is, when the caller may see it. */
 static const char *fork_id(txn *tx, const point_list *p, const leaving *l)
 {
-    session_row s;
-    if (!session_by_no(tx, p->s->tree, l->session, &s) || session_gone(tx, &s) || !s.parent ||
-        s.first != l->branch || !session_seen(tx, p->level, &s))
+    session_full s;
+    if (!session_by_no(tx, p->session->tree, l->session, &s) || session_gone(tx, &s.access) ||
+        !s.parent || s.first != l->branch || !session_seen(tx, p->level, &s.access))
         return NULL;
     return s.id;
 }
@@ -44,8 +50,8 @@ static void points_add(txn *tx, point_list *p, const leaving *list, size_t n, in
 {
     for (size_t i = 0; i < n; i++) {
         const leaving *l = &list[i];
-        bool own = l->session == p->s->no;
-        if (l->branch == next || l->branch == p->head->m.id || (own && l->len == l->base))
+        bool own = l->session == p->session->no;
+        if (l->branch == next || l->branch == p->head->meta.id || (own && l->len == l->base))
             continue;
         const char *fork = own ? NULL : fork_id(tx, p, l);
         if (!own && !fork)
@@ -56,7 +62,7 @@ static void points_add(txn *tx, point_list *p, const leaving *list, size_t n, in
             at.entry_id = last->entry_id;
         else if (at.position)
             at.entry_id = path_entry_id(tx, p->head, at.position - 1);
-        VEC_PUSH(tx->a, &p->v, at);
+        VEC_PUSH(tx->arena, &p->v, at);
     }
 }
 
@@ -64,39 +70,39 @@ static void points_add(txn *tx, point_list *p, const leaving *list, size_t n, in
 static void point_left(txn *tx, point_list *p, const branch_meta *m, int64_t at)
 {
     branch_row b;
-    if (m->session != p->s->no || m->id == p->head->m.id || !branch_load(tx, m->tree, m->id, &b) ||
-        b.len <= at)
+    if (m->session != p->session->no || m->id == p->head->meta.id ||
+        !branch_load(tx, m->tree, m->id, &b) || b.len <= at)
         return;
     ramet_fork_point left = {
         .position = at, .entry_id = path_entry_id(tx, p->head, at - 1), .branch = m->id};
-    VEC_PUSH(tx->a, &p->v, left);
+    VEC_PUSH(tx->arena, &p->v, left);
 }
 
 static ramet_status points(txn *tx, const char *session, ramet_fork_point **out, size_t *n)
 {
-    session_row s;
+    session_full s;
     branch_row head;
     segment *segs;
     leaving *list;
     size_t n_segs, n_list;
     TRY(session_open(tx, session, NEED_READ, &s));
-    TRY(branch_open(tx, &s, RAMET_LOG_MAIN, 0, &head));
-    if (!path_segments(tx, &head.m, 0, head.len, &segs, &n_segs))
+    TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, 0, &head));
+    if (!path_segments(tx, &head.meta, 0, head.len, &segs, &n_segs))
         return txn_status(tx);
-    point_list p = {.s = &s, .head = &head, .level = level_in(tx, s.tree)};
-    db_stmt *q = db_query(tx->d, Q_branch_off_root);
+    point_list p = {.session = &s, .head = &head, .level = level_in(tx, s.tree)};
+    db_stmt *q = db_query(tx->db, Q_branch_off_root);
     q_int(q, 1, s.tree);
     leaving_load(tx, q, &list, &n_list);
-    points_add(tx, &p, list, n_list, n_segs ? segs[0].m.id : 0);
+    points_add(tx, &p, list, n_list, n_segs ? segs[0].meta.id : 0);
     for (size_t i = 0; i < n_segs; i++) {
-        q = db_query(tx->d, Q_branch_off);
+        q = db_query(tx->db, Q_branch_off);
         q_int(q, 1, s.tree);
-        q_int(q, 2, segs[i].m.id);
+        q_int(q, 2, segs[i].meta.id);
         q_int(q, 3, segs[i].lo);
         q_int(q, 4, segs[i].hi);
         leaving_load(tx, q, &list, &n_list);
-        points_add(tx, &p, list, n_list, i + 1 < n_segs ? segs[i + 1].m.id : 0);
-        point_left(tx, &p, &segs[i].m, segs[i].hi);
+        points_add(tx, &p, list, n_list, i + 1 < n_segs ? segs[i + 1].meta.id : 0);
+        point_left(tx, &p, &segs[i].meta, segs[i].hi);
     }
     *out = p.v.items;
     *n = p.v.n;

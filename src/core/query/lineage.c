@@ -8,14 +8,20 @@
  *   L2  A session that is gone is a place holder as long as something shown descends from it.
  *       It keeps its id while it can be restored.
  */
-#include "core/core.h"
+#include "core/access/member.h"
+#include "core/call.h"
+#include "core/model/branch.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
 #define PATH_MAX_IDS 64
 
 /* L2: its place and nothing else. */
-static void holder_fill(const session_row *s, ramet_session *out)
+static void holder_fill(const session_full *s, ramet_session *out)
 {
     *out = (ramet_session){.id = s->id && !s->purging ? s->id : "",
                            .tree_id = "",
@@ -34,26 +40,26 @@ static void holder_fill(const session_row *s, ramet_session *out)
 
 static ramet_status ancestry(txn *tx, const char *session, ramet_session **out, size_t *n)
 {
-    VEC(session_row) up = {0};
-    session_row s;
+    VEC(session_full) up = {0};
+    session_full s;
     TRY(session_open(tx, session, NEED_TREE, &s));
     ramet_level level = level_in(tx, s.tree);
-    VEC_PUSH(tx->a, &up, s);
+    VEC_PUSH(tx->arena, &up, s);
     while (s.parent) {
         int64_t depth = s.depth;
         if (!session_by_no(tx, s.tree, s.parent, &s) || s.depth >= depth) {
-            db_fail(tx->d, RAMET_DAMAGED, "the ancestry of session %s is damaged", session);
+            db_fail(tx->db, RAMET_DAMAGED, "the ancestry of session %s is damaged", session);
             return txn_status(tx);
         }
-        VEC_PUSH(tx->a, &up, s);
+        VEC_PUSH(tx->arena, &up, s);
     }
-    ramet_session *list = arena_array(tx->a, up.n, sizeof *list);
+    ramet_session *list = arena_array(tx->arena, up.n, sizeof *list);
     size_t k = 0;
     for (size_t i = up.n; i-- > 0;) {
-        const session_row *row = &up.items[i];
-        if (!session_seen(tx, level, row))
+        const session_full *row = &up.items[i];
+        if (!session_seen(tx, level, &row->access))
             continue;
-        if (session_gone(tx, row))
+        if (session_gone(tx, &row->access))
             holder_fill(row, &list[k++]);
         else
             session_fill(tx, row, &list[k++]);
@@ -75,20 +81,20 @@ ramet_status ramet_ancestry(ramet_call *c, const char *session, ramet_session **
 
 static ramet_status children(txn *tx, const char *session, ramet_session **out, size_t *n)
 {
-    VEC(session_row) rows = {0};
-    session_row s;
+    VEC(session_full) rows = {0};
+    session_full s;
     TRY(session_open(tx, session, NEED_TREE, &s));
     ramet_level level = level_in(tx, s.tree);
-    db_stmt *q = db_query(tx->d, Q_session_children);
+    db_stmt *q = db_query(tx->db, Q_session_children);
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     while (q_row(q)) {
-        session_row row;
-        session_from(q, tx->a, &row);
-        if (!session_gone(tx, &row) && session_seen(tx, level, &row))
-            VEC_PUSH(tx->a, &rows, row);
+        session_full row;
+        session_from(q, tx->arena, &row);
+        if (!session_gone(tx, &row.access) && session_seen(tx, level, &row.access))
+            VEC_PUSH(tx->arena, &rows, row);
     }
-    *out = arena_array(tx->a, rows.n, sizeof **out);
+    *out = arena_array(tx->arena, rows.n, sizeof **out);
     *n = rows.n;
     session_fill_all(tx, rows.items, rows.n, *out);
     return txn_status(tx);
@@ -112,7 +118,7 @@ typedef struct node_head {
 } node_head;
 
 typedef struct node {
-    session_row s;
+    session_full session;
     node_head head, adk;
     int64_t touched, base;
     struct node *parent, *child, *next; /* next: of the same parent */
@@ -133,7 +139,7 @@ typedef struct forest {
 
 static int age_order(const void *a, const void *b)
 {
-    const session_row *tx = &(*(node *const *)a)->s, *y = &(*(node *const *)b)->s;
+    const session_full *tx = &(*(node *const *)a)->session, *y = &(*(node *const *)b)->session;
     if (tx->created != y->created)
         return tx->created < y->created ? -1 : 1;
     return tx->no < y->no ? -1 : tx->no > y->no;
@@ -141,13 +147,13 @@ static int age_order(const void *a, const void *b)
 
 static int no_order(const void *a, const void *b)
 {
-    const session_row *tx = &(*(node *const *)a)->s, *y = &(*(node *const *)b)->s;
+    const session_full *tx = &(*(node *const *)a)->session, *y = &(*(node *const *)b)->session;
     return tx->no < y->no ? -1 : tx->no > y->no;
 }
 
 static node *node_at(const forest *f, int64_t no)
 {
-    node key = {.s = {.no = no}}, *want = &key, **hit = NULL;
+    node key = {.session = {.no = no}}, *want = &key, **hit = NULL;
     if (no && f->n)
         hit = bsearch(&want, f->by_no, f->n, sizeof want, no_order);
     return hit ? *hit : NULL;
@@ -172,26 +178,26 @@ static void head_show(const node_head *h, int64_t branch, ramet_head *out)
 static void nodes_load(txn *tx, int64_t tree, ramet_level level, forest *f)
 {
     VEC(node *) v = {0};
-    db_stmt *q = db_query(tx->d, Q_session_heads);
+    db_stmt *q = db_query(tx->db, Q_session_heads);
     q_int(q, 1, tree);
     while (q_row(q)) {
-        node *d = arena_alloc(tx->a, sizeof *d);
-        session_from(q, tx->a, &d->s);
+        node *d = arena_alloc(tx->arena, sizeof *d);
+        session_from(q, tx->arena, &d->session);
         head_from(q, SESSION_N_COLS, SESSION_N_COLS + 1, &d->head);
         d->touched = q_col_int(q, SESSION_N_COLS + 2);
         d->base = q_col_int(q, SESSION_N_COLS + 6);
-        if (d->s.adk) {
+        if (d->session.adk) {
             head_from(q, SESSION_N_COLS + 3, SESSION_N_COLS + 4, &d->adk);
             int64_t adk = q_col_int(q, SESSION_N_COLS + 5);
             d->touched = adk > d->touched ? adk : d->touched;
         }
-        d->gone = session_gone(tx, &d->s);
-        d->seen = session_seen(tx, level, &d->s);
-        VEC_PUSH(tx->a, &v, d);
+        d->gone = session_gone(tx, &d->session.access);
+        d->seen = session_seen(tx, level, &d->session.access);
+        VEC_PUSH(tx->arena, &v, d);
     }
     f->oldest = v.items;
     f->n = v.n;
-    f->by_no = arena_array(tx->a, v.n, sizeof *f->by_no);
+    f->by_no = arena_array(tx->arena, v.n, sizeof *f->by_no);
     if (!v.n)
         return;
     memcpy(f->by_no, v.items, v.n * sizeof *v.items);
@@ -204,14 +210,14 @@ static void tags_load(txn *tx, int64_t tree, forest *f)
 {
     VEC(const char *) tags = {0};
     VEC(node *) of = {0}; /* each tag's session */
-    db_stmt *q = db_query(tx->d, Q_tag_of_tree);
+    db_stmt *q = db_query(tx->db, Q_tag_of_tree);
     q_int(q, 1, tree);
     int64_t last = 0;
     while (q_row(q)) {
         int64_t no = q_col_int(q, 0);
         node *d = of.n && no == last ? of.items[of.n - 1] : node_at(f, no);
-        VEC_PUSH(tx->a, &of, d);
-        VEC_PUSH(tx->a, &tags, q_need_text(q, 1, tx->a, "tag.tag"));
+        VEC_PUSH(tx->arena, &of, d);
+        VEC_PUSH(tx->arena, &tags, q_need_text(q, 1, tx->arena, "tag.tag"));
         last = no;
     }
     for (size_t i = 0; i < of.n; i++) {
@@ -232,7 +238,7 @@ static void order_make(arena *a, forest *f)
     /* From the youngest on, so that the oldest is first in each list and on top of the stack. */
     for (size_t i = f->n; i-- > 0;) {
         node *d = f->oldest[i];
-        d->parent = node_at(f, d->s.parent);
+        d->parent = node_at(f, d->session.parent);
         if (!d->parent) {
             stack[depth++] = d;
             continue;
@@ -259,7 +265,7 @@ static void order_make(arena *a, forest *f)
 
 static const char *node_id(const node *d)
 {
-    return d && d->seen && !d->s.purging ? d->s.id : NULL;
+    return d && d->seen && !d->session.purging ? d->session.id : NULL;
 }
 
 /* The ids from the root; what has no name for the caller is left out. */
@@ -275,13 +281,13 @@ static void path_make(arena *a, node *d)
     d->path = arena_array(a, d->n_path, sizeof *d->path);
     if (n)
         memcpy(d->path, up + skip, (n - skip) * sizeof *up);
-    d->path[d->n_path - 1] = d->s.id;
+    d->path[d->n_path - 1] = d->session.id;
 }
 
 /* Without a query of its own. */
 static void node_fill(txn *tx, const forest *f, const node *d, ramet_session *out)
 {
-    const session_row *s = &d->s;
+    const session_full *s = &d->session;
     *out = (ramet_session){
         .id = s->id,
         .tree_id = f->tree_id,
@@ -289,7 +295,7 @@ static void node_fill(txn *tx, const forest *f, const node *d, ramet_session *ou
         .shown_title = s->title,
         .owner = s->owner,
         .visibility = (ramet_visibility)s->visibility,
-        .agent = agent_from(tx->a, s->agent, s->agent_config),
+        .agent = agent_from(tx->arena, s->agent, s->agent_config),
         .tags = d->tags,
         .n_tags = d->n_tags,
         .is_fork = s->parent != 0,
@@ -317,32 +323,32 @@ static void node_fill(txn *tx, const forest *f, const node *d, ramet_session *ou
 
 static ramet_status tree(txn *tx, const char *session, bool light, ramet_session **out, size_t *n)
 {
-    session_row s;
+    session_full s;
     forest f = {0};
     TRY(session_open(tx, session, NEED_TREE, &s));
     nodes_load(tx, s.tree, level_in(tx, s.tree), &f);
     if (light)
         tags_load(tx, s.tree, &f);
-    db_stmt *q = db_query(tx->d, Q_tree_id);
+    db_stmt *q = db_query(tx->db, Q_tree_id);
     q_int(q, 1, s.tree);
-    f.tree_id = q_row(q) ? q_keep_text(q, 0, tx->a) : NULL;
+    f.tree_id = q_row(q) ? q_keep_text(q, 0, tx->arena) : NULL;
     q_end(q);
     TRY(txn_status(tx));
-    order_make(tx->a, &f);
-    ramet_session *list = arena_array(tx->a, f.n_order, sizeof *list);
+    order_make(tx->arena, &f);
+    ramet_session *list = arena_array(tx->arena, f.n_order, sizeof *list);
     size_t k = 0;
     for (size_t i = 0; i < f.n_order; i++) {
         node *d = f.order[i];
-        path_make(tx->a, d);
+        path_make(tx->arena, d);
         if (!d->seen || !d->wanted)
             continue;
         ramet_session *to = &list[k++];
         if (d->gone)
-            holder_fill(&d->s, to);
+            holder_fill(&d->session, to);
         else if (light)
             node_fill(tx, &f, d, to);
         else
-            session_fill(tx, &d->s, to);
+            session_fill(tx, &d->session, to);
         to->parent_id = node_id(d->parent);
         to->path = d->path;
         to->n_path = d->n_path;
@@ -366,33 +372,33 @@ ramet_status ramet_tree(ramet_call *c, const char *session, bool light, ramet_se
 static ramet_status tree_branches(txn *tx, const char *session, int64_t after, int limit,
                                   ramet_branch **out, size_t *n, bool *more)
 {
-    session_row s;
+    session_full s;
     forest f = {0};
     VEC(ramet_branch) v = {0};
     TRY(session_open(tx, session, NEED_TREE, &s));
     nodes_load(tx, s.tree, level_in(tx, s.tree), &f);
-    db_stmt *q = db_query(tx->d, Q_branch_of_tree);
+    db_stmt *q = db_query(tx->db, Q_branch_of_tree);
     q_int(q, 1, s.tree);
     while (q_row(q)) {
         branch_row b;
         branch_from(q, 0, &b);
         const node *d =
-            b.m.id > after && b.m.log == RAMET_LOG_MAIN ? node_at(&f, b.m.session) : NULL;
+            b.meta.id > after && b.meta.log == RAMET_LOG_MAIN ? node_at(&f, b.meta.session) : NULL;
         if (!d || !d->seen || d->gone)
             continue;
         *more = limit > 0 && v.n == (size_t)limit;
         if (*more)
             break;
-        VEC_PUSH(tx->a, &v,
-                 ((ramet_branch){.id = b.m.id,
-                                 .parent = b.m.parent,
-                                 .base = b.m.base,
+        VEC_PUSH(tx->arena, &v,
+                 ((ramet_branch){.id = b.meta.id,
+                                 .parent = b.meta.parent,
+                                 .base = b.meta.base,
                                  .length = b.len,
-                                 .type = (ramet_fork_type)b.m.type,
-                                 .current = b.m.id == d->s.head,
+                                 .type = (ramet_fork_type)b.meta.type,
+                                 .current = b.meta.id == d->session.head,
                                  .created = b.created,
                                  .preview = "",
-                                 .session = d->s.id}));
+                                 .session = d->session.id}));
     }
     q_end(q);
     *out = v.items;

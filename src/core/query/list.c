@@ -2,12 +2,22 @@
  *
  * Lists of sessions, newest first, by cursor.
  *
- * The cursor is the place (created, number) behind the last one given, so a session made or removed
- * meanwhile neither repeats nor skips another. Which index is walked depends on the narrowest
- * filter; what it gives is then filtered row by row, in chunks, until the page is full.
+ * The cursor is (created, number) of the last session given, so a session that is made or removed
+ * between two pages makes no other one repeat or disappear. Which index is walked depends on the
+ * narrowest filter; what it gives is then filtered row by row, in chunks, until the page is full.
  */
-#include "core/search/search.h"
+#include "core/access/member.h"
+#include "core/access/sandbox.h"
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
+#include "core/search/search.h"
+#include "core/txn.h"
 
 #include <stdio.h>
 
@@ -44,15 +54,15 @@ static bool cursor_read(const char *s, list_spot *p)
     return true;
 }
 
-static const char *cursor_make(arena *a, const session_row *s)
+static const char *cursor_make(arena *a, const session_full *s)
 {
     return arena_printf(a, "%llx-%llx", (unsigned long long)s->created, (unsigned long long)s->no);
 }
 
 static bool few_trees(txn *tx)
 {
-    db_stmt *q = db_query(tx->d, Q_member_trees);
-    q_text(q, 1, tx->c->user);
+    db_stmt *q = db_query(tx->db, Q_member_trees);
+    q_text(q, 1, tx->call->user);
     q_int(q, 2, FEW_TREES + 1);
     int n = 0;
     while (q_row(q))
@@ -68,37 +78,37 @@ static void pick_source(lister *l)
         l->source = Q_session_tagged;
     else if (l->in->owner)
         l->source = Q_session_owned;
-    else if (l->tx->c->user && few_trees(l->tx))
+    else if (l->tx->call->user && few_trees(l->tx))
         l->source = Q_session_of_member;
     else
         l->source = Q_session_newest;
 }
 
-typedef VEC(session_row) row_list;
+typedef VEC(session_full) row_list;
 
 static void fetch_from(lister *l, sql_id source, list_spot at, row_list *out)
 {
-    db_stmt *q = db_query(l->tx->d, source);
+    db_stmt *q = db_query(l->tx->db, source);
     int n = 1;
     if (source == Q_session_in_tree)
         q_int(q, n++, l->tree);
     else if (source == Q_session_tagged)
         q_text(q, n++, l->tag);
     else if (source == Q_session_owned)
-        q_text(q, n++, l->in->owner ? l->in->owner : l->tx->c->user);
+        q_text(q, n++, l->in->owner ? l->in->owner : l->tx->call->user);
     else if (source == Q_session_of_member)
-        q_text(q, n++, l->tx->c->user);
+        q_text(q, n++, l->tx->call->user);
     q_int(q, n++, at.created);
     q_int(q, n++, at.no);
     q_int(q, n, CHUNK);
     while (q_row(q)) {
-        session_row s;
-        session_from(q, l->tx->a, &s);
-        VEC_PUSH(l->tx->a, out, s);
+        session_full s;
+        session_from(q, l->tx->arena, &s);
+        VEC_PUSH(l->tx->arena, out, s);
     }
 }
 
-static bool newer(const session_row *a, const session_row *b)
+static bool newer(const session_full *a, const session_full *b)
 {
     return a->created != b->created ? a->created > b->created : a->no > b->no;
 }
@@ -121,15 +131,15 @@ static void fetch(lister *l, list_spot at, row_list *out)
         if (i < a.n && k < b.n && a.items[i].no == b.items[k].no)
             k++;
         if (take_a)
-            VEC_PUSH(l->tx->a, out, a.items[i++]);
+            VEC_PUSH(l->tx->arena, out, a.items[i++]);
         else
-            VEC_PUSH(l->tx->a, out, b.items[k++]);
+            VEC_PUSH(l->tx->arena, out, b.items[k++]);
     }
 }
 
-static bool has_tag(txn *tx, const session_row *s, const char *tag)
+static bool has_tag(txn *tx, const session_full *s, const char *tag)
 {
-    db_stmt *q = db_query(tx->d, Q_tag_has);
+    db_stmt *q = db_query(tx->db, Q_tag_has);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_text(q, 3, tag);
@@ -138,9 +148,9 @@ static bool has_tag(txn *tx, const session_row *s, const char *tag)
     return yes;
 }
 
-static bool title_matches(lister *l, const session_row *s)
+static bool title_matches(lister *l, const session_full *s)
 {
-    arena *a = l->tx->a;
+    arena *a = l->tx->arena;
     if (strstr(utf8_lower(a, s->title, strlen(s->title)), l->title))
         return true;
     if (l->in->stored_title)
@@ -167,15 +177,15 @@ static int64_t latest_in(lister *l, int64_t tree)
         return *known;
     known = arena_alloc(l->keep, sizeof *known);
     ramet_level level = level_in(tx, tree);
-    db_stmt *q = db_query(tx->d, Q_session_latest);
+    db_stmt *q = db_query(tx->db, Q_session_latest);
     q_int(q, 1, tree);
     while (q_row(q)) {
         const char *owner = q_col_text(q, 0);
-        session_row s = {.owner = owner ? owner : "",
-                         .visibility = col_visibility(q, 1),
-                         .deleted = q_col_int(q, 3),
-                         .expires = q_col_int(q, 4),
-                         .purging = col_purging(q, 5)};
+        session_access s = {.owner = owner ? owner : "",
+                            .visibility = col_visibility(q, 1),
+                            .deleted = q_col_int(q, 3),
+                            .expires = q_col_int(q, 4),
+                            .purging = col_purging(q, 5)};
         int64_t at = q_col_int(q, 6);
         if (!session_gone(tx, &s) && session_seen(tx, level, &s) &&
             archive_lets(l->in, q_col_int(q, 2)) && at > *known)
@@ -185,7 +195,7 @@ static int64_t latest_in(lister *l, int64_t tree)
     return *known;
 }
 
-static bool is_latest(lister *l, const session_row *s)
+static bool is_latest(lister *l, const session_full *s)
 {
     branch_row head;
     int64_t at = s->updated;
@@ -194,9 +204,9 @@ static bool is_latest(lister *l, const session_row *s)
     return at == latest_in(l, s->tree);
 }
 
-static bool was_started(txn *tx, const session_row *s)
+static bool was_started(txn *tx, const session_full *s)
 {
-    db_stmt *q = db_query(tx->d, Q_origin_get);
+    db_stmt *q = db_query(tx->db, Q_origin_get);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     bool yes = q_row(q) && q_col_int(q, 2);
@@ -204,7 +214,7 @@ static bool was_started(txn *tx, const session_row *s)
     return yes;
 }
 
-static bool lineage_fits(lister *l, const session_row *s)
+static bool lineage_fits(lister *l, const session_full *s)
 {
     const ramet_list_in *in = l->in;
     if (in->forks == RAMET_NO_FORKS && s->parent)
@@ -214,10 +224,10 @@ static bool lineage_fits(lister *l, const session_row *s)
     return in->forks != RAMET_LATEST_FORK || is_latest(l, s);
 }
 
-static bool wanted(lister *l, const session_row *s)
+static bool wanted(lister *l, const session_full *s)
 {
     const ramet_list_in *in = l->in;
-    if (session_gone(l->tx, s) || !session_visible(l->tx, s))
+    if (session_gone(l->tx, &s->access) || !session_visible(l->tx, &s->access))
         return false;
     if (!archive_lets(in, s->archived))
         return false;
@@ -235,14 +245,14 @@ static bool wanted(lister *l, const session_row *s)
 }
 
 typedef struct chunk_look {
-    lister *l;
-    const session_row *rows;
+    lister *lister;
+    const session_full *rows;
 } chunk_look;
 
 static void wanted_make(txn *tx, void *arg, size_t i)
 {
     const chunk_look *k = arg;
-    lister l = *k->l;
+    lister l = *k->lister;
     l.tx = tx;
     wanted(&l, &k->rows[i]);
 }
@@ -253,44 +263,44 @@ static void page_find(lister *l, int limit, list_spot at, row_list *page)
 {
     txn *tx = l->tx, look = *tx;
     bool end = false;
-    look.a = arena_new();
+    look.arena = arena_new();
     l->tx = &look;
-    while (!end && page->n <= (size_t)limit && db_status(tx->d) == RAMET_OK) {
+    while (!end && page->n <= (size_t)limit && db_status(tx->db) == RAMET_OK) {
         row_list chunk = {0};
-        arena_reset(look.a);
+        arena_reset(look.arena);
         fetch(l, at, &chunk);
         end = chunk.n == 0;
         chunk_look ahead = {l, chunk.items};
         size_t left = (size_t)limit + 1 - page->n;
         txn_prefetch(&look, wanted_make, &ahead, chunk.n < left ? chunk.n : left);
         for (size_t i = 0; i < chunk.n && page->n <= (size_t)limit; i++) {
-            const session_row *s = &chunk.items[i];
+            const session_full *s = &chunk.items[i];
             at = (list_spot){s->created, s->no};
             if (wanted(l, s))
-                VEC_PUSH(tx->a, page, session_keep(tx->a, s));
+                VEC_PUSH(tx->arena, page, session_keep(tx->arena, s));
         }
-        db_performed(tx->d);
+        db_performed(tx->db);
     }
     l->tx = tx;
-    arena_free(look.a);
+    arena_free(look.arena);
 }
 
 static void fill_make(txn *tx, void *arg, size_t i)
 {
-    const session_row *rows = arg;
+    const session_full *rows = arg;
     ramet_session out;
     session_fill(tx, &rows[i], &out);
 }
 
 /* Some at a time: what is read for them is kept until they are made. */
-void session_fill_all(txn *tx, session_row *rows, size_t n, ramet_session *out)
+void session_fill_all(txn *tx, session_full *rows, size_t n, ramet_session *out)
 {
     for (size_t at = 0, some; at < n; at += some) {
         some = n - at < FILL_AT_ONCE ? n - at : FILL_AT_ONCE;
         txn_prefetch(tx, fill_make, &rows[at], some);
         for (size_t i = at; i < at + some; i++)
             session_fill(tx, &rows[i], &out[i]);
-        db_performed(tx->d);
+        db_performed(tx->db);
     }
 }
 
@@ -301,9 +311,9 @@ static ramet_status find_run(lister *l, int limit, list_spot at, ramet_session_l
     page_find(l, limit, at, &page);
     if (page.n > (size_t)limit) {
         page.n = (size_t)limit;
-        out->next_cursor = cursor_make(tx->a, &page.items[page.n - 1]);
+        out->next_cursor = cursor_make(tx->arena, &page.items[page.n - 1]);
     }
-    out->items = arena_array(tx->a, page.n + 1, sizeof *out->items);
+    out->items = arena_array(tx->arena, page.n + 1, sizeof *out->items);
     session_fill_all(tx, page.items, page.n, out->items);
     out->n = page.n;
     return txn_status(tx);
@@ -320,7 +330,7 @@ static ramet_status lister_check(ramet_call *c, lister *l)
         TRY(check_id(c, "tree", in->tree));
     if (in->archived < RAMET_ARCHIVED_EXCLUDE || in->archived > RAMET_ARCHIVED_ONLY)
         return call_fail(c, RAMET_INVALID, "archived", "archived must be exclude, include or only");
-    TRY(check_chars(c, "title", in->title, c->r->lim.title_chars, RAMET_TITLE_TOO_LONG));
+    TRY(check_chars(c, "title", in->title, c->ramet->limits.title_chars, RAMET_TITLE_TOO_LONG));
     if (in->tag) {
         const char **tags;
         size_t n;
@@ -328,13 +338,13 @@ static ramet_status lister_check(ramet_call *c, lister *l)
         l->tag = tags[0];
     }
     if (in->title && *in->title)
-        l->title = utf8_lower(c->a, in->title, strlen(in->title));
+        l->title = utf8_lower(c->arena, in->title, strlen(in->title));
     return RAMET_OK;
 }
 
 static int64_t tree_number(txn *tx, const char *id)
 {
-    db_stmt *q = db_query(tx->d, Q_tree_by_id);
+    db_stmt *q = db_query(tx->db, Q_tree_by_id);
     q_text(q, 1, id);
     int64_t tree = q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
@@ -344,8 +354,8 @@ static int64_t tree_number(txn *tx, const char *id)
 /* The place of a session that the caller may see. */
 static bool behind(txn *tx, const char *id, list_spot *at)
 {
-    session_row s;
-    if (!session_load(tx, id, &s) || !session_visible(tx, &s))
+    session_full s;
+    if (!session_load(tx, id, &s) || !session_visible(tx, &s.access))
         return false;
     *at = (list_spot){s.created, s.no};
     return true;
@@ -364,7 +374,7 @@ ramet_status ramet_session_find(ramet_call *c, const ramet_list_in *in, ramet_se
         return call_fail(c, RAMET_BAD_CURSOR, "cursor", "the cursor was not made by this list");
     if (!txn_read(&tx, c))
         return c->err.status;
-    /* An unknown tree has no sessions; whether it exists is nobody's business. */
+    /* An unknown tree has no sessions; the answer does not reveal whether it exists. */
     l.tree = in->tree ? tree_number(&tx, in->tree) : 0;
     pick_source(&l);
     l.keep = arena_new();

@@ -3,12 +3,18 @@
  * Statistics: who did what in the last days, from the sessions, moves and entries themselves.
  *
  * Nothing is counted while writing, so the cost lies here, and it is bounded: at most SESSIONS_MOST
- * session rows are looked at (for the embedding program the newest ones, for a user those of his
- * trees). Only of a session that was touched in that time the branches and the newest moves are
- * read. Of a branch, the place where the time begins is found by bisection over its entries, and
- * the newest WRITERS_MOST of them tell who wrote.
+ * session rows are looked at (for the embedding program the newest ones, for a user those of the
+ * user's trees). Branches and the newest moves are read only for sessions that changed in that
+ * time. In a branch, a bisection over its entries finds where the time begins, and the newest
+ * WRITERS_MOST of them say who wrote.
  */
+#include "core/call.h"
 #include "core/columns.h"
+#include "core/model/branch.h"
+#include "core/model/key.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -76,7 +82,7 @@ static int64_t users_count(const users *u, int what)
 
 typedef struct survey {
     txn *tx;             /* its arena is for one session */
-    arena *a;            /* of the whole survey */
+    arena *arena;        /* of the whole survey */
     int64_t since, left; /* session rows that may still be looked at */
     users who;
     VEC(int64_t) trees; /* that were active; a tree may be in it more than once */
@@ -85,56 +91,56 @@ typedef struct survey {
 
 /* What the rows of STATISTICS_COLS hold. */
 typedef struct session_look {
-    session_row s;
+    session_full session;
     branch_row head; /* its place, and when it was touched */
 } session_look;
 
 static session_look look_from(db_stmt *q, arena *a)
 {
-    session_look l = {.s = {.no = q_col_int(q, 0),
-                            .tree = q_col_int(q, 1),
-                            .id = q_keep_text(q, 2, a),
-                            .parent = q_col_int(q, 3),
-                            .owner = q_keep_text(q, 4, a),
-                            .visibility = col_visibility(q, 5),
-                            .by_kind = col_actor(q, 6),
-                            .moves = q_col_int(q, 7),
-                            .expires = q_col_int(q, 8),
-                            .created = q_col_int(q, 9),
-                            .updated = q_col_int(q, 10),
-                            .deleted = q_col_int(q, 11),
-                            .purging = col_purging(q, 12)},
-                      .head = {.m = {.id = q_col_int(q, 13), .base = q_col_int(q, 14)},
+    session_look l = {.session = {.no = q_col_int(q, 0),
+                                  .tree = q_col_int(q, 1),
+                                  .id = q_keep_text(q, 2, a),
+                                  .parent = q_col_int(q, 3),
+                                  .owner = q_keep_text(q, 4, a),
+                                  .visibility = col_visibility(q, 5),
+                                  .by_kind = col_actor(q, 6),
+                                  .moves = q_col_int(q, 7),
+                                  .expires = q_col_int(q, 8),
+                                  .created = q_col_int(q, 9),
+                                  .updated = q_col_int(q, 10),
+                                  .deleted = q_col_int(q, 11),
+                                  .purging = col_purging(q, 12)},
+                      .head = {.meta = {.id = q_col_int(q, 13), .base = q_col_int(q, 14)},
                                .len = q_col_int(q, 15),
                                .touched = q_col_int(q, 16)}};
-    l.head.m.tree = l.s.tree;
-    if (!l.s.owner)
-        l.s.owner = "";
+    l.head.meta.tree = l.session.tree;
+    if (!l.session.owner)
+        l.session.owner = "";
     return l;
 }
 
 static void writers_note(survey *v, const branch_row *b, int64_t from)
 {
-    db_stmt *q = db_query(v->tx->d, Q_statistics_writers);
-    q_int(q, 1, b->m.tree);
-    q_int(q, 2, KEY(b->m.id, from));
-    q_int(q, 3, KEY(b->m.id, b->len) - 1);
+    db_stmt *q = db_query(v->tx->db, Q_statistics_writers);
+    q_int(q, 1, b->meta.tree);
+    q_int(q, 2, KEY(b->meta.id, from));
+    q_int(q, 3, KEY(b->meta.id, b->len) - 1);
     q_int(q, 4, WRITERS_MOST);
     while (q_row(q))
         if (q_col_int(q, 0) == RAMET_USER)
-            user_note(v->a, &v->who, q_col_text(q, 1), DID_SOMETHING);
+            user_note(v->arena, &v->who, q_col_text(q, 1), DID_SOMETHING);
 }
 
 /* The first of a branch's own entries that is not older than the time; times rise along it, but
  * where a caller gave his own. */
 static int64_t first_since(survey *v, const branch_row *b)
 {
-    int64_t lo = b->m.base, hi = b->len;
+    int64_t lo = b->meta.base, hi = b->len;
     while (lo < hi) {
         int64_t mid = lo + (hi - lo) / 2;
-        db_stmt *q = db_query(v->tx->d, Q_entry_name);
-        q_int(q, 1, b->m.tree);
-        q_int(q, 2, KEY(b->m.id, mid));
+        db_stmt *q = db_query(v->tx->db, Q_entry_name);
+        q_int(q, 1, b->meta.tree);
+        q_int(q, 2, KEY(b->meta.id, mid));
         int64_t created = q_row(q) ? q_col_int(q, 1) : 0;
         q_end(q);
         if (created >= v->since)
@@ -148,7 +154,7 @@ static int64_t first_since(survey *v, const branch_row *b)
 /* True when something was written. */
 static bool branch_survey(survey *v, const branch_row *b)
 {
-    if (b->m.log != RAMET_LOG_MAIN || b->touched < v->since)
+    if (b->meta.log != RAMET_LOG_MAIN || b->touched < v->since)
         return false;
     int64_t from = first_since(v, b);
     if (from >= b->len)
@@ -163,20 +169,20 @@ static bool entries_survey(survey *v, const session_look *l)
     branch_row *list;
     size_t n;
     bool any = false;
-    if (!l->s.moves) /* then it has no other branch */
+    if (!l->session.moves) /* then it has no other branch */
         return branch_survey(v, &l->head);
-    branches_of(v->tx, &l->s, &list, &n);
+    branches_of(v->tx, &l->session.access, &list, &n);
     for (size_t i = 0; i < n; i++)
         any |= branch_survey(v, &list[i]);
     return any;
 }
 
-static bool moves_survey(survey *v, const session_row *s)
+static bool moves_survey(survey *v, const session_full *s)
 {
     bool any = false, in_time = s->moves > 0;
     int64_t before = INT64_MAX;
     while (in_time) {
-        db_stmt *q = db_query(v->tx->d, Q_move_page);
+        db_stmt *q = db_query(v->tx->db, Q_move_page);
         q_int(q, 1, s->tree);
         q_int(q, 2, s->no);
         q_int(q, 3, before);
@@ -189,7 +195,8 @@ static bool moves_survey(survey *v, const session_row *s)
             in_time = q_col_int(q, 4) >= v->since;
             any |= in_time;
             if (in_time)
-                user_note(v->a, &v->who, q_col_text(q, 5), navigated ? DID_MOVE : DID_SOMETHING);
+                user_note(v->arena, &v->who, q_col_text(q, 5),
+                          navigated ? DID_MOVE : DID_SOMETHING);
         }
         q_end(q);
         in_time = in_time && n == CHUNK;
@@ -199,16 +206,16 @@ static bool moves_survey(survey *v, const session_row *s)
 
 static void session_survey(survey *v, const session_look *l)
 {
-    const session_row *s = &l->s;
+    const session_full *s = &l->session;
     bool active = s->created >= v->since;
-    if (!s->id || session_gone(v->tx, s) || !session_visible(v->tx, s))
+    if (!s->id || session_gone(v->tx, &s->access) || !session_visible(v->tx, &s->access))
         return;
     if (active) {
         v->out->sessions++;
         v->out->forks += s->parent != 0;
         v->out->trees += s->parent == 0;
         if (s->parent && s->by_kind == RAMET_BY_USER)
-            user_note(v->a, &v->who, s->owner, DID_FORK);
+            user_note(v->arena, &v->who, s->owner, DID_FORK);
     }
     /* A move sets the one, an append the other. */
     if (active || s->updated >= v->since || l->head.touched >= v->since) {
@@ -216,36 +223,37 @@ static void session_survey(survey *v, const session_look *l)
         active |= moves_survey(v, s);
     }
     if (active && (!v->trees.n || v->trees.items[v->trees.n - 1] != s->tree))
-        VEC_PUSH(v->a, &v->trees, s->tree);
+        VEC_PUSH(v->arena, &v->trees, s->tree);
 }
 
-typedef struct place {
+typedef struct session_mark {
     int64_t created, no;
-} place;
+} session_mark;
 
 /* A chunk of rows is taken before it is looked into: that asks for other rows. */
-static size_t chunk_survey(survey *v, db_stmt *q, place *last)
+static size_t chunk_survey(survey *v, db_stmt *q, session_mark *last)
 {
     VEC(session_look) rows = {0};
     while (q_row(q)) {
-        session_look l = look_from(q, v->tx->a);
-        VEC_PUSH(v->tx->a, &rows, l);
+        session_look l = look_from(q, v->tx->arena);
+        VEC_PUSH(v->tx->arena, &rows, l);
     }
     for (size_t i = 0; i < rows.n; i++)
         session_survey(v, &rows.items[i]);
     if (rows.n)
-        *last = (place){rows.items[rows.n - 1].s.created, rows.items[rows.n - 1].s.no};
+        *last = (session_mark){rows.items[rows.n - 1].session.created,
+                               rows.items[rows.n - 1].session.no};
     v->left -= (int64_t)rows.n;
-    arena_reset(v->tx->a);
+    arena_reset(v->tx->arena);
     return rows.n;
 }
 
 static void all_survey(survey *v)
 {
-    place last = {INT64_MAX, INT64_MAX};
+    session_mark last = {INT64_MAX, INT64_MAX};
     size_t got = CHUNK;
-    while (got == CHUNK && v->left > 0 && db_status(v->tx->d) == RAMET_OK) {
-        db_stmt *q = db_query(v->tx->d, Q_statistics_all);
+    while (got == CHUNK && v->left > 0 && db_status(v->tx->db) == RAMET_OK) {
+        db_stmt *q = db_query(v->tx->db, Q_statistics_all);
         q_int(q, 1, last.created);
         q_int(q, 2, last.no);
         q_int(q, 3, CHUNK);
@@ -256,13 +264,13 @@ static void all_survey(survey *v)
 static void trees_survey(survey *v, const char *user)
 {
     VEC(int64_t) mine = {0};
-    place last;
-    db_stmt *q = db_query(v->tx->d, Q_user_trees);
+    session_mark last;
+    db_stmt *q = db_query(v->tx->db, Q_user_trees);
     q_text(q, 1, user);
     while (q_row(q))
-        VEC_PUSH(v->a, &mine, q_col_int(q, 0));
-    for (size_t i = mine.n; i-- > 0 && v->left > 0 && db_status(v->tx->d) == RAMET_OK;) {
-        q = db_query(v->tx->d, Q_statistics_of_tree);
+        VEC_PUSH(v->arena, &mine, q_col_int(q, 0));
+    for (size_t i = mine.n; i-- > 0 && v->left > 0 && db_status(v->tx->db) == RAMET_OK;) {
+        q = db_query(v->tx->db, Q_statistics_of_tree);
         q_int(q, 1, mine.items[i]);
         q_int(q, 2, v->left);
         chunk_survey(v, q, &last);
@@ -300,19 +308,19 @@ ramet_status ramet_statistics(ramet_call *c, int days, ramet_activity *out)
         return c->err.status;
     out->days = days ? days : DAYS_DEFAULT;
     survey v = {.tx = &tx,
-                .a = arena_new(),
+                .arena = arena_new(),
                 .since = tx.now - out->days * DAY_US,
                 .left = SESSIONS_MOST,
                 .out = out};
-    tx.a = arena_new();
+    tx.arena = arena_new();
     if (c->user)
         trees_survey(&v, c->user);
     else
         all_survey(&v);
     survey_end(&v);
-    arena_free(tx.a);
-    arena_free(v.a);
-    tx.a = c->a;
+    arena_free(tx.arena);
+    arena_free(v.arena);
+    tx.arena = c->arena;
     ramet_status st = txn_done(&tx, RAMET_OK);
     if (st != RAMET_OK)
         *out = (ramet_activity){0};

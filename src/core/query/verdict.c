@@ -6,7 +6,14 @@
  * A head given as a side is kept as the branch it was, so a later move does not change what was
  * judged.
  */
-#include "core/core.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/query/compare.h"
+#include "core/txn.h"
 
 #define BATCH 256 /* rows looked at in one go */
 
@@ -35,19 +42,19 @@ static ramet_status sides_open(txn *tx, const verdict_job *j, ramet_side_in *sho
     jw_init(&w, json, 0);
     jw_array(&w);
     for (size_t i = 0; i < j->n; i++) {
-        session_row s;
+        session_full s;
         branch_row b;
         TRY(session_open(tx, j->sides[i].session, NEED_CHANGE, &s));
-        TRY(branch_open(tx, &s, RAMET_LOG_MAIN, j->sides[i].branch, &b));
+        TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, j->sides[i].branch, &b));
         if (i && s.tree != *tree)
-            return call_fail(tx->c, RAMET_INVALID, "sides",
+            return call_fail(tx->call, RAMET_INVALID, "sides",
                              "sessions %s and %s are of different trees", j->sides[0].session,
                              s.id);
         *tree = s.tree;
-        shown[i] = (ramet_side_in){.session = s.id, .branch = b.m.id};
+        shown[i] = (ramet_side_in){.session = s.id, .branch = b.meta.id};
         jw_object(&w);
         jw_kint(&w, "session", s.no);
-        jw_kint(&w, "branch", b.m.id);
+        jw_kint(&w, "branch", b.meta.id);
         jw_end_object(&w);
     }
     jw_end_array(&w);
@@ -56,8 +63,8 @@ static ramet_status sides_open(txn *tx, const verdict_job *j, ramet_side_in *sho
 
 static void verdict_insert(txn *tx, int64_t tree, const char *sides, ramet_verdict *v)
 {
-    v->number = db_number(tx->d, DB_VERDICT, NULL);
-    db_stmt *q = db_query(tx->d, Q_verdict_add);
+    v->number = db_number(tx->db, DB_VERDICT, NULL);
+    db_stmt *q = db_query(tx->db, Q_verdict_add);
     q_int(q, 1, v->number);
     q_int(q, 2, tree);
     q_text(q, 3, sides);
@@ -74,16 +81,16 @@ static ramet_status add_run(txn *tx, void *arg)
     int64_t tree = 0;
     buf json;
     buf_init(&json, 4096);
-    ramet_side_in *shown = arena_array(tx->a, j->n, sizeof *shown);
+    ramet_side_in *shown = arena_array(tx->arena, j->n, sizeof *shown);
     ramet_status st = sides_open(tx, j, shown, &tree, &json);
     if (st == RAMET_OK) {
         ANSWER(tx, j->out);
-        ramet_verdict *v = *j->out = arena_alloc(tx->a, sizeof *v);
+        ramet_verdict *v = *j->out = arena_alloc(tx->arena, sizeof *v);
         *v = (ramet_verdict){.sides = shown,
                              .n = j->n,
                              .winner = j->winner,
-                             .reason = arena_strdup(tx->a, j->reason),
-                             .who = arena_strdup(tx->a, tx->c->user),
+                             .reason = arena_strdup(tx->arena, j->reason),
+                             .who = arena_strdup(tx->arena, tx->call->user),
                              .at = tx->now};
         verdict_insert(tx, tree, json.p, v);
         st = txn_status(tx);
@@ -100,7 +107,7 @@ ramet_status ramet_verdict_add(ramet_call *c, const ramet_side_in *sides, size_t
     if (winner < -1 || winner >= (int)n)
         return call_fail(c, RAMET_INVALID, "winner", "winner is %d; it must be -1 (a tie) to %d",
                          winner, (int)n - 1);
-    TRY(check_chars(c, "reason", reason, c->r->lim.reason_chars, RAMET_REASON_TOO_LONG));
+    TRY(check_chars(c, "reason", reason, c->ramet->limits.reason_chars, RAMET_REASON_TOO_LONG));
     verdict_job j = {
         .sides = sides, .n = n, .winner = winner, .reason = reason ? reason : "", .out = out};
     ramet_status st = txn_write(c, add_run, &j);
@@ -114,7 +121,7 @@ ramet_status ramet_verdict_add(ramet_call *c, const ramet_side_in *sides, size_t
 /* The next rows below `before`; of one tree, or of all (tree 0). */
 static size_t rows_load(txn *tx, arena *a, int64_t tree, int64_t before, verdict_row *rows)
 {
-    db_stmt *q = db_query(tx->d, tree ? Q_verdict_of_tree : Q_verdict_page);
+    db_stmt *q = db_query(tx->db, tree ? Q_verdict_of_tree : Q_verdict_page);
     if (tree) {
         q_int(q, 1, tree);
         q_int(q, 2, before);
@@ -142,21 +149,22 @@ static bool sides_show(txn *tx, const verdict_row *r, int64_t wanted, ramet_side
                        size_t *n)
 {
     json_doc d;
-    if (!r->sides || !json_parse(tx->a, r->sides, strlen(r->sides), 0, &d, NULL) ||
+    if (!r->sides || !json_parse(tx->arena, r->sides, strlen(r->sides), 0, &d, NULL) ||
         !json_is(&d.nodes[0], JSON_ARRAY) || !d.nodes[0].count ||
         r->winner >= (int64_t)d.nodes[0].count) {
-        db_fail(tx->d, RAMET_DAMAGED, "verdict %lld is damaged", (long long)r->no);
+        db_fail(tx->db, RAMET_DAMAGED, "verdict %lld is damaged", (long long)r->no);
         return false;
     }
     bool named = wanted == 0;
-    ramet_side_in *list = arena_array(tx->a, d.nodes[0].count, sizeof *list);
+    ramet_side_in *list = arena_array(tx->arena, d.nodes[0].count, sizeof *list);
     size_t i = 0;
     for (const json_node *v = json_first(&d, d.nodes); v; v = json_next(&d, d.nodes, v)) {
         int64_t no = 0, branch = 0;
-        session_row s;
+        session_full s;
         json_int(&d, json_get(&d, v, "session"), &no);
         json_int(&d, json_get(&d, v, "branch"), &branch);
-        if (!session_by_no(tx, r->tree, no, &s) || session_gone(tx, &s) || !session_visible(tx, &s))
+        if (!session_by_no(tx, r->tree, no, &s) || session_gone(tx, &s.access) ||
+            !session_visible(tx, &s.access))
             return false;
         named |= no == wanted;
         list[i++] = (ramet_side_in){.session = s.id, .branch = branch};
@@ -188,11 +196,11 @@ static size_t verdicts_find(txn *tx, int64_t tree, int64_t session, int64_t befo
 {
     verdict_row rows[BATCH];
     txn look = *tx;
-    look.a = arena_new();
+    look.arena = arena_new();
     size_t n = 0, got = BATCH;
     while (!*more && got == BATCH) {
-        arena_reset(look.a);
-        got = rows_load(&look, look.a, tree, before, rows);
+        arena_reset(look.arena);
+        got = rows_load(&look, look.arena, tree, before, rows);
         for (size_t i = 0; i < got && !*more; i++) {
             ramet_side_in *sides;
             size_t n_sides;
@@ -201,10 +209,10 @@ static size_t verdicts_find(txn *tx, int64_t tree, int64_t session, int64_t befo
                 continue;
             *more = n == limit;
             if (!*more)
-                list[n++] = verdict_keep(tx->a, &rows[i], sides, n_sides);
+                list[n++] = verdict_keep(tx->arena, &rows[i], sides, n_sides);
         }
     }
-    arena_free(look.a);
+    arena_free(look.arena);
     return n;
 }
 
@@ -212,7 +220,7 @@ ramet_status ramet_verdicts(ramet_call *c, const char *session, int64_t before, 
                             ramet_verdict **out, size_t *n, bool *more)
 {
     txn tx;
-    session_row s = {0};
+    session_full s = {0};
     bool ignored = false, *rest = more ? more : &ignored;
     *out = NULL;
     *n = 0;
@@ -222,7 +230,7 @@ ramet_status ramet_verdicts(ramet_call *c, const char *session, int64_t before, 
         return c->err.status;
     ramet_status st = session ? session_open(&tx, session, NEED_TREE, &s) : RAMET_OK;
     if (st == RAMET_OK) {
-        *out = arena_array(tx.a, (size_t)limit, sizeof **out);
+        *out = arena_array(tx.arena, (size_t)limit, sizeof **out);
         *n = verdicts_find(&tx, s.tree, s.no, before > 0 ? before : INT64_MAX, (size_t)limit, *out,
                            rest);
     }

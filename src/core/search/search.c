@@ -4,6 +4,11 @@
  */
 #include "core/search/search.h"
 
+#include "core/call.h"
+#include "core/check.h"
+#include "core/handle.h"
+#include "core/search/search_upkeep.h"
+
 #include <stdlib.h>
 
 #define TEXT_BYTES ((size_t)256 << 10)
@@ -48,15 +53,15 @@ ramet_status index_fail(ramet_call *c, fts *f)
 
 static const search_engine *engine_of(const ramet *r)
 {
-    return store_file(r->st) ? &search_in_file : &search_in_tables;
+    return store_file(r->store) ? &search_in_file : &search_in_tables;
 }
 
 void search_close(ramet *r)
 {
     if (!r->search)
         return;
-    fts_close(r->search->f);
-    db_close(r->search->d);
+    fts_close(r->search->index);
+    db_close(r->search->db);
     pthread_mutex_destroy(&r->search->lock);
     free(r->search);
     r->search = NULL;
@@ -101,7 +106,7 @@ ramet_status ramet_search(ramet_call *c, const ramet_search_in *in, ramet_hits *
         TRY(check_id(c, "agent", in->agent));
     if (in->tree)
         TRY(check_id(c, "tree", in->tree));
-    ramet_status st = engine_of(c->r)->find(c, in, limit, &q, out);
+    ramet_status st = engine_of(c->ramet)->find(c, in, limit, &q, out);
     if (st != RAMET_OK)
         *out = (ramet_hits){0};
     return st;
@@ -121,7 +126,7 @@ ramet_status ramet_search_update(ramet_call *c, bool rebuild, int64_t *indexed)
         return call_fail(c, RAMET_FORBIDDEN, NULL,
                          "only the program that opened the store may make the index anew, not %s",
                          c->user);
-    ramet_status st = engine_of(c->r)->update(c, rebuild, &n);
+    ramet_status st = engine_of(c->ramet)->update(c, rebuild, &n);
     if (indexed)
         *indexed = n;
     return st;

@@ -15,7 +15,8 @@
 #ifndef CORE_SEARCH_SEARCH_H
 #define CORE_SEARCH_SEARCH_H
 
-#include "core/core.h"
+#include "core/model/branch.h"
+#include "core/txn.h"
 #include "store/search/search_index.h"
 
 #include <pthread.h>
@@ -25,9 +26,9 @@
 
 struct search {
     pthread_mutex_t lock; /* file: one search or one step of indexing at a time; else the latter */
-    fts *f;               /* NULL until it is used */
+    fts *index;           /* NULL until it is used */
     bool no_room;         /* opened for reading only: to be tried again at the next use */
-    db *d;                /* its connection, where it does not own that */
+    db *db;               /* its connection, where it does not own that */
 };
 /* Locked; made on first use. */
 struct search *search_lock(ramet *r);
@@ -77,12 +78,12 @@ ramet_status query_parse(ramet_call *c, const char *text, query *q);
 ramet_status query_cut(ramet_call *c, fts *f, query *q);
 
 /* Where the next page goes on: among the documents up to `high`, behind (score, no). */
-typedef struct place {
+typedef struct search_cursor {
     int64_t top, high, no;
     double score, average;
-} place;
-const char *place_text(ramet_call *c, const ramet_search_in *in, const place *p);
-ramet_status place_parse(ramet_call *c, const ramet_search_in *in, place *p);
+} search_cursor;
+const char *search_cursor_text(ramet_call *c, const ramet_search_in *in, const search_cursor *p);
+ramet_status search_cursor_parse(ramet_call *c, const ramet_search_in *in, search_cursor *p);
 
 /* ---- core/search/search_access.c: in which session a hit is shown */
 
@@ -105,11 +106,11 @@ typedef struct seen {
 } seen;
 
 typedef struct finder {
-    ramet_call *c;
+    ramet_call *call;
     const ramet_search_in *in;
-    const query *q;
+    const query *query;
     txn tx; /* reading */
-    fts *f;
+    fts *index;
     arena *keep; /* until the end of the search */
     arena *tmp;  /* for one item */
     const char *tag;

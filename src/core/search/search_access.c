@@ -3,12 +3,21 @@
  * Who may see a match, and in which session it is shown (I10).
  *
  * A match is shown in the session that appended it, when the caller may see that one.
- * Otherwise in another session that he may see and that holds the entry: a fork of it.
+ * Otherwise in another session that the caller may see and that holds the entry: a fork of it.
  *
  * What of this the index can tell goes into its scopes: trees of the caller (by the
  * word of their owner, and one by one where the owner is another), the tree, the role,
  * the trees with a tag. The rest is looked up, once a session.
  */
+#include "core/access/share.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/branch.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/session_show.h"
 #include "core/search/search.h"
 
 #define HEIRS_LOOKED_AT 16 /* forks tried for one where the entry is on the present path */
@@ -52,9 +61,9 @@ void map_put(arena *a, map *m, int64_t key, void *value)
 
 /* ----------------------------------------------------------------- sessions */
 
-static bool has_tag(finder *f, const session_row *s)
+static bool has_tag(finder *f, const session_full *s)
 {
-    db_stmt *q = db_query(f->tx.d, Q_tag_has);
+    db_stmt *q = db_query(f->tx.db, Q_tag_has);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     q_text(q, 3, f->tag);
@@ -63,12 +72,12 @@ static bool has_tag(finder *f, const session_row *s)
     return has;
 }
 
-static seen *seen_make(finder *f, const session_row *s, bool visible)
+static seen *seen_make(finder *f, const session_full *s, bool visible)
 {
     seen *v = arena_alloc(f->keep, sizeof *v);
     const char *agent = f->in->agent, *owner = f->in->owner;
     *v = (seen){.no = s->no, .tree = s->tree, .head_id = s->head};
-    v->open = s->id && !session_gone(&f->tx, s) && visible;
+    v->open = s->id && !session_gone(&f->tx, &s->access) && visible;
     v->fits = v->open && (!agent || (s->agent && strcmp(s->agent, agent) == 0)) &&
               (!owner || strcmp(s->owner, owner) == 0) && !(f->in->unarchived && s->archived) &&
               (!f->tag || has_tag(f, s));
@@ -81,13 +90,13 @@ static seen *seen_get(finder *f, int64_t tree, int64_t no)
     seen *v = map_get(&f->sessions, no);
     if (v)
         return v;
-    session_row s;
-    arena *a = f->tx.a;
-    f->tx.a = f->tmp;
+    session_full s;
+    arena *a = f->tx.arena;
+    f->tx.arena = f->tmp;
     if (!session_by_no(&f->tx, tree, no, &s))
-        s = (session_row){.no = no, .tree = tree};
-    v = seen_make(f, &s, session_visible(&f->tx, &s));
-    f->tx.a = a;
+        s = (session_full){.no = no, .tree = tree};
+    v = seen_make(f, &s, session_visible(&f->tx, &s.access));
+    f->tx.arena = a;
     arena_reset(f->tmp);
     return v;
 }
@@ -101,13 +110,13 @@ bool see_on_path(finder *f, seen *s, int64_t k)
             return false;
         s->head = b;
     }
-    return KEY_POS(k) < s->head->len && path_owner(&f->tx, &s->head->m, KEY_POS(k), &owner) &&
+    return KEY_POS(k) < s->head->len && path_owner(&f->tx, &s->head->meta, KEY_POS(k), &owner) &&
            owner.id == KEY_BRANCH(k);
 }
 
 bool see_names(finder *f, seen *s)
 {
-    session_row row;
+    session_full row;
     if (s->id)
         return true;
     if (!session_by_no(&f->tx, s->tree, s->no, &row) || !row.id)
@@ -134,7 +143,7 @@ static heirs *heirs_get(finder *f, int64_t tree, int64_t branch)
     if (h)
         return h;
     h = arena_alloc(f->keep, sizeof *h);
-    db_stmt *q = db_query(f->tx.d, Q_branch_heirs);
+    db_stmt *q = db_query(f->tx.db, Q_branch_heirs);
     q_int(q, 1, tree);
     q_int(q, 2, branch);
     while (q_row(q)) {
@@ -210,7 +219,7 @@ static bool numbers_have(const numbers *v, int64_t tx)
 /* Every branch that is on a path of one of the session's branches, and how much of it. */
 static void reach_note(finder *f, const branch_row *b, numbers *sessions)
 {
-    branch_meta m = b->m;
+    branch_meta m = b->meta;
     int64_t upto = b->len;
     for (;;) {
         int64_t *have = map_get(&f->reach, m.id);
@@ -231,19 +240,20 @@ static void reach_note(finder *f, const branch_row *b, numbers *sessions)
 
 static ramet_status only_begin(finder *f, fts_scope *g, int64_t *tree)
 {
-    session_row s;
+    session_full s;
     branch_row *b;
     size_t n;
     numbers *sessions = arena_alloc(f->keep, sizeof *sessions);
     TRY(session_open(&f->tx, f->in->session, NEED_READ, &s));
     f->only = seen_make(f, &s, true); /* also through a link */
     f->none |= !f->only->fits || (*tree && *tree != s.tree);
-    f->none |= f->tag && share_only(&f->tx, &s); /* its tags are not for the holder of a link */
-    f->tx.a = f->keep;
-    branches_of(&f->tx, &s, &b, &n);
-    f->tx.a = f->c->a;
+    f->none |=
+        f->tag && share_only(&f->tx, &s.access); /* its tags are not for the holder of a link */
+    f->tx.arena = f->keep;
+    branches_of(&f->tx, &s.access, &b, &n);
+    f->tx.arena = f->call->arena;
     for (size_t i = 0; i < n; i++)
-        if (b[i].m.log == RAMET_LOG_MAIN)
+        if (b[i].meta.log == RAMET_LOG_MAIN)
             reach_note(f, &b[i], sessions);
     *tree = s.tree;
     if (sessions->n <= SCOPE_WORDS)
@@ -256,9 +266,9 @@ static ramet_status only_begin(finder *f, fts_scope *g, int64_t *tree)
 static void user_begin(finder *f, const numbers *mine, fts_scope *g)
 {
     numbers own = {0}, *other = arena_alloc(f->keep, sizeof *other);
-    int64_t owner = fts_owner(f->f, f->c->user, false);
+    int64_t owner = fts_owner(f->index, f->call->user, false);
     if (owner) {
-        db_stmt *q = db_query(fts_db(f->f), Q_fts_trees_of);
+        db_stmt *q = db_query(fts_db(f->index), Q_fts_trees_of);
         q_int(q, 1, owner);
         numbers_read(f, q, &own);
     }
@@ -269,7 +279,7 @@ static void user_begin(finder *f, const numbers *mine, fts_scope *g)
             j++;
         if (j < own.n && own.items[j] == mine->items[i])
             continue;
-        if (few || fts_tree_owner(f->f, mine->items[i]))
+        if (few || fts_tree_owner(f->index, mine->items[i]))
             VEC_PUSH(f->keep, other, mine->items[i]);
     }
     if (other->n > SCOPE_WORDS)
@@ -282,12 +292,12 @@ static void user_begin(finder *f, const numbers *mine, fts_scope *g)
 
 static ramet_status tree_begin(finder *f, const numbers *mine, int64_t *tree)
 {
-    db_stmt *q = db_query(f->tx.d, Q_tree_by_id);
+    db_stmt *q = db_query(f->tx.db, Q_tree_by_id);
     q_text(q, 1, f->in->tree);
     *tree = q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
-    if (!*tree || (f->c->user && !numbers_have(mine, *tree)))
-        return call_fail(f->c, RAMET_TREE_NOT_FOUND, "tree", "there is no tree %s", f->in->tree);
+    if (!*tree || (f->call->user && !numbers_have(mine, *tree)))
+        return call_fail(f->call, RAMET_TREE_NOT_FOUND, "tree", "there is no tree %s", f->in->tree);
     return RAMET_OK;
 }
 
@@ -296,9 +306,9 @@ static ramet_status tag_begin(finder *f, fts_scope *g)
     const char **tags;
     size_t n;
     numbers *trees = arena_alloc(f->keep, sizeof *trees);
-    TRY(check_tags(f->c, &f->in->tag, 1, &tags, &n));
+    TRY(check_tags(f->call, &f->in->tag, 1, &tags, &n));
     f->tag = tags[0];
-    db_stmt *q = db_query(f->tx.d, Q_tag_trees);
+    db_stmt *q = db_query(f->tx.db, Q_tag_trees);
     q_text(q, 1, f->tag);
     q_int(q, 2, SCOPE_WORDS + 1);
     numbers_read(f, q, trees);
@@ -313,7 +323,7 @@ static void time_begin(finder *f)
 {
     if (!f->in->since && !f->in->until)
         return;
-    db_stmt *q = db_query(fts_db(f->f), Q_fts_span_find);
+    db_stmt *q = db_query(fts_db(f->index), Q_fts_span_find);
     q_int(q, 1, f->in->since ? f->in->since : INT64_MIN);
     q_int(q, 2, f->in->until ? f->in->until : INT64_MAX);
     if (q_row(q) && !q_col_null(q, 0)) {
@@ -333,9 +343,9 @@ ramet_status see_begin(finder *f)
     fts_scope *g = arena_array(f->keep, N_SCOPES, sizeof *g);
     numbers mine = {0};
     int64_t *numbers_of = arena_array(f->keep, 2, sizeof *numbers_of), tree = 0;
-    if (f->c->user) {
-        db_stmt *q = db_query(f->tx.d, Q_user_trees);
-        q_text(q, 1, f->c->user);
+    if (f->call->user) {
+        db_stmt *q = db_query(f->tx.db, Q_user_trees);
+        q_text(q, 1, f->call->user);
         numbers_read(f, q, &mine);
     }
     if (f->in->tree)
@@ -348,7 +358,7 @@ ramet_status see_begin(finder *f)
     numbers_of[1] = f->in->role;
     if (tree && !g[PLACE].n)
         g[PLACE] = (fts_scope){.letter = 't', .numbers = &numbers_of[0], .n = 1};
-    else if (!tree && f->c->user)
+    else if (!tree && f->call->user)
         user_begin(f, &mine, &g[PLACE]);
     if (f->in->role)
         g[ROLE] = (fts_scope){.letter = 'r', .numbers = &numbers_of[1], .n = 1};

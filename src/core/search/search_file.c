@@ -6,11 +6,14 @@
  * what it has not seen yet. So it can be lost at any time, and its failures are those
  * of a search, never of a write.
  */
+#include "core/call.h"
+#include "core/handle.h"
 #include "core/search/search.h"
+#include "core/txn.h"
 
 static const char *search_path(arena *a, const ramet *r)
 {
-    return arena_printf(a, "%s-search", store_path(r->st));
+    return arena_printf(a, "%s-search", store_path(r->store));
 }
 
 /* A failure to write. What was indexed before can be read all the same. */
@@ -23,23 +26,23 @@ static bool only_writes_fail(ramet_status st)
  * read-only file system. */
 static ramet_status index_open(ramet *r, struct search *s, bool create, char *message)
 {
-    if (s->f && !s->no_room)
+    if (s->index && !s->no_room)
         return RAMET_OK;
-    fts_close(s->f);
-    s->f = NULL;
+    fts_close(s->index);
+    s->index = NULL;
     arena *a = arena_new();
     db_config cfg = {.path = search_path(a, r),
                      .vfs = r->vfs,
                      .busy_ms = r->busy_ms,
                      .create = create,
-                     .beside = store_path(r->st),
+                     .beside = store_path(r->store),
                      .writer = true,
                      .index = true};
-    ramet_status st = fts_open(&cfg, &s->f, message);
+    ramet_status st = fts_open(&cfg, &s->index, message);
     s->no_room = only_writes_fail(st) && store_file_size(cfg.path) > 0;
     if (s->no_room) {
         cfg.read_only = true;
-        st = fts_open(&cfg, &s->f, message);
+        st = fts_open(&cfg, &s->index, message);
     }
     arena_free(a);
     return st;
@@ -50,9 +53,10 @@ static int64_t file_mark(ramet *r)
     char message[512];
     int64_t mark = 0;
     struct search *s = search_lock(r);
-    if (index_open(r, s, false, message) == RAMET_OK && db_begin_read(fts_db(s->f)) == RAMET_OK) {
-        mark = follow_mark(s->f);
-        db_end_read(fts_db(s->f));
+    if (index_open(r, s, false, message) == RAMET_OK &&
+        db_begin_read(fts_db(s->index)) == RAMET_OK) {
+        mark = follow_mark(s->index);
+        db_end_read(fts_db(s->index));
     }
     search_unlock(s);
     return mark;
@@ -64,7 +68,7 @@ static void file_forget(ramet *r, int64_t tree, const int64_t *keys, const char 
     char message[512];
     struct search *s = search_lock(r);
     if (index_open(r, s, false, message) == RAMET_OK)
-        follow_forget(s->f, tree, keys, texts, n);
+        follow_forget(s->index, tree, keys, texts, n);
     search_unlock(s);
 }
 
@@ -76,15 +80,15 @@ typedef ramet_status (*index_work)(ramet_call *c, fts *f, void *arg);
 static ramet_status index_run(ramet_call *c, index_work work, void *arg)
 {
     char message[512] = "";
-    struct search *s = search_lock(c->r);
-    ramet_status st = index_open(c->r, s, true, message);
+    struct search *s = search_lock(c->ramet);
+    ramet_status st = index_open(c->ramet, s, true, message);
     if (st != RAMET_OK) {
         call_fail(c, st, NULL, "the search index cannot be opened: %s", message);
     } else {
-        st = work(c, s->f, arg);
-        if (db_status(fts_db(s->f)) == RAMET_DAMAGED) {
+        st = work(c, s->index, arg);
+        if (db_status(fts_db(s->index)) == RAMET_DAMAGED) {
             memset(&c->err, 0, sizeof c->err);
-            st = fts_reset(s->f) == RAMET_OK ? work(c, s->f, arg) : index_fail(c, s->f);
+            st = fts_reset(s->index) == RAMET_OK ? work(c, s->index, arg) : index_fail(c, s->index);
         }
     }
     search_unlock(s);
@@ -94,7 +98,7 @@ static ramet_status index_run(ramet_call *c, index_work work, void *arg)
 typedef struct search_job {
     const ramet_search_in *in;
     int limit;
-    query q;
+    query query;
     ramet_hits *out;
 } search_job;
 
@@ -102,7 +106,7 @@ static ramet_status search_run(ramet_call *c, fts *f, void *arg)
 {
     search_job *j = arg;
     int64_t indexed = 0;
-    query q = j->q;
+    query q = j->query;
     TRY(query_cut(c, f, &q));
     ramet_status followed = follow_all(c, f, &indexed);
     /* While the disk is full, or can only be read, a search finds what was indexed before. */
@@ -110,7 +114,7 @@ static ramet_status search_run(ramet_call *c, fts *f, void *arg)
         return followed;
     memset(&c->err, 0, sizeof c->err);
     *j->out = (ramet_hits){0};
-    finder s = {.c = c, .in = j->in, .q = &q, .f = f};
+    finder s = {.call = c, .in = j->in, .query = &q, .index = f};
     fts_state state;
     /* The index first: then the store's snapshot has all that is in it. */
     if (db_begin_read(fts_db(f)) != RAMET_OK)
@@ -129,7 +133,7 @@ static ramet_status search_run(ramet_call *c, fts *f, void *arg)
 static ramet_status file_find(ramet_call *c, const ramet_search_in *in, int limit, const query *q,
                               ramet_hits *out)
 {
-    search_job j = {.in = in, .limit = limit, .q = *q, .out = out};
+    search_job j = {.in = in, .limit = limit, .query = *q, .out = out};
     return index_run(c, search_run, &j);
 }
 
@@ -177,8 +181,8 @@ static int64_t file_needs(ramet *r)
 static void file_release(ramet *r)
 {
     struct search *s = search_lock(r);
-    if (s->f)
-        db_release(fts_db(s->f));
+    if (s->index)
+        db_release(fts_db(s->index));
     search_unlock(s);
 }
 

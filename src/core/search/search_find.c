@@ -10,6 +10,9 @@
  * A cursor holds the top document of the first page, so later ones do not come between,
  * and everything the score depends on.
  */
+#include "core/call.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
 #include "core/search/search.h"
 
 #include <stdlib.h>
@@ -43,15 +46,15 @@ static void window_read(finder *f, fts_want *want, window *w)
     fts_doc d;
     w->n = 0;
     w->more = false;
-    fts_find(f->f, want, f->low, w->high);
-    while (!w->more && fts_next(f->f, &d)) {
+    fts_find(f->index, want, f->low, w->high);
+    while (!w->more && fts_next(f->index, &d)) {
         w->more = w->n == w->size.most || (w->n >= w->size.enough && w->high - d.no > w->size.span);
         if (w->more)
             break;
         w->lowest = d.no;
         w->items[w->n++] = d;
     }
-    fts_end(f->f);
+    fts_end(f->index);
     qsort(w->items, w->n, sizeof *w->items, by_rank);
 }
 
@@ -60,20 +63,20 @@ static void window_read(finder *f, fts_want *want, window *w)
 /* Id and texts of an entry; these live until f->tmp is emptied. */
 static const char *entry_found(finder *f, const fts_doc *d, const char **text, const char **given)
 {
-    db_stmt *q = db_query(f->tx.d, Q_entry_found);
+    db_stmt *q = db_query(f->tx.db, Q_entry_found);
     q_int(q, 1, d->tree);
     q_int(q, 2, d->k);
     const char *id = NULL;
     *text = *given = NULL;
-    f->tx.a = f->tmp;
+    f->tx.arena = f->tmp;
     if (q_row(q)) {
-        id = q_keep_text(q, 0, f->c->a);
+        id = q_keep_text(q, 0, f->call->arena);
         *text = q_col_int(q, 2) & FLAG_LARGE ? body_text(&f->tx, d->tree, d->k)
                                              : q_keep_text(q, 1, f->tmp);
         *given = q_keep_text(q, 3, f->tmp);
     }
     q_end(q);
-    f->tx.a = f->c->a;
+    f->tx.arena = f->call->arena;
     *text = *text ? search_text(f->tmp, *text) : "";
     *given = *given ? search_text(f->tmp, *given) : NULL;
     return id;
@@ -83,12 +86,13 @@ static const char *entry_found(finder *f, const fts_doc *d, const char **text, c
 static bool hit_text(finder *f, const fts_doc *d, ramet_hit *h)
 {
     const char *text, *given, *id = entry_found(f, d, &text, &given);
-    if (!id ||
-        (d->unsure && !fts_text_fits(f->f, fts_whole(f->tmp, text, given), f->q->terms, f->q->n)))
+    if (!id || (d->unsure && !fts_text_fits(f->index, fts_whole(f->tmp, text, given),
+                                            f->query->terms, f->query->n)))
         return false;
-    fts_snippet s = fts_snippet_make(f->f, f->c->a, text, f->q->terms, f->q->n_find);
+    fts_snippet s =
+        fts_snippet_make(f->index, f->call->arena, text, f->query->terms, f->query->n_find);
     if (!s.n_marks && given)
-        s = fts_snippet_make(f->f, f->c->a, given, f->q->terms, f->q->n_find);
+        s = fts_snippet_make(f->index, f->call->arena, given, f->query->terms, f->query->n_find);
     h->entry_id = id;
     h->snippet = s.text;
     h->marks = s.marks;
@@ -120,8 +124,8 @@ static bool hit_make(finder *f, const fts_doc *d, ramet_hit *h)
 typedef struct page {
     ramet_hits *out;
     size_t limit;
-    place last; /* of the last hit */
-    bool full;  /* and there is one more */
+    search_cursor last; /* of the last hit */
+    bool full;          /* and there is one more */
 } page;
 
 static void page_add(finder *f, page *p, const window *w, size_t from, const fts_want *r)
@@ -135,13 +139,13 @@ static void page_add(finder *f, page *p, const window *w, size_t from, const fts
         if (p->full)
             break;
         p->out->items[p->out->n++] = h;
-        p->last = (place){
+        p->last = (search_cursor){
             .top = r->top, .high = w->high, .no = d->no, .score = d->score, .average = r->average};
     }
 }
 
 /* Index of the first document behind a place. */
-static size_t window_after(const window *w, const place *p)
+static size_t window_after(const window *w, const search_cursor *p)
 {
     fts_doc last = {.no = p->no, .score = p->score};
     size_t i = 0;
@@ -151,33 +155,33 @@ static size_t window_after(const window *w, const place *p)
 }
 
 /* The place before everything that is indexed now. */
-static void index_place(finder *f, place *p)
+static void cursor_at_start(finder *f, search_cursor *p)
 {
     fts_state s;
-    fts_state_get(f->f, &s);
+    fts_state_get(f->index, &s);
     p->top = s.top;
     p->average = (double)(s.bytes + 1) / (double)(s.top + 1);
 }
 
 static ramet_status page_find(finder *f, page *p)
 {
-    place from = {0};
+    search_cursor from = {0};
     const char *cursor = f->in->cursor;
     if (cursor)
-        TRY(place_parse(f->c, f->in, &from));
+        TRY(search_cursor_parse(f->call, f->in, &from));
     else
-        index_place(f, &from);
+        cursor_at_start(f, &from);
     f->top_high = from.top;
     TRY(see_begin(f));
     if (f->none)
         return RAMET_OK;
     bool look = f->check || f->only || f->in->since || f->in->until;
-    fts_window size = *fts_window_of(f->f);
-    if (!has_phrase(f->q))
+    fts_window size = *fts_window_of(f->index);
+    if (!has_phrase(f->query))
         size.enough = size.most;
-    fts_want want = {.terms = f->q->terms,
-                     .n = f->q->n,
-                     .n_find = f->q->n_find,
+    fts_want want = {.terms = f->query->terms,
+                     .n = f->query->n,
+                     .n_find = f->query->n_find,
                      .scopes = f->scopes,
                      .n_scopes = f->n_scopes,
                      .top = from.top,
@@ -206,10 +210,10 @@ ramet_status find_page(finder *f, int limit, ramet_hits *out)
     page p = {.out = out, .limit = (size_t)limit};
     f->keep = arena_new();
     f->tmp = arena_new();
-    out->items = arena_array(f->c->a, p.limit, sizeof *out->items);
+    out->items = arena_array(f->call->arena, p.limit, sizeof *out->items);
     ramet_status st = page_find(f, &p);
     if (st == RAMET_OK && p.full)
-        out->next_cursor = place_text(f->c, f->in, &p.last);
+        out->next_cursor = search_cursor_text(f->call, f->in, &p.last);
     arena_free(f->keep);
     arena_free(f->tmp);
     return st;

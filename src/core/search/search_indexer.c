@@ -5,14 +5,19 @@
  * The events of the store say what was appended, in commit order. The index keeps the
  * number of the last event that it has seen, and what that event was: when the store
  * has another one there, the index belongs to another store or to another past of this
- * one, and is filled anew.
+ * one, and is filled from scratch.
  *
  * The work goes in steps, each one transaction of the index. Its lock is taken before
  * the snapshot of the store: so entries that gc takes out of both are never put back.
  * The snapshot ends before the words are indexed, which takes much longer than reading
  * them: a long snapshot would keep the writer's log from being reset.
  */
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/model/entry.h"
+#include "core/model/event.h"
 #include "core/search/search.h"
+#include "core/txn.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,12 +45,12 @@ typedef struct item {
 typedef enum { PLAIN, ONE, BARE } step_care; /* one entry a step; and that without its words */
 
 typedef struct step {
-    fts *f;
+    fts *index;
     txn tx;      /* the store */
     arena *keep; /* for the step */
     arena *tmp;  /* for one entry */
     VEC(item) items;
-    fts_state s;
+    fts_state state;
     map owners;                     /* of the trees of this step */
     int64_t block, lo, hi;          /* block of the time table not yet written, -1 = none */
     int64_t events, entries, bytes; /* looked at, and of texts taken, in this step */
@@ -77,7 +82,7 @@ static bool state_fits(txn *tx, const fts_state *s)
     char print[FTS_PRINT] = "";
     if (!s->mark)
         return true;
-    db_stmt *q = db_query(tx->d, Q_event_get);
+    db_stmt *q = db_query(tx->db, Q_event_get);
     q_int(q, 1, s->mark);
     if (q_row(q))
         event_print(q, 0, print);
@@ -92,16 +97,16 @@ static int64_t owner_make(step *w, db_stmt *row, int64_t tree)
 {
     const char *name = q_col_text(row, OWNER_NAME);
     if (!name) {
-        int64_t known = fts_tree_owner(w->f, tree);
+        int64_t known = fts_tree_owner(w->index, tree);
         if (known)
             return known;
-        db_stmt *q = db_query(w->tx.d, Q_member_all);
+        db_stmt *q = db_query(w->tx.db, Q_member_all);
         q_int(q, 1, tree);
         name = q_row(q) && q_col_int(q, 1) == RAMET_OWNER ? q_keep_text(q, 0, w->tmp) : "";
         q_end(q);
     }
-    int64_t owner = fts_owner(w->f, name, true);
-    fts_tree_add(w->f, tree, owner);
+    int64_t owner = fts_owner(w->index, name, true);
+    fts_tree_add(w->index, tree, owner);
     return owner;
 }
 
@@ -119,7 +124,7 @@ static int64_t owner_of(step *w, db_stmt *row, int64_t tree)
 static void span_flush(step *w)
 {
     if (w->block >= 0)
-        fts_span_add(w->f, w->block, w->lo, w->hi);
+        fts_span_add(w->index, w->block, w->lo, w->hi);
     w->block = -1;
 }
 
@@ -137,12 +142,12 @@ static void span_note(step *w, int64_t no, int64_t created)
 static void doc_add(step *w, item *i)
 {
     bool bare = w->care == BARE;
-    i->doc.no = w->s.top + 1;
+    i->doc.no = w->state.top + 1;
     if (i->again)
-        fts_forget(w->f, w->tmp, i->doc.tree, i->doc.k, i->text);
-    if (fts_add(w->f, w->tmp, &i->doc, i->owner, bare ? "" : i->text, bare ? NULL : i->given)) {
-        w->s.top++;
-        w->s.bytes += (int64_t)strlen(i->text);
+        fts_forget(w->index, w->tmp, i->doc.tree, i->doc.k, i->text);
+    if (fts_add(w->index, w->tmp, &i->doc, i->owner, bare ? "" : i->text, bare ? NULL : i->given)) {
+        w->state.top++;
+        w->state.bytes += (int64_t)strlen(i->text);
         w->indexed++;
         span_note(w, i->doc.no, i->doc.created);
     }
@@ -178,7 +183,7 @@ static void entry_take(step *w, db_stmt *q, bool again)
 static bool step_full(const step *w)
 {
     return w->entries >= (w->care == PLAIN ? STEP_ENTRIES : 1) || w->events >= STEP_EVENTS ||
-           w->bytes >= STEP_BYTES || w->tx.r->search_stopped;
+           w->bytes >= STEP_BYTES || w->tx.ramet->search_stopped;
 }
 
 /* ------------------------------------------------------------------ one step */
@@ -193,9 +198,9 @@ static void event_done(step *w, const event_open *e)
 {
     if (!e->no)
         return;
-    w->s.mark = e->no;
-    w->s.done = 0;
-    memcpy(w->s.print, e->print, sizeof e->print);
+    w->state.mark = e->no;
+    w->state.done = 0;
+    memcpy(w->state.print, e->print, sizeof e->print);
 }
 
 /* One row: an event, and one of its entries when it has any. False when the step is full. */
@@ -211,10 +216,10 @@ static bool event_row(step *w, db_stmt *q, event_open *e)
         w->events++;
         event_print(q, EVENT, e->print);
     }
-    if (q_col_null(q, K) || k < first + w->s.done)
+    if (q_col_null(q, K) || k < first + w->state.done)
         return true;
     if (step_full(w)) {
-        w->s.done = k - first;
+        w->state.done = k - first;
         e->no = 0;
         return false;
     }
@@ -227,16 +232,16 @@ static void events_take(step *w)
     int64_t before;
     do {
         event_open e = {0};
-        before = w->s.mark;
-        db_stmt *q = db_query(w->tx.d, Q_event_texts);
-        q_int(q, 1, w->s.mark);
+        before = w->state.mark;
+        db_stmt *q = db_query(w->tx.db, Q_event_texts);
+        q_int(q, 1, w->state.mark);
         q_int(q, 2, EVENTS);
         q_int(q, 3, RAMET_EVENT_APPENDED);
         while (!w->more && q_row(q))
             w->more = !event_row(w, q, &e);
         q_end(q);
         event_done(w, &e);
-    } while (!w->more && w->s.mark > before && !step_full(w));
+    } while (!w->more && w->state.mark > before && !step_full(w));
     w->more |= step_full(w);
 }
 
@@ -245,14 +250,14 @@ static void events_take(step *w)
  * have is taken once. */
 static void scan_begin(step *w)
 {
-    db_stmt *q = db_query(w->tx.d, Q_event_get);
-    w->s.mark = number(w->tx.d, Q_max_event);
-    q_int(q, 1, w->s.mark);
+    db_stmt *q = db_query(w->tx.db, Q_event_get);
+    w->state.mark = number(w->tx.db, Q_max_event);
+    q_int(q, 1, w->state.mark);
     if (q_row(q))
-        event_print(q, 0, w->s.print);
+        event_print(q, 0, w->state.print);
     q_end(q);
-    w->s.done = w->s.scan_tree = 0;
-    w->s.scan = 1;
+    w->state.done = w->state.scan_tree = 0;
+    w->state.scan = 1;
 }
 
 static void scan_some(step *w)
@@ -260,33 +265,33 @@ static void scan_some(step *w)
     int64_t count;
     do {
         count = 0;
-        db_stmt *q = db_query(w->tx.d, Q_entry_scan);
-        q_int(q, 1, w->s.scan_tree);
-        q_int(q, 2, w->s.scan);
+        db_stmt *q = db_query(w->tx.db, Q_entry_scan);
+        q_int(q, 1, w->state.scan_tree);
+        q_int(q, 2, w->state.scan);
         q_int(q, 3, SCAN_ENTRIES);
         while (!step_full(w) && q_row(q)) {
-            w->s.scan_tree = q_col_int(q, TREE);
-            w->s.scan = q_col_int(q, K);
+            w->state.scan_tree = q_col_int(q, TREE);
+            w->state.scan = q_col_int(q, K);
             entry_take(w, q, false);
             count++;
         }
         q_end(q);
     } while (count && !step_full(w));
     if (!count)
-        w->s.scan = w->s.scan_tree = 0;
+        w->state.scan = w->state.scan_tree = 0;
     w->more = true;
 }
 
 static void step_read(step *w)
 {
-    fts_state_get(w->f, &w->s);
-    if (!state_fits(&w->tx, &w->s)) {
-        fts_clear(w->f);
-        w->s = (fts_state){0};
+    fts_state_get(w->index, &w->state);
+    if (!state_fits(&w->tx, &w->state)) {
+        fts_clear(w->index);
+        w->state = (fts_state){0};
     }
-    if (!w->s.mark && !w->s.scan && number(w->tx.d, Q_min_event) > 1)
+    if (!w->state.mark && !w->state.scan && number(w->tx.db, Q_min_event) > 1)
         scan_begin(w);
-    if (w->s.scan)
+    if (w->state.scan)
         scan_some(w);
     else
         events_take(w);
@@ -296,39 +301,39 @@ static void step_read(step *w)
 static bool step_write(step *w)
 {
     w->block = -1;
-    for (size_t i = 0; i < w->items.n && !w->tx.r->search_stopped; i++)
+    for (size_t i = 0; i < w->items.n && !w->tx.ramet->search_stopped; i++)
         doc_add(w, &w->items.items[i]);
-    if (w->tx.r->search_stopped)
+    if (w->tx.ramet->search_stopped)
         return false; /* nor what was read of it: that stopped before its end, too */
     span_flush(w);
-    fts_state_set(w->f, &w->s);
+    fts_state_set(w->index, &w->state);
     return true;
 }
 
 static ramet_status step_run(step *w, ramet_call *c)
 {
-    if (fts_begin_write(w->f) != RAMET_OK)
-        return index_fail(c, w->f);
+    if (fts_begin_write(w->index) != RAMET_OK)
+        return index_fail(c, w->index);
     if (!txn_read(&w->tx, c)) {
-        db_rollback(fts_db(w->f));
+        db_rollback(fts_db(w->index));
         return c->err.status;
     }
-    w->tx.a = w->tmp;
+    w->tx.arena = w->tmp;
     step_read(w);
     ramet_status st = txn_done(&w->tx, RAMET_OK);
     if (st != RAMET_OK) {
-        db_rollback(fts_db(w->f));
+        db_rollback(fts_db(w->index));
         return st;
     }
-    int64_t top = w->s.top;
+    int64_t top = w->state.top;
     if (!step_write(w)) {
-        db_rollback(fts_db(w->f));
+        db_rollback(fts_db(w->index));
         w->indexed = 0;
         return RAMET_OK;
     }
-    if (db_commit(fts_db(w->f)) != RAMET_OK)
-        return index_fail(c, w->f);
-    fts_tidy(w->f, top, w->s.top);
+    if (db_commit(fts_db(w->index)) != RAMET_OK)
+        return index_fail(c, w->index);
+    fts_tidy(w->index, top, w->state.top);
     return RAMET_OK;
 }
 
@@ -343,7 +348,7 @@ bool follow_fresh(txn *tx, fts *f)
 {
     fts_state s;
     fts_state_get(f, &s);
-    return is_fresh(&s, number(tx->d, Q_max_event));
+    return is_fresh(&s, number(tx->db, Q_max_event));
 }
 
 /* Whether there is nothing to do; looks without a lock. *last is the store's last event. */
@@ -359,7 +364,7 @@ static bool nothing_new(ramet_call *c, fts *f, int64_t *last)
     db_end_read(fts_db(f));
     if (!txn_read(&tx, c))
         return false;
-    *last = number(tx.d, Q_max_event);
+    *last = number(tx.db, Q_max_event);
     good = good && is_fresh(&s, *last) && state_fits(&tx, &s);
     return txn_done(&tx, RAMET_OK) == RAMET_OK && good;
 }
@@ -381,17 +386,17 @@ static bool step_again(ramet_call *c, ramet_status st, step_care *care)
 ramet_status follow_all(ramet_call *c, fts *f, int64_t *indexed)
 {
     int64_t last;
-    if (c->r->search_stopped || nothing_new(c, f, &last))
+    if (c->ramet->search_stopped || nothing_new(c, f, &last))
         return RAMET_OK;
     arena *keep = arena_new(), *tmp = arena_new();
     step_care care = PLAIN;
     ramet_status st;
     bool more;
     do {
-        step w = {.f = f, .keep = keep, .tmp = tmp, .care = care};
+        step w = {.index = f, .keep = keep, .tmp = tmp, .care = care};
         st = step_run(&w, c);
         /* What is appended meanwhile is for the next call: it may come faster than this. */
-        more = w.more && (w.s.scan || w.s.mark < last);
+        more = w.more && (w.state.scan || w.state.mark < last);
         if (st == RAMET_OK)
             *indexed += w.indexed;
         if (step_again(c, st, &care)) {
@@ -400,7 +405,7 @@ ramet_status follow_all(ramet_call *c, fts *f, int64_t *indexed)
         }
         arena_reset(keep);
         arena_reset(tmp);
-    } while (more && st == RAMET_OK && !c->r->search_stopped);
+    } while (more && st == RAMET_OK && !c->ramet->search_stopped);
     arena_free(keep);
     arena_free(tmp);
     return st;

@@ -2,7 +2,10 @@
  *
  * What the caller typed, as terms to look for; and cursors.
  */
+#include "core/call.h"
+#include "core/check.h"
 #include "core/search/search.h"
+#include "core/txn.h"
 
 #define QUERY_CHARS 1000
 
@@ -60,8 +63,8 @@ ramet_status query_parse(ramet_call *c, const char *text, query *q)
         if (!*text)
             break;
         fts_term t;
-        text = term_read(c->a, text, &t);
-        VEC_PUSH(c->a, &v, t);
+        text = term_read(c->arena, text, &t);
+        VEC_PUSH(c->arena, &v, t);
     }
     q->terms = v.items;
     q->n = v.n;
@@ -70,12 +73,12 @@ ramet_status query_parse(ramet_call *c, const char *text, query *q)
 
 ramet_status query_cut(ramet_call *c, fts *f, query *q)
 {
-    fts_term *find = arena_array(c->a, q->n + 1, sizeof *find);
-    fts_term *without = arena_array(c->a, q->n + 1, sizeof *without);
+    fts_term *find = arena_array(c->arena, q->n + 1, sizeof *find);
+    fts_term *without = arena_array(c->arena, q->n + 1, sizeof *without);
     size_t n_find = 0, n_without = 0;
     for (size_t i = 0; i < q->n; i++) {
         fts_term *t = &q->terms[i];
-        fts_term_cut(f, c->a, t);
+        fts_term_cut(f, c->arena, t);
         if (!t->n)
             continue;
         if (t->without)
@@ -100,8 +103,8 @@ ramet_status query_cut(ramet_call *c, fts *f, query *q)
 #define CHECK_LEN 8
 
 /* Ties a cursor to who asked for what. */
-static void place_check(ramet_call *c, const ramet_search_in *in, const place *p,
-                        uint8_t out[CHECK_LEN])
+static void search_cursor_check(ramet_call *c, const ramet_search_in *in, const search_cursor *p,
+                                uint8_t out[CHECK_LEN])
 {
     const char *texts[] = {c->user, in->query, in->session, in->tree,
                            in->tag, in->agent, in->owner,   in->unarchived ? "unarchived" : NULL};
@@ -119,23 +122,23 @@ static void place_check(ramet_call *c, const ramet_search_in *in, const place *p
     memcpy(out, hash, CHECK_LEN);
 }
 
-const char *place_text(ramet_call *c, const ramet_search_in *in, const place *p)
+const char *search_cursor_text(ramet_call *c, const ramet_search_in *in, const search_cursor *p)
 {
     uint8_t bytes[sizeof *p + CHECK_LEN];
     memcpy(bytes, p, sizeof *p);
-    place_check(c, in, p, bytes + sizeof *p);
-    char *out = arena_alloc(c->a, 2 * sizeof bytes + 1);
+    search_cursor_check(c, in, p, bytes + sizeof *p);
+    char *out = arena_alloc(c->arena, 2 * sizeof bytes + 1);
     hex_encode(bytes, sizeof bytes, out);
     return out;
 }
 
-ramet_status place_parse(ramet_call *c, const ramet_search_in *in, place *p)
+ramet_status search_cursor_parse(ramet_call *c, const ramet_search_in *in, search_cursor *p)
 {
     uint8_t bytes[sizeof *p + CHECK_LEN], check[CHECK_LEN];
     bool good = hex_decode(in->cursor, bytes, sizeof bytes);
     if (good) {
         memcpy(p, bytes, sizeof *p);
-        place_check(c, in, p, check);
+        search_cursor_check(c, in, p, check);
         good = memcmp(check, bytes + sizeof *p, CHECK_LEN) == 0;
     }
     return good

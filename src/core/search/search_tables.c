@@ -6,16 +6,19 @@
  * time. When that snapshot has something that is not indexed yet, it is given back, the index is
  * brought up to date on a connection of its own, and the search begins again.
  */
+#include "core/call.h"
+#include "core/handle.h"
 #include "core/search/search.h"
+#include "core/txn.h"
 
 /* The index for writing; under the lock. */
 static ramet_status index_open(ramet *r, struct search *s, char *message)
 {
     ramet_status st = RAMET_OK;
-    if (!s->d)
-        st = store_connect(r->st, &s->d, message);
-    if (st == RAMET_OK && !s->f)
-        st = fts_over(s->d, &s->f, message);
+    if (!s->db)
+        st = store_connect(r->store, &s->db, message);
+    if (st == RAMET_OK && !s->index)
+        st = fts_over(s->db, &s->index, message);
     return st;
 }
 
@@ -27,7 +30,7 @@ static ramet_status cannot_open(ramet_call *c, ramet_status st, const char *mess
 /* Whether something was committed, by whomever, that has no number yet. */
 static bool is_waiting(txn *tx)
 {
-    db_stmt *q = db_query(tx->d, Q_event_waiting);
+    db_stmt *q = db_query(tx->db, Q_event_waiting);
     bool waiting = q_row(q);
     q_end(q);
     return waiting;
@@ -36,15 +39,15 @@ static bool is_waiting(txn *tx)
 static ramet_status tables_update(ramet_call *c, bool rebuild, int64_t *indexed)
 {
     char message[512] = "";
-    store_settle_all(c->r->st);
-    struct search *s = search_lock(c->r);
-    ramet_status st = index_open(c->r, s, message);
+    store_settle_all(c->ramet->store);
+    struct search *s = search_lock(c->ramet);
+    ramet_status st = index_open(c->ramet, s, message);
     if (st != RAMET_OK)
         cannot_open(c, st, message);
     else if (rebuild)
-        st = follow_restart(c, s->f);
+        st = follow_restart(c, s->index);
     if (st == RAMET_OK)
-        st = follow_all(c, s->f, indexed);
+        st = follow_all(c, s->index, indexed);
     search_unlock(s);
     return st;
 }
@@ -53,23 +56,23 @@ static ramet_status tables_update(ramet_call *c, bool rebuild, int64_t *indexed)
 static ramet_status find_on(finder *f, int limit, bool *fresh, ramet_hits *out)
 {
     char message[512] = "";
-    ramet_call *c = f->c;
+    ramet_call *c = f->call;
     if (!txn_read(&f->tx, c))
         return c->err.status;
-    ramet_status st = fts_over(f->tx.d, &f->f, message);
+    ramet_status st = fts_over(f->tx.db, &f->index, message);
     if (st != RAMET_OK) {
         cannot_open(c, st, message);
     } else {
-        query q = *f->q;
-        st = query_cut(c, f->f, &q);
-        const query *typed = f->q;
-        f->q = &q;
+        query q = *f->query;
+        st = query_cut(c, f->index, &q);
+        const query *typed = f->query;
+        f->query = &q;
         if (st == RAMET_OK && !*fresh)
-            *fresh = follow_fresh(&f->tx, f->f) && !is_waiting(&f->tx);
+            *fresh = follow_fresh(&f->tx, f->index) && !is_waiting(&f->tx);
         if (st == RAMET_OK && *fresh)
             st = find_page(f, limit, out);
-        f->q = typed;
-        fts_close(f->f);
+        f->query = typed;
+        fts_close(f->index);
     }
     return txn_done(&f->tx, st);
 }
@@ -79,13 +82,13 @@ static ramet_status tables_find(ramet_call *c, const ramet_search_in *in, int li
 {
     int64_t indexed = 0;
     bool fresh = false;
-    finder f = {.c = c, .in = in, .q = q};
+    finder f = {.call = c, .in = in, .query = q};
     TRY(find_on(&f, limit, &fresh, out));
     if (fresh)
         return RAMET_OK;
     TRY(tables_update(c, false, &indexed));
     fresh = true; /* what was committed since need not be there */
-    f = (finder){.c = c, .in = in, .q = q};
+    f = (finder){.call = c, .in = in, .query = q};
     return find_on(&f, limit, &fresh, out);
 }
 
@@ -95,7 +98,7 @@ static void tables_forget(ramet *r, int64_t tree, const int64_t *keys, const cha
     char message[512];
     struct search *s = search_lock(r);
     if (index_open(r, s, message) == RAMET_OK)
-        follow_forget(s->f, tree, keys, texts, n);
+        follow_forget(s->index, tree, keys, texts, n);
     search_unlock(s);
 }
 
@@ -106,14 +109,14 @@ static int64_t number_read(ramet *r, int64_t (*read)(fts *f))
     ramet_status st;
     int64_t v = 0;
     fts *f;
-    db *d = store_read_begin(r->st, &st, message);
+    db *d = store_read_begin(r->store, &st, message);
     if (!d)
         return 0;
     if (fts_over(d, &f, message) == RAMET_OK) {
         v = read(f);
         fts_close(f);
     }
-    store_read_end(r->st, d);
+    store_read_end(r->store, d);
     return v;
 }
 

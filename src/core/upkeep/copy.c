@@ -4,6 +4,10 @@
  */
 #include "core/upkeep/copy.h"
 
+#include "core/call.h"
+#include "core/handle.h"
+#include "core/txn.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,9 +18,9 @@
 /* NULL when there is none. */
 static const char *meta_get(txn *tx, const char *key)
 {
-    db_stmt *q = db_query(tx->d, Q_meta_get);
+    db_stmt *q = db_query(tx->db, Q_meta_get);
     q_text(q, 1, key);
-    const char *v = q_row(q) ? q_keep_text(q, 0, tx->a) : NULL;
+    const char *v = q_row(q) ? q_keep_text(q, 0, tx->arena) : NULL;
     q_end(q);
     return v;
 }
@@ -29,7 +33,7 @@ static int64_t meta_number(txn *tx, const char *key, int64_t otherwise)
 
 static void meta_set(txn *tx, const char *key, const char *value)
 {
-    db_stmt *q = db_query(tx->d, value ? Q_meta_set : Q_meta_del);
+    db_stmt *q = db_query(tx->db, value ? Q_meta_set : Q_meta_del);
     q_text(q, 1, key);
     if (value)
         q_text(q, 2, value);
@@ -42,8 +46,8 @@ static ramet_status identity_run(txn *tx, void *arg)
     char uuid[UUID_TEXT];
     const char **id = arg;
     *id = meta_get(tx, COPY_IDENTITY);
-    if (!*id && db_status(tx->d) == RAMET_OK) {
-        *id = arena_strdup(tx->a, uuid7(time_now_us(), uuid));
+    if (!*id && db_status(tx->db) == RAMET_OK) {
+        *id = arena_strdup(tx->arena, uuid7(time_now_us(), uuid));
         meta_set(tx, COPY_IDENTITY, *id);
     }
     return txn_status(tx);
@@ -52,12 +56,13 @@ static ramet_status identity_run(txn *tx, void *arg)
 /* ---------------------------------------------------------------- the target */
 
 typedef struct claim {
-    copy_job *j;
+    copy_job *job;
     const char *source; /* its identity */
     int64_t tree, seen; /* where an earlier copy came to; seen -1: none */
 } claim;
 
-/* Who holds the lock: alive, as far as can be told, and has renewed it of late. */
+/* Whether the holder of the lock is alive, as far as can be determined, and has renewed it
+ * recently. */
 static bool lock_held(const char *lock)
 {
     char host[HOST_TEXT] = "";
@@ -71,15 +76,15 @@ static ramet_status belongs(txn *tx, const claim *k)
 {
     const char *of = meta_get(tx, COPY_FROM), *own = meta_get(tx, COPY_IDENTITY);
     if (own && strcmp(own, k->source) == 0)
-        return call_fail(tx->c, RAMET_INVALID, "to", "source and target are the same store");
-    if (!of && copy_number(tx->d, Q_copy_any))
-        return call_fail(tx->c, RAMET_INVALID, "to",
+        return call_fail(tx->call, RAMET_INVALID, "to", "source and target are the same store");
+    if (!of && copy_number(tx->db, Q_copy_any))
+        return call_fail(tx->call, RAMET_INVALID, "to",
                          "the target has sessions of its own; a copy goes to a new store");
     if (of && strcmp(of, k->source) != 0)
-        return call_fail(tx->c, RAMET_INVALID, "to", "the target is a copy of another store");
-    if (of && copy_number(tx->d, Q_max_event) > meta_number(tx, COPY_EVENT, 0))
+        return call_fail(tx->call, RAMET_INVALID, "to", "the target is a copy of another store");
+    if (of && copy_number(tx->db, Q_max_event) > meta_number(tx, COPY_EVENT, 0))
         return call_fail(
-            tx->c, RAMET_INVALID, "to",
+            tx->call, RAMET_INVALID, "to",
             "the target was written to since it was copied; a copy goes to a new store");
     return txn_status(tx);
 }
@@ -87,11 +92,11 @@ static ramet_status belongs(txn *tx, const claim *k)
 static ramet_status claim_run(txn *tx, void *arg)
 {
     claim *k = arg;
-    copy_job *j = k->j;
+    copy_job *j = k->job;
     char lock[COPY_LOCK_TEXT];
     TRY(belongs(tx, k));
     if (lock_held(meta_get(tx, COPY_LOCK)))
-        return call_fail(tx->c, RAMET_BUSY, "to", "another copy into the target is running");
+        return call_fail(tx->call, RAMET_BUSY, "to", "another copy into the target is running");
     const char *state = meta_get(tx, COPY_STATE);
     j->out->resumed = state && strcmp(state, COPY_BEGUN) == 0;
     k->tree = meta_number(tx, COPY_TREE_AT, INT64_MIN);
@@ -106,12 +111,12 @@ static ramet_status claim_run(txn *tx, void *arg)
 /* New numbers go on above those that came with the rows; lists go by time, whatever the numbers. */
 static void copy_counters(txn *tx)
 {
-    q_run(db_query(tx->d, Q_copy_counters));
-    db_stmt *q = db_query(tx->d, Q_copy_unordered);
+    q_run(db_query(tx->db, Q_copy_counters));
+    db_stmt *q = db_query(tx->db, Q_copy_unordered);
     bool unordered = q_row(q);
     q_end(q);
     if (unordered)
-        q_run(db_query(tx->d, Q_copy_by_time));
+        q_run(db_query(tx->db, Q_copy_by_time));
 }
 
 /* The end: done, or (arg->err) left for the next one to go on with. */
@@ -120,7 +125,7 @@ static ramet_status release_run(txn *tx, void *arg)
     const copy_job *j = arg;
     const char *lock = meta_get(tx, COPY_LOCK);
     if (!lock || strncmp(lock, j->owner, strlen(j->owner)) != 0)
-        return call_fail(tx->c, RAMET_BUSY, NULL, "another copy has taken over");
+        return call_fail(tx->call, RAMET_BUSY, NULL, "another copy has taken over");
     meta_set(tx, COPY_LOCK, NULL);
     if (j->err.status == RAMET_OK) {
         meta_set(tx, COPY_STATE, COPY_DONE);
@@ -142,22 +147,22 @@ static void release(copy_job *j)
 static int64_t source_number(copy_job *j, sql_id what, int column, int64_t arg)
 {
     txn tx;
-    if (j->err.status != RAMET_OK || !txn_read(&tx, j->c))
+    if (j->err.status != RAMET_OK || !txn_read(&tx, j->call))
         return 0;
-    db_stmt *q = db_query(tx.d, what);
+    db_stmt *q = db_query(tx.db, what);
     q_int(q, 1, arg);
     int64_t v = q_row(q) ? q_col_int(q, column) : 0;
     q_end(q);
     ramet_status st = txn_done(&tx, RAMET_OK);
     if (st != RAMET_OK)
-        copy_fail(j, st, NULL, "the source: %s", j->c->err.message);
+        copy_fail(j, st, NULL, "the source: %s", j->call->err.message);
     return v;
 }
 
 /* The number of the last event, of all that was committed by now. */
 static int64_t newest(copy_job *j)
 {
-    store_settle_all(j->c->r->st);
+    store_settle_all(j->call->ramet->store);
     return source_number(j, Q_max_event, 0, 0);
 }
 
@@ -167,16 +172,16 @@ typedef VEC(int64_t) trees;
 static void trees_since(copy_job *j, arena *a, int64_t after, int64_t upto, trees *v)
 {
     txn tx;
-    if (j->err.status != RAMET_OK || !txn_read(&tx, j->c))
+    if (j->err.status != RAMET_OK || !txn_read(&tx, j->call))
         return;
-    db_stmt *q = db_query(tx.d, Q_copy_trees_since);
+    db_stmt *q = db_query(tx.db, Q_copy_trees_since);
     q_int(q, 1, after);
     q_int(q, 2, upto);
     while (q_row(q))
         VEC_PUSH(a, v, q_col_int(q, 0));
     ramet_status st = txn_done(&tx, RAMET_OK);
     if (st != RAMET_OK)
-        copy_fail(j, st, NULL, "the source: %s", j->c->err.message);
+        copy_fail(j, st, NULL, "the source: %s", j->call->err.message);
 }
 
 static void doing(copy_job *j, const char *what, int64_t done, int64_t total)
@@ -257,7 +262,7 @@ static void copy_run(copy_job *j, const claim *k)
 static void verify_run(copy_job *j)
 {
     copy_walk w = {.mode = COPY_VERIFY, .at = INT64_MIN};
-    store_settle_all(j->c->r->st);
+    store_settle_all(j->call->ramet->store);
     doing(j, "verifying entries", 0, source_number(j, Q_branch_count, 1, 0));
     copy_walk_run(j, &w);
     j->out->entries = j->done;
@@ -274,7 +279,7 @@ static void job_begin(copy_job *j)
     j->tree = arena_new();
     copy_cursor *both[] = {&j->from, &j->with};
     for (int i = 0; i < 2; i++) {
-        both[i]->a = arena_new();
+        both[i]->arena = arena_new();
         both[i]->spare = arena_new();
         j->digest[i] = sha_new();
         sha_begin(j->digest[i]);
@@ -290,7 +295,7 @@ static void job_end(copy_job *j)
         sha_end(j->digest[i], digest);
         hex_encode(digest, HASH_LEN, hex[i]);
         sha_free(j->digest[i]);
-        arena_free(both[i]->a);
+        arena_free(both[i]->arena);
         arena_free(both[i]->spare);
     }
     arena_free(j->batch);
@@ -303,10 +308,10 @@ static void job_end(copy_job *j)
 static void copy_into(copy_job *j)
 {
     char uuid[UUID_TEXT];
-    claim k = {.j = j};
-    ramet_status st = txn_write(j->c, identity_run, &k.source);
+    claim k = {.job = j};
+    ramet_status st = txn_write(j->call, identity_run, &k.source);
     if (st != RAMET_OK) {
-        copy_fail(j, st, NULL, "the source: %s", j->c->err.message);
+        copy_fail(j, st, NULL, "the source: %s", j->call->err.message);
         return;
     }
     snprintf(j->owner, sizeof j->owner, "%s", uuid7(time_now_us(), uuid));
@@ -325,7 +330,7 @@ ramet_status ramet_copy(ramet_call *c, const char *to, const ramet_copy_in *in,
                         ramet_progress progress, void *arg, ramet_copy_out *out)
 {
     static const ramet_copy_in none;
-    copy_job j = {.c = c, .in = in ? in : &none, .out = out, .progress = progress, .arg = arg};
+    copy_job j = {.call = c, .in = in ? in : &none, .out = out, .progress = progress, .arg = arg};
     *out = (ramet_copy_out){0};
     TRY(program_only(c));
     if (!to || !*to)

@@ -23,8 +23,8 @@
 #ifndef CORE_UPKEEP_COPY_H
 #define CORE_UPKEEP_COPY_H
 
+#include "core/txn.h"
 #include "base/host.h"
-#include "core/core.h"
 
 /* Keys of `meta`. */
 #define COPY_IDENTITY "identity" /* of a store that was copied */
@@ -40,12 +40,16 @@
 #define COPY_LOCK_US (INT64_C(20) * 1000000) /* it ends so long after it was renewed */
 #define COPY_LOCK_TEXT (UUID_TEXT + 32 + HOST_TEXT)
 
+/* ramet_open(), also of a store that a copy is going into (core/handle.c). */
+ramet_status copy_target_open(const char *where, const ramet_options *opt, ramet **out,
+                              ramet_error *err);
+
 /* ---- rows (core/upkeep/copy_rows.c) */
 
 typedef struct copy_cell {
     bool null;
-    int64_t i;
-    const char *p; /* texts and bytes */
+    int64_t number;
+    const char *bytes; /* texts and bytes */
     size_t n;
 } copy_cell;
 
@@ -70,10 +74,10 @@ enum { COPY_TABLES(T) COPY_N_TABLES };
 extern const copy_table copy_tables[COPY_N_TABLES];
 
 typedef struct copy_cursor {
-    db *d;
-    const copy_table *t;
+    db *db;
+    const copy_table *table;
     int64_t tree, upto;
-    arena *a, *spare; /* the page and the one before, which has the last key */
+    arena *arena, *spare; /* the page and the one before, which has the last key */
     copy_cell after[COPY_KEY];
     copy_cell *rows;
     size_t n, at, limit;
@@ -82,7 +86,7 @@ typedef struct copy_cursor {
 } copy_cursor;
 
 typedef struct copy_change {
-    const copy_table *t;
+    const copy_table *table;
     const copy_cell *row;
     bool cut, there; /* remove it; it is there with other content */
 } copy_change;
@@ -92,8 +96,8 @@ typedef struct copy_mark {
 } copy_mark;
 
 typedef struct copy_job {
-    ramet_call *c;  /* of the source: the caller's */
-    ramet_call *to; /* of the target */
+    ramet_call *call; /* of the source: the caller's */
+    ramet_call *to;   /* of the target */
     const ramet_copy_in *in;
     ramet_copy_out *out;
     ramet_progress progress;

@@ -2,6 +2,8 @@
  *
  * Rows of a copy: every table, pages of it, the walk over both sides, and writes (copy.h).
  */
+#include "core/call.h"
+#include "core/txn.h"
 #include "core/upkeep/copy.h"
 
 #include <stdio.h>
@@ -52,7 +54,7 @@ int64_t copy_tree_of(const copy_table *t, const copy_cell *row)
 {
     for (size_t i = 0; i < t->n; i++)
         if (strcmp(t->columns[i], "tree") == 0)
-            return row[i].i;
+            return row[i].number;
     return 0;
 }
 
@@ -83,12 +85,12 @@ static const char *cell_text(arena *a, char type, const copy_cell *c)
     if (c->null)
         return "null";
     if (type == 'i')
-        return arena_printf(a, "%lld", (long long)c->i);
+        return arena_printf(a, "%lld", (long long)c->number);
     if (type == 't')
-        return arena_printf(a, "%.80s", c->p);
+        return arena_printf(a, "%.80s", c->bytes);
     size_t n = c->n < HASH_LEN ? c->n : HASH_LEN;
     char hex[2 * HASH_LEN + 1];
-    hex_encode((const uint8_t *)c->p, n, hex);
+    hex_encode((const uint8_t *)c->bytes, n, hex);
     return arena_strdup(a, hex);
 }
 
@@ -109,7 +111,7 @@ void copy_fault(copy_job *j, const copy_table *t, const copy_cell *row, const ch
 {
     if (j->out->n_all++ >= FAULTS_MAX)
         return;
-    arena *a = j->c->a;
+    arena *a = j->call->arena;
     char what[600];
     va_list ap;
     va_start(ap, fmt);
@@ -138,11 +140,11 @@ static void cell_bind(db_stmt *q, int n, char type, const copy_cell *c)
     if (c->null)
         q_text(q, n, NULL);
     else if (type == 'i')
-        q_int(q, n, c->i);
+        q_int(q, n, c->number);
     else if (type == 't')
-        q_text(q, n, c->p);
+        q_text(q, n, c->bytes);
     else
-        q_blob(q, n, c->p, c->n);
+        q_blob(q, n, c->bytes, c->n);
 }
 
 static copy_cell cell_read(db_stmt *q, int n, char type, arena *a)
@@ -151,22 +153,22 @@ static copy_cell cell_read(db_stmt *q, int n, char type, arena *a)
     if (c.null)
         return c;
     if (type == 'i') {
-        c.i = q_col_int(q, n);
+        c.number = q_col_int(q, n);
         return c;
     }
     const void *p = type == 't' ? q_col_text(q, n) : q_col_blob(q, n, &c.n);
     if (type == 't')
         c.n = p ? strlen(p) : 0;
-    c.p = arena_memdup(a, p ? p : "", c.n);
+    c.bytes = arena_memdup(a, p ? p : "", c.n);
     return c;
 }
 
 static int cell_order(char type, const copy_cell *a, const copy_cell *b)
 {
     if (type == 'i')
-        return a->i < b->i ? -1 : a->i > b->i;
+        return a->number < b->number ? -1 : a->number > b->number;
     size_t n = a->n < b->n ? a->n : b->n;
-    int order = memcmp(a->p, b->p, n);
+    int order = memcmp(a->bytes, b->bytes, n);
     return order ? order : a->n < b->n ? -1 : a->n > b->n;
 }
 
@@ -192,23 +194,23 @@ bool copy_same(const copy_table *t, const copy_cell *a, const copy_cell *b)
 static void cursor_start(copy_cursor *k, db *d, const copy_table *t, int64_t tree, int64_t lo,
                          int64_t upto)
 {
-    k->d = d;
-    k->t = t;
+    k->db = d;
+    k->table = t;
     k->tree = tree;
     k->upto = upto;
     k->n = k->at = 0;
     k->limit = PAGE_FIRST;
     k->last = false;
     for (size_t i = 0; i < t->n_key; i++)
-        k->after[i] = (copy_cell){.i = i ? INT64_MIN : lo, .p = ""};
+        k->after[i] = (copy_cell){.number = i ? INT64_MIN : lo, .bytes = ""};
     /* Behind the tree before, where nothing follows in the key. */
     if (t->reach == COPY_TREE && t->n_key == 1)
-        k->after[0].i--;
+        k->after[0].number--;
 }
 
 static void cursor_bind(const copy_cursor *k, db_stmt *q)
 {
-    const copy_table *t = k->t;
+    const copy_table *t = k->table;
     int n = 1;
     if (t->reach == COPY_RANGE)
         q_int(q, n++, k->tree);
@@ -222,14 +224,14 @@ static void cursor_bind(const copy_cursor *k, db_stmt *q)
 /* The rows of a page are one after the other, t->n cells each. */
 static void cursor_page(copy_cursor *k)
 {
-    const copy_table *t = k->t;
+    const copy_table *t = k->table;
     arena *a = k->spare;
-    k->spare = k->a;
-    k->a = a;
+    k->spare = k->arena;
+    k->arena = a;
     arena_reset(a);
     k->rows = arena_array(a, k->limit * t->n, sizeof *k->rows);
     k->n = k->at = 0;
-    db_stmt *q = db_query(k->d, t->read);
+    db_stmt *q = db_query(k->db, t->read);
     cursor_bind(k, q);
     while (k->n < k->limit && q_row(q)) {
         copy_cell *row = &k->rows[k->n++ * t->n];
@@ -250,10 +252,10 @@ static void cursor_page(copy_cursor *k)
 static void cursor_check(copy_job *j, const copy_cursor *k, const copy_cell *before)
 {
     for (size_t i = 0; i < k->n; i++) {
-        const copy_cell *row = &k->rows[i * k->t->n];
-        if (before && row_order(k->t, before, row) >= 0)
+        const copy_cell *row = &k->rows[i * k->table->n];
+        if (before && row_order(k->table, before, row) >= 0)
             copy_fail(j, RAMET_DAMAGED, NULL, "the %s: the rows of %s come out of order",
-                      k == &j->from ? "source" : "target", k->t->name);
+                      k == &j->from ? "source" : "target", k->table->name);
         before = row;
     }
 }
@@ -262,21 +264,21 @@ static void cursor_check(copy_job *j, const copy_cursor *k, const copy_cell *bef
 static const copy_cell *cursor_row(copy_job *j, copy_cursor *k)
 {
     if (k->at == k->n && !k->last && copy_tick(j)) {
-        const copy_cell *before = k->n ? &k->rows[(k->n - 1) * k->t->n] : NULL;
+        const copy_cell *before = k->n ? &k->rows[(k->n - 1) * k->table->n] : NULL;
         int64_t began = time_mono_us();
         cursor_page(k);
         k->spent += time_mono_us() - began;
-        side_failed(j, k == &j->from ? "source" : "target", db_status(k->d), db_message(k->d));
+        side_failed(j, k == &j->from ? "source" : "target", db_status(k->db), db_message(k->db));
         cursor_check(j, k, before);
     }
-    return k->at < k->n && j->err.status == RAMET_OK ? &k->rows[k->at * k->t->n] : NULL;
+    return k->at < k->n && j->err.status == RAMET_OK ? &k->rows[k->at * k->table->n] : NULL;
 }
 
 void copy_merge(copy_job *j, const copy_table *t, int64_t tree, int64_t lo, int64_t upto,
                 copy_each each)
 {
-    cursor_start(&j->from, j->src.d, t, tree, lo, upto);
-    cursor_start(&j->with, j->dst.d, t, tree, lo, upto);
+    cursor_start(&j->from, j->src.db, t, tree, lo, upto);
+    cursor_start(&j->with, j->dst.db, t, tree, lo, upto);
     for (;;) {
         const copy_cell *a = cursor_row(j, &j->from), *b = cursor_row(j, &j->with);
         if (j->err.status != RAMET_OK || (!a && !b))
@@ -296,7 +298,7 @@ bool copy_put_each(copy_job *j, const copy_table *t, const copy_cell *from, cons
     if (!from)
         j->extra[t - copy_tables]++;
     else if (!with || !copy_same(t, from, with))
-        copy_change_add(j, &(copy_change){.t = t, .row = from, .there = with != NULL});
+        copy_change_add(j, &(copy_change){.table = t, .row = from, .there = with != NULL});
     if (from && t == &copy_tables[COPY_T_entry])
         j->done++;
     return true;
@@ -305,7 +307,7 @@ bool copy_put_each(copy_job *j, const copy_table *t, const copy_cell *from, cons
 bool copy_cut_each(copy_job *j, const copy_table *t, const copy_cell *from, const copy_cell *with)
 {
     if (!from)
-        copy_change_add(j, &(copy_change){.t = t, .row = with, .cut = true});
+        copy_change_add(j, &(copy_change){.table = t, .row = with, .cut = true});
     return true;
 }
 
@@ -315,12 +317,12 @@ static void row_digest(sha *h, const copy_table *t, const copy_cell *row)
     sha_add(h, t->name, strlen(t->name) + 1);
     for (size_t i = 0; i < t->n; i++) {
         uint8_t head[9] = {(uint8_t)(row[i].null ? 'n' : t->types[i])};
-        uint64_t v = row[i].null ? 0 : t->types[i] == 'i' ? (uint64_t)row[i].i : row[i].n;
+        uint64_t v = row[i].null ? 0 : t->types[i] == 'i' ? (uint64_t)row[i].number : row[i].n;
         for (int b = 0; b < 8; b++)
             head[1 + b] = (uint8_t)(v >> (56 - 8 * b));
         sha_add(h, head, sizeof head);
         if (!row[i].null && t->types[i] != 'i')
-            sha_add(h, row[i].p, row[i].n);
+            sha_add(h, row[i].bytes, row[i].n);
     }
 }
 
@@ -349,13 +351,13 @@ bool copy_check_each(copy_job *j, const copy_table *t, const copy_cell *from, co
 
 void copy_change_add(copy_job *j, const copy_change *change)
 {
-    const copy_table *t = change->t;
+    const copy_table *t = change->table;
     copy_change mine = *change;
     copy_cell *row = arena_array(j->batch, t->n, sizeof *row);
     for (size_t i = 0; i < t->n; i++) {
         row[i] = change->row[i];
         if (!row[i].null && t->types[i] != 'i')
-            row[i].p = arena_memdup(j->batch, row[i].p ? row[i].p : "", row[i].n);
+            row[i].bytes = arena_memdup(j->batch, row[i].bytes ? row[i].bytes : "", row[i].n);
     }
     mine.row = row;
     VEC_PUSH(j->batch, &j->changes, mine);
@@ -373,7 +375,7 @@ void copy_mark_add(copy_job *j, const char *key, int64_t value)
 /* What a row is known by may have been another's in the target, which the source no longer has. */
 static void row_free(txn *tx, sql_id what, char type, const copy_cell *id, int64_t number)
 {
-    db_stmt *q = db_query(tx->d, what);
+    db_stmt *q = db_query(tx->db, what);
     cell_bind(q, 1, type, id);
     q_int(q, 2, number);
     q_run(q);
@@ -382,7 +384,7 @@ static void row_free(txn *tx, sql_id what, char type, const copy_cell *id, int64
 static void row_remove(txn *tx, const copy_table *t, const copy_cell *row, bool dropped)
 {
     int n = 1;
-    db_stmt *q = db_query(tx->d, dropped ? t->drop : t->cut);
+    db_stmt *q = db_query(tx->db, dropped ? t->drop : t->cut);
     if (dropped || t->reach == COPY_RANGE)
         q_int(q, n++, copy_tree_of(t, row));
     if (dropped)
@@ -394,21 +396,21 @@ static void row_remove(txn *tx, const copy_table *t, const copy_cell *row, bool 
 
 static void change_do(txn *tx, const copy_change *change)
 {
-    const copy_table *t = change->t;
+    const copy_table *t = change->table;
     const copy_cell *row = change->row;
     if (change->cut || change->there || t->moves)
         row_remove(tx, t, row, t->moves && !change->cut);
     if (change->cut)
         return;
     if (t == &copy_tables[COPY_T_session] && !row[2].null)
-        row_free(tx, Q_copy_session_free, 't', &row[2], row[0].i);
+        row_free(tx, Q_copy_session_free, 't', &row[2], row[0].number);
     if (t == &copy_tables[COPY_T_tree])
-        row_free(tx, Q_copy_tree_free, 't', &row[1], row[0].i);
+        row_free(tx, Q_copy_tree_free, 't', &row[1], row[0].number);
     if (t == &copy_tables[COPY_T_verdict])
-        row_free(tx, Q_copy_verdict_free, 'i', &row[0], row[1].i);
+        row_free(tx, Q_copy_verdict_free, 'i', &row[0], row[1].number);
     if (t == &copy_tables[COPY_T_transfer]) /* a tree has one */
-        row_free(tx, Q_copy_transfer_free, 't', &row[0], row[1].i);
-    db_stmt *q = db_query(tx->d, t->add);
+        row_free(tx, Q_copy_transfer_free, 't', &row[0], row[1].number);
+    db_stmt *q = db_query(tx->db, t->add);
     for (size_t i = 0; i < t->n; i++)
         cell_bind(q, (int)i + 1, t->types[i], &row[i]);
     q_run(q);
@@ -424,20 +426,20 @@ static ramet_status flush_run(txn *tx, void *arg)
 {
     copy_job *j = arg;
     char mine[COPY_LOCK_TEXT];
-    db_stmt *q = db_query(tx->d, Q_meta_get);
+    db_stmt *q = db_query(tx->db, Q_meta_get);
     q_text(q, 1, COPY_LOCK);
     const char *lock = q_row(q) ? q_col_text(q, 0) : NULL;
     bool held = lock && strncmp(lock, j->owner, strlen(j->owner)) == 0;
     q_end(q);
-    if (!held && db_status(tx->d) == RAMET_OK)
-        return call_fail(tx->c, RAMET_BUSY, NULL, "another copy has taken over");
+    if (!held && db_status(tx->db) == RAMET_OK)
+        return call_fail(tx->call, RAMET_BUSY, NULL, "another copy has taken over");
     copy_lock_text(j, mine);
-    q = db_query(tx->d, Q_meta_set);
+    q = db_query(tx->db, Q_meta_set);
     q_text(q, 1, COPY_LOCK);
     q_text(q, 2, mine);
     q_run(q);
     for (size_t i = 0; i < j->marks.n; i++) {
-        q = db_query(tx->d, Q_meta_set);
+        q = db_query(tx->db, Q_meta_set);
         q_text(q, 1, j->marks.items[i].key);
         q_text(q, 2, j->marks.items[i].value);
         q_run(q);
@@ -469,8 +471,8 @@ bool copy_read_begin(copy_job *j)
 {
     if (j->err.status != RAMET_OK)
         return false;
-    if (!txn_read(&j->src, j->c)) {
-        side_failed(j, "source", j->c->err.status, j->c->err.message);
+    if (!txn_read(&j->src, j->call)) {
+        side_failed(j, "source", j->call->err.status, j->call->err.message);
         return false;
     }
     if (!txn_read(&j->dst, j->to)) {
@@ -486,8 +488,8 @@ bool copy_read_target(copy_job *j)
 {
     if (j->err.status != RAMET_OK)
         return false;
-    db_end_read(j->dst.d);
-    side_failed(j, "target", db_begin_read(j->dst.d), db_message(j->dst.d));
+    db_end_read(j->dst.db);
+    side_failed(j, "target", db_begin_read(j->dst.db), db_message(j->dst.db));
     return j->err.status == RAMET_OK;
 }
 
@@ -496,6 +498,6 @@ void copy_read_end(copy_job *j)
     if (!j->reading)
         return;
     j->reading = false;
-    side_failed(j, "source", txn_done(&j->src, RAMET_OK), j->c->err.message);
+    side_failed(j, "source", txn_done(&j->src, RAMET_OK), j->call->err.message);
     side_failed(j, "target", txn_done(&j->dst, RAMET_OK), j->to->err.message);
 }

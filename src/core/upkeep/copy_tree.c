@@ -3,8 +3,9 @@
  * Trees of a copy: what is otherwise in one, how it gets into the target and is read back, and
  * walks over many of them, a few in one snapshot (copy.h).
  */
+#include "core/model/key.h"
+#include "core/txn.h"
 #include "core/upkeep/copy.h"
-
 #include "core/upkeep/fsck.h"
 
 #include <stdlib.h>
@@ -77,8 +78,8 @@ static void ranges_find(copy_job *j, int64_t tree, bool all, seen *s)
 {
     marks from = {0}, with = {0};
     ranges v = {0};
-    marks_load(j->src.d, j->tree, tree, &from);
-    marks_load(j->dst.d, j->tree, tree, &with);
+    marks_load(j->src.db, j->tree, tree, &from);
+    marks_load(j->dst.db, j->tree, tree, &with);
     for (size_t a = 0, b = 0; a < from.n || b < with.n;) {
         const mark *x = a < from.n ? &from.items[a] : NULL, *y = b < with.n ? &with.items[b] : NULL;
         bool both = x && y && x->id == y->id;
@@ -144,7 +145,7 @@ static void tree_chains(copy_job *j, const txn *side, seen *s, arena *of_tree, a
 {
     ramet_fsck_out out = {0};
     fsck f = {.tx = *side, .entry = of_entry, .out = &out, .tree = s->tree};
-    f.tx.a = of_tree;
+    f.tx.arena = of_tree;
     f.wanted = in_ranges;
     f.wanted_arg = s;
     f.progress = chain_tick;
@@ -234,8 +235,8 @@ static void trees_next(copy_job *j, copy_walk *w, numbers *v)
             VEC_PUSH(j->chunk, v, *w->list++);
         return;
     }
-    trees_page(j, j->src.d, w->at, w->size, &from);
-    trees_page(j, j->dst.d, w->at, w->size, &with);
+    trees_page(j, j->src.db, w->at, w->size, &from);
+    trees_page(j, j->dst.db, w->at, w->size, &with);
     for (size_t a = 0, b = 0; v->n < w->size && (a < from.n || b < with.n);) {
         int64_t tx = a < from.n ? from.items[a] : INT64_MAX;
         int64_t y = b < with.n ? with.items[b] : INT64_MAX;
@@ -337,7 +338,7 @@ static const struct {
 
 static void orphans_name(copy_job *j, size_t kind)
 {
-    db_stmt *q = db_query(j->src.d, orphan_kinds[kind].q);
+    db_stmt *q = db_query(j->src.db, orphan_kinds[kind].q);
     q_int(q, 1, ORPHANS);
     while (q_row(q))
         copy_fault(j, NULL, NULL,
@@ -353,18 +354,18 @@ static void orphans_cut(copy_job *j, size_t kind)
     copy_cell row[2] = {{0}};
     ranges found = {0};
     arena_reset(j->tree);
-    db_stmt *q = db_query(j->dst.d, orphan_kinds[kind].q);
+    db_stmt *q = db_query(j->dst.db, orphan_kinds[kind].q);
     q_int(q, 1, INT64_MAX);
     while (q_row(q))
         VEC_PUSH(j->tree, &found, ((range){q_col_int(q, 0), q_col_int(q, 1)}));
     for (size_t i = 0; i < found.n; i++) {
         copy_cell *full = arena_array(j->tree, t->n, sizeof *full);
-        row[0].i = found.items[i].hi;
-        row[1].i = found.items[i].lo;
+        row[0].number = found.items[i].hi;
+        row[1].number = found.items[i].lo;
         memcpy(full, row, sizeof row);
         for (size_t c = 2; c < t->n; c++)
             full[c].null = true;
-        copy_change_add(j, &(copy_change){.t = t, .row = full, .cut = true});
+        copy_change_add(j, &(copy_change){.table = t, .row = full, .cut = true});
     }
 }
 

@@ -2,9 +2,10 @@
  *
  * What belongs to no tree: attachments with their content, tokens, kept answers, events (copy.h).
  */
+#include "core/attachment/files.h"
+#include "core/call.h"
+#include "core/txn.h"
 #include "core/upkeep/copy.h"
-
-#include "core/attachment/attachment.h"
 
 enum { ATTACHMENT_ID, ATTACHMENT_SHA, ATTACHMENT_SIZE }; /* columns */
 
@@ -23,7 +24,7 @@ static bool digest_of(const copy_cell *row, uint8_t out[HASH_LEN])
     const copy_cell *c = &row[ATTACHMENT_SHA];
     if (c->null || c->n != HASH_LEN)
         return false;
-    memcpy(out, c->p, HASH_LEN);
+    memcpy(out, c->bytes, HASH_LEN);
     return true;
 }
 
@@ -38,10 +39,10 @@ static bool attachment_put_each(copy_job *j, const copy_table *t, const copy_cel
         arena_reset(j->tree);
         if (!digest_of(from, digest))
             fault = "it has no digest";
-        else if (file_carry(j->c, j->to, j->tree, digest, from[ATTACHMENT_SIZE].i, &fault) !=
-                 RAMET_OK) {
+        else if (file_carry(j->call, j->to, j->tree, digest, from[ATTACHMENT_SIZE].number,
+                            &fault) != RAMET_OK) {
             bool there = j->to->err.status != RAMET_OK;
-            const ramet_error *e = there ? &j->to->err : &j->c->err;
+            const ramet_error *e = there ? &j->to->err : &j->call->err;
             copy_fail(j, e->status, NULL, "the %s: %s", there ? "target" : "source", e->message);
         }
         if (fault)
@@ -59,7 +60,7 @@ static bool attachment_check_each(copy_job *j, const copy_table *t, const copy_c
     copy_check_each(j, t, from, with);
     arena_reset(j->tree);
     if (with && digest_of(with, digest))
-        fault = file_fault(j->to, j->tree, digest, with[ATTACHMENT_SIZE].i);
+        fault = file_fault(j->to, j->tree, digest, with[ATTACHMENT_SIZE].number);
     if (fault)
         copy_fault(j, t, with, "the target: %s", fault);
     j->out->attachments += from != NULL;
@@ -75,7 +76,7 @@ typedef struct prune_job {
 static ramet_status prune_run(txn *tx, void *arg)
 {
     const prune_job *p = arg;
-    db_stmt *q = db_query(tx->d, Q_event_del);
+    db_stmt *q = db_query(tx->db, Q_event_del);
     q_int(q, 1, p->before - 1);
     q_run(q);
     return txn_status(tx);
@@ -84,8 +85,8 @@ static ramet_status prune_run(txn *tx, void *arg)
 /* Events that the source has forgotten go from the target, too. */
 static void events_prune(copy_job *j)
 {
-    prune_job p = {copy_number(j->src.d, Q_min_event)};
-    int64_t have = copy_number(j->dst.d, Q_min_event);
+    prune_job p = {copy_number(j->src.db, Q_min_event)};
+    int64_t have = copy_number(j->dst.db, Q_min_event);
     if (!have || have >= p.before || j->err.status != RAMET_OK)
         return;
     ramet_status st = txn_write(j->to, prune_run, &p);
@@ -107,9 +108,9 @@ void copy_whole(copy_job *j, int64_t upto, bool cut)
         return;
     j->doing = "copying attachments";
     j->done = 0;
-    j->total = copy_number(j->src.d, Q_attachment_sums);
+    j->total = copy_number(j->src.db, Q_attachment_sums);
     memset(j->extra, 0, sizeof j->extra);
-    int64_t last = copy_number(j->dst.d, Q_max_event);
+    int64_t last = copy_number(j->dst.db, Q_max_event);
     j->moving = true;
     copy_merge(j, attachment, 0, INT64_MIN, 0, attachment_put_each);
     /* The content of those that went goes with the next gc. */
@@ -135,7 +136,7 @@ void copy_whole_verify(copy_job *j)
         return;
     j->doing = "verifying attachments";
     j->done = 0;
-    j->total = copy_number(j->src.d, Q_attachment_sums);
+    j->total = copy_number(j->src.db, Q_attachment_sums);
     copy_merge(j, &copy_tables[COPY_T_attachment], 0, INT64_MIN, 0, attachment_check_each);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         copy_merge(j, &copy_tables[others[i]], 0, INT64_MIN, 0, copy_check_each);

@@ -6,7 +6,14 @@
  * Of a session that gc is taking (purging > 0) only its place and what is left in its branches
  * is checked.
  */
+#include "core/upkeep/fsck.h"
+
 #include "core/attachment/attachment_upkeep.h"
+#include "core/call.h"
+#include "core/model/branch.h"
+#include "core/model/key.h"
+#include "core/model/session.h"
+#include "core/txn.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +24,7 @@
 
 /* --------------------------------------------------------------------- faults */
 
-static const char *place_text(arena *a, const fsck_place *at)
+static const char *location_text(arena *a, const fsck_location *at)
 {
     const char *s = "";
     if (at->session && at->session[0])
@@ -31,11 +38,11 @@ static const char *place_text(arena *a, const fsck_place *at)
     return s[0] ? arena_printf(a, "%s: ", s) : s;
 }
 
-void fsck_fault(fsck *f, fsck_place at, const char *fmt, ...)
+void fsck_fault(fsck *f, fsck_location at, const char *fmt, ...)
 {
     if (f->out->n_all++ >= FAULTS_MAX)
         return;
-    arena *a = f->tx.c->a;
+    arena *a = f->tx.call->arena;
     char what[1024];
     va_list ap;
     va_start(ap, fmt);
@@ -44,7 +51,7 @@ void fsck_fault(fsck *f, fsck_place at, const char *fmt, ...)
     for (char *p = what; *p; p++)
         if (*p == '\n')
             *p = ' ';
-    ramet_fault fault = {.what = arena_printf(a, "%s%s", place_text(a, &at), what),
+    ramet_fault fault = {.what = arena_printf(a, "%s%s", location_text(a, &at), what),
                          .session = arena_strdup(a, at.session),
                          .entry_id = arena_strdup(a, at.entry),
                          .branch = at.branch,
@@ -52,12 +59,12 @@ void fsck_fault(fsck *f, fsck_place at, const char *fmt, ...)
     VEC_PUSH(a, &f->faults, fault);
 }
 
-bool fsck_read_ok(fsck *f, fsck_place at, const char *what)
+bool fsck_read_ok(fsck *f, fsck_location at, const char *what)
 {
-    if (db_status(f->tx.d) == RAMET_OK)
+    if (db_status(f->tx.db) == RAMET_OK)
         return true;
-    fsck_fault(f, at, "%s failed: %s", what, db_message(f->tx.d));
-    db_clear(f->tx.d);
+    fsck_fault(f, at, "%s failed: %s", what, db_message(f->tx.db));
+    db_clear(f->tx.db);
     return false;
 }
 
@@ -70,62 +77,63 @@ bool fsck_tick(fsck *f, int64_t entries)
     return !f->stopped;
 }
 
-fsck_place fsck_in(const fsck_branch *b, int64_t position, const char *entry)
+fsck_location fsck_in(const fsck_branch *b, int64_t position, const char *entry)
 {
-    return (fsck_place){.session = b->of ? b->of->s.id : NULL,
-                        .branch = b->b.m.id,
-                        .position = position,
-                        .entry = entry};
+    return (fsck_location){.session = b->of ? b->of->row.id : NULL,
+                           .branch = b->row.meta.id,
+                           .position = position,
+                           .entry = entry};
 }
 
-static fsck_place at_session(const fsck_session *s)
+static fsck_location at_session(const fsck_session *s)
 {
-    return (fsck_place){.session = s->s.id, FSCK_NOWHERE};
+    return (fsck_location){.session = s->row.id, FSCK_NOWHERE};
 }
 
 /* ----------------------------------------------------------------------- rows */
 
 static int by_session(const void *a, const void *b)
 {
-    int64_t x = ((const fsck_session *)a)->s.no, y = ((const fsck_session *)b)->s.no;
+    int64_t x = ((const fsck_session *)a)->row.no, y = ((const fsck_session *)b)->row.no;
     return x < y ? -1 : x > y;
 }
 
 static int by_branch(const void *a, const void *b)
 {
-    int64_t x = ((const fsck_branch *)a)->b.m.id, y = ((const fsck_branch *)b)->b.m.id;
+    int64_t x = ((const fsck_branch *)a)->row.meta.id, y = ((const fsck_branch *)b)->row.meta.id;
     return x < y ? -1 : x > y;
 }
 
 static fsck_session *session_at(const fsck *f, int64_t no)
 {
-    fsck_session key = {.s = {.no = no}};
+    fsck_session key = {.row = {.no = no}};
     return f->n_sessions ? bsearch(&key, f->sessions, f->n_sessions, sizeof key, by_session) : NULL;
 }
 
 static fsck_branch *branch_at(const fsck *f, int64_t id)
 {
-    fsck_branch key = {.b = {.m = {.id = id}}};
+    fsck_branch key = {.row = {.meta = {.id = id}}};
     return f->n_branches ? bsearch(&key, f->branches, f->n_branches, sizeof key, by_branch) : NULL;
 }
 
 static bool branch_sane(const branch_row *b)
 {
-    return b->m.id > 0 && b->m.id <= BRANCH_MAX && b->m.base >= 0 && b->len >= b->m.base &&
-           b->len <= POS_MAX && b->m.depth >= 0 && b->m.depth <= POS_MAX &&
-           (b->m.log == RAMET_LOG_MAIN || b->m.log == RAMET_LOG_ADK);
+    return b->meta.id > 0 && b->meta.id <= BRANCH_MAX && b->meta.base >= 0 &&
+           b->len >= b->meta.base && b->len <= POS_MAX && b->meta.depth >= 0 &&
+           b->meta.depth <= POS_MAX &&
+           (b->meta.log == RAMET_LOG_MAIN || b->meta.log == RAMET_LOG_ADK);
 }
 
 static void sessions_load(fsck *f)
 {
     VEC(fsck_session) v = {0};
-    db_stmt *q = db_query(f->tx.d, Q_session_of_tree);
+    db_stmt *q = db_query(f->tx.db, Q_session_of_tree);
     q_int(q, 1, f->tree);
     while (q_row(q)) {
         fsck_session s = {0};
-        session_from(q, f->tx.a, &s.s);
+        session_from(q, f->tx.arena, &s.row);
         fsck_read_ok(f, at_session(&s), "reading the session");
-        VEC_PUSH(f->tx.a, &v, s);
+        VEC_PUSH(f->tx.arena, &v, s);
     }
     f->sessions = v.items;
     f->n_sessions = v.n;
@@ -137,17 +145,17 @@ static void sessions_load(fsck *f)
 static void branches_load(fsck *f)
 {
     VEC(fsck_branch) v = {0};
-    db_stmt *q = db_query(f->tx.d, Q_branch_of_tree);
+    db_stmt *q = db_query(f->tx.db, Q_branch_of_tree);
     q_int(q, 1, f->tree);
     while (q_row(q)) {
         fsck_branch b = {0};
-        branch_from(q, 0, &b.b);
-        b.sane = branch_sane(&b.b);
-        b.of = session_at(f, b.b.m.session);
-        b.recorded = b.b.m.base;
+        branch_from(q, 0, &b.row);
+        b.sane = branch_sane(&b.row);
+        b.of = session_at(f, b.row.meta.session);
+        b.recorded = b.row.meta.base;
         if (b.sane && b.of)
-            b.of->entries[b.b.m.log] += b.b.len - b.b.m.base;
-        VEC_PUSH(f->tx.a, &v, b);
+            b.of->entries[b.row.meta.log] += b.row.len - b.row.meta.base;
+        VEC_PUSH(f->tx.arena, &v, b);
     }
     f->branches = v.items;
     f->n_branches = v.n;
@@ -159,10 +167,11 @@ static void branches_load(fsck *f)
 /* What the jump pointer of a child of p must be (B3); NULL when that cannot be told. */
 static const fsck_branch *jump_of(const fsck *f, const fsck_branch *p)
 {
-    const fsck_branch *j = branch_at(f, p->b.m.jump), *jj = j ? branch_at(f, j->b.m.jump) : NULL;
+    const fsck_branch *j = branch_at(f, p->row.meta.jump),
+                      *jj = j ? branch_at(f, j->row.meta.jump) : NULL;
     if (!jj || !j->sane || !jj->sane)
         return NULL;
-    return p->b.m.depth - j->b.m.depth == j->b.m.depth - jj->b.m.depth ? jj : p;
+    return p->row.meta.depth - j->row.meta.depth == j->row.meta.depth - jj->row.meta.depth ? jj : p;
 }
 
 static const char *root_fault(const branch_meta *m)
@@ -174,31 +183,32 @@ static const char *root_fault(const branch_meta *m)
 
 static const char *child_fault(const fsck *f, const fsck_branch *b)
 {
-    const branch_meta *m = &b->b.m, *p = b->p ? &b->p->b.m : NULL;
-    if (!p || !b->p->sane)
+    const branch_meta *m = &b->row.meta, *p = b->parent ? &b->parent->row.meta : NULL;
+    if (!p || !b->parent->sane)
         return "its parent is missing";
     if (p->log != m->log)
         return "its parent is of another log";
-    if (m->base <= p->base || m->base > b->p->b.len)
+    if (m->base <= p->base || m->base > b->parent->row.len)
         return "it begins outside its parent";
-    const fsck_branch *jump = jump_of(f, b->p);
-    if (m->depth != p->depth + 1 || !jump || m->jump != jump->b.m.id ||
-        m->jump_base != jump->b.m.base)
+    const fsck_branch *jump = jump_of(f, b->parent);
+    if (m->depth != p->depth + 1 || !jump || m->jump != jump->row.meta.id ||
+        m->jump_base != jump->row.meta.base)
         return "its lineage is wrong";
     return NULL;
 }
 
 static bool over_sane(const fsck *f, const fsck_branch *b)
 {
-    const fsck_branch *o = b->b.over ? branch_at(f, b->b.over) : NULL;
-    return !b->b.over || (o && o->b.m.session != b->b.m.session && o->b.m.log == b->b.m.log &&
-                          o->b.len > b->b.m.base && o->b.m.base <= b->b.m.base);
+    const fsck_branch *o = b->row.over ? branch_at(f, b->row.over) : NULL;
+    return !b->row.over ||
+           (o && o->row.meta.session != b->row.meta.session && o->row.meta.log == b->row.meta.log &&
+            o->row.len > b->row.meta.base && o->row.meta.base <= b->row.meta.base);
 }
 
 static void branch_check(fsck *f, fsck_branch *b)
 {
-    const branch_meta *m = &b->b.m;
-    b->p = m->parent ? branch_at(f, m->parent) : NULL;
+    const branch_meta *m = &b->row.meta;
+    b->parent = m->parent ? branch_at(f, m->parent) : NULL;
     if (!b->sane) {
         fsck_fault(f, fsck_in(b, -1, NULL), "the branch is damaged");
         return;
@@ -212,12 +222,12 @@ static void branch_check(fsck *f, fsck_branch *b)
                    (long long)m->session);
         return;
     }
-    if (b->of->s.purging)
+    if (b->of->row.purging)
         return;
-    if (b->b.live != (m->id == b->of->s.head || m->id == b->of->s.adk))
+    if (b->row.live != (m->id == b->of->row.head || m->id == b->of->row.adk))
         fsck_fault(f, fsck_in(b, -1, NULL),
-                   b->b.live ? "it is marked as a head and is none"
-                             : "it is a head and not marked so");
+                   b->row.live ? "it is marked as a head and is none"
+                               : "it is a head and not marked so");
     if (!over_sane(f, b))
         fsck_fault(f, fsck_in(b, -1, NULL), "what it took the place of is missing");
 }
@@ -227,7 +237,7 @@ static void branch_check(fsck *f, fsck_branch *b)
 static bool branch_of(const fsck *f, const fsck_session *s, int64_t id, int log)
 {
     const fsck_branch *b = branch_at(f, id);
-    return b && b->b.m.session == s->s.no && b->b.m.log == log;
+    return b && b->row.meta.session == s->row.no && b->row.meta.log == log;
 }
 
 static void heads_check(fsck *f, const fsck_session *s)
@@ -237,12 +247,12 @@ static void heads_check(fsck *f, const fsck_session *s)
         int64_t id;
         int log;
         bool needed;
-    } refs[] = {{"head", s->s.head, RAMET_LOG_MAIN, true},
-                {"first branch", s->s.first, RAMET_LOG_MAIN, true},
-                {"head of the adk log", s->s.adk, RAMET_LOG_ADK, false},
-                {"first branch of the adk log", s->s.first_adk, RAMET_LOG_ADK, false}};
+    } refs[] = {{"head", s->row.head, RAMET_LOG_MAIN, true},
+                {"first branch", s->row.first, RAMET_LOG_MAIN, true},
+                {"head of the adk log", s->row.adk, RAMET_LOG_ADK, false},
+                {"first branch of the adk log", s->row.first_adk, RAMET_LOG_ADK, false}};
     for (size_t i = 0; i < sizeof refs / sizeof refs[0]; i++) {
-        fsck_place at = at_session(s);
+        fsck_location at = at_session(s);
         at.branch = refs[i].id ? refs[i].id : -1;
         if ((refs[i].id || refs[i].needed) && !branch_of(f, s, refs[i].id, refs[i].log))
             fsck_fault(f, at, "its %s is missing", refs[i].name);
@@ -251,23 +261,23 @@ static void heads_check(fsck *f, const fsck_session *s)
 
 static void session_check(fsck *f, const fsck_session *s, int64_t root)
 {
-    const fsck_session *p = s->s.parent ? session_at(f, s->s.parent) : NULL;
-    int64_t depth = p && p->s.depth >= 0 && p->s.depth < INT32_MAX ? p->s.depth + 1 : 0;
-    if (s->s.purging < 2 && (!s->s.id || !s->s.id[0]))
-        fsck_fault(f, at_session(s), "session number %lld has no id", (long long)s->s.no);
-    if (s->s.parent && !p)
+    const fsck_session *p = s->row.parent ? session_at(f, s->row.parent) : NULL;
+    int64_t depth = p && p->row.depth >= 0 && p->row.depth < INT32_MAX ? p->row.depth + 1 : 0;
+    if (s->row.purging < 2 && (!s->row.id || !s->row.id[0]))
+        fsck_fault(f, at_session(s), "session number %lld has no id", (long long)s->row.no);
+    if (s->row.parent && !p)
         fsck_fault(f, at_session(s), "session number %lld, which it was forked from, is missing",
-                   (long long)s->s.parent);
-    else if (s->s.depth != depth)
-        fsck_fault(f, at_session(s), "its depth is %lld and should be %lld", (long long)s->s.depth,
-                   (long long)depth);
-    if ((s->s.parent == 0) != (s->s.no == root))
+                   (long long)s->row.parent);
+    else if (s->row.depth != depth)
+        fsck_fault(f, at_session(s), "its depth is %lld and should be %lld",
+                   (long long)s->row.depth, (long long)depth);
+    if ((s->row.parent == 0) != (s->row.no == root))
         fsck_fault(f, at_session(s),
-                   s->s.parent ? "it is the root of its tree and has a parent"
-                               : "it has no parent and is not the root of its tree");
-    if (s->s.purging < 2 && s->s.seal != session_seal(f->tx.c->hasher, &s->s))
+                   s->row.parent ? "it is the root of its tree and has a parent"
+                                 : "it has no parent and is not the root of its tree");
+    if (s->row.purging < 2 && s->row.seal != session_seal(f->tx.call->hasher, &s->row))
         fsck_fault(f, at_session(s), "where it was forked from is not what was written");
-    if (!s->s.purging)
+    if (!s->row.purging)
         heads_check(f, s);
 }
 
@@ -335,15 +345,15 @@ static const char *made_fault(move_log *l, const move_row *m, const fsck_branch 
     const fsck_branch *before = l->newest;
     if (m->kind == RAMET_MOVE_UNDO || m->kind == RAMET_MOVE_REDO || m->kind == RAMET_MOVE_SWITCH)
         return "leads to a branch that it cannot have made";
-    if (!type_fits(m->kind, b->b.m.type))
+    if (!type_fits(m->kind, b->row.meta.type))
         return "made a branch of another type";
-    if (b->b.created != m->at)
+    if (b->row.created != m->at)
         return "made a branch of another time";
-    if (b->b.m.log != RAMET_LOG_MAIN)
+    if (b->row.meta.log != RAMET_LOG_MAIN)
         return NULL;
     l->newest = b;
-    if (before && (b->b.created < before->b.created ||
-                   (b->b.created == before->b.created && b->b.m.id < before->b.m.id)))
+    if (before && (b->row.created < before->row.created ||
+                   (b->row.created == before->row.created && b->row.meta.id < before->row.meta.id)))
         return "made a branch that is older than the one before it";
     return NULL;
 }
@@ -389,20 +399,21 @@ static bool move_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l)
                    (long long)seq);
         return false;
     }
-    VEC_PUSH(f->tx.a, &l->rows, m);
+    VEC_PUSH(f->tx.arena, &l->rows, m);
     return true;
 }
 
 static void moves_check(fsck *f, const fsck_session *s)
 {
-    move_log l = {.first = s->s.first, .newest = branch_at(f, s->s.first)};
-    if (l.newest && (l.newest->b.m.type != s->s.type || l.newest->b.created != s->s.created))
+    move_log l = {.first = s->row.first, .newest = branch_at(f, s->row.first)};
+    if (l.newest &&
+        (l.newest->row.meta.type != s->row.type || l.newest->row.created != s->row.created))
         fsck_fault(f, fsck_in(l.newest, -1, NULL), "it was not made with its session");
-    branch_name(f, s->s.first);
-    branch_name(f, s->s.first_adk);
-    db_stmt *q = db_query(f->tx.d, Q_move_all);
+    branch_name(f, s->row.first);
+    branch_name(f, s->row.first_adk);
+    db_stmt *q = db_query(f->tx.db, Q_move_all);
     q_int(q, 1, f->tree);
-    q_int(q, 2, s->s.no);
+    q_int(q, 2, s->row.no);
     while (q_row(q))
         if (!move_check(f, s, q, &l)) {
             q_end(q);
@@ -410,15 +421,15 @@ static void moves_check(fsck *f, const fsck_session *s)
         }
     if (!fsck_read_ok(f, at_session(s), "reading its head log"))
         return;
-    branch_name(f, s->s.head);
-    branch_name(f, s->s.adk);
+    branch_name(f, s->row.head);
+    branch_name(f, s->row.adk);
     size_t n = l.rows.n;
-    if ((int64_t)n != s->s.moves)
+    if ((int64_t)n != s->row.moves)
         fsck_fault(f, at_session(s), "its head log has %lld moves and should have %lld",
-                   (long long)n, (long long)s->s.moves);
-    else if (n && l.rows.items[n - 1].to != s->s.head)
+                   (long long)n, (long long)s->row.moves);
+    else if (n && l.rows.items[n - 1].to != s->row.head)
         fsck_fault(f, at_session(s), "its head is not where its last move went");
-    if (l.undo != s->s.undo || l.redo != s->s.redo)
+    if (l.undo != s->row.undo || l.redo != s->row.redo)
         fsck_fault(f, at_session(s), "its undo or redo stack is wrong");
 }
 
@@ -426,14 +437,14 @@ static void moves_check(fsck *f, const fsck_session *s)
 
 static void turns_check(fsck *f, const fsck_session *s)
 {
-    db_stmt *q = db_query(f->tx.d, Q_turn_of_session);
+    db_stmt *q = db_query(f->tx.db, Q_turn_of_session);
     q_int(q, 1, f->tree);
-    q_int(q, 2, s->s.no);
+    q_int(q, 2, s->row.no);
     q_int(q, 3, INT64_MAX);
     while (q_row(q)) {
         const char *id = q_col_text(q, 0);
         int64_t branch = q_col_int(q, 3), status = q_col_int(q, 8);
-        fsck_place at = at_session(s);
+        fsck_location at = at_session(s);
         at.branch = branch;
         if (!branch_of(f, s, branch, RAMET_LOG_MAIN))
             fsck_fault(f, at, "the branch that turn %s writes to is missing", id);
@@ -447,9 +458,9 @@ static void turns_check(fsck *f, const fsck_session *s)
 
 static void tasks_check(fsck *f, const fsck_session *s)
 {
-    db_stmt *q = db_query(f->tx.d, Q_task_of_session);
+    db_stmt *q = db_query(f->tx.db, Q_task_of_session);
     q_int(q, 1, f->tree);
-    q_int(q, 2, s->s.no);
+    q_int(q, 2, s->row.no);
     while (q_row(q)) {
         const char *id = q_col_text(q, 0), *data = q_col_text(q, 3);
         json_doc d;
@@ -464,17 +475,17 @@ static void tasks_check(fsck *f, const fsck_session *s)
 /* --------------------------------------------------------------------- record */
 
 typedef struct run {
-    int64_t rec, k;
+    int64_t rec, key;
     int log;
 } run;
 
 /* The run covers `n` entries; they must go on where the record left that branch. */
 static bool run_take(fsck *f, const fsck_session *s, const run *r, int64_t n, bool last)
 {
-    fsck_branch *b = branch_at(f, KEY_BRANCH(r->k));
-    if (!b || !b->sane || b->b.m.session != s->s.no || b->b.m.log != r->log)
+    fsck_branch *b = branch_at(f, KEY_BRANCH(r->key));
+    if (!b || !b->sane || b->row.meta.session != s->row.no || b->row.meta.log != r->log)
         return false;
-    if (n < (last ? 0 : 1) || b->recorded != KEY_POS(r->k) || n > b->b.len - b->recorded)
+    if (n < (last ? 0 : 1) || b->recorded != KEY_POS(r->key) || n > b->row.len - b->recorded)
         return false;
     b->recorded += n;
     b->last = last;
@@ -485,12 +496,12 @@ static void record_check(fsck *f, const fsck_session *s)
 {
     run before = {.log = -1};
     bool good = true, open = false;
-    db_stmt *q = db_query(f->tx.d, Q_run_all);
+    db_stmt *q = db_query(f->tx.db, Q_run_all);
     q_int(q, 1, f->tree);
-    q_int(q, 2, s->s.no);
+    q_int(q, 2, s->row.no);
     while (good && q_row(q)) {
         int64_t log = q_col_int(q, 0);
-        run r = {.log = (int)log, .rec = q_col_int(q, 1), .k = q_col_int(q, 2)};
+        run r = {.log = (int)log, .rec = q_col_int(q, 1), .key = q_col_int(q, 2)};
         bool same = open && r.log == before.log;
         good =
             (log == RAMET_LOG_MAIN || log == RAMET_LOG_ADK) && r.rec >= 0 && (same || r.rec == 0);
@@ -510,11 +521,11 @@ static void record_check(fsck *f, const fsck_session *s)
 /* After every session's record was gone through. */
 static void recorded_check(fsck *f, const fsck_branch *b)
 {
-    if (!b->of || b->of->s.purging || !b->sane)
+    if (!b->of || b->of->row.purging || !b->sane)
         return;
-    if (b->recorded != b->b.len)
+    if (b->recorded != b->row.len)
         fsck_fault(f, fsck_in(b, b->recorded, NULL), "the record of its session ends here");
-    else if (b->b.run != b->last)
+    else if (b->row.run != b->last)
         fsck_fault(f, fsck_in(b, -1, NULL), "it is not marked rightly as where the record goes on");
     if (!b->named)
         fsck_fault(f, fsck_in(b, -1, NULL), "the head log of its session does not name it");
@@ -540,39 +551,39 @@ static bool verdict_sane(arena *a, const char *sides, int64_t winner)
 
 static void verdicts_check(fsck *f)
 {
-    db_stmt *q = db_query(f->tx.d, Q_verdict_of_tree);
+    db_stmt *q = db_query(f->tx.db, Q_verdict_of_tree);
     q_int(q, 1, f->tree);
     q_int(q, 2, INT64_MAX);
     q_int(q, 3, INT64_MAX);
     while (q_row(q)) {
         arena_reset(f->entry);
         if (!verdict_sane(f->entry, q_col_text(q, 2), q_col_int(q, 3)))
-            fsck_fault(f, (fsck_place){FSCK_NOWHERE}, "verdict %lld is damaged",
+            fsck_fault(f, (fsck_location){FSCK_NOWHERE}, "verdict %lld is damaged",
                        (long long)q_col_int(q, 0));
     }
-    fsck_read_ok(f, (fsck_place){FSCK_NOWHERE}, "reading the verdicts of a tree");
+    fsck_read_ok(f, (fsck_location){FSCK_NOWHERE}, "reading the verdicts of a tree");
 }
 
 /* ---------------------------------------------------------------------- trees */
 
 void fsck_tree(fsck *f)
 {
-    db_stmt *q = db_query(f->tx.d, Q_tree_root);
+    db_stmt *q = db_query(f->tx.db, Q_tree_root);
     q_int(q, 1, f->tree);
     int64_t root = q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
     sessions_load(f);
     branches_load(f);
-    fsck_read_ok(f, (fsck_place){FSCK_NOWHERE}, "reading a tree");
+    fsck_read_ok(f, (fsck_location){FSCK_NOWHERE}, "reading a tree");
     if (f->n_sessions && !session_at(f, root))
-        fsck_fault(f, (fsck_place){FSCK_NOWHERE}, "the root of tree number %lld is missing",
+        fsck_fault(f, (fsck_location){FSCK_NOWHERE}, "the root of tree number %lld is missing",
                    (long long)f->tree);
     for (size_t i = 0; i < f->n_branches; i++)
         branch_check(f, &f->branches[i]);
     for (size_t i = 0; i < f->n_sessions; i++) {
         const fsck_session *s = &f->sessions[i];
         session_check(f, s, root);
-        if (s->s.purging)
+        if (s->row.purging)
             continue;
         moves_check(f, s);
         record_check(f, s);
@@ -582,7 +593,8 @@ void fsck_tree(fsck *f)
     verdicts_check(f);
     for (size_t i = 0; i < f->n_branches && !f->stopped; i++) {
         recorded_check(f, &f->branches[i]);
-        if (f->branches[i].sane && (!f->wanted || f->wanted(f->wanted_arg, f->branches[i].b.m.id)))
+        if (f->branches[i].sane &&
+            (!f->wanted || f->wanted(f->wanted_arg, f->branches[i].row.meta.id)))
             fsck_content(f, &f->branches[i]);
     }
 }
@@ -593,19 +605,19 @@ static void trees_check(fsck *f)
     size_t n = TREE_BATCH;
     f->tree = INT64_MIN;
     while (n == TREE_BATCH && !f->stopped) {
-        db_stmt *q = db_query(f->tx.d, Q_tree_all);
+        db_stmt *q = db_query(f->tx.db, Q_tree_all);
         q_int(q, 1, f->tree);
         q_int(q, 2, TREE_BATCH);
         for (n = 0; n < TREE_BATCH && q_row(q); n++)
             trees[n] = q_col_int(q, 0);
         q_end(q);
-        fsck_read_ok(f, (fsck_place){FSCK_NOWHERE}, "reading the list of trees");
+        fsck_read_ok(f, (fsck_location){FSCK_NOWHERE}, "reading the list of trees");
         for (size_t i = 0; i < n && !f->stopped; i++) {
             if (trees[i] <= f->tree) {
-                fsck_fault(f, (fsck_place){FSCK_NOWHERE}, "the list of trees is damaged");
+                fsck_fault(f, (fsck_location){FSCK_NOWHERE}, "the list of trees is damaged");
                 return;
             }
-            arena_reset(f->tx.a);
+            arena_reset(f->tx.arena);
             f->tree = trees[i];
             f->out->trees++;
             fsck_tree(f);
@@ -614,7 +626,7 @@ static void trees_check(fsck *f)
 }
 
 typedef struct orphan_kind {
-    sql_id q;
+    sql_id query;
     const char *what;
     enum { BY_NUMBER, BY_KEY } by;
 } orphan_kind;
@@ -623,8 +635,8 @@ static void orphan_fault(fsck *f, const orphan_kind *kind, db_stmt *q)
 {
     int64_t k = q_col_int(q, 1);
     const char *name = q_col_text(q, 2);
-    fsck_place at = {FSCK_NOWHERE};
-    if (kind->q == Q_orphan_session)
+    fsck_location at = {FSCK_NOWHERE};
+    if (kind->query == Q_orphan_session)
         at.session = name;
     if (kind->by == BY_NUMBER) {
         fsck_fault(f, at, "%s (number %lld)", kind->what, (long long)k);
@@ -632,7 +644,7 @@ static void orphan_fault(fsck *f, const orphan_kind *kind, db_stmt *q)
     }
     at.branch = KEY_BRANCH(k);
     at.position = KEY_POS(k);
-    at.entry = kind->q == Q_orphan_entry ? name : NULL;
+    at.entry = kind->query == Q_orphan_entry ? name : NULL;
     fsck_fault(f, at, "%s", kind->what);
 }
 
@@ -669,17 +681,17 @@ static void rows_check(fsck *f)
         {Q_odd_attachment, "the size of an attachment is negative", BY_NUMBER},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !f->stopped; i++) {
-        db_stmt *q = db_query(f->tx.d, kinds[i].q);
+        db_stmt *q = db_query(f->tx.db, kinds[i].query);
         q_int(q, 1, FAULTS_MAX);
         while (q_row(q))
             orphan_fault(f, &kinds[i], q);
-        fsck_read_ok(f, (fsck_place){FSCK_NOWHERE}, "looking for rows that make no sense");
+        fsck_read_ok(f, (fsck_location){FSCK_NOWHERE}, "looking for rows that make no sense");
     }
 }
 
 static void file_line(void *arg, const char *text)
 {
-    fsck_fault(arg, (fsck_place){FSCK_NOWHERE}, "the file is damaged: %s", text);
+    fsck_fault(arg, (fsck_location){FSCK_NOWHERE}, "the file is damaged: %s", text);
 }
 
 ramet_status ramet_fsck(ramet_call *c, ramet_progress progress, void *arg, ramet_fsck_out *out)
@@ -689,15 +701,15 @@ ramet_status ramet_fsck(ramet_call *c, ramet_progress progress, void *arg, ramet
     fsck f = {.out = out, .progress = progress, .arg = arg};
     if (!txn_read(&f.tx, c))
         return c->err.status;
-    f.tx.a = arena_new();
+    f.tx.arena = arena_new();
     f.entry = arena_new();
-    db_stmt *q = db_query(f.tx.d, Q_branch_count);
+    db_stmt *q = db_query(f.tx.db, Q_branch_count);
     f.total = q_row(q) ? q_col_int(q, 1) : 0;
     q_end(q);
-    fsck_read_ok(&f, (fsck_place){FSCK_NOWHERE}, "counting the entries");
+    fsck_read_ok(&f, (fsck_location){FSCK_NOWHERE}, "counting the entries");
     if (fsck_tick(&f, 0)) {
-        db_check(f.tx.d, file_line, &f);
-        db_clear(f.tx.d);
+        db_check(f.tx.db, file_line, &f);
+        db_clear(f.tx.db);
         trees_check(&f);
         rows_check(&f);
         fsck_attachments(&f);
@@ -705,8 +717,8 @@ ramet_status ramet_fsck(ramet_call *c, ramet_progress progress, void *arg, ramet
     out->faults = f.faults.items;
     out->n = f.faults.n;
     arena_free(f.entry);
-    arena_free(f.tx.a);
-    f.tx.a = c->a;
+    arena_free(f.tx.arena);
+    f.tx.arena = c->arena;
     ramet_status st = f.stopped ? call_fail(c, RAMET_STOP, NULL, "fsck was stopped") : RAMET_OK;
     return txn_done(&f.tx, st);
 }

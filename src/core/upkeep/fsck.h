@@ -10,22 +10,24 @@
 #ifndef CORE_UPKEEP_FSCK_H
 #define CORE_UPKEEP_FSCK_H
 
-#include "core/core.h"
+#include "core/model/branch.h"
+#include "core/model/session.h"
+#include "core/txn.h"
 
 typedef struct fsck_session {
-    session_row s;
+    session_full row;
     int64_t entries[2]; /* in its branches, by log */
 } fsck_session;
 
 typedef struct fsck_branch {
-    branch_row b;
-    fsck_session *of;            /* NULL: of no session */
-    const struct fsck_branch *p; /* parent */
-    bool sane;                   /* its numbers can be used */
-    bool linked;                 /* its lineage is right */
-    int64_t recorded;            /* the record covers its entries up to here */
-    bool last;                   /* the record goes on here */
-    bool named;                  /* it is, or was, a head of its session */
+    branch_row row;
+    fsck_session *of;                 /* NULL: of no session */
+    const struct fsck_branch *parent; /* parent */
+    bool sane;                        /* its numbers can be used */
+    bool linked;                      /* its lineage is right */
+    int64_t recorded;                 /* the record covers its entries up to here */
+    bool last;                        /* the record goes on here */
+    bool named;                       /* it is, or was, a head of its session */
 } fsck_branch;
 
 typedef struct fsck {
@@ -49,21 +51,22 @@ typedef struct fsck {
 } fsck;
 
 /* Where a fault shows; FSCK_NOWHERE and then what is known. */
-typedef struct fsck_place {
+typedef struct fsck_location {
     const char *session, *entry;
     int64_t branch, position;
-} fsck_place;
+} fsck_location;
 #define FSCK_NOWHERE .branch = -1, .position = -1
 
-void fsck_fault(fsck *f, fsck_place at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* False when the last statements failed: that is told, and forgotten. */
-bool fsck_read_ok(fsck *f, fsck_place at, const char *what);
+void fsck_fault(fsck *f, fsck_location at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* False when the last statements failed: that is reported, and cleared. */
+bool fsck_read_ok(fsck *f, fsck_location at, const char *what);
 /* Counts entries looked at, and tells progress. False to stop. */
 bool fsck_tick(fsck *f, int64_t entries);
 
 /* Everything about f->tree; f->tx.a is to be reset before. */
 void fsck_tree(fsck *f);
-fsck_place fsck_in(const fsck_branch *b, int64_t position, const char *entry);
+fsck_location fsck_in(const fsck_branch *b, int64_t position, const char *entry);
 /* Entries, usage and deltas of one branch. */
 void fsck_content(fsck *f, const fsck_branch *b);
 

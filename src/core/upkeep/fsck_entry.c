@@ -4,13 +4,20 @@
  * the chain of state deltas.
  */
 #include "core/attachment/attachment_upkeep.h"
+#include "core/call.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
+#include "core/model/state.h"
+#include "core/txn.h"
+#include "core/upkeep/fsck.h"
 
 #define ENTRY_MEMORY ((size_t)1 << 20) /* freed when more than this was used */
 
 /* -------------------------------------------------------------------- entries */
 
 typedef struct chain {
-    const fsck_branch *b;
+    const fsck_branch *branch;
     int64_t next;              /* position that must come */
     uint8_t hash[2][HASH_LEN]; /* what the next one may follow: as stored, and as it should be */
     int n;                     /* of them; 0: not known */
@@ -18,13 +25,13 @@ typedef struct chain {
 
 static void chain_start(fsck *f, chain *c)
 {
-    const branch_meta *m = &c->b->b.m;
+    const branch_meta *m = &c->branch->row.meta;
     memset(c->hash[0], 0, HASH_LEN);
-    c->n = c->b->linked;
+    c->n = c->branch->linked;
     c->next = m->base;
-    if (!m->base || !c->b->linked)
+    if (!m->base || !c->branch->linked)
         return;
-    db_stmt *q = db_query(f->tx.d, Q_entry_hash);
+    db_stmt *q = db_query(f->tx.db, Q_entry_hash);
     q_int(q, 1, f->tree);
     q_int(q, 2, KEY(m->parent, m->base - 1));
     size_t len = 0;
@@ -33,8 +40,8 @@ static void chain_start(fsck *f, chain *c)
         memcpy(c->hash[0], p, HASH_LEN);
     q_end(q);
     c->n = len == HASH_LEN;
-    if (fsck_read_ok(f, fsck_in(c->b, m->base, NULL), "reading where it begins") && !c->n)
-        fsck_fault(f, fsck_in(c->b, m->base - 1, NULL),
+    if (fsck_read_ok(f, fsck_in(c->branch, m->base, NULL), "reading where it begins") && !c->n)
+        fsck_fault(f, fsck_in(c->branch, m->base - 1, NULL),
                    "the entry that it begins after is missing");
 }
 
@@ -58,7 +65,7 @@ static void chain_link(fsck *f, chain *c, const ramet_entry *e, const entry_cols
                        const uint8_t hash[HASH_LEN])
 {
     uint8_t digest[HASH_LEN], want[HASH_LEN];
-    sha *h = f->tx.c->hasher;
+    sha *h = f->tx.call->hasher;
     const char *missing = missing_part(f, e, flags);
     bool linked = c->n == 0;
     entry_digest(h, e, cols, digest);
@@ -67,9 +74,9 @@ static void chain_link(fsck *f, chain *c, const ramet_entry *e, const entry_cols
         linked = memcmp(want, hash, HASH_LEN) == 0;
     }
     if (missing)
-        fsck_fault(f, fsck_in(c->b, e->position, e->id), "%s", missing);
+        fsck_fault(f, fsck_in(c->branch, e->position, e->id), "%s", missing);
     else if (!linked)
-        fsck_fault(f, fsck_in(c->b, e->position, e->id), "its hash is wrong");
+        fsck_fault(f, fsck_in(c->branch, e->position, e->id), "its hash is wrong");
     if (c->n && !linked)
         memcpy(c->hash[1], want, HASH_LEN);
     c->n = c->n && !linked ? 2 : 1;
@@ -79,57 +86,58 @@ static void chain_link(fsck *f, chain *c, const ramet_entry *e, const entry_cols
 static void gap_fault(fsck *f, chain *c, int64_t upto)
 {
     if (upto == c->next + 1)
-        fsck_fault(f, fsck_in(c->b, c->next, NULL), "the entry is missing");
+        fsck_fault(f, fsck_in(c->branch, c->next, NULL), "the entry is missing");
     else
-        fsck_fault(f, fsck_in(c->b, c->next, NULL), "%lld entries from here on are missing",
+        fsck_fault(f, fsck_in(c->branch, c->next, NULL), "%lld entries from here on are missing",
                    (long long)(upto - c->next));
     c->n = 0;
 }
 
 static void entry_check(fsck *f, chain *c, db_stmt *q)
 {
-    const branch_row *b = &c->b->b;
+    const branch_row *b = &c->branch->row;
     int64_t pos = KEY_POS(q_col_int(q, 0));
     int flags = (int)(q_col_int(q, 13) & FLAGS_ALL);
     ramet_entry e;
     entry_cols cols;
     uint8_t hash[HASH_LEN];
-    if (pos < b->m.base || pos >= b->len) {
-        fsck_fault(f, fsck_in(c->b, pos, q_col_text(q, 1)), "the entry lies outside its branch");
+    if (pos < b->meta.base || pos >= b->len) {
+        fsck_fault(f, fsck_in(c->branch, pos, q_col_text(q, 1)),
+                   "the entry lies outside its branch");
         return;
     }
     if (pos < c->next) {
-        fsck_fault(f, fsck_in(c->b, pos, NULL), "the entry is out of order");
+        fsck_fault(f, fsck_in(c->branch, pos, NULL), "the entry is out of order");
         return;
     }
     if (pos > c->next)
         gap_fault(f, c, pos);
     c->next = pos + 1;
     txn tx = f->tx;
-    tx.a = f->entry;
+    tx.arena = f->entry;
     if (arena_used(f->entry) > ENTRY_MEMORY)
         arena_reset(f->entry);
     if (entry_from(&tx, q, f->tree, &e, hash, &cols)) {
         chain_link(f, c, &e, &cols, flags, hash);
         return;
     }
-    fsck_read_ok(f, fsck_in(c->b, pos, e.id), "reading the entry");
+    fsck_read_ok(f, fsck_in(c->branch, pos, e.id), "reading the entry");
     c->n = 0;
 }
 
 /* The largest numbers in a key range: also what lies outside the branch is seen. */
 static db_stmt *rows_of(fsck *f, const fsck_branch *b, sql_id what)
 {
-    db_stmt *q = db_query(f->tx.d, what);
+    db_stmt *q = db_query(f->tx.db, what);
     q_int(q, 1, f->tree);
-    q_int(q, 2, KEY(b->b.m.id, 0));
-    q_int(q, 3, KEY(b->b.m.id, POS_MAX));
+    q_int(q, 2, KEY(b->row.meta.id, 0));
+    q_int(q, 3, KEY(b->row.meta.id, POS_MAX));
     return q;
 }
 
 static void entries_check(fsck *f, const fsck_branch *b)
 {
-    chain c = {.b = b};
+    chain c = {.branch = b};
     bool more = true;
     chain_start(f, &c);
     db_stmt *q = rows_of(f, b, Q_entry_range);
@@ -140,13 +148,13 @@ static void entries_check(fsck *f, const fsck_branch *b)
     q_end(q);
     if (!fsck_read_ok(f, fsck_in(b, c.next, NULL), "reading its entries") || !more)
         return;
-    if (c.next < b->b.len) {
-        gap_fault(f, &c, b->b.len);
+    if (c.next < b->row.len) {
+        gap_fault(f, &c, b->row.len);
         return;
     }
     bool ends = c.n == 0;
     for (int i = 0; i < c.n && !ends; i++)
-        ends = memcmp(c.hash[i], b->b.tip, HASH_LEN) == 0;
+        ends = memcmp(c.hash[i], b->row.tip, HASH_LEN) == 0;
     if (!ends)
         fsck_fault(f, fsck_in(b, -1, NULL), "it does not end with the hash of its last entry");
 }
@@ -154,7 +162,7 @@ static void entries_check(fsck *f, const fsck_branch *b)
 /* ---------------------------------------------------------------------- usage */
 
 typedef struct sums {
-    int64_t n, v[4];
+    int64_t n, values[4];
     char currency[64];
     bool mixed;
 } sums;
@@ -166,7 +174,7 @@ static void sums_add(sums *s, db_stmt *q)
     int64_t cost = q_col_int(q, 4);
     s->n++;
     for (int i = 0; i < 4; i++)
-        s->v[i] = (int64_t)((uint64_t)s->v[i] + (uint64_t)q_col_int(q, 1 + i));
+        s->values[i] = (int64_t)((uint64_t)s->values[i] + (uint64_t)q_col_int(q, 1 + i));
     if (!cost || !currency)
         return;
     s->mixed |= s->currency[0] && strcmp(s->currency, currency) != 0;
@@ -179,7 +187,7 @@ static bool sums_same(const sums *s, db_stmt *q)
     bool same = s->n == q_col_int(q, 6) && s->mixed == (q_col_int(q, 12) != 0) && currency &&
                 strncmp(s->currency, currency, sizeof s->currency - 1) == 0;
     for (int i = 0; i < 4; i++)
-        same = same && s->v[i] == q_col_int(q, 7 + i);
+        same = same && s->values[i] == q_col_int(q, 7 + i);
     return same;
 }
 
@@ -205,7 +213,9 @@ static void usage_check(fsck *f, const fsck_branch *b)
 /* The last delta below the base: of the parent's own, or what that one inherited. */
 static int64_t inherited_delta(fsck *f, const fsck_branch *b)
 {
-    return b->p ? delta_before_on(&f->tx, &b->p->b.m, b->p->b.delta, b->b.m.base) : 0;
+    return b->parent ? delta_before_on(&f->tx, &b->parent->row.meta, b->parent->row.delta,
+                                       b->row.meta.base)
+                     : 0;
 }
 
 static bool weight_sane(db_stmt *q)
@@ -222,17 +232,17 @@ static void snapshot_check(fsck *f, const fsck_branch *b, int64_t k, int64_t pre
                            const char *snap)
 {
     txn tx = f->tx;
-    tx.a = arena_new();
+    tx.arena = arena_new();
     const char *want = state_after(&tx, f->tree, prev, json);
     if (fsck_read_ok(f, fsck_in(b, KEY_POS(k), NULL), "folding the state") &&
         strcmp(want, snap) != 0)
         fsck_fault(f, fsck_in(b, KEY_POS(k), NULL), "the snapshot of the state is wrong");
-    arena_free(tx.a);
+    arena_free(tx.arena);
 }
 
 static void deltas_check(fsck *f, const fsck_branch *b)
 {
-    int64_t before = b->b.delta;
+    int64_t before = b->row.delta;
     if (b->linked && inherited_delta(f, b) != before)
         fsck_fault(f, fsck_in(b, -1, NULL), "it does not name the last state delta before it");
     db_stmt *q = rows_of(f, b, Q_delta_range);

@@ -8,14 +8,28 @@
  *       it must come along a living path, whose cut is already counted.
  *   G3  Entries go in small writes, children before parents, the newest positions first, and each
  *       write leaves the branch shorter but whole. Whatever stops gc, the store is sound and
- *       the next gc goes on.
+ *       the next gc continues.
  *   G4  A number must never come back. So the branch, session and tree that the next number is
  *       taken from (db_highest()) stay, emptied, and go when they are no longer the highest.
  *   G5  A session with forks in the tree, or with branches that others need, leaves a tombstone
- *       (purging = 2): its place in the tree, nothing more.
+ *       (purging = 2): its position in the tree, nothing more.
  */
+#include "core/upkeep/gc.h"
+
+#include "core/access/share.h"
 #include "core/attachment/attachment_upkeep.h"
+#include "core/call.h"
 #include "core/columns.h"
+#include "core/handle.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/rights.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/search/search_upkeep.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
@@ -85,7 +99,7 @@ static gc_branch *branch_at(const gc_tree *t, int64_t id)
 static void sessions_load(txn *tx, arena *a, gc_tree *t)
 {
     VEC(gc_session) v = {0};
-    db_stmt *q = db_query(tx->d, Q_session_states);
+    db_stmt *q = db_query(tx->db, Q_session_states);
     q_int(q, 1, t->tree);
     while (q_row(q)) {
         gc_session s = {.no = q_col_int(q, 0),
@@ -103,17 +117,17 @@ static void sessions_load(txn *tx, arena *a, gc_tree *t)
 static void branches_load(txn *tx, arena *a, gc_tree *t)
 {
     VEC(gc_branch) v = {0};
-    db_stmt *q = db_query(tx->d, Q_branch_of_tree);
+    db_stmt *q = db_query(tx->db, Q_branch_of_tree);
     q_int(q, 1, t->tree);
     while (q_row(q)) {
         branch_row b;
         branch_from(q, 0, &b);
-        gc_branch g = {.id = b.m.id,
-                       .session = b.m.session,
-                       .parent = b.m.parent,
-                       .base = b.m.base,
+        gc_branch g = {.id = b.meta.id,
+                       .session = b.meta.session,
+                       .parent = b.meta.parent,
+                       .base = b.meta.base,
                        .len = b.len,
-                       .of = session_at(t, b.m.session)};
+                       .of = session_at(t, b.meta.session)};
         VEC_PUSH(a, &v, g);
     }
     t->branches = v.items;
@@ -132,7 +146,7 @@ static void tree_check(txn *tx, const gc_tree *t)
         const gc_branch *b = &t->branches[i], *p = b->parent ? branch_at(t, b->parent) : NULL;
         if (!b->of || b->len < b->base || (b->parent == 0) != (b->base == 0) ||
             (b->parent && (!p || p->base >= b->base || p->len < b->base))) {
-            db_fail(tx->d, RAMET_DAMAGED, "branch b%lld is damaged; run fsck", (long long)b->id);
+            db_fail(tx->db, RAMET_DAMAGED, "branch b%lld is damaged; run fsck", (long long)b->id);
             return;
         }
     }
@@ -180,7 +194,7 @@ int64_t gc_would_take(txn *tx, int64_t tree, const int64_t *sessions, size_t n)
     arena *a = arena_new();
     tree_load(tx, a, tree, &t);
     int64_t before = 0, after = 0;
-    if (db_status(tx->d) == RAMET_OK) {
+    if (db_status(tx->db) == RAMET_OK) {
         for (size_t i = 0; i < t.n_sessions; i++) {
             gc_session *s = &t.sessions[i];
             s->dead = s->deleted || s->purging || (s->expires && s->expires <= tx->now);
@@ -203,14 +217,14 @@ int64_t gc_would_take(txn *tx, int64_t tree, const int64_t *sessions, size_t n)
 /* ------------------------------------------------------------------- planning */
 
 typedef struct gc {
-    ramet_call *c;
+    ramet_call *call;
     int64_t cutoff;
     ramet_progress progress;
     void *arg;
     int64_t taken; /* entries, for progress */
     ramet_gc_out *out;
     attached_refs refs; /* of a dry run: from entries that would go */
-    arena *a;           /* of the whole run */
+    arena *arena;       /* of the whole run */
 } gc;
 
 typedef struct gc_name {
@@ -226,7 +240,7 @@ static bool is_dead(int64_t deleted, int64_t expires, int64_t cutoff)
 
 static int64_t number_of(txn *tx, sql_id what, int64_t a, int64_t b, int64_t c)
 {
-    db_stmt *q = db_query(tx->d, what);
+    db_stmt *q = db_query(tx->db, what);
     q_int(q, 1, a);
     q_int(q, 2, b);
     q_int(q, 3, c);
@@ -241,13 +255,13 @@ static void names_load(txn *tx, const gc *g, sql_id what, gc_names *v)
     int64_t after = 0;
     size_t got = MARK_BATCH;
     while (got == MARK_BATCH) {
-        db_stmt *q = db_query(tx->d, what);
+        db_stmt *q = db_query(tx->db, what);
         q_int(q, 1, after);
         q_int(q, 2, dead ? g->cutoff : MARK_BATCH);
         q_int(q, 3, MARK_BATCH);
         for (got = 0; q_row(q); got++) {
             gc_name m = {q_col_int(q, 0), q_col_int(q, 1)};
-            VEC_PUSH(g->a, v, m);
+            VEC_PUSH(g->arena, v, m);
             after = m.no;
         }
     }
@@ -266,27 +280,27 @@ static ramet_status dead_find(gc *g, gc_names *dead, gc_names *trees)
 {
     txn tx;
     gc_names all = {0};
-    if (!txn_read(&tx, g->c))
-        return g->c->err.status;
+    if (!txn_read(&tx, g->call))
+        return g->call->err.status;
     g->out->expired = number_of(&tx, Q_session_expired, tx.now, 0, 0);
     names_load(&tx, g, Q_session_dead, dead);
     for (size_t i = 0; i < dead->n; i++)
-        VEC_PUSH(g->a, &all, dead->items[i]);
+        VEC_PUSH(g->arena, &all, dead->items[i]);
     names_load(&tx, g, Q_session_tomb_leaf, &all);
     if (all.n)
         qsort(all.items, all.n, sizeof *all.items, name_order);
     for (size_t i = 0; i < all.n; i++)
         if (!i || all.items[i].tree != all.items[i - 1].tree)
-            VEC_PUSH(g->a, trees, all.items[i]);
+            VEC_PUSH(g->arena, trees, all.items[i]);
     return txn_done(&tx, RAMET_OK);
 }
 
 /* What can go from a tree. A dry run counts those that would be marked. */
 static void tree_plan(txn *tx, const gc *g, arena *a, int64_t tree, gc_tree *t)
 {
-    int64_t highest = db_highest(tx->d, DB_BRANCH);
+    int64_t highest = db_highest(tx->db, DB_BRANCH);
     tree_load(tx, a, tree, t);
-    if (db_status(tx->d) != RAMET_OK)
+    if (db_status(tx->db) != RAMET_OK)
         return;
     for (size_t i = 0; i < t->n_sessions; i++) {
         gc_session *s = &t->sessions[i];
@@ -305,7 +319,7 @@ static void tree_plan(txn *tx, const gc *g, arena *a, int64_t tree, gc_tree *t)
 
 static void tree_count(txn *tx, gc *g, const gc_tree *t)
 {
-    int64_t highest = db_highest(tx->d, DB_BRANCH);
+    int64_t highest = db_highest(tx->db, DB_BRANCH);
     ramet_gc_out *out = g->out;
     for (size_t i = 0; i < t->n_sessions; i++)
         out->sessions += t->sessions[i].dead && t->sessions[i].purging < 2;
@@ -321,21 +335,21 @@ static void tree_count(txn *tx, gc *g, const gc_tree *t)
         out->bytes += number_of(tx, Q_entry_sizes, t->tree, lo, hi) +
                       number_of(tx, Q_body_sizes, t->tree, lo, hi);
         if (out->dry_run)
-            attached_note(tx, g->a, t->tree, lo, hi, &g->refs);
+            attached_note(tx, g->arena, t->tree, lo, hi, &g->refs);
     }
 }
 
 static ramet_status trees_count(gc *g, const gc_names *trees)
 {
     txn tx;
-    if (!txn_read(&tx, g->c))
-        return g->c->err.status;
+    if (!txn_read(&tx, g->call))
+        return g->call->err.status;
     arena *a = arena_new();
-    for (size_t i = 0; i < trees->n && db_status(tx.d) == RAMET_OK; i++) {
+    for (size_t i = 0; i < trees->n && db_status(tx.db) == RAMET_OK; i++) {
         gc_tree t;
         arena_reset(a);
         tree_plan(&tx, g, a, trees->items[i].tree, &t);
-        if (db_status(tx.d) == RAMET_OK)
+        if (db_status(tx.db) == RAMET_OK)
             tree_count(&tx, g, &t);
     }
     arena_free(a);
@@ -347,14 +361,14 @@ static ramet_status trees_count(gc *g, const gc_names *trees)
 /* -------------------------------------------------------------------- marking */
 
 typedef struct mark_job {
-    const gc *g;
+    const gc *gc;
     const gc_name *names;
     size_t n;
 } mark_job;
 
 static void tree_write(txn *tx, sql_id what, int64_t tree, int64_t no)
 {
-    db_stmt *q = db_query(tx->d, what);
+    db_stmt *q = db_query(tx->db, what);
     q_int(q, 1, tree);
     q_int(q, 2, no);
     q_run(q);
@@ -364,17 +378,17 @@ static ramet_status mark_run(txn *tx, void *arg)
 {
     const mark_job *j = arg;
     txn look = *tx;
-    look.a = arena_new();
+    look.arena = arena_new();
     for (size_t i = 0; i < j->n; i++) {
-        session_row s;
+        session_full s;
         /* It may have been restored since it was found. */
         if (session_by_no(&look, j->names[i].tree, j->names[i].no, &s) && !s.purging &&
-            is_dead(s.deleted, s.expires, j->g->cutoff)) {
+            is_dead(s.deleted, s.expires, j->gc->cutoff)) {
             tree_write(tx, Q_session_purging, s.tree, s.no);
             access_changed(tx, s.tree);
         }
     }
-    arena_free(look.a);
+    arena_free(look.arena);
     return txn_status(tx);
 }
 
@@ -383,7 +397,7 @@ static ramet_status dead_mark(gc *g, const gc_names *dead)
     for (size_t i = 0; i < dead->n; i += MARK_BATCH) {
         size_t left = dead->n - i;
         mark_job j = {g, dead->items + i, left < MARK_BATCH ? left : MARK_BATCH};
-        TRY(txn_write(g->c, mark_run, &j));
+        TRY(txn_write(g->call, mark_run, &j));
     }
     return RAMET_OK;
 }
@@ -391,9 +405,9 @@ static ramet_status dead_mark(gc *g, const gc_names *dead)
 /* ------------------------------------------------------------ taking branches */
 
 typedef struct take_job {
-    const gc_tree *t;
+    const gc_tree *tree;
     size_t at, next; /* indexes into t->down: where a write begins, and where it got to */
-    arena *a;        /* of one write */
+    arena *arena;    /* of one write */
     int64_t entries;
     size_t bytes;
     VEC(int64_t) keys; /* for search: what went, and the text it had */
@@ -410,10 +424,10 @@ static bool take_full(const take_job *j)
 static int64_t texts_collect(txn *tx, take_job *j, const branch_row *b, int64_t keep)
 {
     int64_t len = b->len;
-    db_stmt *q = db_query(tx->d, Q_entry_range_desc);
-    q_int(q, 1, b->m.tree);
-    q_int(q, 2, KEY(b->m.id, keep));
-    q_int(q, 3, KEY(b->m.id, b->len) - 1);
+    db_stmt *q = db_query(tx->db, Q_entry_range_desc);
+    q_int(q, 1, b->meta.tree);
+    q_int(q, 2, KEY(b->meta.id, keep));
+    q_int(q, 3, KEY(b->meta.id, b->len) - 1);
     while (!take_full(j)) {
         if (!q_row(q)) {
             len = keep;
@@ -423,13 +437,13 @@ static int64_t texts_collect(txn *tx, take_job *j, const branch_row *b, int64_t 
         bool large = q_col_int(q, 13) & FLAG_LARGE;
         len = KEY_POS(k);
         j->entries++;
-        if (b->m.log != RAMET_LOG_MAIN)
+        if (b->meta.log != RAMET_LOG_MAIN)
             continue;
-        const char *text = large ? body_text(tx, b->m.tree, k) : q_keep_text(q, 10, tx->a);
+        const char *text = large ? body_text(tx, b->meta.tree, k) : q_keep_text(q, 10, tx->arena);
         if (!text)
             text = "";
-        VEC_PUSH(tx->a, &j->keys, k);
-        VEC_PUSH(tx->a, &j->texts, text);
+        VEC_PUSH(tx->arena, &j->keys, k);
+        VEC_PUSH(tx->arena, &j->texts, text);
         j->bytes += strlen(text);
     }
     q_end(q);
@@ -444,16 +458,16 @@ static void branch_cut(txn *tx, const branch_row *b, int64_t len)
     if (!path_hash(tx, b, len, tip))
         return;
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        db_stmt *q = db_query(tx->d, tables[i]);
-        q_int(q, 1, b->m.tree);
-        q_int(q, 2, KEY(b->m.id, len));
-        q_int(q, 3, KEY(b->m.id, POS_MAX));
+        db_stmt *q = db_query(tx->db, tables[i]);
+        q_int(q, 1, b->meta.tree);
+        q_int(q, 2, KEY(b->meta.id, len));
+        q_int(q, 3, KEY(b->meta.id, POS_MAX));
         q_run(q);
     }
-    attached_cut(tx, b->m.tree, KEY(b->m.id, len), KEY(b->m.id, POS_MAX));
-    db_stmt *q = db_query(tx->d, Q_branch_shrink);
-    q_int(q, 1, b->m.tree);
-    q_int(q, 2, b->m.id);
+    attached_cut(tx, b->meta.tree, KEY(b->meta.id, len), KEY(b->meta.id, POS_MAX));
+    db_stmt *q = db_query(tx->db, Q_branch_shrink);
+    q_int(q, 1, b->meta.tree);
+    q_int(q, 2, b->meta.id);
     q_int(q, 3, len);
     q_blob(q, 4, tip, HASH_LEN);
     q_run(q);
@@ -463,10 +477,10 @@ static void branch_cut(txn *tx, const branch_row *b, int64_t len)
 static void branch_drop(txn *tx, const branch_row *b)
 {
     static const uint8_t zeros[HASH_LEN];
-    bool highest = db_highest(tx->d, DB_BRANCH) == b->m.id;
-    db_stmt *q = db_query(tx->d, highest ? Q_branch_detach : Q_branch_del);
-    q_int(q, 1, b->m.tree);
-    q_int(q, 2, b->m.id);
+    bool highest = db_highest(tx->db, DB_BRANCH) == b->meta.id;
+    db_stmt *q = db_query(tx->db, highest ? Q_branch_detach : Q_branch_del);
+    q_int(q, 1, b->meta.tree);
+    q_int(q, 2, b->meta.id);
     q_blob(q, 3, zeros, HASH_LEN);
     q_run(q);
 }
@@ -477,11 +491,11 @@ static bool branch_take(txn *tx, take_job *j, const gc_branch *g)
     branch_row b;
     int64_t keep = branch_keep(g);
     /* Not there, or cut loose: another gc was here. */
-    if (!branch_load(tx, j->t->tree, g->id, &b) || b.m.base != g->base)
+    if (!branch_load(tx, j->tree->tree, g->id, &b) || b.meta.base != g->base)
         return true;
     if (b.len > keep) {
         int64_t len = texts_collect(tx, j, &b, keep);
-        if (db_status(tx->d) != RAMET_OK)
+        if (db_status(tx->db) != RAMET_OK)
             return false;
         branch_cut(tx, &b, len);
         if (len > keep)
@@ -496,11 +510,11 @@ static ramet_status take_run(txn *tx, void *arg)
 {
     take_job *j = arg;
     txn own = *tx;
-    own.a = j->a;
-    arena_reset(j->a);
-    *j = (take_job){.t = j->t, .at = j->at, .next = j->at, .a = j->a};
-    for (size_t steps = 0; j->next < j->t->n_branches && !take_full(j) && steps < STEP_BATCH;) {
-        const gc_branch *g = j->t->down[j->next];
+    own.arena = j->arena;
+    arena_reset(j->arena);
+    *j = (take_job){.tree = j->tree, .at = j->at, .next = j->at, .arena = j->arena};
+    for (size_t steps = 0; j->next < j->tree->n_branches && !take_full(j) && steps < STEP_BATCH;) {
+        const gc_branch *g = j->tree->down[j->next];
         if (g->work && !branch_take(&own, j, g))
             break;
         steps += g->work;
@@ -513,28 +527,28 @@ static ramet_status told(gc *g)
 {
     if (!g->progress || g->progress(g->arg, "gc", g->taken, g->out->entries))
         return RAMET_OK;
-    return call_fail(g->c, RAMET_STOP, NULL, "gc was stopped; the next one goes on");
+    return call_fail(g->call, RAMET_STOP, NULL, "gc was stopped; the next one goes on");
 }
 
 static ramet_status branches_take(gc *g, const gc_tree *t)
 {
-    take_job j = {.t = t, .a = arena_new()};
+    take_job j = {.tree = t, .arena = arena_new()};
     ramet_status st = RAMET_OK;
     for (;;) {
         while (j.at < t->n_branches && !t->down[j.at]->work)
             j.at++;
         if (st != RAMET_OK || j.at == t->n_branches)
             break;
-        st = txn_write(g->c, take_run, &j);
+        st = txn_write(g->call, take_run, &j);
         if (st != RAMET_OK)
             break;
         if (j.keys.n)
-            search_forget(g->c->r, t->tree, j.keys.items, j.texts.items, j.keys.n);
+            search_forget(g->call->ramet, t->tree, j.keys.items, j.texts.items, j.keys.n);
         g->taken += j.entries;
         j.at = j.next;
         st = told(g);
     }
-    arena_free(j.a);
+    arena_free(j.arena);
     return st;
 }
 
@@ -552,7 +566,7 @@ static ramet_status bury_run(txn *tx, void *arg)
     for (size_t i = 0; i < j->n; i++) {
         const gc_session *s = j->list[i];
         bool stays = s->left || number_of(tx, Q_session_has_children, j->tree, s->no, 0) ||
-                     db_highest(tx->d, DB_SESSION) == s->no;
+                     db_highest(tx->db, DB_SESSION) == s->no;
         tree_write(tx, Q_tag_clear, j->tree, s->no);
         tree_write(tx, Q_move_del, j->tree, s->no);
         tree_write(tx, Q_run_del, j->tree, s->no);
@@ -586,7 +600,7 @@ static ramet_status sessions_bury(gc *g, arena *a, const gc_tree *t)
         qsort(v.items, v.n, sizeof *v.items, bury_order);
     for (size_t i = 0; i < v.n; i += STEP_BATCH) {
         bury_job j = {t->tree, v.items + i, v.n - i < STEP_BATCH ? v.n - i : STEP_BATCH};
-        TRY(txn_write(g->c, bury_run, &j));
+        TRY(txn_write(g->call, bury_run, &j));
     }
     return RAMET_OK;
 }
@@ -595,8 +609,8 @@ static ramet_status tree_take(gc *g, arena *a, int64_t tree)
 {
     txn tx;
     gc_tree t;
-    if (!txn_read(&tx, g->c))
-        return g->c->err.status;
+    if (!txn_read(&tx, g->call))
+        return g->call->err.status;
     tree_plan(&tx, g, a, tree, &t);
     TRY(txn_done(&tx, RAMET_OK));
     TRY(branches_take(g, &t));
@@ -606,7 +620,7 @@ static ramet_status tree_take(gc *g, arena *a, int64_t tree)
 static ramet_status trees_run(txn *tx, void *arg)
 {
     const gc_names *v = arg;
-    int64_t highest = db_highest(tx->d, DB_TREE);
+    int64_t highest = db_highest(tx->db, DB_TREE);
     for (size_t i = 0; i < v->n; i++) {
         int64_t tree = v->items[i].no;
         if (number_of(tx, Q_session_any, tree, 0, 0))
@@ -626,14 +640,14 @@ static ramet_status trees_bury(gc *g)
 {
     txn tx;
     gc_names empty = {0};
-    if (!txn_read(&tx, g->c))
-        return g->c->err.status;
+    if (!txn_read(&tx, g->call))
+        return g->call->err.status;
     names_load(&tx, g, Q_tree_empty, &empty);
     TRY(txn_done(&tx, RAMET_OK));
     for (size_t i = 0; i < empty.n; i += STEP_BATCH) {
         gc_names part = {.items = empty.items + i,
                          .n = empty.n - i < STEP_BATCH ? empty.n - i : STEP_BATCH};
-        TRY(txn_write(g->c, trees_run, &part));
+        TRY(txn_write(g->call, trees_run, &part));
     }
     return RAMET_OK;
 }
@@ -657,8 +671,8 @@ static ramet_status run(gc *g)
     if (st == RAMET_OK)
         st = trees_bury(g);
     if (st == RAMET_OK)
-        st = share_prune(g->c);
-    return st == RAMET_OK ? attachments_reap(g->c, g->progress, g->arg, g->out) : st;
+        st = share_prune(g->call);
+    return st == RAMET_OK ? attachments_reap(g->call, g->progress, g->arg, g->out) : st;
 }
 
 ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress progress, void *arg,
@@ -666,13 +680,13 @@ ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress progress, void
 {
     *out = (ramet_gc_out){.dry_run = dry_run};
     TRY(program_only(c));
-    gc g = {.c = c,
-            .cutoff = ramet_now(c->r) - c->r->grace_us,
+    gc g = {.call = c,
+            .cutoff = ramet_now(c->ramet) - c->ramet->grace_us,
             .progress = progress,
             .arg = arg,
             .out = out,
-            .a = arena_new()};
+            .arena = arena_new()};
     ramet_status st = run(&g);
-    arena_free(g.a);
+    arena_free(g.arena);
     return st;
 }

@@ -2,8 +2,9 @@
  *
  * task.c: tasks over A2A: get, list, cancel, subscribe.
  */
-#include "face/a2a/long_page.h"
+#include "face/kit/a2a_pieces.h"
 #include "face/a2a/a2a_face.h"
+#include "ramet/tasks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
  * agentpod.c: who asks an AgentPod route, the shapes of its answers, and its errors.
  */
 #include "face/agentpod/agentpod.h"
+#include "ramet/agentpod.h"
+#include "ramet/sandboxes.h"
 
 #include <string.h>
 

@@ -10,6 +10,7 @@
 #define FACE_AGENTPOD_AGENTPOD_H
 
 #include "face/kit/face.h"
+#include "ramet/agentpod.h"
 #include "form/native.h"
 
 /* The call of who asks, for the sandbox of the path and the session in it. NULL: the answer is

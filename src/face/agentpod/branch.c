@@ -4,6 +4,8 @@
  * sessions beside each other.
  */
 #include "face/agentpod/agentpod.h"
+#include "ramet/agentpod.h"
+#include "ramet/sandboxes.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "face/kit/pieces.h"
+#include "ramet/sandboxes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * server.
  */
 #include "face/kagent/kagent.h"
+#include "ramet/kagent.h"
 
 #include <string.h>
 

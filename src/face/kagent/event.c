@@ -4,6 +4,7 @@
  * its readers refuse what they do not know. Python writes snake_case, Go camelCase or PascalCase.
  */
 #include "form/a2a/a2a_internal.h"
+#include "ramet/kagent.h"
 #include "face/kagent/kagent.h"
 #include "face/kit/pieces.h"
 

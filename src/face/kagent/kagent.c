@@ -5,6 +5,7 @@
 #include "face/kagent/kagent.h"
 
 #include "base/util.h"
+#include "ramet/kagent.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  */
 #include "face/kagent/kagent.h"
 #include "face/kit/pieces.h"
+#include "ramet/kagent.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,8 @@
  * task.c: A2A tasks over kagent's REST, in the shape of 0.3 or (A2A-Version: 1.0) of 1.0.
  */
 #include "face/kit/a2a_question.h"
-#include "face/a2a/long_page.h"
+#include "face/kit/a2a_pieces.h"
+#include "ramet/tasks.h"
 #include "face/kagent/kagent.h"
 
 #include <string.h>

@@ -14,6 +14,7 @@
 #define FACE_KIT_FACE_H
 
 #include "form/field.h"
+#include "ramet/memory.h"
 #include "http/request.h"
 #include "live/live.h"
 #include "turns/turns.h"

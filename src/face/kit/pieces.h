@@ -17,8 +17,8 @@
  *       record, ids. What is appended or moved later is not in it; what is deleted meanwhile ends
  *       it (P3), or is left out of a list.
  */
-#ifndef FACE_PIECES_H
-#define FACE_PIECES_H
+#ifndef FACE_KIT_PIECES_H
+#define FACE_KIT_PIECES_H
 
 #include "face/kit/face.h"
 #include "form/size.h"

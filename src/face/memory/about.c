@@ -5,6 +5,7 @@
 #include "face/memory/memory.h"
 
 #include "base/util.h"
+#include "ramet/nodes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "form/native.h"
+#include "ramet/memory.h"
 
 #include <string.h>
 

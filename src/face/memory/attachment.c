@@ -6,6 +6,7 @@
 #include "face/memory/memory.h"
 
 #include "base/util.h"
+#include "ramet/memory.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

@@ -7,6 +7,7 @@
 #include "base/util.h"
 #include "form/native.h"
 #include "face/kit/pieces.h"
+#include "ramet/memory.h"
 
 #include <string.h>
 #include <strings.h>

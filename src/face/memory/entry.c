@@ -11,6 +11,7 @@
 
 #include "base/util.h"
 #include "face/kit/pieces.h"
+#include "ramet/memory.h"
 
 #include <errno.h>
 #include <stdio.h>

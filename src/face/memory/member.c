@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "form/native.h"
+#include "ramet/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

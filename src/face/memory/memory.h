@@ -13,6 +13,7 @@
 #define FACE_MEMORY_MEMORY_H
 
 #include "face/kit/face.h"
+#include "ramet/memory.h"
 
 /* ---- errors */
 

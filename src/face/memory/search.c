@@ -6,6 +6,7 @@
 #include "face/kit/pieces.h"
 
 #include "base/util.h"
+#include "ramet/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

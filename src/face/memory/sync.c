@@ -4,6 +4,7 @@
  * same epoch, or a new epoch.
  */
 #include "face/memory/memory.h"
+#include "ramet/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

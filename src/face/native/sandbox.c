@@ -3,6 +3,7 @@
  * sandbox.c: sandboxes over HTTP.
  */
 #include "face/native/native_face.h"
+#include "ramet/sandboxes.h"
 
 void api_sandbox_post(request *q)
 {

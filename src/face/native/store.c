@@ -4,6 +4,7 @@
  * embedding program is asked through a call of nobody.
  */
 #include "face/native/native_face.h"
+#include "ramet/tokens.h"
 
 #include <fcntl.h>
 #include <ftw.h>

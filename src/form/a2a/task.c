@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "form/a2a/a2a_internal.h"
 #include "form/size.h"
+#include "ramet/tasks.h"
 
 #include <string.h>
 

@@ -11,6 +11,7 @@
 #include "form/a2a/a2a_internal.h"
 
 #include "base/util.h"
+#include "ramet/tasks.h"
 
 #include <string.h>
 

@@ -2,11 +2,16 @@
  *
  * Sessions by when something happened in them last.
  *
- * What a face makes of a session (tasks, say) has times, but no rows that could be sorted. Each
- * session has a span instead, from the oldest to the newest time that anything in it can have: who
- * goes through the sessions in this order knows when nothing newer can come.
+ * What a protocol derives from a session (tasks, say) has times, but no rows that could be sorted.
+ * Each session has a span instead, from the oldest to the newest time that anything in it can have:
+ * a caller that walks the sessions in this order knows when nothing newer can follow.
  */
-#include "core/core.h"
+#include "ramet/tasks.h"
+#include "core/call.h"
+#include "core/check.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 typedef struct span {
     int64_t tree, no, last, first;
@@ -15,17 +20,17 @@ typedef VEC(span) span_list;
 
 static void fetch(txn *tx, sql_id source, const ramet_active_in *in, int limit, span_list *out)
 {
-    db_stmt *q = db_query(tx->d, source);
+    db_stmt *q = db_query(tx->db, source);
     bool start = !in->last && !in->number;
     q_int(q, 1, start ? INT64_MAX : in->last);
     q_int(q, 2, start ? INT64_MAX : in->number);
     q_int(q, 3, in->until ? in->until : INT64_MAX);
     q_int(q, 4, limit);
     if (source != Q_active_all)
-        q_text(q, 5, tx->c->user);
+        q_text(q, 5, tx->call->user);
     while (q_row(q)) {
         span s = {q_col_int(q, 0), q_col_int(q, 1), q_col_int(q, 2), q_col_int(q, 3)};
-        VEC_PUSH(tx->a, out, s);
+        VEC_PUSH(tx->arena, out, s);
     }
 }
 
@@ -46,7 +51,7 @@ static void fetch_both(txn *tx, const ramet_active_in *in, int limit, span_list 
         bool take_a = k >= b.n || (i < a.n && !before(&b.items[k], &a.items[i]));
         span next = take_a ? a.items[i++] : b.items[k++];
         k += both;
-        VEC_PUSH(tx->a, out, next);
+        VEC_PUSH(tx->arena, out, next);
     }
 }
 
@@ -59,10 +64,10 @@ static void show(txn *tx, void *arg, size_t i)
 {
     const shower *w = arg;
     const span *at = &w->spans[i];
-    session_row s;
+    session_full s;
     w->shown[i] = (ramet_active){.first = at->first, .last = at->last};
-    if (!session_by_no(tx, at->tree, at->no, &s) || session_gone(tx, &s) ||
-        !session_visible(tx, &s))
+    if (!session_by_no(tx, at->tree, at->no, &s) || session_gone(tx, &s.access) ||
+        !session_visible(tx, &s.access))
         return;
     w->shown[i].session = s.id;
     w->shown[i].agent = s.agent;
@@ -71,19 +76,19 @@ static void show(txn *tx, void *arg, size_t i)
 static ramet_status find_run(txn *tx, const ramet_active_in *in, int limit, ramet_active_list *out)
 {
     span_list spans = {0};
-    if (tx->c->user)
+    if (tx->call->user)
         fetch_both(tx, in, limit, &spans);
     else
         fetch(tx, Q_active_all, in, limit, &spans);
     TRY(txn_status(tx));
-    shower w = {spans.items, arena_array(tx->a, spans.n + 1, sizeof *out->items)};
+    shower w = {spans.items, arena_array(tx->arena, spans.n + 1, sizeof *out->items)};
     txn_prefetch(tx, show, &w, spans.n);
     for (size_t i = 0; i < spans.n; i++) {
         show(tx, &w, i);
         if (w.shown[i].session)
             w.shown[out->n++] = w.shown[i];
     }
-    db_performed(tx->d);
+    db_performed(tx->db);
     out->items = w.shown;
     out->more = spans.n == (size_t)limit;
     if (out->more) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * long_page.c: tasks, written piece by piece.
+ * a2a_pieces.c: tasks, written piece by piece.
  *
  *   TASK_NEXT ─► TASK_MESSAGES ─► TASK_ARTIFACT ─► TASK_CLOSE ─┐
  *       ▲ └─ one in memory, written at once                    │
  *       └──────────────────────────────────────────────────────┘
  */
-#include "face/a2a/long_page.h"
+#include "face/kit/a2a_pieces.h"
 
 #include "form/a2a/a2a_internal.h"
 #include "face/a2a/a2a_face.h"

@@ -8,12 +8,19 @@
  * bear one id: then they are numbered together. The view message_branches (store/sql/schema.c) does
  * the same for all sessions.
  */
-#include "core/core.h"
+#include "ramet/agentpod.h"
+#include "core/call.h"
+#include "core/model/branch.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/model/version.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
 typedef struct group {
-    branch_meta m; /* one of its branches */
+    branch_meta meta; /* one of its branches */
     int64_t pos;
     version_row *rows;
     size_t n, first; /* `first`: index of its versions among all */
@@ -24,42 +31,42 @@ typedef VEC(group) group_list;
 
 static const char *entry_name(txn *tx, int64_t tree, int64_t k)
 {
-    db_stmt *q = db_query(tx->d, Q_entry_name);
+    db_stmt *q = db_query(tx->db, Q_entry_name);
     q_int(q, 1, tree);
     q_int(q, 2, k);
-    const char *id = q_row(q) ? q_keep_text(q, 0, tx->a) : NULL;
+    const char *id = q_row(q) ? q_keep_text(q, 0, tx->arena) : NULL;
     q_end(q);
     return id ? id : "";
 }
 
-static int by_place(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
     const branch_row *p = *(const branch_row *const *)a, *q = *(const branch_row *const *)b;
-    if (p->m.base != q->m.base)
-        return p->m.base < q->m.base ? -1 : 1;
-    return p->m.parent < q->m.parent ? -1 : p->m.parent > q->m.parent;
+    if (p->meta.base != q->meta.base)
+        return p->meta.base < q->meta.base ? -1 : 1;
+    return p->meta.parent < q->meta.parent ? -1 : p->meta.parent > q->meta.parent;
 }
 
 /* The groups with more than one version, those further up first. */
-static void groups_find(txn *tx, const session_row *s, const branch_row *list, size_t n,
+static void groups_find(txn *tx, const session_full *s, const branch_row *list, size_t n,
                         group_list *out)
 {
-    const branch_row **at = arena_array(tx->a, n + 1, sizeof *at);
+    const branch_row **at = arena_array(tx->arena, n + 1, sizeof *at);
     size_t k = 0;
     for (size_t i = 0; i < n; i++)
-        if (list[i].m.log == RAMET_LOG_MAIN)
+        if (list[i].meta.log == RAMET_LOG_MAIN)
             at[k++] = &list[i];
     if (k)
-        qsort(at, k, sizeof *at, by_place);
-    for (size_t i = 0; i < k && db_status(tx->d) == RAMET_OK; i++) {
-        if (i && by_place(&at[i - 1], &at[i]) == 0)
+        qsort(at, k, sizeof *at, by_start);
+    for (size_t i = 0; i < k && db_status(tx->db) == RAMET_OK; i++) {
+        if (i && by_start(&at[i - 1], &at[i]) == 0)
             continue;
-        group g = {.m = at[i]->m, .pos = at[i]->m.base};
-        versions_at(tx, s, &g.m, g.pos, &g.rows, &g.n);
+        group g = {.meta = at[i]->meta, .pos = at[i]->meta.base};
+        versions_at(tx, &s->access, &g.meta, g.pos, &g.rows, &g.n);
         if (g.n < 2)
             continue;
-        g.message = entry_name(tx, s->tree, g.rows[0].k);
-        VEC_PUSH(tx->a, out, g);
+        g.message = entry_name(tx, s->tree, g.rows[0].key);
+        VEC_PUSH(tx->arena, out, g);
     }
 }
 
@@ -70,7 +77,7 @@ static int within_find(txn *tx, const group_list *v, size_t i)
     for (size_t k = i; k-- > 0;) {
         const group *up = &v->items[k];
         branch_meta o;
-        if (up->pos >= g->pos || !path_owner(tx, &g->m, up->pos, &o))
+        if (up->pos >= g->pos || !path_owner(tx, &g->meta, up->pos, &o))
             continue;
         for (size_t j = 0; j < up->n; j++)
             if (up->rows[j].owner == o.id)
@@ -85,16 +92,16 @@ static int64_t holder_of(txn *tx, const branch_row *list, size_t n, int64_t owne
 {
     for (size_t i = n; i-- > 0;) {
         branch_meta o;
-        if (list[i].m.log == RAMET_LOG_MAIN && list[i].len > pos &&
-            path_owner(tx, &list[i].m, pos, &o) && o.id == owner)
-            return list[i].m.id;
+        if (list[i].meta.log == RAMET_LOG_MAIN && list[i].len > pos &&
+            path_owner(tx, &list[i].meta, pos, &o) && o.id == owner)
+            return list[i].meta.id;
     }
     return 0;
 }
 
 typedef struct numbering {
     ramet_pick *pick;
-    int64_t k;
+    int64_t key;
 } numbering;
 
 static int by_message(const void *a, const void *b)
@@ -105,7 +112,7 @@ static int by_message(const void *a, const void *b)
         return way;
     if (p->pick->created != q->pick->created)
         return p->pick->created < q->pick->created ? -1 : 1;
-    return p->k < q->k ? -1 : p->k > q->k;
+    return p->key < q->key ? -1 : p->key > q->key;
 }
 
 static void picks_number(numbering *v, size_t n)
@@ -120,32 +127,33 @@ static void picks_number(numbering *v, size_t n)
     }
 }
 
-static ramet_status picks_fill(txn *tx, const session_row *s, const branch_row *mine, size_t n_mine,
-                               group_list *v, ramet_pick *out, numbering *numbers, int *now)
+static ramet_status picks_fill(txn *tx, const session_full *s, const branch_row *mine,
+                               size_t n_mine, group_list *v, ramet_pick *out, numbering *numbers,
+                               int *now)
 {
     branch_row head;
     size_t at = 0;
-    TRY(branch_open(tx, s, RAMET_LOG_MAIN, 0, &head));
+    TRY(branch_open(tx, &s->brief, RAMET_LOG_MAIN, 0, &head));
     for (size_t i = 0; i < v->n; i++) {
         group *g = &v->items[i];
         branch_meta current = {0};
         g->first = at;
         int within = within_find(tx, v, i);
-        if (head.len > g->pos && !path_owner(tx, &head.m, g->pos, &current))
+        if (head.len > g->pos && !path_owner(tx, &head.meta, g->pos, &current))
             return txn_status(tx);
         for (size_t k = 0; k < g->n; k++, at++) {
             branch_meta m;
             if (!branch_meta_load(tx, s->tree, g->rows[k].owner, &m))
                 return txn_status(tx);
             out[at] = (ramet_pick){.message_id = g->message,
-                                   .entry_id = entry_name(tx, s->tree, g->rows[k].k),
+                                   .entry_id = entry_name(tx, s->tree, g->rows[k].key),
                                    .position = g->pos,
                                    .branch = holder_of(tx, mine, n_mine, m.id, g->pos),
                                    .type = (ramet_fork_type)m.type,
                                    .current = current.id == m.id,
                                    .within = within,
                                    .created = g->rows[k].created};
-            numbers[at] = (numbering){&out[at], g->rows[k].k};
+            numbers[at] = (numbering){&out[at], g->rows[k].key};
             if (out[at].current)
                 *now = (int)at;
         }
@@ -155,18 +163,18 @@ static ramet_status picks_fill(txn *tx, const session_row *s, const branch_row *
 
 static ramet_status picks_run(txn *tx, const char *session, ramet_pick **out, size_t *n, int *now)
 {
-    session_row s;
+    session_full s;
     branch_row *mine;
     size_t n_mine, all = 0;
     group_list v = {0};
     TRY(session_open(tx, session, NEED_READ, &s));
-    branches_of(tx, &s, &mine, &n_mine);
+    branches_of(tx, &s.access, &mine, &n_mine);
     groups_find(tx, &s, mine, n_mine, &v);
     TRY(txn_status(tx));
     for (size_t i = 0; i < v.n; i++)
         all += v.items[i].n;
-    *out = arena_array(tx->a, all + 1, sizeof **out);
-    numbering *numbers = arena_array(tx->a, all + 1, sizeof *numbers);
+    *out = arena_array(tx->arena, all + 1, sizeof **out);
+    numbering *numbers = arena_array(tx->arena, all + 1, sizeof *numbers);
     TRY(picks_fill(tx, &s, mine, n_mine, &v, *out, numbers, now));
     picks_number(numbers, all);
     *n = all;

@@ -10,11 +10,22 @@
  *       other times, they stand where their neighbours are.
  *   A2  By key: (key, entry id). Keys are compared as text; those of one kind have one length.
  */
+#include "ramet/memory.h"
+#include "core/access/member.h"
+#include "core/call.h"
+#include "core/check.h"
 #include "core/columns.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+#include "core/model/key.h"
+#include "core/model/path.h"
+#include "core/model/session.h"
+#include "core/model/session_open.h"
+#include "core/txn.h"
 
 #include <stdlib.h>
 
-#define STEP_MOST 256 /* positions that are looked through at once */
+#define MAX_STEP 256 /* positions that are looked through at once */
 
 /* One session: what of it is left. */
 typedef struct run {
@@ -27,7 +38,7 @@ typedef struct run {
     ramet_entry *next;   /* NULL: not looked for yet */
 } run;
 
-typedef struct across {
+typedef struct tree_page {
     txn *tx;
     const ramet_across_in *in;
     const ramet_entry *from; /* the cursor; NULL: from the end that it begins at */
@@ -38,7 +49,7 @@ typedef struct across {
     size_t n;
     arena *keep; /* what is given */
     arena *scratch;
-} across;
+} tree_page;
 
 /* ------------------------------------------------------------------------- order */
 
@@ -51,7 +62,7 @@ static int spot_order(int64_t created, int64_t no, int64_t position, const ramet
     return position < e->position ? -1 : position > e->position;
 }
 
-static bool run_before(const across *w, const run *a, const run *b)
+static bool run_before(const tree_page *w, const run *a, const run *b)
 {
     int order;
     if (w->by_key) {
@@ -64,14 +75,14 @@ static bool run_before(const across *w, const run *a, const run *b)
     return w->back ? order > 0 : order < 0;
 }
 
-static void heap_swap(across *w, size_t a, size_t b)
+static void heap_swap(tree_page *w, size_t a, size_t b)
 {
     run *t = w->heap[a];
     w->heap[a] = w->heap[b];
     w->heap[b] = t;
 }
 
-static void heap_sink(across *w, size_t i)
+static void heap_sink(tree_page *w, size_t i)
 {
     for (;;) {
         size_t best = i;
@@ -85,7 +96,7 @@ static void heap_sink(across *w, size_t i)
     }
 }
 
-static void heap_drop(across *w)
+static void heap_drop(tree_page *w)
 {
     w->heap[0] = w->heap[--w->n];
     heap_sink(w, 0);
@@ -93,7 +104,7 @@ static void heap_drop(across *w)
 
 /* ------------------------------------------------------------------------ entries */
 
-static bool entry_wanted(const across *w, const ramet_entry *e)
+static bool entry_wanted(const tree_page *w, const ramet_entry *e)
 {
     const ramet_across_in *in = w->in;
     if (in->upto && spot_order(e->created, e->owner_no, e->position, in->upto) > 0)
@@ -101,10 +112,10 @@ static bool entry_wanted(const across *w, const ramet_entry *e)
     return (!in->end || e->position < in->end) && (!in->want || in->want(in->want_arg, e));
 }
 
-static branch_row *run_path(across *w, run *r)
+static branch_row *run_path(tree_page *w, run *r)
 {
     if (!r->path) {
-        r->path = arena_alloc(w->tx->a, sizeof *r->path);
+        r->path = arena_alloc(w->tx->arena, sizeof *r->path);
         if (!branch_load(w->tx, w->tree, r->head, r->path))
             *r->path = (branch_row){0};
     }
@@ -112,8 +123,8 @@ static branch_row *run_path(across *w, run *r)
 }
 
 typedef struct looking {
-    across *w;
-    run *r;
+    tree_page *page;
+    run *run;
     ramet_entry *found;
     int64_t seen; /* position that was looked at last */
 } looking;
@@ -122,21 +133,21 @@ static bool look_take(void *arg, ramet_entry *e)
 {
     looking *l = arg;
     l->seen = e->position;
-    if (e->owner_no != l->r->no || !entry_wanted(l->w, e))
+    if (e->owner_no != l->run->no || !entry_wanted(l->page, e))
         return true;
     if (!l->found)
-        l->found = arena_alloc(l->w->keep, sizeof *l->found);
-    *l->found = entry_keep(l->w->keep, e);
-    return l->w->back;
+        l->found = arena_alloc(l->page->keep, sizeof *l->found);
+    *l->found = entry_keep(l->page->keep, e);
+    return l->page->back;
 }
 
 /* The next wanted one of a run, in steps that grow while there is none. */
-static bool run_look(across *w, run *r)
+static bool run_look(tree_page *w, run *r)
 {
     r->next = NULL;
-    for (int64_t step = 1; r->lo < r->hi && db_status(w->tx->d) == RAMET_OK;
-         step = step * 2 < STEP_MOST ? step * 2 : STEP_MOST) {
-        looking l = {.w = w, .r = r};
+    for (int64_t step = 1; r->lo < r->hi && db_status(w->tx->db) == RAMET_OK;
+         step = step * 2 < MAX_STEP ? step * 2 : MAX_STEP) {
+        looking l = {.page = w, .run = r};
         int64_t lo = w->back && r->hi - step > r->lo ? r->hi - step : r->lo;
         int64_t hi = !w->back && r->lo + step < r->hi ? r->lo + step : r->hi;
         path_read(w->tx, run_path(w, r), lo, hi, w->scratch, look_take, &l);
@@ -161,10 +172,10 @@ static bool time_take(void *arg, ramet_entry *e)
 }
 
 /* The first position of a run behind the cursor (A1). */
-static int64_t run_behind(across *w, run *r)
+static int64_t run_behind(tree_page *w, run *r)
 {
     int64_t lo = r->lo, hi = r->hi;
-    while (lo < hi && db_status(w->tx->d) == RAMET_OK) {
+    while (lo < hi && db_status(w->tx->db) == RAMET_OK) {
         int64_t mid = lo + (hi - lo) / 2, created = 0;
         path_read(w->tx, run_path(w, r), mid, mid + 1, w->scratch, time_take, &created);
         arena_reset(w->scratch);
@@ -177,7 +188,7 @@ static int64_t run_behind(across *w, run *r)
 }
 
 /* Where a run begins; false: nothing of it is left. */
-static bool run_place(across *w, run *r)
+static bool run_seek(tree_page *w, run *r)
 {
     const ramet_entry *c = w->from;
     if (c && r->no == c->owner_no) {
@@ -203,7 +214,7 @@ static bool run_place(across *w, run *r)
 /* --------------------------------------------------------------------------- keys */
 
 /* Whether the page begins behind that entry: among those of one key it goes by the id. */
-static bool key_passed(const across *w, const char *key, const char *id)
+static bool key_passed(const tree_page *w, const char *key, const char *id)
 {
     if (!w->from || strcmp(key, w->from_key) != 0)
         return false;
@@ -212,10 +223,10 @@ static bool key_passed(const across *w, const char *key, const char *id)
 }
 
 /* The next wanted entry of a run by key; r->key is the one before it, NULL at the beginning. */
-static bool run_key(across *w, run *r)
+static bool run_key(tree_page *w, run *r)
 {
     txn *tx = w->tx;
-    const char *before = arena_printf(tx->a, "key %lld ", (long long)r->no);
+    const char *before = arena_printf(tx->arena, "key %lld ", (long long)r->no);
     const char *lo = w->in->key_from, *hi = w->in->key_to;
     size_t skip = strlen(before);
     bool open = r->key != NULL; /* that one itself is behind us */
@@ -224,26 +235,26 @@ static bool run_key(across *w, run *r)
         ramet_entry e;
         uint8_t hash[HASH_LEN];
         branch_meta o;
-        db_stmt *q = db_query(tx->d, w->back ? Q_place_down : Q_place_up);
+        db_stmt *q = db_query(tx->db, w->back ? Q_place_down : Q_place_up);
         q_int(q, 1, w->tree);
-        q_text(q, 2, arena_printf(tx->a, "%s%s", before, !w->back && start ? start : lo));
-        q_text(q, 3, arena_printf(tx->a, "%s%s", before, w->back && start ? start : hi));
+        q_text(q, 2, arena_printf(tx->arena, "%s%s", before, !w->back && start ? start : lo));
+        q_text(q, 3, arena_printf(tx->arena, "%s%s", before, w->back && start ? start : hi));
         q_int(q, 4, open ? 2 : 1);
         int64_t k = 0;
         while (!k && q_row(q)) {
-            const char *name = q_keep_text(q, 0, tx->a) + skip;
+            const char *name = q_keep_text(q, 0, tx->arena) + skip;
             if (open && strcmp(name, start) == 0)
                 continue;
             r->key = name;
             k = q_col_int(q, 1);
         }
         q_end(q);
-        if (!k || db_status(tx->d) != RAMET_OK)
+        if (!k || db_status(tx->db) != RAMET_OK)
             return false;
         start = r->key;
         open = true;
         branch_row *path = run_path(w, r);
-        if (KEY_POS(k) >= path->len || !path_owner(tx, &path->m, KEY_POS(k), &o) ||
+        if (KEY_POS(k) >= path->len || !path_owner(tx, &path->meta, KEY_POS(k), &o) ||
             o.id != KEY_BRANCH(k) || !entry_load(tx, w->tree, k, &e, hash))
             continue;
         e.owner_no = o.session;
@@ -251,7 +262,7 @@ static bool run_key(across *w, run *r)
             continue;
         if (key_passed(w, r->key, e.id))
             continue;
-        r->next = arena_alloc(tx->a, sizeof *r->next);
+        r->next = arena_alloc(tx->arena, sizeof *r->next);
         *r->next = e;
         return true;
     }
@@ -259,29 +270,29 @@ static bool run_key(across *w, run *r)
 
 /* --------------------------------------------------------------------------- runs */
 
-static void run_add(across *w, const run *r)
+static void run_add(tree_page *w, const run *r)
 {
-    run *own = arena_alloc(w->tx->a, sizeof *own);
+    run *own = arena_alloc(w->tx->arena, sizeof *own);
     *own = *r;
-    if (w->by_key ? run_key(w, own) : run_place(w, own))
+    if (w->by_key ? run_key(w, own) : run_seek(w, own))
         w->heap[w->n++] = own;
 }
 
 typedef VEC(run) run_list;
 
-static void runs_of_tree(txn *tx, const session_row *of, run_list *out)
+static void runs_of_tree(txn *tx, const session_full *of, run_list *out)
 {
     ramet_level level = level_in(tx, of->tree);
-    db_stmt *q = db_query(tx->d, Q_across_runs);
+    db_stmt *q = db_query(tx->db, Q_across_runs);
     q_int(q, 1, of->tree);
     while (q_row(q)) {
-        session_row s = {.no = q_col_int(q, 0),
-                         .tree = of->tree,
-                         .owner = q_col_text(q, 1),
-                         .visibility = col_visibility(q, 2),
-                         .expires = q_col_int(q, 3),
-                         .deleted = q_col_int(q, 4),
-                         .purging = col_purging(q, 5)};
+        session_access s = {.no = q_col_int(q, 0),
+                            .tree = of->tree,
+                            .owner = q_col_text(q, 1),
+                            .visibility = col_visibility(q, 2),
+                            .expires = q_col_int(q, 3),
+                            .deleted = q_col_int(q, 4),
+                            .purging = col_purging(q, 5)};
         run r = {.no = s.no,
                  .head = q_col_int(q, 6),
                  .lo = q_col_int(q, 8),
@@ -289,28 +300,28 @@ static void runs_of_tree(txn *tx, const session_row *of, run_list *out)
                  .first = q_col_int(q, 9),
                  .last = q_col_int(q, 10)};
         if (!session_gone(tx, &s) && session_seen(tx, level, &s) && r.lo < r.hi)
-            VEC_PUSH(tx->a, out, r);
+            VEC_PUSH(tx->arena, out, r);
     }
 }
 
 /* The session and those that it was forked from: all that its path may be of. */
-static void runs_of_path(txn *tx, const session_row *of, branch_row *head, run_list *out)
+static void runs_of_path(txn *tx, const session_full *of, branch_row *head, run_list *out)
 {
-    session_row s = *of;
+    session_full s = *of;
     for (;;) {
         run r = {.no = s.no, .path = head};
-        VEC_PUSH(tx->a, out, r);
+        VEC_PUSH(tx->arena, out, r);
         if (!s.parent || !session_by_no(tx, of->tree, s.parent, &s))
             return;
     }
 }
 
-static void page_fill(across *w, int limit, ramet_page *out)
+static void page_fill(tree_page *w, int limit, ramet_page *out)
 {
     txn *tx = w->tx;
     VEC(ramet_entry) v = {0};
-    size_t start = arena_used(tx->a), most = tx->c->page_bytes ? tx->c->page_bytes : PAGE_BYTES;
-    while (w->n && db_status(tx->d) == RAMET_OK) {
+    size_t start = arena_used(tx->arena), most = txn_page_bytes(tx);
+    while (w->n && db_status(tx->db) == RAMET_OK) {
         run *r = w->heap[0];
         if (!r->next && !run_look(w, r)) {
             heap_drop(w);
@@ -322,12 +333,12 @@ static void page_fill(across *w, int limit, ramet_page *out)
             if (!r->next)
                 continue;
         }
-        if (v.n == (size_t)limit || (v.n && arena_used(tx->a) - start >= most)) {
+        if (v.n == (size_t)limit || (v.n && arena_used(tx->arena) - start >= most)) {
             out->more_after = !w->back;
             out->more_before = w->back;
             break;
         }
-        VEC_PUSH(tx->a, &v, *r->next);
+        VEC_PUSH(tx->arena, &v, *r->next);
         r->next = NULL;
         if (w->by_key) {
             if (run_key(w, r))
@@ -345,27 +356,27 @@ static void page_fill(across *w, int limit, ramet_page *out)
     out->n = v.n;
 }
 
-static ramet_status across_run(txn *tx, const char *session, const ramet_across_in *in, int limit,
-                               ramet_page *out)
+static ramet_status tree_page_run(txn *tx, const char *session, const ramet_across_in *in,
+                                  int limit, ramet_page *out)
 {
-    session_row s;
+    session_full s;
     branch_row head;
     run_list runs = {0};
     TRY(session_open_head(tx, session, NEED_READ, &s, &head));
-    across w = {.tx = tx,
-                .in = in,
-                .tree = s.tree,
-                .from = in->before ? in->before : in->after,
-                .from_key = in->before ? in->before_key : in->after_key,
-                .back = in->before || in->tail,
-                .by_key = in->key_from != NULL,
-                .keep = tx->a,
-                .scratch = arena_new()};
+    tree_page w = {.tx = tx,
+                   .in = in,
+                   .tree = s.tree,
+                   .from = in->before ? in->before : in->after,
+                   .from_key = in->before ? in->before_key : in->after_key,
+                   .back = in->before || in->tail,
+                   .by_key = in->key_from != NULL,
+                   .keep = tx->arena,
+                   .scratch = arena_new()};
     if (in->tree)
         runs_of_tree(tx, &s, &runs);
     else
         runs_of_path(tx, &s, &head, &runs);
-    w.heap = arena_array(tx->a, runs.n + 1, sizeof *w.heap);
+    w.heap = arena_array(tx->arena, runs.n + 1, sizeof *w.heap);
     for (size_t i = 0; i < runs.n; i++)
         run_add(&w, &runs.items[i]);
     for (size_t i = w.n / 2; i-- > 0;)
@@ -386,7 +397,7 @@ ramet_status ramet_across(ramet_call *c, const char *session, const ramet_across
         return call_fail(c, RAMET_INVALID, "tree", "a path by time is read with ramet_read()");
     if (!txn_read(&tx, c))
         return c->err.status;
-    ramet_status st = txn_done(&tx, across_run(&tx, session, in, limit, out));
+    ramet_status st = txn_done(&tx, tree_page_run(&tx, session, in, limit, out));
     if (st != RAMET_OK)
         *out = (ramet_page){0};
     return st;
@@ -397,23 +408,23 @@ ramet_status ramet_across(ramet_call *c, const char *session, const ramet_across
 static ramet_status entry_run(txn *tx, const char *session, const char *id, int64_t branch,
                               int64_t position, ramet_entry *out)
 {
-    session_row s, of;
+    session_full s, of;
     branch_row own, head;
     branch_meta o;
     uint8_t hash[HASH_LEN];
     TRY(session_open(tx, session, NEED_READ, &s));
     int64_t k = id ? key_in_tree(tx, s.tree, id) : KEY(branch, position);
-    bool found = k > 0 && branch_load(tx, s.tree, KEY_BRANCH(k), &own) &&
-                 own.m.log == RAMET_LOG_MAIN && session_by_no(tx, s.tree, own.m.session, &of) &&
-                 !session_gone(tx, &of) && session_visible(tx, &of) &&
-                 branch_load(tx, s.tree, of.head, &head) && KEY_POS(k) < head.len &&
-                 path_owner(tx, &head.m, KEY_POS(k), &o) && o.id == KEY_BRANCH(k) &&
-                 entry_load(tx, s.tree, k, out, hash);
+    bool found =
+        k > 0 && branch_load(tx, s.tree, KEY_BRANCH(k), &own) && own.meta.log == RAMET_LOG_MAIN &&
+        session_by_no(tx, s.tree, own.meta.session, &of) && !session_gone(tx, &of.access) &&
+        session_visible(tx, &of.access) && branch_load(tx, s.tree, of.head, &head) &&
+        KEY_POS(k) < head.len && path_owner(tx, &head.meta, KEY_POS(k), &o) &&
+        o.id == KEY_BRANCH(k) && entry_load(tx, s.tree, k, out, hash);
     TRY(txn_status(tx));
     if (found)
         out->owner_no = of.no;
     return found ? RAMET_OK
-                 : call_fail(tx->c, RAMET_ENTRY_NOT_FOUND, "entry_id",
+                 : call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, "entry_id",
                              "no session of the tree has that entry");
 }
 
@@ -426,7 +437,7 @@ ramet_status ramet_across_entry(ramet_call *c, const char *session, const char *
         TRY(check_id(c, "entry_id", id));
     if (!txn_read(&tx, c))
         return c->err.status;
-    ramet_entry *e = arena_alloc(c->a, sizeof *e);
+    ramet_entry *e = arena_alloc(c->arena, sizeof *e);
     ramet_status st = txn_done(&tx, entry_run(&tx, session, id, branch, position, e));
     if (st == RAMET_OK)
         *out = e;

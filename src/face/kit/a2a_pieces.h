@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * long_page.h: answers with tasks, which may be as long as a whole history. Tasks whose messages
+ * a2a_pieces.h: answers with tasks, which may be as long as a whole history. Tasks whose messages
  * are in memory are written at once; those of others are read again, page by page, from the branch
  * and the positions that they were found at (pieces.h).
  */
-#ifndef FACE_A2A_PIECES_H
-#define FACE_A2A_PIECES_H
+#ifndef FACE_KIT_A2A_PIECES_H
+#define FACE_KIT_A2A_PIECES_H
 
 #include "form/a2a/a2a.h"
 #include "face/kit/face.h"

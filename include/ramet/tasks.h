@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ramet/tasks.h: A2A tasks beside the entries of a session, and where the turns that they are about
+ * begin.
+ */
+#ifndef RAMET_TASKS_H
+#define RAMET_TASKS_H
+
+#include "../ramet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is known about an A2A task beside its messages, which are the entries of the turn with its
+ * id. */
+typedef struct ramet_task {
+    const char *id, *session;
+    const char *data; /* JSON object; only the protocol knows what is in it */
+    int64_t created, updated;
+    bool deleted;
+} ramet_task;
+typedef struct ramet_task_in {
+    const char *id;
+    const char *data;
+    int64_t at; /* when it reached its status; 0: not known */
+} ramet_task_in;
+
+/* A session in a list by time. */
+typedef struct ramet_active {
+    const char *session, *agent; /* its id; the name of its agent, NULL: none */
+    int64_t first, last;         /* nothing in it reached its status before, or after */
+} ramet_active;
+typedef struct ramet_active_in {
+    int64_t last, number; /* where the list before it ended (0, 0: from the start) */
+    int64_t until;        /* only sessions in which something is as old as this; 0: any */
+    int limit;            /* 1 … 1000; 0: 100 */
+} ramet_active_in;
+typedef struct ramet_active_list {
+    ramet_active *items;
+    size_t n;
+    bool more;            /* there may be more behind: */
+    int64_t last, number; /* their `last` is not above this one */
+} ramet_active_list;
+
+/* Ids of tasks are unique in the store. Putting needs writer; RAMET_ENTRY_EXISTS: the id belongs to
+ * a task of another session, or to a deleted one. ramet_task_get() also gives deleted tasks; *out
+ * is NULL when there is none that the caller may see. */
+RAMET_API ramet_status ramet_task_put(ramet_call *c, const char *session, const ramet_task_in *in,
+                                      ramet_task **out);
+RAMET_API ramet_status ramet_task_get(ramet_call *c, const char *id, ramet_task **out);
+RAMET_API ramet_status ramet_task_delete(ramet_call *c, const char *session, const char *id);
+/* Of a session, oldest first, deleted ones too. */
+RAMET_API ramet_status ramet_tasks(ramet_call *c, const char *session, ramet_task **out, size_t *n);
+/* Sessions that the caller may see, by their last activity, newest first: for listing what is in
+ * them by time. It looks at each session, but not at its contents. */
+RAMET_API ramet_status ramet_active_find(ramet_call *c, const ramet_active_in *in,
+                                         ramet_active_list *out);
+/* The session that a turn of the server belongs to; NULL when the caller may not see one. */
+RAMET_API ramet_status ramet_turn_session(ramet_call *c, const char *turn, const char **session);
+
+/* Where a turn, or invocation, begins. */
+typedef struct ramet_turn_at {
+    bool on_path;     /* of the head; else it was cut off */
+    int64_t branch;   /* that it stands on */
+    int64_t position; /* of its first entry (main: the question) */
+} ramet_turn_at;
+RAMET_API ramet_status ramet_turn_find(ramet_call *c, const char *session, ramet_log log,
+                                       const char *turn, ramet_turn_at *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

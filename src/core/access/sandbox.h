@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sandbox.h: the sandbox that a tree is in.
+ */
+#ifndef CORE_ACCESS_SANDBOX_H
+#define CORE_ACCESS_SANDBOX_H
+
+#include "core/txn.h"
+
+/* What a new tree of that owner notes as its sandbox: "" for none. RAMET_SANDBOX_NOT_FOUND. */
+ramet_status sandbox_for_new(txn *tx, const char *id, const char *owner, const char **mark);
+void sandbox_put(txn *tx, int64_t tree, const char *mark);
+/* RAMET_SANDBOX_NOT_FOUND when there is none of that id that the caller may use. */
+ramet_status sandbox_open(txn *tx, const char *id);
+/* The one that a tree is in. */
+const char *sandbox_name(txn *tx, int64_t tree);
+/* Whether it is the one that stands for no sandbox. */
+bool sandbox_is_default(const char *id);
+
+#endif

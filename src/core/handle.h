@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * handle.h: what an open store is made of: `struct ramet`, behind every public `ramet *`.
+ */
+#ifndef CORE_HANDLE_H
+#define CORE_HANDLE_H
+
+#include "ramet.h"
+#include "store/store.h"
+
+#define MAX_APPEND_EXTENSIONS 4
+
+struct ramet {
+    store *store;
+    struct search *search; /* opened on first use (core/search/search.c) */
+    _Atomic bool search_stopped;
+    _Atomic int64_t past; /* the newest db_past() seen so far */
+    struct lineage *lineage;
+    struct watch *watch; /* core/model/event.c */
+    struct session_cache *session_cache;
+    struct token_cache *tokens; /* core/access/token.c */
+    ramet_limits limits;
+    int64_t grace_us;
+    struct files *files; /* where attachments are stored (core/attachment/files.c) */
+    bool unverified;
+    int64_t (*clock)(void *);
+    void *clock_arg;
+    char *vfs;
+    int busy_ms;
+    /* What the extensions of core/ext have registered; constant once the store is open. */
+    const struct log_rules *log_rules[RAMET_LOG_ADK + 1];
+    const struct append_extension *append_extensions[MAX_APPEND_EXTENSIONS];
+    size_t n_append_extensions;
+};
+
+int64_t ramet_now(ramet *r);
+
+#endif

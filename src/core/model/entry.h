@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * entry.h: entries: prepared for writing, written, and read back.
+ */
+#ifndef CORE_MODEL_ENTRY_H
+#define CORE_MODEL_ENTRY_H
+
+#include "core/model/path.h"
+
+#define INDEXED_CHARS 100000 /* of a text that an entry is found by */
+
+enum { FLAG_LARGE = 1, FLAG_USAGE = 2, FLAG_DELTA = 4, FLAG_TOOL = 8, FLAG_FILE = 16 };
+#define FLAGS_ALL (FLAG_LARGE | FLAG_USAGE | FLAG_DELTA | FLAG_TOOL | FLAG_FILE)
+
+/* An entry that the caller's own thread has checked and prepared. */
+typedef struct entry_new {
+    ramet_entry entry; /* the answer; position, branch and hash come with the write */
+    const ramet_entry_in *in;
+    const char *text, *parts, *body; /* content; NULL where there is none */
+    const char *packed;              /* FLAG_LARGE: text, parts and body together */
+    size_t packed_len;
+    int flags;
+    const char **files; /* FLAG_FILE: ids of the attachments that it refers to */
+    size_t n_files;
+    const char *files_field; /* where they stood, for messages */
+    uint8_t digest[HASH_LEN], hash[HASH_LEN];
+    bool existing;     /* on the path already: */
+    ramet_entry found; /* this is what is there */
+    int64_t same_as;   /* index of an earlier one of the batch with that id, else -1 */
+} entry_new;
+
+/* Checks and prepares a batch. */
+ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, size_t most,
+                             int64_t now, entry_new **out);
+/* An entry's content as it is stored; NULL where a column is empty. */
+typedef struct entry_cols {
+    const char *text, *parts, *body;
+} entry_cols;
+/* The digest of an entry's stored fields; docs/data-model.md has the canonical form. */
+void entry_digest(sha *h, const ramet_entry *e, const entry_cols *cols, uint8_t out[HASH_LEN]);
+/* Reads one row of ENTRY_COLS. Large bodies, usage and deltas are loaded too. `cols` may be NULL.
+ * False (sticky) when a part of it is missing or damaged. */
+bool entry_from(txn *tx, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[HASH_LEN],
+                entry_cols *cols);
+/* Entry by key; not checked against the hash chain. */
+bool entry_load(txn *tx, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN]);
+/* A copy that shares nothing with it (core/model/read.c). */
+ramet_entry entry_keep(arena *a, const ramet_entry *e);
+/* The key of an entry of that id somewhere in the tree; 0: there is none. */
+int64_t key_in_tree(txn *tx, int64_t tree, const char *id);
+/* Whether a stored entry has the content that the caller gave (I5). */
+bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have);
+/* Writes prepared entries at the end of a branch and brings the row up to date. */
+void entries_write(txn *tx, const session_brief *s, branch_row *b, entry_new *list, size_t n);
+/* The parts of an entry that is one text, or (NULL) nothing. */
+const char *parts_of_text(arena *a, const char *text);
+/* Unpacks the text of a large body. NULL when it has none, and when it is damaged: search and gc
+ * must get past it. Reading the entry reports the damage. */
+const char *body_text(txn *tx, int64_t tree, int64_t k);
+/* Ids of the tool calls and results in an entry's parts. */
+typedef struct tool_ref {
+    const char *id;
+    bool result;
+} tool_ref;
+size_t entry_tools(arena *a, const char *parts, tool_ref **out);
+/* Ids of the attachments that an entry's parts refer to. */
+size_t entry_files(arena *a, const char *parts, const char ***out);
+
+/* What a walk over a path needs to know of an entry. */
+typedef struct entry_kind {
+    ramet_role role;
+    const char *turn; /* NULL: none */
+    const char *channel, *format;
+} entry_kind;
+/* False when the path has no entry at that position. */
+bool entry_kind_at(txn *tx, const branch_meta *head, int64_t pos, entry_kind *out);
+
+#endif

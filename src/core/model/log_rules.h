@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * log_rules.h: what the owner of a log wants to happen to it when the heads of its session move.
+ *
+ * The model keeps two logs and moves both, but does not know what is in them. A protocol whose
+ * entries fill a log registers its rules when the store is opened (core/ext/adk.c does, for the adk
+ * log); the model calls them at the few points where they matter. A log without an owner has plain
+ * rules, which do nothing.
+ */
+#ifndef CORE_MODEL_LOG_RULES_H
+#define CORE_MODEL_LOG_RULES_H
+
+#include "core/model/append.h"
+#include "core/model/move.h"
+
+typedef struct log_rules {
+    /* Refuses an append to a branch of the log that is not its head. */
+    ramet_status (*append_check)(txn *tx, const session_brief *s, int64_t branch);
+    /* Whether a cut of main falls on the start of a turn as far as this log is concerned, which
+     * then keeps or loses the entries of a turn as a whole. */
+    bool (*whole_turns)(txn *tx, const session_brief *s);
+    /* Moves a cut of the log to a position where its reader can be told of it. *before: the turn
+     * that begins there; NULL: nothing is cut off. */
+    void (*snap)(txn *tx, const session_brief *s, const branch_row *log, int64_t *cut,
+                 const char **before);
+    /* Called for every move of the head, in its commit, before the heads move: writes what the
+     * reader of the log must be told. `seq` is the number of the move. */
+    void (*mark)(txn *tx, session_brief *s, const head_to *to, int64_t seq);
+    /* What the reader goes back before to get to a branch of the log that was its head (0: to
+     * nothing); NULL: it is the head. */
+    const char *(*left)(txn *tx, const session_brief *s, int64_t branch);
+    /* An append whose entry asks for a move itself (ramet_append_in.before_turn). */
+    ramet_status (*append_rewind)(txn *tx, const char *session, const append_work *w,
+                                  const char *before_turn);
+    /* A key of the state that only callers who may read the log get; NULL: none. */
+    const char *private_state_key;
+} log_rules;
+
+/* Only while the store is being opened. `rules` must outlive it. */
+void log_rules_register(ramet *r, ramet_log log, const log_rules *rules);
+/* Never NULL. */
+const log_rules *log_rules_of(const txn *tx, ramet_log log);
+
+#endif
