@@ -159,7 +159,8 @@ ramet_status txn_revoke(ramet_call *c, txn_op run, void *arg);
 /* The same for one that changes nothing but the session that it appends to, or makes a new one
  * (core/model/session_cache.c). */
 ramet_status txn_append(ramet_call *c, txn_op run, void *arg);
-/* The same for one that also guards all that it relies on (db_guarded()). */
+/* The same for one that guards what it relies on (q_guard()), so that it can be committed together
+ * with others; whether it may be is the store's to find out. */
 ramet_status txn_write_guarded(ramet_call *c, txn_op run, void *arg);
 /* The sticky database failure as the call's error, or RAMET_OK. */
 ramet_status txn_status(txn *tx);
@@ -402,6 +403,8 @@ void branch_from(db_stmt *q, int at, branch_row *b);
 /* Every branch that was read for a path goes through this: false when it is damaged. */
 bool branch_came(txn *tx, const branch_row *b);
 bool branch_load(txn *tx, int64_t tree, int64_t id, branch_row *b);
+/* Only what never changes of it: `m`, `over`, `delta` and `created`. */
+bool branch_lineage_load(txn *tx, int64_t tree, int64_t id, branch_row *b);
 bool branch_meta_load(txn *tx, int64_t tree, int64_t id, branch_meta *m);
 /* A branch of this session and log (0 = the head of that log), else RAMET_BRANCH_NOT_FOUND. */
 ramet_status branch_open(txn *tx, const session_row *s, ramet_log log, int64_t id, branch_row *b);
@@ -444,13 +447,10 @@ ramet_status head_check(txn *tx, const branch_row *b, const uint8_t *expected, b
 void access_changed(txn *tx, int64_t tree);
 /* The write relies on what the caller may do in that tree. Returns st. */
 ramet_status access_used(txn *tx, int64_t tree, ramet_status st);
-/* A guarded write relies on what was read of a session (db_guarded()). */
+/* The write relies on what was read of a session. */
 void access_guard(txn *tx, const session_row *s);
 /* The last statements of a write that succeeded. */
 void access_settle(txn *tx);
-/* For what no guard covers: true when the work has to be run again, in a transaction that sees all
- * others; the caller returns. */
-bool needs_serial(txn *tx);
 
 /* ---- sessions appended to of late (core/model/session_cache.c); only while writing. NULL does
  * nothing. */

@@ -211,9 +211,15 @@ void q_hold(db_stmt *q)
     q->e->hold(q);
 }
 
+void q_change(db_stmt *q)
+{
+    q->e->change(q);
+}
+
 void q_guard(db_stmt *q)
 {
-    q->e->guard(q);
+    if (q->e->guard)
+        q->e->guard(q);
 }
 
 void q_end(db_stmt *q)

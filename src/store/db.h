@@ -57,7 +57,9 @@ void db_fail(db *d, ramet_status s, const char *fmt, ...) __attribute__((format(
 void db_clear(db *d);
 
 /* DB_GUARDED and DB_GUARDED_FRESH: only where there are many writers. Each read in them stands for
- * itself; writes go out with the commit, and happen only if all guards hold. */
+ * itself; writes go out with the commit, and happen only if all guards hold. A statement that is
+ * not marked for them (store/sql/guarded_sql.h) fails there, and so does q_hold() of a tree that
+ * has no guard: the store runs the operation again in a transaction of the kind DB_WRITE. */
 typedef enum { DB_READ, DB_WRITE, DB_SCHEMA, DB_GUARDED, DB_GUARDED_FRESH } db_work;
 
 /* A read transaction sees one snapshot. Both end every open statement. */
@@ -103,14 +105,11 @@ int64_t db_number(db *d, db_kind what, int64_t *at);
 int64_t db_number_above(db *d, db_kind what);
 /* The row that has to stay because the next number is taken from it; 0: there is none such. */
 int64_t db_highest(db *d, db_kind what);
-/* While writing: whether others may write beside this transaction, and it relies on what was read
- * before it. Then whatever it relies on is to be guarded, by q_guard(). */
+/* For caches alone. While writing: whether the transaction may rely on rows that were read before
+ * it, by any thread, since its guards (q_guard()) are compared when it is committed. */
 bool db_guarded(const db *d);
 /* ... but only on what was read in this transaction: a guard has failed before. */
 bool db_fresh(const db *d);
-/* What the transaction relies on does not hold, or cannot be guarded: it is to be run again, alone
- * and on what it reads itself. The store does that. */
-void db_conflict(db *d);
 
 /* A statement, reset. Bind every parameter: those of the use before are still there. One use at a
  * time: asking again for the same name ends the use before. Never NULL. */
@@ -123,7 +122,10 @@ void q_blob(db_stmt *q, int n, const void *p, size_t len);
 bool q_row(db_stmt *q);
 /* Runs a statement that gives no rows. */
 void q_run(db_stmt *q);
-/* Runs one that must find, or change, a row: otherwise nothing of this transaction happens. */
+/* Runs one that must change a row: otherwise nothing of this transaction happens. */
+void q_change(db_stmt *q);
+/* Runs one that must find a row: otherwise nothing of this transaction happens. Only a guarded
+ * transaction has to look; in any other what was read in it still holds. */
 void q_guard(db_stmt *q);
 /* Whether others may write beside this one: there are several writers. */
 bool db_concurrent(const db *d);

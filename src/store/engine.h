@@ -33,8 +33,9 @@ typedef struct db_engine {
     void (*bind_blob)(db_stmt *q, int n, const void *p, size_t len);
     bool (*row)(db_stmt *q);
     void (*run)(db_stmt *q);
-    void (*guard)(db_stmt *q);
-    void (*hold)(db_stmt *q); /* NULL: there is only one writer */
+    void (*change)(db_stmt *q);
+    void (*guard)(db_stmt *q); /* NULL: there is only one writer */
+    void (*hold)(db_stmt *q);  /* NULL: there is only one writer */
     void (*end)(db_stmt *q);
     /* NULL: a read is not waited for. */
     bool (*rehearse)(db *d);
@@ -80,6 +81,8 @@ struct db_stmt {
     db *d;
 };
 
+/* What the transaction relies on does not hold: it is to be run again. The store does that. */
+void db_conflict(db *d);
 /* Whether the read is to end: then the connection has failed. */
 bool db_stopping(db *d);
 /* The same for an engine that calls back, about every millisecond of a statement. */

@@ -68,6 +68,7 @@ static void stage_open(void)
     static const group_connections connections = {stage_take, stage_give, stage_wrote_events};
     char message[512];
     scratch_open();
+    make("s"); /* the tree 1 */
     cr_assert_eq(site_open(T.path, &S.site, message), RAMET_OK, "%s", message);
     cr_assert_eq(pg_connect(S.site, &S.d, message), RAMET_OK, "%s", message);
     S.groups = group_commit_new(&connections, &S.base, 1);
@@ -107,7 +108,8 @@ static int64_t rows(int number)
 
 static bool read_something(db *d)
 {
-    db_stmt *q = db_query(d, Q_branch_count);
+    db_stmt *q = db_query(d, Q_tree_id); /* which may run in any transaction (P9) */
+    q_int(q, 1, 1);
     bool found = q_row(q);
     q_end(q);
     return found;
@@ -170,6 +172,19 @@ static ramet_status op_serial(db *d, void *arg)
     run_begin(d, arg);
     db_conflict(d);
     return db_status(d);
+}
+
+/* It asks for a statement that has no mark (P9), and does not even notice. */
+static ramet_status op_unmarked(db *d, void *arg)
+{
+    run_begin(d, arg);
+    db_stmt *q = db_query(d, Q_meta_set);
+    q_text(q, 1, "unmarked");
+    q_text(q, 2, "");
+    q_run(q);
+    db_clear(d);
+    row_write(d, ((op *)arg)->number);
+    return RAMET_OK;
 }
 
 /* The server gets the commit, and its answer does not come back. */
@@ -259,6 +274,17 @@ Test(group_commit, one_that_has_to_read_does_so_by_itself)
     expect_committed(&ops[0]);
     expect_committed(&ops[1]);
     cr_expect_eq(S.base.commits, 2);
+}
+
+Test(group_commit, one_that_no_guard_covers_leaves_its_group)
+{
+    op ops[] = {OP(op_write, 1), OP(op_unmarked, 2), OP(op_write, 3)};
+    group_of(ops, 3);
+    expect_committed(&ops[0]);
+    expect_not_committed(&ops[1]);
+    expect_committed(&ops[2]);
+    cr_expect_eq(ops[1].runs, 1);
+    cr_expect_eq(S.base.commits, 1);
 }
 
 /* G2: also those that had run before the connection was lost, and those that had not run yet. */

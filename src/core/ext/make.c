@@ -222,8 +222,6 @@ static ramet_status there_check(txn *tx, const ramet_make *m, session_row *s)
         return call_fail(tx->c, RAMET_FORBIDDEN, "session", "the session is another client's");
     if (!untitled || !m->title || !*m->title)
         return RAMET_OK;
-    if (needs_serial(tx))
-        return txn_status(tx);
     q = db_query(tx->d, Q_session_title);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
@@ -243,8 +241,6 @@ ramet_status make_open(txn *tx, const char *id, const ramet_make *m, session_row
     if (st != RAMET_SESSION_NOT_FOUND)
         return st;
     memset(&tx->c->err, 0, sizeof tx->c->err);
-    if (needs_serial(tx))
-        return txn_status(tx);
     *made = true;
     return make_do(tx, id, m, true, s, b);
 }
@@ -265,8 +261,6 @@ ramet_status keys_check(txn *tx, const session_row *s, const entry_new *list, si
         bool taken = false;
         if (!key)
             continue;
-        if (needs_serial(tx))
-            return txn_status(tx);
         for (size_t k = 0; k < i; k++)
             taken |= list[k].in->key && strcmp(list[k].in->key, key) == 0;
         db_stmt *q = db_query(tx->d, Q_place_of);

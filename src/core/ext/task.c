@@ -90,8 +90,6 @@ void task_write(txn *tx, const session_row *s, const ramet_task_in *in)
     db_stmt *q;
     /* The task of a session that is gone: it begins anew. */
     if (task_load(tx, in->id, &t) && (t.tree != s->tree || t.session != s->no)) {
-        if (needs_serial(tx))
-            return;
         q = db_query(tx->d, Q_task_take);
         q_text(q, 1, in->id);
         q_run(q);
@@ -103,7 +101,7 @@ void task_write(txn *tx, const session_row *s, const ramet_task_in *in)
     q_text(q, 4, in->data);
     q_int(q, 5, tx->now);
     q_int(q, 6, in->at);
-    q_guard(q);
+    q_change(q);
 }
 
 void session_touch(txn *tx, session_row *s)

@@ -149,7 +149,7 @@ void places_note(txn *tx, const branch_row *b, const entry_new *e, const char *l
 {
     const char *turn = e->e.turn_id, *name = e->in->invocation;
     branch_meta o;
-    if (!turn || needs_serial(tx)) /* what is looked for may not be written yet */
+    if (!turn)
         return;
     if (!(last_turn && strcmp(last_turn, turn) == 0) && place_on(tx, b, turn) < 0)
         place_add(tx, b->m.tree, turn, (ramet_log)b->m.log, KEY(b->m.id, b->len));

@@ -28,8 +28,6 @@ ramet_status entries_known(txn *tx, const branch_row *b, entry_new *list, size_t
         int64_t k = 0;
         if (!e->in->id || path_find(tx, b, e->e.id, &k) < 0) {
             (*fresh)++;
-            if (e->n_files && needs_serial(tx))
-                return txn_status(tx);
             if (e->n_files)
                 TRY(attachments_check(tx, e));
             continue;
@@ -123,8 +121,6 @@ static ramet_status fence_check(txn *tx, const session_row *s, const branch_row 
 ramet_status append_do(txn *tx, session_row *s, branch_row *b, const append_work *w)
 {
     size_t fresh;
-    if (w->log != RAMET_LOG_MAIN && needs_serial(tx))
-        return txn_status(tx);
     TRY(target(tx, s, w, b));
     TRY(entries_known(tx, b, w->list, w->n, &fresh));
     if (fresh && w->fenced)
@@ -164,14 +160,9 @@ static ramet_status append_run(txn *tx, void *arg)
     if (j->task)
         TRY(task_check(tx, &s, j->task->id));
     TRY(keys_check(tx, &s, j->w.list, j->w.n));
-    if (j->n_again && needs_serial(tx))
-        return txn_status(tx);
     for (size_t i = 0; i < j->n_again; i++)
         TRY(attachment_again(tx, s.tree, &j->again[i]));
     TRY(append_do(tx, &s, &b, &j->w));
-    /* Without a new entry nothing guards the session. */
-    if (j->task && !j->w.out->added && needs_serial(tx))
-        return txn_status(tx);
     keys_write(tx, &s, &b, j->w.list, j->w.n);
     j->w.out->made = made;
     if (j->task)

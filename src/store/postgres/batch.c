@@ -23,6 +23,7 @@
 #include "base/util.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,8 +152,9 @@ typedef struct pg_write {
 
 struct pg_batch {
     arena *a; /* of the values */
-    pg_write *w;
+    pg_write *writes;
     size_t n, cap, bytes;
+    size_t operation; /* the first write of the operation that is run */
     pg_stmt whole[N_WHOLES];
     pg_stmt *many[1 << N_MERGES]; /* by which merges have a part in it; NULL: not used yet */
     bool brief;                   /* the connection waits for a lock as long as BRIEF_MS */
@@ -184,14 +186,14 @@ void batch_free(pg_batch *b)
     for (size_t i = 0; i < 1 << N_MERGES; i++)
         free(b->many[i]);
     arena_free(b->a);
-    free(b->w);
+    free(b->writes);
     free(b);
 }
 
 void batch_clear(pg_batch *b)
 {
     arena_reset(b->a);
-    b->n = b->bytes = 0;
+    b->n = b->bytes = b->operation = 0;
 }
 
 size_t batch_bytes(const pg_batch *b)
@@ -201,11 +203,12 @@ size_t batch_bytes(const pg_batch *b)
 
 void batch_keep(pg_batch *b, const pg_stmt *q)
 {
+    assert(sql_guarded(q->id)); /* P9 */
     if (b->n == b->cap) {
         b->cap = b->cap ? b->cap * 2 : 64;
-        b->w = xrealloc(b->w, b->cap * sizeof *b->w);
+        b->writes = xrealloc(b->writes, b->cap * sizeof *b->writes);
     }
-    pg_write *w = &b->w[b->n++];
+    pg_write *w = &b->writes[b->n++];
     w->id = q->id;
     w->n = q->n;
     for (int i = 0; i < q->n; i++) {
@@ -457,8 +460,8 @@ static bool whole_is(const whole *w, const pg_batch *b, const pg_write **rows)
     for (size_t i = 0; i < w->n; i++) {
         rows[i] = NULL;
         for (size_t k = 0; k < b->n; k++)
-            if (b->w[k].id == w->ids[i])
-                rows[i] = &b->w[k];
+            if (b->writes[k].id == w->ids[i])
+                rows[i] = &b->writes[k];
         if (!rows[i])
             return false;
     }
@@ -510,8 +513,8 @@ static bool many_gather(pg_batch *b, params *p, unsigned *mask)
         const merge *m = &merges[which];
         size_t n = 0;
         for (size_t i = 0; i < b->n; i++)
-            if (b->w[i].id == m->id)
-                rows[n++] = &b->w[i];
+            if (b->writes[i].id == m->id)
+                rows[n++] = &b->writes[i];
         if (!n)
             continue;
         if (m->keys && n > 1) {
@@ -553,16 +556,15 @@ bool batch_send(pg *d)
     if (!many_gather(b, &p, &mask))
         return false;
     for (size_t i = 0; i < b->n; i++)
-        others += merge_of(b->w[i].id) < 0;
+        others += merge_of(b->writes[i].id) < 0;
     if (others) {
-        link_text(d, "BEGIN", FOR_NOTHING);
-        d->begun = true;
+        link_begin(d, "BEGIN", FOR_NOTHING);
     }
     if (mask)
         many_send(d, mask, &p);
     for (size_t i = 0; i < b->n; i++)
-        if (merge_of(b->w[i].id) < 0)
-            row_send(d, &b->w[i]);
+        if (merge_of(b->writes[i].id) < 0)
+            row_send(d, &b->writes[i]);
     if (others)
         link_text(d, "COMMIT", FOR_COMMIT);
     return true;
@@ -586,12 +588,37 @@ size_t batch_count(const pg_batch *b)
 bool batch_has_events(const pg_batch *b)
 {
     for (size_t i = 0; i < b->n; i++)
-        if (b->w[i].id == Q_event_add || b->w[i].id == Q_event_member)
+        if (b->writes[i].id == Q_event_add || b->writes[i].id == Q_event_member)
             return true;
     return false;
 }
 
-void batch_cut(pg_batch *b, size_t n)
+void batch_operation_begin(pg_batch *b)
 {
-    b->n = n;
+    b->operation = b->n;
+}
+
+size_t batch_operation_count(const pg_batch *b)
+{
+    assert(b->operation <= b->n);
+    return b->n - b->operation;
+}
+
+/* The tree is the first parameter of all three. */
+bool batch_operation_guards(const pg_batch *b, const pg_stmt *hold)
+{
+    assert(hold->id == Q_hold_tree && hold->types[0] == PG_INT8);
+    for (size_t i = b->operation; i < b->n; i++) {
+        const pg_write *w = &b->writes[i];
+        if ((w->id == Q_guard_tree || w->id == Q_guard_fork) &&
+            memcmp(w->values[0], &hold->ints[0], 8) == 0)
+            return true;
+    }
+    return false;
+}
+
+void batch_operation_undo(pg_batch *b)
+{
+    assert(b->operation <= b->n);
+    b->n = b->operation;
 }

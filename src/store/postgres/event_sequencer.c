@@ -53,10 +53,7 @@ static int64_t move_some(sequencer *s, int64_t *newest)
     pg *d = s->d;
     if (db_begin_schema(&d->base) != RAMET_OK)
         return -1;
-    link_text(d, "BEGIN ISOLATION LEVEL READ COMMITTED", FOR_NOTHING);
-    if (d->site->bouncer)
-        link_text(d, d->site->settings, FOR_NOTHING);
-    d->begun = true;
+    link_begin(d, "BEGIN ISOLATION LEVEL READ COMMITTED", FOR_NOTHING);
     link_text(d, idle_sql, FOR_NOTHING);
     link_text(d, lock_sql, FOR_NOTHING);
     link_ints(d, move_sql, &most, 1, FOR_READ);
@@ -81,7 +78,7 @@ static void pass(sequencer *s)
         if (n >= 0 && s->tell)
             s->tell(s->arg, newest);
     }
-    if (n < 0 && s->d->lost) {
+    if (n < 0 && s->d->link == LINK_LOST) {
         pg_close(s->d);
         s->d = NULL;
     }

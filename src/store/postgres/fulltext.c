@@ -70,10 +70,7 @@ static ramet_status lock_take(pg *d)
     ramet_status st = db_begin_schema(&d->base);
     if (st != RAMET_OK)
         return st;
-    link_text(d, "BEGIN ISOLATION LEVEL READ COMMITTED", FOR_NOTHING);
-    if (d->site->bouncer)
-        link_text(d, d->site->settings, FOR_NOTHING);
-    d->begun = true;
+    link_begin(d, "BEGIN ISOLATION LEVEL READ COMMITTED", FOR_NOTHING);
     link_text(d, "SET LOCAL synchronous_commit=off", FOR_NOTHING);
     link_text(d, "SELECT pg_advisory_xact_lock(hashtext('ramet words'),hashtext(current_schema()))",
               FOR_NOTHING);

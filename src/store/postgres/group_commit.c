@@ -207,13 +207,12 @@ static void speed_note(group_commit *g, size_t n, int64_t us)
  * or it has left the group (G4). */
 static void member_run(pg *d, write_op *op)
 {
-    size_t before = batch_count(d->batch);
+    batch_operation_begin(d->batch);
     if (batch_bytes(d->batch) <= MAX_GROUP_BYTES && op->run(&d->base, op->arg) == RAMET_OK &&
-        db_status(&d->base) == RAMET_OK && batch_count(d->batch) > before)
+        db_status(&d->base) == RAMET_OK && batch_operation_count(d->batch) > 0)
         return;
     op_move(op, d->failure == FAILURE_NEEDS_READ ? OP_NEEDS_SOLO : OP_NEEDS_SERIALIZABLE);
-    batch_cut(d->batch, before);
-    db_clear(&d->base);
+    pg_operation_undo(d);
 }
 
 /* Runs the group in one transaction. FAILURE_NONE: the operations that are still in the group, if
@@ -222,14 +221,15 @@ static pg_failure transaction_run(pg *d, db_work how, group *ops)
 {
     if (d->base.e->begin(&d->base, how) != RAMET_OK)
         return FAILURE_LOST;
-    d->may_not_read = how == DB_GUARDED && ops->n > 1;
-    for (size_t i = 0; i < ops->n && !d->lost; i++)
+    if (how == DB_GUARDED && ops->n > 1)
+        d->reads = READS_REFUSED;
+    for (size_t i = 0; i < ops->n && d->link != LINK_LOST; i++)
         if (ops->ops[i]->state == OP_IN_GROUP)
             member_run(d, ops->ops[i]);
-    d->may_not_read = false;
-    if (d->lost || !group_left(ops)) {
+    d->reads = READS_SENT;
+    if (d->link == LINK_LOST || !group_left(ops)) {
         db_rollback(&d->base);
-        return d->lost ? FAILURE_LOST : FAILURE_NONE;
+        return d->link == LINK_LOST ? FAILURE_LOST : FAILURE_NONE;
     }
     if (db_commit(&d->base) == RAMET_OK)
         return FAILURE_NONE;
@@ -242,10 +242,10 @@ static void group_committed(group_commit *g, pg *d, group *ops)
     size_t n = group_left(ops);
     if (!n)
         return;
-    assert(d->phase == PHASE_COMMITTED);
+    assert(d->acknowledged == d->turn);
     group_move(ops, OP_COMMITTED);
     store_count(g->base, n);
-    if (d->wrote_events)
+    if (d->progress == DID_WRITE_EVENTS)
         g->connections->wrote_events(g->base);
 }
 
@@ -265,6 +265,7 @@ static void group_write(group_commit *g, pg *d, group *ops)
                 op_fail(ops->ops[i], OP_UNKNOWN, db_status(&d->base), db_message(&d->base));
         break;
     case FAILURE_NEEDS_READ:
+    case FAILURE_UNGUARDED:
     case FAILURE_CONFLICT:
     case FAILURE_LOST:
     case FAILURE_REFUSED:

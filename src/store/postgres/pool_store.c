@@ -234,6 +234,7 @@ static bool can_run_again(pg_failure failure)
         return true;
     case FAILURE_NONE:
     case FAILURE_NEEDS_READ:
+    case FAILURE_UNGUARDED:
     case FAILURE_UNKNOWN:
     case FAILURE_REFUSED:
         break;
@@ -254,8 +255,8 @@ static outcome run_once(pool_store *s, pg *d, store_op run, void *arg, char *mes
         o.status = db_commit(&d->base);
     }
     if (o.status == RAMET_OK) {
-        o.wrote = d->wrote;
-        if (d->wrote_events)
+        o.wrote = d->progress >= DID_WRITE;
+        if (d->progress == DID_WRITE_EVENTS)
             sequencer_wrote(s->events);
         return o;
     }
@@ -284,7 +285,7 @@ static ramet_status pool_write(store *base, store_op run, void *arg, char *messa
         if (st != RAMET_OK)
             return st;
         outcome o = run_once(s, d, run, arg, message);
-        bool lost = d->lost;
+        bool lost = d->link == LINK_LOST;
         place_give(s, false, d);
         if (o.status == RAMET_OK && o.wrote)
             store_count(base, 1);
@@ -305,7 +306,7 @@ static ramet_status pool_fence(store *base, char *message)
         ramet_status st = take(s, false, &d, message);
         if (st == RAMET_OK) {
             st = fence_wait(d, until);
-            bool over = st == RAMET_OK || !d->lost;
+            bool over = st == RAMET_OK || d->link != LINK_LOST;
             if (st != RAMET_OK)
                 snprintf(message, 512, "%s", db_message(&d->base));
             place_give(s, false, d);

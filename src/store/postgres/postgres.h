@@ -43,9 +43,13 @@
  *       both. What db_clear() must not undo, it sets again: that the connection is lost, or that
  *       the server has thrown away what a transaction wrote.
  *   P8  A transaction that wrote is committed only when the server has answered the sync behind its
- *       commit (FOR_COMMIT_SYNC, then PHASE_COMMITTED). A failure before PHASE_COMMITTING, or one
- * that the server itself reports, means that nothing of it was written; a connection that is lost
- * in between means that nobody knows (FAILURE_UNKNOWN).
+ *       commit (FOR_COMMIT_SYNC, then STATE_COMMITTED). A failure before STATE_COMMITTING, or one
+ *       that the server itself reports, means that nothing of it was written; a connection that is
+ *       lost in between means that the outcome is unknown (FAILURE_UNKNOWN).
+ *   P9  In a guarded transaction only statements run that are marked for it (sql_guarded()). Any
+ *       other one, and a right that is used without a guard (q_hold()), fails the operation as
+ *       FAILURE_UNGUARDED, which db_clear() does not undo: it has to be run again in a serializable
+ *       transaction.
  */
 #ifndef STORE_POSTGRES_POSTGRES_H
 #define STORE_POSTGRES_POSTGRES_H
@@ -129,7 +133,7 @@ typedef enum {
     FOR_WRITE,
     FOR_WHOLE, /* a write that does nothing when what it relies on does not hold */
     FOR_READ,
-    FOR_AHEAD,
+    FOR_PREFETCH,
     FOR_COMMIT,
     FOR_PAST, /* P6, in its last column */
     FOR_POSITION,
@@ -137,14 +141,14 @@ typedef enum {
     FOR_COMMIT_SYNC /* P8: the one that acknowledges a commit */
 } pg_purpose;
 
-typedef struct pg_ahead pg_ahead;
-typedef struct pg_aheads pg_aheads;
+typedef struct prefetch_item prefetch_item;
+typedef struct pg_prefetch pg_prefetch;
 
 typedef struct pg_sent {
     pg_purpose what;
     pg_stmt *q;
-    pg_ahead *ahead; /* that keeps the answer */
-    int64_t turn;    /* the transaction that it belongs to */
+    prefetch_item *prefetched; /* that keeps the answer */
+    int64_t turn;              /* the transaction that it belongs to */
 } pg_sent;
 
 typedef struct pg_batch pg_batch;
@@ -156,15 +160,47 @@ enum { PG_OWN = 4 };
 /* Why a transaction failed (P7): what its caller may do about it. */
 typedef enum {
     FAILURE_NONE,       /* it did not, or core said so (db_fail()) */
-    FAILURE_NEEDS_READ, /* it has to read, and must not (may_not_read) */
+    FAILURE_NEEDS_READ, /* it has to read, and must not (READS_REFUSED) */
+    FAILURE_UNGUARDED,  /* it asked for what no guard covers (P9): it must be serializable */
     FAILURE_CONFLICT,   /* nothing was written; it can succeed when it is run again */
     FAILURE_LOST,       /* the connection is lost, nothing was written */
     FAILURE_UNKNOWN,    /* the connection was lost while it was committed (P8) */
     FAILURE_REFUSED,    /* the server refused a statement, nothing was written */
 } pg_failure;
 
-/* Where a transaction is (P8). */
-typedef enum { PHASE_RUNNING, PHASE_COMMITTING, PHASE_COMMITTED } pg_phase;
+/* Whether the connection can be used. */
+typedef enum {
+    LINK_UP,
+    LINK_CANCELLED, /* a statement was cancelled; the request may still be on its way to the server,
+                     * so the connection ends with this transaction */
+    LINK_LOST
+} pg_link;
+
+/* Where the connection is in a transaction; pg_move() knows the legal moves.
+ *
+ *   IDLE ──▶ RUNNING ──▶ COMMITTING ──▶ COMMITTED ──▶ IDLE
+ *              │  ▲ ▲         │
+ *              ▼  │ └─────────┤ nothing was sent
+ *            UNDONE           ▼
+ *              └────────▶   IDLE
+ */
+typedef enum {
+    STATE_IDLE,
+    STATE_RUNNING,
+    STATE_UNDONE,     /* the server has undone the transaction, since a statement failed */
+    STATE_COMMITTING, /* the commit of a transaction that wrote is on its way (P8) */
+    STATE_COMMITTED   /* ... and is acknowledged; other answers are still due */
+} pg_state;
+
+/* The most that the present transaction has done; after its commit, the one that was committed. */
+typedef enum { DID_NOTHING, DID_READ, DID_WRITE, DID_WRITE_EVENTS } pg_progress;
+
+/* What becomes of a read whose answer is not there yet. */
+typedef enum {
+    READS_SENT,
+    READS_REFUSED,   /* it fails (FAILURE_NEEDS_READ) instead of waiting for the server */
+    READS_PREFETCHED /* its answer may have been asked for (prefetch.c) */
+} pg_reads;
 
 struct pg {
     db base;
@@ -172,29 +208,24 @@ struct pg {
     bool own_site;
     pg_replica *replica; /* that it leads to; NULL: to the primary */
     PGconn *conn;
-    int64_t past;   /* P6 */
-    bool lost;      /* the connection is gone */
-    bool cancelled; /* a statement was: the request may still be on its way, so it is not reused */
+    int64_t past; /* P6 */
+    pg_link link;
+    pg_state state;
     pg_failure failure;
-    pg_phase phase;
-    db_work work;      /* of the present transaction */
-    bool open;         /* between begin and end */
-    bool begun;        /* BEGIN was sent */
-    bool broken;       /* a statement of it failed */
-    bool exchanged;    /* ... and something was answered since */
-    bool wrote;        /* writes were sent in it */
-    bool wrote_events; /* ... events among them */
-    bool unsynced;     /* something was sent since the last sync */
-    bool may_not_read; /* a read fails (FAILURE_NEEDS_READ) instead of waiting for the server */
-    int64_t turn;      /* transactions so far */
-    int64_t changes;   /* rows, so far */
-    int64_t trips;     /* round trips, so far */
-    pg_sent *sent;     /* P1 */
+    pg_progress progress;
+    pg_reads reads;
+    db_work work;         /* of the present transaction */
+    bool begin_sent;      /* ... and the server has, or will have, one open for it */
+    bool unsynced;        /* something was sent since the last sync */
+    int64_t turn;         /* transactions so far */
+    int64_t acknowledged; /* the turn of the last commit that the server has acknowledged (P8) */
+    int64_t changes;      /* rows, so far */
+    int64_t trips;        /* round trips, so far */
+    pg_sent *sent;        /* P1 */
     size_t n_sent, n_done, cap;
     pg_stmt *stmts[Q_COUNT];
     pg_batch *batch; /* what is written in a guarded transaction */
-    pg_aheads *aheads;
-    bool looks_ahead; /* there is something in them */
+    pg_prefetch *prefetch;
     int64_t epoch;    /* db_epoch(): no two transactions of this process have the same */
     pg_stmt none;     /* answers when a statement cannot be used */
     PGresult *answer; /* of a FOR_READ without a statement */
@@ -210,6 +241,11 @@ ramet_status pg_connect(db_site *site, pg **out, char *message);
 ramet_status pg_reach(db_site *site, pg **out, char *message);
 void pg_close(pg *d);
 
+void pg_move(pg *d, pg_state to);
+/* What one operation of a guarded transaction has written and how it failed is undone; the
+ * transaction goes on with the next one. */
+void pg_operation_undo(pg *d);
+
 /* The statement of a name, whatever its state. */
 pg_stmt *pg_stmt_of(pg *d, sql_id id);
 void stmt_clear(pg_stmt *q); /* its answer */
@@ -224,7 +260,12 @@ void batch_forget(pg_batch *b); /* the connection is a new one */
 void batch_keep(pg_batch *b, const pg_stmt *q);
 size_t batch_count(const pg_batch *b);
 size_t batch_bytes(const pg_batch *b);
-void batch_cut(pg_batch *b, size_t n); /* keeps the first n */
+/* What is kept from now on belongs to one operation: how many writes those are, whether a guard of
+ * the tree is among them, and throws them away. */
+void batch_operation_begin(pg_batch *b);
+size_t batch_operation_count(const pg_batch *b);
+bool batch_operation_guards(const pg_batch *b, const pg_stmt *hold);
+void batch_operation_undo(pg_batch *b);
 bool batch_has_events(const pg_batch *b);
 /* Asks for what the next has to know of the database. False: that failed. */
 bool batch_ready(pg *d);
@@ -237,17 +278,18 @@ bool batch_send(pg *d);
 
 /* ---- store/postgres/prefetch.c */
 
-typedef enum { AHEAD_ASK, AHEAD_LENT, AHEAD_LATER } ahead_found;
-pg_aheads *aheads_new(void);
-void aheads_free(pg_aheads *h);
-void aheads_drop(pg_aheads *h);
-/* AHEAD_LENT: the statement has its answer. AHEAD_LATER: it is asked for, and has none for now. */
-ahead_found ahead_look(pg *d, pg_stmt *q);
-void ahead_answer(pg_ahead *a, PGresult *r); /* takes it over */
+typedef enum { PREFETCH_MISS, PREFETCH_HIT, PREFETCH_ASKED } prefetch_found;
+pg_prefetch *prefetch_new(void);
+void prefetch_free(pg_prefetch *h);
+void prefetch_clear(pg_prefetch *h);
+/* PREFETCH_HIT: the statement has its answer. PREFETCH_ASKED: it is asked for, and has none for
+ * now. */
+prefetch_found prefetch_look(pg *d, pg_stmt *q);
+void prefetch_answer(prefetch_item *a, PGresult *r); /* takes it over */
 /* See db_prefetch(). */
-bool ahead_begin(db *d);
-bool ahead_end(db *d);
-void ahead_forget(db *d);
+bool prefetch_begin(db *d);
+bool prefetch_end(db *d);
+void prefetch_forget(db *d);
 
 /* ---- store/postgres/connection.c */
 
@@ -257,10 +299,12 @@ bool link_alive(pg *d);
 /* Sending; nothing is waited for. A failure is sticky. */
 int64_t link_int(int64_t v); /* in network order */
 void link_text(pg *d, const char *sql, pg_purpose what);
+/* BEGIN; what answers to the settings of each transaction (P5) is for `settings`. */
+void link_begin(pg *d, const char *text, pg_purpose settings);
 /* A constant text with up to four numbers; the first PG_OWN of a connection are prepared. */
 void link_ints(pg *d, const char *sql, const int64_t *args, int n, pg_purpose what);
 void link_stmt(pg *d, pg_stmt *q, pg_purpose what);
-void link_ahead(pg *d, pg_stmt *q, pg_ahead *a);
+void link_prefetch(pg *d, pg_stmt *q, prefetch_item *a);
 /* A statement of another text than those of store/sql/sql.h; of `q` only `prepared` is used. */
 void link_whole(pg *d, pg_stmt *q, const char *name, const char *text, int n, const Oid *types,
                 const char *const *values, const int *lengths, const int *formats, pg_purpose what);

@@ -112,7 +112,7 @@ void replica_give(pg *d)
 static bool answers(pg *d)
 {
     struct pollfd p = {.fd = PQsocket(d->conn), .events = POLLIN};
-    return !d->lost && PQflush(d->conn) >= 0 && poll(&p, 1, ANSWER_MS) > 0;
+    return d->link != LINK_LOST && PQflush(d->conn) >= 0 && poll(&p, 1, ANSWER_MS) > 0;
 }
 
 /* -1: it cannot be told, the connection is of no use. */
@@ -125,7 +125,7 @@ static int64_t replayed(pg *d)
     link_sync(d);
     if (!answers(d) || !link_settle(d) || d->base.status != RAMET_OK || !d->answer ||
         PQntuples(d->answer) != 1 || PQgetisnull(d->answer, 0, 0)) {
-        d->lost = true;
+        d->link = LINK_LOST;
         return -1;
     }
     return value_int(d->answer, 0, 0);

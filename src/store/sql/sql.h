@@ -213,6 +213,8 @@
                     "WHERE s.tree=t.tree AND s.no=t.session ORDER BY t.tag,t.tree,t.session")      \
     /* -- branches */                                                                              \
     X(branch_get, "SELECT " BRANCH_COLS " FROM branch b WHERE " PK("b.", "id"))                    \
+    /* For callers that use what never changes of it: all but len, tip, live, touched and run. */  \
+    X(branch_lineage, "SELECT " BRANCH_COLS " FROM branch b WHERE " PK("b.", "id"))                \
     X(branch_add,                                                                                  \
       "INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,type,"   \
       "created,len,tip,live,touched,run) "                                                         \
@@ -384,5 +386,7 @@ typedef enum {
 const char *sql_text(sql_id q);
 const char *sql_text_postgres(sql_id q);
 const char *sql_name(sql_id q);
+/* Why it may run in a guarded transaction; NULL: it may not (guarded_sql.h). */
+const char *sql_guarded(sql_id q);
 
 #endif

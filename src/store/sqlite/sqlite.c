@@ -523,7 +523,7 @@ static void lite_run(db_stmt *q)
 }
 
 /* One writer at a time: what it knows is so, unless the file was damaged under it. */
-static void lite_guard(db_stmt *q)
+static void lite_change(db_stmt *q)
 {
     int64_t before = lite_changes(q->d);
     bool found = lite_row(q);
@@ -773,7 +773,7 @@ const db_engine sqlite_engine = {
     .bind_blob = lite_blob,
     .row = lite_row,
     .run = lite_run,
-    .guard = lite_guard,
+    .change = lite_change,
     .end = lite_end,
     .col_int = lite_col_int,
     .col_real = lite_col_real,
