@@ -38,9 +38,9 @@ typedef struct db_engine {
     void (*hold)(db_stmt *q);  /* NULL: there is only one writer */
     void (*end)(db_stmt *q);
     /* NULL: a read is not waited for. */
-    bool (*rehearse)(db *d);
-    bool (*rehearsed)(db *d);
-    void (*performed)(db *d);
+    bool (*prefetch_begin)(db *d);
+    bool (*prefetch_end)(db *d);
+    void (*prefetch_forget)(db *d);
     int64_t (*col_int)(db_stmt *q, int n);
     double (*col_real)(db_stmt *q, int n);
     const void *(*col_bytes)(db_stmt *q, int n, bool text, size_t *len); /* NULL for NULL */
