@@ -15,22 +15,22 @@ bool ramet_shared(ramet *r)
 
 void ramet_tell(ramet *r, const char *text, size_t n)
 {
-    store_tell(r->st, text, n);
+    store_publish(r->st, text, n);
 }
 
 bool ramet_hear(ramet *r, ramet_heard heard, void *arg)
 {
-    return store_hear(r->st, heard, arg);
+    return store_subscribe(r->st, heard, arg);
 }
 
 void ramet_tell_settle(ramet *r, int ms)
 {
-    store_tell_settle(r->st, ms);
+    store_flush(r->st, ms);
 }
 
 void ramet_hear_upto(ramet *r, int64_t no, int ms)
 {
-    store_hear_upto(r->st, no, ms);
+    store_wait_event(r->st, no, ms);
 }
 
 ramet_status ramet_node_beat(ramet_call *c, const char *host, const char *const **out, size_t *n)

@@ -2,17 +2,16 @@
  *
  * db.h: the thin database interface: prepare, bind, step, transaction.
  *
- * Two engines stand behind it: SQLite (a file) and PostgreSQL (a URL); db_open() picks by the
- * place. What they truly differ in is behind a function here, so that core knows neither.
+ * Two engines implement it: SQLite (a file) and PostgreSQL (a URL); db_open() picks by the place.
+ * What they differ in is behind a function here, so that core knows neither.
  *
- * A `db` is one connection and belongs to one thread at a time. Statements are
- * named (store/sql/sql.h), prepared on first use and kept.
+ * A `db` is one connection and belongs to one thread at a time. Statements are named
+ * (store/sql/sql.h), prepared on first use and kept.
  *
- * Errors are sticky: the first failure of a statement is kept in the connection,
- * later statements do nothing, and db_status() tells it. So a caller runs what
- * it has to run and checks once. The next transaction starts clean. An engine may
- * hold writes back and send them with the next read or the commit: then their failure
- * shows there.
+ * Errors are sticky: the first failure of a statement is kept in the connection, later statements
+ * do nothing, and db_status() returns it. So a caller runs what it has to run and checks once. The
+ * next transaction starts clean. An engine may hold writes back and send them with the next read or
+ * the commit: then their failure shows there.
  */
 #ifndef STORE_DB_H
 #define STORE_DB_H
@@ -137,10 +136,10 @@ void q_hold(db_stmt *q);
 void q_end(db_stmt *q);
 /* Where each read is a round trip, what is going to be read for many things can be asked for at
  * once. False: there is nothing to gain. True: until db_prefetched() a statement whose answer is
- * not known gives no row for now, and is asked for. So whoever makes an answer out of many reads
- * makes it once for nothing, clears the failures that come of that (db_clear()), and keeps nothing
- * of it; and again, as long as db_prefetched() says that something new was asked for. Then it is
- * made in earnest; db_performed() forgets what was read for it. Only in a read. */
+ * not known yet gives no row, and is sent. So a caller that makes an answer out of many reads makes
+ * it once for nothing, clears the failures of that (db_clear()), and keeps nothing of it; and
+ * again, as long as db_prefetched() says that something new was asked for. Then it makes the answer
+ * in earnest; db_performed() forgets what was read for it. Only in a read transaction. */
 bool db_prefetch(db *d);
 bool db_prefetched(db *d);
 void db_performed(db *d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * store_internal.h: what the two kinds of store share: store_file.c (SQLite), store_pool.c and
- * group_commit.c (PostgreSQL). Only they and store.c include it.
+ * store_internal.h: what the two kinds of store share: sqlite/file_store.c, postgres/pool_store.c
+ * and postgres/group_commit.c. Only they and store.c include it.
  */
 #ifndef STORE_STORE_INTERNAL_H
 #define STORE_STORE_INTERNAL_H
@@ -35,10 +35,10 @@ typedef struct store_others {
     int64_t (*mark)(store *s);
     void (*upto)(store *s, int64_t mark);
     bool (*follow)(store *s);
-    void (*tell)(store *s, const char *text, size_t n);
-    void (*tell_settle)(store *s, int ms);
-    bool (*hear)(store *s, store_heard heard, void *arg);
-    void (*hear_upto)(store *s, int64_t no, int ms);
+    void (*publish)(store *s, const char *text, size_t n);
+    void (*flush)(store *s, int ms);
+    bool (*subscribe)(store *s, store_subscriber subscriber, void *arg);
+    void (*wait_event)(store *s, int64_t no, int ms);
     ramet_status (*beat)(store *s, const char *host, int64_t dead_us, arena *a, store_hosts *out,
                          char *message);
     void (*leave)(store *s, const char *host);

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many writes in one statement: the guarded transactions of PostgreSQL (DB_GUARDED).
+ * The writes of a guarded transaction (DB_GUARDED) in one statement.
  *
- * What is written in such a transaction is kept until it is committed. Rows for the same table then
- * go as an array, all tables in one statement, which is a transaction of its own: one round trip,
- * one commit, one start of the executor, however many callers share it.
+ * Writes are kept until the commit. Rows for the same table then go as an array, all tables in one
+ * statement, which is a transaction of its own: one round trip, one commit and one start of the
+ * executor, however many callers share it.
  *
- *   T1  A guard counts what it has found; when it is not as much as was asked for, the statement
- *       divides by zero, so that nothing of it happens.
+ * Invariants
+ *
+ *   T1  A guard counts the rows that it has found; when they are fewer than were asked for, the
+ *       statement divides by zero, so that nothing of it happens.
  *   T2  Rows are sorted by their key before they are locked: two such transactions never wait for
- *       each other in a circle. (A deadlock with another kind is found by the server, and the
- *       write is run again.)
- *   T3  Several growths of one branch are one: it must be as the first knew it, and becomes what
- *       the last made of it. Each of them knew what the one before it made.
+ *       each other in a circle. (The server finds a deadlock with another kind of transaction, and
+ *       the write is run again.)
+ *   T3  Several growths of one branch become one: the branch must be as the first knew it, and
+ *       becomes what the last made of it. Each of them knew what the one before it made.
  *   T4  No table refers to another by a constraint, and no part of the statement sees what another
- *       has written: a branch that is made in it cannot grow in it, and nobody asks for that before
- *       its maker was answered. What has no part in it goes behind it, as it came.
+ *       part has written: a branch that is made in it cannot grow in it, and no caller can ask for
+ *       that before the branch's maker was answered. Writes that have no part in the statement go
+ *       behind it, in the order in which they came.
+ *   T5  Only statements that are marked for it are kept (P9). The writes of one operation stand
+ *       together, from `operation` on while it runs, so that they can be undone as a whole.
  */
 #include "store/postgres/postgres.h"
 

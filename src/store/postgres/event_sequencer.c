@@ -33,7 +33,7 @@ static const char notify_sql[] = "SELECT pg_notify(" BUS_CHANNEL ",'e'||$1)";
 
 struct sequencer {
     db_site *site;
-    sequencer_tell tell;
+    event_callback on_event;
     void *arg;
     pg *d; /* the thread's */
 
@@ -75,8 +75,8 @@ static void pass(sequencer *s)
             link_ints(s->d, notify_sql, &newest, 1, FOR_NOTHING);
             link_sync(s->d);
         }
-        if (n >= 0 && s->tell)
-            s->tell(s->arg, newest);
+        if (n >= 0 && s->on_event)
+            s->on_event(s->arg, newest);
     }
     if (n < 0 && s->d->link == LINK_LOST) {
         pg_close(s->d);
@@ -118,11 +118,11 @@ static void *sequencer_run(void *arg)
     return NULL;
 }
 
-sequencer *sequencer_new(db_site *site, sequencer_tell tell, void *arg)
+sequencer *sequencer_new(db_site *site, event_callback on_event, void *arg)
 {
     sequencer *s = xcalloc(1, sizeof *s);
     s->site = site;
-    s->tell = tell;
+    s->on_event = on_event;
     s->arg = arg;
     pthread_mutex_init(&s->lock, NULL);
     cond_init(&s->work);

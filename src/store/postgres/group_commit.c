@@ -32,7 +32,13 @@
  *   G3  If it is lost after the commit was sent, the outcome is unknown: every operation in the
  *       transaction reports that, and none is run again here.
  *   G4  An operation that leaves its group leaves nothing behind: its writes are cut from the
- * batch, and its failure is cleared from the connection before the next operation runs.
+ *       batch, and its failure is cleared from the connection before the next operation runs
+ *       (pg_operation_undo()).
+ *   G5  An operation stays in its group only if it ran nothing but marked statements and has a
+ *       guard for each tree whose rights it used (P9). The connection finds that out; the operation
+ *       need not know that it is guarded.
+ *   G6  Every operation that was taken from the queue ends in a final state, and its caller is
+ *       woken exactly once after that; an operation that is still queued is woken only to lead.
  */
 #include "store/postgres/group_commit.h"
 

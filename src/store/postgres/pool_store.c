@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A store in a PostgreSQL database: a pool of connections (store.h).
+ * A store in a PostgreSQL database: a pool of connections (store/store.h).
  *
- * Reads may take all connections but a few, so that who reads and then writes never waits for
- * himself; who waits for one gets it in the order of coming. An operation that met another one is
- * run again, after a short and uneven sleep, for as long as busy_ms says.
+ *   L1  Reads may take all connections but a few, so that a thread that reads and then writes never
+ *       waits for itself.
+ *   L2  Threads get a connection in the order in which they asked for one, except that a write may
+ *       pass reads that must wait for L1.
+ *   L3  An operation that met a conflict is run again, after a short and random sleep, for as long
+ *       as busy_ms allows; never when its outcome is unknown.
  */
 #include "store/store_internal.h"
 
@@ -385,24 +388,24 @@ static bool pool_follow(store *s)
     return bus_follow(pool_of(s)->bus);
 }
 
-static void pool_tell(store *s, const char *text, size_t n)
+static void pool_publish(store *s, const char *text, size_t n)
 {
-    bus_tell(pool_of(s)->bus, text, n);
+    bus_publish(pool_of(s)->bus, text, n);
 }
 
-static void pool_tell_settle(store *s, int ms)
+static void pool_flush(store *s, int ms)
 {
-    bus_settle(pool_of(s)->bus, ms);
+    bus_flush(pool_of(s)->bus, ms);
 }
 
-static bool pool_hear(store *s, store_heard heard, void *arg)
+static bool pool_subscribe(store *s, store_subscriber subscriber, void *arg)
 {
-    return bus_hear(pool_of(s)->bus, heard, arg);
+    return bus_subscribe(pool_of(s)->bus, subscriber, arg);
 }
 
-static void pool_hear_upto(store *s, int64_t no, int ms)
+static void pool_wait_event(store *s, int64_t no, int ms)
 {
-    bus_upto(pool_of(s)->bus, no, ms);
+    bus_wait_event(pool_of(s)->bus, no, ms);
 }
 
 static ramet_status pool_beat(store *base, const char *host, int64_t dead_us, arena *a,
@@ -477,10 +480,10 @@ static const store_others pool_others = {
     .mark = pool_mark,
     .upto = pool_upto,
     .follow = pool_follow,
-    .tell = pool_tell,
-    .tell_settle = pool_tell_settle,
-    .hear = pool_hear,
-    .hear_upto = pool_hear_upto,
+    .publish = pool_publish,
+    .flush = pool_flush,
+    .subscribe = pool_subscribe,
+    .wait_event = pool_wait_event,
     .beat = pool_beat,
     .leave = pool_leave,
     .job = pool_job,

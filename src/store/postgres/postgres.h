@@ -3,53 +3,54 @@
  * postgres.h: what the files of the PostgreSQL engine share.
  *
  *   postgres.c         transactions and statements: the engine of store/db.h
- *   store/postgres/site.c    the URL and the settings of its connections
- *   store/postgres/batch.c   many writes in one statement
- *   store/postgres/prefetch.c   many reads in one exchange
- *   store/postgres/connection.c    one connection: sending, waiting, errors
- *   store/postgres/value.c   columns of a result
- *   postgres_schema.c  tables, partitions, version, sizes
- *   store/postgres/number_block.c  numbers, reserved in blocks
- *   store/postgres/event_sequencer.c   the sequencer of events
- *   store/postgres/replica.c read replicas
- *   store/postgres/bus.c     what processes tell each other
- *   store/postgres/fence.c   waits for transactions that may have overlooked a commit
- *   store/postgres/node_table.c    which processes live, and who does what only one has to do
- *   store/postgres/pool_store.c       the pool (store/store.h)
+ *   connection.c       one connection: sending, waiting, errors
+ *   batch.c            the writes of a guarded transaction in one statement
  *   group_commit.c     guarded writes of many threads in one transaction
+ *   prefetch.c         many reads in one round trip
+ *   value.c            columns of a result
+ *   postgres_schema.c  tables, partitions, version, sizes
+ *   site.c             the URL and the settings of its connections
+ *   number_block.c     numbers, reserved in blocks
+ *   event_sequencer.c  numbers events after their commit
+ *   replica.c          read replicas
+ *   bus.c              publish and subscribe between processes
+ *   fence.c            waits for transactions that may have missed a commit
+ *   node_table.c       which processes live, and which of them runs a job
+ *   fulltext.c         the search index
+ *   pool_store.c       the pool of connections (store/store.h)
  *
- *   P1  A connection is in pipeline mode. What is sent is noted in `sent`, in order; each answer
- *       belongs to the first of them that has none yet. link_settle() reads until all have one.
+ * Invariants
+ *
+ *   P1  A connection is in pipeline mode. Whatever is sent is noted in `sent`, in order; each
+ *       answer belongs to the first item that has none yet. link_settle() reads all.
  *   P2  BEGIN goes out with the first statement of a transaction. Writes are sent without waiting
  *       and answered with the next read or with COMMIT: a transaction of R reads and any number of
  *       writes takes R + 1 round trips, a read-only one R.
  *   P3  The end of a read, and a ROLLBACK, are sent without waiting; their answers are read when
  *       the connection is used next. An answer that belongs to an earlier transaction fails nothing
  *       in the present one.
- *   P4  A connection that died is found out by the first exchange of a transaction, which has
- *       changed nothing yet: it is made again and the exchange repeated, once, unless it now leads
- *       to another past (P6).
+ *   P4  A connection that died is noticed by the first exchange of a transaction, which has changed
+ *       nothing yet: it is made again and the exchange repeated, once, unless it now leads to
+ *       another past (P6).
  *   P5  Between two transactions a connection has no state that pgbouncer could lose: with
  *       pgbouncer=1 statements are not prepared by name and settings are made in each transaction.
- *   P6  A server that was promoted may lack what the one before it had acknowledged, numbers that
- *       were reserved among it. Each connection asks for the server's timeline before anything else
- *       goes over it, behind pgbouncer each transaction; when that is another one, a new past
- *       begins: numbers that were reserved in the old one are not given any more, and what was
- *       remembered of it is forgotten (db_past()). A transaction belongs to the past in which it
- *       began. When that changes under it, it fails as a conflict before anything that the new
- *       server says is used, and before it is committed; a connection of an older past is made
- *       again when the next transaction begins.
+ *   P6  A server that was promoted may lack what its predecessor had acknowledged, reserved numbers
+ *       among it. Each connection asks for the server's timeline before anything else goes over it,
+ *       behind pgbouncer each transaction; when that is another one, a new past begins: numbers
+ *       that were reserved in the old one are not used any more, and caches of it are emptied
+ *       (db_past()). A transaction belongs to the past in which it began. When that changes under
+ *       it, it fails as a conflict before any answer of the new server is used, and before it is
+ *       committed; a connection of an older past is made again when the next transaction begins.
  *   P7  db.status and `failure` belong together: the first failure sets both, db_clear() clears
- *       both. What db_clear() must not undo, it sets again: that the connection is lost, or that
- *       the server has thrown away what a transaction wrote.
+ *       both. What db_clear() must not undo, it sets again: that the connection is lost, that the
+ *       server has undone what a transaction wrote, or that an operation cannot be guarded (P9).
  *   P8  A transaction that wrote is committed only when the server has answered the sync behind its
  *       commit (FOR_COMMIT_SYNC, then STATE_COMMITTED). A failure before STATE_COMMITTING, or one
  *       that the server itself reports, means that nothing of it was written; a connection that is
  *       lost in between means that the outcome is unknown (FAILURE_UNKNOWN).
  *   P9  In a guarded transaction only statements run that are marked for it (sql_guarded()). Any
  *       other one, and a right that is used without a guard (q_hold()), fails the operation as
- *       FAILURE_UNGUARDED, which db_clear() does not undo: it has to be run again in a serializable
- *       transaction.
+ *       FAILURE_UNGUARDED: it has to be run again in a serializable transaction.
  */
 #ifndef STORE_POSTGRES_POSTGRES_H
 #define STORE_POSTGRES_POSTGRES_H
@@ -251,7 +252,7 @@ pg_stmt *pg_stmt_of(pg *d, sql_id id);
 void stmt_clear(pg_stmt *q); /* its answer */
 void stmts_clear(pg *d);
 
-/* ---- store/postgres/batch.c */
+/* ---- batch.c */
 
 pg_batch *batch_new(void);
 void batch_free(pg_batch *b);
@@ -276,7 +277,7 @@ bool batch_text(size_t i, buf *out);
  * one is made. False: writes of one branch do not follow each other. */
 bool batch_send(pg *d);
 
-/* ---- store/postgres/prefetch.c */
+/* ---- prefetch.c */
 
 typedef enum { PREFETCH_MISS, PREFETCH_HIT, PREFETCH_ASKED } prefetch_found;
 pg_prefetch *prefetch_new(void);
@@ -291,7 +292,7 @@ bool prefetch_begin(db *d);
 bool prefetch_end(db *d);
 void prefetch_forget(db *d);
 
-/* ---- store/postgres/connection.c */
+/* ---- connection.c */
 
 bool link_connect(pg *d, char *message);
 /* Whether it can be used: looks at what has come in, without waiting. */
@@ -378,9 +379,9 @@ void replica_give(pg *d); /* after the read */
  * a time */
 
 typedef struct sequencer sequencer;
-typedef void (*sequencer_tell)(void *arg, int64_t newest);
+typedef void (*event_callback)(void *arg, int64_t newest);
 
-sequencer *sequencer_new(db_site *site, sequencer_tell tell, void *arg);
+sequencer *sequencer_new(db_site *site, event_callback on_event, void *arg);
 /* Numbers what is left, and ends. */
 void sequencer_free(sequencer *s);
 /* After a commit with events: they are numbered soon. */
@@ -398,16 +399,17 @@ void sequencer_upto(sequencer *s, int64_t mark);
 #define BUS_CHANNEL "'ramet_'||md5(current_schema())"
 
 typedef struct bus bus;
-typedef store_heard bus_heard;
-/* `tell` is told of events that any process has numbered, once bus_follow() was called. */
-bus *bus_new(db_site *site, sequencer_tell tell, void *arg);
+typedef store_subscriber bus_subscriber;
+/* `on_event` is called with the events that any process has numbered, once bus_follow() was
+ * called. */
+bus *bus_new(db_site *site, event_callback on_event, void *arg);
 void bus_free(bus *b);
 bool bus_follow(bus *b); /* false: it cannot */
-/* See store_tell(), store_tell_settle(), store_hear() and store_hear_upto(). */
-void bus_tell(bus *b, const char *text, size_t n);
-void bus_settle(bus *b, int ms);
-bool bus_hear(bus *b, bus_heard heard, void *arg);
-void bus_upto(bus *b, int64_t no, int ms);
+/* See store_publish(), store_flush(), store_subscribe() and store_wait_event(). */
+void bus_publish(bus *b, const char *text, size_t n);
+void bus_flush(bus *b, int ms);
+bool bus_subscribe(bus *b, bus_subscriber subscriber, void *arg);
+void bus_wait_event(bus *b, int64_t no, int ms);
 
 /* ---- store/postgres/fence.c: by a connection that is in no transaction */
 
