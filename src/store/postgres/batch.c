@@ -49,6 +49,10 @@ typedef struct merge {
     bool once;           /* ... those that are equal count once; others do not fit together */
 } merge;
 
+/* The columns of an array of rows, by the parameters that they were. */
+#define COLUMN(n) "c" #n
+#define COLUMNS_14 "c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14"
+
 static const merge merges[] = {
     {Q_guard_tree, "put_stamp",
      "gt AS (SELECT 1 FROM unnest($1::put_stamp[]) u(tree,stamp) CROSS JOIN LATERAL "
@@ -61,19 +65,13 @@ static const merge merges[] = {
      "AND x.tip=u.tip AND x.live=1 ORDER BY x.id OFFSET 0) b)",
      "gh", 3, true},
     {Q_branch_add, "put_branch",
-     "ba AS (INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,"
-     "type,created,len,tip,live,touched,run) SELECT u.a,u.b,u.c,u.d,u.e,u.f,u.g,u.h,u.i,u.j,u.k,"
-     "u.l,u.m,u.f,u.n,1,u.m,0 FROM unnest($1::put_branch[]) u(a,b,c,d,e,f,g,h,i,j,k,l,m,n))",
+     "ba AS (INSERT INTO branch(" BRANCH_ADD_COLS
+     ") SELECT " BRANCH_ADD_ROW(COLUMN) " FROM unnest($1::put_branch[]) u(" COLUMNS_14 "))",
      NULL, 1, false},
     {Q_session_add, "put_session",
-     "su AS (SELECT * FROM unnest($1::put_session[]) "
-     "u(a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,v,w,x)),"
-     "sd AS (INSERT INTO dir(id,kind,tree,no) SELECT c,1,b,a FROM su),"
-     "sa AS (INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,"
-     "agent_config,metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,"
-     "first_adk,head,adk,undo,redo,moves,archived,expires,created,updated,deleted,delete_op,"
-     "purging,title_key,seal,from_title) SELECT a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,0,r,s,r,s,0,0,0,"
-     "0,t,v,v,0,0,0,0,w,x FROM su)",
+     "su AS (SELECT * FROM unnest($1::put_session[]) u(" COLUMNS_14 ",c15,c16,c17,c18,c19,c20,c21,"
+     "c22,c23)),sd AS (INSERT INTO dir(id,kind,tree,no) SELECT c3,1,c2,c1 FROM su),"
+     "sa AS (INSERT INTO session(" SESSION_ADD_COLS ") SELECT " SESSION_ADD_ROW(COLUMN) " FROM su)",
      NULL, 1, false},
     {Q_branch_grow, "put_growth",
      "bg AS (UPDATE branch b SET len=u.len,tip=u.tip,touched=u.touched,run=1 FROM "
@@ -83,8 +81,7 @@ static const merge merges[] = {
      "RETURNING 1)",
      "bg", 2, false},
     {Q_entry_add, "put_entry",
-     "ea AS (INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,"
-     "text,parts,body,flags,peer,key_id) SELECT u.*,0 FROM unnest($1::put_entry[]) u)",
+     "ea AS (INSERT INTO entry(" ENTRY_ADD_COLS ") SELECT u.*,0 FROM unnest($1::put_entry[]) u)",
      NULL, 1, false},
     {Q_event_add, "put_event",
      "oa AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT u.b,u.c,u.d,u.e,u.f,u.g FROM "
@@ -121,8 +118,8 @@ static const whole wholes[] = {
      "WHERE t.tree=$1 AND t.stamp=$2 AND b.tree=$3 AND b.id=$4 AND b.tip=$8 AND b.live=$9 "
      "AND b.run=$10 AND (b.tree,b.id)>=($3,$4) RETURNING 1),"
      "o AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT $28,$29,$30,$31,$32,$33 FROM b) "
-     "INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,text,"
-     "parts,body,flags,peer,key_id) SELECT $11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,"
+     "INSERT INTO entry(" ENTRY_ADD_COLS
+     ") SELECT $11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,"
      "$24,$25,$26,0 FROM b",
      {Q_guard_tree, Q_branch_grow, Q_entry_add, Q_event_add},
      4,
@@ -131,14 +128,11 @@ static const whole wholes[] = {
      "WITH g AS (SELECT 1 FROM tree t JOIN branch h ON h.tree=t.tree WHERE t.tree=$1 "
      "AND t.stamp=$2 AND h.tree=$1 AND h.id=$3 AND h.tip=$4 AND h.live=1 "
      "AND (h.tree,h.id)>=($1,$3) FOR SHARE OF t),"
-     "b AS (INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,"
-     "type,created,len,tip,live,touched,run) SELECT $5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,"
+     "b AS (INSERT INTO branch(" BRANCH_ADD_COLS ") SELECT $5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,"
      "$16,$17,$10,$18,1,$17,0 FROM g),d AS (INSERT INTO dir(id,kind,tree,no) SELECT $21,1,$20,"
      "$19 FROM g),o AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT $43,$44,$45,$46,"
-     "$47,$48 FROM g) INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,"
-     "agent,agent_config,metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,"
-     "first,first_adk,head,adk,undo,redo,moves,archived,expires,created,updated,deleted,"
-     "delete_op,purging,title_key,seal,from_title) SELECT $19,$20,$21,$22,$23,$24,$25,$26,$27,"
+     "$47,$48 FROM g) INSERT INTO session(" SESSION_ADD_COLS
+     ") SELECT $19,$20,$21,$22,$23,$24,$25,$26,$27,"
      "$28,$29,$30,$31,$32,$33,$34,$35,0,$36,$37,$36,$37,0,0,0,0,$38,$39,$39,0,0,0,0,$40,$41 "
      "FROM g",
      {Q_guard_fork, Q_branch_add, Q_session_add, Q_event_add},

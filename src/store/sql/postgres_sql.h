@@ -61,11 +61,7 @@
                 "(SELECT t.id FROM tree t WHERE t.tree=$1)) DELETE FROM tree WHERE tree=$1")       \
     X(session_add,                                                                                 \
       "WITH d AS (INSERT INTO dir(id,kind,tree,no) VALUES($3,1,$2,$1)) "                           \
-      "INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,"     \
-      "metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,first_adk,head,"  \
-      "adk,undo,redo,moves,archived,expires,created,updated,deleted,delete_op,purging,title_key,"  \
-      "seal,from_title) VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,0,$18,"  \
-      "$19,$18,$19,0,0,0,0,$20,$21,$21,0,0,0,0,$22,$23)")                                          \
+      "INSERT INTO session(" SESSION_ADD_COLS ") VALUES(" SESSION_ADD_ROW(PARAM) ")")              \
     X(session_rename, "WITH d AS (UPDATE dir SET id=$3 WHERE kind=1 AND id="                       \
                       "(SELECT s.id FROM session s WHERE " PK("s.", "no") ")) "                    \
                       "UPDATE session SET id=$3 WHERE " PK("", "no"))                              \
