@@ -25,7 +25,7 @@ ramet_status db_open(const db_config *cfg, db **out, char *message)
 void db_close(db *d)
 {
     if (d)
-        d->e->close(d);
+        d->engine->close(d);
 }
 
 /* -------------------------------------------- calls that the engine answers */
@@ -43,53 +43,53 @@ void db_close(db *d)
     }
 
 /* clang-format off */
-CALL(ramet_status, db_begin_read, (db *d), d->e->begin(d, DB_READ))
-CALL(ramet_status, db_begin_write, (db *d), d->e->begin(d, DB_WRITE))
-CALL(ramet_status, db_begin_schema, (db *d), d->e->begin(d, DB_SCHEMA))
-DO(db_end_read, (db *d), d->e->end_read(d))
-CALL(ramet_status, db_commit, (db *d), d->e->commit(d))
-DO(db_rollback, (db *d), d->e->rollback(d))
-CALL(int64_t, db_changes, (db *d), d->e->changes(d))
-CALL(int64_t, db_past, (db *d), d->e->past ? d->e->past(d) : 0)
-CALL(int64_t, db_epoch, (db *d), d->e->epoch(d))
-CALL(int64_t, db_number, (db *d, db_kind what, int64_t *at), d->e->number(d, what, at, false))
-CALL(int64_t, db_number_above, (db *d, db_kind what), d->e->number(d, what, NULL, true))
-CALL(int64_t, db_highest, (db *d, db_kind what), d->e->highest(d, what))
-CALL(bool, db_concurrent, (const db *d), d->e->hold != NULL)
+CALL(ramet_status, db_begin_read, (db *d), d->engine->begin(d, DB_READ))
+CALL(ramet_status, db_begin_write, (db *d), d->engine->begin(d, DB_WRITE))
+CALL(ramet_status, db_begin_schema, (db *d), d->engine->begin(d, DB_SCHEMA))
+DO(db_end_read, (db *d), d->engine->end_read(d))
+CALL(ramet_status, db_commit, (db *d), d->engine->commit(d))
+DO(db_rollback, (db *d), d->engine->rollback(d))
+CALL(int64_t, db_changes, (db *d), d->engine->changes(d))
+CALL(int64_t, db_past, (db *d), d->engine->past ? d->engine->past(d) : 0)
+CALL(int64_t, db_epoch, (db *d), d->engine->epoch(d))
+CALL(int64_t, db_number, (db *d, db_kind what, int64_t *at), d->engine->number(d, what, at, false))
+CALL(int64_t, db_number_above, (db *d, db_kind what), d->engine->number(d, what, NULL, true))
+CALL(int64_t, db_highest, (db *d, db_kind what), d->engine->highest(d, what))
+CALL(bool, db_concurrent, (const db *d), d->engine->hold != NULL)
 
-DO(q_int, (db_stmt *q, int n, int64_t v), q->e->bind_int(q, n, v))
-DO(q_text, (db_stmt *q, int n, const char *s), q->e->bind_text(q, n, s))
-DO(q_blob, (db_stmt *q, int n, const void *p, size_t len), q->e->bind_blob(q, n, p, len))
-CALL(bool, q_row, (db_stmt *q), q->e->row(q))
-DO(q_run, (db_stmt *q), q->e->run(q))
-DO(q_change, (db_stmt *q), q->e->change(q))
-DO(q_guard, (db_stmt *q), if (q->e->guard) q->e->guard(q))
-DO(q_hold, (db_stmt *q), assert(q->e->hold); q->e->hold(q))
-DO(q_end, (db_stmt *q), q->e->end(q))
-CALL(int64_t, q_col_int, (db_stmt *q, int n), q->e->col_int(q, n))
-CALL(double, q_col_real, (db_stmt *q, int n), q->e->col_real(q, n))
-CALL(const void *, q_col_blob, (db_stmt *q, int n, size_t *len), q->e->col_bytes(q, n, false, len))
-CALL(bool, q_col_null, (db_stmt *q, int n), q->e->col_null(q, n))
+DO(q_int, (db_stmt *q, int n, int64_t v), q->engine->bind_int(q, n, v))
+DO(q_text, (db_stmt *q, int n, const char *s), q->engine->bind_text(q, n, s))
+DO(q_blob, (db_stmt *q, int n, const void *p, size_t len), q->engine->bind_blob(q, n, p, len))
+CALL(bool, q_row, (db_stmt *q), q->engine->row(q))
+DO(q_run, (db_stmt *q), q->engine->run(q))
+DO(q_change, (db_stmt *q), q->engine->change(q))
+DO(q_guard, (db_stmt *q), if (q->engine->guard) q->engine->guard(q))
+DO(q_hold, (db_stmt *q), assert(q->engine->hold); q->engine->hold(q))
+DO(q_end, (db_stmt *q), q->engine->end(q))
+CALL(int64_t, q_col_int, (db_stmt *q, int n), q->engine->col_int(q, n))
+CALL(double, q_col_real, (db_stmt *q, int n), q->engine->col_real(q, n))
+CALL(const void *, q_col_blob, (db_stmt *q, int n, size_t *len), q->engine->col_bytes(q, n, false, len))
+CALL(bool, q_col_null, (db_stmt *q, int n), q->engine->col_null(q, n))
 
-CALL(bool, db_prefetch, (db *d), d->e->prefetch_begin && d->e->prefetch_begin(d))
-CALL(bool, db_prefetched, (db *d), d->e->prefetch_end(d))
-DO(db_performed, (db *d), if (d->e->prefetch_forget) d->e->prefetch_forget(d))
+CALL(bool, db_prefetch, (db *d), d->engine->prefetch_begin && d->engine->prefetch_begin(d))
+CALL(bool, db_prefetched, (db *d), d->engine->prefetch_end(d))
+DO(db_performed, (db *d), if (d->engine->prefetch_forget) d->engine->prefetch_forget(d))
 
-CALL(ramet_status, db_script, (db *d, const char *sql), d->e->script(d, sql))
-CALL(int64_t, db_one, (db *d, const char *sql), d->e->one(d, sql))
-CALL(int64_t, db_version, (db *d), d->e->version(d))
-DO(db_set_version, (db *d, int64_t v), d->e->set_version(d, v))
-CALL(bool, db_marked, (db *d), d->e->marked(d))
-DO(db_mark, (db *d), d->e->mark(d))
-CALL(bool, db_empty, (db *d), d->e->empty(d))
+CALL(ramet_status, db_script, (db *d, const char *sql), d->engine->script(d, sql))
+CALL(int64_t, db_one, (db *d, const char *sql), d->engine->one(d, sql))
+CALL(int64_t, db_version, (db *d), d->engine->version(d))
+DO(db_set_version, (db *d, int64_t v), d->engine->set_version(d, v))
+CALL(bool, db_marked, (db *d), d->engine->marked(d))
+DO(db_mark, (db *d), d->engine->mark(d))
+CALL(bool, db_empty, (db *d), d->engine->empty(d))
 
-DO(db_sizes, (db *d, int64_t *data, int64_t *log), *data = *log = 0; d->e->sizes(d, data, log))
+DO(db_sizes, (db *d, int64_t *data, int64_t *log), *data = *log = 0; d->engine->sizes(d, data, log))
 CALL(bool, db_check, (db *d, void (*line)(void *arg, const char *text), void *arg),
-     d->e->check(d, line, arg))
+     d->engine->check(d, line, arg))
 CALL(ramet_status, db_backup, (db *d, const char *path, ramet_progress progress, void *arg),
-     d->e->backup(d, path, progress, arg))
-CALL(int, db_log_pages, (const db *d), d->e->log_pages ? d->e->log_pages(d) : 0)
-CALL(ramet_status, db_checkpoint, (db *d), d->e->checkpoint(d))
+     d->engine->backup(d, path, progress, arg))
+CALL(int, db_log_pages, (const db *d), d->engine->log_pages ? d->engine->log_pages(d) : 0)
+CALL(ramet_status, db_checkpoint, (db *d), d->engine->checkpoint(d))
 /* clang-format on */
 
 /* ------------------------------------------------------------------- status */
@@ -112,7 +112,7 @@ ramet_status db_status(const db *d)
 
 bool db_engine_failed(const db *d)
 {
-    return d->engine;
+    return d->engine_failed;
 }
 
 const char *db_message(const db *d)
@@ -123,9 +123,10 @@ const char *db_message(const db *d)
 void db_clear(db *d)
 {
     d->status = RAMET_OK;
-    d->engine = false;
+    d->engine_failed = false;
     d->message[0] = 0;
-    d->e->cleared(d);
+    if (d->engine->cleared)
+        d->engine->cleared(d);
 }
 
 void db_stop_when(db *d, bool (*stop)(void *arg), void *arg)
@@ -160,8 +161,8 @@ bool db_fresh(const db *d)
 
 void db_conflict(db *d)
 {
-    if (d->e->conflict && d->status == RAMET_OK)
-        d->e->conflict(d);
+    if (d->engine->conflict && d->status == RAMET_OK)
+        d->engine->conflict(d);
     db_fail(d, RAMET_BUSY, "the write has to be run again");
 }
 
@@ -176,30 +177,31 @@ db_stmt *db_query(db *d, sql_id q)
         d->statements = 0;
         db_stopping(d);
     }
-    return d->e->query(d, q);
+    return d->engine->query(d, q);
 }
 
 const char *q_col_text(db_stmt *q, int n)
 {
     size_t len = 0;
-    const char *text = q->e->col_bytes(q, n, true, &len);
+    const char *text = q->engine->col_bytes(q, n, true, &len);
     return text;
 }
 
 const char *q_keep_text(db_stmt *q, int n, arena *a)
 {
     size_t len;
-    const char *p = q->e->col_bytes(q, n, true, &len);
+    const char *p = q->engine->col_bytes(q, n, true, &len);
     return p ? arena_memdup(a, p, len) : NULL;
 }
 
 int64_t q_col_range(db_stmt *q, int n, int64_t low, int64_t high, const char *what)
 {
-    int64_t v = q->e->col_int(q, n);
+    int64_t v = q->engine->col_int(q, n);
     if (v >= low && v <= high)
         return v;
-    db_fail(q->d, RAMET_DAMAGED, "%s is %lld, which no store holds there; it must be %lld to %lld",
-            what, (long long)v, (long long)low, (long long)high);
+    db_fail(q->connection, RAMET_DAMAGED,
+            "%s is %lld, which no store holds there; it must be %lld to %lld", what, (long long)v,
+            (long long)low, (long long)high);
     return low;
 }
 
@@ -208,7 +210,7 @@ const char *q_need_text(db_stmt *q, int n, arena *a, const char *what)
     const char *text = q_keep_text(q, n, a);
     if (text)
         return text;
-    db_fail(q->d, RAMET_DAMAGED, "%s is missing in a row", what);
+    db_fail(q->connection, RAMET_DAMAGED, "%s is missing in a row", what);
     return "";
 }
 

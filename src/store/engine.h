@@ -14,7 +14,7 @@ typedef struct db_engine {
     const char *name;
     ramet_status (*open)(const db_config *cfg, db **out, char *message);
     void (*close)(db *d);
-    void (*cleared)(db *d); /* after db_clear() */
+    void (*cleared)(db *d); /* after db_clear(); NULL: nothing is left to do */
 
     ramet_status (*begin)(db *d, db_work what);
     void (*end_read)(db *d);
@@ -65,9 +65,9 @@ typedef struct db_engine {
 } db_engine;
 
 struct db {
-    const db_engine *e;
+    const db_engine *engine;
     ramet_status status;
-    bool engine;             /* the failure came from the engine, not from db_fail() */
+    bool engine_failed;      /* the failure came from the engine, not from db_fail() */
     bool guarded;            /* db_guarded() */
     bool fresh;              /* db_fresh() */
     bool (*stop)(void *arg); /* db_stop_when() */
@@ -77,8 +77,8 @@ struct db {
 };
 
 struct db_stmt {
-    const db_engine *e;
-    db *d;
+    const db_engine *engine;
+    db *connection;
 };
 
 /* What the transaction relies on does not hold: it is to be run again. The store does that. */

@@ -8,6 +8,8 @@
 
 #include "store/store.h"
 
+#include <assert.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 typedef struct store_kind {
@@ -51,6 +53,9 @@ struct store {
     char *path; /* or URL without secrets */
     _Atomic int64_t commits, writes, batches[RAMET_BATCH_SIZES];
 };
+
+/* For what only the holder of a lock may do. */
+#define ASSERT_LOCKED(mutex) assert(pthread_mutex_trylock(mutex) != 0)
 
 /* A commit of n writes. */
 void store_count(store *s, size_t n);

@@ -348,14 +348,14 @@ Test(group_commit, a_connection_made_again_in_another_past_is_a_conflict)
     static const db_work all[] = {DB_READ, DB_WRITE, DB_GUARDED, DB_GUARDED_FRESH};
     db *d = &S.d->base;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        cr_assert_eq(d->e->begin(d, all[i]), RAMET_OK);
+        cr_assert_eq(d->engine->begin(d, all[i]), RAMET_OK);
         int64_t past = db_past(d);
         server_replaced();
         connection_cut(d, SHUT_RDWR);
         cr_expect_not(read_something(d), "an answer of another past was used");
         expect_conflict();
         db_rollback(d);
-        cr_assert_eq(d->e->begin(d, all[i]), RAMET_OK);
+        cr_assert_eq(d->engine->begin(d, all[i]), RAMET_OK);
         cr_expect_gt(db_past(d), past);
         cr_expect(read_something(d));
         db_rollback(d);
@@ -378,7 +378,7 @@ Test(group_commit, nothing_is_committed_to_a_server_of_an_older_past)
     static const db_work all[] = {DB_WRITE, DB_GUARDED};
     db *d = &S.d->base;
     for (int i = 0; i < 2; i++) {
-        cr_assert_eq(d->e->begin(d, all[i]), RAMET_OK);
+        cr_assert_eq(d->engine->begin(d, all[i]), RAMET_OK);
         cr_expect(read_something(d));
         row_write(d, i);
         server_replaced();

@@ -91,7 +91,7 @@ void link_lost(pg *d, const char *why)
     /* What is committed stays so, and its caller is told that. */
     if (committed || !failure_set(d, unknown ? FAILURE_UNKNOWN : FAILURE_LOST))
         return;
-    d->base.engine = true;
+    d->base.engine_failed = true;
     db_fail(&d->base, RAMET_IO,
             unknown ? "the connection to the database was lost while the write was committed; "
                       "whether it happened is not known, the same request again finds out: %s"
@@ -118,7 +118,7 @@ void link_fail(pg *d, const PGresult *r, const char *what)
         pg_move(d, STATE_UNDONE);
     if (!failure_set(d, is_conflict(state) ? FAILURE_CONFLICT : FAILURE_REFUSED))
         return;
-    d->base.engine = true;
+    d->base.engine_failed = true;
     db_fail(&d->base, status_of(state), "%s (%s)%s%s", said ? said : "it failed", state,
             what ? ", in " : "", what ? what : "");
     one_line(d->base.message);
@@ -438,7 +438,7 @@ static void take(pg *d, const pg_sent *s, PGresult *r)
     ExecStatusType st = PQresultStatus(r);
     bool good = st == PGRES_COMMAND_OK || st == PGRES_TUPLES_OK, mine = s->turn == d->turn;
     if (s->what == FOR_PREPARE)
-        s->q->prepared = good ? PG_PREPARED : PG_NEW;
+        s->stmt->prepared = good ? PG_PREPARED : PG_NEW;
     /* The commit before it holds whatever becomes of this. */
     if (s->what == FOR_POSITION && PQstatus(d->conn) == CONNECTION_OK) {
         if (st == PGRES_TUPLES_OK && PQntuples(r) == 1)
@@ -447,7 +447,7 @@ static void take(pg *d, const pg_sent *s, PGresult *r)
         return;
     }
     if (st == PGRES_FATAL_ERROR && (mine || PQstatus(d->conn) == CONNECTION_BAD))
-        link_fail(d, r, s->q && s->q->d ? sql_name(s->q->id) : NULL);
+        link_fail(d, r, s->stmt && s->stmt->connection ? sql_name(s->stmt->id) : NULL);
     if (good && mine && s->what == FOR_WHOLE && strcmp(PQcmdTuples(r), "0") == 0)
         db_conflict(&d->base);
     if (good && (s->what == FOR_WRITE || s->what == FOR_WHOLE))
@@ -461,11 +461,11 @@ static void take(pg *d, const pg_sent *s, PGresult *r)
         return;
     }
     if (good && mine && s->what == FOR_READ) {
-        if (s->q)
-            stmt_clear(s->q);
+        if (s->stmt)
+            stmt_clear(s->stmt);
         else
             PQclear(d->answer);
-        *(s->q ? &s->q->res : &d->answer) = r;
+        *(s->stmt ? &s->stmt->res : &d->answer) = r;
         return;
     }
     PQclear(r);

@@ -153,6 +153,8 @@ static size_t group_left(const group *ops)
 
 static void queue_put(group_commit *g, write_op *op)
 {
+    ASSERT_LOCKED(&g->lock);
+    assert(op->state == OP_QUEUED);
     if (g->last)
         g->last->next = op;
     else
@@ -164,8 +166,10 @@ static void queue_put(group_commit *g, write_op *op)
 static write_op *queue_take(group_commit *g)
 {
     write_op *op = g->first;
+    ASSERT_LOCKED(&g->lock);
     if (!op)
         return NULL;
+    assert(g->queued && op->state == OP_QUEUED);
     g->first = op->next;
     if (!g->first)
         g->last = NULL;
@@ -225,7 +229,7 @@ static void member_run(pg *d, write_op *op)
  * any, are committed. Otherwise none is, or FAILURE_UNKNOWN. */
 static pg_failure transaction_run(pg *d, db_work how, group *ops)
 {
-    if (d->base.e->begin(&d->base, how) != RAMET_OK)
+    if (d->base.engine->begin(&d->base, how) != RAMET_OK)
         return FAILURE_LOST;
     if (how == DB_GUARDED && ops->n > 1)
         d->reads = READS_REFUSED;
@@ -321,6 +325,7 @@ static void group_lead(group_commit *g, write_op *self)
     group ops = {.ops = {self}, .n = 1};
     group_run(g, &ops, true);
     pthread_mutex_lock(&g->lock);
+    assert(g->busy_slots > 0 && g->in_flight >= ops.n);
     speed_note(g, ops.n, time_mono_us() - ops.begun_us);
     g->busy_slots--;
     g->in_flight -= ops.n;
@@ -415,6 +420,7 @@ void group_commit_free(group_commit *g)
 {
     if (!g)
         return;
+    assert(!g->queued && !g->busy_slots);
     pthread_mutex_destroy(&g->lock);
     free(g);
 }

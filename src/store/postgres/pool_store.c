@@ -79,6 +79,7 @@ static void health_note(pool_store *s, ramet_status st)
 /* With the lock, as all of these. */
 static bool place_free(const pool_store *s, bool reading)
 {
+    assert(s->n_idle <= s->n_open && s->n_open <= s->most && s->reading <= s->most_reading);
     return (s->n_idle || s->n_open < s->most) && !(reading && s->reading >= s->most_reading);
 }
 
@@ -94,6 +95,7 @@ static waiter *place_next(const pool_store *s)
 
 static void place_tell(pool_store *s)
 {
+    ASSERT_LOCKED(&s->lock);
     waiter *w = place_next(s);
     if (w)
         pthread_cond_signal(&w->able);

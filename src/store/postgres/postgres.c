@@ -34,11 +34,11 @@ ramet_status pg_connect(db_site *site, pg **out, char *message)
 {
     pg *d = xcalloc(1, sizeof *d);
     *out = NULL;
-    d->base.e = &postgres_engine;
+    d->base.engine = &postgres_engine;
     d->site = site;
     d->batch = batch_new();
     d->prefetch = prefetch_new();
-    d->none = (pg_stmt){.base = {&postgres_engine, &d->base}, .d = d};
+    d->none = (pg_stmt){.base = {&postgres_engine, &d->base}, .connection = d};
     if (link_connect(d, message)) {
         *out = d;
         return RAMET_OK;
@@ -156,7 +156,7 @@ static bool reconnect(pg *d)
     char message[512];
     bool made = link_connect(d, message);
     d->base.status = RAMET_OK;
-    d->base.engine = false;
+    d->base.engine_failed = false;
     d->failure = FAILURE_NONE;
     if (!made) {
         d->failure = FAILURE_LOST;
@@ -383,10 +383,11 @@ static int highest_param(const char *text)
 
 pg_stmt *pg_stmt_of(pg *d, sql_id id)
 {
+    assert(id >= 0 && id < Q_COUNT);
     pg_stmt *q = d->stmts[id];
     if (!q) {
         q = d->stmts[id] = xcalloc(1, sizeof *q);
-        *q = (pg_stmt){.base = {&postgres_engine, &d->base}, .d = d, .id = id};
+        *q = (pg_stmt){.base = {&postgres_engine, &d->base}, .connection = d, .id = id};
         q->n = highest_param(sql_text_postgres(id));
     }
     return q;
@@ -406,7 +407,8 @@ static db_stmt *engine_query(db *base, sql_id id)
 
 static bool bind_at(pg_stmt *q, int n, Oid type, const char *value, int len)
 {
-    if (n < 1 || n > q->n)
+    assert(n >= 1 && n <= PG_PARAMS);
+    if (n > q->n)
         return false;
     q->types[n - 1] = type;
     q->values[n - 1] = value;
@@ -458,9 +460,10 @@ static void ask(pg *d, pg_stmt *q)
 static bool engine_row(db_stmt *base)
 {
     pg_stmt *q = stmt_of(base);
-    pg *d = q->d;
+    pg *d = q->connection;
     if (q == &d->none || d->base.status != RAMET_OK)
         return false;
+    assert(d->state == STATE_RUNNING);
     if (!q->res && d->reads == READS_REFUSED) {
         operation_fail(d, FAILURE_NEEDS_READ);
         return false;
@@ -481,9 +484,10 @@ static bool engine_row(db_stmt *base)
 static void engine_run(db_stmt *base)
 {
     pg_stmt *q = stmt_of(base);
-    pg *d = q->d;
+    pg *d = q->connection;
     if (q == &d->none || d->base.status != RAMET_OK)
         return;
+    assert(d->state == STATE_RUNNING && d->work != DB_READ);
     if (d->base.guarded) {
         batch_keep(d->batch, q);
         return;
@@ -502,7 +506,7 @@ static void engine_run(db_stmt *base)
  * needs none. */
 static void engine_guard(db_stmt *q)
 {
-    if (q->d->guarded)
+    if (q->connection->guarded)
         engine_run(q);
 }
 
@@ -510,7 +514,7 @@ static void engine_guard(db_stmt *q)
 static void engine_hold(db_stmt *base)
 {
     pg_stmt *q = stmt_of(base);
-    pg *d = q->d;
+    pg *d = q->connection;
     if (q == &d->none || d->base.status != RAMET_OK)
         return;
     if (!d->base.guarded && d->progress >= DID_WRITE)

@@ -114,7 +114,7 @@ typedef struct pg pg;
 
 typedef struct pg_stmt {
     db_stmt base;
-    pg *d;
+    pg *connection;
     sql_id id;
     enum { PG_NEW, PG_SENT, PG_PREPARED } prepared;
     int n; /* parameters */
@@ -147,7 +147,7 @@ typedef struct pg_prefetch pg_prefetch;
 
 typedef struct pg_sent {
     pg_purpose what;
-    pg_stmt *q;
+    pg_stmt *stmt;
     prefetch_item *prefetched; /* that keeps the answer */
     int64_t turn;              /* the transaction that it belongs to */
 } pg_sent;

@@ -145,7 +145,7 @@ bool prefetch_end(db *base)
     }
     /* The failure that said so may have been cleared with those of the rehearsal. */
     if (d->link == LINK_LOST && base->status == RAMET_OK) {
-        base->engine = true;
+        base->engine_failed = true;
         db_fail(base, RAMET_IO, "the connection to the database was lost, nothing was written");
     }
     return more && base->status == RAMET_OK;

@@ -7,8 +7,8 @@
  *
  *   WRITES_OPEN       writes are accepted
  *   WRITES_FULL       the disk was full; each group first probes with one small commit
- *   WRITES_BROKEN     a write or sync failed, the file is damaged, or it can only be read; until
- * the store is reopened
+ *   WRITES_BROKEN     a write or sync failed, the file is damaged, or it can only be read; this
+ *                     lasts until the store is reopened
  *
  *             probe commits
  *        +----------------------+
@@ -70,7 +70,7 @@ typedef struct file_store {
 
     pthread_mutex_t lock; /* of the queue and of the write state */
     waiter *first, *last;
-    bool leading;   /* somebody writes */
+    bool leading;   /* there is a leader */
     size_t waiting; /* in the queue */
     size_t last_group;
     size_t wanted; /* in the queue before the leader begins; 0: it does not wait */
@@ -106,6 +106,7 @@ static void writes_move(file_store *s, write_state to, ramet_status cause, const
         [WRITES_OPEN] = {[WRITES_FULL] = true, [WRITES_BROKEN] = true},
         [WRITES_FULL] = {[WRITES_OPEN] = true, [WRITES_BROKEN] = true},
     };
+    ASSERT_LOCKED(&s->lock);
     assert(legal[s->writes][to]);
     assert((to == WRITES_OPEN) == (cause == RAMET_OK));
     s->writes = to;
@@ -241,6 +242,7 @@ static void lead(file_store *s, waiter **group, size_t n)
 static size_t take_group(file_store *s, waiter **group)
 {
     size_t n = 0;
+    ASSERT_LOCKED(&s->lock);
     while (s->first && n < GROUP_MAX) {
         group[n++] = s->first;
         s->first = s->first->next;
@@ -362,6 +364,7 @@ static void file_read_end(store *base, db *d)
     file_store *s = file_of(base);
     db_end_read(d);
     pthread_mutex_lock(&s->pool_lock);
+    assert(s->n_idle < s->n_open);
     s->idle[s->n_idle++] = d;
     pthread_cond_signal(&s->pool_free);
     pthread_mutex_unlock(&s->pool_lock);
