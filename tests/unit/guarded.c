@@ -12,6 +12,7 @@
 #include "../lib/scratch_db.h"
 #include "core/core.h"
 
+/* clang-format off */
 /* It is a guard, or is sent with one. */
 #define GUARDS(X) X(guard_tree) X(guard_fork) X(hold_tree) X(branch_grow) X(task_put)
 /* A row that belongs to a guarded one, or is new. */
@@ -19,17 +20,16 @@
     X(entry_add) X(body_add) X(indexed_set) X(branch_add) X(session_add) X(event_add)
 /* Every change of what it reads counts up a stamp, which is compared. */
 #define STAMPED(X)                                                                                 \
-    X(session_open)                                                                                \
-    X(session_brief)                                                                               \
-    X(session_by_no) X(session_words) X(session_name) X(member_level) X(share_by_secret)
+    X(session_open) X(session_brief) X(session_by_no) X(session_words) X(session_name)             \
+    X(member_level) X(share_by_secret)
 /* What it reads never changes, up to the end of a branch that is guarded. */
 #define FIXED(X)                                                                                   \
-    X(tree_id)                                                                                     \
-    X(branch_lineage)                                                                              \
-    X(entry_by_id) X(entry_get) X(entry_name) X(entry_hash) X(entry_kind) X(entry_range)           \
-        X(entry_segments) X(body_get) X(usage_get) X(delta_json) X(delta_last)
+    X(tree_id) X(branch_lineage) X(entry_by_id) X(entry_get) X(entry_name) X(entry_hash)           \
+    X(entry_kind) X(entry_range) X(entry_segments) X(body_get) X(usage_get) X(delta_json)          \
+    X(delta_last)
 /* Only a statement with a condition of its own relies on it. */
 #define CHECKED_LATER(X) X(task_get)
+/* clang-format on */
 
 TestSuite(guarded, .init = scratch_open, .fini = scratch_close);
 
