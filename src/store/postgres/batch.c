@@ -93,8 +93,8 @@ static const merge merges[] = {
 #define MANY_TEXT 8192
 
 /* How long a connection waits for a lock once such a write went over it. A revocation waits for the
- * writes that are under way (store/postgres/fence.c), and a group for each of its own; whoever
- * meets a lock that stays is run again, as a general transaction in the end. */
+ * writes that are under way (store/postgres/fence.c), and a group for each of its own; a
+ * write that meets a longer lock is run again, as a serializable transaction in the end. */
 #define BRIEF_MS "500"
 
 #define WHOLE_MOST 4 /* statements in one */

@@ -88,7 +88,7 @@ void link_lost(pg *d, const char *why)
     snprintf(text, sizeof text, "%s", why && *why ? why : "it was closed");
     one_line(text);
     d->link = LINK_LOST;
-    /* What is committed stays so, and its caller is told that. */
+    /* What is committed stays so, and that is what its caller learns. */
     if (committed || !failure_set(d, unknown ? FAILURE_UNKNOWN : FAILURE_LOST))
         return;
     d->base.engine_failed = true;
@@ -145,19 +145,19 @@ static void forget(pg *d)
     d->unsynced = d->begin_sent = false;
 }
 
-/* P6. An engine that has no timelines, or a replica, never tells one, and its past never changes.
- * False: servers of this site have told theirs, and this one does not; it may be a replica that is
+/* P6. An engine that has no timelines, or a replica, gives none, and its past never changes.
+ * False: other servers of this site gave theirs, and this one does not; it may be a replica that is
  * promoted while the connection lasts, so it must not be used. */
 static bool past_ask(pg *d)
 {
     PGresult *r = PQexec(d->conn, "SELECT " TIMELINE);
     const char *text = PQresultStatus(r) == PGRES_TUPLES_OK ? PQgetvalue(r, 0, 0) : "";
     int64_t timeline = (int64_t)strtoul(text, NULL, 16);
-    bool told = timeline || d->site->replica || !site_has_timeline(d->site);
-    if (told)
+    bool usable = timeline || d->site->replica || !site_has_timeline(d->site);
+    if (usable)
         d->past = site_past(d->site, timeline);
     PQclear(r);
-    return told;
+    return usable;
 }
 
 bool link_connect(pg *d, char *message)
@@ -374,8 +374,8 @@ static void statement_cancel(pg *d)
     PQfreeCancel(cancel);
 }
 
-/* Waits for the socket, at most `most` ms (-1: however long). A read that nobody wants any more is
- * cancelled, once. */
+/* Waits for the socket, at most `most` ms (-1: however long). A read whose caller has
+ * gone is cancelled, once. */
 static int link_wait(pg *d, struct pollfd *p, int most)
 {
     int64_t until = most < 0 ? INT64_MAX : time_mono_us() + (int64_t)most * 1000;

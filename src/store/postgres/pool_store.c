@@ -30,7 +30,7 @@
 #define HEALTH_US 1000000
 #define JOBS_MOST 8
 
-/* Who waits for a connection; on its own stack. */
+/* A thread that waits for a connection; on its stack. */
 typedef struct waiter {
     struct waiter *next;
     bool reading;
@@ -83,8 +83,8 @@ static bool place_free(const pool_store *s, bool reading)
     return (s->n_idle || s->n_open < s->most) && !(reading && s->reading >= s->most_reading);
 }
 
-/* Of those who wait, the first that a free place suits: who reads may have to wait while who writes
- * need not. */
+/* The first waiter that may have a free place: a read may have to wait where a write need not (L1,
+ * L2). */
 static waiter *place_next(const pool_store *s)
 {
     waiter *w = s->waiting;
@@ -133,7 +133,7 @@ static ramet_status place_take(pool_store *s, bool reading, pg **out, char *mess
         else
             s->n_open++;
     }
-    /* Another place may be free as well; and who gives up may have been told of this one. */
+    /* Another place may be free as well; and a waiter that gave up may have been signalled. */
     place_tell(s);
     pthread_mutex_unlock(&s->lock);
     if (fine)
@@ -294,7 +294,8 @@ static ramet_status pool_write(store *base, store_op run, void *arg, char *messa
         place_give(s, false, d);
         if (o.status == RAMET_OK && o.wrote)
             store_count(base, 1);
-        /* A connection that died is replaced once; when that does not help, the caller is told. */
+        /* A connection that died is replaced once; when that does not help, the caller gets
+         * the error. */
         if (!o.again || tries >= TRIES_MOST || (lost && tries) || time_mono_us() > until)
             return o.status;
         sleep_uneven(tries);

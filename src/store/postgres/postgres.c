@@ -370,7 +370,8 @@ static int64_t engine_highest(db *d, db_kind what)
 
 /* -------------------------------------------------------------- statements */
 
-/* The server wants as many as the text has; who binds one more for another statement may. */
+/* The server wants exactly as many as the text has; a caller may bind more, for the text of the
+ * other engine. */
 static int highest_param(const char *text)
 {
     long most = 0;

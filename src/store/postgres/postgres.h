@@ -237,8 +237,8 @@ struct pg {
 };
 
 ramet_status pg_connect(db_site *site, pg **out, char *message);
-/* The same for a store that is open: that it cannot be reached is a failure of it, and where it is,
- * is not for everybody who asks. */
+/* The same for a store that is open: the failure is RAMET_IO, and the message does not say where
+ * the database is, since any client may get it. */
 ramet_status pg_reach(db_site *site, pg **out, char *message);
 void pg_close(pg *d);
 
@@ -361,7 +361,7 @@ void schema_sizes(db *d, int64_t *data, int64_t *log);
 /* ---- store/postgres/number_block.c */
 
 int64_t pg_number(db *d, db_kind what, int64_t *at, bool above);
-/* Gives back what was not used, as far as nobody has reserved behind it. */
+/* Gives back what was not used, as far as no other process has reserved numbers behind it. */
 void numbers_return(db_site *s);
 
 /* ---- store/postgres/replica.c */
@@ -423,7 +423,7 @@ ramet_status node_beat(pg *d, const char *host, int64_t dead_us, arena *a, store
 void node_leave(pg *d, const char *host);
 /* Whether the last run of a job is that long ago. */
 bool job_due(pg *d, const char *job, int64_t every_us);
-/* The same, and it is run now: nobody else gets it meanwhile, as long as `d` lives. */
+/* The same, and it is run now: no other process gets it as long as `d` lives. */
 bool job_take(pg *d, const char *job, int64_t every_us);
 
 #endif

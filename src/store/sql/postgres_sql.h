@@ -89,8 +89,8 @@
                   BY_INDEX("tree", "session", "$1", "$2") "RETURNING id) "                         \
                   "DELETE FROM dir WHERE id=ANY(ARRAY(SELECT g.id FROM gone g)) AND kind=3")       \
     /* -- guards: nothing divides by zero, so that the transaction fails there and then */         \
-    /* For a general transaction: refused when the row was changed since that began; whoever       \
-     * changes it waits for the commit. (KEY SHARE would do neither: a stamp is no key.) */        \
+    /* For a serializable transaction: refused when the row was changed since that began; a later  \
+     * change waits for the commit. (KEY SHARE would do neither: a stamp is no key.) */            \
     X(hold_tree, "SELECT 1 FROM tree WHERE tree=$1 FOR SHARE")                                     \
     X(guard_tree, "SELECT 1/count(*) FROM tree WHERE tree=$1 AND stamp=$2")                        \
     X(guard_fork, "SELECT 1/count(*) FROM (SELECT 1 FROM tree t JOIN branch b ON b.tree=t.tree "   \

@@ -155,7 +155,7 @@ static void settle(waiter **group, size_t n, ramet_status st, const char *messag
 typedef enum { GROUP_DONE, GROUP_SPLIT } group_result;
 
 /* Runs a group in one transaction. GROUP_SPLIT: one of several failed after a write, or on rows
- * that make no sense; everything was rolled back and nobody has a status yet. */
+ * that make no sense; everything was rolled back and no operation has a status yet. */
 static group_result group_run(file_store *s, waiter **group, size_t n)
 {
     db *d = s->writer;
@@ -315,8 +315,8 @@ static ramet_status file_write(store *base, store_op run, void *arg, char *messa
     pthread_mutex_unlock(&s->lock);
     while (!leader && sem_wait(&w.wake) != 0)
         ; /* a signal came */
-    /* Nobody leads only while the queue is empty, and the lead goes to the first in it: so the
-     * leader's own operation is in its group. */
+    /* There is no leader only while the queue is empty, and the lead goes to the first in it: so
+     * the leader's own operation is in its group. */
     if (!w.done)
         lead_once(s);
     assert(w.done);
