@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads that are asked for together (db_prefetch()): what a rehearsal asks is sent without waiting,
- * and its answers are kept, by statement and parameters, for the performance.
+ * Reads that are asked for together (db_prefetch()). The caller first runs its code for nothing (a
+ * dry run): its reads are sent without waiting, and their answers are kept, by statement and
+ * parameters, for the run that counts.
  *
- *   H1  Only in a read: all of it sees the same rows, so that an answer holds until its end.
- *   H2  Only when something was answered in it before: a connection that died is found out by the
+ *   H1  Only in a read transaction: all of it sees the same rows, so that an answer holds until its
+ *       end.
+ *   H2  Only when something was answered in it before: a connection that died is noticed by the
  *       first exchange (P4).
  *   H3  An answer is lent to the statement that asks for it, however often; it lives until the next
- *       rehearsal of other things, or the end of the read.
+ *       dry run of other things, or the end of the read.
  */
 #include "store/postgres/postgres.h"
 
@@ -25,15 +27,15 @@ struct prefetch_item {
     prefetch_item *next;
     sql_id id;
     size_t len;
-    PGresult *res; /* NULL: not answered yet */
+    PGresult *result; /* NULL: not answered yet */
     char key[];
 };
 
 struct pg_prefetch {
     prefetch_item *slots[SLOTS];
     buf key;
-    bool rehearsing;
-    size_t asked; /* in this rehearsal */
+    bool dry_run;
+    size_t asked; /* in this dry run */
 };
 
 pg_prefetch *prefetch_new(void)
@@ -57,19 +59,19 @@ void prefetch_clear(pg_prefetch *h)
     for (size_t i = 0; i < SLOTS; i++) {
         for (prefetch_item *a = h->slots[i], *next; a; a = next) {
             next = a->next;
-            PQclear(a->res);
+            PQclear(a->result);
             free(a);
         }
         h->slots[i] = NULL;
     }
-    h->rehearsing = false;
+    h->dry_run = false;
     h->asked = 0;
 }
 
 void prefetch_answer(prefetch_item *a, PGresult *r)
 {
-    PQclear(a->res);
-    a->res = r;
+    PQclear(a->result);
+    a->result = r;
 }
 
 /* The parameters, each with its length; false: they are too long. */
@@ -105,12 +107,12 @@ prefetch_found prefetch_look(pg *d, pg_stmt *q)
     prefetch_item **slot = slot_of(h, q->id), *a = *slot;
     while (a && (a->id != q->id || a->len != h->key.n || memcmp(a->key, h->key.p, a->len) != 0))
         a = a->next;
-    if (a && a->res) {
-        q->res = a->res;
+    if (a && a->result) {
+        q->res = a->result;
         q->lent = true;
         return PREFETCH_HIT;
     }
-    if (!h->rehearsing)
+    if (!h->dry_run)
         return PREFETCH_MISS;
     if (!a && h->asked < ASKED_MOST) {
         a = xmalloc(sizeof *a + h->key.n);
@@ -128,7 +130,7 @@ bool prefetch_begin(db *base)
     pg *d = (pg *)base;
     if (d->work != DB_READ || !d->begin_sent || d->progress != DID_READ || base->status != RAMET_OK)
         return false;
-    d->prefetch->rehearsing = true;
+    d->prefetch->dry_run = true;
     d->prefetch->asked = 0;
     d->reads = READS_PREFETCHED;
     return true;
@@ -138,12 +140,12 @@ bool prefetch_end(db *base)
 {
     pg *d = (pg *)base;
     bool more = d->prefetch->asked > 0;
-    d->prefetch->rehearsing = false;
+    d->prefetch->dry_run = false;
     if (more) {
         link_sync(d);
         link_settle(d);
     }
-    /* The failure that said so may have been cleared with those of the rehearsal. */
+    /* The failure that said so may have been cleared with those of the dry run. */
     if (d->link == LINK_LOST && base->status == RAMET_OK) {
         base->engine_failed = true;
         db_fail(base, RAMET_IO, "the connection to the database was lost, nothing was written");
