@@ -373,6 +373,35 @@ Test(group_commit, a_connection_made_again_in_the_same_past_goes_on)
     cr_expect_eq(rows(1), 1);
 }
 
+/* The failure of a statement and the end of the connection are read in one exchange. */
+Test(group_commit, a_transaction_whose_first_exchange_failed_and_was_lost_begins_anew)
+{
+    db *d = &S.d->base;
+    char sql[160];
+    int pid = PQbackendPID(S.d->conn);
+    cr_assert_eq(db_begin_write(d), RAMET_OK);
+    link_begin(S.d, "BEGIN", FOR_NOTHING);
+    link_text(S.d, "SELECT 1/0", FOR_NOTHING);
+    link_sync(S.d);
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM pg_stat_activity WHERE pid=%d "
+             "AND state='idle in transaction (aborted)'",
+             pid);
+    while (!scratch_db_run(T.path, sql))
+        usleep(1000);
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM pg_stat_activity WHERE pid="
+             "(SELECT CASE WHEN pg_terminate_backend(%d) THEN %d END)",
+             pid, pid);
+    while (scratch_db_run(T.path, sql))
+        usleep(1000);
+    cr_expect(read_something(d), "%s", db_message(d));
+    row_write(d, 1);
+    cr_expect(read_something(d), "%s", db_message(d));
+    cr_expect_eq(db_commit(d), RAMET_OK, "%s", db_message(d));
+    cr_expect_eq(rows(1), 1);
+}
+
 Test(group_commit, nothing_is_committed_to_a_server_of_an_older_past)
 {
     static const db_work all[] = {DB_WRITE, DB_GUARDED};

@@ -109,7 +109,7 @@ void pg_move(pg *d, pg_state to)
     static const unsigned legal[] = {
         [STATE_IDLE] = TO(STATE_RUNNING),
         [STATE_RUNNING] = TO(STATE_IDLE) | TO(STATE_UNDONE) | TO(STATE_COMMITTING),
-        [STATE_UNDONE] = TO(STATE_IDLE),
+        [STATE_UNDONE] = TO(STATE_IDLE) | TO(STATE_RUNNING),
         [STATE_COMMITTING] = TO(STATE_COMMITTED) | TO(STATE_RUNNING) | TO(STATE_IDLE),
         [STATE_COMMITTED] = TO(STATE_IDLE),
     };
@@ -150,11 +150,15 @@ static bool of_older_past(const pg *d)
     return !d->site->bouncer && d->past != d->site->past;
 }
 
-/* Makes the connection again, and forgets how the one before failed. */
+/* Makes the connection again, and forgets how the one before failed. A statement may have failed on
+ * that one before it was lost: what the server has undone was nothing. */
 static bool reconnect(pg *d)
 {
     char message[512];
+    assert(d->progress == DID_NOTHING);
     bool made = link_connect(d, message);
+    if (d->state == STATE_UNDONE)
+        pg_move(d, STATE_RUNNING);
     d->base.status = RAMET_OK;
     d->base.engine_failed = false;
     d->failure = FAILURE_NONE;
