@@ -19,22 +19,22 @@ bool ramet_shared(ramet *r)
 
 void ramet_tell(ramet *r, const char *text, size_t n)
 {
-    store_tell(r->store, text, n);
+    store_publish(r->store, text, n);
 }
 
 bool ramet_hear(ramet *r, ramet_heard heard, void *arg)
 {
-    return store_hear(r->store, heard, arg);
+    return store_subscribe(r->store, heard, arg);
 }
 
 void ramet_tell_settle(ramet *r, int ms)
 {
-    store_tell_settle(r->store, ms);
+    store_flush(r->store, ms);
 }
 
 void ramet_hear_upto(ramet *r, int64_t no, int ms)
 {
-    store_hear_upto(r->store, no, ms);
+    store_wait_event(r->store, no, ms);
 }
 
 ramet_status ramet_node_beat(ramet_call *c, const char *host, const char *const **out, size_t *n)

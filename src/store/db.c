@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +25,72 @@ ramet_status db_open(const db_config *cfg, db **out, char *message)
 void db_close(db *d)
 {
     if (d)
-        d->e->close(d);
+        d->engine->close(d);
 }
+
+/* -------------------------------------------- calls that the engine answers */
+
+/* A function with a result, and one without. A table reads by its rows. */
+#define CALL(type, name, params, call)                                                             \
+    type name params                                                                               \
+    {                                                                                              \
+        return call;                                                                               \
+    }
+#define DO(name, params, call)                                                                     \
+    void name params                                                                               \
+    {                                                                                              \
+        call;                                                                                      \
+    }
+
+/* clang-format off */
+CALL(ramet_status, db_begin_read, (db *d), d->engine->begin(d, DB_READ))
+CALL(ramet_status, db_begin_write, (db *d), d->engine->begin(d, DB_WRITE))
+CALL(ramet_status, db_begin_schema, (db *d), d->engine->begin(d, DB_SCHEMA))
+DO(db_end_read, (db *d), d->engine->end_read(d))
+CALL(ramet_status, db_commit, (db *d), d->engine->commit(d))
+DO(db_rollback, (db *d), d->engine->rollback(d))
+CALL(int64_t, db_changes, (db *d), d->engine->changes(d))
+CALL(int64_t, db_past, (db *d), d->engine->past ? d->engine->past(d) : 0)
+CALL(int64_t, db_epoch, (db *d), d->engine->epoch(d))
+CALL(int64_t, db_number, (db *d, db_kind what, int64_t *at), d->engine->number(d, what, at, false))
+CALL(int64_t, db_number_above, (db *d, db_kind what), d->engine->number(d, what, NULL, true))
+CALL(int64_t, db_highest, (db *d, db_kind what), d->engine->highest(d, what))
+CALL(bool, db_concurrent, (const db *d), d->engine->hold != NULL)
+
+DO(q_int, (db_stmt *q, int n, int64_t v), q->engine->bind_int(q, n, v))
+DO(q_text, (db_stmt *q, int n, const char *s), q->engine->bind_text(q, n, s))
+DO(q_blob, (db_stmt *q, int n, const void *p, size_t len), q->engine->bind_blob(q, n, p, len))
+CALL(bool, q_row, (db_stmt *q), q->engine->row(q))
+DO(q_run, (db_stmt *q), q->engine->run(q))
+DO(q_change, (db_stmt *q), q->engine->change(q))
+DO(q_guard, (db_stmt *q), if (q->engine->guard) q->engine->guard(q))
+DO(q_hold, (db_stmt *q), assert(q->engine->hold); q->engine->hold(q))
+DO(q_end, (db_stmt *q), q->engine->end(q))
+CALL(int64_t, q_col_int, (db_stmt *q, int n), q->engine->col_int(q, n))
+CALL(double, q_col_real, (db_stmt *q, int n), q->engine->col_real(q, n))
+CALL(const void *, q_col_blob, (db_stmt *q, int n, size_t *len), q->engine->col_bytes(q, n, false, len))
+CALL(bool, q_col_null, (db_stmt *q, int n), q->engine->col_null(q, n))
+
+CALL(bool, db_prefetch, (db *d), d->engine->prefetch_begin && d->engine->prefetch_begin(d))
+CALL(bool, db_prefetched, (db *d), d->engine->prefetch_end(d))
+DO(db_performed, (db *d), if (d->engine->prefetch_forget) d->engine->prefetch_forget(d))
+
+CALL(ramet_status, db_script, (db *d, const char *sql), d->engine->script(d, sql))
+CALL(int64_t, db_one, (db *d, const char *sql), d->engine->one(d, sql))
+CALL(int64_t, db_version, (db *d), d->engine->version(d))
+DO(db_set_version, (db *d, int64_t v), d->engine->set_version(d, v))
+CALL(bool, db_marked, (db *d), d->engine->marked(d))
+DO(db_mark, (db *d), d->engine->mark(d))
+CALL(bool, db_empty, (db *d), d->engine->empty(d))
+
+DO(db_sizes, (db *d, int64_t *data, int64_t *log), *data = *log = 0; d->engine->sizes(d, data, log))
+CALL(bool, db_check, (db *d, void (*line)(void *arg, const char *text), void *arg),
+     d->engine->check(d, line, arg))
+CALL(ramet_status, db_backup, (db *d, const char *path, ramet_progress progress, void *arg),
+     d->engine->backup(d, path, progress, arg))
+CALL(int, db_log_pages, (const db *d), d->engine->log_pages ? d->engine->log_pages(d) : 0)
+CALL(ramet_status, db_checkpoint, (db *d), d->engine->checkpoint(d))
+/* clang-format on */
 
 /* ------------------------------------------------------------------- status */
 
@@ -47,7 +112,7 @@ ramet_status db_status(const db *d)
 
 bool db_engine_failed(const db *d)
 {
-    return d->engine;
+    return d->engine_failed;
 }
 
 const char *db_message(const db *d)
@@ -58,41 +123,10 @@ const char *db_message(const db *d)
 void db_clear(db *d)
 {
     d->status = RAMET_OK;
-    d->engine = false;
+    d->engine_failed = false;
     d->message[0] = 0;
-    d->e->cleared(d);
-}
-
-/* ------------------------------------------------------------- transactions */
-
-ramet_status db_begin_read(db *d)
-{
-    return d->e->begin(d, DB_READ);
-}
-
-ramet_status db_begin_write(db *d)
-{
-    return d->e->begin(d, DB_WRITE);
-}
-
-ramet_status db_begin_schema(db *d)
-{
-    return d->e->begin(d, DB_SCHEMA);
-}
-
-void db_end_read(db *d)
-{
-    d->e->end_read(d);
-}
-
-ramet_status db_commit(db *d)
-{
-    return d->e->commit(d);
-}
-
-void db_rollback(db *d)
-{
-    d->e->rollback(d);
+    if (d->engine->cleared)
+        d->engine->cleared(d);
 }
 
 void db_stop_when(db *d, bool (*stop)(void *arg), void *arg)
@@ -127,39 +161,9 @@ bool db_fresh(const db *d)
 
 void db_conflict(db *d)
 {
-    if (d->e->conflict && d->status == RAMET_OK)
-        d->e->conflict(d);
+    if (d->engine->conflict && d->status == RAMET_OK)
+        d->engine->conflict(d);
     db_fail(d, RAMET_BUSY, "the write has to be run again");
-}
-
-int64_t db_changes(db *d)
-{
-    return d->e->changes(d);
-}
-
-int64_t db_past(db *d)
-{
-    return d->e->past ? d->e->past(d) : 0;
-}
-
-int64_t db_epoch(db *d)
-{
-    return d->e->epoch(d);
-}
-
-int64_t db_number(db *d, db_kind what, int64_t *at)
-{
-    return d->e->number(d, what, at, false);
-}
-
-int64_t db_number_above(db *d, db_kind what)
-{
-    return d->e->number(d, what, NULL, true);
-}
-
-int64_t db_highest(db *d, db_kind what)
-{
-    return d->e->highest(d, what);
 }
 
 /* --------------------------------------------------------------- statements */
@@ -173,111 +177,31 @@ db_stmt *db_query(db *d, sql_id q)
         d->statements = 0;
         db_stopping(d);
     }
-    return d->e->query(d, q);
-}
-
-void q_int(db_stmt *q, int n, int64_t v)
-{
-    q->e->bind_int(q, n, v);
-}
-
-void q_text(db_stmt *q, int n, const char *s)
-{
-    q->e->bind_text(q, n, s);
-}
-
-void q_blob(db_stmt *q, int n, const void *p, size_t len)
-{
-    q->e->bind_blob(q, n, p, len);
-}
-
-bool q_row(db_stmt *q)
-{
-    return q->e->row(q);
-}
-
-void q_run(db_stmt *q)
-{
-    q->e->run(q);
-}
-
-bool db_concurrent(const db *d)
-{
-    return d->e->hold != NULL;
-}
-
-void q_hold(db_stmt *q)
-{
-    q->e->hold(q);
-}
-
-void q_guard(db_stmt *q)
-{
-    q->e->guard(q);
-}
-
-void q_end(db_stmt *q)
-{
-    q->e->end(q);
-}
-
-bool db_prefetch(db *d)
-{
-    return d->e->rehearse && d->e->rehearse(d);
-}
-
-bool db_prefetched(db *d)
-{
-    return d->e->rehearsed(d);
-}
-
-void db_performed(db *d)
-{
-    if (d->e->performed)
-        d->e->performed(d);
-}
-
-int64_t q_col_int(db_stmt *q, int n)
-{
-    return q->e->col_int(q, n);
-}
-
-double q_col_real(db_stmt *q, int n)
-{
-    return q->e->col_real(q, n);
+    return d->engine->query(d, q);
 }
 
 const char *q_col_text(db_stmt *q, int n)
 {
     size_t len = 0;
-    const char *text = q->e->col_bytes(q, n, true, &len);
+    const char *text = q->engine->col_bytes(q, n, true, &len);
     return text;
-}
-
-const void *q_col_blob(db_stmt *q, int n, size_t *len)
-{
-    return q->e->col_bytes(q, n, false, len);
-}
-
-bool q_col_null(db_stmt *q, int n)
-{
-    return q->e->col_null(q, n);
 }
 
 const char *q_keep_text(db_stmt *q, int n, arena *a)
 {
     size_t len;
-    const char *p = q->e->col_bytes(q, n, true, &len);
+    const char *p = q->engine->col_bytes(q, n, true, &len);
     return p ? arena_memdup(a, p, len) : NULL;
 }
 
 int64_t q_col_range(db_stmt *q, int n, int64_t low, int64_t high, const char *what)
 {
-    int64_t v = q->e->col_int(q, n);
+    int64_t v = q->engine->col_int(q, n);
     if (v >= low && v <= high)
         return v;
-    db_fail(q->d, RAMET_DAMAGED, "%s is %lld, which no store holds there; it must be %lld to %lld",
-            what, (long long)v, (long long)low, (long long)high);
+    db_fail(q->connection, RAMET_DAMAGED,
+            "%s is %lld, which no store holds there; it must be %lld to %lld", what, (long long)v,
+            (long long)low, (long long)high);
     return low;
 }
 
@@ -286,7 +210,7 @@ const char *q_need_text(db_stmt *q, int n, arena *a, const char *what)
     const char *text = q_keep_text(q, n, a);
     if (text)
         return text;
-    db_fail(q->d, RAMET_DAMAGED, "%s is missing in a row", what);
+    db_fail(q->connection, RAMET_DAMAGED, "%s is missing in a row", what);
     return "";
 }
 
@@ -357,67 +281,4 @@ char *script_expand(const char *sql, const db_engine *e, const db_word *words, s
             sql = expand_mark(&x, sql, e, words, n, keyed);
     }
     return x.text;
-}
-
-ramet_status db_script(db *d, const char *sql)
-{
-    return d->e->script(d, sql);
-}
-
-int64_t db_one(db *d, const char *sql)
-{
-    return d->e->one(d, sql);
-}
-
-int64_t db_version(db *d)
-{
-    return d->e->version(d);
-}
-
-void db_set_version(db *d, int64_t v)
-{
-    d->e->set_version(d, v);
-}
-
-bool db_marked(db *d)
-{
-    return d->e->marked(d);
-}
-
-void db_mark(db *d)
-{
-    d->e->mark(d);
-}
-
-bool db_empty(db *d)
-{
-    return d->e->empty(d);
-}
-
-/* ------------------------------------------------------------------- upkeep */
-
-void db_sizes(db *d, int64_t *data, int64_t *log)
-{
-    *data = *log = 0;
-    d->e->sizes(d, data, log);
-}
-
-bool db_check(db *d, void (*line)(void *arg, const char *text), void *arg)
-{
-    return d->e->check(d, line, arg);
-}
-
-ramet_status db_backup(db *d, const char *path, ramet_progress progress, void *arg)
-{
-    return d->e->backup(d, path, progress, arg);
-}
-
-int db_log_pages(const db *d)
-{
-    return d->e->log_pages ? d->e->log_pages(d) : 0;
-}
-
-ramet_status db_checkpoint(db *d)
-{
-    return d->e->checkpoint(d);
 }

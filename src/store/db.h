@@ -2,17 +2,16 @@
  *
  * db.h: the thin database interface: prepare, bind, step, transaction.
  *
- * Two engines stand behind it: SQLite (a file) and PostgreSQL (a URL); db_open() picks by the
- * place. What they truly differ in is behind a function here, so that core knows neither.
+ * Two engines implement it: SQLite (a file) and PostgreSQL (a URL); db_open() picks by the place.
+ * What they differ in is behind a function here, so that core knows neither.
  *
- * A `db` is one connection and belongs to one thread at a time. Statements are
- * named (store/sql/sql.h), prepared on first use and kept.
+ * A `db` is one connection and belongs to one thread at a time. Statements are named
+ * (store/sql/sql.h), prepared on first use and kept.
  *
- * Errors are sticky: the first failure of a statement is kept in the connection,
- * later statements do nothing, and db_status() tells it. So a caller runs what
- * it has to run and checks once. The next transaction starts clean. An engine may
- * hold writes back and send them with the next read or the commit: then their failure
- * shows there.
+ * Errors are sticky: the first failure of a statement is kept in the connection, later statements
+ * do nothing, and db_status() returns it. So a caller runs what it has to run and checks once. The
+ * next transaction starts clean. An engine may hold writes back and send them with the next read or
+ * the commit: then their failure shows there.
  */
 #ifndef STORE_DB_H
 #define STORE_DB_H
@@ -57,7 +56,9 @@ void db_fail(db *d, ramet_status s, const char *fmt, ...) __attribute__((format(
 void db_clear(db *d);
 
 /* DB_GUARDED and DB_GUARDED_FRESH: only where there are many writers. Each read in them stands for
- * itself; writes go out with the commit, and happen only if all guards hold. */
+ * itself; writes go out with the commit, and happen only if all guards hold. A statement that is
+ * not marked for them (store/sql/guarded_sql.h) fails there, and so does q_hold() of a tree that
+ * has no guard: the store runs the operation again in a transaction of the kind DB_WRITE. */
 typedef enum { DB_READ, DB_WRITE, DB_SCHEMA, DB_GUARDED, DB_GUARDED_FRESH } db_work;
 
 /* A read transaction sees one snapshot. Both end every open statement. */
@@ -103,14 +104,11 @@ int64_t db_number(db *d, db_kind what, int64_t *at);
 int64_t db_number_above(db *d, db_kind what);
 /* The row that has to stay because the next number is taken from it; 0: there is none such. */
 int64_t db_highest(db *d, db_kind what);
-/* While writing: whether others may write beside this transaction, and it relies on what was read
- * before it. Then whatever it relies on is to be guarded, by q_guard(). */
+/* For caches alone. While writing: whether the transaction may rely on rows that were read before
+ * it, by any thread, since its guards (q_guard()) are compared when it is committed. */
 bool db_guarded(const db *d);
 /* ... but only on what was read in this transaction: a guard has failed before. */
 bool db_fresh(const db *d);
-/* What the transaction relies on does not hold, or cannot be guarded: it is to be run again, alone
- * and on what it reads itself. The store does that. */
-void db_conflict(db *d);
 
 /* A statement, reset. Bind every parameter: those of the use before are still there. One use at a
  * time: asking again for the same name ends the use before. Never NULL. */
@@ -123,7 +121,10 @@ void q_blob(db_stmt *q, int n, const void *p, size_t len);
 bool q_row(db_stmt *q);
 /* Runs a statement that gives no rows. */
 void q_run(db_stmt *q);
-/* Runs one that must find, or change, a row: otherwise nothing of this transaction happens. */
+/* Runs one that must change a row: otherwise nothing of this transaction happens. */
+void q_change(db_stmt *q);
+/* Runs one that must find a row: otherwise nothing of this transaction happens. Only a guarded
+ * transaction has to look; in any other what was read in it still holds. */
 void q_guard(db_stmt *q);
 /* Whether others may write beside this one: there are several writers. */
 bool db_concurrent(const db *d);
@@ -135,10 +136,10 @@ void q_hold(db_stmt *q);
 void q_end(db_stmt *q);
 /* Where each read is a round trip, what is going to be read for many things can be asked for at
  * once. False: there is nothing to gain. True: until db_prefetched() a statement whose answer is
- * not known gives no row for now, and is asked for. So whoever makes an answer out of many reads
- * makes it once for nothing, clears the failures that come of that (db_clear()), and keeps nothing
- * of it; and again, as long as db_prefetched() says that something new was asked for. Then it is
- * made in earnest; db_performed() forgets what was read for it. Only in a read. */
+ * not known yet gives no row, and is sent. So a caller that makes an answer out of many reads makes
+ * it once for nothing, clears the failures of that (db_clear()), and keeps nothing of it; and
+ * again, as long as db_prefetched() says that something new was asked for. Then it makes the answer
+ * in earnest; db_performed() forgets what was read for it. Only in a read transaction. */
 bool db_prefetch(db *d);
 bool db_prefetched(db *d);
 void db_performed(db *d);

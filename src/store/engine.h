@@ -14,7 +14,7 @@ typedef struct db_engine {
     const char *name;
     ramet_status (*open)(const db_config *cfg, db **out, char *message);
     void (*close)(db *d);
-    void (*cleared)(db *d); /* after db_clear() */
+    void (*cleared)(db *d); /* after db_clear(); NULL: nothing is left to do */
 
     ramet_status (*begin)(db *d, db_work what);
     void (*end_read)(db *d);
@@ -33,13 +33,14 @@ typedef struct db_engine {
     void (*bind_blob)(db_stmt *q, int n, const void *p, size_t len);
     bool (*row)(db_stmt *q);
     void (*run)(db_stmt *q);
-    void (*guard)(db_stmt *q);
-    void (*hold)(db_stmt *q); /* NULL: there is only one writer */
+    void (*change)(db_stmt *q);
+    void (*guard)(db_stmt *q); /* NULL: there is only one writer */
+    void (*hold)(db_stmt *q);  /* NULL: there is only one writer */
     void (*end)(db_stmt *q);
     /* NULL: a read is not waited for. */
-    bool (*rehearse)(db *d);
-    bool (*rehearsed)(db *d);
-    void (*performed)(db *d);
+    bool (*prefetch_begin)(db *d);
+    bool (*prefetch_end)(db *d);
+    void (*prefetch_forget)(db *d);
     int64_t (*col_int)(db_stmt *q, int n);
     double (*col_real)(db_stmt *q, int n);
     const void *(*col_bytes)(db_stmt *q, int n, bool text, size_t *len); /* NULL for NULL */
@@ -64,9 +65,9 @@ typedef struct db_engine {
 } db_engine;
 
 struct db {
-    const db_engine *e;
+    const db_engine *engine;
     ramet_status status;
-    bool engine;             /* the failure came from the engine, not from db_fail() */
+    bool engine_failed;      /* the failure came from the engine, not from db_fail() */
     bool guarded;            /* db_guarded() */
     bool fresh;              /* db_fresh() */
     bool (*stop)(void *arg); /* db_stop_when() */
@@ -76,10 +77,12 @@ struct db {
 };
 
 struct db_stmt {
-    const db_engine *e;
-    db *d;
+    const db_engine *engine;
+    db *connection;
 };
 
+/* What the transaction relies on does not hold: it is to be run again. The store does that. */
+void db_conflict(db *d);
 /* Whether the read is to end: then the connection has failed. */
 bool db_stopping(db *d);
 /* The same for an engine that calls back, about every millisecond of a statement. */

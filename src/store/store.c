@@ -28,26 +28,66 @@ void store_close(store *s)
         s->kind->close(s);
 }
 
-ramet_status store_write(store *s, store_op run, void *arg, char *message)
-{
-    return s->kind->write(s, run, arg, message);
-}
+/* ---------------------------------------------- calls that the kind answers */
 
-ramet_status store_write_guarded(store *s, store_op run, void *arg, char *message)
-{
-    return s->kind->write_guarded ? s->kind->write_guarded(s, run, arg, message)
-                                  : s->kind->write(s, run, arg, message);
-}
+#define POLL_FILE_US 200000
+#define POLL_US 1000000
+
+/* A function with a result, and one without. A table reads by its rows. */
+#define CALL(type, name, params, call)                                                             \
+    type name params                                                                               \
+    {                                                                                              \
+        return call;                                                                               \
+    }
+#define DO(name, params, call)                                                                     \
+    void name params                                                                               \
+    {                                                                                              \
+        call;                                                                                      \
+    }
+/* The same for what only a store that processes share has. */
+#define SHARED(s) (s)->kind->others
+#define CALL_SHARED(type, name, params, call, alone)                                               \
+    CALL(type, name, params, SHARED(s) ? SHARED(s)->call : (alone))
+#define DO_SHARED(name, params, call) DO(name, params, if (SHARED(s)) SHARED(s)->call)
+
+/* clang-format off */
+CALL(ramet_status, store_write, (store *s, store_op run, void *arg, char *message),
+     s->kind->write(s, run, arg, message))
+CALL(ramet_status, store_write_guarded, (store *s, store_op run, void *arg, char *message),
+     (s->kind->write_guarded ? s->kind->write_guarded : s->kind->write)(s, run, arg, message))
+CALL(db *, store_read_begin, (store *s, ramet_status *st, char *message),
+     s->kind->read_begin(s, st, message))
+CALL(int64_t, store_position, (store *s), s->kind->position ? s->kind->position(s) : 0)
+DO(store_read_end, (store *s, db *d), s->kind->read_end(s, d))
+CALL(ramet_status, store_connect, (store *s, db **out, char *message),
+     s->kind->connect(s, out, message))
+CALL(bool, store_alone, (const store *s), s->kind->alone)
+DO(store_settle, (store *s), s->kind->settle(s, false))
+DO(store_settle_all, (store *s), s->kind->settle(s, true))
+DO(store_release, (store *s), if (s->kind->release) s->kind->release(s))
+DO(store_tidy, (store *s), if (s->kind->tidy) s->kind->tidy(s))
+CALL(ramet_status, store_health, (store *s), s->kind->health(s))
+CALL(const char *, store_path, (const store *s), s->path)
+CALL(const char *, store_file, (const store *s), s->kind->alone ? s->path : NULL)
+
+CALL(bool, store_shared, (const store *s), SHARED(s) != NULL)
+CALL(int64_t, store_poll_us, (const store *s), SHARED(s) ? POLL_US : POLL_FILE_US)
+CALL_SHARED(int64_t, store_mark, (store *s), mark(s), 0)
+DO_SHARED(store_upto, (store *s, int64_t mark), upto(s, mark))
+CALL_SHARED(bool, store_follow, (store *s), follow(s), false)
+DO_SHARED(store_publish, (store *s, const char *text, size_t n), publish(s, text, n))
+DO_SHARED(store_flush, (store *s, int ms), flush(s, ms))
+CALL_SHARED(bool, store_subscribe, (store *s, store_subscriber subscriber, void *arg), subscribe(s, subscriber, arg), false)
+DO_SHARED(store_wait_event, (store *s, int64_t no, int ms), wait_event(s, no, ms))
+DO_SHARED(store_leave, (store *s, const char *host), leave(s, host))
+CALL_SHARED(bool, store_job, (store *s, const char *job, int64_t every_us), job(s, job, every_us), true)
+DO_SHARED(store_job_end, (store *s, const char *job), job_end(s, job))
+/* clang-format on */
 
 ramet_status store_fence(store *s, char *message)
 {
     message[0] = 0;
     return s->kind->fence ? s->kind->fence(s, message) : RAMET_OK;
-}
-
-db *store_read_begin(store *s, ramet_status *st, char *message)
-{
-    return s->kind->read_begin(s, st, message);
 }
 
 db *store_page_begin(store *s, int64_t *position, ramet_status *st, char *message)
@@ -58,139 +98,11 @@ db *store_page_begin(store *s, int64_t *position, ramet_status *st, char *messag
     return s->kind->read_begin(s, st, message);
 }
 
-int64_t store_position(store *s)
-{
-    return s->kind->position ? s->kind->position(s) : 0;
-}
-
-void store_read_end(store *s, db *d)
-{
-    s->kind->read_end(s, d);
-}
-
-ramet_status store_connect(store *s, db **out, char *message)
-{
-    return s->kind->connect(s, out, message);
-}
-
-bool store_alone(const store *s)
-{
-    return s->kind->alone;
-}
-
-void store_settle(store *s)
-{
-    s->kind->settle(s, false);
-}
-
-void store_settle_all(store *s)
-{
-    s->kind->settle(s, true);
-}
-
-/* --------------------------------------------------------- other processes */
-
-#define POLL_FILE_US 200000
-#define POLL_US 1000000
-
-bool store_shared(const store *s)
-{
-    return s->kind->others != NULL;
-}
-
-int64_t store_mark(store *s)
-{
-    return s->kind->others ? s->kind->others->mark(s) : 0;
-}
-
-void store_upto(store *s, int64_t mark)
-{
-    if (s->kind->others)
-        s->kind->others->upto(s, mark);
-}
-
-bool store_follow(store *s)
-{
-    return s->kind->others && s->kind->others->follow(s);
-}
-
-int64_t store_poll_us(const store *s)
-{
-    return s->kind->others ? POLL_US : POLL_FILE_US;
-}
-
-void store_tell(store *s, const char *text, size_t n)
-{
-    if (s->kind->others)
-        s->kind->others->tell(s, text, n);
-}
-
-bool store_hear(store *s, store_heard heard, void *arg)
-{
-    return s->kind->others && s->kind->others->hear(s, heard, arg);
-}
-
-void store_tell_settle(store *s, int ms)
-{
-    if (s->kind->others)
-        s->kind->others->tell_settle(s, ms);
-}
-
-void store_hear_upto(store *s, int64_t no, int ms)
-{
-    if (s->kind->others)
-        s->kind->others->hear_upto(s, no, ms);
-}
-
 ramet_status store_beat(store *s, const char *host, int64_t dead_us, arena *a, store_hosts *out,
                         char *message)
 {
     *out = (store_hosts){0};
     return s->kind->others ? s->kind->others->beat(s, host, dead_us, a, out, message) : RAMET_OK;
-}
-
-void store_leave(store *s, const char *host)
-{
-    if (s->kind->others)
-        s->kind->others->leave(s, host);
-}
-
-bool store_job(store *s, const char *job, int64_t every_us)
-{
-    return !s->kind->others || s->kind->others->job(s, job, every_us);
-}
-
-void store_job_end(store *s, const char *job)
-{
-    if (s->kind->others)
-        s->kind->others->job_end(s, job);
-}
-
-void store_release(store *s)
-{
-    if (s->kind->release)
-        s->kind->release(s);
-}
-
-void store_tidy(store *s)
-{
-    if (s->kind->tidy)
-        s->kind->tidy(s);
-}
-
-ramet_status store_health(store *s)
-{
-    return s->kind->health(s);
-}
-
-const char *store_path(const store *s)
-{
-    return s->path;
-}
-
-const char *store_file(const store *s)
-{
-    return s->kind->alone ? s->path : NULL;
 }
 
 void store_shown(const char *where, char *out, size_t size)

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * store.h: one open store: its writer, its readers, its health.
+ * store.h: one open store: its writers, its readers, its health, and the other processes on it.
  *
  * A FILE (SQLite, store/sqlite/file_store.c)
  *
- * WRITER  Writes are grouped. A thread that wants to write queues its operation;
- *         the first one that finds nobody writing becomes the leader, takes all
- *         that wait into one transaction, commits once, and wakes them. So one
- *         writer costs no thread switch, and many share one fsync.
+ * WRITER  Writes are grouped. A thread queues its operation; the first one that finds no leader
+ *         becomes the leader, runs all queued operations in one transaction, commits once, and
+ *         wakes their callers. So a single writer costs no thread switch, and many share one fsync.
  *
- *         An operation checks first and writes afterwards. When it refuses
- *         before it wrote anything, the others of the group are untouched. When
- *         it fails after a write, the group is rolled back and each is run again
- *         alone; so an operation must be able to run twice.
+ *         An operation checks first and writes afterwards. When it refuses before it wrote
+ *         anything, the rest of the group is untouched. When it fails after a write, the group is
+ *         rolled back and each operation is run again alone; so an operation must be able to run
+ *         twice.
  *
- * I8      A failed write or commit stops all writes until the store is opened
- *         again; when the disk was full, until a small probe commits.
+ * I8      A failed write or commit stops all writes until the store is opened again; when the disk
+ *         was full, until a small probe commits.
  *
- * READERS A pool of connections; each read sees one snapshot and never waits for
- *         the writer.
+ * READERS A pool of connections; each read sees one snapshot and never waits for the writer.
  *
  * A DATABASE (PostgreSQL, store/postgres/pool_store.c)
  *
- * One pool of connections for reads and writes. Each operation is a transaction of its own, many
- * at once; what comes in the way of another is run again. A lost connection fails the operation
- * that it was used for, and is replaced.
+ * One pool of connections for reads and writes. A write is a serializable transaction of its own,
+ * or shares a guarded one with others (store/postgres/group_commit.c); a conflict runs it again. A
+ * lost connection fails the operation that it was used for, and is replaced.
+ *
+ * Ownership and threads: a `store` belongs to the caller of store_open(), who closes it after all
+ * other calls have returned. Every function may be called by any thread.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -56,12 +57,13 @@ void store_close(store *s);
 typedef ramet_status (*store_op)(db *d, void *arg);
 ramet_status store_write(store *s, store_op run, void *arg, char *message);
 
-/* The same for an operation that guards what it relies on (db_guarded()): those of many writers are
- * committed together. When a guard fails, or it refuses, it is run again by store_write(). */
+/* The same for an operation that guards what it relies on (q_guard()): those of many callers are
+ * committed together. When a guard fails, the operation refuses, or it runs a statement that no
+ * guard covers (store/sql/guarded_sql.h), it is run again by store_write(). */
 ramet_status store_write_guarded(store *s, store_op run, void *arg, char *message);
 
-/* Called after a commit that others must not overlook: waits until no other transaction is left
- * that may have overlooked it and can still commit. RAMET_BUSY: that takes too long. */
+/* Called after a commit that no later write may miss: waits until no transaction is left that may
+ * have missed it and can still commit. RAMET_BUSY: that takes too long. */
 ramet_status store_fence(store *s, char *message);
 
 /* A read connection inside a read transaction; NULL (and *st) on failure. */
@@ -73,7 +75,8 @@ void store_read_end(store *s, db *d);
 /* A position at or after the last commit of this process; 0: there are no replicas. */
 int64_t store_position(store *s);
 
-/* A read connection outside the pool, for one who must not wait; to be closed with db_close(). */
+/* A read connection outside the pool, for a caller that must not wait; to be closed with
+ * db_close(). */
 ramet_status store_connect(store *s, db **out, char *message);
 /* Whether writes of this process run one after the other, on whichever thread. */
 bool store_alone(const store *s);
@@ -86,28 +89,30 @@ void store_settle_all(store *s);
 int64_t store_mark(store *s);
 void store_upto(store *s, int64_t mark);
 
-/* ---- other processes. A file is for those of one machine, who do not hear of each other: nothing
- * is told there, every job is one's own, and none of them has to say that it lives. */
+/* ---- other processes. The processes on a file do not know of each other: nothing is published
+ * there, every job is granted, and no process reports that it lives. */
 
 bool store_shared(const store *s);
-/* Hears at once of events that others have numbered; false: they are found by a look now and then.
- * Cheap when it was called before. */
+/* From now on on_event is called at once for events of other processes; false: it is not, and the
+ * caller has to poll. Cheap when it was called before. */
 bool store_follow(store *s);
-int64_t store_poll_us(const store *s); /* how often such a look is needed */
-/* A text (UTF-8) for all who hear, but this process: in order, once, not kept. Never waits. */
-void store_tell(store *s, const char *text, size_t n);
-/* Waits until what was told so far is sent: who hears of what is committed from now on has heard it
- * before. ms at most, and not while it cannot be sent. */
-void store_tell_settle(store *s, int ms);
-/* text NULL: something may have been missed. On a thread of the store, which it must not hold up.
- * heard NULL: no more, and nobody is being told when it returns. False: nothing can be heard. */
-typedef void (*store_heard)(void *arg, const char *text, size_t n);
-bool store_hear(store *s, store_heard heard, void *arg);
-/* Waits until that event was heard of, and so what was sent before it was committed. ms at most,
- * and not while nothing is heard. */
-void store_hear_upto(store *s, int64_t no, int ms);
+int64_t store_poll_us(const store *s); /* how often it has to */
+/* Sends a text (UTF-8) to the subscribers in all other processes: in order, at most once, not
+ * stored. Never waits. */
+void store_publish(store *s, const char *text, size_t n);
+/* Waits until what was published so far is sent: a process that learns of a later commit has
+ * received it before. At most ms, and not while nothing can be sent. */
+void store_flush(store *s, int ms);
+/* text NULL: something may have been missed. Called on a thread of the store, which it must not
+ * hold up. subscriber NULL: ends the subscription, and no call is under way when it returns. False:
+ * nothing can be received. */
+typedef void (*store_subscriber)(void *arg, const char *text, size_t n);
+bool store_subscribe(store *s, store_subscriber subscriber, void *arg);
+/* Waits until the number of that event was received, and with it what was published before its
+ * commit. At most ms, and not while nothing can be received. */
+void store_wait_event(store *s, int64_t no, int ms);
 typedef VEC(const char *) store_hosts;
-/* Says that a process lives, and gives those who said so in the last dead_us, by one clock. */
+/* Reports that a process lives, and lists those that did so in the last dead_us, by one clock. */
 ramet_status store_beat(store *s, const char *host, int64_t dead_us, arena *a, store_hosts *out,
                         char *message);
 void store_leave(store *s, const char *host);

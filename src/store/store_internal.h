@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * store_internal.h: what the two kinds of store share: store_file.c (SQLite), store_pool.c and
- * group_commit.c (PostgreSQL). Only they and store.c include it.
+ * store_internal.h: what the two kinds of store share: sqlite/file_store.c, postgres/pool_store.c
+ * and postgres/group_commit.c. Only they and store.c include it.
  */
 #ifndef STORE_STORE_INTERNAL_H
 #define STORE_STORE_INTERNAL_H
 
 #include "store/store.h"
 
+#include <assert.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 typedef struct store_kind {
@@ -35,10 +37,10 @@ typedef struct store_others {
     int64_t (*mark)(store *s);
     void (*upto)(store *s, int64_t mark);
     bool (*follow)(store *s);
-    void (*tell)(store *s, const char *text, size_t n);
-    void (*tell_settle)(store *s, int ms);
-    bool (*hear)(store *s, store_heard heard, void *arg);
-    void (*hear_upto)(store *s, int64_t no, int ms);
+    void (*publish)(store *s, const char *text, size_t n);
+    void (*flush)(store *s, int ms);
+    bool (*subscribe)(store *s, store_subscriber subscriber, void *arg);
+    void (*wait_event)(store *s, int64_t no, int ms);
     ramet_status (*beat)(store *s, const char *host, int64_t dead_us, arena *a, store_hosts *out,
                          char *message);
     void (*leave)(store *s, const char *host);
@@ -51,6 +53,9 @@ struct store {
     char *path; /* or URL without secrets */
     _Atomic int64_t commits, writes, batches[RAMET_BATCH_SIZES];
 };
+
+/* For what only the holder of a lock may do. */
+#define ASSERT_LOCKED(mutex) assert(pthread_mutex_trylock(mutex) != 0)
 
 /* A commit of n writes. */
 void store_count(store *s, size_t n);

@@ -69,6 +69,7 @@ static void stage_open(void)
     static const group_connections connections = {stage_take, stage_give, stage_wrote_events};
     char message[512];
     scratch_open();
+    make("s"); /* the tree 1 */
     cr_assert_eq(site_open(T.path, &S.site, message), RAMET_OK, "%s", message);
     cr_assert_eq(pg_connect(S.site, &S.d, message), RAMET_OK, "%s", message);
     S.groups = group_commit_new(&connections, &S.base, 1);
@@ -108,7 +109,8 @@ static int64_t rows(int number)
 
 static bool read_something(db *d)
 {
-    db_stmt *q = db_query(d, Q_branch_count);
+    db_stmt *q = db_query(d, Q_tree_id); /* which may run in any transaction (P9) */
+    q_int(q, 1, 1);
     bool found = q_row(q);
     q_end(q);
     return found;
@@ -171,6 +173,19 @@ static ramet_status op_serial(db *d, void *arg)
     run_begin(d, arg);
     db_conflict(d);
     return db_status(d);
+}
+
+/* It asks for a statement that has no mark (P9), and does not even notice. */
+static ramet_status op_unmarked(db *d, void *arg)
+{
+    run_begin(d, arg);
+    db_stmt *q = db_query(d, Q_meta_set);
+    q_text(q, 1, "unmarked");
+    q_text(q, 2, "");
+    q_run(q);
+    db_clear(d);
+    row_write(d, ((op *)arg)->number);
+    return RAMET_OK;
 }
 
 /* The server gets the commit, and its answer does not come back. */
@@ -260,6 +275,17 @@ Test(group_commit, one_that_has_to_read_does_so_by_itself)
     expect_committed(&ops[0]);
     expect_committed(&ops[1]);
     cr_expect_eq(S.base.commits, 2);
+}
+
+Test(group_commit, one_that_no_guard_covers_leaves_its_group)
+{
+    op ops[] = {OP(op_write, 1), OP(op_unmarked, 2), OP(op_write, 3)};
+    group_of(ops, 3);
+    expect_committed(&ops[0]);
+    expect_not_committed(&ops[1]);
+    expect_committed(&ops[2]);
+    cr_expect_eq(ops[1].runs, 1);
+    cr_expect_eq(S.base.commits, 1);
 }
 
 /* G2: also those that had run before the connection was lost, and those that had not run yet. */
@@ -428,14 +454,14 @@ Test(group_commit, a_connection_made_again_in_another_past_is_a_conflict)
     static const db_work all[] = {DB_READ, DB_WRITE, DB_GUARDED, DB_GUARDED_FRESH};
     db *d = &S.d->base;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        cr_assert_eq(d->e->begin(d, all[i]), RAMET_OK);
+        cr_assert_eq(d->engine->begin(d, all[i]), RAMET_OK);
         int64_t past = db_past(d);
         server_replaced();
         connection_cut(d, SHUT_RDWR);
         cr_expect_not(read_something(d), "an answer of another past was used");
         expect_conflict();
         db_rollback(d);
-        cr_assert_eq(d->e->begin(d, all[i]), RAMET_OK);
+        cr_assert_eq(d->engine->begin(d, all[i]), RAMET_OK);
         cr_expect_gt(db_past(d), past);
         cr_expect(read_something(d));
         db_rollback(d);
@@ -453,12 +479,41 @@ Test(group_commit, a_connection_made_again_in_the_same_past_goes_on)
     cr_expect_eq(rows(1), 1);
 }
 
+/* The failure of a statement and the end of the connection are read in one exchange. */
+Test(group_commit, a_transaction_whose_first_exchange_failed_and_was_lost_begins_anew)
+{
+    db *d = &S.d->base;
+    char sql[160];
+    int pid = PQbackendPID(S.d->conn);
+    cr_assert_eq(db_begin_write(d), RAMET_OK);
+    link_begin(S.d, "BEGIN", FOR_NOTHING);
+    link_text(S.d, "SELECT 1/0", FOR_NOTHING);
+    link_sync(S.d);
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM pg_stat_activity WHERE pid=%d "
+             "AND state='idle in transaction (aborted)'",
+             pid);
+    while (!scratch_db_run(T.path, sql))
+        usleep(1000);
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM pg_stat_activity WHERE pid="
+             "(SELECT CASE WHEN pg_terminate_backend(%d) THEN %d END)",
+             pid, pid);
+    while (scratch_db_run(T.path, sql))
+        usleep(1000);
+    cr_expect(read_something(d), "%s", db_message(d));
+    row_write(d, 1);
+    cr_expect(read_something(d), "%s", db_message(d));
+    cr_expect_eq(db_commit(d), RAMET_OK, "%s", db_message(d));
+    cr_expect_eq(rows(1), 1);
+}
+
 Test(group_commit, nothing_is_committed_to_a_server_of_an_older_past)
 {
     static const db_work all[] = {DB_WRITE, DB_GUARDED};
     db *d = &S.d->base;
     for (int i = 0; i < 2; i++) {
-        cr_assert_eq(d->e->begin(d, all[i]), RAMET_OK);
+        cr_assert_eq(d->engine->begin(d, all[i]), RAMET_OK);
         cr_expect(read_something(d));
         row_write(d, i);
         server_replaced();

@@ -97,6 +97,7 @@
     X(tag_trees, "'rare',5")                                                                       \
     X(user_trees, "'few'")                                                                         \
     X(branch_get, "1,100005")                                                                      \
+    X(branch_lineage, "1,100005")                                                                  \
     X(branch_grow, "1,100005,7,'\\x01',1,'\\x00',1,1")                                             \
     X(branch_live, "1,100005,1")                                                                   \
     X(branch_run_off, "1,100005")                                                                  \

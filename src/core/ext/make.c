@@ -215,8 +215,6 @@ static ramet_status there_check(txn *tx, const ramet_make *m, const session_brie
         return call_fail(tx->call, RAMET_FORBIDDEN, "session", "the session is another client's");
     if (!untitled || !m->title || !*m->title)
         return RAMET_OK;
-    if (needs_serial(tx))
-        return txn_status(tx);
     q = db_query(tx->db, Q_session_title);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
@@ -238,8 +236,6 @@ static ramet_status make_open(txn *tx, const char *id, const ramet_append_in *in
     if (st != RAMET_SESSION_NOT_FOUND)
         return st;
     memset(&tx->call->err, 0, sizeof tx->call->err);
-    if (needs_serial(tx))
-        return txn_status(tx);
     session_full full;
     *made = true;
     TRY(make_do(tx, id, in->make, true, &full, b));

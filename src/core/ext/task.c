@@ -95,8 +95,6 @@ static void task_write(txn *tx, const session_brief *s, const ramet_task_in *in)
     db_stmt *q;
     /* The task of a session that is gone: the id is free again. */
     if (task_load(tx, in->id, &t) && (t.tree != s->tree || t.session != s->no)) {
-        if (needs_serial(tx))
-            return;
         q = db_query(tx->db, Q_task_take);
         q_text(q, 1, in->id);
         q_run(q);
@@ -108,7 +106,7 @@ static void task_write(txn *tx, const session_brief *s, const ramet_task_in *in)
     q_text(q, 4, in->data);
     q_int(q, 5, tx->now);
     q_int(q, 6, in->at);
-    q_guard(q);
+    q_change(q);
 }
 
 /* -------------------------------------------------- with an append (append.h) */
@@ -126,9 +124,6 @@ static ramet_status append_task_before(txn *tx, const session_brief *s, const ra
 static ramet_status append_task_after(txn *tx, const session_brief *s, const ramet_append_in *in,
                                       size_t added)
 {
-    /* Without a new entry nothing guards the session. */
-    if (in->task && !added && needs_serial(tx))
-        return txn_status(tx);
     if (in->task)
         task_write(tx, s, in->task);
     if (in->task && !added)

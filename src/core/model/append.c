@@ -46,8 +46,6 @@ ramet_status entries_known(txn *tx, const branch_row *b, entry_new *list, size_t
         int64_t k = 0;
         if (!e->in->id || path_find(tx, b, e->entry.id, &k) < 0) {
             (*fresh)++;
-            if (e->n_files && needs_serial(tx))
-                return txn_status(tx);
             if (e->n_files)
                 TRY(attachments_check(tx, e));
             continue;
@@ -151,8 +149,6 @@ static ramet_status fence_check(txn *tx, const session_brief *s, const branch_ro
 ramet_status append_do(txn *tx, session_brief *s, branch_row *b, const append_work *w)
 {
     size_t fresh;
-    if (w->log != RAMET_LOG_MAIN && needs_serial(tx))
-        return txn_status(tx);
     TRY(target(tx, s, w, b));
     TRY(entries_known(tx, b, w->list, w->n, &fresh));
     if (fresh && w->fenced)
@@ -204,8 +200,6 @@ static ramet_status append_run(txn *tx, void *arg)
         if (r->append_extensions[i]->before)
             TRY(r->append_extensions[i]->before(tx, &s, j->in));
     TRY(keys_check(tx, &s, j->work.list, j->work.n));
-    if (j->in->n_again && needs_serial(tx))
-        return txn_status(tx);
     for (size_t i = 0; i < j->in->n_again; i++)
         TRY(attachment_again(tx, s.tree, &j->in->again[i]));
     TRY(append_do(tx, &s, &b, &j->work));

@@ -200,9 +200,9 @@ bool branch_came(txn *tx, const branch_row *b)
     return true;
 }
 
-bool branch_load(txn *tx, int64_t tree, int64_t id, branch_row *b)
+static bool load_by(txn *tx, sql_id statement, int64_t tree, int64_t id, branch_row *b)
 {
-    db_stmt *q = db_query(tx->db, Q_branch_get);
+    db_stmt *q = db_query(tx->db, statement);
     q_int(q, 1, tree);
     q_int(q, 2, id);
     bool found = q_row(q);
@@ -212,12 +212,22 @@ bool branch_load(txn *tx, int64_t tree, int64_t id, branch_row *b)
     return found && branch_came(tx, b);
 }
 
+bool branch_load(txn *tx, int64_t tree, int64_t id, branch_row *b)
+{
+    return load_by(tx, Q_branch_get, tree, id, b);
+}
+
+bool branch_lineage_load(txn *tx, int64_t tree, int64_t id, branch_row *b)
+{
+    return load_by(tx, Q_branch_lineage, tree, id, b);
+}
+
 bool branch_meta_load(txn *tx, int64_t tree, int64_t id, branch_meta *m)
 {
     if (cache_get(tx, tree, id, m))
         return true;
     branch_row b;
-    if (!branch_load(tx, tree, id, &b)) {
+    if (!branch_lineage_load(tx, tree, id, &b)) {
         db_fail(tx->db, RAMET_DAMAGED, "branch b%lld is missing", (long long)id);
         return false;
     }

@@ -26,6 +26,8 @@ void branch_from(db_stmt *q, int at, branch_row *b);
 /* Every branch that was read for a path goes through this. False when it is damaged. */
 bool branch_came(txn *tx, const branch_row *b);
 bool branch_load(txn *tx, int64_t tree, int64_t id, branch_row *b);
+/* Only what never changes of it: `meta`, `over`, `delta` and `created`. */
+bool branch_lineage_load(txn *tx, int64_t tree, int64_t id, branch_row *b);
 bool branch_meta_load(txn *tx, int64_t tree, int64_t id, branch_meta *m);
 /* A branch of this session and log (0 = the head of that log), else RAMET_BRANCH_NOT_FOUND. */
 ramet_status branch_open(txn *tx, const session_brief *s, ramet_log log, int64_t id, branch_row *b);

@@ -430,8 +430,6 @@ static void entry_insert(txn *tx, const branch_row *b, const entry_new *n, int64
 /* The record: a row only where appends go on in another branch than before. */
 static void run_open(txn *tx, const session_brief *s, const branch_row *b)
 {
-    if (needs_serial(tx))
-        return;
     db_stmt *q = db_query(tx->db, Q_run_last);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
@@ -533,7 +531,7 @@ void entries_write(txn *tx, const session_brief *s, branch_row *b, entry_new *li
     q_blob(q, 6, before, HASH_LEN);
     q_int(q, 7, b->live);
     q_int(q, 8, ran);
-    q_guard(q);
+    q_change(q);
     branch_row at = *b; /* as it is before each of them */
     const char *turn = NULL;
     for (size_t i = 0; i < n; i++) {

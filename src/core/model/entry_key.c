@@ -28,8 +28,6 @@ ramet_status keys_check(txn *tx, const session_brief *s, const entry_new *list, 
         bool taken = false;
         if (!key)
             continue;
-        if (needs_serial(tx))
-            return txn_status(tx);
         for (size_t k = 0; k < i; k++)
             taken |= list[k].in->key && strcmp(list[k].in->key, key) == 0;
         db_stmt *q = db_query(tx->db, Q_place_of);

@@ -130,21 +130,11 @@ static session_full fork_row(txn *tx, const fork_job *j, const session_full *s,
     };
 }
 
-/* What the guards of source_hold() do not cover: two heads that belong together, and an id that may
- * have been given to another session. */
-static bool fork_serial(const session_full *s, const fork_job *j)
-{
-    return s->adk || s->first_adk || j->in->id || j->n_tags;
-}
-
 /* What must not happen before the commit is that the source is taken away, by gc too, that the
  * caller may no longer fork it (both access_changed(), which waits until then), or that it has
  * another history than the one that was looked at. */
 static void source_hold(txn *tx, const session_full *s, const branch_row *head)
 {
-    if (!db_guarded(tx->db))
-        return;
-    assert(s->stamp != SESSION_NO_STAMP);
     db_stmt *q = db_query(tx->db, Q_guard_fork);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->stamp);
@@ -191,8 +181,6 @@ static ramet_status fork_run(txn *tx, void *arg)
     TRY(session_open_head(tx, j->session, NEED_READ, &s, &from));
     head = from;
     TRY(fork_access(tx, &s, j->in));
-    if (fork_serial(&s, j) && needs_serial(tx))
-        return txn_status(tx);
     TRY(fork_cut(tx, &s, j->in, &from, &cut));
     TRY(head_check(tx, &from, j->expected, j->given));
     if (j->in->id)

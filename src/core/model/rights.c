@@ -8,9 +8,10 @@
  *
  *   A1  A file has one writer, and every write reads what it relies on inside its own transaction.
  *       Nothing more is needed there.
- *   A2  A guarded write (db_guarded()) compares the stamp that it has read with the one of the tree
+ *   A2  A guarded write (DB_GUARDED) compares the stamp that it has read with the one of the tree
  *       in the statement that writes (access_guard()). What it has read after the stamp, levels and
- *       links, cannot be older than that.
+ *       links, cannot be older than that. One that compares no stamp of a tree whose rights it has
+ *       used becomes one of A3 (q_hold()).
  *   A3  Any other write locks the row of the stamp at its end (access_settle()). The engine refuses
  *       the lock when the row was changed since the transaction began, and a revocation waits for
  *       it: one of the two sees the other. Both queue for the row, so that writes which go on do
@@ -42,22 +43,19 @@ static tree_use *use_of(txn *tx, int64_t tree)
 
 void access_changed(txn *tx, int64_t tree)
 {
-    assert(tx->uses && !db_guarded(tx->db));
+    assert(tx->uses);
     use_of(tx, tree)->changed = true;
 }
 
 ramet_status access_used(txn *tx, int64_t tree, ramet_status st)
 {
-    if (st == RAMET_OK && tx->uses && db_concurrent(tx->db) && !db_guarded(tx->db))
+    if (st == RAMET_OK && tx->uses && db_concurrent(tx->db))
         use_of(tx, tree);
     return st;
 }
 
 void access_guard(txn *tx, const session_brief *s)
 {
-    if (!db_guarded(tx->db))
-        return;
-    assert(s->stamp != SESSION_NO_STAMP);
     db_stmt *q = db_query(tx->db, Q_guard_tree);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->stamp);
@@ -86,12 +84,4 @@ void access_settle(txn *tx)
         else
             q_hold(q);
     }
-}
-
-bool needs_serial(txn *tx)
-{
-    if (!db_guarded(tx->db))
-        return false;
-    db_conflict(tx->db);
-    return true;
 }

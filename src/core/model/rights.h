@@ -13,12 +13,9 @@
 void access_changed(txn *tx, int64_t tree);
 /* The write relies on what the caller may do in that tree. Returns st. */
 ramet_status access_used(txn *tx, int64_t tree, ramet_status st);
-/* A guarded write relies on what was read of a session (db_guarded()). */
+/* The write relies on what was read of a session. */
 void access_guard(txn *tx, const session_brief *s);
 /* The last statements of a write that succeeded. */
 void access_settle(txn *tx);
-/* For what no guard covers: true when the work must run again, in a transaction that sees all
- * others; the caller returns. */
-bool needs_serial(txn *tx);
 
 #endif

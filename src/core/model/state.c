@@ -57,7 +57,7 @@ int64_t delta_before(txn *tx, const branch_row *head, int64_t n)
     if (n <= 0 || !path_owner(tx, &head->meta, n - 1, &o))
         return 0;
     branch_row b = *head;
-    if (o.id != head->meta.id && !branch_load(tx, o.tree, o.id, &b))
+    if (o.id != head->meta.id && !branch_lineage_load(tx, o.tree, o.id, &b))
         return 0;
     return delta_before_on(tx, &o, b.delta, n);
 }
@@ -220,8 +220,6 @@ static void snap_check(txn *tx, const char *snap)
 void delta_write(txn *tx, const branch_row *b, int64_t k, const char *json)
 {
     assert(tx->writing && KEY_BRANCH(k) == b->meta.id);
-    if (needs_serial(tx)) /* for the one before, which may not be written yet */
-        return;
     int64_t prev = delta_before_on(tx, &b->meta, b->delta, KEY_POS(k));
     int64_t weight = 0, snap_len = 0;
     if (prev) {

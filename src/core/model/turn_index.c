@@ -141,7 +141,7 @@ void turn_index_note(txn *tx, const branch_row *b, const entry_new *e, const cha
 {
     const char *turn = e->entry.turn_id, *name = e->in->invocation;
     branch_meta o;
-    if (!turn || needs_serial(tx)) /* what is looked for may not be written yet */
+    if (!turn)
         return;
     if (!(last_turn && strcmp(last_turn, turn) == 0) && turn_index_on_path(tx, b, turn) < 0)
         turn_index_add(tx, b->meta.tree, turn, (ramet_log)b->meta.log, KEY(b->meta.id, b->len));

@@ -56,9 +56,6 @@ void usage_write(txn *tx, int64_t tree, int64_t k, const ramet_usage *u)
 {
     assert(tx->writing);
     usage_cum c;
-    /* The sums go on from those before, which may not be written yet. */
-    if (needs_serial(tx))
-        return;
     cum_last(tx, tree, KEY_BRANCH(k), 0, KEY_POS(k), &c);
     /* A row that spends nothing carries the branch's currency on. */
     bool other = u->cost && c.currency[0] && strcmp(c.currency, u->currency) != 0;

@@ -6,16 +6,21 @@
  * sent as an array, and all tables go into one statement, which is a transaction of its own: one
  * round trip, one commit and one start of the executor, however many callers share it.
  *
- *   T1  A guard counts the rows that it finds. If they are fewer than expected, the statement
- *       divides by zero and has no effect.
- *   T2  Rows are sorted by key before they are locked, so two such transactions never deadlock.
- * (The server detects a deadlock with another kind of transaction; the write is run again.) T3
- * Several growths of one branch are merged: the branch must be as the first one expects and becomes
- * what the last one makes of it. Each expects what the one before it makes. T4  There are no
- * foreign keys, and no part of the statement sees what another part writes. So a branch cannot be
- * created and grow in the same statement; no caller asks for that, because the branch is unknown
- * until its creation is answered. Writes that have no part in the statement follow it, in their
- * order.
+ * Invariants
+ *
+ *   T1  A guard counts the rows that it has found; when they are fewer than were asked for, the
+ *       statement divides by zero, so that nothing of it happens.
+ *   T2  Rows are sorted by their key before they are locked: two such transactions never wait for
+ *       each other in a circle. (The server finds a deadlock with another kind of transaction, and
+ *       the write is run again.)
+ *   T3  Several growths of one branch become one: the branch must be as the first knew it, and
+ *       becomes what the last made of it. Each of them knew what the one before it made.
+ *   T4  No table refers to another by a constraint, and no part of the statement sees what another
+ *       part has written: a branch that is made in it cannot grow in it, and no caller can ask for
+ *       that before the branch's maker was answered. Writes that have no part in the statement go
+ *       behind it, in the order in which they came.
+ *   T5  Only statements that are marked for it are kept (P9). The writes of one operation stand
+ *       together, from `operation` on while it runs, so that they can be undone as a whole.
  */
 #include "store/postgres/postgres.h"
 
@@ -23,6 +28,7 @@
 #include "base/util.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +49,10 @@ typedef struct merge {
     bool once;           /* equal rows count once; other rows with the same key are a conflict */
 } merge;
 
+/* The columns of an array of rows, by the parameters that they were. */
+#define COLUMN(n) "c" #n
+#define COLUMNS_14 "c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14"
+
 static const merge merges[] = {
     {Q_guard_tree, "put_stamp",
      "gt AS (SELECT 1 FROM unnest($1::put_stamp[]) u(tree,stamp) CROSS JOIN LATERAL "
@@ -57,19 +67,13 @@ static const merge merges[] = {
      "AND x.tip=u.tip AND x.live=1 ORDER BY x.id OFFSET 0) b)",
      "gh", 3, true},
     {Q_branch_add, "put_branch",
-     "ba AS (INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,"
-     "type,created,len,tip,live,touched,run) SELECT u.a,u.b,u.c,u.d,u.e,u.f,u.g,u.h,u.i,u.j,u.k,"
-     "u.l,u.m,u.f,u.n,1,u.m,0 FROM unnest($1::put_branch[]) u(a,b,c,d,e,f,g,h,i,j,k,l,m,n))",
+     "ba AS (INSERT INTO branch(" BRANCH_ADD_COLS
+     ") SELECT " BRANCH_ADD_ROW(COLUMN) " FROM unnest($1::put_branch[]) u(" COLUMNS_14 "))",
      NULL, 1, false},
     {Q_session_add, "put_session",
-     "su AS (SELECT * FROM unnest($1::put_session[]) "
-     "u(a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,v,w,x)),"
-     "sd AS (INSERT INTO dir(id,kind,tree,no) SELECT c,1,b,a FROM su),"
-     "sa AS (INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,"
-     "agent_config,metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,"
-     "first_adk,head,adk,undo,redo,moves,archived,expires,created,updated,deleted,delete_op,"
-     "purging,title_key,seal,from_title) SELECT a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,0,r,s,r,s,0,0,0,"
-     "0,t,v,v,0,0,0,0,w,x FROM su)",
+     "su AS (SELECT * FROM unnest($1::put_session[]) u(" COLUMNS_14 ",c15,c16,c17,c18,c19,c20,c21,"
+     "c22,c23)),sd AS (INSERT INTO dir(id,kind,tree,no) SELECT c3,1,c2,c1 FROM su),"
+     "sa AS (INSERT INTO session(" SESSION_ADD_COLS ") SELECT " SESSION_ADD_ROW(COLUMN) " FROM su)",
      NULL, 1, false},
     {Q_branch_grow, "put_growth",
      "bg AS (UPDATE branch b SET len=u.len,tip=u.tip,touched=u.touched,run=1 FROM "
@@ -79,8 +83,7 @@ static const merge merges[] = {
      "RETURNING 1)",
      "bg", 2, false},
     {Q_entry_add, "put_entry",
-     "ea AS (INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,"
-     "text,parts,body,flags,peer,key_id) SELECT u.*,0 FROM unnest($1::put_entry[]) u)",
+     "ea AS (INSERT INTO entry(" ENTRY_ADD_COLS ") SELECT u.*,0 FROM unnest($1::put_entry[]) u)",
      NULL, 1, false},
     {Q_event_add, "put_event",
      "oa AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT u.b,u.c,u.d,u.e,u.f,u.g FROM "
@@ -117,8 +120,8 @@ static const whole wholes[] = {
      "WHERE t.tree=$1 AND t.stamp=$2 AND b.tree=$3 AND b.id=$4 AND b.tip=$8 AND b.live=$9 "
      "AND b.run=$10 AND (b.tree,b.id)>=($3,$4) RETURNING 1),"
      "o AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT $28,$29,$30,$31,$32,$33 FROM b) "
-     "INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,text,"
-     "parts,body,flags,peer,key_id) SELECT $11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,"
+     "INSERT INTO entry(" ENTRY_ADD_COLS
+     ") SELECT $11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,"
      "$24,$25,$26,0 FROM b",
      {Q_guard_tree, Q_branch_grow, Q_entry_add, Q_event_add},
      4,
@@ -129,14 +132,11 @@ static const whole wholes[] = {
      "q,tree t JOIN branch h ON h.tree=t.tree WHERE t.tree=$1 "
      "AND t.stamp=$2 AND h.tree=$1 AND h.id=$3 AND h.tip=$4 AND h.live=1 "
      "AND (h.tree,h.id)>=($1,$3) FOR SHARE OF t),"
-     "b AS (INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,"
-     "type,created,len,tip,live,touched,run) SELECT $5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,"
+     "b AS (INSERT INTO branch(" BRANCH_ADD_COLS ") SELECT $5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,"
      "$16,$17,$10,$18,1,$17,0 FROM g),d AS (INSERT INTO dir(id,kind,tree,no) SELECT $21,1,$20,"
      "$19 FROM g),o AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT $43,$44,$45,$46,"
-     "$47,$48 FROM g) INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,"
-     "agent,agent_config,metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,"
-     "first,first_adk,head,adk,undo,redo,moves,archived,expires,created,updated,deleted,"
-     "delete_op,purging,title_key,seal,from_title) SELECT $19,$20,$21,$22,$23,$24,$25,$26,$27,"
+     "$47,$48 FROM g) INSERT INTO session(" SESSION_ADD_COLS
+     ") SELECT $19,$20,$21,$22,$23,$24,$25,$26,$27,"
      "$28,$29,$30,$31,$32,$33,$34,$35,0,$36,$37,$36,$37,0,0,0,0,$38,$39,$39,0,0,0,0,$40,$41 "
      "FROM g",
      {Q_guard_fork, Q_branch_add, Q_session_add, Q_event_add},
@@ -155,8 +155,9 @@ typedef struct pg_write {
 
 struct pg_batch {
     arena *a; /* of the values */
-    pg_write *w;
+    pg_write *writes;
     size_t n, cap, bytes;
+    size_t operation; /* the first write of the operation that is run */
     pg_stmt whole[N_WHOLES];
     pg_stmt *many[1 << N_MERGES]; /* by which merges have a part in it; NULL: not used yet */
     bool brief;                   /* lock_timeout of the connection is BRIEF_MS */
@@ -188,14 +189,14 @@ void batch_free(pg_batch *b)
     for (size_t i = 0; i < 1 << N_MERGES; i++)
         free(b->many[i]);
     arena_free(b->a);
-    free(b->w);
+    free(b->writes);
     free(b);
 }
 
 void batch_clear(pg_batch *b)
 {
     arena_reset(b->a);
-    b->n = b->bytes = 0;
+    b->n = b->bytes = b->operation = 0;
 }
 
 size_t batch_bytes(const pg_batch *b)
@@ -205,11 +206,12 @@ size_t batch_bytes(const pg_batch *b)
 
 void batch_keep(pg_batch *b, const pg_stmt *q)
 {
+    assert(sql_guarded(q->id)); /* P9 */
     if (b->n == b->cap) {
         b->cap = b->cap ? b->cap * 2 : 64;
-        b->w = xrealloc(b->w, b->cap * sizeof *b->w);
+        b->writes = xrealloc(b->writes, b->cap * sizeof *b->writes);
     }
-    pg_write *w = &b->w[b->n++];
+    pg_write *w = &b->writes[b->n++];
     w->id = q->id;
     w->n = q->n;
     for (int i = 0; i < q->n; i++) {
@@ -461,8 +463,8 @@ static bool whole_is(const whole *w, const pg_batch *b, const pg_write **rows)
     for (size_t i = 0; i < w->n; i++) {
         rows[i] = NULL;
         for (size_t k = 0; k < b->n; k++)
-            if (b->w[k].id == w->ids[i])
-                rows[i] = &b->w[k];
+            if (b->writes[k].id == w->ids[i])
+                rows[i] = &b->writes[k];
         if (!rows[i])
             return false;
     }
@@ -514,8 +516,8 @@ static bool many_gather(pg_batch *b, params *p, unsigned *mask)
         const merge *m = &merges[which];
         size_t n = 0;
         for (size_t i = 0; i < b->n; i++)
-            if (b->w[i].id == m->id)
-                rows[n++] = &b->w[i];
+            if (b->writes[i].id == m->id)
+                rows[n++] = &b->writes[i];
         if (!n)
             continue;
         if (m->keys && n > 1) {
@@ -557,16 +559,15 @@ bool batch_send(pg *d)
     if (!many_gather(b, &p, &mask))
         return false;
     for (size_t i = 0; i < b->n; i++)
-        others += merge_of(b->w[i].id) < 0;
+        others += merge_of(b->writes[i].id) < 0;
     if (others) {
-        link_text(d, "BEGIN", FOR_NOTHING);
-        d->begun = true;
+        link_begin(d, "BEGIN", FOR_NOTHING);
     }
     if (mask)
         many_send(d, mask, &p);
     for (size_t i = 0; i < b->n; i++)
-        if (merge_of(b->w[i].id) < 0)
-            row_send(d, &b->w[i]);
+        if (merge_of(b->writes[i].id) < 0)
+            row_send(d, &b->writes[i]);
     if (others)
         link_text(d, "COMMIT", FOR_COMMIT);
     return true;
@@ -590,12 +591,37 @@ size_t batch_count(const pg_batch *b)
 bool batch_has_events(const pg_batch *b)
 {
     for (size_t i = 0; i < b->n; i++)
-        if (b->w[i].id == Q_event_add || b->w[i].id == Q_event_member)
+        if (b->writes[i].id == Q_event_add || b->writes[i].id == Q_event_member)
             return true;
     return false;
 }
 
-void batch_cut(pg_batch *b, size_t n)
+void batch_operation_begin(pg_batch *b)
 {
-    b->n = n;
+    b->operation = b->n;
+}
+
+size_t batch_operation_count(const pg_batch *b)
+{
+    assert(b->operation <= b->n);
+    return b->n - b->operation;
+}
+
+/* The tree is the first parameter of all three. */
+bool batch_operation_guards(const pg_batch *b, const pg_stmt *hold)
+{
+    assert(hold->id == Q_hold_tree && hold->types[0] == PG_INT8);
+    for (size_t i = b->operation; i < b->n; i++) {
+        const pg_write *w = &b->writes[i];
+        if ((w->id == Q_guard_tree || w->id == Q_guard_fork) &&
+            memcmp(w->values[0], &hold->ints[0], 8) == 0)
+            return true;
+    }
+    return false;
+}
+
+void batch_operation_undo(pg_batch *b)
+{
+    assert(b->operation <= b->n);
+    b->n = b->operation;
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What processes on one PostgreSQL database tell each other: NOTIFY and LISTEN.
+ * Publish and subscribe between the processes on one PostgreSQL database, by NOTIFY and LISTEN.
  *
- *   B1  Two connections a process, outside the pool and not through pgbouncer: one listens, one
- *       sends. Both are made when they are first needed, and again when they are lost.
- *   B2  What is sent goes out in order, many messages in one statement, after whatever they are
- *       about was committed: no write waits for it.
- *   B3  A message may be long: it is cut where a character ends, and put together again. Its parts
- *       are numbered by their sender, so that what comes twice (a batch was sent again on a new
- *       connection) is left out, and what is missing is noticed and told to who hears.
- *   B4  Nothing is kept. Who hears must be able to ask again for what was missed; of events, the
- *       log is the truth, and a poll each second finds what no message told.
- *   B5  Who told something and waits until it is sent (bus_settle()) before he commits can rely on
- *       it: whoever has heard of the number of that commit has heard the message before, since the
- *       server passes messages on in the order of their commits.
+ *   B1  A process has two connections for it, outside the pool and not through pgbouncer: one
+ *       listens, one sends. Each is made when it is first needed, and again when it is lost.
+ *   B2  Messages go out in order, many in one statement, on a thread of their own: no write waits
+ *       for them.
+ *   B3  A long message is cut where a character ends, and put together by the receiver. Its parts
+ *       are numbered by the sender: a part that comes twice (a batch was sent again on a new
+ *       connection) is dropped, and a gap is reported to the subscriber.
+ *   B4  Nothing is stored. A subscriber must be able to ask again for what it has missed. For
+ *       events the table is the truth, and a poll each second finds what no message announced.
+ *   B5  A process that publishes, waits for bus_flush() and then commits can rely on the order:
+ *       another one that has received the number of that commit has received the message before,
+ *       since the server passes messages on in the order of their commits.
  *
  * A payload is "e" and the number of the newest event, or "m", the sender, the number of the part
  * among all of that sender, its place in the message, '+' (more follow) or '.', and the text.
@@ -61,19 +61,19 @@ typedef struct sender {
 
 struct bus {
     db_site *site;
-    sequencer_tell tell;
-    void *tell_arg;
+    event_callback on_event;
+    void *on_event_arg;
     char id[17];
     int stop_fd; /* readable from the end on */
 
-    pthread_mutex_t ear; /* held while somebody hears, and of these */
-    _Atomic bool up;     /* LISTEN stands */
-    bus_heard heard;
-    void *heard_arg;
+    pthread_mutex_t delivery; /* held while a message is delivered, and of these */
+    _Atomic bool up;          /* LISTEN stands */
+    bus_subscriber subscriber;
+    void *subscriber_arg;
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t work;  /* of the sender */
-    pthread_cond_t moved; /* something was sent or heard, or cannot be */
+    pthread_cond_t moved; /* something was sent or received, or cannot be */
     bool listening, sending, stop;
     bool failing; /* what was to be sent last was not */
     _Atomic bool follows;
@@ -82,7 +82,7 @@ struct bus {
     size_t queued;
     int64_t seq;
     int64_t added, gone; /* payloads that were put into the queue, and that left it */
-    int64_t newest;      /* number of an event that was heard of */
+    int64_t newest;      /* the highest number of an event that was received */
 
     /* the listener's own */
     sender *senders;
@@ -163,20 +163,20 @@ static bool pause_ms(bus *b, int ms)
 
 static void up_set(bus *b, bool up)
 {
-    pthread_mutex_lock(&b->ear);
+    pthread_mutex_lock(&b->delivery);
     b->up = up;
-    pthread_mutex_unlock(&b->ear);
+    pthread_mutex_unlock(&b->delivery);
     pthread_mutex_lock(&b->lock);
     pthread_cond_broadcast(&b->moved);
     pthread_mutex_unlock(&b->lock);
 }
 
-static void hear(bus *b, const char *text, size_t n)
+static void deliver(bus *b, const char *text, size_t n)
 {
-    pthread_mutex_lock(&b->ear);
-    if (b->heard)
-        b->heard(b->heard_arg, text, n);
-    pthread_mutex_unlock(&b->ear);
+    pthread_mutex_lock(&b->delivery);
+    if (b->subscriber)
+        b->subscriber(b->subscriber_arg, text, n);
+    pthread_mutex_unlock(&b->delivery);
 }
 
 static void sender_free(sender *s)
@@ -228,7 +228,7 @@ static void part_take(bus *b, const char *text)
     bool gap = known && seq != s->seq + 1;
     s->seq = seq;
     if (gap)
-        hear(b, NULL, 0);
+        deliver(b, NULL, 0);
     if (place == 0) {
         buf_release(&s->text);
         buf_init(&s->text, MESSAGE_MOST);
@@ -240,7 +240,7 @@ static void part_take(bus *b, const char *text)
         return;
     buf_puts(&s->text, text + head);
     if (more == '.' && !s->text.over)
-        hear(b, s->text.p, s->text.n);
+        deliver(b, s->text.p, s->text.n);
 }
 
 static void event_take(bus *b, int64_t no)
@@ -250,7 +250,7 @@ static void event_take(bus *b, int64_t no)
         b->newest = no;
     pthread_cond_broadcast(&b->moved);
     pthread_mutex_unlock(&b->lock);
-    b->tell(b->tell_arg, no);
+    b->on_event(b->on_event_arg, no);
 }
 
 static void payload_take(bus *b, const char *text)
@@ -304,7 +304,7 @@ static void *listener_main(void *arg)
         PGconn *c = listen_open(b);
         if (c) {
             up_set(b, true);
-            hear(b, NULL, 0); /* what was told before */
+            deliver(b, NULL, 0); /* for what was published before */
             listen_on(b, c);
             up_set(b, false);
         }
@@ -440,13 +440,13 @@ static void *sender_main(void *arg)
     return NULL;
 }
 
-void bus_tell(bus *b, const char *text, size_t n)
+void bus_publish(bus *b, const char *text, size_t n)
 {
     pthread_mutex_lock(&b->lock);
     if (!b->sending && !b->stop)
         b->sending = pthread_create(&b->sender, NULL, sender_main, b) == 0;
     if (!b->sending || b->stop || n > MESSAGE_MOST || b->queued + n > QUEUE_MOST) {
-        b->seq++; /* B3: who hears finds that something is missing */
+        b->seq++; /* B3: subscribers find that something is missing */
         pthread_mutex_unlock(&b->lock);
         return;
     }
@@ -462,7 +462,7 @@ void bus_tell(bus *b, const char *text, size_t n)
 
 /* ----------------------------------------------------------------- waiting */
 
-void bus_settle(bus *b, int ms)
+void bus_flush(bus *b, int ms)
 {
     struct timespec until = time_after((int64_t)ms * 1000);
     pthread_mutex_lock(&b->lock);
@@ -473,7 +473,7 @@ void bus_settle(bus *b, int ms)
     pthread_mutex_unlock(&b->lock);
 }
 
-void bus_upto(bus *b, int64_t no, int ms)
+void bus_wait_event(bus *b, int64_t no, int ms)
 {
     struct timespec until = time_after((int64_t)ms * 1000);
     pthread_mutex_lock(&b->lock);
@@ -485,18 +485,18 @@ void bus_upto(bus *b, int64_t no, int ms)
 
 /* ------------------------------------------------------------- open, close */
 
-bus *bus_new(db_site *site, sequencer_tell tell, void *arg)
+bus *bus_new(db_site *site, event_callback on_event, void *arg)
 {
     uint8_t id[8];
     bus *b = xcalloc(1, sizeof *b);
     b->site = site;
-    b->tell = tell;
-    b->tell_arg = arg;
+    b->on_event = on_event;
+    b->on_event_arg = arg;
     b->last = &b->first;
     b->stop_fd = eventfd(0, EFD_CLOEXEC);
     random_bytes(id, sizeof id);
     hex_encode(id, sizeof id, b->id);
-    pthread_mutex_init(&b->ear, NULL);
+    pthread_mutex_init(&b->delivery, NULL);
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->work, NULL);
     cond_init(&b->moved);
@@ -505,8 +505,8 @@ bus *bus_new(db_site *site, sequencer_tell tell, void *arg)
 
 bool bus_follow(bus *b)
 {
-    /* Through pgbouncer nothing would ever be heard. */
-    if (b->site->bouncer || !b->tell)
+    /* LISTEN does not work through pgbouncer. */
+    if (b->site->bouncer || !b->on_event)
         return false;
     if (b->follows)
         return true;
@@ -518,18 +518,18 @@ bool bus_follow(bus *b)
     return b->follows;
 }
 
-bool bus_hear(bus *b, bus_heard heard, void *arg)
+bool bus_subscribe(bus *b, bus_subscriber subscriber, void *arg)
 {
-    pthread_mutex_lock(&b->ear);
-    b->heard = heard;
-    b->heard_arg = arg;
-    if (heard && b->up) /* what was told before */
-        heard(arg, NULL, 0);
-    pthread_mutex_unlock(&b->ear);
-    return !heard || bus_follow(b);
+    pthread_mutex_lock(&b->delivery);
+    b->subscriber = subscriber;
+    b->subscriber_arg = arg;
+    if (subscriber && b->up) /* for what was published before */
+        subscriber(arg, NULL, 0);
+    pthread_mutex_unlock(&b->delivery);
+    return !subscriber || bus_follow(b);
 }
 
-/* What was told last, such as the end of a turn, still goes out. */
+/* What was published last, such as the end of a turn, still goes out. */
 static void queue_leave(bus *b)
 {
     int64_t until = time_mono_us() + LEAVE_MS * 1000;
@@ -574,6 +574,6 @@ void bus_free(bus *b)
     pthread_cond_destroy(&b->work);
     pthread_cond_destroy(&b->moved);
     pthread_mutex_destroy(&b->lock);
-    pthread_mutex_destroy(&b->ear);
+    pthread_mutex_destroy(&b->delivery);
     free(b);
 }

@@ -83,15 +83,15 @@ static bool failure_set(pg *d, pg_failure failure)
 void link_lost(pg *d, const char *why)
 {
     char text[300];
-    bool unknown = d->open && d->phase == PHASE_COMMITTING;
-    bool committed = d->open && d->phase == PHASE_COMMITTED;
+    bool unknown = d->state == STATE_COMMITTING;
+    bool committed = d->state == STATE_COMMITTED;
     snprintf(text, sizeof text, "%s", why && *why ? why : "it was closed");
     one_line(text);
-    d->lost = true;
-    /* What is committed stays so, and its caller is told that. */
+    d->link = LINK_LOST;
+    /* What is committed stays so, and that is what its caller learns. */
     if (committed || !failure_set(d, unknown ? FAILURE_UNKNOWN : FAILURE_LOST))
         return;
-    d->base.engine = true;
+    d->base.engine_failed = true;
     db_fail(&d->base, RAMET_IO,
             unknown ? "the connection to the database was lost while the write was committed; "
                       "whether it happened is not known, the same request again finds out: %s"
@@ -113,10 +113,12 @@ void link_fail(pg *d, const PGresult *r, const char *what)
         link_lost(d, said ? said : PQerrorMessage(d->conn));
         return;
     }
-    d->broken = true;
+    /* Each read of a guarded transaction is one of its own: nothing else is undone with it. */
+    if (d->state == STATE_RUNNING && d->begin_sent)
+        pg_move(d, STATE_UNDONE);
     if (!failure_set(d, is_conflict(state) ? FAILURE_CONFLICT : FAILURE_REFUSED))
         return;
-    d->base.engine = true;
+    d->base.engine_failed = true;
     db_fail(&d->base, status_of(state), "%s (%s)%s%s", said ? said : "it failed", state,
             what ? ", in " : "", what ? what : "");
     one_line(d->base.message);
@@ -138,31 +140,31 @@ static void forget(pg *d)
     for (int i = 0; i < PG_OWN; i++)
         d->own[i].q.prepared = PG_NEW;
     batch_forget(d->batch);
-    ahead_forget(&d->base);
+    prefetch_forget(&d->base);
     d->n_sent = d->n_done = 0;
-    d->unsynced = d->begun = d->exchanged = d->cancelled = false;
+    d->unsynced = d->begin_sent = false;
 }
 
-/* P6. An engine that has no timelines, or a replica, never tells one, and its past never changes.
- * False: servers of this site have told theirs, and this one does not; it may be a replica that is
+/* P6. An engine that has no timelines, or a replica, gives none, and its past never changes.
+ * False: other servers of this site gave theirs, and this one does not; it may be a replica that is
  * promoted while the connection lasts, so it must not be used. */
 static bool past_ask(pg *d)
 {
     PGresult *r = PQexec(d->conn, "SELECT " TIMELINE);
     const char *text = PQresultStatus(r) == PGRES_TUPLES_OK ? PQgetvalue(r, 0, 0) : "";
     int64_t timeline = (int64_t)strtoul(text, NULL, 16);
-    bool told = timeline || d->site->replica || !site_has_timeline(d->site);
-    if (told)
+    bool usable = timeline || d->site->replica || !site_has_timeline(d->site);
+    if (usable)
         d->past = site_past(d->site, timeline);
     PQclear(r);
-    return told;
+    return usable;
 }
 
 bool link_connect(pg *d, char *message)
 {
     PQfinish(d->conn);
     forget(d);
-    d->lost = true;
+    d->link = LINK_LOST;
     d->conn = PQconnectdbParams((const char *const *)d->site->keys,
                                 (const char *const *)d->site->values, 0);
     if (PQstatus(d->conn) != CONNECTION_OK) {
@@ -182,13 +184,14 @@ bool link_connect(pg *d, char *message)
         snprintf(message, 512, "%s: it is not the primary server just now", d->site->shown);
         return false;
     }
-    d->lost = PQsetnonblocking(d->conn, 1) != 0 || PQenterPipelineMode(d->conn) != 1;
-    return !d->lost;
+    if (PQsetnonblocking(d->conn, 1) == 0 && PQenterPipelineMode(d->conn) == 1)
+        d->link = LINK_UP;
+    return d->link == LINK_UP;
 }
 
 bool link_usable(const pg *d)
 {
-    return !d->lost && !d->cancelled && PQstatus(d->conn) == CONNECTION_OK;
+    return d->link == LINK_UP && PQstatus(d->conn) == CONNECTION_OK;
 }
 
 bool link_alive(pg *d)
@@ -225,8 +228,17 @@ static bool sent_ok(pg *d, int ok, pg_purpose what, pg_stmt *q)
 
 void link_text(pg *d, const char *sql, pg_purpose what)
 {
-    if (!d->lost)
+    if (d->link != LINK_LOST)
         sent_ok(d, PQsendQueryParams(d->conn, sql, 0, NULL, NULL, NULL, NULL, 1), what, NULL);
+}
+
+void link_begin(pg *d, const char *text, pg_purpose settings)
+{
+    assert(d->state != STATE_IDLE && !d->begin_sent);
+    link_text(d, text, FOR_NOTHING);
+    if (d->site->bouncer) /* P5 */
+        link_text(d, d->site->settings, settings);
+    d->begin_sent = true;
 }
 
 int64_t link_int(int64_t v)
@@ -259,6 +271,7 @@ void link_ints(pg *d, const char *sql, const int64_t *args, int n, pg_purpose wh
     int64_t ints[4];
     const char *values[4];
     int lengths[4], formats[4];
+    assert(n <= 4);
     for (int i = 0; i < n && i < 4; i++) {
         types[i] = PG_INT8;
         ints[i] = link_int(args[i]);
@@ -267,10 +280,10 @@ void link_ints(pg *d, const char *sql, const int64_t *args, int n, pg_purpose wh
         formats[i] = 1;
     }
     snprintf(name, sizeof name, "own%d", own);
-    if (!d->lost && q && q->prepared == PG_NEW &&
+    if (d->link != LINK_LOST && q && q->prepared == PG_NEW &&
         sent_ok(d, PQsendPrepare(d->conn, name, sql, n, types), FOR_PREPARE, q))
         q->prepared = PG_SENT;
-    if (d->lost)
+    if (d->link == LINK_LOST)
         return;
     int ok = q ? PQsendQueryPrepared(d->conn, name, n, values, lengths, formats, 1)
                : PQsendQueryParams(d->conn, sql, n, types, values, lengths, formats, 1);
@@ -281,7 +294,7 @@ void link_stmt(pg *d, pg_stmt *q, pg_purpose what)
 {
     const char *text = sql_text_postgres(q->id), *name = sql_name(q->id);
     int ok = 1;
-    if (d->lost)
+    if (d->link == LINK_LOST)
         return;
     for (int i = 0; i < q->n; i++)
         if (q->types[i] == PG_INT8)
@@ -300,17 +313,17 @@ void link_stmt(pg *d, pg_stmt *q, pg_purpose what)
     sent_ok(d, ok, what, q);
 }
 
-void link_ahead(pg *d, pg_stmt *q, pg_ahead *a)
+void link_prefetch(pg *d, pg_stmt *q, prefetch_item *a)
 {
-    link_stmt(d, q, FOR_AHEAD);
-    if (!d->lost)
-        d->sent[d->n_sent - 1].ahead = a;
+    link_stmt(d, q, FOR_PREFETCH);
+    if (d->link != LINK_LOST)
+        d->sent[d->n_sent - 1].prefetched = a;
 }
 
 void link_whole(pg *d, pg_stmt *q, const char *name, const char *text, int n, const Oid *types,
                 const char *const *values, const int *lengths, const int *formats, pg_purpose what)
 {
-    if (d->lost)
+    if (d->link == LINK_LOST)
         return;
     if (q->prepared == PG_NEW) {
         if (!sent_ok(d, PQsendPrepare(d->conn, name, text, n, types), FOR_PREPARE, q))
@@ -322,7 +335,7 @@ void link_whole(pg *d, pg_stmt *q, const char *name, const char *text, int n, co
 
 static void sync_send(pg *d, pg_purpose what)
 {
-    if (d->lost || !sent_ok(d, PQpipelineSync(d->conn), what, NULL))
+    if (d->link == LINK_LOST || !sent_ok(d, PQpipelineSync(d->conn), what, NULL))
         return;
     d->trips++;
     if (PQflush(d->conn) < 0)
@@ -366,18 +379,19 @@ static void statement_cancel(pg *d)
     PQfreeCancel(cancel);
 }
 
-/* Waits for the socket, at most `most` ms (-1: however long). A read that nobody wants any more is
- * cancelled, once. */
+/* Waits for the socket, at most `most` ms (-1: however long). A read whose caller has
+ * gone is cancelled, once. */
 static int link_wait(pg *d, struct pollfd *p, int most)
 {
     int64_t until = most < 0 ? INT64_MAX : time_mono_us() + (int64_t)most * 1000;
-    while (d->base.stop && !d->cancelled) {
+    while (d->base.stop && d->link == LINK_UP) {
         int rc = poll(p, 1, STOP_MS);
         if (rc != 0 || time_mono_us() >= until)
             return rc;
-        d->cancelled = db_stopping(&d->base);
-        if (d->cancelled)
+        if (db_stopping(&d->base)) {
+            d->link = LINK_CANCELLED;
             statement_cancel(d);
+        }
     }
     return poll(p, 1, most);
 }
@@ -429,7 +443,7 @@ static void take(pg *d, const pg_sent *s, PGresult *r)
     ExecStatusType st = PQresultStatus(r);
     bool good = st == PGRES_COMMAND_OK || st == PGRES_TUPLES_OK, mine = s->turn == d->turn;
     if (s->what == FOR_PREPARE)
-        s->q->prepared = good ? PG_PREPARED : PG_NEW;
+        s->stmt->prepared = good ? PG_PREPARED : PG_NEW;
     /* The commit before it holds whatever becomes of this. */
     if (s->what == FOR_POSITION && PQstatus(d->conn) == CONNECTION_OK) {
         if (st == PGRES_TUPLES_OK && PQntuples(r) == 1)
@@ -438,7 +452,7 @@ static void take(pg *d, const pg_sent *s, PGresult *r)
         return;
     }
     if (st == PGRES_FATAL_ERROR && (mine || PQstatus(d->conn) == CONNECTION_BAD))
-        link_fail(d, r, s->q && s->q->d ? sql_name(s->q->id) : NULL);
+        link_fail(d, r, s->stmt && s->stmt->connection ? sql_name(s->stmt->id) : NULL);
     if (good && mine && s->what == FOR_WHOLE && strcmp(PQcmdTuples(r), "0") == 0)
         db_conflict(&d->base);
     if (good && (s->what == FOR_WRITE || s->what == FOR_WHOLE))
@@ -447,16 +461,16 @@ static void take(pg *d, const pg_sent *s, PGresult *r)
         db_fail(&d->base, RAMET_INTERNAL, "the transaction was rolled back at its end");
     if (good && mine && s->what == FOR_PAST && PQntuples(r) == 1)
         past_note(d, r);
-    if (good && mine && s->what == FOR_AHEAD) {
-        ahead_answer(s->ahead, r);
+    if (good && mine && s->what == FOR_PREFETCH) {
+        prefetch_answer(s->prefetched, r);
         return;
     }
     if (good && mine && s->what == FOR_READ) {
-        if (s->q)
-            stmt_clear(s->q);
+        if (s->stmt)
+            stmt_clear(s->stmt);
         else
             PQclear(d->answer);
-        *(s->q ? &s->q->res : &d->answer) = r;
+        *(s->stmt ? &s->stmt->res : &d->answer) = r;
         return;
     }
     PQclear(r);
@@ -464,7 +478,7 @@ static void take(pg *d, const pg_sent *s, PGresult *r)
 
 bool link_settle(pg *d)
 {
-    while (!d->lost && d->n_done < d->n_sent) {
+    while (d->link != LINK_LOST && d->n_done < d->n_sent) {
         pg_sent s = d->sent[d->n_done];
         PGresult *r = NULL;
         if (!next_result(d, s.what, &r))
@@ -477,15 +491,17 @@ bool link_settle(pg *d)
         }
         if (synced && s.what == FOR_COMMIT_SYNC && d->base.status == RAMET_OK) { /* P8 */
             assert(s.turn == d->turn);
-            if (d->phase == PHASE_COMMITTING)
-                d->phase = PHASE_COMMITTED;
+            if (d->state == STATE_COMMITTING) {
+                pg_move(d, STATE_COMMITTED);
+                d->acknowledged = d->turn;
+            }
         }
         /* Each but a sync ends by a NULL. */
         if (!r || synced)
             d->n_done++;
     }
     d->n_sent = d->n_done = 0;
-    return !d->lost;
+    return d->link != LINK_LOST;
 }
 
 PGresult *link_run(pg *d, const char *sql, int n, const Oid *types, const char *const *values,
@@ -505,7 +521,7 @@ PGresult *link_run(pg *d, const char *sql, int n, const Oid *types, const char *
         PQclear(r);
         r = NULL;
     }
-    if (!d->lost && PQenterPipelineMode(d->conn) != 1)
+    if (d->link != LINK_LOST && PQenterPipelineMode(d->conn) != 1)
         link_lost(d, PQerrorMessage(d->conn));
     return r;
 }

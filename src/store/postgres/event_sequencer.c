@@ -3,11 +3,12 @@
  * The sequencer of events on PostgreSQL.
  *
  *   E1  A write puts its events into `outbox`, in its own transaction, without numbers.
- *   E2  Whoever numbers holds one advisory lock until its own commit, and moves what it sees in the
- *       outbox to `event` with the numbers behind the last one. So a number becomes visible after
- *       all smaller ones, whichever node gave it. Any node may number: the lock decides.
- *   E3  A process numbers soon after its own commits, in a thread of its own, many commits at once;
- *       what a process left that died is numbered by the next pass of any other.
+ *   E2  The process that numbers events holds one advisory lock until its own commit, and moves
+ *       what it sees in the outbox to `event` with the numbers behind the last one. So a number
+ *       becomes visible after all smaller ones, whichever node gave it. Any node may number: the
+ *       lock decides.
+ *   E3  A process numbers soon after its own commits, on a thread of its own, many commits at once;
+ *       what a process left behind when it died is numbered by the next pass of any other.
  */
 #include "store/postgres/postgres.h"
 
@@ -22,18 +23,18 @@
 #define REST_US 30000   /* between two passes: a commit each would cost as much as the writes */
 #define LOOK_US 1000000 /* how often the outbox is looked at for what others have left */
 
-/* All of a pass is sent at once. Where only some of it arrives, and no word that the rest will not,
- * nobody else gets a number until the server ends it. */
+/* All of a pass is sent at once. Should only some of it arrive, and the connection not be closed,
+ * no other process could number events until the server ends the transaction. */
 static const char idle_sql[] = "SET LOCAL idle_in_transaction_session_timeout=5000";
 static const char lock_sql[] =
     "SELECT pg_advisory_xact_lock(hashtext('ramet events'),hashtext(current_schema()))";
 static const char move_sql[] = EVENTS_MOVE;
-/* Behind the commit: every process that listens wakes up who waits there. */
+/* Behind the commit: wakes every process that listens. */
 static const char notify_sql[] = "SELECT pg_notify(" BUS_CHANNEL ",'e'||$1)";
 
 struct sequencer {
     db_site *site;
-    sequencer_tell tell;
+    event_callback on_event;
     void *arg;
     pg *d; /* the thread's */
 
@@ -41,7 +42,7 @@ struct sequencer {
     pthread_cond_t work, done;
     int64_t wanted, finished; /* passes asked for, and done or given up */
     int64_t looked;           /* when the last one ended */
-    int settling;             /* who waits for numbers: then there is no rest */
+    int settling;             /* callers that wait for numbers: then there is no rest */
     bool running, stop, resting;
     pthread_t thread;
 };
@@ -53,10 +54,7 @@ static int64_t move_some(sequencer *s, int64_t *newest)
     pg *d = s->d;
     if (db_begin_schema(&d->base) != RAMET_OK)
         return -1;
-    link_text(d, "BEGIN ISOLATION LEVEL READ COMMITTED", FOR_NOTHING);
-    if (d->site->bouncer)
-        link_text(d, d->site->settings, FOR_NOTHING);
-    d->begun = true;
+    link_begin(d, "BEGIN ISOLATION LEVEL READ COMMITTED", FOR_NOTHING);
     link_text(d, idle_sql, FOR_NOTHING);
     link_text(d, lock_sql, FOR_NOTHING);
     link_ints(d, move_sql, &most, 1, FOR_READ);
@@ -78,10 +76,10 @@ static void pass(sequencer *s)
             link_ints(s->d, notify_sql, &newest, 1, FOR_NOTHING);
             link_sync(s->d);
         }
-        if (n >= 0 && s->tell)
-            s->tell(s->arg, newest);
+        if (n >= 0 && s->on_event)
+            s->on_event(s->arg, newest);
     }
-    if (n < 0 && s->d->lost) {
+    if (n < 0 && s->d->link == LINK_LOST) {
         pg_close(s->d);
         s->d = NULL;
     }
@@ -92,7 +90,7 @@ static void rest(sequencer *s)
 {
     int64_t until = s->looked + REST_US;
     struct timespec t = time_spec(until);
-    s->resting = true; /* who writes meanwhile wakes nobody */
+    s->resting = true; /* sequencer_wrote() need not wake it meanwhile */
     while (!s->stop && !s->settling && time_mono_us() < until &&
            pthread_cond_timedwait(&s->work, &s->lock, &t) == 0)
         ;
@@ -121,11 +119,11 @@ static void *sequencer_run(void *arg)
     return NULL;
 }
 
-sequencer *sequencer_new(db_site *site, sequencer_tell tell, void *arg)
+sequencer *sequencer_new(db_site *site, event_callback on_event, void *arg)
 {
     sequencer *s = xcalloc(1, sizeof *s);
     s->site = site;
-    s->tell = tell;
+    s->on_event = on_event;
     s->arg = arg;
     pthread_mutex_init(&s->lock, NULL);
     cond_init(&s->work);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Waits until no guarded write is left that may have overlooked a commit and can still commit. A
+ * Waits until no guarded write is left that may have missed a commit and can still commit itself. A
  * revocation does so before it is answered (core/model/rights.c, decision 0043).
  *
- *   F1  A guarded write looks at the stamp of its tree in the snapshot of the statement that
- * writes. The server locks the tables of a statement before it takes that snapshot. So a write
- * whose snapshot is older than the commit has locked `branch` in ROW EXCLUSIVE mode before the
- *       commit, and holds that lock until its own end: pg_locks lists it.
- *   F2  General transactions hold that lock as well, some of them for long, and need not be waited
- *       for: their last statement locks the row of the stamp. They are left out by their predicate
- *       locks, which only a serializable transaction has.
+ *   F1  A guarded write compares the stamp of its tree in the snapshot of the statement that
+ *       writes. The server locks the tables of a statement before it takes that snapshot. So a
+ *       write whose snapshot is older than the commit has locked `branch` in ROW EXCLUSIVE mode
+ *       before the commit, and holds that lock until its own end: pg_locks lists it.
+ *   F2  Serializable transactions hold that lock as well, some of them for long, and need not be
+ *       waited for: their last statement locks the row of the stamp. They are recognized by their
+ *       predicate locks, which no other transaction has.
  *   F3  A guarded write is never idle in its transaction: all of it is sent at once. So a
  *       transaction that is idle is not waited for either. Its state is read with the locks, after
  *       the commit; when it is that of the transaction before or after the one with the lock, then
  *       that one began after the commit, or has ended.
- *   F4  A guarded write waits only briefly for a lock (store/postgres/batch.c), so the wait ends
- * soon; behind pgbouncer it waits as long as any statement may for a lock.
+ *   F4  A guarded write waits only briefly for a lock (BRIEF_MS in batch.c), so the wait ends soon;
+ *       behind pgbouncer it waits as long as any statement may for a lock.
  */
 #include "store/postgres/postgres.h"
 

@@ -2,18 +2,21 @@
  *
  * The search index in tables of the store's own database (store/search/search_index.h).
  *
- *   W1  `words` has a row a document, with a tsvector and GIN over it. The tsvector is made here,
- * by the same tokenizer as SQLite's index, so no text search configuration has a say in it. W2 What
- * a document belongs to is in the tsvector too, as lexemes that begin with a space, which no word
- * does. So is its block of BLOCK document numbers: GIN has no order, and who wants the newest
- * matches of a common word asks block by block. W3  A tsvector keeps POSITIONS places of a word,
- * none behind PLACES words, and no word of more than LEXEME bytes. A document that has more is
- * `unsure`: its lexemes let through at least what matches, and the text decides. W4  One at a time
- * writes, on any node: by an advisory lock until its commit. That need not be on disk when it
- * answers: what a crash takes is indexed again, state and words go together. W5  GIN keeps what
- * comes in as a list, which every search goes through, and merges it when it is long. Merging many
- * at once takes a third of the work of each by itself; so it is left to grow while many come, and
- * merged after every 1 << TIDY_BITS documents.
+ *   W1  `words` has one row for each document, with a tsvector and a GIN index over it. The
+ *       tsvector is made here, by the tokenizer that SQLite's index uses too, so it depends on no
+ *       text search configuration.
+ *   W2  What a document belongs to is in the tsvector as well, as lexemes that begin with a space,
+ *       which no word does. So is its block of 1 << BLOCK_BITS document numbers: GIN has no order,
+ *       so a search for the newest matches of a common word goes block by block.
+ *   W3  A tsvector keeps POSITIONS places of a word, none behind PLACES words, and no word of more
+ *       than LEXEME bytes. A document that exceeds one of these is `unsure`: its lexemes let
+ *       through at least what matches, and the text decides.
+ *   W4  One process writes at a time, on any node, under an advisory lock that is held until its
+ *       commit. That commit need not be on disk when it returns: what a crash takes away is indexed
+ *       again, since the state and the words are in the same transaction.
+ *   W5  GIN collects new rows in a list, which every search reads, and merges it when it is long.
+ *       Merging many rows at once takes a third of the work; so the list may grow while many
+ *       documents come, and is merged after every 1 << TIDY_BITS documents.
  */
 #include "store/search/search_index_internal.h"
 #include "store/postgres/postgres.h"
@@ -70,10 +73,7 @@ static ramet_status lock_take(pg *d)
     ramet_status st = db_begin_schema(&d->base);
     if (st != RAMET_OK)
         return st;
-    link_text(d, "BEGIN ISOLATION LEVEL READ COMMITTED", FOR_NOTHING);
-    if (d->site->bouncer)
-        link_text(d, d->site->settings, FOR_NOTHING);
-    d->begun = true;
+    link_begin(d, "BEGIN ISOLATION LEVEL READ COMMITTED", FOR_NOTHING);
     link_text(d, "SET LOCAL synchronous_commit=off", FOR_NOTHING);
     link_text(d, "SELECT pg_advisory_xact_lock(hashtext('ramet words'),hashtext(current_schema()))",
               FOR_NOTHING);

@@ -31,8 +31,14 @@
  *       OK. Nothing has happened, so all of them are run again.
  *   G3  If it is lost after the commit was sent, the outcome is unknown: every operation in the
  *       transaction reports that, and none is run again here.
- *   G4  An operation that leaves its group leaves nothing behind: its writes are removed from the
- *       batch, and its failure is cleared from the connection before the next operation runs.
+ *   G4  An operation that leaves its group leaves nothing behind: its writes are cut from the
+ *       batch, and its failure is cleared from the connection before the next operation runs
+ *       (pg_operation_undo()).
+ *   G5  An operation stays in its group only if it ran nothing but marked statements and has a
+ *       guard for each tree whose rights it used (P9). The connection finds that out; the operation
+ *       need not know that it is guarded.
+ *   G6  Every operation that was taken from the queue ends in a final state, and its caller is
+ *       woken exactly once after that; an operation that is still queued is woken only to lead.
  */
 #include "store/postgres/group_commit.h"
 
@@ -147,6 +153,8 @@ static size_t group_left(const group *ops)
 
 static void queue_put(group_commit *g, write_op *op)
 {
+    ASSERT_LOCKED(&g->lock);
+    assert(op->state == OP_QUEUED);
     if (g->last)
         g->last->next = op;
     else
@@ -158,8 +166,10 @@ static void queue_put(group_commit *g, write_op *op)
 static write_op *queue_take(group_commit *g)
 {
     write_op *op = g->first;
+    ASSERT_LOCKED(&g->lock);
     if (!op)
         return NULL;
+    assert(g->queued && op->state == OP_QUEUED);
     g->first = op->next;
     if (!g->first)
         g->last = NULL;
@@ -207,29 +217,29 @@ static void speed_note(group_commit *g, size_t n, int64_t us)
  * or it has left the group (G4). */
 static void member_run(pg *d, write_op *op)
 {
-    size_t before = batch_count(d->batch);
+    batch_operation_begin(d->batch);
     if (batch_bytes(d->batch) <= MAX_GROUP_BYTES && op->run(&d->base, op->arg) == RAMET_OK &&
-        db_status(&d->base) == RAMET_OK && batch_count(d->batch) > before)
+        db_status(&d->base) == RAMET_OK && batch_operation_count(d->batch) > 0)
         return;
     op_move(op, d->failure == FAILURE_NEEDS_READ ? OP_NEEDS_SOLO : OP_NEEDS_SERIALIZABLE);
-    batch_cut(d->batch, before);
-    db_clear(&d->base);
+    pg_operation_undo(d);
 }
 
 /* Runs the group in one transaction. FAILURE_NONE: the operations that are still in the group, if
  * any, are committed. Otherwise none is, or FAILURE_UNKNOWN. */
 static pg_failure transaction_run(pg *d, db_work how, group *ops)
 {
-    if (d->base.e->begin(&d->base, how) != RAMET_OK)
+    if (d->base.engine->begin(&d->base, how) != RAMET_OK)
         return FAILURE_LOST;
-    d->may_not_read = how == DB_GUARDED && ops->n > 1;
-    for (size_t i = 0; i < ops->n && !d->lost; i++)
+    if (how == DB_GUARDED && ops->n > 1)
+        d->reads = READS_REFUSED;
+    for (size_t i = 0; i < ops->n && d->link != LINK_LOST; i++)
         if (ops->ops[i]->state == OP_IN_GROUP)
             member_run(d, ops->ops[i]);
-    d->may_not_read = false;
-    if (d->lost || !group_left(ops)) {
+    d->reads = READS_SENT;
+    if (d->link == LINK_LOST || !group_left(ops)) {
         db_rollback(&d->base);
-        return d->lost ? FAILURE_LOST : FAILURE_NONE;
+        return d->link == LINK_LOST ? FAILURE_LOST : FAILURE_NONE;
     }
     if (db_commit(&d->base) == RAMET_OK)
         return FAILURE_NONE;
@@ -242,10 +252,10 @@ static void group_committed(group_commit *g, pg *d, group *ops)
     size_t n = group_left(ops);
     if (!n)
         return;
-    assert(d->phase == PHASE_COMMITTED);
+    assert(d->acknowledged == d->turn);
     group_move(ops, OP_COMMITTED);
     store_count(g->base, n);
-    if (d->wrote_events)
+    if (d->progress == DID_WRITE_EVENTS)
         g->connections->wrote_events(g->base);
 }
 
@@ -265,6 +275,7 @@ static void group_write(group_commit *g, pg *d, group *ops)
                 op_fail(ops->ops[i], OP_UNKNOWN, db_status(&d->base), db_message(&d->base));
         break;
     case FAILURE_NEEDS_READ:
+    case FAILURE_UNGUARDED:
     case FAILURE_CONFLICT:
     case FAILURE_LOST:
     case FAILURE_REFUSED:
@@ -314,6 +325,7 @@ static void group_lead(group_commit *g, write_op *self)
     group ops = {.ops = {self}, .n = 1};
     group_run(g, &ops, true);
     pthread_mutex_lock(&g->lock);
+    assert(g->busy_slots > 0 && g->in_flight >= ops.n);
     speed_note(g, ops.n, time_mono_us() - ops.begun_us);
     g->busy_slots--;
     g->in_flight -= ops.n;
@@ -408,6 +420,7 @@ void group_commit_free(group_commit *g)
 {
     if (!g)
         return;
+    assert(!g->queued && !g->busy_slots);
     pthread_mutex_destroy(&g->lock);
     free(g);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which processes on one PostgreSQL database live, and who does what only one has to do. Times are
- * those of the database: the clocks of machines differ.
+ * Which processes on one PostgreSQL database live, and which of them runs a job that only one may
+ * run. Times are those of the database: the clocks of machines differ.
  */
 #include "store/postgres/postgres.h"
 

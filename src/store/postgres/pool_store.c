@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A store in a PostgreSQL database: a pool of connections (store.h).
+ * A store in a PostgreSQL database: a pool of connections (store/store.h).
  *
- * Reads may take all connections but a few, so that who reads and then writes never waits for
- * himself; who waits for one gets it in the order of coming. An operation that met another one is
- * run again, after a short and uneven sleep, for as long as busy_ms says.
+ *   L1  Reads may take all connections but a few, so that a thread that reads and then writes never
+ *       waits for itself.
+ *   L2  Threads get a connection in the order in which they asked for one, except that a write may
+ *       pass reads that must wait for L1.
+ *   L3  An operation that met a conflict is run again, after a short and random sleep, for as long
+ *       as busy_ms allows; never when its outcome is unknown.
  */
 #include "store/store_internal.h"
 
@@ -27,7 +30,7 @@
 #define HEALTH_US 1000000
 #define JOBS_MOST 8
 
-/* Who waits for a connection; on its own stack. */
+/* A thread that waits for a connection; on its stack. */
 typedef struct waiter {
     struct waiter *next;
     bool reading;
@@ -76,11 +79,12 @@ static void health_note(pool_store *s, ramet_status st)
 /* With the lock, as all of these. */
 static bool place_free(const pool_store *s, bool reading)
 {
+    assert(s->n_idle <= s->n_open && s->n_open <= s->most && s->reading <= s->most_reading);
     return (s->n_idle || s->n_open < s->most) && !(reading && s->reading >= s->most_reading);
 }
 
-/* Of those who wait, the first that a free place suits: who reads may have to wait while who writes
- * need not. */
+/* The first waiter that may have a free place: a read may have to wait where a write need not (L1,
+ * L2). */
 static waiter *place_next(const pool_store *s)
 {
     waiter *w = s->waiting;
@@ -91,6 +95,7 @@ static waiter *place_next(const pool_store *s)
 
 static void place_tell(pool_store *s)
 {
+    ASSERT_LOCKED(&s->lock);
     waiter *w = place_next(s);
     if (w)
         pthread_cond_signal(&w->able);
@@ -128,7 +133,7 @@ static ramet_status place_take(pool_store *s, bool reading, pg **out, char *mess
         else
             s->n_open++;
     }
-    /* Another place may be free as well; and who gives up may have been told of this one. */
+    /* Another place may be free as well; and a waiter that gave up may have been signalled. */
     place_tell(s);
     pthread_mutex_unlock(&s->lock);
     if (fine)
@@ -235,6 +240,7 @@ static bool can_run_again(pg_failure failure)
         return true;
     case FAILURE_NONE:
     case FAILURE_NEEDS_READ:
+    case FAILURE_UNGUARDED:
     case FAILURE_UNKNOWN:
     case FAILURE_REFUSED:
         break;
@@ -255,8 +261,8 @@ static outcome run_once(pool_store *s, pg *d, store_op run, void *arg, char *mes
         o.status = db_commit(&d->base);
     }
     if (o.status == RAMET_OK) {
-        o.wrote = d->wrote;
-        if (d->wrote_events)
+        o.wrote = d->progress >= DID_WRITE;
+        if (d->progress == DID_WRITE_EVENTS)
             sequencer_wrote(s->events);
         return o;
     }
@@ -285,11 +291,12 @@ static ramet_status pool_write(store *base, store_op run, void *arg, char *messa
         if (st != RAMET_OK)
             return st;
         outcome o = run_once(s, d, run, arg, message);
-        bool lost = d->lost;
+        bool lost = d->link == LINK_LOST;
         place_give(s, false, d);
         if (o.status == RAMET_OK && o.wrote)
             store_count(base, 1);
-        /* A connection that died is replaced once; when that does not help, the caller is told. */
+        /* A connection that died is replaced once; when that does not help, the caller gets
+         * the error. */
         if (!o.again || tries >= TRIES_MOST || (lost && tries) || time_mono_us() > until)
             return o.status;
         sleep_uneven(tries);
@@ -306,7 +313,7 @@ static ramet_status pool_fence(store *base, char *message)
         ramet_status st = take(s, false, &d, message);
         if (st == RAMET_OK) {
             st = fence_wait(d, until);
-            bool over = st == RAMET_OK || !d->lost;
+            bool over = st == RAMET_OK || d->link != LINK_LOST;
             if (st != RAMET_OK)
                 snprintf(message, 512, "%s", db_message(&d->base));
             place_give(s, false, d);
@@ -385,24 +392,24 @@ static bool pool_follow(store *s)
     return bus_follow(pool_of(s)->bus);
 }
 
-static void pool_tell(store *s, const char *text, size_t n)
+static void pool_publish(store *s, const char *text, size_t n)
 {
-    bus_tell(pool_of(s)->bus, text, n);
+    bus_publish(pool_of(s)->bus, text, n);
 }
 
-static void pool_tell_settle(store *s, int ms)
+static void pool_flush(store *s, int ms)
 {
-    bus_settle(pool_of(s)->bus, ms);
+    bus_flush(pool_of(s)->bus, ms);
 }
 
-static bool pool_hear(store *s, store_heard heard, void *arg)
+static bool pool_subscribe(store *s, store_subscriber subscriber, void *arg)
 {
-    return bus_hear(pool_of(s)->bus, heard, arg);
+    return bus_subscribe(pool_of(s)->bus, subscriber, arg);
 }
 
-static void pool_hear_upto(store *s, int64_t no, int ms)
+static void pool_wait_event(store *s, int64_t no, int ms)
 {
-    bus_upto(pool_of(s)->bus, no, ms);
+    bus_wait_event(pool_of(s)->bus, no, ms);
 }
 
 static ramet_status pool_beat(store *base, const char *host, int64_t dead_us, arena *a,
@@ -477,10 +484,10 @@ static const store_others pool_others = {
     .mark = pool_mark,
     .upto = pool_upto,
     .follow = pool_follow,
-    .tell = pool_tell,
-    .tell_settle = pool_tell_settle,
-    .hear = pool_hear,
-    .hear_upto = pool_hear_upto,
+    .publish = pool_publish,
+    .flush = pool_flush,
+    .subscribe = pool_subscribe,
+    .wait_event = pool_wait_event,
     .beat = pool_beat,
     .leave = pool_leave,
     .job = pool_job,

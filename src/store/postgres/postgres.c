@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +34,11 @@ ramet_status pg_connect(db_site *site, pg **out, char *message)
 {
     pg *d = xcalloc(1, sizeof *d);
     *out = NULL;
-    d->base.e = &postgres_engine;
+    d->base.engine = &postgres_engine;
     d->site = site;
     d->batch = batch_new();
-    d->aheads = aheads_new();
-    d->none = (pg_stmt){.base = {&postgres_engine, &d->base}, .d = d};
+    d->prefetch = prefetch_new();
+    d->none = (pg_stmt){.base = {&postgres_engine, &d->base}, .connection = d};
     if (link_connect(d, message)) {
         *out = d;
         return RAMET_OK;
@@ -59,7 +60,7 @@ void pg_close(pg *d)
     if (!d)
         return;
     /* pgbouncer throws the server's connection away when an answer is still due. */
-    if (d->conn && !d->lost && !d->begun)
+    if (d->conn && d->link != LINK_LOST && !d->begin_sent)
         link_settle(d);
     for (int i = 0; i < Q_COUNT; i++) {
         if (d->stmts[i])
@@ -70,7 +71,7 @@ void pg_close(pg *d)
     PQfinish(d->conn);
     free(d->sent);
     batch_free(d->batch);
-    aheads_free(d->aheads);
+    prefetch_free(d->prefetch);
     if (d->own_site)
         site_close(d->site);
     free(d);
@@ -101,6 +102,27 @@ static void engine_close(db *d)
 
 /* ------------------------------------------------------------ transactions */
 
+#define TO(state) (1u << (state))
+
+void pg_move(pg *d, pg_state to)
+{
+    static const unsigned legal[] = {
+        [STATE_IDLE] = TO(STATE_RUNNING),
+        [STATE_RUNNING] = TO(STATE_IDLE) | TO(STATE_UNDONE) | TO(STATE_COMMITTING),
+        [STATE_UNDONE] = TO(STATE_IDLE) | TO(STATE_RUNNING),
+        [STATE_COMMITTING] = TO(STATE_COMMITTED) | TO(STATE_RUNNING) | TO(STATE_IDLE),
+        [STATE_COMMITTED] = TO(STATE_IDLE),
+    };
+    assert(legal[d->state] & TO(to));
+    d->state = to;
+}
+
+static void progress_note(pg *d, pg_progress progress)
+{
+    if (d->progress < progress)
+        d->progress = progress;
+}
+
 void stmt_clear(pg_stmt *q)
 {
     if (!q->lent)
@@ -119,7 +141,7 @@ void stmts_clear(pg *d)
 static void results_drop(pg *d)
 {
     stmts_clear(d);
-    ahead_forget(&d->base);
+    prefetch_forget(&d->base);
 }
 
 /* P6. Behind pgbouncer a connection leads to any server; each transaction finds out. */
@@ -128,13 +150,17 @@ static bool of_older_past(const pg *d)
     return !d->site->bouncer && d->past != d->site->past;
 }
 
-/* Makes the connection again, and forgets how the one before failed. */
+/* Makes the connection again, and forgets how the one before failed. A statement may have failed on
+ * that one before it was lost: what the server has undone was nothing. */
 static bool reconnect(pg *d)
 {
     char message[512];
+    assert(d->progress == DID_NOTHING);
     bool made = link_connect(d, message);
+    if (d->state == STATE_UNDONE)
+        pg_move(d, STATE_RUNNING);
     d->base.status = RAMET_OK;
-    d->base.engine = false;
+    d->base.engine_failed = false;
     d->failure = FAILURE_NONE;
     if (!made) {
         d->failure = FAILURE_LOST;
@@ -146,17 +172,19 @@ static bool reconnect(pg *d)
 static ramet_status engine_begin(db *base, db_work what)
 {
     pg *d = pg_of(base);
-    d->open = d->begun = d->exchanged = d->wrote = d->wrote_events = d->broken = false;
-    d->may_not_read = false;
+    assert(d->state == STATE_IDLE);
+    d->begin_sent = false;
+    d->progress = DID_NOTHING;
+    d->reads = READS_SENT;
     db_clear(base);
-    d->phase = PHASE_RUNNING;
     d->work = what;
     d->turn++;
     base->guarded = what == DB_GUARDED || what == DB_GUARDED_FRESH;
     base->fresh = what == DB_GUARDED_FRESH;
     batch_clear(d->batch);
     d->epoch = ++epochs;
-    d->open = !(d->lost || of_older_past(d)) || reconnect(d);
+    if (!(d->link == LINK_LOST || of_older_past(d)) || reconnect(d))
+        pg_move(d, STATE_RUNNING);
     return base->status;
 }
 
@@ -168,31 +196,30 @@ static void begin_send(pg *d)
                                         [DB_WRITE] = "BEGIN ISOLATION LEVEL SERIALIZABLE",
                                         [DB_SCHEMA] = "BEGIN ISOLATION LEVEL READ COMMITTED"};
     /* Each read of a guarded transaction stands for itself. */
-    if (d->begun || !d->open || d->base.guarded)
+    if (d->begin_sent || d->state != STATE_RUNNING || d->base.guarded)
         return;
-    link_text(d, texts[d->work], FOR_NOTHING);
-    if (d->site->bouncer)
-        link_text(d, d->site->settings, FOR_PAST);
+    link_begin(d, texts[d->work], FOR_PAST);
     /* One at a time, on any node; the statements behind it see what the one before has made. */
     if (d->work == DB_SCHEMA)
         link_text(
             d, "SELECT pg_advisory_xact_lock(hashtext('ramet schema'),hashtext(current_schema()))",
             FOR_NOTHING);
-    d->begun = true;
 }
 
 /* Sends the end of a transaction (P3). What was sent before it may have failed, and would take the
  * end with it: hence the sync between them. */
 static void end_send(pg *d, const char *how)
 {
-    if (d->begun && !d->lost) {
+    if (d->begin_sent && d->link != LINK_LOST) {
         if (d->unsynced)
             link_sync(d);
         link_text(d, how, FOR_NOTHING);
         link_sync(d);
     }
     results_drop(d);
-    d->begun = d->open = d->broken = false;
+    d->begin_sent = false;
+    if (d->state != STATE_IDLE)
+        pg_move(d, STATE_IDLE);
     d->turn++;
 }
 
@@ -210,7 +237,8 @@ static void engine_rollback(db *d)
 /* Whether the transaction may be committed; false: it has failed. */
 static bool can_commit(pg *d)
 {
-    if (d->lost)
+    assert(d->state == STATE_RUNNING || d->base.status != RAMET_OK);
+    if (d->link == LINK_LOST)
         link_lost(d, NULL);
     else if (of_older_past(d))
         link_past_changed(d);
@@ -228,27 +256,27 @@ static void commit_exchange(pg *d)
 /* The server ends the statement time-out itself before it commits. */
 static void guarded_commit(pg *d)
 {
-    d->wrote = batch_count(d->batch) > 0;
-    d->wrote_events = batch_has_events(d->batch);
-    if (!can_commit(d) || !d->wrote || !batch_ready(d))
+    if (batch_count(d->batch))
+        progress_note(d, batch_has_events(d->batch) ? DID_WRITE_EVENTS : DID_WRITE);
+    if (!can_commit(d) || d->progress < DID_WRITE || !batch_ready(d))
         return;
-    d->phase = PHASE_COMMITTING;
+    pg_move(d, STATE_COMMITTING);
     if (batch_send(d)) {
         commit_exchange(d);
     } else {
-        d->phase = PHASE_RUNNING;
+        pg_move(d, STATE_RUNNING);
         db_conflict(&d->base);
     }
 }
 
 static void plain_commit(pg *d)
 {
-    if (!can_commit(d) || !d->begun)
+    if (!can_commit(d) || !d->begin_sent)
         return;
     if (d->site->statement_ms)
         link_text(d, "SET LOCAL statement_timeout=0", FOR_NOTHING);
-    if (d->wrote)
-        d->phase = PHASE_COMMITTING;
+    if (d->progress >= DID_WRITE)
+        pg_move(d, STATE_COMMITTING);
     link_text(d, "COMMIT", FOR_COMMIT);
     commit_exchange(d);
 }
@@ -261,16 +289,27 @@ static ramet_status engine_commit(db *base)
     else
         plain_commit(d);
     /* P8: not without an acknowledgement, whatever else seems to be well. */
-    if (base->status == RAMET_OK && d->wrote && d->phase != PHASE_COMMITTED)
+    if (base->status == RAMET_OK && d->progress >= DID_WRITE && d->acknowledged != d->turn)
         link_lost(d, "the commit was not acknowledged");
     if (base->status != RAMET_OK) {
         engine_rollback(base);
-        d->phase = PHASE_RUNNING;
         return base->status;
     }
     results_drop(d);
-    d->begun = d->open = false;
+    d->begin_sent = false;
+    pg_move(d, STATE_IDLE);
     return RAMET_OK;
+}
+
+/* An operation of a guarded transaction cannot go on in it. */
+static void operation_fail(pg *d, pg_failure why)
+{
+    assert(d->base.guarded && (why == FAILURE_NEEDS_READ || why == FAILURE_UNGUARDED));
+    if (d->base.status == RAMET_OK)
+        d->failure = why;
+    db_fail(&d->base, RAMET_BUSY,
+            why == FAILURE_NEEDS_READ ? "it has to be read first"
+                                      : "the write has to be serializable");
 }
 
 /* P7. A read transaction in which a statement failed answers nothing any more: its caller goes on
@@ -278,20 +317,29 @@ static ramet_status engine_commit(db *base)
 static void engine_cleared(db *base)
 {
     pg *d = pg_of(base);
+    pg_failure was = d->failure;
     d->failure = FAILURE_NONE;
-    if (!d->open)
+    if (d->state == STATE_IDLE)
         return;
-    if (d->lost) {
+    if (d->link == LINK_LOST) {
         link_lost(d, NULL);
-    } else if (d->broken && base->guarded) {
-        d->broken = false;
-    } else if (d->broken && d->wrote) {
+    } else if (was == FAILURE_UNGUARDED || was == FAILURE_NEEDS_READ) {
+        operation_fail(d, was);
+    } else if (d->state == STATE_UNDONE && d->progress >= DID_WRITE) {
         d->failure = FAILURE_REFUSED;
         db_fail(base, RAMET_INTERNAL, "the server has undone the transaction, a statement failed");
-    } else if (d->broken) {
+    } else if (d->state == STATE_UNDONE) {
         engine_rollback(base);
-        d->open = true;
+        pg_move(d, STATE_RUNNING);
     }
+}
+
+void pg_operation_undo(pg *d)
+{
+    assert(d->base.guarded && d->state == STATE_RUNNING);
+    batch_operation_undo(d->batch);
+    d->failure = FAILURE_NONE;
+    db_clear(&d->base);
 }
 
 static int64_t engine_changes(db *base)
@@ -326,7 +374,8 @@ static int64_t engine_highest(db *d, db_kind what)
 
 /* -------------------------------------------------------------- statements */
 
-/* The server wants as many as the text has; who binds one more for another statement may. */
+/* The server wants exactly as many as the text has; a caller may bind more, for the text of the
+ * other engine. */
 static int highest_param(const char *text)
 {
     long most = 0;
@@ -339,10 +388,11 @@ static int highest_param(const char *text)
 
 pg_stmt *pg_stmt_of(pg *d, sql_id id)
 {
+    assert(id >= 0 && id < Q_COUNT);
     pg_stmt *q = d->stmts[id];
     if (!q) {
         q = d->stmts[id] = xcalloc(1, sizeof *q);
-        *q = (pg_stmt){.base = {&postgres_engine, &d->base}, .d = d, .id = id};
+        *q = (pg_stmt){.base = {&postgres_engine, &d->base}, .connection = d, .id = id};
         q->n = highest_param(sql_text_postgres(id));
     }
     return q;
@@ -351,6 +401,8 @@ pg_stmt *pg_stmt_of(pg *d, sql_id id)
 static db_stmt *engine_query(db *base, sql_id id)
 {
     pg *d = pg_of(base);
+    if (base->status == RAMET_OK && base->guarded && !sql_guarded(id)) /* P9 */
+        operation_fail(d, FAILURE_UNGUARDED);
     if (base->status != RAMET_OK)
         return &d->none.base;
     pg_stmt *q = pg_stmt_of(d, id);
@@ -360,7 +412,8 @@ static db_stmt *engine_query(db *base, sql_id id)
 
 static bool bind_at(pg_stmt *q, int n, Oid type, const char *value, int len)
 {
-    if (n < 1 || n > q->n)
+    assert(n >= 1 && n <= PG_PARAMS);
+    if (n > q->n)
         return false;
     q->types[n - 1] = type;
     q->values[n - 1] = value;
@@ -398,7 +451,7 @@ static bool ask_once(pg *d, pg_stmt *q)
 /* Runs a statement that gives rows; with it goes what was held back. */
 static void ask(pg *d, pg_stmt *q)
 {
-    bool first = !d->exchanged && !d->wrote && !batch_count(d->batch); /* P4 */
+    bool first = d->progress == DID_NOTHING && !batch_count(d->batch); /* P4 */
     int64_t past = d->past;
     if (!ask_once(d, q) && first && reconnect(d)) {
         if (d->past == past)
@@ -406,25 +459,25 @@ static void ask(pg *d, pg_stmt *q)
         else
             link_past_changed(d); /* P6: what the caller knows may be of the server before */
     }
-    d->exchanged = true;
+    progress_note(d, DID_READ);
 }
 
 static bool engine_row(db_stmt *base)
 {
     pg_stmt *q = stmt_of(base);
-    pg *d = q->d;
+    pg *d = q->connection;
     if (q == &d->none || d->base.status != RAMET_OK)
         return false;
-    if (!q->res && d->may_not_read) {
-        d->failure = FAILURE_NEEDS_READ;
-        db_fail(&d->base, RAMET_BUSY, "it has to be read first");
+    assert(d->state == STATE_RUNNING);
+    if (!q->res && d->reads == READS_REFUSED) {
+        operation_fail(d, FAILURE_NEEDS_READ);
         return false;
     }
     if (q->res) {
         q->row++;
     } else {
         q->row = 0;
-        if (!d->looks_ahead || ahead_look(d, q) == AHEAD_ASK)
+        if (d->reads != READS_PREFETCHED || prefetch_look(d, q) == PREFETCH_MISS)
             ask(d, q);
     }
     if (q->res && q->row < PQntuples(q->res))
@@ -436,35 +489,44 @@ static bool engine_row(db_stmt *base)
 static void engine_run(db_stmt *base)
 {
     pg_stmt *q = stmt_of(base);
-    pg *d = q->d;
+    pg *d = q->connection;
     if (q == &d->none || d->base.status != RAMET_OK)
         return;
+    assert(d->state == STATE_RUNNING && d->work != DB_READ);
     if (d->base.guarded) {
         batch_keep(d->batch, q);
         return;
     }
-    d->wrote_events |= q->id == Q_event_add || q->id == Q_event_member;
+    bool is_event = q->id == Q_event_add || q->id == Q_event_member;
     begin_send(d);
     link_stmt(d, q, FOR_WRITE);
-    d->wrote = true;
+    progress_note(d, is_event ? DID_WRITE_EVENTS : DID_WRITE);
     if (d->n_sent >= SENT_MOST) {
         link_sync(d);
         link_settle(d);
     }
 }
 
-/* What is not as it should be fails the statement: see postgres_sql.h. */
+/* A guard that does not hold fails the statement: see postgres_sql.h. A serializable transaction
+ * needs none. */
 static void engine_guard(db_stmt *q)
 {
-    engine_run(q);
+    if (q->connection->guarded)
+        engine_run(q);
 }
 
+/* P9: in a guarded transaction the guard of the tree takes the place of the lock. */
 static void engine_hold(db_stmt *base)
 {
     pg_stmt *q = stmt_of(base);
-    pg *d = q->d;
-    if (q != &d->none && d->base.status == RAMET_OK && d->wrote)
+    pg *d = q->connection;
+    if (q == &d->none || d->base.status != RAMET_OK)
+        return;
+    if (!d->base.guarded && d->progress >= DID_WRITE)
         link_stmt(d, q, FOR_NOTHING);
+    else if (d->base.guarded && batch_operation_count(d->batch) &&
+             !batch_operation_guards(d->batch, q))
+        operation_fail(d, FAILURE_UNGUARDED);
 }
 
 static void engine_conflict(db *base)
@@ -545,12 +607,13 @@ const db_engine postgres_engine = {
     .bind_blob = engine_blob,
     .row = engine_row,
     .run = engine_run,
+    .change = engine_run, /* a row that is not changed fails the statement: see postgres_sql.h */
     .guard = engine_guard,
     .hold = engine_hold,
     .end = engine_end,
-    .rehearse = ahead_begin,
-    .rehearsed = ahead_end,
-    .performed = ahead_forget,
+    .prefetch_begin = prefetch_begin,
+    .prefetch_end = prefetch_end,
+    .prefetch_forget = prefetch_forget,
     .col_int = engine_col_int,
     .col_real = engine_col_real,
     .col_bytes = engine_col_bytes,

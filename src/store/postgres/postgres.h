@@ -3,49 +3,54 @@
  * postgres.h: what the files of the PostgreSQL engine share.
  *
  *   postgres.c         transactions and statements: the engine of store/db.h
- *   store/postgres/site.c    the URL and the settings of its connections
- *   store/postgres/batch.c   many writes in one statement
- *   store/postgres/prefetch.c   many reads in one exchange
- *   store/postgres/connection.c    one connection: sending, waiting, errors
- *   store/postgres/value.c   columns of a result
- *   postgres_schema.c  tables, partitions, version, sizes
- *   store/postgres/number_block.c  numbers, reserved in blocks
- *   store/postgres/event_sequencer.c   the sequencer of events
- *   store/postgres/replica.c read replicas
- *   store/postgres/bus.c     what processes tell each other
- *   store/postgres/fence.c   waits for transactions that may have overlooked a commit
- *   store/postgres/node_table.c    which processes live, and who does what only one has to do
- *   store/postgres/pool_store.c       the pool (store/store.h)
+ *   connection.c       one connection: sending, waiting, errors
+ *   batch.c            the writes of a guarded transaction in one statement
  *   group_commit.c     guarded writes of many threads in one transaction
+ *   prefetch.c         many reads in one round trip
+ *   value.c            columns of a result
+ *   postgres_schema.c  tables, partitions, version, sizes
+ *   site.c             the URL and the settings of its connections
+ *   number_block.c     numbers, reserved in blocks
+ *   event_sequencer.c  numbers events after their commit
+ *   replica.c          read replicas
+ *   bus.c              publish and subscribe between processes
+ *   fence.c            waits for transactions that may have missed a commit
+ *   node_table.c       which processes live, and which of them runs a job
+ *   fulltext.c         the search index
+ *   pool_store.c       the pool of connections (store/store.h)
  *
- *   P1  A connection is in pipeline mode. What is sent is noted in `sent`, in order; each answer
- *       belongs to the first of them that has none yet. link_settle() reads until all have one.
+ * Invariants
+ *
+ *   P1  A connection is in pipeline mode. Whatever is sent is noted in `sent`, in order; each
+ *       answer belongs to the first item that has none yet. link_settle() reads all.
  *   P2  BEGIN goes out with the first statement of a transaction. Writes are sent without waiting
  *       and answered with the next read or with COMMIT: a transaction of R reads and any number of
  *       writes takes R + 1 round trips, a read-only one R.
  *   P3  The end of a read, and a ROLLBACK, are sent without waiting; their answers are read when
  *       the connection is used next. An answer that belongs to an earlier transaction fails nothing
  *       in the present one.
- *   P4  A connection that died is found out by the first exchange of a transaction, which has
- *       changed nothing yet: it is made again and the exchange repeated, once, unless it now leads
- *       to another past (P6).
+ *   P4  A connection that died is noticed by the first exchange of a transaction, which has changed
+ *       nothing yet: it is made again and the exchange repeated, once, unless it now leads to
+ *       another past (P6).
  *   P5  Between two transactions a connection has no state that pgbouncer could lose: with
  *       pgbouncer=1 statements are not prepared by name and settings are made in each transaction.
- *   P6  A server that was promoted may lack what the one before it had acknowledged, numbers that
- *       were reserved among it. Each connection asks for the server's timeline before anything else
- *       goes over it, behind pgbouncer each transaction; when that is another one, a new past
- *       begins: numbers that were reserved in the old one are not given any more, and what was
- *       remembered of it is forgotten (db_past()). A transaction belongs to the past in which it
- *       began. When that changes under it, it fails as a conflict before anything that the new
- *       server says is used, and before it is committed; a connection of an older past is made
- *       again when the next transaction begins.
+ *   P6  A server that was promoted may lack what its predecessor had acknowledged, reserved numbers
+ *       among it. Each connection asks for the server's timeline before anything else goes over it,
+ *       behind pgbouncer each transaction; when that is another one, a new past begins: numbers
+ *       that were reserved in the old one are not used any more, and caches of it are emptied
+ *       (db_past()). A transaction belongs to the past in which it began. When that changes under
+ *       it, it fails as a conflict before any answer of the new server is used, and before it is
+ *       committed; a connection of an older past is made again when the next transaction begins.
  *   P7  db.status and `failure` belong together: the first failure sets both, db_clear() clears
- *       both. What db_clear() must not undo, it sets again: that the connection is lost, or that
- *       the server has thrown away what a transaction wrote.
+ *       both. What db_clear() must not undo, it sets again: that the connection is lost, that the
+ *       server has undone what a transaction wrote, or that an operation cannot be guarded (P9).
  *   P8  A transaction that wrote is committed only when the server has answered the sync behind its
- *       commit (FOR_COMMIT_SYNC, then PHASE_COMMITTED). A failure before PHASE_COMMITTING, or one
- *       that the server itself reports, means that nothing of it was written; if the connection is
- *       lost in between, the outcome is unknown (FAILURE_UNKNOWN).
+ *       commit (FOR_COMMIT_SYNC, then STATE_COMMITTED). A failure before STATE_COMMITTING, or one
+ *       that the server itself reports, means that nothing of it was written; a connection that is
+ *       lost in between means that the outcome is unknown (FAILURE_UNKNOWN).
+ *   P9  In a guarded transaction only statements run that are marked for it (sql_guarded()). Any
+ *       other one, and a right that is used without a guard (q_hold()), fails the operation as
+ *       FAILURE_UNGUARDED: it has to be run again in a serializable transaction.
  */
 #ifndef STORE_POSTGRES_POSTGRES_H
 #define STORE_POSTGRES_POSTGRES_H
@@ -109,7 +114,7 @@ typedef struct pg pg;
 
 typedef struct pg_stmt {
     db_stmt base;
-    pg *d;
+    pg *connection;
     sql_id id;
     enum { PG_NEW, PG_SENT, PG_PREPARED } prepared;
     int n; /* parameters */
@@ -129,7 +134,7 @@ typedef enum {
     FOR_WRITE,
     FOR_WHOLE, /* a write that does nothing when what it relies on does not hold */
     FOR_READ,
-    FOR_AHEAD,
+    FOR_PREFETCH,
     FOR_COMMIT,
     FOR_PAST, /* P6, in its last column */
     FOR_POSITION,
@@ -137,14 +142,14 @@ typedef enum {
     FOR_COMMIT_SYNC /* P8: the one that acknowledges a commit */
 } pg_purpose;
 
-typedef struct pg_ahead pg_ahead;
-typedef struct pg_aheads pg_aheads;
+typedef struct prefetch_item prefetch_item;
+typedef struct pg_prefetch pg_prefetch;
 
 typedef struct pg_sent {
     pg_purpose what;
-    pg_stmt *q;
-    pg_ahead *ahead; /* that keeps the answer */
-    int64_t turn;    /* the transaction that it belongs to */
+    pg_stmt *stmt;
+    prefetch_item *prefetched; /* that keeps the answer */
+    int64_t turn;              /* the transaction that it belongs to */
 } pg_sent;
 
 typedef struct pg_batch pg_batch;
@@ -156,15 +161,47 @@ enum { PG_OWN = 4 };
 /* Why a transaction failed (P7): what its caller may do about it. */
 typedef enum {
     FAILURE_NONE,       /* it did not, or core said so (db_fail()) */
-    FAILURE_NEEDS_READ, /* it has to read, and must not (may_not_read) */
+    FAILURE_NEEDS_READ, /* it has to read, and must not (READS_REFUSED) */
+    FAILURE_UNGUARDED,  /* it asked for what no guard covers (P9): it must be serializable */
     FAILURE_CONFLICT,   /* nothing was written; it can succeed when it is run again */
     FAILURE_LOST,       /* the connection is lost, nothing was written */
     FAILURE_UNKNOWN,    /* the connection was lost while it was committed (P8) */
     FAILURE_REFUSED,    /* the server refused a statement, nothing was written */
 } pg_failure;
 
-/* Where a transaction is (P8). */
-typedef enum { PHASE_RUNNING, PHASE_COMMITTING, PHASE_COMMITTED } pg_phase;
+/* Whether the connection can be used. */
+typedef enum {
+    LINK_UP,
+    LINK_CANCELLED, /* a statement was cancelled; the request may still be on its way to the server,
+                     * so the connection ends with this transaction */
+    LINK_LOST
+} pg_link;
+
+/* Where the connection is in a transaction; pg_move() knows the legal moves.
+ *
+ *   IDLE ──▶ RUNNING ──▶ COMMITTING ──▶ COMMITTED ──▶ IDLE
+ *              │  ▲ ▲         │
+ *              ▼  │ └─────────┤ nothing was sent
+ *            UNDONE           ▼
+ *              └────────▶   IDLE
+ */
+typedef enum {
+    STATE_IDLE,
+    STATE_RUNNING,
+    STATE_UNDONE,     /* the server has undone the transaction, since a statement failed */
+    STATE_COMMITTING, /* the commit of a transaction that wrote is on its way (P8) */
+    STATE_COMMITTED   /* ... and is acknowledged; other answers are still due */
+} pg_state;
+
+/* The most that the present transaction has done; after its commit, the one that was committed. */
+typedef enum { DID_NOTHING, DID_READ, DID_WRITE, DID_WRITE_EVENTS } pg_progress;
+
+/* What becomes of a read whose answer is not there yet. */
+typedef enum {
+    READS_SENT,
+    READS_REFUSED,   /* it fails (FAILURE_NEEDS_READ) instead of waiting for the server */
+    READS_PREFETCHED /* its answer may have been asked for (prefetch.c) */
+} pg_reads;
 
 struct pg {
     db base;
@@ -172,29 +209,24 @@ struct pg {
     bool own_site;
     pg_replica *replica; /* that it leads to; NULL: to the primary */
     PGconn *conn;
-    int64_t past;   /* P6 */
-    bool lost;      /* the connection is gone */
-    bool cancelled; /* a statement was: the request may still be on its way, so it is not reused */
+    int64_t past; /* P6 */
+    pg_link link;
+    pg_state state;
     pg_failure failure;
-    pg_phase phase;
-    db_work work;      /* of the present transaction */
-    bool open;         /* between begin and end */
-    bool begun;        /* BEGIN was sent */
-    bool broken;       /* a statement of it failed */
-    bool exchanged;    /* ... and something was answered since */
-    bool wrote;        /* writes were sent in it */
-    bool wrote_events; /* ... events among them */
-    bool unsynced;     /* something was sent since the last sync */
-    bool may_not_read; /* a read fails (FAILURE_NEEDS_READ) instead of waiting for the server */
-    int64_t turn;      /* transactions so far */
-    int64_t changes;   /* rows, so far */
-    int64_t trips;     /* round trips, so far */
-    pg_sent *sent;     /* P1 */
+    pg_progress progress;
+    pg_reads reads;
+    db_work work;         /* of the present transaction */
+    bool begin_sent;      /* ... and the server has, or will have, one open for it */
+    bool unsynced;        /* something was sent since the last sync */
+    int64_t turn;         /* transactions so far */
+    int64_t acknowledged; /* the turn of the last commit that the server has acknowledged (P8) */
+    int64_t changes;      /* rows, so far */
+    int64_t trips;        /* round trips, so far */
+    pg_sent *sent;        /* P1 */
     size_t n_sent, n_done, cap;
     pg_stmt *stmts[Q_COUNT];
     pg_batch *batch; /* what is written in a guarded transaction */
-    pg_aheads *aheads;
-    bool looks_ahead; /* there is something in them */
+    pg_prefetch *prefetch;
     int64_t epoch;    /* db_epoch(): no two transactions of this process have the same */
     pg_stmt none;     /* answers when a statement cannot be used */
     PGresult *answer; /* of a FOR_READ without a statement */
@@ -205,17 +237,22 @@ struct pg {
 };
 
 ramet_status pg_connect(db_site *site, pg **out, char *message);
-/* The same for a store that is open: that it cannot be reached is a failure of it, and where it is,
- * is not for everybody who asks. */
+/* The same for a store that is open: the failure is RAMET_IO, and the message does not say where
+ * the database is, since any client may get it. */
 ramet_status pg_reach(db_site *site, pg **out, char *message);
 void pg_close(pg *d);
+
+void pg_move(pg *d, pg_state to);
+/* What one operation of a guarded transaction has written and how it failed is undone; the
+ * transaction goes on with the next one. */
+void pg_operation_undo(pg *d);
 
 /* The statement of a name, whatever its state. */
 pg_stmt *pg_stmt_of(pg *d, sql_id id);
 void stmt_clear(pg_stmt *q); /* its answer */
 void stmts_clear(pg *d);
 
-/* ---- store/postgres/batch.c */
+/* ---- batch.c */
 
 pg_batch *batch_new(void);
 void batch_free(pg_batch *b);
@@ -224,7 +261,12 @@ void batch_forget(pg_batch *b); /* the connection is a new one */
 void batch_keep(pg_batch *b, const pg_stmt *q);
 size_t batch_count(const pg_batch *b);
 size_t batch_bytes(const pg_batch *b);
-void batch_cut(pg_batch *b, size_t n); /* keeps the first n */
+/* What is kept from now on belongs to one operation: how many writes those are, whether a guard of
+ * the tree is among them, and throws them away. */
+void batch_operation_begin(pg_batch *b);
+size_t batch_operation_count(const pg_batch *b);
+bool batch_operation_guards(const pg_batch *b, const pg_stmt *hold);
+void batch_operation_undo(pg_batch *b);
 bool batch_has_events(const pg_batch *b);
 /* Asks for what the next has to know of the database. False: that failed. */
 bool batch_ready(pg *d);
@@ -235,21 +277,22 @@ bool batch_text(size_t i, buf *out);
  * one is made. False: writes of one branch do not follow each other. */
 bool batch_send(pg *d);
 
-/* ---- store/postgres/prefetch.c */
+/* ---- prefetch.c */
 
-typedef enum { AHEAD_ASK, AHEAD_LENT, AHEAD_LATER } ahead_found;
-pg_aheads *aheads_new(void);
-void aheads_free(pg_aheads *h);
-void aheads_drop(pg_aheads *h);
-/* AHEAD_LENT: the statement has its answer. AHEAD_LATER: it is asked for, and has none for now. */
-ahead_found ahead_look(pg *d, pg_stmt *q);
-void ahead_answer(pg_ahead *a, PGresult *r); /* takes it over */
+typedef enum { PREFETCH_MISS, PREFETCH_HIT, PREFETCH_ASKED } prefetch_found;
+pg_prefetch *prefetch_new(void);
+void prefetch_free(pg_prefetch *h);
+void prefetch_clear(pg_prefetch *h);
+/* PREFETCH_HIT: the statement has its answer. PREFETCH_ASKED: it is asked for, and has none for
+ * now. */
+prefetch_found prefetch_look(pg *d, pg_stmt *q);
+void prefetch_answer(prefetch_item *a, PGresult *r); /* takes it over */
 /* See db_prefetch(). */
-bool ahead_begin(db *d);
-bool ahead_end(db *d);
-void ahead_forget(db *d);
+bool prefetch_begin(db *d);
+bool prefetch_end(db *d);
+void prefetch_forget(db *d);
 
-/* ---- store/postgres/connection.c */
+/* ---- connection.c */
 
 bool link_connect(pg *d, char *message);
 /* Whether it can be used, as far as is known. */
@@ -259,10 +302,12 @@ bool link_alive(pg *d);
 /* Sending; nothing is waited for. A failure is sticky. */
 int64_t link_int(int64_t v); /* in network order */
 void link_text(pg *d, const char *sql, pg_purpose what);
+/* BEGIN; what answers to the settings of each transaction (P5) is for `settings`. */
+void link_begin(pg *d, const char *text, pg_purpose settings);
 /* A constant text with up to four numbers; the first PG_OWN of a connection are prepared. */
 void link_ints(pg *d, const char *sql, const int64_t *args, int n, pg_purpose what);
 void link_stmt(pg *d, pg_stmt *q, pg_purpose what);
-void link_ahead(pg *d, pg_stmt *q, pg_ahead *a);
+void link_prefetch(pg *d, pg_stmt *q, prefetch_item *a);
 /* A statement of another text than those of store/sql/sql.h; of `q` only `prepared` is used. */
 void link_whole(pg *d, pg_stmt *q, const char *name, const char *text, int n, const Oid *types,
                 const char *const *values, const int *lengths, const int *formats, pg_purpose what);
@@ -318,7 +363,7 @@ void schema_sizes(db *d, int64_t *data, int64_t *log);
 /* ---- store/postgres/number_block.c */
 
 int64_t pg_number(db *d, db_kind what, int64_t *at, bool above);
-/* Gives back what was not used, as far as nobody has reserved behind it. */
+/* Gives back what was not used, as far as no other process has reserved numbers behind it. */
 void numbers_return(db_site *s);
 
 /* ---- store/postgres/replica.c */
@@ -336,9 +381,9 @@ void replica_give(pg *d); /* after the read */
  * a time */
 
 typedef struct sequencer sequencer;
-typedef void (*sequencer_tell)(void *arg, int64_t newest);
+typedef void (*event_callback)(void *arg, int64_t newest);
 
-sequencer *sequencer_new(db_site *site, sequencer_tell tell, void *arg);
+sequencer *sequencer_new(db_site *site, event_callback on_event, void *arg);
 /* Numbers what is left, and ends. */
 void sequencer_free(sequencer *s);
 /* After a commit with events: they are numbered soon. */
@@ -356,16 +401,17 @@ void sequencer_upto(sequencer *s, int64_t mark);
 #define BUS_CHANNEL "'ramet_'||md5(current_schema())"
 
 typedef struct bus bus;
-typedef store_heard bus_heard;
-/* `tell` is told of events that any process has numbered, once bus_follow() was called. */
-bus *bus_new(db_site *site, sequencer_tell tell, void *arg);
+typedef store_subscriber bus_subscriber;
+/* `on_event` is called with the events that any process has numbered, once bus_follow() was
+ * called. */
+bus *bus_new(db_site *site, event_callback on_event, void *arg);
 void bus_free(bus *b);
 bool bus_follow(bus *b); /* false: it cannot */
-/* See store_tell(), store_tell_settle(), store_hear() and store_hear_upto(). */
-void bus_tell(bus *b, const char *text, size_t n);
-void bus_settle(bus *b, int ms);
-bool bus_hear(bus *b, bus_heard heard, void *arg);
-void bus_upto(bus *b, int64_t no, int ms);
+/* See store_publish(), store_flush(), store_subscribe() and store_wait_event(). */
+void bus_publish(bus *b, const char *text, size_t n);
+void bus_flush(bus *b, int ms);
+bool bus_subscribe(bus *b, bus_subscriber subscriber, void *arg);
+void bus_wait_event(bus *b, int64_t no, int ms);
 
 /* ---- store/postgres/fence.c: by a connection that is in no transaction */
 
@@ -379,7 +425,7 @@ ramet_status node_beat(pg *d, const char *host, int64_t dead_us, arena *a, store
 void node_leave(pg *d, const char *host);
 /* Whether the last run of a job is that long ago. */
 bool job_due(pg *d, const char *job, int64_t every_us);
-/* The same, and it is run now: nobody else gets it meanwhile, as long as `d` lives. */
+/* The same, and it is run now: no other process gets it as long as `d` lives. */
 bool job_take(pg *d, const char *job, int64_t every_us);
 
 #endif

@@ -161,8 +161,8 @@ ramet_status schema_script(db *base, const char *sql)
 static void begin_now(pg *d)
 {
     static const char text[] = "BEGIN";
-    if (d->open && !d->begun && d->work == DB_SCHEMA && run_only(d, text)) {
-        d->begun = true;
+    if (d->state == STATE_RUNNING && !d->begin_sent && d->work == DB_SCHEMA && run_only(d, text)) {
+        d->begin_sent = true;
         run_only(
             d, "SELECT pg_advisory_xact_lock(hashtext('ramet schema'),hashtext(current_schema()))");
     }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads that are asked for together (db_prefetch()): what a rehearsal asks is sent without waiting,
- * and its answers are kept, by statement and parameters, for the performance.
+ * Reads that are asked for together (db_prefetch()). The caller first runs its code for nothing (a
+ * dry run): its reads are sent without waiting, and their answers are kept, by statement and
+ * parameters, for the run that counts.
  *
- *   H1  Only in a read: all of it sees the same rows, so that an answer holds until its end.
- *   H2  Only when something was answered in it before: a connection that died is found out by the
+ *   H1  Only in a read transaction: all of it sees the same rows, so that an answer holds until its
+ *       end.
+ *   H2  Only when something was answered in it before: a connection that died is noticed by the
  *       first exchange (P4).
  *   H3  An answer is lent to the statement that asks for it, however often; it lives until the next
- *       rehearsal of other things, or the end of the read.
+ *       dry run of other things, or the end of the read.
  */
 #include "store/postgres/postgres.h"
 
@@ -21,55 +23,55 @@
 #define ASKED_MOST 2000 /* in one exchange */
 #define KEY_MOST 4096   /* bytes of parameters; longer ones are asked for as usual */
 
-struct pg_ahead {
-    pg_ahead *next;
+struct prefetch_item {
+    prefetch_item *next;
     sql_id id;
     size_t len;
-    PGresult *res; /* NULL: not answered yet */
+    PGresult *result; /* NULL: not answered yet */
     char key[];
 };
 
-struct pg_aheads {
-    pg_ahead *slots[SLOTS];
+struct pg_prefetch {
+    prefetch_item *slots[SLOTS];
     buf key;
-    bool rehearsing;
-    size_t asked; /* in this rehearsal */
+    bool dry_run;
+    size_t asked; /* in this dry run */
 };
 
-pg_aheads *aheads_new(void)
+pg_prefetch *prefetch_new(void)
 {
-    pg_aheads *h = xcalloc(1, sizeof *h);
+    pg_prefetch *h = xcalloc(1, sizeof *h);
     buf_init(&h->key, KEY_MOST);
     return h;
 }
 
-void aheads_free(pg_aheads *h)
+void prefetch_free(pg_prefetch *h)
 {
     if (!h)
         return;
-    aheads_drop(h);
+    prefetch_clear(h);
     buf_release(&h->key);
     free(h);
 }
 
-void aheads_drop(pg_aheads *h)
+void prefetch_clear(pg_prefetch *h)
 {
     for (size_t i = 0; i < SLOTS; i++) {
-        for (pg_ahead *a = h->slots[i], *next; a; a = next) {
+        for (prefetch_item *a = h->slots[i], *next; a; a = next) {
             next = a->next;
-            PQclear(a->res);
+            PQclear(a->result);
             free(a);
         }
         h->slots[i] = NULL;
     }
-    h->rehearsing = false;
+    h->dry_run = false;
     h->asked = 0;
 }
 
-void ahead_answer(pg_ahead *a, PGresult *r)
+void prefetch_answer(prefetch_item *a, PGresult *r)
 {
-    PQclear(a->res);
-    a->res = r;
+    PQclear(a->result);
+    a->result = r;
 }
 
 /* The parameters, each with its length; false: they are too long. */
@@ -89,7 +91,7 @@ static bool key_make(buf *key, const pg_stmt *q)
     return true;
 }
 
-static pg_ahead **slot_of(pg_aheads *h, sql_id id)
+static prefetch_item **slot_of(pg_prefetch *h, sql_id id)
 {
     uint32_t hash = 2166136261u ^ (uint32_t)id;
     for (size_t i = 0; i < h->key.n; i++)
@@ -97,66 +99,66 @@ static pg_ahead **slot_of(pg_aheads *h, sql_id id)
     return &h->slots[(hash ^ hash >> 16) % SLOTS];
 }
 
-ahead_found ahead_look(pg *d, pg_stmt *q)
+prefetch_found prefetch_look(pg *d, pg_stmt *q)
 {
-    pg_aheads *h = d->aheads;
+    pg_prefetch *h = d->prefetch;
     if (!key_make(&h->key, q))
-        return AHEAD_ASK;
-    pg_ahead **slot = slot_of(h, q->id), *a = *slot;
+        return PREFETCH_MISS;
+    prefetch_item **slot = slot_of(h, q->id), *a = *slot;
     while (a && (a->id != q->id || a->len != h->key.n || memcmp(a->key, h->key.p, a->len) != 0))
         a = a->next;
-    if (a && a->res) {
-        q->res = a->res;
+    if (a && a->result) {
+        q->res = a->result;
         q->lent = true;
-        return AHEAD_LENT;
+        return PREFETCH_HIT;
     }
-    if (!h->rehearsing)
-        return AHEAD_ASK;
+    if (!h->dry_run)
+        return PREFETCH_MISS;
     if (!a && h->asked < ASKED_MOST) {
         a = xmalloc(sizeof *a + h->key.n);
-        *a = (pg_ahead){.next = *slot, .id = q->id, .len = h->key.n};
+        *a = (prefetch_item){.next = *slot, .id = q->id, .len = h->key.n};
         memcpy(a->key, h->key.p, h->key.n);
         *slot = a;
         h->asked++;
-        link_ahead(d, q, a);
+        link_prefetch(d, q, a);
     }
-    return AHEAD_LATER;
+    return PREFETCH_ASKED;
 }
 
-bool ahead_begin(db *base)
+bool prefetch_begin(db *base)
 {
     pg *d = (pg *)base;
-    if (d->work != DB_READ || !d->begun || !d->exchanged || base->status != RAMET_OK)
+    if (d->work != DB_READ || !d->begin_sent || d->progress != DID_READ || base->status != RAMET_OK)
         return false;
-    d->aheads->rehearsing = true;
-    d->aheads->asked = 0;
-    d->looks_ahead = true;
+    d->prefetch->dry_run = true;
+    d->prefetch->asked = 0;
+    d->reads = READS_PREFETCHED;
     return true;
 }
 
-bool ahead_end(db *base)
+bool prefetch_end(db *base)
 {
     pg *d = (pg *)base;
-    bool more = d->aheads->asked > 0;
-    d->aheads->rehearsing = false;
+    bool more = d->prefetch->asked > 0;
+    d->prefetch->dry_run = false;
     if (more) {
         link_sync(d);
         link_settle(d);
     }
-    /* The failure that said so may have been cleared with those of the rehearsal. */
-    if (d->lost && base->status == RAMET_OK) {
-        base->engine = true;
+    /* The failure that said so may have been cleared with those of the dry run. */
+    if (d->link == LINK_LOST && base->status == RAMET_OK) {
+        base->engine_failed = true;
         db_fail(base, RAMET_IO, "the connection to the database was lost, nothing was written");
     }
     return more && base->status == RAMET_OK;
 }
 
-void ahead_forget(db *base)
+void prefetch_forget(db *base)
 {
     pg *d = (pg *)base;
-    if (!d->looks_ahead)
+    if (d->reads != READS_PREFETCHED)
         return;
     stmts_clear(d);
-    aheads_drop(d->aheads);
-    d->looks_ahead = false;
+    prefetch_clear(d->prefetch);
+    d->reads = READS_SENT;
 }

@@ -2,10 +2,10 @@
  *
  * Read replicas of a PostgreSQL store.
  *
- * A replica is asked how far it has come each time it is used: that tells whether it has what the
+ * A replica is asked for its position each time it is used: that shows whether it has what the
  * reader must see, and that it is alive. Where none has it within WAIT_US, or none is left, the
- * reader goes to the primary. One that failed is left out until the thread here has reached it
- * again; so nobody but that thread waits for a host that is gone.
+ * reader goes to the primary. A replica that failed is left out until the thread here has reached
+ * it again; so only that thread waits for a host that is gone.
  */
 #include "store/postgres/postgres.h"
 
@@ -112,10 +112,10 @@ void replica_give(pg *d)
 static bool answers(pg *d)
 {
     struct pollfd p = {.fd = PQsocket(d->conn), .events = POLLIN};
-    return !d->lost && PQflush(d->conn) >= 0 && poll(&p, 1, ANSWER_MS) > 0;
+    return d->link != LINK_LOST && PQflush(d->conn) >= 0 && poll(&p, 1, ANSWER_MS) > 0;
 }
 
-/* -1: it cannot be told, the connection is of no use. */
+/* -1: it gave no answer, the connection is of no use. */
 static int64_t replayed(pg *d)
 {
     db_clear(&d->base);
@@ -125,7 +125,7 @@ static int64_t replayed(pg *d)
     link_sync(d);
     if (!answers(d) || !link_settle(d) || d->base.status != RAMET_OK || !d->answer ||
         PQntuples(d->answer) != 1 || PQgetisnull(d->answer, 0, 0)) {
-        d->lost = true;
+        d->link = LINK_LOST;
         return -1;
     }
     return value_int(d->answer, 0, 0);

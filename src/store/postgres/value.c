@@ -4,11 +4,19 @@
  */
 #include "store/postgres/postgres.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 enum { T_BOOL = 16, T_INT2 = 21, T_INT4 = 23, T_FLOAT8 = 701, T_NUMERIC = 1700 };
 enum { NUMERIC_NEGATIVE = 0x4000, NUMERIC_BASE = 10000, NUMERIC_HEAD = 8 };
+
+/* The texts of statements say how many columns there are, so this is no question of the data. */
+static bool is_null(const PGresult *r, int row, int col)
+{
+    assert(row >= 0 && row < PQntuples(r) && col >= 0 && col < PQnfields(r));
+    return PQgetisnull(r, row, col);
+}
 
 static int64_t big_endian(const uint8_t *p, int n)
 {
@@ -52,7 +60,7 @@ static int64_t numeric_int(const uint8_t *p, int len)
 
 int64_t value_int(const PGresult *r, int row, int col)
 {
-    if (PQgetisnull(r, row, col))
+    if (is_null(r, row, col))
         return 0;
     const uint8_t *p = (const uint8_t *)PQgetvalue(r, row, col);
     int len = PQgetlength(r, row, col);
@@ -74,7 +82,7 @@ int64_t value_int(const PGresult *r, int row, int col)
 
 double value_real(const PGresult *r, int row, int col)
 {
-    if (PQgetisnull(r, row, col))
+    if (is_null(r, row, col))
         return 0;
     const uint8_t *p = (const uint8_t *)PQgetvalue(r, row, col);
     int len = PQgetlength(r, row, col);
@@ -91,7 +99,7 @@ double value_real(const PGresult *r, int row, int col)
 const void *value_bytes(const PGresult *r, int row, int col, size_t *len)
 {
     *len = 0;
-    if (PQgetisnull(r, row, col))
+    if (is_null(r, row, col))
         return NULL;
     *len = (size_t)PQgetlength(r, row, col);
     return PQgetvalue(r, row, col);

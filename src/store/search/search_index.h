@@ -2,16 +2,16 @@
  *
  * search_index.h: the search index of a store: what core asks of it, and the two that there are.
  *
- *   store/sqlite/file_index.c        SQLite: a file of its own beside the store (FTS5)
+ *   store/sqlite/file_index.c  SQLite: a file of its own beside the store (FTS5)
  *   store/postgres/fulltext.c  PostgreSQL: tables of the store's own database (tsvector, GIN)
- *   store/search/query_text.c        the words of queries, and snippets, for both
+ *   store/search/query_text.c  the words of queries, and snippets, for both
  *
  * Everything in it comes from the store and can be made anew. Documents have numbers in order of
  * indexing; a higher number is newer. A document has its words and, apart from them, words for
  * what it belongs to (t12: tree 12, s34: session 34, r1: role 1, u5: trees of owner 5), so that a
  * filter is an intersection of lists.
  *
- * The words themselves are not kept as text. Who wants them back asks the store.
+ * The texts themselves are not kept; the store has them.
  *
  * An `fts` belongs to one thread at a time.
  */

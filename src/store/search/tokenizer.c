@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tokenizer of both search indexes: the one of FTS5, borrowed from a database in memory.
+ */
 #include "store/search/tokenizer.h"
 
 #include "base/util.h"

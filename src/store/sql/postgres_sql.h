@@ -69,11 +69,7 @@
                 "(SELECT t.id FROM tree t WHERE t.tree=$1)) DELETE FROM tree WHERE tree=$1")       \
     X(session_add,                                                                                 \
       "WITH d AS (INSERT INTO dir(id,kind,tree,no) VALUES($3,1,$2,$1)) "                           \
-      "INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,"     \
-      "metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,first_adk,head,"  \
-      "adk,undo,redo,moves,archived,expires,created,updated,deleted,delete_op,purging,title_key,"  \
-      "seal,from_title) VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,0,$18,"  \
-      "$19,$18,$19,0,0,0,0,$20,$21,$21,0,0,0,0,$22,$23)")                                          \
+      "INSERT INTO session(" SESSION_ADD_COLS ") VALUES(" SESSION_ADD_ROW(PARAM) ")")              \
     X(session_rename, "WITH d AS (UPDATE dir SET id=$3 WHERE kind=1 AND id="                       \
                       "(SELECT s.id FROM session s WHERE " PK("s.", "no") ")) "                    \
                       "UPDATE session SET id=$3 WHERE " PK("", "no"))                              \
@@ -101,8 +97,8 @@
                   BY_INDEX("tree", "session", "$1", "$2") "RETURNING id) "                         \
                   "DELETE FROM dir WHERE id=ANY(ARRAY(SELECT g.id FROM gone g)) AND kind=3")       \
     /* -- guards: nothing divides by zero, so that the transaction fails there and then */         \
-    /* For a general transaction: refused when the row was changed since that began; whoever       \
-     * changes it waits for the commit. (KEY SHARE would do neither: a stamp is no key.) */        \
+    /* For a serializable transaction: refused when the row was changed since that began; a later  \
+     * change waits for the commit. (KEY SHARE would do neither: a stamp is no key.) */            \
     X(hold_tree, TREE_QUEUE("_shared")                                                             \
                  "SELECT 1 FROM queue,tree WHERE tree=$1 FOR SHARE OF tree")                       \
     X(tree_stamp, TREE_QUEUE("") "UPDATE tree SET stamp=stamp+1 FROM queue WHERE tree=$1")         \

@@ -5,7 +5,10 @@
  */
 #include "store/sql/sql.h"
 
+#include "store/sql/guarded_sql.h"
 #include "store/sql/postgres_sql.h"
+
+#include <assert.h>
 
 #define X(name, text) #name,
 static const char *const names[] = {STATEMENTS(X)};
@@ -25,17 +28,30 @@ static const char *const shared_texts[] = {STATEMENTS(X)};
 static const char *const postgres_texts[Q_COUNT] = {POSTGRES_STATEMENTS(X)};
 #undef X
 
+#define X(name, reason) [Q_##name] = reason,
+static const char *const guarded_reasons[Q_COUNT] = {GUARDED_STATEMENTS(X)};
+#undef X
+
 const char *sql_text(sql_id q)
 {
+    assert(q >= 0 && q < Q_COUNT);
     return texts[q];
 }
 
 const char *sql_name(sql_id q)
 {
+    assert(q >= 0 && q < Q_COUNT);
     return names[q];
 }
 
 const char *sql_text_postgres(sql_id q)
 {
+    assert(q >= 0 && q < Q_COUNT);
     return postgres_texts[q] ? postgres_texts[q] : shared_texts[q];
+}
+
+const char *sql_guarded(sql_id q)
+{
+    assert(q >= 0 && q < Q_COUNT);
+    return guarded_reasons[q];
 }

@@ -69,6 +69,27 @@
     "e.k,e.id,e.hash,e.role,e.channel,e.format,e.turn_id,e.author,e.client,e.created,e.text,"      \
     "e.parts,e.body,e.flags,e.peer"
 
+/* New rows: the columns, and their values where P(n) is the n-th parameter of the statement that adds
+ * one. They are shared with the statements that add many at once (store/postgres/batch.c). */
+#define SESSION_ADD_COLS                                                                           \
+    "no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,metadata,type,reason,"      \
+    "by_kind,by_id,fork_entry,fork_side,merged_into,first,first_adk,head,adk,undo,redo,moves,"     \
+    "archived,expires,created,updated,deleted,delete_op,purging,title_key,seal,from_title"
+#define SESSION_ADD_ROW(P)                                                                         \
+    P(1) "," P(2) "," P(3) "," P(4) "," P(5) "," P(6) "," P(7) "," P(8) "," P(9) "," P(10) ","     \
+    P(11) "," P(12) "," P(13) "," P(14) "," P(15) "," P(16) "," P(17) ",0," P(18) "," P(19) ","    \
+    P(18) "," P(19) ",0,0,0,0," P(20) "," P(21) "," P(21) ",0,0,0,0," P(22) "," P(23)
+#define BRANCH_ADD_COLS                                                                            \
+    "id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,type,created,len,tip,live,"   \
+    "touched,run"
+#define BRANCH_ADD_ROW(P)                                                                          \
+    P(1) "," P(2) "," P(3) "," P(4) "," P(5) "," P(6) "," P(7) "," P(8) "," P(9) "," P(10) ","     \
+    P(11) "," P(12) "," P(13) "," P(6) "," P(14) ",1," P(13) ",0"
+#define ENTRY_ADD_COLS                                                                             \
+    "k,tree,id,hash,role,channel,format,turn_id,author,client,created,text,parts,body,flags,peer," \
+    "key_id"
+#define PARAM(n) "$" #n
+
 /* Those that a session has, or had, as a head. */
 #define BRANCHES_OF                                                                                \
     "SELECT f FROM move WHERE tree=$1 AND session=$2 "                                             \
@@ -129,11 +150,7 @@
                      "s.deleted,s.purging,s.id,coalesce(m.level,0),t.stamp," BRANCH_COLS           \
                      " FROM session s " SESSION_LOOKS BY_ID)                                       \
     X(session_add,                                                                                 \
-      "INSERT INTO session(no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,"     \
-      "metadata,type,reason,by_kind,by_id,fork_entry,fork_side,merged_into,first,first_adk,head,"  \
-      "adk,undo,redo,moves,archived,expires,created,updated,deleted,delete_op,purging,title_key,"  \
-      "seal,from_title) VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,0,$18,$19,$18,$19," \
-      "0,0,0,0,$20,$21,$21,0,0,0,0,$22,$23)")                                                      \
+      "INSERT INTO session(" SESSION_ADD_COLS ") VALUES(" SESSION_ADD_ROW(PARAM) ")")              \
     X(session_set,                                                                                 \
       "UPDATE session SET title=$3,agent=$4,agent_config=$5,metadata=$6,archived=$7,"              \
       "visibility=$8,merged_into=$9,expires=$10,updated=$11 WHERE " PK("", "no"))                  \
@@ -213,10 +230,10 @@
                     "WHERE s.tree=t.tree AND s.no=t.session ORDER BY t.tag,t.tree,t.session")      \
     /* -- branches */                                                                              \
     X(branch_get, "SELECT " BRANCH_COLS " FROM branch b WHERE " PK("b.", "id"))                    \
+    /* For callers that use what never changes of it: all but len, tip, live, touched and run. */  \
+    X(branch_lineage, "SELECT " BRANCH_COLS " FROM branch b WHERE " PK("b.", "id"))                \
     X(branch_add,                                                                                  \
-      "INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,type,"   \
-      "created,len,tip,live,touched,run) "                                                         \
-      "VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$6,$14,1,$13,0)")                         \
+      "INSERT INTO branch(" BRANCH_ADD_COLS ") VALUES(" BRANCH_ADD_ROW(PARAM) ")")                 \
     X(branch_grow, "UPDATE branch SET len=$3,tip=$4,touched=$5,run=1 WHERE tree=$1 AND id=$2 "     \
                    "AND tip=$6 AND live=$7 AND run=$8")                                            \
     X(branch_live, "UPDATE branch SET live=$3 WHERE " PK("", "id"))                                \
@@ -239,8 +256,7 @@
       "ORDER BY b.created,b.id")                                                                   \
     /* -- entries */                                                                               \
     X(entry_add,                                                                                   \
-      "INSERT INTO entry(k,tree,id,hash,role,channel,format,turn_id,author,client,created,text,"   \
-      "parts,body,flags,peer,key_id) "                                                             \
+      "INSERT INTO entry(" ENTRY_ADD_COLS ") "                                                     \
       "VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,0)")                          \
     X(entry_get, "SELECT " ENTRY_COLS " FROM entry e WHERE " PK("e.", "k"))                        \
     X(entry_range, "SELECT " ENTRY_COLS " FROM entry e WHERE " PK_RANGE("e.", "k") " "             \
@@ -384,5 +400,7 @@ typedef enum {
 const char *sql_text(sql_id q);
 const char *sql_text_postgres(sql_id q);
 const char *sql_name(sql_id q);
+/* Why it may run in a guarded transaction; NULL: it may not (guarded_sql.h). */
+const char *sql_guarded(sql_id q);
 
 #endif

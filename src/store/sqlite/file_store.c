@@ -7,8 +7,8 @@
  *
  *   WRITES_OPEN       writes are accepted
  *   WRITES_FULL       the disk was full; each group first probes with one small commit
- *   WRITES_BROKEN     a write or sync failed, the file is damaged, or it can only be read; until
- * the store is reopened
+ *   WRITES_BROKEN     a write or sync failed, the file is damaged, or it can only be read; this
+ *                     lasts until the store is reopened
  *
  *             probe commits
  *        +----------------------+
@@ -70,7 +70,7 @@ typedef struct file_store {
 
     pthread_mutex_t lock; /* of the queue and of the write state */
     waiter *first, *last;
-    bool leading;   /* somebody writes */
+    bool leading;   /* there is a leader */
     size_t waiting; /* in the queue */
     size_t last_group;
     size_t wanted; /* in the queue before the leader begins; 0: it does not wait */
@@ -106,6 +106,7 @@ static void writes_move(file_store *s, write_state to, ramet_status cause, const
         [WRITES_OPEN] = {[WRITES_FULL] = true, [WRITES_BROKEN] = true},
         [WRITES_FULL] = {[WRITES_OPEN] = true, [WRITES_BROKEN] = true},
     };
+    ASSERT_LOCKED(&s->lock);
     assert(legal[s->writes][to]);
     assert((to == WRITES_OPEN) == (cause == RAMET_OK));
     s->writes = to;
@@ -154,7 +155,7 @@ static void settle(waiter **group, size_t n, ramet_status st, const char *messag
 typedef enum { GROUP_DONE, GROUP_SPLIT } group_result;
 
 /* Runs a group in one transaction. GROUP_SPLIT: one of several failed after a write, or on rows
- * that make no sense; everything was rolled back and nobody has a status yet. */
+ * that make no sense; everything was rolled back and no operation has a status yet. */
 static group_result group_run(file_store *s, waiter **group, size_t n)
 {
     db *d = s->writer;
@@ -241,6 +242,7 @@ static void lead(file_store *s, waiter **group, size_t n)
 static size_t take_group(file_store *s, waiter **group)
 {
     size_t n = 0;
+    ASSERT_LOCKED(&s->lock);
     while (s->first && n < GROUP_MAX) {
         group[n++] = s->first;
         s->first = s->first->next;
@@ -313,8 +315,8 @@ static ramet_status file_write(store *base, store_op run, void *arg, char *messa
     pthread_mutex_unlock(&s->lock);
     while (!leader && sem_wait(&w.wake) != 0)
         ; /* a signal came */
-    /* Nobody leads only while the queue is empty, and the lead goes to the first in it: so the
-     * leader's own operation is in its group. */
+    /* There is no leader only while the queue is empty, and the lead goes to the first in it: so
+     * the leader's own operation is in its group. */
     if (!w.done)
         lead_once(s);
     assert(w.done);
@@ -362,6 +364,7 @@ static void file_read_end(store *base, db *d)
     file_store *s = file_of(base);
     db_end_read(d);
     pthread_mutex_lock(&s->pool_lock);
+    assert(s->n_idle < s->n_open);
     s->idle[s->n_idle++] = d;
     pthread_cond_signal(&s->pool_free);
     pthread_mutex_unlock(&s->pool_lock);

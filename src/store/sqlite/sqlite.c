@@ -14,6 +14,7 @@
 #include "store/sqlite/wal_vfs.h"
 #include "store/sqlite/sqlite_file.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -34,8 +35,8 @@ typedef struct lite lite;
 
 typedef struct lite_stmt {
     db_stmt base;
-    lite *d;
-    sqlite3_stmt *s;
+    lite *connection;
+    sqlite3_stmt *stmt;
     sql_id id;
     bool busy;               /* stepped and not reset */
     int map[MAX_PARAMS + 1]; /* $n -> SQLite's own number, 0 when unused */
@@ -43,7 +44,7 @@ typedef struct lite_stmt {
 
 struct lite {
     db base;
-    sqlite3 *h;
+    sqlite3 *handle;
     bool in_txn;
     int64_t event;   /* last one given in this transaction; 0: not looked yet */
     int64_t epoch;   /* db_epoch() */
@@ -74,44 +75,15 @@ static lite_stmt *stmt_of(db_stmt *q)
     return (lite_stmt *)q;
 }
 
-static ramet_status status_of(int rc)
-{
-    switch (rc & 0xff) {
-    case SQLITE_OK:
-    case SQLITE_ROW:
-    case SQLITE_DONE:
-        return RAMET_OK;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return RAMET_BUSY;
-    case SQLITE_FULL:
-        return RAMET_FULL;
-    case SQLITE_IOERR:
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-        return rc == SQLITE_IOERR_NOMEM ? RAMET_NO_MEMORY : RAMET_IO;
-    case SQLITE_CANTOPEN:
-        return RAMET_CANNOT_OPEN;
-    case SQLITE_CORRUPT:
-        return RAMET_DAMAGED;
-    case SQLITE_NOTADB:
-        return RAMET_NOT_A_STORE;
-    case SQLITE_NOMEM:
-        return RAMET_NO_MEMORY;
-    default:
-        return RAMET_INTERNAL;
-    }
-}
-
 static void fail_rc(lite *d, int rc, const char *what)
 {
     if (d->base.status != RAMET_OK)
         return;
-    bool full = sqlite_file_full(d->h, rc);
-    d->base.status = full ? RAMET_FULL : status_of(rc);
-    d->base.engine = true;
+    bool full = sqlite_file_full(d->handle, rc);
+    d->base.status = full ? RAMET_FULL : sqlite_status(rc);
+    d->base.engine_failed = true;
     const char *means = sqlite3_errstr(full ? SQLITE_FULL : rc);
-    const char *said = full ? means : sqlite3_errmsg(d->h);
+    const char *said = full ? means : sqlite3_errmsg(d->handle);
     /* SQLite has no codes of its own for a header that names a format of the future, and for sums
      * that do not fit: those of a sound store do. */
     if (rc == SQLITE_ERROR &&
@@ -120,11 +92,6 @@ static void fail_rc(lite *d, int rc, const char *what)
     bool twice = strcmp(said, means) == 0;
     snprintf(d->base.message, sizeof d->base.message, "%s%s%s%s%s", said, twice ? "" : ": ",
              twice ? "" : means, what ? ", in " : "", what ? what : "");
-}
-
-static void lite_cleared(db *d)
-{
-    (void)d;
 }
 
 /* Sleeps 0.1 ms at first, up to 2 ms: a writer of another process commits in about that time. */
@@ -144,7 +111,7 @@ static int on_busy(void *arg, int count)
 
 static bool exec(lite *d, const char *sql)
 {
-    int rc = sqlite3_exec(d->h, sql, NULL, NULL, NULL);
+    int rc = sqlite3_exec(d->handle, sql, NULL, NULL, NULL);
     if (rc != SQLITE_OK)
         fail_rc(d, rc, NULL);
     return rc == SQLITE_OK;
@@ -178,11 +145,11 @@ static bool reset_damaged(lite *d)
 
 static bool configure(lite *d, const db_config *cfg)
 {
-    sqlite3_busy_handler(d->h, on_busy, d);
-    sqlite3_progress_handler(d->h, DB_STEPS_PER_STOP, db_on_progress, d);
-    sqlite3_extended_result_codes(d->h, 1);
-    sqlite3_db_config(d->h, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(d->h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_busy_handler(d->handle, on_busy, d);
+    sqlite3_progress_handler(d->handle, DB_STEPS_PER_STOP, db_on_progress, d);
+    sqlite3_extended_result_codes(d->handle, 1);
+    sqlite3_db_config(d->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(d->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     /* The first statement reads the header, so a file that is none shows here. */
     if (!exec(d, "PRAGMA schema_version") && !(cfg->index && !d->read_only && reset_damaged(d)))
         return false;
@@ -204,7 +171,7 @@ static bool configure(lite *d, const db_config *cfg)
     /* SQLite's own checkpoints keep their failures to themselves; the store's are db_checkpoint().
      */
     if (cfg->writer && !cfg->index)
-        sqlite3_wal_hook(d->h, on_log, d);
+        sqlite3_wal_hook(d->handle, on_log, d);
     exec(d, "PRAGMA journal_size_limit=67108864");
     if (!cfg->writer)
         exec(d, "PRAGMA query_only=ON");
@@ -227,13 +194,14 @@ static int handle_open(lite *d, const db_config *cfg)
     bool gather = cfg->writer && !cfg->index; /* it syncs every commit */
     int rc = SQLITE_OK;
     if (!cfg->read_only)
-        rc = sqlite3_open_v2(cfg->path, &d->h, flags, gather ? wal_vfs(cfg->vfs) : cfg->vfs);
-    d->read_only = rc == SQLITE_OK && (cfg->read_only || sqlite3_db_readonly(d->h, "main") == 1);
+        rc = sqlite3_open_v2(cfg->path, &d->handle, flags, gather ? wal_vfs(cfg->vfs) : cfg->vfs);
+    d->read_only =
+        rc == SQLITE_OK && (cfg->read_only || sqlite3_db_readonly(d->handle, "main") == 1);
     if (!d->read_only)
         return rc;
-    sqlite3_close(d->h);
-    d->h = NULL;
-    return sqlite_file_open_read(cfg->path, sqlite_file_read_mode(cfg->path), &d->h);
+    sqlite3_close(d->handle);
+    d->handle = NULL;
+    return sqlite_file_open_read(cfg->path, sqlite_file_read_mode(cfg->path), &d->handle);
 }
 
 static ramet_status lite_open(const db_config *cfg, db **out, char *message)
@@ -245,9 +213,9 @@ static ramet_status lite_open(const db_config *cfg, db **out, char *message)
     if (st != RAMET_OK)
         return st;
     lite *d = xcalloc(1, sizeof *d);
-    d->base.e = &sqlite_engine;
+    d->base.engine = &sqlite_engine;
     d->busy_ms = cfg->busy_ms > 0 ? cfg->busy_ms : 10000;
-    d->none = (lite_stmt){.base = {&sqlite_engine, &d->base}, .d = d};
+    d->none = (lite_stmt){.base = {&sqlite_engine, &d->base}, .connection = d};
     int rc = handle_open(d, cfg);
     if (rc != SQLITE_OK)
         fail_rc(d, rc, NULL);
@@ -266,12 +234,12 @@ static void lite_close(db *base)
     lite *d = lite_of(base);
     for (int i = 0; i < Q_COUNT; i++) {
         if (d->stmts[i])
-            sqlite3_finalize(d->stmts[i]->s);
+            sqlite3_finalize(d->stmts[i]->stmt);
         free(d->stmts[i]);
     }
     for (int i = 0; i < N_BOUNDS; i++)
         sqlite3_finalize(d->bounds[i]);
-    sqlite3_close(d->h);
+    sqlite3_close(d->handle);
     free(d);
 }
 
@@ -290,8 +258,8 @@ static int64_t bound_run(lite *d, bound b)
     int64_t v = 0;
     int rc = SQLITE_OK;
     if (!d->bounds[b])
-        rc = sqlite3_prepare_v3(d->h, bound_sql[b], -1, SQLITE_PREPARE_PERSISTENT, &d->bounds[b],
-                                NULL);
+        rc = sqlite3_prepare_v3(d->handle, bound_sql[b], -1, SQLITE_PREPARE_PERSISTENT,
+                                &d->bounds[b], NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_step(d->bounds[b]);
     if (rc == SQLITE_ROW)
@@ -305,6 +273,7 @@ static int64_t bound_run(lite *d, bound b)
 static ramet_status lite_begin(db *base, db_work what)
 {
     lite *d = lite_of(base);
+    assert(!d->in_txn);
     db_clear(base);
     d->event = 0;
     d->looked = false;
@@ -319,8 +288,8 @@ static void lite_end_read(db *base)
     reset_all(d);
     if (d->in_txn)
         bound_run(d, COMMIT);
-    if (!sqlite3_get_autocommit(d->h))
-        sqlite3_exec(d->h, "ROLLBACK", NULL, NULL, NULL);
+    if (!sqlite3_get_autocommit(d->handle))
+        sqlite3_exec(d->handle, "ROLLBACK", NULL, NULL, NULL);
     d->in_txn = false;
 }
 
@@ -329,8 +298,8 @@ static void lite_rollback(db *base)
     lite *d = lite_of(base);
     reset_all(d);
     /* SQLite may have rolled back by itself. */
-    if (!sqlite3_get_autocommit(d->h))
-        sqlite3_exec(d->h, "ROLLBACK", NULL, NULL, NULL);
+    if (!sqlite3_get_autocommit(d->handle))
+        sqlite3_exec(d->handle, "ROLLBACK", NULL, NULL, NULL);
     d->in_txn = false;
     d->epoch++;
 }
@@ -340,9 +309,9 @@ static ramet_status lite_commit(db *base)
     lite *d = lite_of(base);
     reset_all(d);
     if (base->status == RAMET_OK) {
-        wal_gather(d->h, true);
+        wal_gather(d->handle, true);
         bound_run(d, COMMIT);
-        wal_gather(d->h, false);
+        wal_gather(d->handle, false);
     }
     if (base->status != RAMET_OK) {
         lite_rollback(base);
@@ -367,7 +336,7 @@ static int64_t lite_epoch(db *base)
 
 static int64_t lite_changes(db *base)
 {
-    return sqlite3_total_changes64(lite_of(base)->h);
+    return sqlite3_total_changes64(lite_of(base)->handle);
 }
 
 /* ----------------------------------------------------------------- numbers */
@@ -425,8 +394,8 @@ static sql_id by_time(lite *d, sql_id id)
 static lite_stmt *prepare(lite *d, sql_id id)
 {
     sqlite3_stmt *s = NULL;
-    int rc =
-        sqlite3_prepare_v3(d->h, sql_text(by_time(d, id)), -1, SQLITE_PREPARE_PERSISTENT, &s, NULL);
+    int rc = sqlite3_prepare_v3(d->handle, sql_text(by_time(d, id)), -1, SQLITE_PREPARE_PERSISTENT,
+                                &s, NULL);
     if (rc != SQLITE_OK) {
         /* The texts are constant: it is the tables that are not what they should be. */
         fail_rc(d, (rc & 0xff) == SQLITE_ERROR ? SQLITE_CORRUPT : rc, sql_name(id));
@@ -434,7 +403,7 @@ static lite_stmt *prepare(lite *d, sql_id id)
         return &d->none;
     }
     lite_stmt *q = xcalloc(1, sizeof *q);
-    *q = (lite_stmt){.base = {&sqlite_engine, &d->base}, .d = d, .s = s, .id = id};
+    *q = (lite_stmt){.base = {&sqlite_engine, &d->base}, .connection = d, .stmt = s, .id = id};
     for (int i = 1; i <= MAX_PARAMS; i++) {
         char name[8];
         snprintf(name, sizeof name, "$%d", i);
@@ -449,9 +418,9 @@ static void lite_end(db_stmt *base)
     lite_stmt *q = stmt_of(base);
     if (!q->busy)
         return;
-    sqlite3_reset(q->s);
+    sqlite3_reset(q->stmt);
     q->busy = false;
-    q->d->n_busy--;
+    q->connection->n_busy--;
 }
 
 static db_stmt *lite_query(db *base, sql_id id)
@@ -469,7 +438,8 @@ static db_stmt *lite_query(db *base, sql_id id)
 
 static int slot(const lite_stmt *q, int n)
 {
-    return q->s && n >= 1 && n <= MAX_PARAMS ? q->map[n] : 0;
+    assert(n >= 1 && n <= MAX_PARAMS);
+    return q->stmt ? q->map[n] : 0;
 }
 
 static void lite_int(db_stmt *base, int n, int64_t v)
@@ -477,7 +447,7 @@ static void lite_int(db_stmt *base, int n, int64_t v)
     lite_stmt *q = stmt_of(base);
     int i = slot(q, n);
     if (i)
-        sqlite3_bind_int64(q->s, i, v);
+        sqlite3_bind_int64(q->stmt, i, v);
 }
 
 static void lite_text(db_stmt *base, int n, const char *s)
@@ -487,9 +457,9 @@ static void lite_text(db_stmt *base, int n, const char *s)
     if (!i)
         return;
     if (s)
-        sqlite3_bind_text(q->s, i, s, -1, SQLITE_STATIC);
+        sqlite3_bind_text(q->stmt, i, s, -1, SQLITE_STATIC);
     else
-        sqlite3_bind_null(q->s, i);
+        sqlite3_bind_null(q->stmt, i);
 }
 
 static void lite_blob(db_stmt *base, int n, const void *p, size_t len)
@@ -499,24 +469,24 @@ static void lite_blob(db_stmt *base, int n, const void *p, size_t len)
     if (!i)
         return;
     if (p)
-        sqlite3_bind_blob64(q->s, i, p, len, SQLITE_STATIC);
+        sqlite3_bind_blob64(q->stmt, i, p, len, SQLITE_STATIC);
     else
-        sqlite3_bind_null(q->s, i);
+        sqlite3_bind_null(q->stmt, i);
 }
 
 static bool lite_row(db_stmt *base)
 {
     lite_stmt *q = stmt_of(base);
-    if (!q->s || q->d->base.status != RAMET_OK)
+    if (!q->stmt || q->connection->base.status != RAMET_OK)
         return false;
     if (!q->busy)
-        q->d->n_busy++;
+        q->connection->n_busy++;
     q->busy = true;
-    int rc = sqlite3_step(q->s);
+    int rc = sqlite3_step(q->stmt);
     if (rc == SQLITE_ROW)
         return true;
     if (rc != SQLITE_DONE)
-        fail_rc(q->d, rc, sql_name(q->id));
+        fail_rc(q->connection, rc, sql_name(q->id));
     lite_end(base);
     return false;
 }
@@ -528,30 +498,39 @@ static void lite_run(db_stmt *q)
 }
 
 /* One writer at a time: what it knows is so, unless the file was damaged under it. */
-static void lite_guard(db_stmt *q)
+static void lite_change(db_stmt *q)
 {
-    int64_t before = lite_changes(q->d);
+    int64_t before = lite_changes(q->connection);
     bool found = lite_row(q);
     lite_end(q);
-    if (!found && q->d->status == RAMET_OK && lite_changes(q->d) == before)
-        db_fail(q->d, RAMET_DAMAGED, "a row is not as it was, in %s", sql_name(stmt_of(q)->id));
+    if (!found && q->connection->status == RAMET_OK && lite_changes(q->connection) == before)
+        db_fail(q->connection, RAMET_DAMAGED, "a row is not as it was, in %s",
+                sql_name(stmt_of(q)->id));
+}
+
+/* The statement, to read a column of; NULL: it could not be prepared. */
+static sqlite3_stmt *column_of(db_stmt *q, int n)
+{
+    sqlite3_stmt *s = stmt_of(q)->stmt;
+    assert(!s || (n >= 0 && n < sqlite3_column_count(s)));
+    return s;
 }
 
 static int64_t lite_col_int(db_stmt *q, int n)
 {
-    sqlite3_stmt *s = stmt_of(q)->s;
+    sqlite3_stmt *s = column_of(q, n);
     return s ? sqlite3_column_int64(s, n) : 0;
 }
 
 static double lite_col_real(db_stmt *q, int n)
 {
-    sqlite3_stmt *s = stmt_of(q)->s;
+    sqlite3_stmt *s = column_of(q, n);
     return s ? sqlite3_column_double(s, n) : 0;
 }
 
 static const void *lite_col_bytes(db_stmt *q, int n, bool text, size_t *len)
 {
-    sqlite3_stmt *s = stmt_of(q)->s;
+    sqlite3_stmt *s = column_of(q, n);
     *len = 0;
     if (!s)
         return NULL;
@@ -562,7 +541,7 @@ static const void *lite_col_bytes(db_stmt *q, int n, bool text, size_t *len)
 
 static bool lite_col_null(db_stmt *q, int n)
 {
-    sqlite3_stmt *s = stmt_of(q)->s;
+    sqlite3_stmt *s = column_of(q, n);
     return !s || sqlite3_column_type(s, n) == SQLITE_NULL;
 }
 
@@ -598,10 +577,10 @@ static int64_t lite_one(db *base, const char *sql)
     lite *d = lite_of(base);
     sqlite3_stmt *s = NULL;
     int64_t v = 0;
-    int rc = sqlite3_prepare_v2(d->h, sql, -1, &s, NULL);
+    int rc = sqlite3_prepare_v2(d->handle, sql, -1, &s, NULL);
     if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW)
         v = sqlite3_column_int64(s, 0);
-    if (status_of(rc) != RAMET_OK)
+    if (sqlite_status(rc) != RAMET_OK)
         fail_rc(d, rc, sql);
     sqlite3_finalize(s);
     return v;
@@ -643,15 +622,15 @@ ramet_status db_reset(db *base)
     lite *d = lite_of(base);
     lite_rollback(base);
     db_clear(base);
-    sqlite3_db_config(d->h, SQLITE_DBCONFIG_RESET_DATABASE, 1, NULL);
+    sqlite3_db_config(d->handle, SQLITE_DBCONFIG_RESET_DATABASE, 1, NULL);
     exec(d, "VACUUM");
-    sqlite3_db_config(d->h, SQLITE_DBCONFIG_RESET_DATABASE, 0, NULL);
+    sqlite3_db_config(d->handle, SQLITE_DBCONFIG_RESET_DATABASE, 0, NULL);
     return d->base.status;
 }
 
 void *db_handle(db *d)
 {
-    return lite_of(d)->h;
+    return lite_of(d)->handle;
 }
 
 /* A damaged schema shows in the statements that can no longer be prepared. */
@@ -661,10 +640,10 @@ static void check_statements(lite *d, void (*line)(void *arg, const char *text),
         sqlite3_stmt *s = NULL;
         if (strncmp(sql_name((sql_id)i), "fts_", 4) == 0)
             continue;
-        int rc = sqlite3_prepare_v2(d->h, sql_text((sql_id)i), -1, &s, NULL);
+        int rc = sqlite3_prepare_v2(d->handle, sql_text((sql_id)i), -1, &s, NULL);
         sqlite3_finalize(s);
         if (rc != SQLITE_OK) {
-            line(arg, sqlite3_errmsg(d->h));
+            line(arg, sqlite3_errmsg(d->handle));
             return;
         }
     }
@@ -675,7 +654,7 @@ static bool lite_check(db *base, void (*line)(void *arg, const char *text), void
     lite *d = lite_of(base);
     check_statements(d, line, arg);
     sqlite3_stmt *s = NULL;
-    int rc = sqlite3_prepare_v2(d->h, "PRAGMA integrity_check(1000)", -1, &s, NULL);
+    int rc = sqlite3_prepare_v2(d->handle, "PRAGMA integrity_check(1000)", -1, &s, NULL);
     while (rc == SQLITE_OK || rc == SQLITE_ROW) {
         rc = sqlite3_step(s);
         const char *text = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
@@ -683,14 +662,14 @@ static bool lite_check(db *base, void (*line)(void *arg, const char *text), void
             line(arg, text);
     }
     if (rc != SQLITE_DONE)
-        line(arg, sqlite3_errmsg(d->h));
+        line(arg, sqlite3_errmsg(d->handle));
     sqlite3_finalize(s);
     return rc == SQLITE_DONE;
 }
 
 static ramet_status backup_run(lite *d, sqlite3 *to, ramet_progress progress, void *arg)
 {
-    sqlite3_backup *b = sqlite3_backup_init(to, "main", d->h, "main");
+    sqlite3_backup *b = sqlite3_backup_init(to, "main", d->handle, "main");
     if (!b) {
         fail_rc(d, sqlite3_errcode(to), "backup");
         return d->base.status;
@@ -706,7 +685,7 @@ static ramet_status backup_run(lite *d, sqlite3 *to, ramet_progress progress, vo
     } while (rc == SQLITE_OK);
     sqlite3_backup_finish(b);
     if (rc != SQLITE_DONE) {
-        db_fail(&d->base, status_of(rc), "the backup failed: %s", sqlite3_errstr(rc));
+        db_fail(&d->base, sqlite_status(rc), "the backup failed: %s", sqlite3_errstr(rc));
         return d->base.status;
     }
     return RAMET_OK;
@@ -739,12 +718,12 @@ static ramet_status lite_backup(db *d, const char *path, ramet_progress progress
 static ramet_status lite_checkpoint(db *base)
 {
     lite *d = lite_of(base);
-    int rc = sqlite3_wal_checkpoint_v2(d->h, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    int rc = sqlite3_wal_checkpoint_v2(d->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     if (rc == SQLITE_BUSY) /* another is at it */
         return RAMET_OK;
-    if (status_of(rc) != RAMET_OK)
+    if (sqlite_status(rc) != RAMET_OK)
         fail_rc(d, rc, "checkpoint");
-    return status_of(rc);
+    return sqlite_status(rc);
 }
 
 static int lite_log_pages(const db *d)
@@ -754,7 +733,7 @@ static int lite_log_pages(const db *d)
 
 static void lite_sizes(db *d, int64_t *data, int64_t *log)
 {
-    const char *path = sqlite3_db_filename(lite_of(d)->h, "main");
+    const char *path = sqlite3_db_filename(lite_of(d)->handle, "main");
     *data = sqlite_file_size(path);
     *log = sqlite_file_size(sqlite3_filename_wal(path));
 }
@@ -763,7 +742,6 @@ const db_engine sqlite_engine = {
     .name = "SQLITE",
     .open = lite_open,
     .close = lite_close,
-    .cleared = lite_cleared,
     .begin = lite_begin,
     .end_read = lite_end_read,
     .commit = lite_commit,
@@ -778,7 +756,7 @@ const db_engine sqlite_engine = {
     .bind_blob = lite_blob,
     .row = lite_row,
     .run = lite_run,
-    .guard = lite_guard,
+    .change = lite_change,
     .end = lite_end,
     .col_int = lite_col_int,
     .col_real = lite_col_real,

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The files of an SQLite store: making, opening, full disks, and the meaning of SQLite's codes.
+ */
 #include "store/sqlite/sqlite_file.h"
 
 #include "base/util.h"
@@ -196,4 +199,33 @@ bool db_read_only(db *d)
 void db_release(db *d)
 {
     sqlite3_db_release_memory(db_handle(d));
+}
+
+ramet_status sqlite_status(int rc)
+{
+    switch (rc & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_ROW:
+    case SQLITE_DONE:
+        return RAMET_OK;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return RAMET_BUSY;
+    case SQLITE_FULL:
+        return RAMET_FULL;
+    case SQLITE_IOERR:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return rc == SQLITE_IOERR_NOMEM ? RAMET_NO_MEMORY : RAMET_IO;
+    case SQLITE_CANTOPEN:
+        return RAMET_CANNOT_OPEN;
+    case SQLITE_CORRUPT:
+        return RAMET_DAMAGED;
+    case SQLITE_NOTADB:
+        return RAMET_NOT_A_STORE;
+    case SQLITE_NOMEM:
+        return RAMET_NO_MEMORY;
+    default:
+        return RAMET_INTERNAL;
+    }
 }

@@ -40,4 +40,7 @@ int sqlite_file_open_read(const char *path, read_mode how, sqlite3 **out);
 bool sqlite_file_full(sqlite3 *h, int rc);
 int64_t sqlite_file_size(const char *path); /* 0 when there is none */
 
+/* What a result code of SQLite means. */
+ramet_status sqlite_status(int rc);
+
 #endif

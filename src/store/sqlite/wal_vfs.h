@@ -9,7 +9,7 @@
  * which order commits come there, is what it is without.
  *
  *   L1  Nothing is gathered but inside a COMMIT, and nothing stays gathered behind it: the place
- *       in the log belongs to whoever holds the lock for writing.
+ *       in the log belongs to the holder of the lock for writing.
  *   L2  Only for a connection that syncs every commit (synchronous=FULL): the others read
  *       a commit from the file once it is announced, and that is after its sync.
  */
