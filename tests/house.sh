@@ -61,7 +61,7 @@ base base/util.h yes
 base store/db.h no
 base ramet.h no
 store base/util.h yes
-store core/core.h no
+store core/txn.h no
 store ramet.h yes
 core ramet.h yes
 core store/db.h yes
@@ -72,10 +72,10 @@ core/ext core/ext/adk.h yes
 core face/text.h no
 face ramet.h yes
 face store/db.h no
-face core/core.h no
+face core/txn.h no
 face cli/cli.h no
 cli face/text.h yes
-cli core/core.h no
+cli core/txn.h no
 cli store/db.h no
 bench store/db.h yes
 X
