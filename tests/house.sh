@@ -61,7 +61,7 @@ base base/util.h yes
 base store/db.h no
 base ramet.h no
 store base/util.h yes
-store core/core.h no
+store core/txn.h no
 store ramet.h yes
 core ramet.h yes
 core store/db.h yes
@@ -91,11 +91,11 @@ face/native face/native/native_face.h yes
 face/native face/kit/face.h yes
 face/native face/kagent/kagent.h no
 face/native store/db.h no
-face/native core/core.h no
+face/native core/txn.h no
 face/native server/server.h no
 face/kit face/native/native_face.h no
 server face/native/native_face.h yes
-server core/core.h no
+server core/txn.h no
 client form/native.h yes
 client http/request.h no
 acp client/client.h yes
@@ -107,7 +107,7 @@ base ramet/memory.h no
 core core/ext/adk.h no
 core/ext core/ext/adk.h yes
 face/native ramet/memory.h yes
-cli core/core.h no
+cli core/txn.h no
 cli store/db.h no
 X
 bad "the engine in core" src/core/a.c "$spdx

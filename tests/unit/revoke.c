@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <time.h>
 
-
 static ramet *other;
 static ramet_call *there;
 
