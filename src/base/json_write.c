@@ -122,12 +122,22 @@ static void put_quoted(buf *b, const char *s, size_t n)
     buf_putc(b, '"');
 }
 
+/* Keys are short and plain as a rule: one of those is added in one step. */
 void jw_key(json_writer *w, const char *key)
 {
+    char text[64];
+    size_t n = strlen(key);
     item(w);
-    put_quoted(w->out, key, strlen(key));
-    buf_puts(w->out, w->indent ? ": " : ":");
     w->after_key = true;
+    if (n + 4 > sizeof text || json_plain(key, n) != n) {
+        put_quoted(w->out, key, n);
+        buf_puts(w->out, w->indent ? ": " : ":");
+        return;
+    }
+    text[0] = '"';
+    memcpy(text + 1, key, n);
+    memcpy(text + 1 + n, "\": ", 3);
+    buf_add(w->out, text, n + (w->indent ? 4 : 3));
 }
 
 void jw_strn(json_writer *w, const char *s, size_t n)

@@ -2,7 +2,7 @@
  *
  * One request to the server and its answer; errors come back as the library's own.
  */
-#include "client/inner.h"
+#include "client/internal.h"
 
 #include "base/util.h"
 
@@ -25,9 +25,9 @@ static void put_encoded(buf *b, const char *s)
 
 void target_init(target *t, client_call *c, const char *path, ...)
 {
-    *t = (target){.c = c};
+    *t = (target){.call = c};
     buf_init(&t->text, 1 << 20);
-    buf_puts(&t->text, c->r->base);
+    buf_puts(&t->text, c->server->base);
     buf_puts(&t->text, "/ramet/v1");
     va_list ap;
     va_start(ap, path);
@@ -142,16 +142,16 @@ static ramet_status status_of(const char *code, int http)
 ramet_status answer_error(client_call *c, const buf *text)
 {
     json_doc d;
-    if (!json_parse(c->a, text->p, text->n, 0, &d, NULL) || !json_is(&d.nodes[0], JSON_OBJECT))
+    if (!json_parse(c->arena, text->p, text->n, 0, &d, NULL) || !json_is(&d.nodes[0], JSON_OBJECT))
         return client_fail(c, status_of(NULL, c->status), "server",
                            "%s answered %d, and not in Ramet's words; is it a Ramet server?",
-                           c->r->base, c->status);
+                           c->server->base, c->status);
     const json_node *root = &d.nodes[0];
     const char *said = get_text(c, &d, root, "error");
     ramet_status st = status_of(get_text(c, &d, root, "code"), c->status);
     client_fail(c, st, get_text(c, &d, root, "field"), "%s", said ? said : ramet_status_text(st));
     if (st == RAMET_HEAD_MOVED)
-        form_read(c->a, &d, json_get(&d, root, "head"), &form_head, &c->err.head, NULL);
+        form_read(c->arena, &d, json_get(&d, root, "head"), &form_head, &c->err.head, NULL);
     return st;
 }
 
@@ -168,7 +168,7 @@ ramet_status who_check(client_call *c)
 {
     const struct {
         const char *field, *value;
-    } all[] = {{"user", c->user}, {"client", c->name}, {"token", c->r->token}};
+    } all[] = {{"user", c->user}, {"client", c->name}, {"token", c->server->token}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         for (const char *p = all[i].value; p && *p; p++)
             if ((unsigned char)*p < 0x20 || *p == 0x7f)
@@ -185,10 +185,10 @@ struct curl_slist *ask_headers(const client_call *c, bool has_body)
     const struct {
         const char *name, *value;
     } all[] = {{"Content-Type: ", has_body ? "application/json" : NULL},
-               {"Authorization: Bearer ", c->r->token},
-               {"X-User-Id: ", c->r->token ? NULL : c->user},
+               {"Authorization: Bearer ", c->server->token},
+               {"X-User-Id: ", c->server->token ? NULL : c->user},
                {"X-Client-ID: ", c->name},
-               {"X-Ramet-Position: ", c->r->position[0] ? c->r->position : NULL}};
+               {"X-Ramet-Position: ", c->server->position[0] ? c->server->position : NULL}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (!all[i].value)
             continue;
@@ -202,14 +202,14 @@ struct curl_slist *ask_headers(const client_call *c, bool has_body)
     return curl_slist_append(list, "Expect:");
 }
 
-void position_hear(client_call *c)
+void position_remember(client_call *c)
 {
     struct curl_header *h;
     if (curl_easy_header(c->curl, "X-Ramet-Position", 0, CURLH_HEADER, -1, &h) != CURLHE_OK)
         return;
     int64_t at = ramet_position_parse(h->value);
-    if (at > ramet_position_parse(c->r->position))
-        ramet_position_text(at, c->r->position);
+    if (at > ramet_position_parse(c->server->position))
+        ramet_position_text(at, c->server->position);
 }
 
 static CURLcode perform(client_call *c, const target *t, const char *method, const body *b,
@@ -233,7 +233,7 @@ static CURLcode perform(client_call *c, const target *t, const char *method, con
         curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)b->text.n);
     }
     CURLcode rc = curl_easy_perform(h);
-    position_hear(c);
+    position_remember(c);
     long status = 0;
     curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
     c->status = (int)status;
@@ -250,7 +250,7 @@ static void free_both(target *t, body *b)
 
 static ramet_status unreachable(client_call *c, CURLcode rc)
 {
-    return client_fail(c, RAMET_CANNOT_OPEN, "server", "%s cannot be reached: %s", c->r->base,
+    return client_fail(c, RAMET_CANNOT_OPEN, "server", "%s cannot be reached: %s", c->server->base,
                        curl_easy_strerror(rc));
 }
 
@@ -263,7 +263,7 @@ ramet_status ask(target *t, const char *method, body *b, json_doc *out)
 
 ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out)
 {
-    client_call *c = t->c;
+    client_call *c = t->call;
     buf text;
     *out = (json_doc){0};
     memset(&c->err, 0, sizeof c->err);
@@ -281,9 +281,10 @@ ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out)
     else if (c->status < 200 || c->status > 299)
         st = answer_error(c, &text);
     else if (text.n)
-        kept = arena_memdup(c->a, text.p, text.n);
-    if (kept && !json_parse(c->a, kept, text.n, SIZE_MAX, out, NULL))
-        st = client_fail(c, RAMET_INTERNAL, "server", "%s answered what is not JSON", c->r->base);
+        kept = arena_memdup(c->arena, text.p, text.n);
+    if (kept && !json_parse(c->arena, kept, text.n, SIZE_MAX, out, NULL))
+        st = client_fail(c, RAMET_INTERNAL, "server", "%s answered what is not JSON",
+                         c->server->base);
     buf_release(&text);
     return st;
 }
@@ -302,7 +303,7 @@ static FILE *file_make(const char *path)
 
 ramet_status ask_file(target *t, const char *method, const char *path)
 {
-    client_call *c = t->c;
+    client_call *c = t->call;
     memset(&c->err, 0, sizeof c->err);
     ramet_status st = who_check(c);
     FILE *f = st == RAMET_OK ? file_make(path) : NULL;
@@ -324,7 +325,7 @@ ramet_status ask_file(target *t, const char *method, const char *path)
     unlink(path);
     if (rc == CURLE_OK && kept)
         return client_fail(c, status_of(NULL, c->status), "server", "%s refused: HTTP status %d",
-                           c->r->base, c->status);
+                           c->server->base, c->status);
     return rc == CURLE_OK ? client_fail(c, RAMET_FULL, "path", "%s cannot be written", path)
                           : unreachable(c, rc);
 }
@@ -334,7 +335,7 @@ ramet_status ask_file(target *t, const char *method, const char *path)
 ramet_status ask_upload(target *t, const char *media_type, const void *bytes, size_t n,
                         json_doc *out)
 {
-    client_call *c = t->c;
+    client_call *c = t->call;
     buf text, type;
     memset(&c->err, 0, sizeof c->err);
     buf_init(&text, ANSWER_MAX);
@@ -354,7 +355,7 @@ ramet_status ask_upload(target *t, const char *media_type, const void *bytes, si
     curl_easy_setopt(h, CURLOPT_WRITEDATA, &text);
     CURLcode rc = curl_easy_perform(h);
     long status = 0;
-    position_hear(c);
+    position_remember(c);
     curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
     c->status = (int)status;
     curl_slist_free_all(list);
@@ -364,8 +365,10 @@ ramet_status ask_upload(target *t, const char *media_type, const void *bytes, si
         st = unreachable(c, rc);
     else if (status < 200 || status > 299)
         st = answer_error(c, &text);
-    else if (!json_parse(c->a, arena_memdup(c->a, text.p, text.n), text.n, SIZE_MAX, out, NULL))
-        st = client_fail(c, RAMET_INTERNAL, "server", "%s answered what is not JSON", c->r->base);
+    else if (!json_parse(c->arena, arena_memdup(c->arena, text.p, text.n), text.n, SIZE_MAX, out,
+                         NULL))
+        st = client_fail(c, RAMET_INTERNAL, "server", "%s answered what is not JSON",
+                         c->server->base);
     buf_release(&text);
     buf_release(&type);
     return st;
@@ -373,7 +376,7 @@ ramet_status ask_upload(target *t, const char *media_type, const void *bytes, si
 
 ramet_status ask_download(target *t, buf *out)
 {
-    client_call *c = t->c;
+    client_call *c = t->call;
     memset(&c->err, 0, sizeof c->err);
     CURLcode rc = perform(c, t, "GET", NULL, into_buf, out);
     free_both(t, NULL);

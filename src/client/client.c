@@ -2,7 +2,7 @@
  *
  * The two tables, and the life of clients and calls.
  */
-#include "client/inner.h"
+#include "client/internal.h"
 
 #include "base/util.h"
 
@@ -54,10 +54,10 @@ void http_close(ramet *store)
 ramet_call *http_call_new(ramet *store, const char *user, const char *name)
 {
     client_call *c = xcalloc(1, sizeof *c);
-    c->r = (client *)(void *)store;
+    c->server = (client *)(void *)store;
     c->user = xstrdup(user);
     c->name = xstrdup(name);
-    c->a = arena_new();
+    c->arena = arena_new();
     c->curl = curl_easy_init();
     return (ramet_call *)(void *)c;
 }
@@ -65,7 +65,7 @@ ramet_call *http_call_new(ramet *store, const char *user, const char *name)
 void http_call_reset(ramet_call *call)
 {
     client_call *c = CALL(call);
-    arena_reset(c->a);
+    arena_reset(c->arena);
     memset(&c->err, 0, sizeof c->err);
 }
 
@@ -75,7 +75,7 @@ void http_call_free(ramet_call *call)
     if (!c)
         return;
     curl_easy_cleanup(c->curl);
-    arena_free(c->a);
+    arena_free(c->arena);
     free(c->user);
     free(c->name);
     free(c);

@@ -2,7 +2,7 @@
  *
  * Entries over HTTP: append, read, stream, record.
  */
-#include "client/inner.h"
+#include "client/internal.h"
 
 #include "base/util.h"
 
@@ -33,7 +33,7 @@ ramet_status http_append(ramet_call *call, const char *session, const ramet_appe
     body_add(&b, "branch_id", in->branch ? ramet_branch_text(in->branch, branch) : NULL);
     body_add(&b, "log", log_word(in->log));
     TRY(ask(&t, "POST", &b, &d));
-    form_read(c->a, &d, d.nodes, &form_appended, out, NULL);
+    form_read(c->arena, &d, d.nodes, &form_appended, out, NULL);
     return RAMET_OK;
 }
 
@@ -60,7 +60,7 @@ ramet_status http_read(ramet_call *call, const char *session, const ramet_read_i
     target_add(&t, "versions", in->versions ? NULL : "false");
     TRY(ask(&t, "GET", NULL, &d));
     TRY(answer_has(c, &d, "entries"));
-    form_read(c->a, &d, d.nodes, &form_entry_page, out, NULL);
+    form_read(c->arena, &d, d.nodes, &form_entry_page, out, NULL);
     return RAMET_OK;
 }
 
@@ -102,8 +102,8 @@ ramet_status http_record(ramet_call *call, const char *session, ramet_log log, i
 
 /* A path in pages. It is fixed by its branch and the length that it had at first. */
 typedef struct stream {
-    ramet_call *own;   /* holds the present page */
-    client_call *told; /* gets the errors */
+    ramet_call *own;     /* holds the present page */
+    client_call *opener; /* gets the errors */
     char *session, *channel;
     ramet_read_in in;
     ramet_page page;
@@ -117,7 +117,7 @@ static ramet_status stream_page(stream *s)
     http_call_reset(s->own);
     ramet_status st = http_read(s->own, s->session, &s->in, &s->page);
     if (st != RAMET_OK) {
-        s->told->err = CALL(s->own)->err;
+        s->opener->err = CALL(s->own)->err;
         return st;
     }
     s->at = 0;
@@ -132,8 +132,8 @@ ramet_status http_stream_open(ramet_call *call, const char *session, const ramet
     client_call *c = CALL(call);
     *out = NULL;
     stream *s = xcalloc(1, sizeof *s);
-    s->told = c;
-    s->own = http_call_new((ramet *)(void *)c->r, c->user, c->name);
+    s->opener = c;
+    s->own = http_call_new((ramet *)(void *)c->server, c->user, c->name);
     s->session = xstrdup(session);
     s->channel = xstrdup(in->channel);
     s->in = (ramet_read_in){.limit = PAGE,

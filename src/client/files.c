@@ -2,7 +2,7 @@
  *
  * Attachments as a whole, of a file's store or a server's.
  */
-#include "client/inner.h"
+#include "client/internal.h"
 
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
  *
  * Compare, verdicts, search, state and usage over HTTP.
  */
-#include "client/inner.h"
+#include "client/internal.h"
 
 #include "base/util.h"
 
@@ -12,8 +12,9 @@
 static const char *side_text(client_call *c, const ramet_side_in *s)
 {
     char branch[24];
-    return s->branch ? arena_printf(c->a, "%s@%s", s->session, ramet_branch_text(s->branch, branch))
-                     : s->session;
+    return s->branch
+               ? arena_printf(c->arena, "%s@%s", s->session, ramet_branch_text(s->branch, branch))
+               : s->session;
 }
 
 ramet_status http_compare(ramet_call *call, const ramet_side_in *sides, size_t n, int limit,
@@ -28,7 +29,7 @@ ramet_status http_compare(ramet_call *call, const ramet_side_in *sides, size_t n
         target_add(&t, "side", side_text(c, &sides[i]));
     target_int(&t, "limit", limit);
     TRY(ask(&t, "GET", NULL, &d));
-    form_read(c->a, &d, d.nodes, &form_comparison, out, NULL);
+    form_read(c->arena, &d, d.nodes, &form_comparison, out, NULL);
     return RAMET_OK;
 }
 
@@ -88,7 +89,7 @@ ramet_status http_search(ramet_call *call, const ramet_search_in *in, ramet_hits
     target_add(&t, "cursor", in->cursor);
     TRY(ask(&t, "GET", NULL, &d));
     TRY(answer_has(c, &d, "hits"));
-    form_read(c->a, &d, d.nodes, &form_hit_list, out, NULL);
+    form_read(c->arena, &d, d.nodes, &form_hit_list, out, NULL);
     return RAMET_OK;
 }
 
@@ -103,7 +104,7 @@ ramet_status http_state(ramet_call *call, const char *session, const char *entry
     target_add(&t, "at", entry_id);
     TRY(ask(&t, "GET", NULL, &d));
     const json_node *state = json_get(&d, d.nodes, "state");
-    *json = state ? json_raw(c->a, &d, state) : "{}";
+    *json = state ? json_raw(c->arena, &d, state) : "{}";
     return RAMET_OK;
 }
 
@@ -115,6 +116,6 @@ ramet_status http_usage_get(ramet_call *call, const char *session, ramet_usage_o
     *out = (ramet_usage_out){0};
     target_init(&t, c, "/sessions/%s/usage", session);
     TRY(ask(&t, "GET", NULL, &d));
-    form_read(c->a, &d, d.nodes, &form_usage_report, out, NULL);
+    form_read(c->arena, &d, d.nodes, &form_usage_report, out, NULL);
     return RAMET_OK;
 }

@@ -2,7 +2,7 @@
  *
  * A message and its answer as it is made: server-sent events, one by one.
  */
-#include "client/inner.h"
+#include "client/internal.h"
 
 #include "base/util.h"
 
@@ -114,13 +114,13 @@ ramet_status client_message(ramet_call *call, const char *session, const char *r
     list = curl_slist_append(list, "Accept: text/event-stream");
     options_set(c, t.text.p, json, &l, list);
     CURLcode rc = curl_easy_perform(c->curl);
-    position_hear(c);
+    position_remember(c);
     long status = 0;
     curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
     c->status = (int)status;
     ramet_status st = RAMET_OK;
     if (rc != CURLE_OK)
-        st = client_fail(c, RAMET_CANNOT_OPEN, "server", "%s: %s", c->r->base,
+        st = client_fail(c, RAMET_CANNOT_OPEN, "server", "%s: %s", c->server->base,
                          curl_easy_strerror(rc));
     else if (status < 200 || status > 299)
         st = answer_error(c, &l.error);
@@ -153,11 +153,11 @@ ramet_status client_agents(ramet_call *call, const client_agent **out, size_t *n
     TRY(ask(&t, "GET", NULL, &d));
     TRY(answer_has(c, &d, "agents"));
     const json_node *all = json_get(&d, d.nodes, "agents");
-    client_agent *list = arena_array(c->a, all->count + 1, sizeof *list);
+    client_agent *list = arena_array(c->arena, all->count + 1, sizeof *list);
     *n = 0;
     for (const json_node *v = json_first(&d, all); v; v = json_next(&d, all, v)) {
         const json_node *models = json_get(&d, v, "models");
-        const char **names = arena_array(c->a, models ? models->count + 1 : 1, sizeof *names);
+        const char **names = arena_array(c->arena, models ? models->count + 1 : 1, sizeof *names);
         client_agent *it = &list[(*n)++];
         *it = (client_agent){.name = get_text(c, &d, v, "name"),
                              .about = get_text(c, &d, v, "about"),
@@ -166,7 +166,7 @@ ramet_status client_agents(ramet_call *call, const client_agent **out, size_t *n
         json_int(&d, json_get(&d, v, "context"), &it->context);
         for (const json_node *m = json_is(models, JSON_ARRAY) ? json_first(&d, models) : NULL; m;
              m = json_next(&d, models, m))
-            names[it->n_models++] = json_text(c->a, &d, m);
+            names[it->n_models++] = json_text(c->arena, &d, m);
     }
     *out = list;
     return RAMET_OK;

@@ -2,7 +2,7 @@
  *
  * Forks, moves, versions and lineage over HTTP.
  */
-#include "client/inner.h"
+#include "client/internal.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@ static ramet_status session_cut(client_call *c, const json_doc *d, ramet_session
 {
     TRY(answer_session(c, d, out));
     if (cut)
-        form_read(c->a, d, json_get(d, d->nodes, "cut"), &form_cut, cut, NULL);
+        form_read(c->arena, d, json_get(d, d->nodes, "cut"), &form_cut, cut, NULL);
     return RAMET_OK;
 }
 
@@ -105,7 +105,7 @@ ramet_status http_edit(ramet_call *call, const char *session, const char *entry_
     form_write(&b.w, &form_entry_in, in, NULL);
     body_add(&b, "expected_head", expected_head);
     TRY(ask(&t, "POST", &b, &d));
-    form_read(c->a, &d, d.nodes, &form_appended, out, NULL);
+    form_read(c->arena, &d, d.nodes, &form_appended, out, NULL);
     return RAMET_OK;
 }
 
@@ -123,7 +123,7 @@ ramet_status http_regenerate(ramet_call *call, const char *session, const char *
     body_entries(&b, entries, n);
     body_add(&b, "expected_head", expected_head);
     TRY(ask(&t, "POST", &b, &d));
-    form_read(c->a, &d, d.nodes, &form_appended, out, NULL);
+    form_read(c->arena, &d, d.nodes, &form_appended, out, NULL);
     return RAMET_OK;
 }
 
@@ -140,7 +140,7 @@ ramet_status http_sync(ramet_call *call, const char *session, const ramet_entry_
     body_entries(&b, entries, n);
     body_add(&b, "expected_head", expected_head);
     TRY(ask(&t, "POST", &b, &d));
-    form_read(c->a, &d, json_get(&d, d.nodes, "sync"), &form_sync_done, out, NULL);
+    form_read(c->arena, &d, json_get(&d, d.nodes, "sync"), &form_sync_done, out, NULL);
     return session_cut(c, &d, &out->session, NULL);
 }
 
@@ -190,7 +190,7 @@ static ramet_status relatives(ramet_call *call, const char *session, const char 
         target_add(&t, "cursor", cursor);
         TRY(ask(&t, "GET", NULL, &d));
         const form_list *page = answer_read(c, &d, &form_session_list);
-        ramet_session *all = arena_array(c->a, *n + page->n + 1, sizeof *all);
+        ramet_session *all = arena_array(c->arena, *n + page->n + 1, sizeof *all);
         if (*n)
             memcpy(all, *out, *n * sizeof *all);
         if (page->n)
@@ -226,9 +226,9 @@ ramet_status http_tree_branches(ramet_call *call, const char *session, int64_t a
     target t;
     target_init(&t, c, "/sessions/%s/tree/branches", session);
     if (after)
-        target_add(&t, "cursor", arena_printf(c->a, "%lld", (long long)after));
+        target_add(&t, "cursor", arena_printf(c->arena, "%lld", (long long)after));
     if (limit > 0)
-        target_add(&t, "limit", arena_printf(c->a, "%d", limit));
+        target_add(&t, "limit", arena_printf(c->arena, "%d", limit));
     return ASK_LIST(&t, form_branch_list, out, n, more);
 }
 

@@ -2,7 +2,7 @@
  *
  * Sessions, tags, members and share links over HTTP.
  */
-#include "client/inner.h"
+#include "client/internal.h"
 
 #include "ramet/sandboxes.h"
 
@@ -134,7 +134,7 @@ ramet_status http_session_delete(ramet_call *call, const char *id, bool tree, bo
     target_bool(&t, "dry_run", dry_run);
     TRY(ask(&t, "DELETE", NULL, &d));
     TRY(answer_has(c, &d, "sessions"));
-    form_read(c->a, &d, d.nodes, &form_deleted, out, NULL);
+    form_read(c->arena, &d, d.nodes, &form_deleted, out, NULL);
     return RAMET_OK;
 }
 
@@ -167,7 +167,7 @@ static ramet_status tags_send(ramet_call *call, const char *method, const char *
     body_init(&b);
     body_texts(&b, "tags", tags, n);
     TRY(ask(&t, method, &b, &d));
-    form_read(c->a, &d, d.nodes, &form_tags, out, NULL);
+    form_read(c->arena, &d, d.nodes, &form_tags, out, NULL);
     return RAMET_OK;
 }
 
@@ -195,7 +195,7 @@ ramet_status http_tags_remove(ramet_call *call, const char *id, const char *cons
         json_doc d;
         target_init(&t, c, "/sessions/%s/tags/%s", id, tags[i]);
         TRY(ask(&t, "DELETE", NULL, &d));
-        form_read(c->a, &d, d.nodes, &form_tags, out, NULL);
+        form_read(c->arena, &d, d.nodes, &form_tags, out, NULL);
     }
     return RAMET_OK;
 }

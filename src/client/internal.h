@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * inner.h: what the parts of the HTTP client share: a request, and reading its answer.
+ * internal.h: what the files of the HTTP client share: sending a request, and reading its answer.
  */
-#ifndef CLIENT_INNER_H
-#define CLIENT_INNER_H
+#ifndef CLIENT_INTERNAL_H
+#define CLIENT_INTERNAL_H
 
 #include "base/arena.h"
 #include "ramet/sandboxes.h"
@@ -17,17 +17,17 @@
 
 #define ANSWER_MAX ((size_t)1 << 30)
 
-/* What stands behind a `ramet *` of client_http. */
+/* The `ramet *` of client_http points to one of these. */
 typedef struct client {
     char *base, *token;
-    char position[24]; /* of the last write: what is read holds it */
+    char position[24]; /* of the last write: later reads must see it */
 } client;
 
-/* What stands behind its `ramet_call *`. */
+/* And its `ramet_call *` to one of these. */
 typedef struct client_call {
-    client *r;
+    client *server;
     char *user, *name;
-    arena *a; /* its answers */
+    arena *arena; /* memory of its answers */
     CURL *curl;
     ramet_error err;
     int status; /* of the last answer */
@@ -48,7 +48,7 @@ ramet_status client_fail(client_call *c, ramet_status st, const char *field, con
 
 /* A target: the path with each %s replaced by the percent-encoded argument, then the query. */
 typedef struct target {
-    client_call *c;
+    client_call *call;
     buf text;
     bool asked; /* a '?' is there */
 } target;
@@ -73,9 +73,10 @@ void body_texts(body *b, const char *name, const char *const *items, size_t n);
 ramet_status ask(target *t, const char *method, body *b, json_doc *out);
 /* The same with a body that is whole already. */
 ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out);
-/* Who asks goes into headers: a line end in it would begin another one. */
+/* The user and the token go into headers: refuses control characters, with which a caller could add
+ * headers of its own. */
 ramet_status who_check(client_call *c);
-void position_hear(client_call *c); /* from the answer that has just come */
+void position_remember(client_call *c); /* from the last answer */
 struct curl_slist *ask_headers(const client_call *c, bool has_body);
 /* The library's error from an answer of another status than 2xx. */
 ramet_status answer_error(client_call *c, const buf *text);

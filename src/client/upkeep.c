@@ -2,7 +2,7 @@
  *
  * Upkeep over HTTP: routes that a server keeps for its admins.
  */
-#include "client/inner.h"
+#include "client/internal.h"
 #include "ramet/tokens.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ ramet_status http_fsck(ramet_call *call, ramet_progress progress, void *arg, ram
     target_init(&t, c, "/store/fsck");
     TRY(ask(&t, "POST", NULL, &d));
     TRY(answer_has(c, &d, "fault_count"));
-    form_read(c->a, &d, d.nodes, &form_fsck_report, out, NULL);
+    form_read(c->arena, &d, d.nodes, &form_fsck_report, out, NULL);
     return RAMET_OK;
 }
 
@@ -51,7 +51,7 @@ ramet_status http_gc(ramet_call *call, bool dry_run, ramet_progress progress, vo
     jw_kbool(&b.w, "dry_run", dry_run);
     TRY(ask(&t, "POST", &b, &d));
     TRY(answer_has(c, &d, "dry_run"));
-    form_read(c->a, &d, d.nodes, &form_gc_report, out, NULL);
+    form_read(c->arena, &d, d.nodes, &form_gc_report, out, NULL);
     return RAMET_OK;
 }
 
@@ -73,7 +73,7 @@ ramet_status http_stat(ramet_call *call, ramet_stats *out)
     target_init(&t, c, "/store");
     TRY(ask(&t, "GET", NULL, &d));
     TRY(answer_has(c, &d, "schema"));
-    form_read(c->a, &d, d.nodes, &form_store_stats, out, NULL);
+    form_read(c->arena, &d, d.nodes, &form_store_stats, out, NULL);
     return RAMET_OK;
 }
 
