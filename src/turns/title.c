@@ -40,7 +40,7 @@ static bool title_delta(void *arg, const char *text, size_t n)
     return title_on(arg);
 }
 
-static bool title_no_words(void *arg, const char *text, size_t n)
+static bool title_no_thinking(void *arg, const char *text, size_t n)
 {
     (void)text, (void)n;
     return title_on(arg);
@@ -58,7 +58,7 @@ static bool title_no_result(void *arg, const char *id, const char *output, bool 
     return title_on(arg);
 }
 
-/* Nobody is there to answer. */
+/* There is no user to answer. */
 static bool title_no_ask(void *arg, const agent_question *q, const char **answer)
 {
     (void)arg, (void)q;
@@ -92,7 +92,7 @@ static const char *title_of(arena *a, const buf *text)
     return line;
 }
 
-/* Asks in the fork; what was said is in t->text. */
+/* Asks in the fork; the answer is in t->text. */
 static bool title_ask(title *t, ramet_call *c, agent *who, const ramet_session *fork)
 {
     run *r = t->r;
@@ -103,9 +103,9 @@ static bool title_ask(title *t, ramet_call *c, agent *who, const ramet_session *
     ramet_page page;
     ramet_read_in read = {.limit = 1000, .tail = true, .channel = "history"};
     agent_result result = {.end = AGENT_DONE};
-    agent_sink sink = {title_delta,     title_no_words, title_no_call,
-                       title_no_result, title_no_ask,   title_no_plan,
-                       title_no_usage,  title_stops,    t};
+    agent_sink sink = {title_delta,     title_no_thinking, title_no_call,
+                       title_no_result, title_no_ask,      title_no_plan,
+                       title_no_usage,  title_stops,       t};
     if (ramet_turn_begin(c, fork->id, &in, &turn, &out) != RAMET_OK ||
         ramet_read(c, fork->id, &read, &page) != RAMET_OK)
         return false;
@@ -127,7 +127,7 @@ static void title_set(title *t, ramet_call *c)
     ramet_session *s;
     const char *text = title_of(a, &t->text);
     ramet_session_patch patch = {.title = text};
-    /* Somebody may have given one meanwhile. */
+    /* A user may have set one meanwhile. */
     if (*text && ramet_session_get(c, t->r->session, &s) == RAMET_OK && !*s->title)
         ramet_session_update(c, t->r->session, &patch, &s);
     arena_free(a);

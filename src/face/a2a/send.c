@@ -13,7 +13,7 @@ typedef struct sending {
     a2a_message m;
     ramet_session *session; /* NULL: it is to be made */
     const char *rewind;     /* invocation to rewind before; NULL: none */
-    hear_in hear;
+    follow_in follow;
 } sending;
 
 /* ------------------------------------------------------------------ what is sent */
@@ -86,12 +86,12 @@ static bool configuration_read(sending *s)
         rpc_fail(r, RPC_NO_PUSH, "this server pushes no notifications");
         return false;
     }
-    s->hear.stream = r->method->stream;
+    s->follow.stream = r->method->stream;
     if (old ? !rpc_flag(r, c, "blocking", &blocking)
-            : !rpc_flag(r, c, "returnImmediately", &s->hear.immediate))
+            : !rpc_flag(r, c, "returnImmediately", &s->follow.immediate))
         return false;
-    s->hear.immediate = s->hear.immediate || !blocking;
-    return rpc_history(r, c, &s->hear.history) &&
+    s->follow.immediate = s->follow.immediate || !blocking;
+    return rpc_history(r, c, &s->follow.history) &&
            modes_fit(r, json_get(d, c, "acceptedOutputModes"));
 }
 
@@ -175,7 +175,7 @@ static void task_event(sending *s, const a2a_view *view, const a2a_task *t, bool
         jw_init(&w, &r->q->out, 0);
     }
     rpc_event_begin(&w, r->version, r->id, RPC_EVENT_TASK);
-    a2a_task_write(r->q->a, &w, view, t, s->hear.history);
+    a2a_task_write(r->q->a, &w, view, t, s->follow.history);
     rpc_event_end(&w, r->version);
     if (stream)
         buf_puts(&r->q->out, "\n\n");
@@ -236,8 +236,7 @@ static bool rewind_run(sending *s)
         return false;
     }
     face_count(q, "rewind", NULL);
-    if (q->host->turn_moved)
-        q->host->turn_moved(q->host->arg, s->session->id, false);
+    turns_moved(q->host->turns, s->session->id, false);
     if (!s->m.blank)
         return true;
     rewind_done(s, t);
@@ -247,7 +246,7 @@ static bool rewind_run(sending *s)
 /* ------------------------------------------------------------------ answers to questions */
 
 /* kagent's page answers with a decision beside the text. */
-static const char *answer_text(sending *s, const a2a_question *question)
+static const char *answer_text(sending *s, const turn_question *question)
 {
     arena *a = s->r->q->a;
     const json_doc *d = &s->r->doc;
@@ -278,7 +277,7 @@ static int meaning(const char *word)
 
 /* The id of the option that an answer names by id or name, or else the first that means the same.
  */
-static const char *option_of(sending *s, const a2a_question *question, const char *answer)
+static const char *option_of(sending *s, const turn_question *question, const char *answer)
 {
     arena *a = s->r->q->a;
     json_doc d;
@@ -300,24 +299,33 @@ static const char *option_of(sending *s, const a2a_question *question, const cha
 
 static void question_answer(sending *s, const a2a_task *t)
 {
-    request *q = s->r->q;
-    a2a_question question;
-    if (!a2a_question_of(q, s->session, &question) || strcmp(question.turn, t->id) != 0) {
-        rpc_fail(s->r, RPC_UNSUPPORTED,
+    rpc *r = s->r;
+    turn_running running;
+    ramet_turn *turn;
+    turn_error err;
+    if (!a2a_question_of(r->q, s->session, &running) || strcmp(running.turn, t->id) != 0) {
+        rpc_fail(r, RPC_UNSUPPORTED,
                  "the task is at work and waits for nothing; cancel it, or "
                  "send the message without taskId when it is over");
         return;
     }
-    const char *answer = answer_text(s, &question);
-    if (!answer) {
-        rpc_fail(s->r, RPC_PARAMS, "message.parts hold no text that answers");
+    const char *text = answer_text(s, running.question);
+    if (!text) {
+        rpc_fail(r, RPC_PARAMS, "message.parts hold no text that answers");
         return;
     }
-    s->hear.answered = question.id;
-    q->hear = rpc_hear(s->r, t->session, &s->hear);
-    q->host->turn_answer(q->host->arg, q, t->session, t->id, question.id,
-                         option_of(s, &question, answer));
-    rpc_heard(s->r);
+    turn_answer in = {.session = t->session,
+                      .turn = t->id,
+                      .question = running.question->id,
+                      .text = option_of(s, running.question, text)};
+    s->follow.answered = running.question->id;
+    turn_listener listener = rpc_listener(r, t->session, &s->follow);
+    if (!turns_answer(r->q->host->turns, r->q, &in, &listener, &turn, &err))
+        rpc_refuse_turn(r, &err);
+    else if (turn)
+        rpc_fail(r, RPC_INTERNAL,
+                 "the answer was given, but the task runs on another server and cannot be followed "
+                 "here; get the task");
 }
 
 /* ------------------------------------------------------------------ new turns */
@@ -335,8 +343,8 @@ static void members_write(arena *a, json_writer *w, const json_doc *d, const jso
     }
 }
 
-/* Who comes by a share link is named in the message, for the agent and for all who read it,
- * whatever he says himself: as kagent's controller does. */
+/* A caller with a share link is named in the message, for the agent and for all readers, whatever
+ * the message itself claims: as kagent's controller does. */
 static const char *body_signed(rpc *r)
 {
     arena *a = r->q->a;
@@ -362,18 +370,20 @@ static const char *body_signed(rpc *r)
 static void turn_begin(sending *s)
 {
     request *q = s->r->q;
+    turn_error err;
     if (s->r->kagent && q->who.share)
         s->m.body = body_signed(s->r);
     ramet_entry_in entry = a2a_entry_in(&s->m, NULL);
     ramet_agent agent = {.name = s->r->agent};
     turn_request in = {
         .session = s->session->id, .agent = &agent, .turn = {.entries = &entry, .n = 1}};
-    q->hear = rpc_hear(s->r, s->session->id, &s->hear);
-    q->host->turn_run(q->host->arg, q, &in, 1, false);
-    rpc_heard(s->r);
+    turn_batch batch = {.items = &in, .n = 1};
+    turn_listener listener = rpc_listener(s->r, s->session->id, &s->follow);
+    if (!turns_run(q->host->turns, q, &batch, &listener, &err))
+        rpc_refuse_turn(s->r, &err);
 }
 
-/* A context that nobody has used yet becomes a session by its id. */
+/* A context that has not been used yet becomes a session with its id. */
 static bool session_make(sending *s)
 {
     request *q = s->r->q;
@@ -439,7 +449,7 @@ static void task_continue(sending *s)
 
 void rpc_send(rpc *r)
 {
-    sending s = {.r = r, .hear.history = -1};
+    sending s = {.r = r, .follow.history = -1};
     if (!message_read(&s))
         return;
     if (s.m.task) {

@@ -45,6 +45,8 @@ void rpc_get(rpc *r)
 void rpc_cancel(rpc *r)
 {
     ramet_session *s;
+    ramet_turn *turn;
+    turn_error err;
     request *q = r->q;
     const char *id = rpc_text(r, r->params, "id");
     a2a_task *t = id ? rpc_task(r, id, &s) : NULL;
@@ -55,9 +57,10 @@ void rpc_cancel(rpc *r)
                  a2a_state_name(t->state, A2A_03));
         return;
     }
-    q->host->turn_cancel(q->host->arg, q, t->session, id);
-    if (!rpc_hosted(r))
+    if (!turns_cancel(q->host->turns, q, t->session, id, &turn, &err)) {
+        rpc_refuse_turn(r, &err);
         return;
+    }
     t = rpc_task(r, id, &s);
     if (t)
         task_answer(r, t, -1);
@@ -66,6 +69,7 @@ void rpc_cancel(rpc *r)
 void rpc_subscribe(rpc *r)
 {
     ramet_session *s;
+    turn_error err;
     const char *id = rpc_text(r, r->params, "id");
     a2a_task *t = id ? rpc_task(r, id, &s) : NULL;
     if (!t)
@@ -75,7 +79,10 @@ void rpc_subscribe(rpc *r)
                  "the task is not running: it is %s", a2a_state_name(t->state, A2A_03));
         return;
     }
-    rpc_join(r, t->session, id, &(hear_in){.stream = true, .history = -1});
+    turn_listener listener =
+        rpc_listener(r, t->session, &(follow_in){.stream = true, .history = -1});
+    if (!turns_join(r->q->host->turns, r->q, t->session, id, &listener, &err))
+        rpc_refuse_turn(r, &err);
 }
 
 /* ------------------------------------------------------------------ lists

@@ -44,6 +44,10 @@ void show_session(request *q, const void *answer);
 /* Renders a ramet_append_out. */
 void show_appended(request *q, const void *answer);
 
+extern const live_feed native_feed; /* native/live_feed.c */
+/* Writes `running` of a session: `arg` is the turns of the server. */
+void native_running(void *arg, const ramet_session *s, json_writer *w);
+
 /* The head has moved (the write has just been answered): turns on the branch that it left end,
  * unless `keep_running` was sent. */
 void api_moved(request *q, const char *session);

@@ -139,8 +139,7 @@ void api_session_write(request *q, const ramet_session *s, const ramet_cut *cut,
 {
     native_session_more(
         &q->w, s,
-        &(native_more){
-            .cut = cut, .sync = sync, .running = q->host->turn_running, .arg = q->host->arg});
+        &(native_more){.cut = cut, .sync = sync, .running = native_running, .arg = q->host->turns});
 }
 
 void show_session(request *q, const void *answer)
