@@ -207,7 +207,7 @@ typedef struct follow {
 
 bool reader_skips(const reader *r, const ramet_event *e)
 {
-    return !r->feed.tells_removal && e->member && !e->after && r->viewer->user &&
+    return !r->feed.reports_removal && e->member && !e->after && r->viewer->user &&
            strcmp(e->member, r->viewer->user) == 0;
 }
 

@@ -32,8 +32,9 @@ typedef struct live_feed {
     void *arg;
     bool is_shared;       /* event() writes the same bytes for all such feeds: it is called once */
     bool takes_ephemeral; /* ephemeral events are sent, too */
-    bool sees_all;        /* events of all sessions, whoever may see them */
-    bool tells_removal; /* a member who is removed gets that event; else the stream falls silent */
+    bool sees_all;        /* events of all sessions, whatever the caller may see */
+    bool
+        reports_removal; /* a member who is removed gets that event; else the stream falls silent */
 } live_feed;
 
 typedef struct live live;
@@ -53,7 +54,7 @@ typedef struct live_numbers {
 } live_numbers;
 void live_count(live *l, live_numbers *out);
 
-/* An event that is delivered to everyone who watches its session now and may see it, but neither
+/* An event that is delivered to all streams that watch its session now and may see it, but neither
  * stored nor numbered nor replayed. */
 typedef struct ephemeral_event {
     const char *session, *tree;

@@ -78,7 +78,7 @@ struct live {
 
 /* ---- live.c */
 
-/* Whether the event is the removal of the viewer, and the feed does not tell that. */
+/* Whether the event is the removal of the viewer, and the feed does not report that. */
 bool reader_skips(const reader *r, const ramet_event *e);
 /* What the viewer may see. A link that was revoked meanwhile gives nothing any more. */
 ramet_call *viewer_call(ramet *store, const viewer *v);

@@ -141,30 +141,30 @@ void node_message_finish(buf *out, int64_t after)
 /* ------------------------------------------------------------------ reading */
 
 typedef struct source {
-    arena *a;
-    json_doc d;
+    arena *mem;
+    json_doc doc;
 } source;
 
 static const json_node *node_of(const source *s, const char *name)
 {
-    return json_get(&s->d, &s->d.nodes[0], name);
+    return json_get(&s->doc, &s->doc.nodes[0], name);
 }
 
 static const char *text_of(const source *s, const char *name)
 {
-    return json_text(s->a, &s->d, node_of(s, name));
+    return json_text(s->mem, &s->doc, node_of(s, name));
 }
 
 static int64_t int_of(const source *s, const char *name)
 {
     int64_t v = 0;
-    return json_int(&s->d, node_of(s, name), &v) ? v : 0;
+    return json_int(&s->doc, node_of(s, name), &v) ? v : 0;
 }
 
 /* NULL: it is null, or not there. */
 static const char *raw_of(const source *s, const json_node *v)
 {
-    return v && !json_is(v, JSON_NULL) ? json_raw(s->a, &s->d, v) : NULL;
+    return v && !json_is(v, JSON_NULL) ? json_raw(s->mem, &s->doc, v) : NULL;
 }
 
 static const turn_question *question_read(const source *s)
@@ -172,18 +172,18 @@ static const turn_question *question_read(const source *s)
     const json_node *v = node_of(s, "question");
     if (!json_is(v, JSON_OBJECT))
         return NULL;
-    turn_question *q = arena_alloc(s->a, sizeof *q);
-    *q = (turn_question){.id = json_text(s->a, &s->d, json_get(&s->d, v, "id")),
-                         .kind = json_text(s->a, &s->d, json_get(&s->d, v, "kind")),
-                         .text = json_text(s->a, &s->d, json_get(&s->d, v, "text")),
-                         .options = raw_of(s, json_get(&s->d, v, "options"))};
+    turn_question *q = arena_alloc(s->mem, sizeof *q);
+    *q = (turn_question){.id = json_text(s->mem, &s->doc, json_get(&s->doc, v, "id")),
+                         .kind = json_text(s->mem, &s->doc, json_get(&s->doc, v, "kind")),
+                         .text = json_text(s->mem, &s->doc, json_get(&s->doc, v, "text")),
+                         .options = raw_of(s, json_get(&s->doc, v, "options"))};
     return q->id && q->kind && q->text ? q : NULL;
 }
 
 static node_part part_read(const source *s, const json_node *v)
 {
-    node_part p = {.is_thinking = json_is(json_get(&s->d, v, "thinking"), JSON_TRUE),
-                   .text = json_text(s->a, &s->d, json_get(&s->d, v, "text"))};
+    node_part p = {.is_thinking = json_is(json_get(&s->doc, v, "thinking"), JSON_TRUE),
+                   .text = json_text(s->mem, &s->doc, json_get(&s->doc, v, "text"))};
     p.text = p.text ? p.text : "";
     p.n = strlen(p.text);
     return p;
@@ -194,8 +194,8 @@ static void parts_read(const source *s, node_message *out)
     const json_node *list = node_of(s, "parts");
     if (!json_is(list, JSON_ARRAY))
         return;
-    out->parts = arena_array(s->a, list->count + 1, sizeof *out->parts);
-    for (const json_node *v = json_first(&s->d, list); v; v = json_next(&s->d, list, v))
+    out->parts = arena_array(s->mem, list->count + 1, sizeof *out->parts);
+    for (const json_node *v = json_first(&s->doc, list); v; v = json_next(&s->doc, list, v))
         out->parts[out->n_parts++] = part_read(s, v);
 }
 
@@ -225,7 +225,7 @@ static void members_read(const source *s, node_message *out)
     if (out->kind == NODE_RUN) {
         run_read(s, out);
     } else if (out->kind == NODE_DELTA) {
-        out->delta = part_read(s, &s->d.nodes[0]);
+        out->delta = part_read(s, &s->doc.nodes[0]);
         out->at = int_of(s, "at");
     } else if (out->kind == NODE_ENDED) {
         out->status = (ramet_turn_status)int_of(s, "status");
@@ -267,9 +267,9 @@ static bool is_complete(const node_message *m)
 
 bool node_message_read(arena *a, const char *text, size_t n, node_message *out)
 {
-    source s = {.a = a};
+    source s = {.mem = a};
     *out = (node_message){0};
-    if (!json_parse(a, text, n, 0, &s.d, NULL))
+    if (!json_parse(a, text, n, 0, &s.doc, NULL))
         return false;
     const char *name = text_of(&s, "m");
     size_t i = 0;

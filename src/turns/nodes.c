@@ -64,7 +64,7 @@ typedef struct waiter {
 enum { SENDER, INBOX, WORKER, HEARTBEAT, THREADS };
 
 struct nodes {
-    turns *t;
+    turns *turns;
     ramet *store;
     _Atomic int64_t heard;  /* when another node was, by time_mono_us(); 0: never */
     atomic_bool has_others; /* other nodes are alive */
@@ -206,7 +206,7 @@ static void item_send(nodes *n, const item *i, buf *text)
                              .is_delta = i->is_delta,
                              .bytes = i->text,
                              .n = i->n};
-        live_publish(n->t->live, after, &e);
+        live_publish(n->turns->live, after, &e);
         return;
     }
     buf_clear(text);
@@ -248,13 +248,13 @@ static void *sender_main(void *arg)
 /* N2. */
 static void send_hello(nodes *n)
 {
-    nodes_send(n, &(node_message){.kind = NODE_HELLO, .host = n->t->host});
+    nodes_send(n, &(node_message){.kind = NODE_HELLO, .host = n->turns->host});
 }
 
 static void send_runs(nodes *n)
 {
     size_t count;
-    run **list = runs_held(n->t, NULL, &count);
+    run **list = runs_held(n->turns, NULL, &count);
     for (size_t i = 0; i < count; i++) {
         pthread_mutex_lock(&list[i]->lock);
         if (!list[i]->is_remote && !list[i]->over)
@@ -317,7 +317,8 @@ static void *worker_main(void *arg)
         arena *a = arena_new();
         node_message m;
         char outcome[OUTCOME_TEXT] = "";
-        if (node_message_read(a, i->text, i->n, &m) && turns_execute(n->t, a, &m.command, outcome))
+        if (node_message_read(a, i->text, i->n, &m) &&
+            turns_execute(n->turns, a, &m.command, outcome))
             nodes_send(
                 n, &(node_message){.kind = NODE_OUTCOME, .number = m.number, .outcome = outcome});
         arena_free(a);
@@ -351,10 +352,10 @@ static void message_receive(nodes *n, const node_message *m, const item *i)
     case NODE_PLAN:
     case NODE_ENDED:
     case NODE_SNAPSHOT_REQUEST:
-        remote_receive(n->t, m);
+        remote_receive(n->turns, m);
         return;
     case NODE_HELLO:
-        nodes_send(n, &(node_message){.kind = NODE_HERE, .host = n->t->host});
+        nodes_send(n, &(node_message){.kind = NODE_HERE, .host = n->turns->host});
         send_runs(n);
         return;
     case NODE_HERE: /* that it came is all */
@@ -417,7 +418,7 @@ static void heartbeat(nodes *n)
     ramet_error err;
     int64_t alive = 0, gone = 0;
     char text[24];
-    ramet_status st = hosts_bury(n->store, n->t->host, &alive, &gone, &err);
+    ramet_status st = hosts_bury(n->store, n->turns->host, &alive, &gone, &err);
     bool is_heard = n->heard && time_mono_us() - n->heard < ALONE_AFTER_S * INT64_C(1000000);
     if (st == RAMET_OK && (alive > 1 || is_heard))
         others_found(n);
@@ -430,7 +431,7 @@ static void heartbeat(nodes *n)
         snprintf(text, sizeof text, "%lld", (long long)gone);
         log_line(LOG_WARN, "turns of a node that is gone were interrupted", "turns", text, NULL);
     }
-    remote_check_silent(n->t);
+    remote_check_silent(n->turns);
 }
 
 static void *heartbeat_main(void *arg)
@@ -461,7 +462,7 @@ void nodes_listen(nodes *n, bool others)
                  "setting", "db-direct", NULL);
         return;
     }
-    live_settle(n->t->live, inbox_settle, n);
+    live_settle(n->turns->live, inbox_settle, n);
     while ((!n->listening || (others && !n->heard)) && time_mono_us() < until)
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 }
@@ -470,7 +471,7 @@ nodes *nodes_new(turns *t)
 {
     static void *(*const mains[])(void *) = {sender_main, inbox_main, worker_main, heartbeat_main};
     nodes *n = xcalloc(1, sizeof *n);
-    n->t = t;
+    n->turns = t;
     n->store = t->store;
     queue_init(&n->out);
     queue_init(&n->in);
@@ -487,7 +488,7 @@ nodes *nodes_new(turns *t)
 void nodes_stop(nodes *n)
 {
     ramet_hear(n->store, NULL, NULL);
-    live_settle(n->t->live, NULL, NULL);
+    live_settle(n->turns->live, NULL, NULL);
     nodes_settle(n);
     pthread_mutex_lock(&n->lock);
     n->stop = true;
@@ -499,7 +500,7 @@ void nodes_stop(nodes *n)
     pthread_mutex_unlock(&n->lock);
     for (int i = 0; i < THREADS; i++)
         pthread_join(n->threads[i], NULL);
-    ramet_node_leave(n->store, n->t->host);
+    ramet_node_leave(n->store, n->turns->host);
 }
 
 void nodes_free(nodes *n)

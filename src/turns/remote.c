@@ -38,7 +38,7 @@ enum {
 
 static bool has_remote_followers(const run *r)
 {
-    return !r->is_remote && !r->is_past && nodes_has_others(r->t->nodes);
+    return !r->is_remote && !r->is_past && nodes_has_others(r->turns->nodes);
 }
 
 /* Where the run stands; deltas that follow are counted from there. */
@@ -61,7 +61,7 @@ void remote_send_run(run *r)
     if (!has_remote_followers(r))
         return;
     node_message m = message_of(r, NODE_RUN);
-    m.host = r->t->host;
+    m.host = r->turns->host;
     m.session = r->session;
     m.tree = r->tree;
     m.branch = r->branch;
@@ -77,7 +77,7 @@ void remote_send_run(run *r)
         m.parts[i] = (node_part){.is_thinking = r->parts.items[i].is_thinking,
                                  .text = r->parts.items[i].text.p,
                                  .n = r->parts.items[i].text.n};
-    nodes_send(r->t->nodes, &m);
+    nodes_send(r->turns->nodes, &m);
     free(m.parts);
 }
 
@@ -88,14 +88,14 @@ void remote_send_delta(run *r, bool is_thinking, const char *text, size_t n)
     node_message m = message_of(r, NODE_DELTA);
     m.at = r->said - (int64_t)n;
     m.delta = (node_part){.is_thinking = is_thinking, .text = text, .n = n};
-    nodes_send(r->t->nodes, &m);
+    nodes_send(r->turns->nodes, &m);
 }
 
 void remote_send_appended(run *r)
 {
     node_message m = message_of(r, NODE_APPENDED);
     if (has_remote_followers(r))
-        nodes_send(r->t->nodes, &m);
+        nodes_send(r->turns->nodes, &m);
 }
 
 void remote_send_question(run *r)
@@ -103,7 +103,7 @@ void remote_send_question(run *r)
     node_message m = message_of(r, NODE_QUESTION);
     m.question = question_of(r);
     if (has_remote_followers(r))
-        nodes_send(r->t->nodes, &m);
+        nodes_send(r->turns->nodes, &m);
 }
 
 void remote_send_plan(run *r)
@@ -111,7 +111,7 @@ void remote_send_plan(run *r)
     node_message m = message_of(r, NODE_PLAN);
     m.plan = r->plan;
     if (has_remote_followers(r))
-        nodes_send(r->t->nodes, &m);
+        nodes_send(r->turns->nodes, &m);
 }
 
 void remote_send_ended(run *r, const char *error)
@@ -120,7 +120,7 @@ void remote_send_ended(run *r, const char *error)
     m.status = r->status;
     m.error = error;
     if (has_remote_followers(r))
-        nodes_send(r->t->nodes, &m);
+        nodes_send(r->turns->nodes, &m);
 }
 
 static void snapshot_request(turns *t, const char *id)
@@ -135,7 +135,7 @@ static void snapshot_request_again(run *r)
     if (r->snapshot_requested && now - r->snapshot_requested < SNAPSHOT_RETRY_MS * INT64_C(1000))
         return;
     r->snapshot_requested = now;
-    snapshot_request(r->t, r->id);
+    snapshot_request(r->turns, r->id);
 }
 
 /* ------------------------------------------------------------------ following */
@@ -189,7 +189,8 @@ static void question_take(run *r, const turn_question *q)
 /* Past the limit of this node, the text is left to the entry. */
 static void delta_take(run *r, bool is_thinking, const char *text, size_t n, bool is_published)
 {
-    r->deltas_ignored = r->deltas_ignored || r->bytes_pending + n > (size_t)r->t->cfg->answer_max;
+    r->deltas_ignored =
+        r->deltas_ignored || r->bytes_pending + n > (size_t)r->turns->cfg->answer_max;
     if (r->deltas_ignored || !n)
         return;
     if (is_published)
@@ -309,7 +310,7 @@ static void entries_follow(run *r)
             return;
         r->writing = true;
         pthread_mutex_unlock(&r->lock);
-        ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+        ramet_call *c = ramet_call_new(r->turns->store, NULL, NULL);
         entries_read(r, c, from, to);
         ramet_call_free(c);
         pthread_mutex_lock(&r->lock);
@@ -352,11 +353,11 @@ static void remote_end(run *r, ramet_turn_status status, const char *error)
 static void end_look_up(run *r)
 {
     ramet_turn *turn;
-    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    ramet_call *c = ramet_call_new(r->turns->store, NULL, NULL);
     ramet_status st = ramet_turn_get(c, r->session, r->id, &turn);
     bool gone = st == RAMET_SESSION_NOT_FOUND || st == RAMET_TURN_NOT_FOUND;
     if (gone || (st == RAMET_OK && turn->status != RAMET_TURN_RUNNING)) {
-        int64_t newest = ramet_event_wait(r->t->store, -1, 1);
+        int64_t newest = ramet_event_wait(r->turns->store, -1, 1);
         pthread_mutex_lock(&r->lock);
         r->after = newest;
         pthread_mutex_unlock(&r->lock);

@@ -24,8 +24,8 @@ static bool is_in_history(const ramet_entry *e)
 /* What the agent is given. The entries of a branch never change, so what was read before the turn
  * has begun is true afterwards, if it has begun on that branch. */
 typedef struct history {
-    ramet_call *c; /* owns the texts */
-    arena *a;
+    ramet_call *call; /* owns the texts */
+    arena *mem;
     int64_t branch, position; /* read up to there */
     VEC(ramet_entry) entries;
 } history;
@@ -33,7 +33,7 @@ typedef struct history {
 static void history_add(history *h, const ramet_entry *e)
 {
     if (is_in_history(e))
-        VEC_PUSH(h->a, &h->entries, *e);
+        VEC_PUSH(h->mem, &h->entries, *e);
 }
 
 /* One page more, but nothing from position `end` on. */
@@ -42,7 +42,7 @@ static ramet_status history_page(history *h, const run *r, int64_t end)
     ramet_read_in in = {
         .limit = PAGE, .by_position = true, .branch = h->branch, .position = h->position};
     ramet_page page;
-    ramet_status st = ramet_read(h->c, r->session, &in, &page);
+    ramet_status st = ramet_read(h->call, r->session, &in, &page);
     if (st != RAMET_OK)
         return st;
     for (size_t i = 0; i < page.n && page.entries[i].position < end; i++)
@@ -113,29 +113,29 @@ void run_message(run *r, const ramet_append_out *out)
 /* A list of parts that is being written; its text goes to the arena. */
 typedef struct parts_text {
     buf out;
-    json_writer w;
-    arena *a;
+    json_writer writer;
+    arena *mem;
 } parts_text;
 
 static void parts_begin(parts_text *p, arena *a)
 {
-    p->a = a;
+    p->mem = a;
     buf_init(&p->out, (size_t)1 << 30);
-    jw_init(&p->w, &p->out, 0);
-    jw_array(&p->w);
+    jw_init(&p->writer, &p->out, 0);
+    jw_array(&p->writer);
 }
 
 static json_writer *part_begin(parts_text *p, const char *type)
 {
-    jw_object(&p->w);
-    jw_kstr(&p->w, "type", type);
-    return &p->w;
+    jw_object(&p->writer);
+    jw_kstr(&p->writer, "type", type);
+    return &p->writer;
 }
 
 static const char *parts_end(parts_text *p)
 {
-    jw_end_array(&p->w);
-    const char *text = arena_memdup(p->a, p->out.p, p->out.n);
+    jw_end_array(&p->writer);
+    const char *text = arena_memdup(p->mem, p->out.p, p->out.n);
     buf_release(&p->out);
     return text;
 }
@@ -158,12 +158,12 @@ static void parts_pending(parts_text *p, const run *r)
     for (size_t i = 0; i < r->parts.n; i++) {
         const run_part *part = &r->parts.items[i];
         jw_kstr(part_begin(p, part->is_thinking ? "thinking" : "text"), "text", part->text.p);
-        jw_end_object(&p->w);
+        jw_end_object(&p->writer);
     }
     if (!r->plan_is_new)
         return;
     jw_kraw(part_begin(p, "data"), "data", r->plan);
-    jw_end_object(&p->w);
+    jw_end_object(&p->writer);
 }
 
 /* What was said and is no entry yet. */
@@ -300,8 +300,8 @@ bool run_close(run *r, ramet_turn_status status, const char *error)
     r->n_last = entry_last(r, r->mem, &r->last);
     pthread_mutex_unlock(&r->lock);
 
-    nodes_settle(r->t->nodes);
-    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    nodes_settle(r->turns->nodes);
+    ramet_call *c = ramet_call_new(r->turns->store, NULL, NULL);
     ramet_status st = end_write(r, c, &out);
     const char *why = ramet_call_error(c)->message;
     if (st != RAMET_OK)
@@ -326,7 +326,7 @@ bool run_save(run *r)
     pthread_mutex_unlock(&r->lock);
     if (!mine)
         return true;
-    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    ramet_call *c = ramet_call_new(r->turns->store, NULL, NULL);
     ramet_status st = end_write(r, c, &out);
     ramet_call_free(c);
     pthread_mutex_lock(&r->lock);
@@ -341,11 +341,11 @@ bool run_save(run *r)
 /* ------------------------------------------------------------------ the sink */
 
 typedef struct session_sink {
-    run *r;
-    ramet_call *c; /* for what is read and recorded on the way */
-    char *answer;  /* of the last question */
-    bool early;    /* the agent was asked before it was known whether the turn begins */
-    bool decided;  /* … which is known now */
+    run *run;
+    ramet_call *call; /* for what is read and recorded on the way */
+    char *answer;     /* of the last question */
+    bool early;       /* the agent was asked before it was known whether the turn begins */
+    bool decided;     /* … which is known now */
 } session_sink;
 
 static void fate_wait(run *r)
@@ -357,7 +357,7 @@ static void fate_wait(run *r)
 /* Output of an agent that was asked early waits here. False: it was asked in vain. */
 static bool sink_stands(session_sink *s)
 {
-    run *r = s->r;
+    run *r = s->run;
     if (!s->early)
         return true;
     if (!s->decided)
@@ -387,7 +387,7 @@ void run_delta_add(run *r, bool is_thinking, const char *text, size_t n)
 {
     if (!r->parts.n || r->parts.items[r->parts.n - 1].is_thinking != is_thinking) {
         run_part part = {.is_thinking = is_thinking};
-        buf_init(&part.text, (size_t)r->t->cfg->answer_max);
+        buf_init(&part.text, (size_t)r->turns->cfg->answer_max);
         VEC_PUSH(r->mem, &r->parts, part);
     }
     buf *to = &r->parts.items[r->parts.n - 1].text;
@@ -410,7 +410,7 @@ void run_delta(run *r, bool is_thinking, const char *text, size_t n)
 
 static bool sink_take_delta(session_sink *s, bool is_thinking, const char *text, size_t n)
 {
-    run *r = s->r;
+    run *r = s->run;
     arena *a = NULL;
     if (!sink_stands(s))
         return false;
@@ -419,7 +419,7 @@ static bool sink_take_delta(session_sink *s, bool is_thinking, const char *text,
     if (!utf8_valid(text, n) || memchr(text, 0, n))
         text = text_clean(a = arena_new(), text, &n);
     pthread_mutex_lock(&r->lock);
-    bool room = n <= (size_t)r->t->cfg->answer_max - r->bytes_pending, open = !r->closed;
+    bool room = n <= (size_t)r->turns->cfg->answer_max - r->bytes_pending, open = !r->closed;
     if (open && room)
         run_delta(r, is_thinking, text, n);
     pthread_mutex_unlock(&r->lock);
@@ -443,7 +443,7 @@ static bool sink_thinking(void *arg, const char *text, size_t n)
 /* Records what is pending and one entry more. */
 static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
 {
-    run *r = s->r;
+    run *r = s->run;
     ramet_entry_in entries[2];
     ramet_append_out out;
     if (!sink_stands(s))
@@ -457,8 +457,8 @@ static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
     size_t n = entry_pending(r, a, &entries[0]);
     entries[n++] = *entry;
     pthread_mutex_unlock(&r->lock);
-    nodes_settle(r->t->nodes);
-    ramet_status st = ramet_turn_append(s->c, r->id, entries, n, &out);
+    nodes_settle(r->turns->nodes);
+    ramet_status st = ramet_turn_append(s->call, r->id, entries, n, &out);
     pthread_mutex_lock(&r->lock);
     if (st == RAMET_OK) {
         run_pending_clear(r);
@@ -470,8 +470,8 @@ static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
     writing_end(r);
     pthread_mutex_unlock(&r->lock);
     if (st != RAMET_OK)
-        run_close(r, RAMET_TURN_FAILED, ramet_call_error(s->c)->message);
-    ramet_call_reset(s->c);
+        run_close(r, RAMET_TURN_FAILED, ramet_call_error(s->call)->message);
+    ramet_call_reset(s->call);
     return st == RAMET_OK;
 }
 
@@ -497,7 +497,7 @@ static bool sink_tool_call(void *arg, const char *id, const char *name, const ch
     jw_kstr(w, "name", name);
     kvalue(w, a, "input", input);
     jw_end_object(w);
-    ramet_entry_in e = {.role = RAMET_ASSISTANT, .author = s->r->agent, .parts = parts_end(&p)};
+    ramet_entry_in e = {.role = RAMET_ASSISTANT, .author = s->run->agent, .parts = parts_end(&p)};
     bool on = record(s, a, &e);
     arena_free(a);
     return on;
@@ -515,7 +515,7 @@ static bool sink_tool_result(void *arg, const char *id, const char *output, bool
     if (is_error)
         jw_kbool(w, "is_error", true);
     jw_end_object(w);
-    ramet_entry_in e = {.role = RAMET_TOOL, .author = s->r->agent, .parts = parts_end(&p)};
+    ramet_entry_in e = {.role = RAMET_TOOL, .author = s->run->agent, .parts = parts_end(&p)};
     bool on = record(s, a, &e);
     arena_free(a);
     return on;
@@ -556,7 +556,7 @@ static void question_close(run *r)
 static bool sink_ask(void *arg, const agent_question *q, const char **answer)
 {
     session_sink *s = arg;
-    run *r = s->r;
+    run *r = s->run;
     if (!sink_stands(s))
         return false;
     free(s->answer);
@@ -579,7 +579,7 @@ static bool sink_ask(void *arg, const agent_question *q, const char **answer)
 static bool sink_plan(void *arg, const char *json)
 {
     session_sink *s = arg;
-    run *r = s->r;
+    run *r = s->run;
     json_doc d;
     if (!sink_stands(s))
         return false;
@@ -602,7 +602,7 @@ static bool sink_plan(void *arg, const char *json)
 static bool sink_usage(void *arg, const ramet_usage *u)
 {
     session_sink *s = arg;
-    run *r = s->r;
+    run *r = s->run;
     if (!sink_stands(s))
         return false;
     pthread_mutex_lock(&r->lock);
@@ -616,7 +616,7 @@ static bool sink_usage(void *arg, const ramet_usage *u)
 
 static bool sink_cancelled(void *arg)
 {
-    const run *r = ((session_sink *)arg)->r;
+    const run *r = ((session_sink *)arg)->run;
     return r->closed || r->fate == FATE_NEVER;
 }
 
@@ -670,18 +670,19 @@ static bool turn_file(void *arg, const char *id, size_t most, agent_file *out)
 {
     session_sink *s = arg;
     ramet_attachment *about, *opened;
-    if (ramet_attachment_get(s->c, id, &about) != RAMET_OK)
+    if (ramet_attachment_get(s->call, id, &about) != RAMET_OK)
         return false;
     *out = (agent_file){about->name, about->media_type, about->size, -1};
     if ((uint64_t)about->size <= most)
-        ramet_attachment_open(s->c, id, &opened, &out->fd);
+        ramet_attachment_open(s->call, id, &opened, &out->fd);
     return true;
 }
 
 /* False: the agent was asked early, and in vain. */
 static bool agent_answer(run *r, const history *h, bool early)
 {
-    session_sink s = {.r = r, .c = ramet_call_new(r->t->store, NULL, NULL), .early = early};
+    session_sink s = {
+        .run = r, .call = ramet_call_new(r->turns->store, NULL, NULL), .early = early};
     agent_result result = {.end = AGENT_DONE};
     agent_turn turn = {.turn_id = r->id,
                        .session_id = r->session,
@@ -705,9 +706,9 @@ static bool agent_answer(run *r, const history *h, bool early)
     r->who->kind->run(r->who, &turn, &sink, &result);
     bool stands = sink_stands(&s);
     if (stands)
-        answer_end(r, s.c, &result);
+        answer_end(r, s.call, &result);
     free(s.answer);
-    ramet_call_free(s.c);
+    ramet_call_free(s.call);
     return stands;
 }
 
@@ -739,19 +740,19 @@ static void run_agent(run *r, history *h)
     if (history_read(h, r) == RAMET_OK)
         agent_answer(r, h, false);
     else
-        run_close(r, RAMET_TURN_FAILED, ramet_call_error(h->c)->message);
+        run_close(r, RAMET_TURN_FAILED, ramet_call_error(h->call)->message);
 }
 
 bool run_main(run *r)
 {
-    history h = {.c = ramet_call_new(r->t->store, NULL, NULL), .a = arena_new()};
+    history h = {.call = ramet_call_new(r->turns->store, NULL, NULL), .mem = arena_new()};
     history_prefetch(&h, r);
     bool answered = run_ask_early(r, &h);
     bool wanted = r->fate == FATE_RUN;
     if (wanted && !answered)
         run_agent(r, &h);
-    ramet_call_free(h.c);
-    arena_free(h.a);
+    ramet_call_free(h.call);
+    arena_free(h.mem);
     if (wanted && r->is_untitled && r->status == RAMET_TURN_DONE)
         title_make(r);
     return wanted;

@@ -35,7 +35,7 @@ typedef struct begin {
     const char *session; /* where it happens; the fork when there is one */
     bool forked;         /* by this request */
     ramet_session *at;   /* the session that was named */
-    run *r;
+    run *run;
     ramet_turn *turn;    /* NULL: the same request began it before */
     const char *turn_id; /* then */
     ramet_append_out appended;
@@ -131,7 +131,7 @@ static void begun_write_one(json_writer *w, const begin *b)
 {
     jw_object(w);
     jw_kstr(w, "session_id", b->session);
-    jw_kstr(w, "turn_id", b->r ? b->r->id : b->turn_id);
+    jw_kstr(w, "turn_id", b->run ? b->run->id : b->turn_id);
     jw_end_object(w);
 }
 
@@ -245,7 +245,7 @@ static void run_fill(run *r, const begin *b, const request *q)
                                 .options = arena_strdup(a, b->settings.options)};
     r->who = b->who;
     r->agent = b->who->name;
-    r->is_untitled = *r->t->cfg->title_agent && !*b->at->title;
+    r->is_untitled = *r->turns->cfg->title_agent && !*b->at->title;
 }
 
 /* The agent may think while the message is being stored: where that will hardly fail, and where the
@@ -271,7 +271,7 @@ static void run_early(run *r, const begin *b, const request *q)
 /* The run of a turn that is in the store now. */
 static void run_ready(begin *b)
 {
-    run *r = b->r;
+    run *r = b->run;
     r->entry_id = arena_strdup(r->mem, b->turn->entry_id);
     r->length = b->appended.head.length;
     r->branch = b->turn->branch;
@@ -297,15 +297,15 @@ static bool turn_begin(turns *t, request *q, begin *b, bool is_last, turn_error 
 {
     ramet_turn_in in = b->in->turn;
     ramet_once once = q->once;
-    b->r = run_new(t, b->session);
-    run_fill(b->r, b, q);
+    b->run = run_new(t, b->session);
+    run_fill(b->run, b, q);
     bool prefetch = !in.replace && !in.regenerate;
     if (prefetch)
-        run_early(b->r, b, q);
-    run_prepare(b->r, prefetch ? &b->at->head : NULL);
-    in.id = b->r->id;
+        run_early(b->run, b, q);
+    run_prepare(b->run, prefetch ? &b->at->head : NULL);
+    in.id = b->run->id;
     in.agent = b->who->name;
-    in.group = b->r->group;
+    in.group = b->run->group;
     in.host = t->host;
     kept keep = {200, begun_text(q->a, b, is_last && b->fan)};
     once.answer = kept_answer;
@@ -319,9 +319,9 @@ static bool turn_begin(turns *t, request *q, begin *b, bool is_last, turn_error 
         run_ready(b);
         return true;
     }
-    run_remove(b->r);
-    run_put(b->r);
-    b->r = NULL;
+    run_remove(b->run);
+    run_put(b->run);
+    b->run = NULL;
     if (st == RAMET_OK)
         return is_last ? begun_read(q, &once, b - b->index, b->index + 1, err)
                        : begun_read(q, &once, b, 1, err);
@@ -440,14 +440,14 @@ static bool runs_find(turns *t, request *q, begin *list, size_t n, turn_error *e
     for (size_t i = 0; i < n; i++) {
         begin *b = &list[i];
         ramet_session *s = NULL;
-        if (b->r)
+        if (b->run)
             continue;
         if (ramet_session_get(q->c, b->session, &s) != RAMET_OK)
             return turn_refuse_call(err, q->c);
-        b->r = run_find(t, b->session, b->turn_id);
-        if (!b->r)
-            b->r = run_past(t, q, s, b->turn_id, err);
-        if (!b->r)
+        b->run = run_find(t, b->session, b->turn_id);
+        if (!b->run)
+            b->run = run_past(t, q, s, b->turn_id, err);
+        if (!b->run)
             return false;
     }
     return true;
@@ -468,8 +468,8 @@ bool turns_join(turns *t, request *q, const char *session, const char *turn,
         listener_release(listener);
         return false;
     }
-    remote_subscribe(b.r, subscriber_new(t, q, 1, listener), 0);
-    run_put(b.r);
+    remote_subscribe(b.run, subscriber_new(t, q, 1, listener), 0);
+    run_put(b.run);
     return true;
 }
 
@@ -483,10 +483,10 @@ static void turns_go(turns *t, request *q, turn_batch *batch, begin *list,
     subscriber *s = subscriber_new(t, q, batch->n, listener);
     for (size_t i = 0; i < batch->n; i++) {
         if (list[i].is_locked) {
-            run_subscribe(list[i].r, s, i);
-            pthread_mutex_unlock(&list[i].r->lock);
+            run_subscribe(list[i].run, s, i);
+            pthread_mutex_unlock(&list[i].run->lock);
         } else {
-            remote_subscribe(list[i].r, s, i);
+            remote_subscribe(list[i].run, s, i);
         }
     }
     for (size_t i = 0; i < batch->n; i++) {
@@ -494,11 +494,11 @@ static void turns_go(turns *t, request *q, turn_batch *batch, begin *list,
         if (list[i].turn) {
             if (batch->begun)
                 batch->begun(batch->arg, &batch->items[i], list[i].forked);
-            run_start(list[i].r);
+            run_start(list[i].run);
             if (in->replace || in->regenerate)
                 turns_moved(t, list[i].session, batch->keep_running);
         }
-        run_put(list[i].r);
+        run_put(list[i].run);
     }
 }
 
@@ -506,12 +506,12 @@ static void turns_go(turns *t, request *q, turn_batch *batch, begin *list,
 static void turns_undo(turns *t, begin *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (list[i].r && list[i].turn) {
-            run_drop(list[i].r);
-            run_close(list[i].r, RAMET_TURN_CANCELLED, NULL);
+        if (list[i].run && list[i].turn) {
+            run_drop(list[i].run);
+            run_close(list[i].run, RAMET_TURN_CANCELLED, NULL);
         }
-        if (list[i].r)
-            run_put(list[i].r);
+        if (list[i].run)
+            run_put(list[i].run);
         fork_unmake(t, &list[i]);
     }
 }

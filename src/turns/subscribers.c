@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * subscribers.c: publishes the events of a run to the requests that follow it and to everyone who
- * watches its session.
+ * subscribers.c: publishes the events of a run to the requests that follow it and to the streams
+ * that watch its session.
  *
  * A subscriber is one request. It may follow several runs (a fan-out) and has a subscription to
  * each. Its listener writes the bytes of its protocol; listeners without state share them.
@@ -132,10 +132,10 @@ static turn_event event_ended(const run *r, turn_event_kind kind, const char *er
 
 static bool is_shared(const run *r, const subscriber *s)
 {
-    return !s->listener.arg && s->listener.event == r->t->watch;
+    return !s->listener.arg && s->listener.event == r->turns->watch;
 }
 
-/* The bytes that watchers and subscribers without state share. NULL: nobody needs them, or the
+/* The bytes that watchers and subscribers without state share. NULL: they are not needed, or the
  * event has none. */
 static shared_buf *event_bytes(run *r, const turn_event *e, bool is_watched)
 {
@@ -145,7 +145,7 @@ static shared_buf *event_bytes(run *r, const turn_event *e, bool is_watched)
     if (!s && !is_watched)
         return NULL;
     buf_clear(&r->bytes);
-    r->t->watch(NULL, e, &r->bytes);
+    r->turns->watch(NULL, e, &r->bytes);
     return r->bytes.over || !r->bytes.n ? NULL : shared_buf_new(r->bytes.p, r->bytes.n);
 }
 
@@ -160,11 +160,11 @@ static void subscription_send(const run *r, subscription *s, const turn_event *e
     }
 }
 
-/* Everyone who watches the session. Watchers of this node see events of its runs in line with what
- * it sends to other nodes, so both come behind the same commits. */
+/* To the streams that watch the session. Watchers of this node see events of its runs in line with
+ * what it sends to other nodes, so both come behind the same commits. */
 static void watchers_send(run *r, const turn_event *e, const shared_buf *bytes)
 {
-    turns *t = r->t;
+    turns *t = r->turns;
     if (!bytes)
         return;
     ephemeral_event line = {.session = r->session,
@@ -195,7 +195,7 @@ static void subscriptions_sweep(run *r)
 
 static void publish(run *r, const turn_event *e, bool to_watchers)
 {
-    bool is_watched = to_watchers && live_watched(r->t->live);
+    bool is_watched = to_watchers && live_watched(r->turns->live);
     r->published = time_mono_us();
     shared_buf *bytes = event_bytes(r, e, is_watched);
     for (subscription *s = r->subscriptions; s; s = s->next)
@@ -261,7 +261,7 @@ static void subscriptions_end(run *r)
     }
 }
 
-/* A request that joins a turn that is over is told alone. */
+/* A request that joins a turn that is over is the only subscriber then. */
 void publish_ended(run *r, const char *error)
 {
     turn_event e = event_ended(r, TURN_ENDED, error);
@@ -329,7 +329,7 @@ void publish_held(run *r)
 void publish_delta(run *r, bool is_thinking, const char *text, size_t n, int64_t offset)
 {
     turn_event e = event_delta(r, is_thinking, text, n, offset);
-    bool any_held = false, is_watched = live_watched(r->t->live);
+    bool any_held = false, is_watched = live_watched(r->turns->live);
     r->published = time_mono_us();
     shared_buf *bytes = event_bytes(r, &e, is_watched);
     if (is_watched)

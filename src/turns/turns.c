@@ -49,7 +49,7 @@ run *run_make(turns *t, const char *session)
     arena *a = arena_new();
     run *r = arena_alloc(a, sizeof *r);
     r->mem = a;
-    r->t = t;
+    r->turns = t;
     r->owners = 1;
     r->session = arena_strdup(a, session);
     uuid7(time_now_us(), r->id);
@@ -74,7 +74,7 @@ run *run_new(turns *t, const char *session)
 
 void run_add(run *r)
 {
-    turns *t = r->t;
+    turns *t = r->turns;
     pthread_mutex_lock(&t->lock);
     r->next = t->runs;
     t->runs = r;
@@ -83,11 +83,11 @@ void run_add(run *r)
 
 void run_begun(run *r)
 {
-    pthread_mutex_lock(&r->t->lock);
+    pthread_mutex_lock(&r->turns->lock);
     pthread_mutex_lock(&r->lock);
     r->begun = true;
     pthread_cond_broadcast(&r->wake);
-    pthread_mutex_unlock(&r->t->lock);
+    pthread_mutex_unlock(&r->turns->lock);
 }
 
 run *run_find(turns *t, const char *session, const char *id)
@@ -146,7 +146,7 @@ void run_drop(run *r)
 
 void run_remove(run *r)
 {
-    turns *t = r->t;
+    turns *t = r->turns;
     pthread_mutex_lock(&t->lock);
     run **at = &t->runs;
     while (*at && *at != r)
@@ -194,15 +194,15 @@ void runs_put(run **list, size_t n)
 
 struct turn_thread {
     turn_thread *next; /* idle below it */
-    turns *t;
-    run *r;
+    turns *turns;
+    run *run;
     pthread_cond_t wake;
 };
 
 /* With the lock: the next run of a thread; it is idle while there is none. NULL: it is to end. */
 static run *thread_next(turn_thread *th)
 {
-    turns *t = th->t;
+    turns *t = th->turns;
     run *r = t->first;
     if (r) {
         t->first = r->queued;
@@ -213,20 +213,20 @@ static run *thread_next(turn_thread *th)
     t->threads--;
     if (t->n_idle >= MAX_IDLE_THREADS || t->threads_stop)
         return NULL;
-    th->r = NULL;
+    th->run = NULL;
     th->next = t->idle;
     t->idle = th;
     t->n_idle++;
-    while (!th->r && !t->threads_stop)
+    while (!th->run && !t->threads_stop)
         pthread_cond_wait(&th->wake, &t->lock);
-    return th->r;
+    return th->run;
 }
 
 static void *thread_main(void *arg)
 {
     turn_thread *th = arg;
-    turns *t = th->t;
-    for (run *r = th->r; r;) {
+    turns *t = th->turns;
+    for (run *r = th->run; r;) {
         bool ran = run_main(r);
         run_put(r);
         pthread_mutex_lock(&t->lock);
@@ -248,8 +248,8 @@ static bool thread_start(turns *t, run *r)
     pthread_t thread;
     pthread_attr_t attr;
     turn_thread *th = xcalloc(1, sizeof *th);
-    th->t = t;
-    th->r = r;
+    th->turns = t;
+    th->run = r;
     pthread_cond_init(&th->wake, NULL);
     pthread_attr_init(&attr);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
@@ -272,7 +272,7 @@ static bool thread_give(turns *t, run *r)
     if (th) {
         t->idle = th->next;
         t->n_idle--;
-        th->r = r;
+        th->run = r;
         pthread_cond_signal(&th->wake);
     }
     t->threads++;
@@ -292,16 +292,16 @@ static void threads_end(turns *t)
 bool run_is_alone(run *r)
 {
     bool alone = true;
-    pthread_mutex_lock(&r->t->lock);
-    for (const run *each = r->t->runs; each && alone; each = each->next)
+    pthread_mutex_lock(&r->turns->lock);
+    for (const run *each = r->turns->runs; each && alone; each = each->next)
         alone = each == r || strcmp(each->session, r->session) != 0;
-    pthread_mutex_unlock(&r->t->lock);
+    pthread_mutex_unlock(&r->turns->lock);
     return alone;
 }
 
 void run_prepare(run *r, const ramet_head *head)
 {
-    turns *t = r->t;
+    turns *t = r->turns;
     r->prefetch_length = head ? head->length : 0;
     r->prefetch_branch = head ? head->branch : 0;
     atomic_fetch_add(&r->owners, 1);
@@ -314,7 +314,7 @@ void run_prepare(run *r, const ramet_head *head)
 
 void run_start(run *r)
 {
-    turns *t = r->t;
+    turns *t = r->turns;
     run_decide(r, FATE_RUN);
     if (r->is_prepared)
         return;
@@ -405,7 +405,7 @@ void turns_moved(turns *t, const char *session, bool keep)
 
 static const char *over_time(const run *r, int64_t now, char text[128])
 {
-    const server_config *cfg = r->t->cfg;
+    const server_config *cfg = r->turns->cfg;
     int64_t second = 1000000, worked = now - r->started - r->waited;
     if (!r->started)
         return NULL;
@@ -425,7 +425,7 @@ static const char *over_time(const run *r, int64_t now, char text[128])
 static bool run_left(const run *r)
 {
     ramet_turn *turn = NULL;
-    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    ramet_call *c = ramet_call_new(r->turns->store, NULL, NULL);
     ramet_status st = ramet_turn_running(c, r->session, &turn);
     bool left = st == RAMET_SESSION_NOT_FOUND ||
                 (st == RAMET_OK && !(turn && strcmp(turn->id, r->id) == 0));
@@ -457,7 +457,7 @@ static void run_watch(run *r)
     pthread_mutex_lock(&r->lock);
     const char *over = r->closed || r->is_remote ? NULL : over_time(r, now, text);
     publish_held(r);
-    if (!r->over && now - r->published > r->t->cfg->heartbeat_s * 1000000)
+    if (!r->over && now - r->published > r->turns->cfg->heartbeat_s * 1000000)
         publish_heartbeat(r);
     bool unsaved = r->unsaved, look = !r->closed && !r->is_kept && !r->is_remote;
     pthread_mutex_unlock(&r->lock);

@@ -169,7 +169,7 @@ bool turns_running_get(turns *t, const ramet_session *s, arena *a, turn_running 
 /* ------------------------------------------------------------------ all of it */
 
 /* Marks what a server that died left running as interrupted. `watch`: how events are written for
- * everyone who watches a session (live_publish()). NULL and *err. */
+ * the streams that watch a session (live_publish()). NULL and *err. */
 turns *turns_new(const struct server_config *cfg, ramet *store, struct agents *who, live *l,
                  turn_event_writer watch, ramet_error *err);
 /* Begins no new turns; cancels those that still run after that many seconds. False: an agent did

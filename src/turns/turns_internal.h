@@ -75,7 +75,7 @@ typedef enum { FATE_OPEN, FATE_RUN, FATE_NEVER } run_fate;
 typedef struct run {
     struct run *next;   /* in the table */
     struct run *queued; /* the next one that waits for a thread */
-    turns *t;
+    turns *turns;
     _Atomic int owners;
 
     /* fixed once the turn has begun */

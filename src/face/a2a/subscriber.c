@@ -21,7 +21,7 @@ enum { MAX_EVENT_BYTES = 256 << 20 };
 enum { MAX_PIECE_BYTES = A2A_EVENT_ROOM / 6 };
 
 typedef struct follower {
-    arena *a;       /* of all that it keeps */
+    arena *mem;     /* of all that it keeps */
     arena *scratch; /* of one event */
     a2a_view view;
     const char *id; /* of the call */
@@ -338,7 +338,7 @@ static bool has_tools(follower *f, const ramet_entry *e)
 /* The text of an entry came as deltas; calls of tools and their results are sent now. */
 static bool on_entry(follower *f, const ramet_entry *e)
 {
-    VEC_PUSH(f->a, &f->entries, *e);
+    VEC_PUSH(f->mem, &f->entries, *e);
     if (e->role == RAMET_ASSISTANT && *e->text)
         text_settle(f, e->text);
     if (!f->caught_up || !f->stream || e->role == RAMET_USER || !has_tools(f, e))
@@ -360,7 +360,7 @@ static bool on_question(follower *f, const turn_question *question)
     if (f->answered && strcmp(question->id, f->answered) == 0)
         return true;
     f->task.state = A2A_INPUT_REQUIRED;
-    f->task.status_message = a2a_question_json(f->a, question);
+    f->task.status_message = a2a_question_json(f->mem, question);
     f->asks = true;
     if (!f->caught_up)
         return true;
@@ -418,7 +418,7 @@ static bool follower_event(void *arg, const turn_event *e, buf *out)
     switch (e->kind) {
     case TURN_STARTED:
         if (!f->task.id)
-            f->view.task = f->task.id = arena_strdup(f->a, e->turn);
+            f->view.task = f->task.id = arena_strdup(f->mem, e->turn);
         return true;
     case TURN_DELTA:
         return on_delta(f, e->delta.text, e->delta.n);
@@ -443,7 +443,7 @@ static void follower_release(void *arg)
     follower *f = arg;
     buf_release(&f->text);
     arena_free(f->scratch);
-    arena_free(f->a);
+    arena_free(f->mem);
 }
 
 turn_listener rpc_listener(const rpc *r, const char *session, const follow_in *in)
@@ -451,7 +451,7 @@ turn_listener rpc_listener(const rpc *r, const char *session, const follow_in *i
     arena *a = arena_new();
     follower *f = arena_alloc(a, sizeof *f);
     const char *context = arena_strdup(a, session);
-    *f = (follower){.a = a,
+    *f = (follower){.mem = a,
                     .scratch = arena_new(),
                     .view = rpc_view(r, context, NULL),
                     .id = arena_strdup(a, r->id),

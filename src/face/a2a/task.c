@@ -99,7 +99,7 @@ typedef struct listed {
 } listed;
 
 typedef struct listing {
-    rpc *r;
+    rpc *call;
     int64_t page, history, after;
     int state; /* -1: any */
     bool artifacts;
@@ -127,7 +127,7 @@ static bool session_failed(listing *l, ramet_status st)
 {
     if (st == RAMET_OK || ramet_status_http(st) == 404)
         return false;
-    rpc_fail(l->r, RPC_INTERNAL, "the tasks of a session cannot be read: %s",
+    rpc_fail(l->call, RPC_INTERNAL, "the tasks of a session cannot be read: %s",
              ramet_status_text(st));
     return true;
 }
@@ -136,14 +136,14 @@ static bool session_failed(listing *l, ramet_status st)
  * answer is filled. */
 static bool session_add(listing *l, const char *id)
 {
-    request *q = l->r->q;
+    request *q = l->call->q;
     ramet_session *s;
     a2a_task *tasks;
     size_t n = 0;
     ramet_call *own = q->who.share ? NULL : ramet_call_new(q->host->store, q->who.user, NULL);
     ramet_call *c = own ? own : q->c;
     ramet_status st = ramet_session_get(c, id, &s);
-    if (st == RAMET_OK && rpc_agent_fits(l->r, s))
+    if (st == RAMET_OK && rpc_agent_fits(l->call, s))
         st = a2a_tasks(c, id, &tasks, &n);
     for (size_t i = 0; st == RAMET_OK && i < n; i++) {
         a2a_task_live(q, s, &tasks[i]);
@@ -176,7 +176,7 @@ static bool list_over(const listing *l, int64_t last)
 static bool agent_may_fit(const listing *l, const char *agent)
 {
     const ramet_session s = {.agent.name = agent};
-    return !agent || a2a_session_is_of(l->r->q->a, &s, l->r->agent);
+    return !agent || a2a_session_is_of(l->call->q->a, &s, l->call->agent);
 }
 
 /* False: the answer is filled. */
@@ -187,8 +187,8 @@ static bool list_gather(listing *l)
     if (l->context)
         return session_add(l, l->context);
     do {
-        if (ramet_active_find(l->r->q->c, &in, &some) != RAMET_OK) {
-            rpc_refuse(l->r);
+        if (ramet_active_find(l->call->q->c, &in, &some) != RAMET_OK) {
+            rpc_refuse(l->call);
             return false;
         }
         for (size_t i = 0; i < some.n; i++) {
@@ -219,13 +219,13 @@ static bool token_read(listing *l, const char *token)
         !token[n])
         return false;
     l->earlier = earlier;
-    l->last = (listed){.id = arena_strdup(l->r->q->a, token + n), .at = at};
+    l->last = (listed){.id = arena_strdup(l->call->q->a, token + n), .at = at};
     return true;
 }
 
 static bool list_filters(listing *l)
 {
-    rpc *r = l->r;
+    rpc *r = l->call;
     const char *status, *after, *token;
     if (!rpc_number(r, r->params, "pageSize", 1, PAGE_MOST, &l->page) ||
         !rpc_history(r, r->params, &l->history) ||
@@ -254,8 +254,8 @@ static bool list_filters(listing *l)
 /* One that is gone meanwhile is left out. */
 static void listed_write(const listing *l, json_writer *w, const listed *one)
 {
-    request *q = l->r->q;
-    a2a_view view = rpc_view(l->r, one->session, one->id);
+    request *q = l->call->q;
+    a2a_view view = rpc_view(l->call, one->session, one->id);
     ramet_session *s;
     a2a_task *t;
     if (a2a_task_get(q->c, one->session, one->id, &t) != RAMET_OK ||
@@ -270,7 +270,7 @@ static void listed_write(const listing *l, json_writer *w, const listed *one)
 
 void rpc_list(rpc *r)
 {
-    listing l = {.r = r, .page = PAGE_DEFAULT, .history = -1, .after = INT64_MIN, .state = -1};
+    listing l = {.call = r, .page = PAGE_DEFAULT, .history = -1, .after = INT64_MIN, .state = -1};
     if (!list_filters(&l) || !list_gather(&l))
         return;
     if (l.all.n)

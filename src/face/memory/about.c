@@ -315,7 +315,7 @@ void memory_events(request *q)
                         .reset = feed_reset,
                         .release = feed_free,
                         .arg = f,
-                        .tells_removal = true,
+                        .reports_removal = true,
                         .sees_all = f->everybody};
     face_live_open(q, &in, !after, &events, 429);
 }
