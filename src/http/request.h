@@ -68,11 +68,6 @@ struct request {
     int64_t start_us;
     request_caller who;
     json_doc json; /* the body, read; json.n is 0 when there was none */
-    /* How turn_run and turn_join tell the turn; NULL: as events of the native API. Must live as
-     * long as they do, and is taken out here by who will release it. */
-    const struct turn_listener *hear;
-    /* The same for face_host.events; copied. */
-    const struct live_feed *feed;
 
     /* the answer */
     int status;

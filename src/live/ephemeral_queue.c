@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ephemeral_queue.c: see live_told.h.
+ * ephemeral_queue.c: see ephemeral_queue.h.
  */
 #include "live/ephemeral_queue.h"
 
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of deltas in the queue; other lines may use twice as much. */
-#define TOLD_MAX ((size_t)16 << 20)
+/* Bytes that wait in the queue; other events than deltas may use twice that. */
+#define MAX_DELTA_BYTES ((size_t)16 << 20)
 
 void ephemeral_queue_init(ephemeral_queue *q)
 {
@@ -33,68 +33,65 @@ static const char *text_put(char **at, const char *s, size_t n)
     return to;
 }
 
-told *ephemeral_new(int64_t after, const char *session, const char *tree, const char *event,
-                    const char *json, size_t n)
+ephemeral *ephemeral_new(int64_t after, const ephemeral_event *from)
 {
-    size_t a = strlen(session), b = strlen(tree), c = strlen(event);
-    size_t size = sizeof(told) + a + b + c + n + 4;
-    told *t = xmalloc(size);
-    char *at = t->bytes;
-    t->session = text_put(&at, session, a);
-    t->tree = text_put(&at, tree, b);
-    t->event = text_put(&at, event, c);
-    t->json = text_put(&at, json, n);
-    t->after = after;
-    t->n = n;
-    t->size = size;
-    t->words = strcmp(event, "turn.delta") == 0 || strcmp(event, "turn.thinking") == 0;
-    t->next = NULL;
-    return t;
+    size_t session = strlen(from->session), tree = strlen(from->tree);
+    size_t size = sizeof(ephemeral) + session + tree + from->n + 3;
+    ephemeral *e = xmalloc(size);
+    char *at = e->memory;
+    e->event = *from;
+    e->event.session = text_put(&at, from->session, session);
+    e->event.tree = text_put(&at, from->tree, tree);
+    e->event.bytes = text_put(&at, from->bytes, from->n);
+    e->after = after;
+    e->size = size;
+    e->next = NULL;
+    return e;
 }
 
-bool ephemeral_put(ephemeral_queue *q, told *t)
+bool ephemeral_put(ephemeral_queue *q, ephemeral *e)
 {
     pthread_mutex_lock(&q->lock);
-    bool room = q->bytes + t->size <= (t->words ? TOLD_MAX : 2 * TOLD_MAX);
+    bool room = q->bytes + e->size <= (e->event.is_delta ? MAX_DELTA_BYTES : 2 * MAX_DELTA_BYTES);
     bool first = !q->first;
     if (room) {
-        q->bytes += t->size;
-        *q->end = t;
-        q->end = &t->next;
+        q->bytes += e->size;
+        *q->end = e;
+        q->end = &e->next;
     }
     pthread_mutex_unlock(&q->lock);
     if (!room)
-        free(t);
+        free(e);
     return room && first;
 }
 
-void ephemeral_take(ephemeral_queue *q, told **list)
+void ephemeral_take(ephemeral_queue *q, ephemeral **list)
 {
     pthread_mutex_lock(&q->lock);
-    told *t = q->first;
+    ephemeral *e = q->first;
     q->first = NULL;
     q->end = &q->first;
     q->bytes = 0;
     pthread_mutex_unlock(&q->lock);
-    told **at = list; /* behind the last insertion: nearly always the place of the next */
-    for (int64_t before = INT64_MIN; t;) {
-        told *next = t->next;
-        if (t->after < before)
+    ephemeral **at = list; /* where the last one was put: nearly always the place of the next */
+    for (int64_t before = INT64_MIN; e;) {
+        ephemeral *next = e->next;
+        if (e->after < before)
             at = list;
-        while (*at && (*at)->after <= t->after)
+        while (*at && (*at)->after <= e->after)
             at = &(*at)->next;
-        t->next = *at;
-        *at = t;
-        before = t->after;
-        t = next;
+        e->next = *at;
+        *at = e;
+        before = e->after;
+        e = next;
     }
 }
 
-void ephemeral_free(told **list)
+void ephemeral_free(ephemeral **list)
 {
     while (*list) {
-        told *t = *list;
-        *list = t->next;
-        free(t);
+        ephemeral *e = *list;
+        *list = e->next;
+        free(e);
     }
 }

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * live.c: delivers committed events to the streams that subscribed to them.
+ * live.c: hands what is committed to every stream that asked for it.
  *
- * Two threads. The follower reads each event once, as the embedding program, renders it once, and
- * appends the same bytes to every stream whose filter matches and whose user may see it now. The
- * replayer (live/replay.c) sends streams that are behind the events they missed, page by page and
- * in turn, at the speed of each client. So a slow client delays neither the pool nor the follower.
- *
- *   L1  `last` is the number of the newest event that the follower has delivered, or is about to
- *       deliver, to its streams. A stream joins the follower under the lock, once it has everything
- *       up to `last`; the follower skips events up to the stream's own `after`. So there is neither
- *       a gap nor a duplicate between replay and live delivery.
- *   L2  A stream belongs to one thread: to the replayer while it is on `behind`, to the follower
- *       from `joining` on. Only these two lists are shared, under the lock.
- *   L3  A line that is not stored (live_publish()) carries the number of the newest event at that
- *       moment, here or on the node it comes from. It is delivered after the events up to that
- *       number and before later ones; the follower waits a little for lines of other nodes
- *       (live_settle()).
- *   L4  Bytes that clients have not taken are bounded, per stream (stream-bytes) and in total
- *       (streams-bytes). A stream past a bound falls behind: events that its client has not begun
- *       to receive are dropped, and the replayer reads them from the store again.
- *   L5  Nothing is omitted silently. A stream that would miss a line that cannot be sent again, or
- *       whose client takes nothing for stall-seconds during a replay, is ended with an event that
- *       says so. Only deltas of an answer may be missing: the entry that follows has their text.
+ * Two threads. The follower reads each event once, with no viewer's limits, renders it once for the
+ * feeds that share their bytes, and puts these into every stream whose filter it passes and whose
+ * viewer may see it now. The replayer (replay.c) gives streams that are behind what they missed,
+ * page by page and in turns, as fast as they take it. So neither a thread of the pool nor the
+ * follower waits for a slow client.
  */
+/* clang-format off */
+/*
+ * Invariants
+ *   L1  `last` is the number up to which the follower has handed out (or is about to hand out)
+ *       everything to its streams. A stream joins it under the lock, when it has everything up to
+ *       `last`; the follower leaves out what is not past the stream's own `after`. So nothing is
+ *       missing and nothing comes twice between replay and live.
+ *   L2  A stream belongs to one thread: to the replayer while it is on `behind`, to the follower from
+ *       `joining` on. Only these two lists are shared, under the lock.
+ *   L3  An ephemeral event (live_publish()) carries the number of the newest event at that moment, on
+ *       this node or on the node that it comes from. It is handed out behind the events up to that
+ *       number and before those past it; the follower waits a little for other nodes (live_settle()).
+ *   L4  Bytes that clients do not take are bounded, for each stream (stream-bytes) and for all
+ *       together (streams-bytes). A stream past a bound falls behind: what its client has not begun
+ *       to take is dropped, and the replayer gives it again, from the store.
+ *   L5  Nothing is left out silently. A stream that would miss an ephemeral event, or whose client
+ *       takes nothing for stall-seconds while it is replayed, gets a last event that says so and is
+ *       ended. Only deltas may be missing: the entry that follows has their text.
+ */
+/* clang-format on */
 #include "live/live_internal.h"
 
 #include "base/util.h"
@@ -36,8 +40,8 @@
 #include <time.h>
 
 enum {
-    PAGE = 500, /* events that the follower reads at once */
-    FEW = 16,   /* up to this many events of a page are read one by one */
+    PAGE = 500,      /* events that the follower reads at once */
+    MAX_SINGLE = 16, /* so many events of a page are read one by one */
     TICK_MS = 1000
 };
 
@@ -72,7 +76,7 @@ static void viewer_put(live *l, viewer *v)
     while (*at != v)
         at = &(*at)->next;
     *at = v->next;
-    ramet_call_free(v->c);
+    ramet_call_free(v->call);
     free(v->user);
     free(v->share);
     free(v);
@@ -90,7 +94,7 @@ void reader_free(live *l, reader *r)
 {
     body_stream_end(r->out);
     pthread_mutex_lock(&l->lock);
-    viewer_put(l, r->who);
+    viewer_put(l, r->viewer);
     pthread_mutex_unlock(&l->lock);
     atomic_fetch_sub(&l->open, 1);
     if (r->feed.release)
@@ -100,15 +104,14 @@ void reader_free(live *l, reader *r)
     free(r);
 }
 
-bool reader_add(live *l, reader *r, const buf *text, int64_t number)
+bool reader_add(reader *r, const buf *text, int64_t number)
 {
-    (void)l;
     if (!text->n)
         return true;
     shared_buf *b = shared_buf_new(text->p, text->n);
     bool open = stream_share(r->out, b, number, false);
     shared_buf_drop(b);
-    r->told_us = time_mono_us();
+    r->written_us = time_mono_us();
     return open;
 }
 
@@ -116,14 +119,15 @@ void reader_close(live *l, reader *r)
 {
     buf text;
     buf_init(&text, 256);
-    live_text_closed(&text, &r->feed, r->after);
+    if (r->feed.closed)
+        r->feed.closed(r->feed.arg, r->after, &text);
     stream_close_slow(r->out, text.p, text.n);
     buf_release(&text);
     atomic_fetch_add(&l->dropped, 1);
 }
 
-/* Adds a new stream to its list (L1). A number that came from the client may be wrong; the replayer
- * checks it. */
+/* Puts a new one where it belongs (L1). The number that a client has brought along may be any: it
+ * is looked at by the replayer. */
 static void reader_place(live *l, reader *r, bool from_now)
 {
     pthread_mutex_lock(&l->lock);
@@ -134,27 +138,28 @@ static void reader_place(live *l, reader *r, bool from_now)
     pthread_mutex_unlock(&l->lock);
 }
 
-void live_open(live *l, request *q, const ramet_events_in *in, bool from_now)
+int64_t live_max_streams(const live *l)
+{
+    return l->cfg->stream_max;
+}
+
+bool live_open(live *l, request *q, const ramet_events_in *in, bool from_now, const live_feed *feed)
 {
     buf hello;
     if (atomic_fetch_add(&l->open, 1) >= l->cfg->stream_max) {
         atomic_fetch_sub(&l->open, 1);
-        if (q->feed && q->feed->release)
-            q->feed->release(q->feed->arg);
-        request_fail(q, q->feed ? 429 : 503, "too_many_streams", NULL,
-                     "%lld streams are open, which is the most this server has",
-                     (long long)l->cfg->stream_max);
-        return;
+        if (feed->release)
+            feed->release(feed->arg);
+        return false;
     }
     reader *r = xcalloc(1, sizeof *r);
     r->session = xstrdup(in->session);
     r->tree = xstrdup(in->tree);
-    if (q->feed)
-        r->feed = *q->feed;
+    r->feed = *feed;
     r->after = r->began = from_now ? ramet_event_last(l->store) : in->after;
     pthread_mutex_lock(&l->lock);
-    bool everybody = r->feed.everybody;
-    r->who = viewer_get(l, everybody ? NULL : q->who.user, everybody ? NULL : q->who.share);
+    r->viewer =
+        viewer_get(l, feed->sees_all ? NULL : q->who.user, feed->sees_all ? NULL : q->who.share);
     bool stop = l->stop;
     pthread_mutex_unlock(&l->lock);
     q->status = 200;
@@ -162,13 +167,14 @@ void live_open(live *l, request *q, const ramet_events_in *in, bool from_now)
     request_add_header(q, "X-Accel-Buffering", "no");
     r->out = body_stream_new(q, (size_t)l->cfg->stream_bytes);
     buf_init(&hello, 256);
-    live_text_hello(&hello, &r->feed, from_now ? r->after : -1);
-    bool taken = reader_add(l, r, &hello, -1);
+    feed->hello(feed->arg, from_now ? r->after : -1, &hello);
+    bool taken = reader_add(r, &hello, -1);
     buf_release(&hello);
     if (taken && !stop)
         reader_place(l, r, from_now);
     else
         reader_free(l, r);
+    return true;
 }
 
 void live_count(live *l, live_numbers *out)
@@ -185,24 +191,24 @@ void live_count(live *l, live_numbers *out)
 /* ------------------------------------------------------------------ the follower */
 
 typedef struct follow {
-    live *l;
-    ramet_call *c;
+    live *live;
+    ramet_call *call;
     reader *readers;
     int64_t last;
-    buf text;                 /* scratch space for rendering */
-    shared_buf *shared;       /* the event or line being delivered; NULL: not rendered yet */
-    shared_buf *own;          /* the same, in the format of the last stream that has its own */
-    const ramet_event *whole; /* the event with its entries; NULL: not read yet */
-    ramet_call *full;         /* reads its entries */
-    told *told;               /* taken from the queue, not delivered yet */
-    told *past;               /* delivered, but `looks` may still point to them */
-    bool failed;              /* the store could not be read; logged once */
+    buf text;           /* room to render in */
+    shared_buf *shared; /* what is being handed out, in shared bytes; NULL: not rendered yet */
+    shared_buf *own;    /* the same for the last stream with a feed of its own */
+    const ramet_event *whole; /* the event with its entries; NULL: not looked up yet */
+    ramet_call *full;         /* for its entries */
+    ephemeral *ephemeral;     /* taken from the queue, not handed out yet */
+    ephemeral *past;          /* handed out, but looks may still point to them */
+    bool failed;              /* the store could not be read; it was logged */
 } follow;
 
 bool reader_skips(const reader *r, const ramet_event *e)
 {
-    return !r->feed.removal && e->member && !e->after && r->who->user &&
-           strcmp(e->member, r->who->user) == 0;
+    return !r->feed.reports_removal && e->member && !e->after && r->viewer->user &&
+           strcmp(e->member, r->viewer->user) == 0;
 }
 
 static bool reader_wants(const reader *r, const ramet_event *e)
@@ -212,17 +218,17 @@ static bool reader_wants(const reader *r, const ramet_event *e)
            (!r->tree || strcmp(r->tree, e->tree) == 0);
 }
 
-/* Every event of a page was committed before the first check: one check a session is enough. */
+/* Everything in a page was committed before the first look, so one look a session is enough. */
 static bool viewer_sees(live *l, viewer *v, const ramet_event *e)
 {
     size_t slot = 0;
     bool deleted = e->kind == RAMET_EVENT_DELETED;
-    if (!v->c)
-        v->c = viewer_call(l->store, v);
-    /* A removed member sees the removal and nothing else of that session: it is not cached. */
+    if (!v->call)
+        v->call = viewer_call(l->store, v);
+    /* A member sees his own removal, and nothing else of that session: such a look is not kept. */
     if (e->member && !e->after) {
-        bool seen = ramet_event_seen(v->c, e);
-        ramet_call_reset(v->c);
+        bool seen = ramet_event_seen(v->call, e);
+        ramet_call_reset(v->call);
         return seen;
     }
     for (const char *p = e->session; *p; p++)
@@ -232,31 +238,31 @@ static bool viewer_sees(live *l, viewer *v, const ramet_event *e)
         strcmp(v->looks[slot].session, e->session) != 0) {
         v->looks[slot].session = e->session;
         v->looks[slot].deleted = deleted;
-        v->looks[slot].seen = ramet_event_seen(v->c, e);
-        ramet_call_reset(v->c);
+        v->looks[slot].seen = ramet_event_seen(v->call, e);
+        ramet_call_reset(v->call);
     }
     return v->looks[slot].seen;
 }
 
-/* Clears the cached checks: they point into a page that is about to be freed. */
+/* The texts of a page are about to go. */
 static void looks_forget(live *l)
 {
     pthread_mutex_lock(&l->lock);
     for (viewer *v = l->viewers; v; v = v->next) {
-        if (!v->c)
+        if (!v->call)
             continue;
-        ramet_call_free(v->c);
-        v->c = NULL;
+        ramet_call_free(v->call);
+        v->call = NULL;
         memset(v->looks, 0, sizeof v->looks);
     }
     pthread_mutex_unlock(&l->lock);
 }
 
-/* What happens to a stream after a delivery. */
+/* What becomes of a stream when it was given something. */
 typedef enum { STAYS, FALLS_BEHIND, ENDS } fate;
 typedef fate (*giver)(follow *f, reader *r, void *arg);
 
-/* Delivers something to each stream, and removes the streams that do not stay. */
+/* Gives something to each stream. Those that do not stay leave the list. */
 static void readers_give(follow *f, giver give, void *arg)
 {
     for (reader **at = &f->readers; *at;) {
@@ -268,14 +274,14 @@ static void readers_give(follow *f, giver give, void *arg)
         }
         *at = r->next;
         if (now == ENDS) {
-            reader_free(f->l, r);
+            reader_free(f->live, r);
             continue;
         }
-        pthread_mutex_lock(&f->l->lock);
-        r->next = f->l->behind;
-        f->l->behind = r;
-        pthread_cond_signal(&f->l->wake);
-        pthread_mutex_unlock(&f->l->lock);
+        pthread_mutex_lock(&f->live->lock);
+        r->next = f->live->behind;
+        f->live->behind = r;
+        pthread_cond_signal(&f->live->wake);
+        pthread_mutex_unlock(&f->live->lock);
     }
 }
 
@@ -291,7 +297,7 @@ static fate reader_fall(live *l, reader *r)
     }
     r->after = number >= 0 ? number : r->began;
     r->fell_behind = true;
-    r->once_seen = l->once;
+    r->unrepeatable_seen = l->unrepeatable;
     atomic_fetch_add(&l->fallen, 1);
     return FALLS_BEHIND;
 }
@@ -303,27 +309,27 @@ static bool reader_full(const live *l, const reader *r, size_t n)
     return behind && behind + n > (size_t)l->cfg->stream_bytes;
 }
 
-static fate reader_share(follow *f, reader *r, shared_buf *b, int64_t number, bool once)
+static fate reader_share(follow *f, reader *r, shared_buf *b, int64_t number, bool is_unrepeatable)
 {
-    if (reader_full(f->l, r, b->n)) {
-        fate now = once ? ENDS : reader_fall(f->l, r);
-        if (once)
-            reader_close(f->l, r);
+    if (reader_full(f->live, r, b->n)) {
+        fate now = is_unrepeatable ? ENDS : reader_fall(f->live, r);
+        if (is_unrepeatable)
+            reader_close(f->live, r);
         return now;
     }
-    r->told_us = time_mono_us();
-    return stream_share(r->out, b, number, once) ? STAYS : ENDS;
+    r->written_us = time_mono_us();
+    return stream_share(r->out, b, number, is_unrepeatable) ? STAYS : ENDS;
 }
 
 static fate give_lost(follow *f, reader *r, void *arg)
 {
     int64_t number = *(int64_t *)arg;
     buf_clear(&f->text);
-    live_text_reset(&f->text, &r->feed, number);
-    return reader_add(f->l, r, &f->text, number) ? STAYS : ENDS;
+    r->feed.reset(r->feed.arg, number, &f->text);
+    return reader_add(r, &f->text, number) ? STAYS : ENDS;
 }
 
-/* The event with its entries, which the page omits. NULL: it cannot be read. */
+/* The event with its entries, which were left out of the page. NULL: it cannot be had. */
 static const ramet_event *event_full(follow *f, const ramet_event *e)
 {
     ramet_events_in in = {
@@ -337,14 +343,15 @@ static const ramet_event *event_full(follow *f, const ramet_event *e)
     return out.items;
 }
 
-/* The event in the format of a stream; equal bytes are shared. NULL: the format omits it. */
+/* The bytes of the event for a stream; streams with the same bytes share them. NULL: its feed has
+ * none. */
 static shared_buf *event_render(follow *f, const reader *r)
 {
-    shared_buf **kept = r->feed.event ? &f->own : &f->shared;
-    if (!r->feed.event && f->shared)
+    shared_buf **kept = r->feed.is_shared ? &f->shared : &f->own;
+    if (r->feed.is_shared && f->shared)
         return f->shared;
     buf_clear(&f->text);
-    live_text_event(&f->text, &r->feed, f->whole);
+    r->feed.event(r->feed.arg, f->whole, &f->text);
     if (*kept && (*kept)->n == f->text.n && memcmp((*kept)->bytes, f->text.p, f->text.n) == 0)
         return *kept;
     shared_buf_drop(*kept);
@@ -355,15 +362,15 @@ static shared_buf *event_render(follow *f, const reader *r)
 static fate give_event(follow *f, reader *r, void *arg)
 {
     const ramet_event *e = arg;
-    if (!reader_wants(r, e) || !viewer_sees(f->l, r->who, e))
+    if (!reader_wants(r, e) || !viewer_sees(f->live, r->viewer, e))
         return STAYS;
     if (!f->whole)
         f->whole = e->kind == RAMET_EVENT_APPENDED && !e->entries ? event_full(f, e) : e;
-    /* Its session was purged meanwhile. */
+    /* Its session was removed for good meanwhile: there is nothing to send. */
     if (!f->whole)
         return STAYS;
     r->after = e->number;
-    atomic_fetch_add_explicit(&f->l->sent, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&f->live->sent, 1, memory_order_relaxed);
     shared_buf *b = event_render(f, r);
     return b ? reader_share(f, r, b, e->number, false) : STAYS;
 }
@@ -372,18 +379,18 @@ static fate give_event(follow *f, reader *r, void *arg)
 
 static fate give_relief(follow *f, reader *r, void *arg)
 {
-    return body_stream_behind(r->out) > *(size_t *)arg ? reader_fall(f->l, r) : STAYS;
+    return body_stream_behind(r->out) > *(size_t *)arg ? reader_fall(f->live, r) : STAYS;
 }
 
-/* After each delivery: lets go of its bytes. When too many wait in all streams, those with the most
- * fall behind first. */
+/* What was handed out is dropped here; when too much of it waits, those that are furthest behind
+ * are the first to fall behind. */
 static void given(follow *f)
 {
     shared_buf_drop(f->shared);
     shared_buf_drop(f->own);
     f->shared = f->own = NULL;
-    size_t allowed = (size_t)f->l->cfg->stream_bytes / 2;
-    while (f->readers && shared_buf_total() > f->l->cfg->streams_bytes) {
+    size_t allowed = (size_t)f->live->cfg->stream_bytes / 2;
+    while (f->readers && shared_buf_total() > f->live->cfg->streams_bytes) {
         readers_give(f, give_relief, &allowed);
         if (!allowed)
             break;
@@ -403,21 +410,20 @@ static size_t events_wanted(const follow *f, const ramet_events_out *out)
     return n;
 }
 
-/* ---- lines that are not stored */
+/* ---- ephemeral events */
 
 bool live_watched(live *l)
 {
     return atomic_load_explicit(&l->open, memory_order_relaxed) > 0;
 }
 
-void live_publish(live *l, int64_t after, const char *session, const char *tree, const char *event,
-                  const char *json, size_t n)
+void live_publish(live *l, int64_t after, const ephemeral_event *e)
 {
     if (!live_watched(l))
         return;
-    /* The newest event of this process, without reading the store. */
+    /* What this process has committed; it does not look into the file. */
     after = after >= 0 ? after : ramet_event_wait(l->store, -1, 1);
-    if (ephemeral_put(&l->told, ephemeral_new(after, session, tree, event, json, n)))
+    if (ephemeral_put(&l->ephemeral, ephemeral_new(after, e)))
         ramet_event_wake(l->store);
 }
 
@@ -429,8 +435,8 @@ void live_settle(live *l, void (*settle)(void *arg, int64_t event), void *arg)
     pthread_mutex_unlock(&l->settle_lock);
 }
 
-/* L3, for lines of other nodes. */
-static void elsewhere_settle(live *l, int64_t event)
+/* L3: also for ephemeral events of other nodes. */
+static void nodes_settle_upto(live *l, int64_t event)
 {
     pthread_mutex_lock(&l->settle_lock);
     if (l->settle)
@@ -438,65 +444,63 @@ static void elsewhere_settle(live *l, int64_t event)
     pthread_mutex_unlock(&l->settle_lock);
 }
 
-/* A client that is far behind misses deltas: the entry that follows has their text (L5). */
-static fate give_told(follow *f, reader *r, void *arg)
+/* A client that is far behind goes without deltas: the entry that follows has their text (L5). */
+static fate give_ephemeral(follow *f, reader *r, void *arg)
 {
-    const told *t = arg;
-    const ramet_event as = {.kind = RAMET_EVENT_APPENDED, .session = t->session, .tree = t->tree};
-    if (r->feed.event || (r->session && strcmp(r->session, t->session) != 0) ||
-        (r->tree && strcmp(r->tree, t->tree) != 0) || !viewer_sees(f->l, r->who, &as))
+    const ephemeral_event *e = arg;
+    const ramet_event as = {.kind = RAMET_EVENT_APPENDED, .session = e->session, .tree = e->tree};
+    if (!r->feed.takes_ephemeral || (r->session && strcmp(r->session, e->session) != 0) ||
+        (r->tree && strcmp(r->tree, e->tree) != 0) || !viewer_sees(f->live, r->viewer, &as))
         return STAYS;
-    if (!f->shared) {
-        buf_clear(&f->text);
-        live_text_line(&f->text, t->event, t->json, t->n);
-        f->shared = shared_buf_new(f->text.p, f->text.n);
-    }
-    if (t->words && body_stream_behind(r->out) + f->shared->n > (size_t)f->l->cfg->stream_bytes / 2)
+    if (!f->shared)
+        f->shared = shared_buf_new(e->bytes, e->n);
+    if (e->is_delta && body_stream_behind(r->out) + e->n > (size_t)f->live->cfg->stream_bytes / 2)
         return STAYS;
-    return reader_share(f, r, f->shared, -1, !t->words);
+    return reader_share(f, r, f->shared, -1, !e->is_delta);
 }
 
-/* Delivers the lines that precede event `before` (L3). */
-static void told_give(follow *f, int64_t before)
+/* Hands out the ephemeral events that were published before event `before` was committed (L3). */
+static void ephemeral_give(follow *f, int64_t before)
 {
-    while (f->told && f->told->after < before) {
-        told *t = f->told;
-        f->told = t->next;
-        t->next = f->past;
-        f->past = t;
-        f->l->once += !t->words;
-        readers_give(f, give_told, t);
+    while (f->ephemeral && f->ephemeral->after < before) {
+        ephemeral *e = f->ephemeral;
+        f->ephemeral = e->next;
+        e->next = f->past;
+        f->past = e;
+        f->live->unrepeatable += !e->event.is_delta;
+        readers_give(f, give_ephemeral, &e->event);
         given(f);
     }
 }
 
 /* ---- pages */
 
-/* Reads a page, at first without entries: most events concern few streams. */
+/* Reads a page, without entries first: most of what happens concerns few streams. */
 static bool page_read(follow *f, ramet_events_out *out)
 {
     ramet_events_in in = {.after = f->last, .limit = PAGE, .bare = true};
-    if (ramet_events(f->c, &in, out) != RAMET_OK)
+    if (ramet_events(f->call, &in, out) != RAMET_OK)
         return false;
     size_t wanted = events_wanted(f, out);
-    if (wanted <= FEW || wanted * 4 < out->n)
+    if (wanted <= MAX_SINGLE || wanted * 4 < out->n)
         return true;
     in.bare = false;
-    return ramet_events(f->c, &in, out) == RAMET_OK;
+    return ramet_events(f->call, &in, out) == RAMET_OK;
 }
 
-/* Takes over the streams that have joined, and moves `last` on (L1). `idle`: moves it only if no
- * stream would miss an event. */
+/* From here on the follower has everything up to `last`, and those that join must, too (L1).
+ * `idle`: only when there is no stream that would have to be given it. */
 static void last_set(follow *f, int64_t last, bool idle)
 {
-    live *l = f->l;
+    live *l = f->live;
     reader *missed = NULL;
     pthread_mutex_lock(&l->lock);
     while (l->joining) {
         reader *r = l->joining;
         l->joining = r->next;
-        /* L5: a stream that was live before has missed lines. */
-        reader **list = r->fell_behind && r->once_seen != l->once ? &missed : &f->readers;
+        /* L5: a stream that was live before has missed these ephemeral events. */
+        reader **list =
+            r->fell_behind && r->unrepeatable_seen != l->unrepeatable ? &missed : &f->readers;
         r->fell_behind = false;
         r->next = *list;
         *list = r;
@@ -517,32 +521,32 @@ static void page_give(follow *f)
     ramet_events_out out;
     if (!page_read(f, &out)) {
         if (!f->failed)
-            log_line(LOG_ERROR, "events cannot be read", "error", ramet_call_error(f->c)->message,
-                     NULL);
+            log_line(LOG_ERROR, "events cannot be read", "error",
+                     ramet_call_error(f->call)->message, NULL);
         f->failed = true;
-        ramet_call_reset(f->c);
+        ramet_call_reset(f->call);
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
         return;
     }
     f->failed = false;
     last_set(f, out.next, false);
     if (f->readers)
-        elsewhere_settle(f->l, out.next);
-    ephemeral_take(&f->l->told, &f->told);
+        nodes_settle_upto(f->live, out.next);
+    ephemeral_take(&f->live->ephemeral, &f->ephemeral);
     if (out.lost) {
-        atomic_fetch_add(&f->l->resets, 1);
+        atomic_fetch_add(&f->live->resets, 1);
         readers_give(f, give_lost, &out.next);
     }
     for (size_t i = 0; i < out.n; i++) {
-        told_give(f, out.items[i].number);
+        ephemeral_give(f, out.items[i].number);
         f->whole = NULL;
         readers_give(f, give_event, &out.items[i]);
         given(f);
     }
-    told_give(f, f->last + 1);
-    looks_forget(f->l);
+    ephemeral_give(f, f->last + 1);
+    looks_forget(f->live);
     ephemeral_free(&f->past);
-    ramet_call_reset(f->c);
+    ramet_call_reset(f->call);
     ramet_call_reset(f->full);
     if (f->text.cap > LIVE_KEEP) {
         buf_release(&f->text);
@@ -550,45 +554,47 @@ static void page_give(follow *f)
     }
 }
 
-/* Delivers lines while there is no new event. */
-static void told_only(follow *f)
+/* Nothing was committed, as far as the follower knows. */
+static void ephemeral_give_only(follow *f)
 {
-    ephemeral_take(&f->l->told, &f->told);
-    told_give(f, f->last + 1);
+    ephemeral_take(&f->live->ephemeral, &f->ephemeral);
+    ephemeral_give(f, f->last + 1);
     if (!f->past)
         return;
-    looks_forget(f->l);
+    looks_forget(f->live);
     ephemeral_free(&f->past);
 }
 
-/* A heartbeat carries the position of the stream: a client that reconnects resumes from there. */
-static fate give_pulse(follow *f, reader *r, void *arg)
+/* A heartbeat carries the number that the stream has come to, so that a client resumes from there.
+ */
+static fate give_heartbeat(follow *f, reader *r, void *arg)
 {
     int64_t now = *(int64_t *)arg;
     if (body_stream_gone(r->out))
         return ENDS;
-    /* A client that has bytes to take needs no heartbeat. */
-    if (now - r->told_us < f->l->cfg->heartbeat_s * INT64_C(1000000) || body_stream_behind(r->out))
+    /* A client with bytes left to take needs no sign, and would only get more to take. */
+    if (now - r->written_us < f->live->cfg->heartbeat_s * INT64_C(1000000) ||
+        body_stream_behind(r->out))
         return STAYS;
     buf_clear(&f->text);
-    live_text_pulse(&f->text, &r->feed, f->last);
-    return reader_add(f->l, r, &f->text, f->last) ? STAYS : ENDS;
+    r->feed.heartbeat(r->feed.arg, f->last, &f->text);
+    return reader_add(r, &f->text, f->last) ? STAYS : ENDS;
 }
 
-static void pulse(follow *f, int64_t *due)
+static void heartbeats(follow *f, int64_t *due)
 {
     int64_t now = time_mono_us();
     if (now < *due)
         return;
     *due = now + TICK_MS * 1000;
-    readers_give(f, give_pulse, &now);
+    readers_give(f, give_heartbeat, &now);
 }
 
 static void *follower_main(void *arg)
 {
     live *l = arg;
-    follow f = {.l = l,
-                .c = ramet_call_new(l->store, NULL, NULL),
+    follow f = {.live = l,
+                .call = ramet_call_new(l->store, NULL, NULL),
                 .full = ramet_call_new(l->store, NULL, NULL),
                 .last = l->last};
     int64_t due = 0;
@@ -599,8 +605,8 @@ static void *follower_main(void *arg)
         if (newest > f.last)
             page_give(&f);
         else
-            told_only(&f);
-        pulse(&f, &due);
+            ephemeral_give_only(&f);
+        heartbeats(&f, &due);
         pthread_mutex_lock(&l->lock);
         stop = l->stop;
         pthread_mutex_unlock(&l->lock);
@@ -610,11 +616,11 @@ static void *follower_main(void *arg)
         f.readers = r->next;
         reader_free(l, r);
     }
-    ephemeral_take(&l->told, &f.told);
-    ephemeral_free(&f.told);
+    ephemeral_take(&l->ephemeral, &f.ephemeral);
+    ephemeral_free(&f.ephemeral);
     buf_release(&f.text);
     ramet_call_free(f.full);
-    ramet_call_free(f.c);
+    ramet_call_free(f.call);
     return NULL;
 }
 
@@ -626,7 +632,7 @@ live *live_new(const server_config *cfg, ramet *store)
     l->cfg = cfg;
     l->store = store;
     l->last = ramet_event_last(store);
-    ephemeral_queue_init(&l->told);
+    ephemeral_queue_init(&l->ephemeral);
     pthread_mutex_init(&l->settle_lock, NULL);
     pthread_mutex_init(&l->lock, NULL);
     cond_init(&l->wake);
@@ -645,7 +651,7 @@ void live_stop(live *l)
     ramet_event_wake(l->store);
     pthread_join(l->follower, NULL);
     pthread_join(l->replayer, NULL);
-    /* Streams that were opened while the threads were ending. */
+    /* Those that came while the two were ending. */
     pthread_mutex_lock(&l->lock);
     reader *left = l->joining, *more = l->behind;
     l->joining = l->behind = NULL;
@@ -663,7 +669,7 @@ void live_stop(live *l)
 void live_free(live *l)
 {
     pthread_mutex_destroy(&l->settle_lock);
-    ephemeral_queue_free(&l->told);
+    ephemeral_queue_free(&l->ephemeral);
     pthread_cond_destroy(&l->wake);
     pthread_mutex_destroy(&l->lock);
     free(l);

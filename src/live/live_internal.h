@@ -1,30 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * live_internal.h: what the files of live events share. No other file includes it.
- *
- *   live.c         opens streams; the follower, which delivers events as they are committed
- *   live/replay.c  the replayer, which sends the events that a stream has missed, from the store
- *   live/ephemeral_queue.c    lines that are not stored, on their way to the follower
- *   live/event_text.c    events as bytes
+ * live_internal.h: what the files of live events share. Only they include it.
  */
+/* clang-format off */
+/*
+ * Files
+ *   live.c             streams are opened; the follower gives them what is committed
+ *   replay.c           the replayer gives streams that are behind what they missed, from the store
+ *   ephemeral_queue.c  events that are delivered but not stored, on their way to the follower
+ *   sse.c              the framing of an event in a stream
+ */
+/* clang-format on */
 #ifndef LIVE_LIVE_INTERNAL_H
 #define LIVE_LIVE_INTERNAL_H
 
-#include "live/event_text.h"
+#include "http/stream.h"
+#include "live/ephemeral_queue.h"
+#include "live/live.h"
 #include "runtime/config.h"
 #include "runtime/log.h"
-#include "live/ephemeral_queue.h"
-#include "http/stream.h"
+
+#define LIVE_EVENT_MAX ((size_t)256 << 20) /* one event; a page of the store ends at 32 MiB */
+#define LIVE_KEEP ((size_t)1 << 20)        /* memory that is kept from one event to the next */
 
 enum { LOOKS = 16 /* a power of two */ };
 
-/* A user with open streams. What it may see is checked once for all of them. */
+/* A user with open streams; they share what the user may see. */
 typedef struct viewer {
     struct viewer *next;
     char *user, *share; /* NULL: the program itself; no link */
     int streams;
-    size_t replayed; /* the replayer's: bytes that its streams were sent and have not taken */
-    ramet_call *c;   /* the follower's, while it delivers a page */
+    size_t replayed;  /* of the replayer: bytes that its streams were given and have not taken */
+    ramet_call *call; /* the follower's, while it hands out a page */
     struct {
         const char *session; /* in the page */
         bool deleted, seen;
@@ -34,17 +41,17 @@ typedef struct viewer {
 typedef struct reader {
     struct reader *next;
     body_stream *out;
-    viewer *who;
-    char *session, *tree; /* filters; NULL = all */
-    int64_t after;        /* number of the last event that it has */
-    int64_t began;        /* the same, when it was opened */
-    int64_t told_us;      /* when bytes were last added or taken */
-    size_t behind;        /* bytes that it had not taken at the last check */
-    bool fell_behind;     /* it was live before */
-    int64_t once_seen;    /* live.once when it fell behind */
-    int page;             /* replay: events to read at once; fewer if they are large */
-    size_t wants;         /* replay: size of the event that there was no room for */
-    live_feed feed;       /* its format; event NULL: that of the native API */
+    viewer *viewer;
+    char *session, *tree;      /* filters; NULL = all */
+    int64_t after;             /* it has everything up to this number */
+    int64_t began;             /* ... when it was opened */
+    int64_t written_us;        /* when something was written, or taken, last */
+    size_t behind;             /* bytes that it had not taken when that was looked at last */
+    bool fell_behind;          /* it was live before */
+    int64_t unrepeatable_seen; /* live.unrepeatable when it fell behind */
+    int page;                  /* replay: events to read at once, fewer when they are large */
+    size_t wants;              /* replay: bytes of the event that there was no room for */
+    live_feed feed;
 } reader;
 
 struct live {
@@ -59,26 +66,27 @@ struct live {
     int64_t last;
     bool stop;
 
-    pthread_mutex_t settle_lock; /* guards these, and is held during the call */
+    pthread_mutex_t settle_lock; /* guards these, and is held while settle() runs */
     void (*settle)(void *arg, int64_t event);
     void *settle_arg;
 
-    ephemeral_queue told;
-    int64_t once; /* the follower's: lines so far that cannot be sent again */
+    ephemeral_queue ephemeral;
+    int64_t unrepeatable; /* of the follower: ephemeral events so far, but deltas */
 
     _Atomic int64_t open, replaying, sent, dropped, fallen, resets;
 };
 
 /* ---- live.c */
 
-/* Whether the event is the removal of the viewer, and the stream's format has no such event. */
+/* Whether the event is the removal of the viewer, and the feed does not report that. */
 bool reader_skips(const reader *r, const ramet_event *e);
-/* A call with the rights of the viewer. A share link that was revoked gives none. */
+/* What the viewer may see. A link that was revoked meanwhile gives nothing any more. */
 ramet_call *viewer_call(ramet *store, const viewer *v);
 void reader_free(live *l, reader *r);
-/* Adds bytes for this stream alone; none are ignored. False: its client is gone. */
-bool reader_add(live *l, reader *r, const buf *text, int64_t number);
-/* Ends the stream with an event that says it was too slow. The caller calls reader_free() next. */
+/* Adds bytes for this stream alone; nothing when there are none. False: its client is gone. */
+bool reader_add(reader *r, const buf *text, int64_t number);
+/* Ends the stream of a client that was too slow, with a last event that says so: reader_free() is
+ * to follow. */
 void reader_close(live *l, reader *r);
 
 /* ---- live/replay.c */

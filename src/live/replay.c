@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * replay.c: sends streams that are behind the events they missed, from the store.
+ * replay.c: gives streams that are behind what they missed, from the store.
  *
- * One thread, the replayer. Streams take turns. In its turn a stream is sent a page of events, as
- * many of them as there is room for: in the stream, in the share of its user, and in total. A
+ * One thread, the replayer. Streams take turns; in its turn one is given a page of events, as far
+ * as there is room for them: in the stream itself, among the streams of its user, and among all. A
  * stream that has caught up joins the follower (L1 in live.c).
  */
 #include "live/live_internal.h"
@@ -16,19 +16,20 @@
 enum { REPLAY_PAGE = 100 /* events of one turn */, SAME = 128 /* a power of two */ };
 
 typedef struct replay {
-    live *l;
+    live *live;
     reader *readers;
-    shared_buf *same[SAME]; /* events of this round, by number: equal bytes are shared */
+    /* Events of this round, by number: streams that get the same bytes share them. */
+    shared_buf *same[SAME];
 } replay;
 
 typedef enum { TURN_AGAIN, TURN_WAIT, TURN_PLACED, TURN_OVER } turn;
 
-/* Whether n more bytes may wait for the client. One event of any size may wait for a client that
- * has taken everything, unless too many bytes wait in all streams. */
+/* Whether n more bytes may wait for the client. When it has taken everything, one event of any size
+ * may, unless there is too much for others. */
 static bool replay_room(const live *l, const reader *r, size_t n)
 {
     size_t waiting = body_stream_behind(r->out), all = (size_t)l->cfg->streams_bytes;
-    size_t total = (size_t)shared_buf_total(), mine = r->who->replayed;
+    size_t total = (size_t)shared_buf_total(), mine = r->viewer->replayed;
     size_t share = all / 100 * (size_t)l->cfg->user_share;
     if (total + n > all && (waiting || total > all / 2))
         return false;
@@ -37,7 +38,7 @@ static bool replay_room(const live *l, const reader *r, size_t n)
     return !waiting || waiting + n <= (size_t)l->cfg->stream_bytes / 2;
 }
 
-/* The bytes of an event, shared with a stream that was just sent the same. */
+/* The bytes of an event, perhaps those that another stream was just given. */
 static shared_buf *replay_share(replay *p, int64_t number, const buf *text)
 {
     shared_buf **same = &p->same[number & (SAME - 1)];
@@ -56,13 +57,13 @@ static void same_forget(replay *p)
     }
 }
 
-/* Sends one event if there is room for it. */
+/* Gives one event when there is room for it. */
 static turn replay_event(replay *p, reader *r, const ramet_event *e, buf *text)
 {
-    live *l = p->l;
+    live *l = p->live;
     buf_clear(text);
     if (!reader_skips(r, e))
-        live_text_event(text, &r->feed, e);
+        r->feed.event(r->feed.arg, e, text);
     if (!replay_room(l, r, text->n)) {
         r->wants = text->n;
         return TURN_WAIT;
@@ -71,25 +72,25 @@ static turn replay_event(replay *p, reader *r, const ramet_event *e, buf *text)
     atomic_fetch_add_explicit(&l->sent, 1, memory_order_relaxed);
     if (!text->n)
         return TURN_AGAIN;
-    r->told_us = time_mono_us();
-    r->who->replayed += text->n;
+    r->written_us = time_mono_us();
+    r->viewer->replayed += text->n;
     return stream_share(r->out, replay_share(p, e->number, text), e->number, false) ? TURN_AGAIN
                                                                                     : TURN_OVER;
 }
 
-/* Sends as much of a page as there is room for. The rest is read again later, as a shorter page. */
+/* Gives a page as far as there is room; the rest is read again, and less of it. */
 static turn replay_give(replay *p, reader *r, const ramet_events_out *out)
 {
-    live *l = p->l;
+    live *l = p->live;
     turn t = TURN_AGAIN;
     size_t given = 0;
     buf text;
     buf_init(&text, LIVE_EVENT_MAX);
     r->wants = 0;
     if (out->lost) {
-        live_text_reset(&text, &r->feed, out->next);
+        r->feed.reset(r->feed.arg, out->next, &text);
         atomic_fetch_add(&l->resets, 1);
-        t = reader_add(l, r, &text, out->next) ? t : TURN_OVER;
+        t = reader_add(r, &text, out->next) ? t : TURN_OVER;
     }
     while (given < out->n && t == TURN_AGAIN) {
         t = replay_event(p, r, &out->items[given], &text);
@@ -107,11 +108,11 @@ static turn replay_give(replay *p, reader *r, const ramet_events_out *out)
 
 static turn replay_page(replay *p, reader *r)
 {
-    live *l = p->l;
+    live *l = p->live;
     ramet_events_in in = {
         .after = r->after, .session = r->session, .tree = r->tree, .limit = r->page};
     ramet_events_out out;
-    ramet_call *c = viewer_call(l->store, r->who);
+    ramet_call *c = viewer_call(l->store, r->viewer);
     turn t = TURN_WAIT;
     if (ramet_events(c, &in, &out) == RAMET_OK)
         t = replay_give(p, r, &out);
@@ -119,11 +120,11 @@ static turn replay_page(replay *p, reader *r)
     return t;
 }
 
-/* There is no room. Waits for the client, up to stall-seconds without progress. */
+/* There is no room: the client is waited for, but not for ever. */
 static turn replay_wait(live *l, reader *r, size_t behind)
 {
     int64_t now = time_mono_us();
-    if (!behind || now - r->told_us < l->cfg->stall_s * INT64_C(1000000))
+    if (!behind || now - r->written_us < l->cfg->stall_s * INT64_C(1000000))
         return TURN_WAIT;
     reader_close(l, r);
     return TURN_OVER;
@@ -131,17 +132,17 @@ static turn replay_wait(live *l, reader *r, size_t behind)
 
 static turn replay_turn(replay *p, reader *r)
 {
-    live *l = p->l;
+    live *l = p->live;
     if (body_stream_gone(r->out))
         return TURN_OVER;
     size_t behind = body_stream_behind(r->out);
     if (behind < r->behind)
-        r->told_us = time_mono_us();
+        r->written_us = time_mono_us();
     r->behind = behind;
     if (!replay_room(l, r, r->wants))
         return replay_wait(l, r, behind);
-    /* The last page is read with the lock, so that `last` cannot move: a replay ends, however fast
-     * events are committed. */
+    /* When one page is left, it is read while the follower stands still: so a replay ends, however
+     * fast events come. */
     pthread_mutex_lock(&l->lock);
     bool near = l->last - r->after <= r->page;
     if (!near)
@@ -157,14 +158,14 @@ static turn replay_turn(replay *p, reader *r)
     return t;
 }
 
-/* One turn for each stream. Returns whether any made progress. */
+/* One turn for each; returns whether any got on. */
 static bool replay_round(replay *p)
 {
     bool on = false;
     for (reader *r = p->readers; r; r = r->next)
-        r->who->replayed = 0;
+        r->viewer->replayed = 0;
     for (reader *r = p->readers; r; r = r->next)
-        r->who->replayed += body_stream_behind(r->out);
+        r->viewer->replayed += body_stream_behind(r->out);
     for (reader **at = &p->readers; *at;) {
         reader *r = *at, *next = r->next;
         turn t = replay_turn(p, r);
@@ -174,18 +175,18 @@ static bool replay_round(replay *p)
             continue;
         }
         *at = next;
-        atomic_fetch_sub(&p->l->replaying, 1);
+        atomic_fetch_sub(&p->live->replaying, 1);
         if (t == TURN_OVER)
-            reader_free(p->l, r);
+            reader_free(p->live, r);
     }
     same_forget(p);
     return on;
 }
 
-/* Takes new streams. Waits for one if there is none, and briefly if all have to wait. */
+/* Takes those that came; waits for some when there are none, and a little when all have to wait. */
 static bool replay_take(replay *p, bool on)
 {
-    live *l = p->l;
+    live *l = p->live;
     pthread_mutex_lock(&l->lock);
     while (!l->stop && !l->behind && !p->readers)
         pthread_cond_wait(&l->wake, &l->lock);
@@ -210,15 +211,15 @@ static bool replay_take(replay *p, bool on)
 
 void *replayer_main(void *arg)
 {
-    replay p = {.l = arg};
+    replay p = {.live = arg};
     bool on = true;
     while (replay_take(&p, on))
         on = replay_round(&p);
     while (p.readers) {
         reader *r = p.readers;
         p.readers = r->next;
-        atomic_fetch_sub(&p.l->replaying, 1);
-        reader_free(p.l, r);
+        atomic_fetch_sub(&p.live->replaying, 1);
+        reader_free(p.live, r);
     }
     return NULL;
 }

@@ -19,6 +19,7 @@
 
 #include "base/memory.h"
 #include "base/util.h"
+#include "face/kit/turn_events.h"
 #include "face/memory/grpc.h"
 #include "http/stream.h"
 #include "server/upkeep.h"
@@ -129,40 +130,16 @@ static const char *host_agent_name(void *arg, size_t i)
     return i < n ? list[i]->name : NULL;
 }
 
+static const char *host_agent_about(void *arg, size_t i)
+{
+    agent *const *list;
+    size_t n = agents_list(((server *)arg)->agents, &list);
+    return i < n ? list[i]->kind->about : NULL;
+}
+
 static const char *host_agent_default(void *arg)
 {
     return agents_find(((server *)arg)->agents, NULL)->name;
-}
-
-static void host_turn_run(void *arg, request *q, const turn_request *in, size_t n, bool many)
-{
-    turns_run(((server *)arg)->turns, q, in, n, many);
-}
-
-static void host_turn_join(void *arg, request *q, const char *session, const char *turn)
-{
-    turns_join(((server *)arg)->turns, q, session, turn);
-}
-
-static void host_turn_cancel(void *arg, request *q, const char *session, const char *turn)
-{
-    turns_cancel(((server *)arg)->turns, q, session, turn);
-}
-
-static void host_turn_answer(void *arg, request *q, const char *session, const char *turn,
-                             const char *question, const char *answer)
-{
-    turns_answer(((server *)arg)->turns, q, session, turn, question, answer);
-}
-
-static void host_turn_moved(void *arg, const char *session, bool keep)
-{
-    turns_moved(((server *)arg)->turns, session, keep);
-}
-
-static void host_turn_running(void *arg, const ramet_session *s, json_writer *w)
-{
-    turns_running(((server *)arg)->turns, s, w);
 }
 
 static void host_fetch(void *arg, const ramet_fetch *f)
@@ -182,11 +159,6 @@ static ramet_status link_key_make(server *s, ramet_error *err)
         *err = *ramet_call_error(c);
     ramet_call_free(c);
     return st;
-}
-
-static void host_events(void *arg, request *q, const ramet_events_in *filter, bool from_now)
-{
-    live_open(((server *)arg)->live, q, filter, from_now);
 }
 
 static void host_count(void *arg, const char *what, const char *type, const char *face_name)
@@ -566,7 +538,7 @@ static ramet_status parts_start(server *s, ramet_error *err)
     s->metrics = metrics_new(faces, N_COUNTED);
     stream_total_limit(s->cfg->streams_bytes);
     s->live = live_new(s->cfg, s->store);
-    s->turns = turns_new(s->cfg, s->store, s->agents, s->live, err);
+    s->turns = turns_new(s->cfg, s->store, s->agents, s->live, face_turn_event, err);
     if (!s->turns)
         return err->status;
     st = link_key_make(s, err);
@@ -579,18 +551,14 @@ static ramet_status parts_start(server *s, ramet_error *err)
                           .nearby = host_nearby,
                           .nearby_use = host_nearby_use,
                           .agent_name = host_agent_name,
+                          .agent_about = host_agent_about,
                           .agent_default = host_agent_default,
                           .agents_listed = strcmp(s->cfg->kagent_agents, "listed") == 0,
-                          .events = host_events,
                           .count = host_count,
                           .public_url = s->cfg->public_url,
                           .secured = strcmp(s->cfg->auth, "local") != 0,
-                          .turn_run = host_turn_run,
-                          .turn_join = host_turn_join,
-                          .turn_cancel = host_turn_cancel,
-                          .turn_answer = host_turn_answer,
-                          .turn_moved = host_turn_moved,
-                          .turn_running = host_turn_running,
+                          .live = s->live,
+                          .turns = s->turns,
                           .link_key = s->link_key,
                           .attachment_max = s->cfg->attachment_max,
                           .private_urls = s->cfg->private_urls,

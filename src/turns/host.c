@@ -2,14 +2,14 @@
  *
  * host.c: which process runs a turn, and whether it still does.
  *
- * A host names the machine, the process, and when it was started (base/host.h). So a server that
- * starts marks as interrupted what dead ones left running, and leaves alone what
- * another one on the same file is about to say.
+ * A host names the machine, the process, and when that was started (base/host.h). So a server that
+ * starts marks as interrupted what dead ones left running, and leaves alone what runs in another
+ * live process on the same file.
  *
- * Servers on one database may be on many machines, and in containers where each is process 1:
- * behind that their names tell where processes are counted, and something random. They say now and
- * then that they live. What runs under the name of one that has stopped to do so, or is seen to be
- * gone because it was on this machine, is interrupted by the first of the others that finds it.
+ * Servers on one database may be on many machines, and in containers where each is process 1. So
+ * their names also hold the process namespace and a random number, and each records now and then
+ * that it is alive. Turns of a host that has stopped doing so, or that is seen to be gone because
+ * it was on this machine, are marked as interrupted by the first other node that finds it.
  */
 #include "turns/turns_internal.h"
 #include "ramet/nodes.h"

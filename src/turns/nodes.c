@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * nodes.c: several servers on one database: what they tell and ask each other, and that they live.
- *
- * Four threads, each with a queue or a clock of its own:
- *
- * - teller: what this node says, in order. Each message gets the number of the newest event that
- *   was committed before it (N1), then goes to those who watch here and to the others.
- * - inbox: what others say, in order.
- * - worker: what others want done here; it may take a commit.
- * - pulse: says every 3 seconds that this node lives. Turns of one that has not said so for 15
- *   seconds are marked as interrupted, by one of those that live.
- *
- *   N1  Numbers come a moment after the commit. So that no word is put behind an entry that was
- *       appended after it, a run that appends waits for the place of what it said (nodes_settle());
- *       that takes time only when it appends twice within a few hundredths of a second.
- *       It also waits until that is sent, and the other nodes hand out an event when they have
- *       taken in what was sent before it (hear_settle()). Neither waits long: words may come late.
- *   N2  Messages get lost when a connection is: then every node that noticed asks all others how
- *       their runs stand, and tells how its own do (hello). What was said twice is left out by
- *       whoever hears it (F2 in turns/remote.c).
+ * nodes.c: several servers on one database: the queues and threads through which they exchange
+ * messages, and the heartbeat that shows that a node is alive.
  */
+/* clang-format off */
+/*
+ * Four threads, each with a queue or a clock of its own:
+ *   sender     what this node sends, in order. Each message gets the number of the newest event that
+ *              was committed before it (N1), then goes to watchers of this node or to other nodes.
+ *   inbox      what other nodes send, in order.
+ *   worker     commands of other nodes, which may take a commit.
+ *   heartbeat  records every 3 seconds that this node is alive. Turns of a node that has not done so
+ *              for 15 seconds are marked as interrupted by one of the nodes that are.
+ *
+ * Invariants
+ *   N1  Event numbers are known a moment after the commit. So that no delta is placed behind an
+ *       entry that was appended after it, a run that appends first waits for the place of what it
+ *       has sent (nodes_settle()); that takes time only when it appends twice within a few
+ *       hundredths of a second. It also waits until that is sent, and other nodes hand out an event
+ *       only after they have processed what was sent before it (inbox_settle()). Both waits are
+ *       bounded: after that, deltas may come late.
+ *   N2  Messages are lost when a connection is. A node that notices this asks all others for their
+ *       runs and sends its own (NODE_HELLO). The receiver drops what it has already (F2 in
+ *       remote.c).
+ */
+/* clang-format on */
 #include "turns/turns_internal.h"
 #include "ramet/nodes.h"
 
@@ -28,16 +33,17 @@
 #include <string.h>
 #include <time.h>
 
-enum { BEAT_MS = 3000, ALONE_S = 20, HEAR_MS = 1500, SETTLE_MS = 500 };
-#define MESSAGE_MOST ((size_t)32 << 20)
-#define INBOX_MOST ((size_t)64 << 20)
+enum { HEARTBEAT_MS = 3000, ALONE_AFTER_S = 20, START_WAIT_MS = 1500, MAX_SETTLE_MS = 500 };
+#define MAX_MESSAGE_BYTES ((size_t)32 << 20)
+#define MAX_INBOX_BYTES ((size_t)64 << 20)
 
 typedef struct item {
     struct item *next;
-    int64_t mark; /* what had been committed */
-    char *event;  /* a line for those who watch here; NULL: a message */
-    char *who[2]; /* its session and tree */
-    char *text;   /* NULL in the inbox: some were missed */
+    int64_t mark;  /* what had been committed */
+    bool is_event; /* an event for watchers of this node; else a message */
+    bool is_delta; /* of an event, as are these: */
+    char *session, *tree;
+    char *text; /* NULL in the inbox: some messages were missed */
     size_t n;
 } item;
 
@@ -48,28 +54,29 @@ typedef struct queue {
     pthread_cond_t work;
 } queue;
 
-/* Somebody here who waits for another node. */
+/* A thread of this node that waits for the outcome of a command. */
 typedef struct waiter {
     struct waiter *next;
-    char no[UUID_TEXT];
-    bool over;
-    char did[DID_TEXT];
+    char number[UUID_TEXT];
+    bool is_done;
+    char outcome[OUTCOME_TEXT];
 } waiter;
 
-enum { TELLER, INBOX, WORKER, PULSE, THREADS };
+enum { SENDER, INBOX, WORKER, HEARTBEAT, THREADS };
 
 struct nodes {
-    turns *t;
+    turns *turns;
     ramet *store;
-    _Atomic int64_t heard; /* when another node was, by time_mono_us(); 0: never */
-    atomic_bool others, listening;
-    bool failed; /* the pulse: said once */
+    _Atomic int64_t heard;  /* when another node was, by time_mono_us(); 0: never */
+    atomic_bool has_others; /* other nodes are alive */
+    atomic_bool listening;  /* messages arrive */
+    bool failed;            /* of the heartbeat: it was logged */
 
-    pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t wake;  /* what somebody waits for has come */
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t wake;  /* the outcome of a command, or progress of a queue */
     pthread_cond_t end;
-    queue out, in, todo;
-    bool missed; /* the last thing in the inbox is that something was */
+    queue out, in, commands;
+    bool missed; /* the last item of the inbox says that messages were */
     int settling;
     waiter *waiters;
     bool stop;
@@ -92,9 +99,8 @@ static item *item_new(const char *text, size_t n)
 
 static void item_free(item *i)
 {
-    free(i->event);
-    free(i->who[0]);
-    free(i->who[1]);
+    free(i->session);
+    free(i->tree);
     free(i->text);
     free(i);
 }
@@ -109,7 +115,7 @@ static void queue_add(queue *q, item *i)
     pthread_cond_signal(&q->work);
 }
 
-/* Waits for the next one; NULL: it is to end, and there is none left. */
+/* Waits for the next one; NULL: the thread is to end, and none is left. */
 static item *queue_take(nodes *n, queue *q)
 {
     pthread_mutex_lock(&n->lock);
@@ -142,11 +148,11 @@ static void queue_free(queue *q)
     }
 }
 
-/* ------------------------------------------------------------------ telling */
+/* ------------------------------------------------------------------ sending */
 
-bool nodes_others(const nodes *n)
+bool nodes_has_others(const nodes *n)
 {
-    return n && n->others;
+    return n && n->has_others;
 }
 
 static void out_add(nodes *n, item *i)
@@ -157,21 +163,23 @@ static void out_add(nodes *n, item *i)
     pthread_mutex_unlock(&n->lock);
 }
 
-void nodes_say(nodes *n, buf *text)
+void nodes_send(nodes *n, const node_message *m)
 {
-    if (!text->over)
-        out_add(n, item_new(text->p, text->n));
-    buf_release(text);
+    buf text;
+    buf_init(&text, MAX_MESSAGE_BYTES);
+    node_message_write(m, &text);
+    if (!text.over)
+        out_add(n, item_new(text.p, text.n));
+    buf_release(&text);
 }
 
-void nodes_line(nodes *n, const run *r, const char *event)
+void nodes_publish(nodes *n, const ephemeral_event *e)
 {
-    if (r->json.over || !live_watched(n->t->live))
-        return;
-    item *i = item_new(r->json.p, r->json.n);
-    i->event = xstrdup(event);
-    i->who[0] = xstrdup(r->session);
-    i->who[1] = xstrdup(r->tree);
+    item *i = item_new(e->bytes, e->n);
+    i->is_event = true;
+    i->is_delta = e->is_delta;
+    i->session = xstrdup(e->session);
+    i->tree = xstrdup(e->tree);
     out_add(n, i);
 }
 
@@ -186,130 +194,117 @@ void nodes_settle(nodes *n)
         pthread_cond_wait(&n->wake, &n->lock);
     n->settling--;
     pthread_mutex_unlock(&n->lock);
-    if (n->others)
-        ramet_tell_settle(n->store, SETTLE_MS);
+    if (n->has_others)
+        ramet_tell_settle(n->store, MAX_SETTLE_MS);
 }
 
-static void *teller_main(void *arg)
+static void item_send(nodes *n, const item *i, buf *text)
+{
+    int64_t after = ramet_event_upto(n->store, i->mark);
+    if (i->is_event) {
+        ephemeral_event e = {.session = i->session,
+                             .tree = i->tree,
+                             .is_delta = i->is_delta,
+                             .bytes = i->text,
+                             .n = i->n};
+        live_publish(n->turns->live, after, &e);
+        return;
+    }
+    buf_clear(text);
+    buf_add(text, i->text, i->n);
+    node_message_finish(text, after);
+    if (!text->over)
+        ramet_tell(n->store, text->p, text->n);
+}
+
+/* With one item less to do, those that wait for a queue may go on. */
+static void item_done(nodes *n, queue *q, item *i)
+{
+    item_free(i);
+    pthread_mutex_lock(&n->lock);
+    q->done++;
+    if (n->settling)
+        pthread_cond_broadcast(&n->wake);
+    pthread_mutex_unlock(&n->lock);
+}
+
+static void *sender_main(void *arg)
 {
     nodes *n = arg;
     item *i;
     buf text;
-    buf_init(&text, MESSAGE_MOST);
+    buf_init(&text, MAX_MESSAGE_BYTES);
     while ((i = queue_take(n, &n->out))) {
-        int64_t after = ramet_event_upto(n->store, i->mark);
-        if (i->event) {
-            live_publish(n->t->live, after, i->who[0], i->who[1], i->event, i->text, i->n);
-        } else {
-            buf_clear(&text);
-            buf_add(&text, i->text, i->n);
-            buf_printf(&text, ",\"after\":%lld}", (long long)after);
-            if (!text.over)
-                ramet_tell(n->store, text.p, text.n);
-        }
-        item_free(i);
-        pthread_mutex_lock(&n->lock);
-        n->out.done++;
-        if (n->settling)
-            pthread_cond_broadcast(&n->wake);
-        pthread_mutex_unlock(&n->lock);
+        item_send(n, i, &text);
+        item_done(n, &n->out, i);
         if (text.over) {
             buf_release(&text);
-            buf_init(&text, MESSAGE_MOST);
+            buf_init(&text, MAX_MESSAGE_BYTES);
         }
     }
     buf_release(&text);
     return NULL;
 }
 
-static json_writer say_begin(buf *out, const char *what)
-{
-    json_writer w;
-    buf_init(out, MESSAGE_MOST);
-    jw_init(&w, out, 0);
-    jw_object(&w);
-    jw_kstr(&w, "m", what);
-    return w;
-}
-
 /* N2. */
-static void say_hello(nodes *n)
+static void send_hello(nodes *n)
 {
-    buf out;
-    json_writer w = say_begin(&out, "hello");
-    jw_kstr(&w, "host", n->t->host);
-    nodes_say(n, &out);
+    nodes_send(n, &(node_message){.kind = NODE_HELLO, .host = n->turns->host});
 }
 
-static void say_runs(nodes *n)
+static void send_runs(nodes *n)
 {
     size_t count;
-    run **list = runs_held(n->t, NULL, &count);
+    run **list = runs_held(n->turns, NULL, &count);
     for (size_t i = 0; i < count; i++) {
         pthread_mutex_lock(&list[i]->lock);
-        if (!list[i]->far && !list[i]->over)
-            far_say_all(list[i]);
+        if (!list[i]->is_remote && !list[i]->over)
+            remote_send_run(list[i]);
         pthread_mutex_unlock(&list[i]->lock);
     }
     runs_put(list, count);
 }
 
-/* Somebody is there. What ran before that was not told to anybody. */
-static void others_there(nodes *n)
+/* Another node is alive. The runs that began before that are not known to it. */
+static void others_found(nodes *n)
 {
-    if (!atomic_exchange(&n->others, true))
-        say_runs(n);
+    if (!atomic_exchange(&n->has_others, true))
+        send_runs(n);
 }
 
-/* ------------------------------------------------------------------ asking */
+/* ------------------------------------------------------------------ commands */
 
-bool nodes_do(nodes *n, const node_do *what, int ms, char did[DID_TEXT])
+bool nodes_request(nodes *n, const node_command *what, int ms, char outcome[OUTCOME_TEXT])
 {
-    buf out;
-    int64_t end = time_mono_us() + (int64_t)ms * 1000;
-    struct timespec until = time_spec(end);
+    struct timespec until = time_spec(time_mono_us() + (int64_t)ms * 1000);
     waiter *me = xcalloc(1, sizeof *me);
-    uuid7(time_now_us(), me->no);
-    json_writer w = say_begin(&out, "do");
-    jw_kstr(&w, "no", me->no);
-    jw_kstr(&w, "op", what->op);
-    jw_kstr(&w, "session", what->session);
-    jw_kstr(&w, "turn", what->turn);
-    jw_kstr(&w, "question", what->question);
-    jw_kstr(&w, "answer", what->answer);
-    jw_kbool(&w, "keep", what->keep);
+    uuid7(time_now_us(), me->number);
     pthread_mutex_lock(&n->lock);
     me->next = n->waiters;
     n->waiters = me;
     pthread_mutex_unlock(&n->lock);
-    nodes_say(n, &out);
+    nodes_send(n, &(node_message){.kind = NODE_COMMAND, .number = me->number, .command = *what});
     pthread_mutex_lock(&n->lock);
-    while (!me->over && !n->stop && pthread_cond_timedwait(&n->wake, &n->lock, &until) == 0)
+    while (!me->is_done && !n->stop && pthread_cond_timedwait(&n->wake, &n->lock, &until) == 0)
         continue;
     waiter **at = &n->waiters;
     while (*at != me)
         at = &(*at)->next;
     *at = me->next;
     pthread_mutex_unlock(&n->lock);
-    snprintf(did, DID_TEXT, "%s", me->did);
-    bool over = me->over;
+    snprintf(outcome, OUTCOME_TEXT, "%s", me->outcome);
+    bool is_done = me->is_done;
     free(me);
-    return over;
+    return is_done;
 }
 
-static const char *member(arena *a, const json_doc *d, const char *name)
+static void outcome_receive(nodes *n, const node_message *m)
 {
-    return json_text(a, d, json_get(d, &d->nodes[0], name));
-}
-
-static void did_hear(nodes *n, arena *a, const json_doc *d)
-{
-    const char *no = member(a, d, "no"), *did = member(a, d, "did");
     pthread_mutex_lock(&n->lock);
-    for (waiter *w = n->waiters; w && no && did; w = w->next)
-        if (strcmp(w->no, no) == 0) {
-            snprintf(w->did, sizeof w->did, "%s", did);
-            w->over = true;
+    for (waiter *w = n->waiters; w; w = w->next)
+        if (strcmp(w->number, m->number) == 0) {
+            snprintf(w->outcome, sizeof w->outcome, "%s", m->outcome);
+            w->is_done = true;
         }
     pthread_cond_broadcast(&n->wake);
     pthread_mutex_unlock(&n->lock);
@@ -319,40 +314,28 @@ static void *worker_main(void *arg)
 {
     nodes *n = arg;
     item *i;
-    while ((i = queue_take(n, &n->todo))) {
+    while ((i = queue_take(n, &n->commands))) {
         arena *a = arena_new();
-        json_doc d;
-        char did[DID_TEXT] = "";
-        buf out;
-        if (json_parse(a, i->text, i->n, 0, &d, NULL)) {
-            node_do what = {.op = member(a, &d, "op"),
-                            .session = member(a, &d, "session"),
-                            .turn = member(a, &d, "turn"),
-                            .question = member(a, &d, "question"),
-                            .answer = member(a, &d, "answer"),
-                            .keep = json_is(json_get(&d, &d.nodes[0], "keep"), JSON_TRUE)};
-            const char *no = member(a, &d, "no");
-            if (no && what.op && what.session && turns_do(n->t, a, &what, did)) {
-                json_writer w = say_begin(&out, "did");
-                jw_kstr(&w, "no", no);
-                jw_kstr(&w, "did", did);
-                nodes_say(n, &out);
-            }
-        }
+        node_message m;
+        char outcome[OUTCOME_TEXT] = "";
+        if (node_message_read(a, i->text, i->n, &m) &&
+            turns_execute(n->turns, a, &m.command, outcome))
+            nodes_send(
+                n, &(node_message){.kind = NODE_OUTCOME, .number = m.number, .outcome = outcome});
         arena_free(a);
         item_free(i);
     }
     return NULL;
 }
 
-/* ------------------------------------------------------------------ hearing */
+/* ------------------------------------------------------------------ receiving */
 
-/* On a thread of the library. */
-static void heard(void *arg, const char *text, size_t size)
+/* On a thread of the library. Text NULL: messages were missed. */
+static void inbox_add(void *arg, const char *text, size_t size)
 {
     nodes *n = arg;
     pthread_mutex_lock(&n->lock);
-    bool missed = !text || n->in.bytes + size > INBOX_MOST;
+    bool missed = !text || n->in.bytes + size > MAX_INBOX_BYTES;
     if (!missed || !n->missed || !n->in.first)
         queue_add(&n->in, item_new(missed ? NULL : text, missed ? 0 : size));
     n->missed = missed;
@@ -360,26 +343,32 @@ static void heard(void *arg, const char *text, size_t size)
     pthread_mutex_unlock(&n->lock);
 }
 
-static void message_hear(nodes *n, arena *a, const json_doc *d, const item *i)
+static void message_receive(nodes *n, const node_message *m, const item *i)
 {
-    buf out;
-    const char *what = member(a, d, "m");
-    n->heard = time_mono_us();
-    others_there(n);
-    if (!what || far_hear(n->t, a, d, what))
+    switch (m->kind) {
+    case NODE_RUN:
+    case NODE_DELTA:
+    case NODE_APPENDED:
+    case NODE_QUESTION:
+    case NODE_PLAN:
+    case NODE_ENDED:
+    case NODE_SNAPSHOT_REQUEST:
+        remote_receive(n->turns, m);
         return;
-    /* "here" is the answer to a hello, and has done its work. */
-    if (strcmp(what, "hello") == 0) {
-        json_writer w = say_begin(&out, "here");
-        jw_kstr(&w, "host", n->t->host);
-        nodes_say(n, &out);
-        say_runs(n);
-    } else if (strcmp(what, "did") == 0) {
-        did_hear(n, a, d);
-    } else if (strcmp(what, "do") == 0) {
+    case NODE_HELLO:
+        nodes_send(n, &(node_message){.kind = NODE_HERE, .host = n->turns->host});
+        send_runs(n);
+        return;
+    case NODE_HERE: /* that it came is all */
+        return;
+    case NODE_COMMAND:
         pthread_mutex_lock(&n->lock);
-        queue_add(&n->todo, item_new(i->text, i->n));
+        queue_add(&n->commands, item_new(i->text, i->n));
         pthread_mutex_unlock(&n->lock);
+        return;
+    case NODE_OUTCOME:
+        outcome_receive(n, m);
+        return;
     }
 }
 
@@ -389,33 +378,31 @@ static void *inbox_main(void *arg)
     item *i;
     while ((i = queue_take(n, &n->in))) {
         arena *a = arena_new();
-        json_doc d;
+        node_message m;
         if (!i->text) {
-            say_hello(n);
-            if (n->others)
-                say_runs(n);
-        } else if (json_parse(a, i->text, i->n, 0, &d, NULL)) {
-            message_hear(n, a, &d, i);
+            send_hello(n);
+            if (n->has_others)
+                send_runs(n);
+        } else {
+            n->heard = time_mono_us();
+            others_found(n);
+            if (node_message_read(a, i->text, i->n, &m))
+                message_receive(n, &m, i);
         }
         arena_free(a);
-        item_free(i);
-        pthread_mutex_lock(&n->lock);
-        n->in.done++;
-        if (n->settling)
-            pthread_cond_broadcast(&n->wake);
-        pthread_mutex_unlock(&n->lock);
+        item_done(n, &n->in, i);
     }
     return NULL;
 }
 
-/* On the follower of live.c; N1. */
-static void hear_settle(void *arg, int64_t event)
+/* On the follower of live.c (N1). */
+static void inbox_settle(void *arg, int64_t event)
 {
     nodes *n = arg;
-    if (!n->others || !n->listening)
+    if (!n->has_others || !n->listening)
         return;
-    struct timespec until = time_after(SETTLE_MS * INT64_C(1000));
-    ramet_hear_upto(n->store, event, SETTLE_MS);
+    struct timespec until = time_after(MAX_SETTLE_MS * INT64_C(1000));
+    ramet_hear_upto(n->store, event, MAX_SETTLE_MS);
     pthread_mutex_lock(&n->lock);
     int64_t upto = n->in.added;
     n->settling++;
@@ -425,19 +412,19 @@ static void hear_settle(void *arg, int64_t event)
     pthread_mutex_unlock(&n->lock);
 }
 
-/* ------------------------------------------------------------------ living */
+/* ------------------------------------------------------------------ heartbeat */
 
-static void pulse_once(nodes *n)
+static void heartbeat(nodes *n)
 {
     ramet_error err;
     int64_t alive = 0, gone = 0;
     char text[24];
-    ramet_status st = hosts_bury(n->store, n->t->host, &alive, &gone, &err);
-    bool heard_of = n->heard && time_mono_us() - n->heard < ALONE_S * INT64_C(1000000);
-    if (st == RAMET_OK && (alive > 1 || heard_of))
-        others_there(n);
+    ramet_status st = hosts_bury(n->store, n->turns->host, &alive, &gone, &err);
+    bool is_heard = n->heard && time_mono_us() - n->heard < ALONE_AFTER_S * INT64_C(1000000);
+    if (st == RAMET_OK && (alive > 1 || is_heard))
+        others_found(n);
     else if (st == RAMET_OK)
-        n->others = false;
+        n->has_others = false;
     else if (!n->failed)
         log_line(LOG_WARN, "this node cannot say that it lives", "error", err.message, NULL);
     n->failed = st != RAMET_OK;
@@ -445,17 +432,17 @@ static void pulse_once(nodes *n)
         snprintf(text, sizeof text, "%lld", (long long)gone);
         log_line(LOG_WARN, "turns of a node that is gone were interrupted", "turns", text, NULL);
     }
-    far_look(n->t);
+    remote_check_silent(n->turns);
 }
 
-static void *pulse_main(void *arg)
+static void *heartbeat_main(void *arg)
 {
     nodes *n = arg;
     pthread_mutex_lock(&n->lock);
     while (!n->stop) {
         pthread_mutex_unlock(&n->lock);
-        pulse_once(n);
-        struct timespec until = time_after(BEAT_MS * INT64_C(1000));
+        heartbeat(n);
+        struct timespec until = time_after(HEARTBEAT_MS * INT64_C(1000));
         pthread_mutex_lock(&n->lock);
         while (!n->stop && pthread_cond_timedwait(&n->end, &n->lock, &until) == 0)
             continue;
@@ -466,31 +453,30 @@ static void *pulse_main(void *arg)
 
 /* ------------------------------------------------------------------ all of it */
 
-/* Who is told that this server is ready can rely on it: it hears the others, and they know of it.
- */
-void nodes_hear(nodes *n, bool others)
+/* When a server reports that it is ready, it receives messages and the other nodes know of it. */
+void nodes_listen(nodes *n, bool others)
 {
-    int64_t until = time_mono_us() + HEAR_MS * INT64_C(1000);
-    if (!ramet_hear(n->store, heard, n)) {
+    int64_t until = time_mono_us() + START_WAIT_MS * INT64_C(1000);
+    if (!ramet_hear(n->store, inbox_add, n)) {
         log_line(LOG_WARN,
                  "other nodes cannot be heard through pgbouncer: their turns are not followed",
                  "setting", "db-direct", NULL);
         return;
     }
-    live_settle(n->t->live, hear_settle, n);
+    live_settle(n->turns->live, inbox_settle, n);
     while ((!n->listening || (others && !n->heard)) && time_mono_us() < until)
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 }
 
 nodes *nodes_new(turns *t)
 {
-    static void *(*const mains[])(void *) = {teller_main, inbox_main, worker_main, pulse_main};
+    static void *(*const mains[])(void *) = {sender_main, inbox_main, worker_main, heartbeat_main};
     nodes *n = xcalloc(1, sizeof *n);
-    n->t = t;
+    n->turns = t;
     n->store = t->store;
     queue_init(&n->out);
     queue_init(&n->in);
-    queue_init(&n->todo);
+    queue_init(&n->commands);
     pthread_mutex_init(&n->lock, NULL);
     cond_init(&n->wake);
     cond_init(&n->end);
@@ -503,7 +489,7 @@ nodes *nodes_new(turns *t)
 void nodes_stop(nodes *n)
 {
     ramet_hear(n->store, NULL, NULL);
-    live_settle(n->t->live, NULL, NULL);
+    live_settle(n->turns->live, NULL, NULL);
     nodes_settle(n);
     pthread_mutex_lock(&n->lock);
     n->stop = true;
@@ -511,11 +497,11 @@ void nodes_stop(nodes *n)
     pthread_cond_broadcast(&n->end);
     pthread_cond_broadcast(&n->out.work);
     pthread_cond_broadcast(&n->in.work);
-    pthread_cond_broadcast(&n->todo.work);
+    pthread_cond_broadcast(&n->commands.work);
     pthread_mutex_unlock(&n->lock);
     for (int i = 0; i < THREADS; i++)
         pthread_join(n->threads[i], NULL);
-    ramet_node_leave(n->store, n->t->host);
+    ramet_node_leave(n->store, n->turns->host);
 }
 
 void nodes_free(nodes *n)
@@ -524,7 +510,7 @@ void nodes_free(nodes *n)
         return;
     queue_free(&n->out);
     queue_free(&n->in);
-    queue_free(&n->todo);
+    queue_free(&n->commands);
     pthread_cond_destroy(&n->wake);
     pthread_cond_destroy(&n->end);
     pthread_mutex_destroy(&n->lock);

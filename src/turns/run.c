@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * run.c: one run: gives the agent the history, takes its words, records them.
+ * run.c: one run: gives the agent the history, takes its output, and records it.
  *
- * What was said waits in the run (`parts`) until a tool is called or the turn ends; then it becomes
- * an entry. A turn that is cut off keeps what came, and its last entry says so in its last part.
+ * Output waits in the run (`parts`) until a tool is called or the turn ends; then it becomes an
+ * entry. A turn that is cut off keeps what came, and its last entry says so in its last part.
  */
 #include "turns/turns_internal.h"
 
@@ -12,11 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-enum { PAGE = 1000, OVER_S = 5 };
+enum { PAGE = 1000, MAX_END_WAIT_S = 5 };
 
 /* ------------------------------------------------------------------ history */
 
-static bool channel_counts(const ramet_entry *e)
+static bool is_in_history(const ramet_entry *e)
 {
     return !e->channel || strcmp(e->channel, "history") == 0;
 }
@@ -24,16 +24,16 @@ static bool channel_counts(const ramet_entry *e)
 /* What the agent is given. The entries of a branch never change, so what was read before the turn
  * has begun is true afterwards, if it has begun on that branch. */
 typedef struct history {
-    ramet_call *c; /* owns the texts */
-    arena *a;
+    ramet_call *call; /* owns the texts */
+    arena *mem;
     int64_t branch, position; /* read up to there */
     VEC(ramet_entry) entries;
 } history;
 
 static void history_add(history *h, const ramet_entry *e)
 {
-    if (channel_counts(e))
-        VEC_PUSH(h->a, &h->entries, *e);
+    if (is_in_history(e))
+        VEC_PUSH(h->mem, &h->entries, *e);
 }
 
 /* One page more, but nothing from position `end` on. */
@@ -42,7 +42,7 @@ static ramet_status history_page(history *h, const run *r, int64_t end)
     ramet_read_in in = {
         .limit = PAGE, .by_position = true, .branch = h->branch, .position = h->position};
     ramet_page page;
-    ramet_status st = ramet_read(h->c, r->session, &in, &page);
+    ramet_status st = ramet_read(h->call, r->session, &in, &page);
     if (st != RAMET_OK)
         return st;
     for (size_t i = 0; i < page.n && page.entries[i].position < end; i++)
@@ -53,11 +53,12 @@ static ramet_status history_page(history *h, const run *r, int64_t end)
     return RAMET_OK;
 }
 
-/* While the message is being stored: not more than a page, because it may be for nothing. */
-static void history_ahead(history *h, const run *r)
+/* While the message is being stored: not more than a page, because it may be in vain. */
+static void history_prefetch(history *h, const run *r)
 {
-    h->branch = r->ahead_branch;
-    if (r->fate == FATE_OPEN && r->ahead && history_page(h, r, r->ahead) != RAMET_OK)
+    h->branch = r->prefetch_branch;
+    if (r->fate == FATE_OPEN && r->prefetch_length &&
+        history_page(h, r, r->prefetch_length) != RAMET_OK)
         h->branch = 0;
 }
 
@@ -78,21 +79,32 @@ static ramet_status history_read(history *h, const run *r)
     return st;
 }
 
+ramet_entry entry_copy(arena *a, const ramet_entry *from)
+{
+    ramet_entry e = *from;
+    const char **text[] = {&e.id,      &e.text,    &e.parts,  &e.format, &e.body,
+                           &e.turn_id, &e.channel, &e.author, &e.client, &e.state_delta};
+    for (size_t i = 0; i < sizeof text / sizeof text[0]; i++)
+        *text[i] = arena_strdup(a, *text[i]);
+    if (from->usage) {
+        ramet_usage *usage = arena_alloc(a, sizeof *usage);
+        *usage = *from->usage;
+        usage->currency = arena_strdup(a, usage->currency);
+        e.usage = usage;
+    }
+    return e;
+}
+
 void run_message(run *r, const ramet_append_out *out)
 {
-    bool last = true; /* else they are read from the store as all others */
+    bool is_last = true; /* else they are read from the store as all others */
     for (size_t i = 0; i < out->n; i++)
-        last = last && out->entries[i].position == r->length - (int64_t)(out->n - i);
-    r->n_message = last ? out->n : 0;
+        is_last = is_last && out->entries[i].position == r->length - (int64_t)(out->n - i);
+    r->n_message = is_last ? out->n : 0;
     r->message = arena_alloc(r->mem, out->n * sizeof *r->message + 1);
     for (size_t i = 0; i < r->n_message; i++) {
-        ramet_entry *e = &r->message[i];
-        *e = out->entries[i];
-        const char **text[] = {&e->id,      &e->text,    &e->parts,  &e->format, &e->body,
-                               &e->turn_id, &e->channel, &e->author, &e->client, &e->state_delta};
-        for (size_t k = 0; k < sizeof text / sizeof text[0]; k++)
-            *text[k] = arena_strdup(r->mem, *text[k]);
-        e->usage = NULL; /* what is asked has used nothing */
+        r->message[i] = entry_copy(r->mem, &out->entries[i]);
+        r->message[i].usage = NULL; /* what is asked has used nothing */
     }
 }
 
@@ -101,29 +113,29 @@ void run_message(run *r, const ramet_append_out *out)
 /* A list of parts that is being written; its text goes to the arena. */
 typedef struct parts_text {
     buf out;
-    json_writer w;
-    arena *a;
+    json_writer writer;
+    arena *mem;
 } parts_text;
 
 static void parts_begin(parts_text *p, arena *a)
 {
-    p->a = a;
+    p->mem = a;
     buf_init(&p->out, (size_t)1 << 30);
-    jw_init(&p->w, &p->out, 0);
-    jw_array(&p->w);
+    jw_init(&p->writer, &p->out, 0);
+    jw_array(&p->writer);
 }
 
 static json_writer *part_begin(parts_text *p, const char *type)
 {
-    jw_object(&p->w);
-    jw_kstr(&p->w, "type", type);
-    return &p->w;
+    jw_object(&p->writer);
+    jw_kstr(&p->writer, "type", type);
+    return &p->writer;
 }
 
 static const char *parts_end(parts_text *p)
 {
-    jw_end_array(&p->w);
-    const char *text = arena_memdup(p->a, p->out.p, p->out.n);
+    jw_end_array(&p->writer);
+    const char *text = arena_memdup(p->mem, p->out.p, p->out.n);
     buf_release(&p->out);
     return text;
 }
@@ -145,20 +157,20 @@ static void parts_pending(parts_text *p, const run *r)
 {
     for (size_t i = 0; i < r->parts.n; i++) {
         const run_part *part = &r->parts.items[i];
-        jw_kstr(part_begin(p, part->thinking ? "thinking" : "text"), "text", part->text.p);
-        jw_end_object(&p->w);
+        jw_kstr(part_begin(p, part->is_thinking ? "thinking" : "text"), "text", part->text.p);
+        jw_end_object(&p->writer);
     }
-    if (!r->plan_new)
+    if (!r->plan_is_new)
         return;
     jw_kraw(part_begin(p, "data"), "data", r->plan);
-    jw_end_object(&p->w);
+    jw_end_object(&p->writer);
 }
 
 /* What was said and is no entry yet. */
 static bool entry_pending(const run *r, arena *a, ramet_entry_in *out)
 {
     parts_text p;
-    if (!r->parts.n && !r->plan_new)
+    if (!r->parts.n && !r->plan_is_new)
         return false;
     parts_begin(&p, a);
     parts_pending(&p, r);
@@ -172,7 +184,7 @@ static bool entry_last(const run *r, arena *a, ramet_entry_in *out)
 {
     parts_text p;
     bool whole = r->status == RAMET_TURN_DONE;
-    if (whole && r->recorded && !r->parts.n && !r->plan_new && !r->has_usage)
+    if (whole && r->recorded && !r->parts.n && !r->plan_is_new && !r->has_usage)
         return false;
     parts_begin(&p, a);
     parts_pending(&p, r);
@@ -187,13 +199,13 @@ static bool entry_last(const run *r, arena *a, ramet_entry_in *out)
 
 void run_pending_clear(run *r)
 {
-    tell_parts_over(r);
+    publish_parts_recorded(r);
     for (size_t i = 0; i < r->parts.n; i++)
         buf_release(&r->parts.items[i].text);
     r->parts.n = 0;
-    r->bytes = 0;
+    r->bytes_pending = 0;
     r->begin = r->chars;
-    r->plan_new = false;
+    r->plan_is_new = false;
 }
 
 /* ------------------------------------------------------------------ ending */
@@ -213,10 +225,10 @@ static void writing_end(run *r)
     pthread_cond_broadcast(&r->wake);
 }
 
-/* With the lock. While the store takes no writes, nobody else waits for it for long. */
+/* With the lock. Waits are bounded, because the store may accept no writes. */
 static void over_wait(run *r)
 {
-    struct timespec until = time_after(OVER_S * INT64_C(1000000));
+    struct timespec until = time_after(MAX_END_WAIT_S * INT64_C(1000000));
     while (!r->over && pthread_cond_timedwait(&r->wake, &r->lock, &until) == 0)
         continue;
 }
@@ -237,7 +249,8 @@ static void end_learn(run *r, ramet_call *c)
     error_set(r, turn->error);
 }
 
-/* The turn must end, whatever becomes of its words: what cannot be taken is left out. */
+/* The turn must end, whatever becomes of its output: an entry that the store refuses is left out.
+ */
 static ramet_status end_write(run *r, ramet_call *c, ramet_append_out *out)
 {
     ramet_status st = ramet_turn_end(c, r->id, r->status, r->error, &r->last, r->n_last, out);
@@ -252,19 +265,19 @@ static ramet_status end_write(run *r, ramet_call *c, ramet_append_out *out)
     return ramet_turn_end(c, r->id, r->status, r->error, NULL, 0, out);
 }
 
-/* With the lock: the turn has ended, or is told to be over although the store takes no writes. */
+/* With the lock: the turn has ended, or is published as over although the store takes no writes. */
 static void run_over(run *r, ramet_status st, const char *why, const ramet_append_out *out)
 {
     ramet_turn_status status = r->status;
     run_pending_clear(r);
     r->over = true;
     r->unsaved = st != RAMET_OK && ramet_status_http(st) == 503;
-    tell_entries(r, out);
+    publish_entries(r, out);
     if (st != RAMET_OK) {
         r->status = RAMET_TURN_FAILED;
-        tell_over(r, why);
+        publish_ended(r, why);
     } else {
-        tell_over(r, r->error);
+        publish_ended(r, r->error);
     }
     r->status = status;
     writing_end(r);
@@ -287,8 +300,8 @@ bool run_close(run *r, ramet_turn_status status, const char *error)
     r->n_last = entry_last(r, r->mem, &r->last);
     pthread_mutex_unlock(&r->lock);
 
-    nodes_settle(r->t->nodes);
-    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    nodes_settle(r->turns->nodes);
+    ramet_call *c = ramet_call_new(r->turns->store, NULL, NULL);
     ramet_status st = end_write(r, c, &out);
     const char *why = ramet_call_error(c)->message;
     if (st != RAMET_OK)
@@ -313,7 +326,7 @@ bool run_save(run *r)
     pthread_mutex_unlock(&r->lock);
     if (!mine)
         return true;
-    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    ramet_call *c = ramet_call_new(r->turns->store, NULL, NULL);
     ramet_status st = end_write(r, c, &out);
     ramet_call_free(c);
     pthread_mutex_lock(&r->lock);
@@ -328,11 +341,11 @@ bool run_save(run *r)
 /* ------------------------------------------------------------------ the sink */
 
 typedef struct session_sink {
-    run *r;
-    ramet_call *c; /* for what is read and recorded on the way */
-    char *answer;  /* of the last question */
-    bool early;    /* the agent was asked before it was known whether the turn begins */
-    bool decided;  /* … which is known now */
+    run *run;
+    ramet_call *call; /* for what is read and recorded on the way */
+    char *answer;     /* of the last question */
+    bool early;       /* the agent was asked before it was known whether the turn begins */
+    bool decided;     /* … which is known now */
 } session_sink;
 
 static void fate_wait(run *r)
@@ -341,17 +354,17 @@ static void fate_wait(run *r)
         ; /* a signal came */
 }
 
-/* What an agent says that was asked early waits here. False: it was asked in vain. */
+/* Output of an agent that was asked early waits here. False: it was asked in vain. */
 static bool sink_stands(session_sink *s)
 {
-    run *r = s->r;
+    run *r = s->run;
     if (!s->early)
         return true;
     if (!s->decided)
         fate_wait(r);
     s->decided = true;
-    return r->fate == FATE_RUN && r->branch == r->ahead_branch && r->n_message == r->n_early &&
-           r->length == r->ahead + (int64_t)r->n_message;
+    return r->fate == FATE_RUN && r->branch == r->prefetch_branch && r->n_message == r->n_early &&
+           r->length == r->prefetch_length + (int64_t)r->n_message;
 }
 
 static const char *text_clean(arena *a, const char *s, size_t *n)
@@ -370,39 +383,34 @@ static const char *text_clean(arena *a, const char *s, size_t *n)
     return out;
 }
 
-void run_words_known(run *r, bool thinking, const char *text, size_t n)
+void run_delta_add(run *r, bool is_thinking, const char *text, size_t n)
 {
-    if (!r->parts.n || r->parts.items[r->parts.n - 1].thinking != thinking) {
-        run_part part = {.thinking = thinking};
-        buf_init(&part.text, (size_t)r->t->cfg->answer_max);
+    if (!r->parts.n || r->parts.items[r->parts.n - 1].is_thinking != is_thinking) {
+        run_part part = {.is_thinking = is_thinking};
+        buf_init(&part.text, (size_t)r->turns->cfg->answer_max);
         VEC_PUSH(r->mem, &r->parts, part);
     }
     buf *to = &r->parts.items[r->parts.n - 1].text;
     size_t from = to->n;
     buf_add(to, text, n);
-    r->bytes += n;
+    r->bytes_pending += n;
     r->said += (int64_t)n;
-    if (!thinking)
+    if (!is_thinking)
         r->chars += (int64_t)utf8_count(to->p + from);
     r->heard = time_mono_us();
 }
 
-void run_words(run *r, bool thinking, const char *text, size_t n)
+void run_delta(run *r, bool is_thinking, const char *text, size_t n)
 {
-    const char *event = thinking ? "turn.thinking" : "turn.delta";
-    json_writer w = tell_begin(r, event);
-    if (!thinking)
-        jw_kint(&w, "offset", r->chars);
-    jw_key(&w, "text");
-    jw_strn(&w, text, n);
-    run_words_known(r, thinking, text, n);
-    tell_words(r, &w, event);
-    far_say_words(r, thinking, text, n);
+    int64_t offset = r->chars;
+    run_delta_add(r, is_thinking, text, n);
+    publish_delta(r, is_thinking, text, n, offset);
+    remote_send_delta(r, is_thinking, text, n);
 }
 
-static bool sink_words(session_sink *s, bool thinking, const char *text, size_t n)
+static bool sink_take_delta(session_sink *s, bool is_thinking, const char *text, size_t n)
 {
-    run *r = s->r;
+    run *r = s->run;
     arena *a = NULL;
     if (!sink_stands(s))
         return false;
@@ -411,9 +419,9 @@ static bool sink_words(session_sink *s, bool thinking, const char *text, size_t 
     if (!utf8_valid(text, n) || memchr(text, 0, n))
         text = text_clean(a = arena_new(), text, &n);
     pthread_mutex_lock(&r->lock);
-    bool room = n <= (size_t)r->t->cfg->answer_max - r->bytes, open = !r->closed;
+    bool room = n <= (size_t)r->turns->cfg->answer_max - r->bytes_pending, open = !r->closed;
     if (open && room)
-        run_words(r, thinking, text, n);
+        run_delta(r, is_thinking, text, n);
     pthread_mutex_unlock(&r->lock);
     if (a)
         arena_free(a);
@@ -424,18 +432,18 @@ static bool sink_words(session_sink *s, bool thinking, const char *text, size_t 
 
 static bool sink_delta(void *arg, const char *text, size_t n)
 {
-    return sink_words(arg, false, text, n);
+    return sink_take_delta(arg, false, text, n);
 }
 
 static bool sink_thinking(void *arg, const char *text, size_t n)
 {
-    return sink_words(arg, true, text, n);
+    return sink_take_delta(arg, true, text, n);
 }
 
 /* Records what is pending and one entry more. */
 static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
 {
-    run *r = s->r;
+    run *r = s->run;
     ramet_entry_in entries[2];
     ramet_append_out out;
     if (!sink_stands(s))
@@ -449,21 +457,21 @@ static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
     size_t n = entry_pending(r, a, &entries[0]);
     entries[n++] = *entry;
     pthread_mutex_unlock(&r->lock);
-    nodes_settle(r->t->nodes);
-    ramet_status st = ramet_turn_append(s->c, r->id, entries, n, &out);
+    nodes_settle(r->turns->nodes);
+    ramet_status st = ramet_turn_append(s->call, r->id, entries, n, &out);
     pthread_mutex_lock(&r->lock);
     if (st == RAMET_OK) {
         run_pending_clear(r);
         r->recorded = true;
-        tell_entries(r, &out);
-        far_say_appended(r);
+        publish_entries(r, &out);
+        remote_send_appended(r);
     }
     r->heard = time_mono_us();
     writing_end(r);
     pthread_mutex_unlock(&r->lock);
     if (st != RAMET_OK)
-        run_close(r, RAMET_TURN_FAILED, ramet_call_error(s->c)->message);
-    ramet_call_reset(s->c);
+        run_close(r, RAMET_TURN_FAILED, ramet_call_error(s->call)->message);
+    ramet_call_reset(s->call);
     return st == RAMET_OK;
 }
 
@@ -489,7 +497,7 @@ static bool sink_tool_call(void *arg, const char *id, const char *name, const ch
     jw_kstr(w, "name", name);
     kvalue(w, a, "input", input);
     jw_end_object(w);
-    ramet_entry_in e = {.role = RAMET_ASSISTANT, .author = s->r->agent, .parts = parts_end(&p)};
+    ramet_entry_in e = {.role = RAMET_ASSISTANT, .author = s->run->agent, .parts = parts_end(&p)};
     bool on = record(s, a, &e);
     arena_free(a);
     return on;
@@ -507,43 +515,39 @@ static bool sink_tool_result(void *arg, const char *id, const char *output, bool
     if (is_error)
         jw_kbool(w, "is_error", true);
     jw_end_object(w);
-    ramet_entry_in e = {.role = RAMET_TOOL, .author = s->r->agent, .parts = parts_end(&p)};
+    ramet_entry_in e = {.role = RAMET_TOOL, .author = s->run->agent, .parts = parts_end(&p)};
     bool on = record(s, a, &e);
     arena_free(a);
     return on;
 }
 
+void run_question_set(run *r, const turn_question *q)
+{
+    free((char *)r->question.id);
+    free((char *)r->question.kind);
+    free((char *)r->question.text);
+    free((char *)r->question.options);
+    r->question = (turn_question){0};
+    if (q)
+        r->question = (turn_question){.id = xstrdup(q->id),
+                                      .kind = xstrdup(q->kind),
+                                      .text = xstrdup(q->text),
+                                      .options = xstrdup(q->options)};
+}
+
 /* With the lock. */
 static void question_open(run *r, const agent_question *q)
 {
-    buf text;
-    json_writer w;
-    buf_init(&text, (size_t)1 << 20);
-    jw_init(&w, &text, 0);
-    jw_object(&w);
-    jw_kstr(&w, "id", q->id);
-    jw_kstr(&w, "kind", q->kind);
-    jw_kstr(&w, "text", q->text);
-    jw_kraw(&w, "options", q->options);
-    jw_end_object(&w);
-    r->question = xstrdup(text.over ? "{}" : text.p);
-    r->question_id = xstrdup(q->id);
-    r->options = strcmp(q->kind, "permission") == 0 ? xstrdup(q->options) : NULL;
-    buf_release(&text);
+    run_question_set(r, &(turn_question){q->id, q->kind, q->text, q->options});
     r->asked = time_mono_us();
-    w = tell_begin(r, "turn.question");
-    jw_kraw(&w, "question", r->question);
-    tell_end(r, &w, "turn.question", true);
-    far_say_question(r);
+    publish_question(r);
+    remote_send_question(r);
 }
 
 static void question_close(run *r)
 {
-    free(r->question);
-    free(r->question_id);
-    free(r->options);
-    r->question = r->question_id = r->options = NULL;
-    far_say_question(r);
+    run_question_set(r, NULL);
+    remote_send_question(r);
     r->heard = time_mono_us();
     r->waited += r->heard - r->asked;
     r->asked = 0;
@@ -552,7 +556,7 @@ static void question_close(run *r)
 static bool sink_ask(void *arg, const agent_question *q, const char **answer)
 {
     session_sink *s = arg;
-    run *r = s->r;
+    run *r = s->run;
     if (!sink_stands(s))
         return false;
     free(s->answer);
@@ -575,7 +579,7 @@ static bool sink_ask(void *arg, const agent_question *q, const char **answer)
 static bool sink_plan(void *arg, const char *json)
 {
     session_sink *s = arg;
-    run *r = s->r;
+    run *r = s->run;
     json_doc d;
     if (!sink_stands(s))
         return false;
@@ -586,12 +590,10 @@ static bool sink_plan(void *arg, const char *json)
     if (!r->closed && fine) {
         free(r->plan);
         r->plan = xstrdup(json);
-        r->plan_new = true;
+        r->plan_is_new = true;
         r->heard = time_mono_us();
-        json_writer w = tell_begin(r, "turn.plan");
-        jw_kraw(&w, "plan", r->plan);
-        tell_end(r, &w, "turn.plan", true);
-        far_say_plan(r);
+        publish_plan(r);
+        remote_send_plan(r);
     }
     pthread_mutex_unlock(&r->lock);
     return !r->closed;
@@ -600,7 +602,7 @@ static bool sink_plan(void *arg, const char *json)
 static bool sink_usage(void *arg, const ramet_usage *u)
 {
     session_sink *s = arg;
-    run *r = s->r;
+    run *r = s->run;
     if (!sink_stands(s))
         return false;
     pthread_mutex_lock(&r->lock);
@@ -614,7 +616,7 @@ static bool sink_usage(void *arg, const ramet_usage *u)
 
 static bool sink_cancelled(void *arg)
 {
-    const run *r = ((session_sink *)arg)->r;
+    const run *r = ((session_sink *)arg)->run;
     return r->closed || r->fate == FATE_NEVER;
 }
 
@@ -636,8 +638,8 @@ static bool answer_came(run *r, ramet_call *c)
     return false;
 }
 
-/* An agent that writes to the session itself has recorded its answer: then the words that it told
- * were for those who listen. */
+/* An agent that writes to the session itself has recorded its answer: then its deltas were for
+ * subscribers alone. */
 static void answer_drop(run *r, ramet_call *c)
 {
     if (!answer_came(r, c))
@@ -668,18 +670,19 @@ static bool turn_file(void *arg, const char *id, size_t most, agent_file *out)
 {
     session_sink *s = arg;
     ramet_attachment *about, *opened;
-    if (ramet_attachment_get(s->c, id, &about) != RAMET_OK)
+    if (ramet_attachment_get(s->call, id, &about) != RAMET_OK)
         return false;
     *out = (agent_file){about->name, about->media_type, about->size, -1};
     if ((uint64_t)about->size <= most)
-        ramet_attachment_open(s->c, id, &opened, &out->fd);
+        ramet_attachment_open(s->call, id, &opened, &out->fd);
     return true;
 }
 
 /* False: the agent was asked early, and in vain. */
 static bool agent_answer(run *r, const history *h, bool early)
 {
-    session_sink s = {.r = r, .c = ramet_call_new(r->t->store, NULL, NULL), .early = early};
+    session_sink s = {
+        .run = r, .call = ramet_call_new(r->turns->store, NULL, NULL), .early = early};
     agent_result result = {.end = AGENT_DONE};
     agent_turn turn = {.turn_id = r->id,
                        .session_id = r->session,
@@ -703,9 +706,9 @@ static bool agent_answer(run *r, const history *h, bool early)
     r->who->kind->run(r->who, &turn, &sink, &result);
     bool stands = sink_stands(&s);
     if (stands)
-        answer_end(r, s.c, &result);
+        answer_end(r, s.call, &result);
     free(s.answer);
-    ramet_call_free(s.c);
+    ramet_call_free(s.call);
     return stands;
 }
 
@@ -714,7 +717,7 @@ static bool agent_answer(run *r, const history *h, bool early)
 static bool run_ask_early(run *r, history *h)
 {
     size_t n = h->entries.n;
-    if (r->fate != FATE_OPEN || !r->n_early || !h->branch || h->position != r->ahead) {
+    if (r->fate != FATE_OPEN || !r->n_early || !h->branch || h->position != r->prefetch_length) {
         fate_wait(r);
         return false;
     }
@@ -737,20 +740,20 @@ static void run_agent(run *r, history *h)
     if (history_read(h, r) == RAMET_OK)
         agent_answer(r, h, false);
     else
-        run_close(r, RAMET_TURN_FAILED, ramet_call_error(h->c)->message);
+        run_close(r, RAMET_TURN_FAILED, ramet_call_error(h->call)->message);
 }
 
 bool run_main(run *r)
 {
-    history h = {.c = ramet_call_new(r->t->store, NULL, NULL), .a = arena_new()};
-    history_ahead(&h, r);
+    history h = {.call = ramet_call_new(r->turns->store, NULL, NULL), .mem = arena_new()};
+    history_prefetch(&h, r);
     bool answered = run_ask_early(r, &h);
     bool wanted = r->fate == FATE_RUN;
     if (wanted && !answered)
         run_agent(r, &h);
-    ramet_call_free(h.c);
-    arena_free(h.a);
-    if (wanted && r->untitled && r->status == RAMET_TURN_DONE)
+    ramet_call_free(h.call);
+    arena_free(h.mem);
+    if (wanted && r->is_untitled && r->status == RAMET_TURN_DONE)
         title_make(r);
     return wanted;
 }

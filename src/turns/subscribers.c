@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * subscribers.c: who listens to a run: the requests that asked for it or joined it, and everyone
- * who watches its session.
+ * subscribers.c: publishes the events of a run to the requests that follow it and to the streams
+ * that watch its session.
  *
- * A listener is one request, which may wait for several runs (a fan-out). It gets the events as
- * they come, or JSON when all of them are over. For one that is slow, words wait in the run and are
- * told as one later on; the run does not notice. Entries are told at once: one that does not take
- * them either is dropped by its stream.
+ * A subscriber is one request. It may follow several runs (a fan-out) and has a subscription to
+ * each. Its listener writes the bytes of its protocol; listeners without state share them.
+ *
+ *   S1  Events of a run are published under the lock of the run, so each subscriber sees them in
+ *       order.
+ *   S2  A slow subscriber never delays a run. Its deltas stay in the run (`is_held`) and are sent
+ *       as one event when it has caught up, or not at all: the entry that follows has their text.
+ *   S3  All other events are sent at once. A subscriber that does not take them either is dropped
+ *       by its stream.
  */
 #include "turns/turns_internal.h"
 
-#include "form/native.h"
-#include "live/event_text.h"
 #include "http/stream.h"
 
 #include <stdlib.h>
@@ -19,467 +22,413 @@
 
 #define ANSWER_BYTES ((size_t)256 << 20)
 
-struct listener {
-    pthread_mutex_t lock;
-    body_stream *out;
-    bool sse, gone;
-    turn_listener hear; /* its event() NULL: it is told the events as they are */
-    bool over;          /* it has heard all that it wants */
-    size_t hold;        /* past so many bytes that it has not taken, words are held */
-    char *group;        /* NULL: it waits for one run */
-    size_t n, left;
-    char **results; /* JSON of each run that is over, when it does not listen to events */
+struct subscriber {
+    pthread_mutex_t lock; /* guards the rest: runs of a fan-out publish at the same time */
+    body_stream *stream;
+    turn_listener listener;
+    bool is_gone;            /* its stream takes nothing any more */
+    atomic_bool is_finished; /* its listener wants no more events */
+    size_t hold_bytes;       /* its deltas are held while more bytes than this wait in the stream */
+    size_t runs_left;        /* the last one to end frees it */
 };
 
-/* ------------------------------------------------------------------ listeners */
+/* ------------------------------------------------------------------ subscribers */
 
-static bool wants_events(request *q)
+subscriber *subscriber_new(turns *t, request *q, size_t n_runs, const turn_listener *listener)
 {
-    const char *accept = q->header ? q->header(q, "Accept") : NULL;
-    /* A route that always streams there is asked for nothing else. */
-    return (q->face->who == WHO_MEMORY && (q->route->flags & ROUTE_STREAM)) ||
-           (accept && strstr(accept, "text/event-stream"));
-}
-
-listener *listener_new(turns *t, request *q, size_t n, const char *group)
-{
-    listener *l = xcalloc(1, sizeof *l);
-    pthread_mutex_init(&l->lock, NULL);
-    l->sse = q->hear || wants_events(q);
-    if (q->hear)
-        l->hear = *q->hear;
-    q->hear = NULL;
-    l->group = xstrdup(group);
-    l->n = l->left = n;
-    l->results = xcalloc(n, sizeof *l->results);
+    subscriber *s = xcalloc(1, sizeof *s);
+    size_t events = (size_t)(t->cfg->stream_bytes + 4 * t->cfg->answer_max);
+    pthread_mutex_init(&s->lock, NULL);
+    s->listener = *listener;
+    s->runs_left = n_runs;
+    s->hold_bytes = (size_t)t->cfg->stream_bytes / 2;
     buf_clear(&q->out);
     q->status = 200;
-    q->type = l->hear.event ? l->hear.type : l->sse ? "text/event-stream" : "application/json";
+    q->type = listener->content_type;
     request_add_header(q, "X-Accel-Buffering", "no");
-    l->hold = (size_t)t->cfg->stream_bytes / 2;
-    l->out = body_stream_new(q, l->sse && !l->hear.whole
-                                    ? (size_t)(t->cfg->stream_bytes + 4 * t->cfg->answer_max)
-                                    : ANSWER_BYTES);
-    return l;
+    s->stream = body_stream_new(q, listener->whole ? ANSWER_BYTES : events);
+    return s;
 }
 
-static void listener_put(listener *l, shared_buf *bytes)
+/* With its lock. */
+static void subscriber_share(subscriber *s, shared_buf *bytes)
 {
-    pthread_mutex_lock(&l->lock);
-    l->gone = l->gone || !body_stream_share(l->out, bytes);
-    pthread_mutex_unlock(&l->lock);
+    s->is_gone = s->is_gone || !body_stream_share(s->stream, bytes);
 }
 
-static void listener_add(listener *l, const char *bytes, size_t n)
+static void subscriber_write(subscriber *s, const char *bytes, size_t n)
 {
     shared_buf *b = shared_buf_new(bytes, n);
-    listener_put(l, b);
+    subscriber_share(s, b);
     shared_buf_drop(b);
 }
 
-void listener_tell(listener *l, const char *event, const char *json, size_t n)
+static void subscriber_send(subscriber *s, const turn_event *e, size_t index)
 {
-    buf line;
-    if (!l->sse || l->over)
-        return;
-    buf_init(&line, ANSWER_BYTES);
-    if (l->hear.event)
-        l->over = !l->hear.event(l->hear.arg, event, json, n, &line);
-    else
-        live_text_line(&line, event, json, n);
-    if (!line.over && line.n)
-        listener_add(l, line.p, line.n);
-    buf_release(&line);
-}
-
-/* The same, with the line of an event that all listeners share. */
-static void listener_line(listener *l, const char *event, const run *r, shared_buf *line)
-{
-    if (l->hear.event)
-        listener_tell(l, event, r->json.p, r->json.n);
-    else
-        listener_put(l, line);
-}
-
-/* The event in r->json as such a line. NULL: nobody listens. */
-static shared_buf *line_make(run *r, const char *event)
-{
-    if (!r->ears)
-        return NULL;
-    buf_clear(&r->line);
-    live_text_line(&r->line, event, r->json.p, r->json.n);
-    return shared_buf_new(r->line.p, r->line.n);
-}
-
-static void listener_json(listener *l)
-{
+    turn_event own = *e;
     buf out;
-    json_writer w;
+    own.index = index;
     buf_init(&out, ANSWER_BYTES);
-    jw_init(&w, &out, 0);
-    if (l->group) {
-        jw_object(&w);
-        jw_kstr(&w, "group", l->group);
-        jw_key(&w, "turns");
-        jw_array(&w);
+    pthread_mutex_lock(&s->lock);
+    if (!s->is_finished) {
+        s->is_finished = !s->listener.event(s->listener.arg, &own, &out);
+        if (!out.over && out.n)
+            subscriber_write(s, out.p, out.n);
     }
-    for (size_t i = 0; i < l->n; i++)
-        jw_raw(&w, l->results[i]);
-    if (l->group) {
-        jw_end_array(&w);
-        jw_end_object(&w);
-    }
-    if (!out.over)
-        body_stream_add(l->out, out.p, out.n);
+    pthread_mutex_unlock(&s->lock);
     buf_release(&out);
 }
 
-void listener_done(listener *l, size_t index, const char *json, size_t n)
+/* One of its runs has ended, or it has left that run. */
+static void subscriber_end(subscriber *s)
 {
-    pthread_mutex_lock(&l->lock);
-    if (!l->sse) {
-        l->results[index] = xmalloc(n + 1);
-        memcpy(l->results[index], json, n);
-        l->results[index][n] = 0;
-    }
-    bool last = --l->left == 0;
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_lock(&s->lock);
+    bool last = --s->runs_left == 0;
+    pthread_mutex_unlock(&s->lock);
     if (!last)
         return;
-    if (!l->sse)
-        listener_json(l);
-    body_stream_end(l->out);
-    if (l->hear.release)
-        l->hear.release(l->hear.arg);
-    for (size_t i = 0; i < l->n; i++)
-        free(l->results[i]);
-    free(l->results);
-    free(l->group);
-    pthread_mutex_destroy(&l->lock);
-    free(l);
+    body_stream_end(s->stream);
+    if (s->listener.release)
+        s->listener.release(s->listener.arg);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
 }
 
-/* ------------------------------------------------------------------ telling */
+/* ------------------------------------------------------------------ publishing */
 
-json_writer tell_begin(run *r, const char *event)
+static turn_event event_of(const run *r, turn_event_kind kind)
 {
-    json_writer w;
-    buf_clear(&r->json);
-    jw_init(&w, &r->json, 0);
-    jw_object(&w);
-    jw_kstr(&w, "type", event);
-    jw_kstr(&w, "session_id", r->session);
-    jw_kstr(&w, "tree_id", r->tree);
-    jw_kstr(&w, "turn_id", r->id);
-    native_kbranch(&w, "branch_id", r->branch);
-    return w;
+    return (turn_event){
+        .kind = kind, .session = r->session, .tree = r->tree, .turn = r->id, .branch = r->branch};
 }
 
-/* What is in r->json, to everyone who watches the session. */
-static void tell_watchers(run *r, const char *event)
+static turn_event event_started(const run *r)
 {
-    turns *t = r->t;
-    if (t->nodes && !r->far)
-        nodes_line(t->nodes, r, event);
-    else
-        live_publish(t->live, r->far ? r->after : -1, r->session, r->tree, event, r->json.p,
-                     r->json.n);
+    turn_event e = event_of(r, TURN_STARTED);
+    e.started.agent = r->agent;
+    e.started.group = r->group;
+    return e;
 }
 
-/* Those who have heard enough go. */
-static void ears_sweep(run *r)
+static turn_event event_delta(const run *r, bool is_thinking, const char *text, size_t n,
+                              int64_t offset)
 {
-    for (ear **at = &r->ears; *at;) {
-        ear *e = *at;
-        if (!e->who->over) {
-            at = &e->next;
-            continue;
-        }
-        *at = e->next;
-        listener_done(e->who, e->index, "", 0);
-        free(e);
+    turn_event e = event_of(r, is_thinking ? TURN_THINKING : TURN_DELTA);
+    e.delta.text = text;
+    e.delta.n = n;
+    e.delta.offset = offset;
+    return e;
+}
+
+static turn_event event_ended(const run *r, turn_event_kind kind, const char *error)
+{
+    turn_event e = event_of(r, kind);
+    e.ended.status = r->status;
+    e.ended.error = error;
+    e.ended.entries = r->entries.items;
+    e.ended.n = r->entries.n;
+    return e;
+}
+
+static bool is_shared(const run *r, const subscriber *s)
+{
+    return !s->listener.arg && s->listener.event == r->turns->watch;
+}
+
+/* The bytes that watchers and subscribers without state share. NULL: they are not needed, or the
+ * event has none. */
+static shared_buf *event_bytes(run *r, const turn_event *e, bool is_watched)
+{
+    const subscription *s = r->subscriptions;
+    while (s && !is_shared(r, s->subscriber))
+        s = s->next;
+    if (!s && !is_watched)
+        return NULL;
+    buf_clear(&r->bytes);
+    r->turns->watch(NULL, e, &r->bytes);
+    return r->bytes.over || !r->bytes.n ? NULL : shared_buf_new(r->bytes.p, r->bytes.n);
+}
+
+static void subscription_send(const run *r, subscription *s, const turn_event *e, shared_buf *bytes)
+{
+    if (!is_shared(r, s->subscriber)) {
+        subscriber_send(s->subscriber, e, s->index);
+    } else if (bytes) {
+        pthread_mutex_lock(&s->subscriber->lock);
+        subscriber_share(s->subscriber, bytes);
+        pthread_mutex_unlock(&s->subscriber->lock);
     }
 }
 
-void tell_end(run *r, json_writer *w, const char *event, bool to_watchers)
+/* To the streams that watch the session. Watchers of this node see events of its runs in line with
+ * what it sends to other nodes, so both come behind the same commits. */
+static void watchers_send(run *r, const turn_event *e, const shared_buf *bytes)
 {
-    jw_end_object(w);
-    r->told = time_mono_us();
-    if (r->json.over)
+    turns *t = r->turns;
+    if (!bytes)
         return;
-    shared_buf *line = line_make(r, event);
-    for (ear *e = r->ears; e; e = e->next)
-        if (e->who->sse)
-            listener_line(e->who, event, r, line);
-    shared_buf_drop(line);
-    if (to_watchers)
-        tell_watchers(r, event);
-    ears_sweep(r);
+    ephemeral_event line = {.session = r->session,
+                            .tree = r->tree,
+                            .is_delta = e->kind == TURN_DELTA || e->kind == TURN_THINKING,
+                            .bytes = bytes->bytes,
+                            .n = bytes->n};
+    if (t->nodes && !r->is_remote)
+        nodes_publish(t->nodes, &line);
+    else
+        live_publish(t->live, r->is_remote ? r->after : -1, &line);
 }
 
-/* ---- words */
+/* Ends the subscriptions whose listeners want no more. */
+static void subscriptions_sweep(run *r)
+{
+    for (subscription **at = &r->subscriptions; *at;) {
+        subscription *s = *at;
+        if (!s->subscriber->is_finished) {
+            at = &s->next;
+            continue;
+        }
+        *at = s->next;
+        subscriber_end(s->subscriber);
+        free(s);
+    }
+}
+
+static void publish(run *r, const turn_event *e, bool to_watchers)
+{
+    bool is_watched = to_watchers && live_watched(r->turns->live);
+    r->published = time_mono_us();
+    shared_buf *bytes = event_bytes(r, e, is_watched);
+    for (subscription *s = r->subscriptions; s; s = s->next)
+        subscription_send(r, s, e, bytes);
+    if (is_watched)
+        watchers_send(r, e, bytes);
+    shared_buf_drop(bytes);
+    subscriptions_sweep(r);
+}
+
+void publish_started(run *r)
+{
+    turn_event e = event_started(r);
+    publish(r, &e, true);
+}
+
+void publish_plan(run *r)
+{
+    turn_event e = event_of(r, TURN_PLAN);
+    e.plan = r->plan;
+    publish(r, &e, true);
+}
+
+void publish_question(run *r)
+{
+    turn_event e = event_of(r, TURN_QUESTION);
+    e.question = &r->question;
+    publish(r, &e, true);
+}
+
+/* Watchers get entries from the store. */
+void publish_entries(run *r, const ramet_append_out *out)
+{
+    if (out->n && !r->is_remote)
+        r->upto = out->entries[out->n - 1].position + 1;
+    for (size_t i = 0; i < out->n; i++) {
+        turn_event e = event_of(r, TURN_ENTRY);
+        ramet_entry kept = entry_copy(r->mem, &out->entries[i]);
+        VEC_PUSH(r->mem, &r->entries, kept);
+        e.entry = &r->entries.items[r->entries.n - 1];
+        publish(r, &e, false);
+    }
+}
+
+void publish_heartbeat(run *r)
+{
+    for (subscription *s = r->subscriptions; s; s = s->next) {
+        const char *sign = s->subscriber->listener.whole ? " " : ": \n\n";
+        pthread_mutex_lock(&s->subscriber->lock);
+        subscriber_write(s->subscriber, sign, strlen(sign));
+        pthread_mutex_unlock(&s->subscriber->lock);
+    }
+    r->published = time_mono_us();
+}
+
+static void subscriptions_end(run *r)
+{
+    while (r->subscriptions) {
+        subscription *s = r->subscriptions;
+        r->subscriptions = s->next;
+        subscriber_end(s->subscriber);
+        free(s);
+    }
+}
+
+/* A request that joins a turn that is over is the only subscriber then. */
+void publish_ended(run *r, const char *error)
+{
+    turn_event e = event_ended(r, TURN_ENDED, error);
+    publish(r, &e, !r->is_past && !r->end_published);
+    if (!r->end_published)
+        remote_send_ended(r, error);
+    r->end_published = true;
+    subscriptions_end(r);
+}
+
+void publish_detached(run *r)
+{
+    r->status = RAMET_TURN_RUNNING;
+    turn_event e =
+        event_ended(r, TURN_DETACHED, "this server was stopped; the turn goes on on another one");
+    publish(r, &e, false);
+    subscriptions_end(r);
+}
+
+/* ---- deltas (S2) */
 
 /* Characters of the answer's text from a place in the parts on. */
 static int64_t chars_from(const run *r, size_t part, size_t byte)
 {
     int64_t n = 0;
     for (size_t i = part; i < r->parts.n; i++, byte = 0)
-        if (!r->parts.items[i].thinking)
+        if (!r->parts.items[i].is_thinking)
             n += (int64_t)utf8_count(r->parts.items[i].text.p + byte);
     return n;
 }
 
-static void ear_up_to_date(const run *r, ear *e)
+static void subscription_set_current(const run *r, subscription *s)
 {
-    e->part = r->parts.n ? r->parts.n - 1 : 0;
-    e->byte = r->parts.n ? r->parts.items[e->part].text.n : 0;
-    e->held = false;
+    s->part = r->parts.n ? r->parts.n - 1 : 0;
+    s->byte = r->parts.n ? r->parts.items[s->part].text.n : 0;
+    s->is_held = false;
 }
 
-/* All words that it was not told yet, an event a part. */
-static void ear_catch_up(run *r, ear *e)
+/* Sends all deltas that it lacks, one event a part. */
+static void subscription_catch_up(const run *r, subscription *s)
 {
-    for (; e->part < r->parts.n; e->part++, e->byte = 0) {
-        const run_part *p = &r->parts.items[e->part];
-        const char *event = p->thinking ? "turn.thinking" : "turn.delta";
-        if (e->byte == p->text.n)
+    for (; s->part < r->parts.n; s->part++, s->byte = 0) {
+        const run_part *p = &r->parts.items[s->part];
+        if (s->byte == p->text.n)
             continue;
-        json_writer w = tell_begin(r, event);
-        if (!p->thinking)
-            jw_kint(&w, "offset", r->chars - chars_from(r, e->part, e->byte));
-        jw_kstr(&w, "text", p->text.p + e->byte);
-        jw_end_object(&w);
-        listener_tell(e->who, event, r->json.p, r->json.n);
+        turn_event e = event_delta(r, p->is_thinking, p->text.p + s->byte, p->text.n - s->byte,
+                                   r->chars - chars_from(r, s->part, s->byte));
+        subscriber_send(s->subscriber, &e, s->index);
     }
-    ear_up_to_date(r, e);
+    subscription_set_current(r, s);
 }
 
-static bool ear_behind(const ear *e, size_t most)
+static bool is_behind(const subscription *s, size_t bytes)
 {
-    return body_stream_behind(e->who->out) > most;
+    return body_stream_behind(s->subscriber->stream) > bytes;
 }
 
-void tell_held(run *r)
+void publish_held(run *r)
 {
-    for (ear *e = r->ears; e; e = e->next)
-        if (e->held && !ear_behind(e, e->who->hold / 2))
-            ear_catch_up(r, e);
+    for (subscription *s = r->subscriptions; s; s = s->next)
+        if (s->is_held && !is_behind(s, s->subscriber->hold_bytes / 2))
+            subscription_catch_up(r, s);
 }
 
-void tell_words(run *r, json_writer *w, const char *event)
+void publish_delta(run *r, bool is_thinking, const char *text, size_t n, int64_t offset)
 {
-    bool held = false;
-    jw_end_object(w);
-    r->told = time_mono_us();
-    shared_buf *line = line_make(r, event);
-    tell_watchers(r, event);
-    for (ear *e = r->ears; e; e = e->next) {
-        if (!e->who->sse)
+    turn_event e = event_delta(r, is_thinking, text, n, offset);
+    bool any_held = false, is_watched = live_watched(r->turns->live);
+    r->published = time_mono_us();
+    shared_buf *bytes = event_bytes(r, &e, is_watched);
+    if (is_watched)
+        watchers_send(r, &e, bytes);
+    for (subscription *s = r->subscriptions; s; s = s->next) {
+        s->is_held = s->is_held || is_behind(s, s->subscriber->hold_bytes);
+        any_held |= s->is_held;
+        if (s->is_held)
             continue;
-        e->held = e->held || ear_behind(e, e->who->hold);
-        held |= e->held;
-        if (e->held)
-            continue;
-        listener_line(e->who, event, r, line);
-        ear_up_to_date(r, e);
+        subscription_send(r, s, &e, bytes);
+        subscription_set_current(r, s);
     }
-    shared_buf_drop(line);
-    if (held)
-        tell_held(r);
+    shared_buf_drop(bytes);
+    if (any_held)
+        publish_held(r);
 }
 
-/* Who was left behind has the text in the entry that follows. */
-void tell_parts_over(run *r)
+void publish_parts_recorded(run *r)
 {
-    tell_held(r);
-    for (ear *e = r->ears; e; e = e->next) {
-        e->part = e->byte = 0;
-        e->held = false;
+    publish_held(r);
+    for (subscription *s = r->subscriptions; s; s = s->next) {
+        s->part = s->byte = 0;
+        s->is_held = false;
     }
 }
 
-void tell_entries(run *r, const ramet_append_out *out)
-{
-    if (out->n && !r->far)
-        r->upto = out->entries[out->n - 1].position + 1;
-    for (size_t i = 0; i < out->n; i++) {
-        json_writer w = tell_begin(r, "entry.appended");
-        jw_key(&w, "entry");
-        size_t start = r->json.n;
-        native_entry(&w, &out->entries[i]);
-        if (!r->json.over) {
-            if (r->entries.n)
-                buf_putc(&r->entries, ',');
-            buf_add(&r->entries, r->json.p + start, r->json.n - start);
-            VEC_PUSH(r->mem, &r->ends, r->entries.n);
-        }
-        tell_end(r, &w, "entry.appended", false); /* watchers have it from the store */
-    }
-}
+/* ------------------------------------------------------------------ subscribing */
 
-void tell_sign_of_life(run *r)
-{
-    for (ear *e = r->ears; e; e = e->next) {
-        const listener *l = e->who;
-        const char *sign = l->sse && !l->hear.whole ? ": \n\n" : " ";
-        listener_add(e->who, sign, strlen(sign));
-    }
-    r->told = time_mono_us();
-}
-
-static void result_write(const run *r, const char *error, buf *out)
-{
-    json_writer w;
-    jw_init(&w, out, 0);
-    jw_object(&w);
-    jw_kstr(&w, "session_id", r->session);
-    jw_kstr(&w, "turn_id", r->id);
-    jw_kstr(&w, "status", ramet_turn_status_name(r->status));
-    if (*error)
-        jw_kstr(&w, "error", error);
-    jw_key(&w, "entries");
-    jw_array(&w);
-    if (r->entries.n)
-        jw_raw(&w, r->entries.p);
-    jw_end_array(&w);
-    jw_end_object(&w);
-}
-
-/* Nobody listens any more. */
-static void ears_end(run *r, const char *error)
-{
-    buf result;
-    buf_init(&result, ANSWER_BYTES);
-    result_write(r, error, &result);
-    while (r->ears) {
-        ear *e = r->ears;
-        r->ears = e->next;
-        listener_done(e->who, e->index, result.p, result.n);
-        free(e);
-    }
-    buf_release(&result);
-}
-
-/* Who joins one that is over is told alone. */
-void tell_over(run *r, const char *error)
-{
-    json_writer w = tell_begin(r, "turn.done");
-    jw_kstr(&w, "status", ramet_turn_status_name(r->status));
-    if (*error)
-        jw_kstr(&w, "error", error);
-    tell_end(r, &w, "turn.done", !r->past && !r->done_told);
-    if (!r->done_told)
-        far_say_over(r, error);
-    r->done_told = true;
-    ears_end(r, error);
-}
-
-void tell_leave(run *r)
-{
-    r->status = RAMET_TURN_RUNNING;
-    ears_end(r, "this server was stopped; the turn goes on on another one");
-}
-
-/* ------------------------------------------------------------------ joining */
-
-static void catch_up_entries(run *r, listener *l)
-{
-    size_t from = 0;
-    for (size_t i = 0; i < r->ends.n; i++) {
-        json_writer w = tell_begin(r, "entry.appended");
-        const char *one = r->entries.p + from;
-        size_t n = r->ends.items[i] - from;
-        jw_key(&w, "entry");
-        char *text = xmalloc(n + 1);
-        memcpy(text, one, n);
-        text[n] = 0;
-        jw_raw(&w, text);
-        free(text);
-        jw_end_object(&w);
-        listener_tell(l, "entry.appended", r->json.p, r->json.n);
-        from = r->ends.items[i] + 1;
-    }
-}
-
-static void catch_up_value(run *r, listener *l, const char *event, const char *key,
-                           const char *json)
-{
-    if (!json)
-        return;
-    json_writer w = tell_begin(r, event);
-    jw_kraw(&w, key, json);
-    jw_end_object(&w);
-    listener_tell(l, event, r->json.p, r->json.n);
-}
-
-bool run_leave(run *r, const listener *l)
+bool run_unsubscribe(run *r, const subscriber *s)
 {
     bool found = false;
     pthread_mutex_lock(&r->lock);
-    for (ear *e = r->ears; e; e = e->next)
-        if (e->who == l)
-            found = e->who->over = true;
-    ears_sweep(r);
+    for (subscription *each = r->subscriptions; each; each = each->next)
+        if (each->subscriber == s)
+            each->subscriber->is_finished = found = true;
+    subscriptions_sweep(r);
     pthread_mutex_unlock(&r->lock);
     return found;
 }
 
-void run_join(run *r, listener *l, size_t index)
+void run_subscribe(run *r, subscriber *s, size_t index)
 {
-    if (l->sse) {
-        json_writer w = tell_begin(r, "turn.started");
-        jw_kstr(&w, "agent", r->agent);
-        if (r->group)
-            jw_kstr(&w, "group", r->group);
-        jw_end_object(&w);
-        listener_tell(l, "turn.started", r->json.p, r->json.n);
-        catch_up_entries(r, l);
-        catch_up_value(r, l, "turn.plan", "plan", r->plan);
+    subscription *own = xcalloc(1, sizeof *own);
+    turn_event e = event_started(r);
+    subscriber_send(s, &e, index);
+    e = event_of(r, TURN_ENTRY);
+    for (size_t i = 0; i < r->entries.n; i++) {
+        e.entry = &r->entries.items[i];
+        subscriber_send(s, &e, index);
     }
-    ear *e = xcalloc(1, sizeof *e);
-    e->who = l;
-    e->index = index;
-    e->next = r->ears;
-    r->ears = e;
-    if (l->sse) {
-        ear_catch_up(r, e);
-        catch_up_value(r, l, "turn.question", "question", r->question);
-    }
-    if (l->hear.event && !r->over)
-        listener_tell(l, "turn.joined", "{}", 2);
-    ears_sweep(r);
+    e = event_of(r, TURN_PLAN);
+    e.plan = r->plan;
+    if (r->plan)
+        subscriber_send(s, &e, index);
+    own->subscriber = s;
+    own->index = index;
+    own->next = r->subscriptions;
+    r->subscriptions = own;
+    subscription_catch_up(r, own);
+    e = event_of(r, TURN_QUESTION);
+    e.question = &r->question;
+    if (r->question.id)
+        subscriber_send(s, &e, index);
+    e = event_of(r, TURN_CAUGHT_UP);
+    if (!r->over)
+        subscriber_send(s, &e, index);
+    subscriptions_sweep(r);
     if (r->over)
-        tell_over(r, r->error);
+        publish_ended(r, r->error);
 }
 
 /* ------------------------------------------------------------------ running */
 
-static void running_text(const run *r, bool thinking, json_writer *w)
+static const char *running_text(const run *r, bool is_thinking, arena *a, size_t *n)
 {
-    buf text;
-    buf_init(&text, ANSWER_BYTES);
+    *n = 0;
     for (size_t i = 0; i < r->parts.n; i++)
-        if (r->parts.items[i].thinking == thinking)
-            buf_add(&text, r->parts.items[i].text.p, r->parts.items[i].text.n);
-    jw_strn(w, text.p, text.n);
-    buf_release(&text);
+        if (r->parts.items[i].is_thinking == is_thinking)
+            *n += r->parts.items[i].text.n;
+    char *text = arena_alloc(a, *n + 1), *at = text;
+    for (size_t i = 0; i < r->parts.n; i++)
+        if (r->parts.items[i].is_thinking == is_thinking) {
+            memcpy(at, r->parts.items[i].text.p, r->parts.items[i].text.n);
+            at += r->parts.items[i].text.n;
+        }
+    *at = 0;
+    return text;
 }
 
-static void running_write(const run *r, json_writer *w)
+static const turn_question *running_question(const run *r, arena *a)
 {
-    jw_object(w);
-    jw_kstr(w, "turn_id", r->id);
-    native_kbranch(w, "branch_id", r->branch);
-    jw_kstr(w, "entry_id", r->entry_id);
-    jw_key(w, "text");
-    running_text(r, false, w);
-    jw_kint(w, "offset", r->begin);
-    jw_key(w, "thinking");
-    running_text(r, true, w);
-    jw_kstr(w, "agent", r->agent);
-    jw_kraw(w, "question", r->question);
-    jw_kraw(w, "plan", r->plan);
-    jw_end_object(w);
+    if (!r->question.id)
+        return NULL;
+    turn_question *q = arena_alloc(a, sizeof *q);
+    *q = (turn_question){.id = arena_strdup(a, r->question.id),
+                         .kind = arena_strdup(a, r->question.kind),
+                         .text = arena_strdup(a, r->question.text),
+                         .options = arena_strdup(a, r->question.options)};
+    return q;
 }
 
 /* The one on the head, else one that was let go on on another branch. */
@@ -496,18 +445,25 @@ static run *running_find(turns *t, const ramet_session *s)
     return found;
 }
 
-void turns_running(turns *t, const ramet_session *s, json_writer *w)
+bool turns_running_get(turns *t, const ramet_session *s, arena *a, turn_running *out)
 {
-    run *r = running_find(t, s);
-    if (!r) {
-        jw_null(w);
-        return;
-    }
+    run *r = t ? running_find(t, s) : NULL;
+    if (!r)
+        return false;
     pthread_mutex_lock(&r->lock);
-    if (r->over)
-        jw_null(w);
-    else
-        running_write(r, w);
+    bool runs = !r->over;
+    if (runs) {
+        *out = (turn_running){.turn = arena_strdup(a, r->id),
+                              .entry_id = arena_strdup(a, r->entry_id),
+                              .agent = arena_strdup(a, r->agent),
+                              .branch = r->branch,
+                              .offset = r->begin,
+                              .question = running_question(r, a),
+                              .plan = arena_strdup(a, r->plan)};
+        out->text = running_text(r, false, a, &out->n_text);
+        out->thinking = running_text(r, true, a, &out->n_thinking);
+    }
     pthread_mutex_unlock(&r->lock);
     run_put(r);
+    return runs;
 }

@@ -18,7 +18,7 @@ static const char question[] = "Give this conversation a title of at most six wo
                                "Answer with the title alone, in its language.";
 
 typedef struct title {
-    run *r;
+    run *run;
     buf text;
     int64_t until;
 } title;
@@ -26,7 +26,7 @@ typedef struct title {
 static bool title_on(void *arg)
 {
     const title *t = arg;
-    return !t->text.over && time_mono_us() < t->until && turns_wait(t->r->t, 0);
+    return !t->text.over && time_mono_us() < t->until && turns_wait(t->run->turns, 0);
 }
 
 static bool title_stops(void *arg)
@@ -40,7 +40,7 @@ static bool title_delta(void *arg, const char *text, size_t n)
     return title_on(arg);
 }
 
-static bool title_no_words(void *arg, const char *text, size_t n)
+static bool title_no_thinking(void *arg, const char *text, size_t n)
 {
     (void)text, (void)n;
     return title_on(arg);
@@ -58,7 +58,7 @@ static bool title_no_result(void *arg, const char *id, const char *output, bool 
     return title_on(arg);
 }
 
-/* Nobody is there to answer. */
+/* There is no user to answer. */
 static bool title_no_ask(void *arg, const agent_question *q, const char **answer)
 {
     (void)arg, (void)q;
@@ -92,20 +92,20 @@ static const char *title_of(arena *a, const buf *text)
     return line;
 }
 
-/* Asks in the fork; what was said is in t->text. */
+/* Asks in the fork; the answer is in t->text. */
 static bool title_ask(title *t, ramet_call *c, agent *who, const ramet_session *fork)
 {
-    run *r = t->r;
+    run *r = t->run;
     ramet_entry_in ask = {.role = RAMET_USER, .text = question};
-    ramet_turn_in in = {.entries = &ask, .n = 1, .agent = who->name, .host = r->t->host};
+    ramet_turn_in in = {.entries = &ask, .n = 1, .agent = who->name, .host = r->turns->host};
     ramet_turn *turn;
     ramet_append_out out;
     ramet_page page;
     ramet_read_in read = {.limit = 1000, .tail = true, .channel = "history"};
     agent_result result = {.end = AGENT_DONE};
-    agent_sink sink = {title_delta,     title_no_words, title_no_call,
-                       title_no_result, title_no_ask,   title_no_plan,
-                       title_no_usage,  title_stops,    t};
+    agent_sink sink = {title_delta,     title_no_thinking, title_no_call,
+                       title_no_result, title_no_ask,      title_no_plan,
+                       title_no_usage,  title_stops,       t};
     if (ramet_turn_begin(c, fork->id, &in, &turn, &out) != RAMET_OK ||
         ramet_read(c, fork->id, &read, &page) != RAMET_OK)
         return false;
@@ -127,15 +127,15 @@ static void title_set(title *t, ramet_call *c)
     ramet_session *s;
     const char *text = title_of(a, &t->text);
     ramet_session_patch patch = {.title = text};
-    /* Somebody may have given one meanwhile. */
-    if (*text && ramet_session_get(c, t->r->session, &s) == RAMET_OK && !*s->title)
-        ramet_session_update(c, t->r->session, &patch, &s);
+    /* A user may have set one meanwhile. */
+    if (*text && ramet_session_get(c, t->run->session, &s) == RAMET_OK && !*s->title)
+        ramet_session_update(c, t->run->session, &patch, &s);
     arena_free(a);
 }
 
 void title_make(run *r)
 {
-    agent *who = agents_find(r->t->agents, r->t->cfg->title_agent);
+    agent *who = agents_find(r->turns->agents, r->turns->cfg->title_agent);
     ramet_agent named = {.name = who->name};
     ramet_fork_in in = {.reason = "title",
                         .agent = &named,
@@ -143,8 +143,8 @@ void title_make(run *r)
                         .visibility = RAMET_PRIVATE,
                         .branch = r->branch,
                         .ephemeral_us = LIFE_US};
-    title t = {.r = r, .until = time_mono_us() + r->t->cfg->turn_s * 1000000};
-    ramet_call *c = ramet_call_new(r->t->store, r->user, NULL);
+    title t = {.run = r, .until = time_mono_us() + r->turns->cfg->turn_s * 1000000};
+    ramet_call *c = ramet_call_new(r->turns->store, r->user, NULL);
     ramet_session *fork;
     ramet_delete_out gone;
     if (ramet_fork(c, r->session, &in, &fork, NULL) == RAMET_OK) {

@@ -11,7 +11,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOVE_MS = 2000, WATCH_MS = 500, LOOK_US = 1000000, STOP_LATEST_S = 5, IDLE_MOST = 16 };
+enum {
+    MOVE_MS = 2000,
+    WATCHDOG_MS = 500,
+    LOOK_US = 1000000,
+    MAX_STOP_S = 5,
+    MAX_IDLE_THREADS = 16
+};
 
 /* ------------------------------------------------------------------ the table */
 
@@ -44,17 +50,15 @@ run *run_make(turns *t, const char *session)
     arena *a = arena_new();
     run *r = arena_alloc(a, sizeof *r);
     r->mem = a;
-    r->t = t;
+    r->turns = t;
     r->owners = 1;
     r->session = arena_strdup(a, session);
     uuid7(time_now_us(), r->id);
     pthread_mutex_init(&r->lock, NULL);
     cond_init(&r->wake);
     sem_init(&r->decided, 0, 0);
-    buf_init(&r->entries, (size_t)1 << 30);
-    buf_init(&r->json, (size_t)1 << 30);
-    buf_init(&r->line, (size_t)1 << 30);
-    r->told = time_mono_us();
+    buf_init(&r->bytes, (size_t)1 << 30);
+    r->published = time_mono_us();
     return r;
 }
 
@@ -71,7 +75,7 @@ run *run_new(turns *t, const char *session)
 
 void run_add(run *r)
 {
-    turns *t = r->t;
+    turns *t = r->turns;
     pthread_mutex_lock(&t->lock);
     r->next = t->runs;
     t->runs = r;
@@ -80,11 +84,11 @@ void run_add(run *r)
 
 void run_begun(run *r)
 {
-    pthread_mutex_lock(&r->t->lock);
+    pthread_mutex_lock(&r->turns->lock);
     pthread_mutex_lock(&r->lock);
     r->begun = true;
     pthread_cond_broadcast(&r->wake);
-    pthread_mutex_unlock(&r->t->lock);
+    pthread_mutex_unlock(&r->turns->lock);
 }
 
 run *run_find(turns *t, const char *session, const char *id)
@@ -96,13 +100,13 @@ run *run_find(turns *t, const char *session, const char *id)
     if (r)
         atomic_fetch_add(&r->owners, 1);
     pthread_mutex_unlock(&t->lock);
-    if (!r || run_is_there(r))
+    if (!r || run_wait_begun(r))
         return r;
     run_put(r);
     return NULL;
 }
 
-bool run_is_there(run *r)
+bool run_wait_begun(run *r)
 {
     pthread_mutex_lock(&r->lock);
     while (!r->begun && !r->over)
@@ -118,12 +122,8 @@ void run_put(run *r)
         return;
     for (size_t i = 0; i < r->parts.n; i++)
         buf_release(&r->parts.items[i].text);
-    buf_release(&r->entries);
-    buf_release(&r->json);
-    buf_release(&r->line);
-    free(r->question);
-    free(r->question_id);
-    free(r->options);
+    buf_release(&r->bytes);
+    run_question_set(r, NULL);
     free(r->answer);
     free(r->plan);
     sem_destroy(&r->decided);
@@ -132,7 +132,7 @@ void run_put(run *r)
     arena_free(r->mem);
 }
 
-/* Only once. */
+/* The first call decides. */
 static void run_decide(run *r, run_fate fate)
 {
     int open = FATE_OPEN;
@@ -147,7 +147,7 @@ void run_drop(run *r)
 
 void run_remove(run *r)
 {
-    turns *t = r->t;
+    turns *t = r->turns;
     pthread_mutex_lock(&t->lock);
     run **at = &t->runs;
     while (*at && *at != r)
@@ -155,7 +155,7 @@ void run_remove(run *r)
     bool there = *at == r;
     if (there)
         *at = r->next;
-    t->ended[r->status] += there && r->begun && !r->far;
+    t->ended[r->status] += there && r->begun && !r->is_remote;
     if (!r->begun)
         run_decide(r, FATE_NEVER);
     pthread_mutex_unlock(&t->lock);
@@ -195,15 +195,15 @@ void runs_put(run **list, size_t n)
 
 struct turn_thread {
     turn_thread *next; /* idle below it */
-    turns *t;
-    run *r;
+    turns *turns;
+    run *run;
     pthread_cond_t wake;
 };
 
 /* With the lock: the next run of a thread; it is idle while there is none. NULL: it is to end. */
 static run *thread_next(turn_thread *th)
 {
-    turns *t = th->t;
+    turns *t = th->turns;
     run *r = t->first;
     if (r) {
         t->first = r->queued;
@@ -212,26 +212,26 @@ static run *thread_next(turn_thread *th)
         return r;
     }
     t->threads--;
-    if (t->n_idle >= IDLE_MOST || t->threads_stop)
+    if (t->n_idle >= MAX_IDLE_THREADS || t->threads_stop)
         return NULL;
-    th->r = NULL;
+    th->run = NULL;
     th->next = t->idle;
     t->idle = th;
     t->n_idle++;
-    while (!th->r && !t->threads_stop)
+    while (!th->run && !t->threads_stop)
         pthread_cond_wait(&th->wake, &t->lock);
-    return th->r;
+    return th->run;
 }
 
 static void *thread_main(void *arg)
 {
     turn_thread *th = arg;
-    turns *t = th->t;
-    for (run *r = th->r; r;) {
+    turns *t = th->turns;
+    for (run *r = th->run; r;) {
         bool ran = run_main(r);
         run_put(r);
         pthread_mutex_lock(&t->lock);
-        leave(t, ran ? 1 : 0); /* who did not begin it has given its room back */
+        leave(t, ran ? 1 : 0); /* a request that did not begin it has given its room back */
         r = thread_next(th);
         pthread_mutex_unlock(&t->lock);
     }
@@ -249,8 +249,8 @@ static bool thread_start(turns *t, run *r)
     pthread_t thread;
     pthread_attr_t attr;
     turn_thread *th = xcalloc(1, sizeof *th);
-    th->t = t;
-    th->r = r;
+    th->turns = t;
+    th->run = r;
     pthread_cond_init(&th->wake, NULL);
     pthread_attr_init(&attr);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
@@ -273,7 +273,7 @@ static bool thread_give(turns *t, run *r)
     if (th) {
         t->idle = th->next;
         t->n_idle--;
-        th->r = r;
+        th->run = r;
         pthread_cond_signal(&th->wake);
     }
     t->threads++;
@@ -290,34 +290,34 @@ static void threads_end(turns *t)
     t->n_idle = 0;
 }
 
-bool run_alone(run *r)
+bool run_is_alone(run *r)
 {
     bool alone = true;
-    pthread_mutex_lock(&r->t->lock);
-    for (const run *each = r->t->runs; each && alone; each = each->next)
+    pthread_mutex_lock(&r->turns->lock);
+    for (const run *each = r->turns->runs; each && alone; each = each->next)
         alone = each == r || strcmp(each->session, r->session) != 0;
-    pthread_mutex_unlock(&r->t->lock);
+    pthread_mutex_unlock(&r->turns->lock);
     return alone;
 }
 
 void run_prepare(run *r, const ramet_head *head)
 {
-    turns *t = r->t;
-    r->ahead = head ? head->length : 0;
-    r->ahead_branch = head ? head->branch : 0;
+    turns *t = r->turns;
+    r->prefetch_length = head ? head->length : 0;
+    r->prefetch_branch = head ? head->branch : 0;
     atomic_fetch_add(&r->owners, 1);
     pthread_mutex_lock(&t->lock);
-    r->prepared = thread_give(t, r);
+    r->is_prepared = thread_give(t, r);
     pthread_mutex_unlock(&t->lock);
-    if (!r->prepared)
+    if (!r->is_prepared)
         run_put(r);
 }
 
 void run_start(run *r)
 {
-    turns *t = r->t;
+    turns *t = r->turns;
     run_decide(r, FATE_RUN);
-    if (r->prepared)
+    if (r->is_prepared)
         return;
     atomic_fetch_add(&r->owners, 1);
     pthread_mutex_lock(&t->lock);
@@ -346,18 +346,18 @@ void turns_moved_here(turns *t, const char *session, bool keep)
     ramet_session *s;
     run **list = runs_held(t, session, &n);
     for (size_t i = 0; i < n; i++)
-        run_is_there(list[i]);
+        run_wait_begun(list[i]);
     ramet_call *c = n ? ramet_call_new(t->store, NULL, NULL) : NULL;
     ramet_status st = n ? ramet_session_get(c, session, &s) : RAMET_OK;
     bool gone = st == RAMET_SESSION_NOT_FOUND;
     for (size_t i = 0; i < n && (st == RAMET_OK || gone); i++) {
         run *r = list[i];
-        if (r->far)
+        if (r->is_remote)
             continue;
         pthread_mutex_lock(&r->lock);
         bool left = r->begun && (gone || r->branch != s->head.branch);
-        r->kept = r->kept || (left && keep);
-        bool end = left && (gone || !r->kept);
+        r->is_kept = r->is_kept || (left && keep);
+        bool end = left && (gone || !r->is_kept);
         pthread_mutex_unlock(&r->lock);
         if (end)
             run_close(r, RAMET_TURN_CANCELLED, NULL);
@@ -366,45 +366,47 @@ void turns_moved_here(turns *t, const char *session, bool keep)
     runs_put(list, n);
 }
 
-/* Whether a turn of the session runs on another node, by what was heard or by the store. */
-static bool runs_far(turns *t, const char *session)
+/* Whether a turn of the session runs on another node, by its messages or by the store. */
+static bool has_remote_runs(turns *t, const char *session)
 {
     size_t n, n_turns;
-    bool far = false;
+    bool is_remote = false;
     ramet_turn *list;
     run **held = runs_held(t, session, &n);
     ramet_call *c = ramet_call_new(t->store, NULL, NULL);
     for (size_t i = 0; i < n; i++)
-        far = far || held[i]->far;
-    if (!far && ramet_turns(c, session, 0, &list, &n_turns) == RAMET_OK)
+        is_remote = is_remote || held[i]->is_remote;
+    if (!is_remote && ramet_turns(c, session, 0, &list, &n_turns) == RAMET_OK)
         for (size_t i = 0; i < n_turns; i++) {
             bool here = list[i].status != RAMET_TURN_RUNNING;
             for (size_t k = 0; k < n; k++)
                 here = here || strcmp(held[k]->id, list[i].id) == 0;
-            far = far || !here;
+            is_remote = is_remote || !here;
         }
     ramet_call_free(c);
     runs_put(held, n);
-    return far;
+    return is_remote;
 }
 
 /* A run on another node ends there, too, before the move is answered. */
 void turns_moved(turns *t, const char *session, bool keep)
 {
-    char did[DID_TEXT];
-    turns_moved_here(t, session, keep);
-    if (!nodes_others(t->nodes))
+    char outcome[OUTCOME_TEXT];
+    if (!t)
         return;
-    node_do what = {.op = "moved", .session = session, .keep = keep};
-    if (runs_far(t, session))
-        nodes_do(t->nodes, &what, MOVE_MS, did);
+    turns_moved_here(t, session, keep);
+    if (!nodes_has_others(t->nodes))
+        return;
+    node_command what = {.operation = "moved", .session = session, .keep = keep};
+    if (has_remote_runs(t, session))
+        nodes_request(t->nodes, &what, MOVE_MS, outcome);
 }
 
 /* ------------------------------------------------------------------ limits */
 
 static const char *over_time(const run *r, int64_t now, char text[128])
 {
-    const server_config *cfg = r->t->cfg;
+    const server_config *cfg = r->turns->cfg;
     int64_t second = 1000000, worked = now - r->started - r->waited;
     if (!r->started)
         return NULL;
@@ -424,7 +426,7 @@ static const char *over_time(const run *r, int64_t now, char text[128])
 static bool run_left(const run *r)
 {
     ramet_turn *turn = NULL;
-    ramet_call *c = ramet_call_new(r->t->store, NULL, NULL);
+    ramet_call *c = ramet_call_new(r->turns->store, NULL, NULL);
     ramet_status st = ramet_turn_running(c, r->session, &turn);
     bool left = st == RAMET_SESSION_NOT_FOUND ||
                 (st == RAMET_OK && !(turn && strcmp(turn->id, r->id) == 0));
@@ -432,8 +434,9 @@ static bool run_left(const run *r)
     return left;
 }
 
-/* A move by another process on the same file is not told to us. One by this process may just be
- * about to say that the turn is kept: what has left is looked at twice. For the watcher alone. */
+/* A move by another process on the same file is not reported here. A move by this process may be
+ * about to mark the turn as kept: so a turn that the head has left is looked at twice. For the
+ * watchdog alone. */
 static void run_look(run *r, int64_t now)
 {
     if (now - r->looked < LOOK_US)
@@ -442,7 +445,7 @@ static void run_look(run *r, int64_t now)
     r->looked = now;
     r->left = run_left(r);
     pthread_mutex_lock(&r->lock);
-    bool end = before && r->left && !r->kept && !r->closed;
+    bool end = before && r->left && !r->is_kept && !r->closed;
     pthread_mutex_unlock(&r->lock);
     if (end)
         run_close(r, RAMET_TURN_CANCELLED, NULL);
@@ -453,11 +456,11 @@ static void run_watch(run *r)
     char text[128];
     int64_t now = time_mono_us();
     pthread_mutex_lock(&r->lock);
-    const char *over = r->closed || r->far ? NULL : over_time(r, now, text);
-    tell_held(r);
-    if (!r->over && now - r->told > r->t->cfg->heartbeat_s * 1000000)
-        tell_sign_of_life(r);
-    bool unsaved = r->unsaved, look = !r->closed && !r->kept && !r->far;
+    const char *over = r->closed || r->is_remote ? NULL : over_time(r, now, text);
+    publish_held(r);
+    if (!r->over && now - r->published > r->turns->cfg->heartbeat_s * 1000000)
+        publish_heartbeat(r);
+    bool unsaved = r->unsaved, look = !r->closed && !r->is_kept && !r->is_remote;
     pthread_mutex_unlock(&r->lock);
     if (unsaved)
         run_save(r);
@@ -478,17 +481,17 @@ bool turns_wait(turns *t, int64_t ms)
 {
     int64_t until = time_mono_us() + ms * 1000;
     pthread_mutex_lock(&t->lock);
-    while (!t->watch_stop && time_mono_us() < until)
+    while (!t->watchdog_stop && time_mono_us() < until)
         wait_until(t, until);
-    bool on = !t->watch_stop;
+    bool on = !t->watchdog_stop;
     pthread_mutex_unlock(&t->lock);
     return on;
 }
 
-static void *watcher_main(void *arg)
+static void *watchdog_main(void *arg)
 {
     turns *t = arg;
-    while (turns_wait(t, WATCH_MS)) {
+    while (turns_wait(t, WATCHDOG_MS)) {
         size_t n;
         run **list = runs_held(t, NULL, &n);
         for (size_t i = 0; i < n; i++)
@@ -523,12 +526,13 @@ static ramet_status turns_bury(turns *t, int64_t *alive, ramet_error *err)
     return st;
 }
 
-turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l, ramet_error *err)
+turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l,
+                 turn_event_writer watch, ramet_error *err)
 {
     turns *t = xcalloc(1, sizeof *t);
     bool shared = ramet_shared(store);
     int64_t alive;
-    *t = (turns){.cfg = cfg, .store = store, .agents = who, .live = l};
+    *t = (turns){.cfg = cfg, .store = store, .agents = who, .live = l, .watch = watch};
     t->last = &t->first;
     turns_host_name(t->host, shared);
     if (turns_bury(t, &alive, err) != RAMET_OK) {
@@ -539,9 +543,9 @@ turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l, r
     cond_init(&t->wake);
     if (shared) {
         t->nodes = nodes_new(t);
-        nodes_hear(t->nodes, alive > 1);
+        nodes_listen(t->nodes, alive > 1);
     }
-    if (pthread_create(&t->watcher, NULL, watcher_main, t))
+    if (pthread_create(&t->watchdog, NULL, watchdog_main, t))
         abort();
     return t;
 }
@@ -575,7 +579,7 @@ static void runs_save(turns *t)
     runs_put(list, n);
 }
 
-/* No run of this node goes on: the others are told, and not listened to any more. */
+/* No run of this node goes on: other nodes get the last messages, and are not followed any more. */
 static void nodes_end(turns *t)
 {
     size_t n;
@@ -585,10 +589,10 @@ static void nodes_end(turns *t)
     run **list = runs_held(t, NULL, &n);
     for (size_t i = 0; i < n; i++) {
         pthread_mutex_lock(&list[i]->lock);
-        if (list[i]->far)
-            tell_leave(list[i]);
+        if (list[i]->is_remote)
+            publish_detached(list[i]);
         pthread_mutex_unlock(&list[i]->lock);
-        if (list[i]->far)
+        if (list[i]->is_remote)
             run_remove(list[i]);
     }
     runs_put(list, n);
@@ -604,18 +608,18 @@ bool turns_stop(turns *t, int seconds)
         size_t n;
         run **list = runs_held(t, NULL, &n);
         for (size_t i = 0; i < n; i++)
-            if (!list[i]->far)
+            if (!list[i]->is_remote)
                 run_close(list[i], RAMET_TURN_CANCELLED, "the server was stopped");
         runs_put(list, n);
     }
     pthread_mutex_lock(&t->lock);
-    t->watch_stop = true;
+    t->watchdog_stop = true;
     threads_end(t);
     pthread_cond_broadcast(&t->wake);
     pthread_mutex_unlock(&t->lock);
-    pthread_join(t->watcher, NULL);
+    pthread_join(t->watchdog, NULL);
     runs_save(t);
-    bool stopped = drained(t, STOP_LATEST_S);
+    bool stopped = drained(t, MAX_STOP_S);
     nodes_end(t);
     return stopped;
 }

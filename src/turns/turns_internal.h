@@ -1,65 +1,71 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * turns_internal.h: what the files of turns share. Nobody else includes it.
+ * turns_internal.h: what the files of turns share. Only they include it.
  *
- *   turns.c        the table of runs, the threads and the queue, time limits, start and stop
- *   turns/send.c   requests: begin, join, fan-out, cancel, answer
- *   turns/run.c    one run: the agent's words, and how they are recorded
- *   turns/subscribers.c   who listens to a run, and what is told
- *   turns/title.c  titles by an agent
- *   turns/host.c   which process runs a turn, and whether it still does
- *   turns/remote.c    runs of other nodes: what is told about a run, and what becomes of that
- * elsewhere nodes.c        what nodes tell and ask each other; that they live
+ * A run is one turn of the store while this process follows it: it runs here, it runs on another
+ * node (`is_remote`), or it is over and made up from the store for a request that comes late
+ * (`is_past`). A run has owners: the table, the thread or the queue, and every function that uses
+ * it at the moment.
  *
- * A run is one turn of the store while this process makes it. It has owners: the table, the thread
- * or the queue, and whoever looks at it just now.
- *
- * While the message of a turn is being stored, a thread already gets ready to run it (it wakes up,
- * reads the history up to there, and asks an agent that may be asked early). What it does then is
- * thrown away if the turn does not begin, or not there.
- *
- *   R1  The library is never called with a lock of this module held: answers that show `running`
- *       are written inside commits, and take these locks.
- *
- *   R2  One at a time writes to the store for a run (`writing`); what is written is taken out of
- *       the run when it is durable. Who sets `closed` ends the turn, once; from then on the agent's
- *       words go nowhere.
- *
- *   R3  A run is in the table before its turn is in the store, and until that has ended there: so a
- *       turn that runs here is always found.
- *
- *   R4  Locks are taken in this order: table, run, listener.
- *
- *   R5  Nothing that an agent says is taken before the turn, with its message, is durable (`fate`);
- *       and none is asked before that for whom it makes a difference (agent_kind.early).
+ * While the message of a turn is being stored, a thread already prepares to run it: it wakes up,
+ * reads the history up to there, and asks an agent that may be asked early. That work is discarded
+ * if the turn does not begin, or does not begin there.
  */
+/* clang-format off */
+/*
+ * Files
+ *   turns.c         the table of runs, the threads and the queue, time limits, start and stop
+ *   send.c          requests that begin or join turns: messages, forks, fan-outs, repeated requests
+ *   control.c       requests that cancel a turn or answer its question
+ *   run.c           one run: the history for the agent, its output, and how that is recorded
+ *   subscribers.c   publishes events of a run to requests and to watchers
+ *   title.c         titles by an agent
+ *   host.c          which process runs a turn, and whether that process is alive
+ *   nodes.c         the queues and threads between this node and the others
+ *   node_message.c  what nodes send each other, as bytes
+ *   remote.c        runs of other nodes: what is sent about a run, and how it is followed
+ *
+ * Invariants
+ *   R1  The library is never called with a lock of this module held: answers that show a running
+ *       turn are written inside commits, and take these locks.
+ *   R2  One thread at a time writes to the store for a run (`writing`); what it writes is taken out
+ *       of the run when it is durable. The thread that sets `closed` ends the turn, exactly once;
+ *       output of the agent after that point is discarded.
+ *   R3  A run is in the table before its turn is in the store, and until the turn has ended there:
+ *       a turn that runs here is always found.
+ *   R4  Locks are taken in this order: table, run, subscriber.
+ *   R5  No output of an agent is accepted before the turn, with its message, is durable (`fate`);
+ *       and an agent is asked before that only if asking has no effect (agent_kind.early).
+ */
+/* clang-format on */
 #ifndef TURNS_TURNS_INTERNAL_H
 #define TURNS_TURNS_INTERNAL_H
 
 #include "base/host.h"
 #include "base/util.h"
 #include "agent/agent.h"
-#include "face/kit/face.h"
+#include "runtime/config.h"
 #include "runtime/log.h"
+#include "turns/node_message.h"
 #include "turns/turns.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 
-/* One request that waits for one or more runs. */
-typedef struct listener listener;
+/* One request that follows one or more runs. */
+typedef struct subscriber subscriber;
 
-typedef struct ear {
-    struct ear *next;
-    listener *who;
-    size_t index;      /* which of its runs */
-    size_t part, byte; /* how much of the run's parts it was told */
-    bool held;         /* it is behind: words wait in the run, and are then told as one */
-} ear;
+typedef struct subscription {
+    struct subscription *next;
+    subscriber *subscriber;
+    size_t index;      /* which of the subscriber's runs */
+    size_t part, byte; /* how much of the run's parts was sent */
+    bool is_held;      /* it is behind: deltas stay in the run, and are then sent as one */
+} subscription;
 
 typedef struct run_part {
-    bool thinking;
+    bool is_thinking;
     buf text;
 } run_part;
 
@@ -69,7 +75,7 @@ typedef enum { FATE_OPEN, FATE_RUN, FATE_NEVER } run_fate;
 typedef struct run {
     struct run *next;   /* in the table */
     struct run *queued; /* the next one that waits for a thread */
-    turns *t;
+    turns *turns;
     _Atomic int owners;
 
     /* fixed once the turn has begun */
@@ -82,62 +88,66 @@ typedef struct run {
     const char *agent; /* its name */
     int64_t branch;
     int64_t length; /* entries of the history that it answers */
-    bool untitled;
-    bool past;       /* made from the store, for one who comes late: not in the table */
-    const char *far; /* it runs on that node, and is followed here; NULL: it runs here */
+    bool is_untitled;
+    bool is_past;   /* made up from the store: not in the table */
+    bool is_remote; /* it runs on another node, and is followed here */
 
-    /* what may be read before the turn has begun: so many entries of that branch */
-    int64_t ahead, ahead_branch;
+    /* what may be read before the turn has begun: that many entries of that branch */
+    int64_t prefetch_length, prefetch_branch;
     ramet_entry *early; /* the message as it was sent, for an agent that is asked early; in `mem` */
     size_t n_early;
     ramet_entry *message; /* as stored, in `mem` */
     size_t n_message;
-    bool prepared; /* a thread waits for its fate */
+    bool is_prepared; /* a thread waits for its fate */
     _Atomic int fate;
     sem_t decided; /* posted when there is one */
 
     bool begun; /* the turn is in the store; changes under both locks */
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t wake;  /* writing ended, a question was answered, it was closed */
     atomic_bool closed;
     bool writing, over;
-    bool unsaved; /* over, but the store took no writes when it ended: tried again now and then */
+    bool unsaved; /* over, but the store accepted no writes when it ended: retried now and then */
     ramet_entry_in last; /* the last entry of the answer, in `mem` */
     size_t n_last;
-    bool kept; /* the head may leave its branch */
+    bool is_kept; /* the head may leave its branch */
     VEC(run_part) parts;
-    size_t bytes;         /* in parts */
-    int64_t chars, begin; /* said so far; said before the text in parts */
-    int64_t said;         /* bytes of all words so far */
-    int64_t first, upto;  /* its entries lie there on the path, among others */
-    int64_t shown;        /* far: those before it stand in `entries` */
-    int64_t after;        /* far: what is told now comes behind that event */
-    int64_t asked_far;    /* far: when a snapshot was asked for; 0: all words are there */
-    bool deaf;            /* far: its words are no longer followed, the entry will have them */
-    bool done_told;
-    buf entries;      /* JSON of those that were appended, parted by commas */
-    VEC(size_t) ends; /* of each of them in it */
-    bool recorded;    /* an entry of the answer is in the store */
+    size_t bytes_pending;     /* in parts */
+    int64_t chars, begin;     /* characters said so far; said before the text in parts */
+    int64_t said;             /* bytes of all deltas so far */
+    int64_t first, upto;      /* its entries lie there on the path, among others */
+    VEC(ramet_entry) entries; /* that were appended, in `mem` */
+    bool recorded;            /* an entry of the answer is in the store */
     ramet_usage usage;
     bool has_usage;
     char currency[16];
-    char *question, *question_id; /* JSON; NULL: none is open */
-    char *options;                /* of a permission; NULL: any answer will do */
+    turn_question question; /* its texts are on the heap; id NULL: none is open */
     char *answer;
-    char *plan;    /* JSON */
-    bool plan_new; /* it is in no entry yet */
-    ear *ears;
+    char *plan;       /* JSON */
+    bool plan_is_new; /* it is in no entry yet */
+    subscription *subscriptions;
     ramet_turn_status status;
     char error[512];
-    buf json, line; /* the event that is being told */
+    bool end_published;
+    buf bytes; /* of the event that is being published */
+
+    /* of a remote run */
+    int64_t entries_upto;       /* entries before this position are in `entries` */
+    int64_t after;              /* what is published now comes behind that event */
+    int64_t snapshot_requested; /* when a snapshot was; 0: no delta is missing */
+    bool deltas_ignored;        /* past the limit of this node: the entry will have the text */
 
     /* times by time_mono_us() */
-    int64_t started, heard, asked, waited, told;
+    int64_t started;   /* the agent was asked */
+    int64_t heard;     /* the agent, or the other node, said something last */
+    int64_t asked;     /* its question; 0: none is open */
+    int64_t waited;    /* so long for answers */
+    int64_t published; /* the last event */
 
-    /* the watcher's own */
+    /* the watchdog's own */
     int64_t looked;
-    bool left;
+    bool left; /* the head was on another branch then */
 } run;
 
 typedef struct turn_thread turn_thread;
@@ -148,12 +158,13 @@ struct turns {
     ramet *store;
     agents *agents;
     live *live;
-    nodes *nodes;         /* NULL: the store is not shared */
-    int64_t asked_far;    /* when a run that is not known was asked for; of the thread that hears */
-    char host[HOST_TEXT]; /* this process */
+    turn_event_writer watch;    /* how events are written for watchers */
+    nodes *nodes;               /* NULL: the store is not shared */
+    int64_t snapshot_requested; /* of a run that is not known; of the thread that receives */
+    char host[HOST_TEXT];       /* this process */
 
-    pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t wake;  /* a thread ended; the watcher is to stop */
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t wake;  /* a thread ended; the watchdog is to stop */
     run *runs;
     run *first, **last; /* waiting for a thread */
     int64_t threads;    /* that run agents, or are about to */
@@ -163,24 +174,24 @@ struct turns {
     int64_t admitted; /* turns that run, wait or are about to begin */
     int64_t waiting;
     int64_t ended[RAMET_TURN_INTERRUPTED + 1]; /* by status */
-    bool stopping, watch_stop, threads_stop;
-    pthread_t watcher;
+    bool stopping, watchdog_stop, threads_stop;
+    pthread_t watchdog;
 };
 
 /* ---- turns.c */
 
 /* Waits until it has begun; false: it did not. */
-bool run_is_there(run *r);
+bool run_wait_begun(run *r);
 /* Room for n more; false: there is none. Given back by turns_leave(), or by the end of each run. */
 bool turns_admit(turns *t, int64_t n);
 void turns_leave(turns *t, int64_t n);
 run *run_make(turns *t, const char *session);
 /* A run in the table, and owned by the caller. run_begun() follows, or run_remove(). */
 run *run_new(turns *t, const char *session);
-/* No other of its session is in the table. */
-bool run_alone(run *r);
-/* Wakes a thread for it, if there is one to have. The turn is being begun on this head; NULL: its
- * history is not known yet. */
+/* No other run of its session is in the table. */
+bool run_is_alone(run *r);
+/* Wakes a thread for it, if one is free. The turn is being begun on this head; NULL: its history is
+ * not known yet. */
 void run_prepare(run *r, const ramet_head *head);
 /* The turn is in the store. Returns with the lock of the run. */
 void run_begun(run *r);
@@ -190,32 +201,34 @@ void run_drop(run *r);
  * each of them, and the list. */
 run **runs_held(turns *t, const char *session, size_t *n);
 void runs_put(run **list, size_t n);
-/* A run of another node, made by run_make(), is followed from now on. */
+/* Puts a run of another node, made by run_make(), into the table. */
 void run_add(run *r);
-/* NULL: there is none. The caller becomes an owner; one that is just beginning is waited for.
- * session NULL: whichever. */
+/* NULL: there is none. The caller becomes an owner; waits for one that is just beginning. session
+ * NULL: any. */
 run *run_find(turns *t, const char *session, const char *id);
 void run_put(run *r);
 /* Takes it out of the table: the turn has ended, or did not begin. */
 void run_remove(run *r);
-/* Lets the thread go on that was prepared (that may be said twice); else gives it a thread, or a
- * place in the queue. */
+/* Lets the prepared thread go on (calling it twice is fine); else gives it a thread, or a place in
+ * the queue. */
 void run_start(run *r);
-
-/* A move of the head: ends what runs here and was left behind. */
+/* The head moved: ends the runs of this node that it left behind. */
 void turns_moved_here(turns *t, const char *session, bool keep);
-
-/* Waits, and tells whether agents may go on: false when the server stops. */
+/* Waits; false as soon as the server stops. */
 bool turns_wait(turns *t, int64_t ms);
 
 /* ---- turns/run.c */
 
-/* With the lock: words are added, and told. */
-void run_words(run *r, bool thinking, const char *text, size_t n);
-/* The same for words that were told. */
-void run_words_known(run *r, bool thinking, const char *text, size_t n);
+/* A copy of an entry, in the arena. */
+ramet_entry entry_copy(arena *a, const ramet_entry *e);
+/* With the lock: adds a delta, and publishes it. */
+void run_delta(run *r, bool is_thinking, const char *text, size_t n);
+/* The same for one that was published before. */
+void run_delta_add(run *r, bool is_thinking, const char *text, size_t n);
 /* With the lock: what was pending is in the store. */
 void run_pending_clear(run *r);
+/* With the lock: sets the open question, as a copy; NULL: there is none. */
+void run_question_set(run *r, const turn_question *q);
 /* Keeps the message of the turn for its thread. */
 void run_message(run *r, const ramet_append_out *out);
 /* Waits for the fate of the run, and runs it. False: it was not to be. */
@@ -225,89 +238,90 @@ bool run_close(run *r, ramet_turn_status status, const char *error);
 /* Tries to record the end of one that is `unsaved`; false: it still is. */
 bool run_save(run *r);
 
-/* ---- turns/subscribers.c */
+/* ---- turns/subscribers.c. With the lock of the run, but for the first and the last of them. */
 
-listener *listener_new(turns *t, request *q, size_t n, const char *group);
-/* Joins a run: what came so far is told first. With its lock. */
-void run_join(run *r, listener *l, size_t index);
-/* Takes a listener of this run alone away, without its lock. False: it has heard the end. */
-bool run_leave(run *r, const listener *l);
-/* For a turn that did not begin, or is over: its events and its JSON. */
-void listener_done(listener *l, size_t index, const char *json, size_t n);
-void listener_tell(listener *l, const char *event, const char *json, size_t n);
+/* The answer of the request becomes a stream. Takes the listener over. */
+subscriber *subscriber_new(turns *t, request *q, size_t n_runs, const turn_listener *listener);
+/* Sends what came so far, then follows the run. */
+void run_subscribe(run *r, subscriber *s, size_t index);
+void publish_started(run *r);
+/* A delta that was added to the parts of the run. */
+void publish_delta(run *r, bool is_thinking, const char *text, size_t n, int64_t offset);
+/* Deltas that were held, as far as their subscribers can take them now. */
+void publish_held(run *r);
+/* The parts are about to become an entry, which is published next. */
+void publish_parts_recorded(run *r);
+void publish_entries(run *r, const ramet_append_out *out);
+void publish_plan(run *r);
+void publish_question(run *r);
+void publish_heartbeat(run *r);
+/* The last event; ends all subscriptions. */
+void publish_ended(run *r, const char *error);
+/* The same for a run that goes on, but cannot be followed here any more. */
+void publish_detached(run *r);
+/* Ends the subscriptions of a subscriber of this run alone. False: the run had ended them. */
+bool run_unsubscribe(run *r, const subscriber *s);
 
-/* Writes the front of an event; the rest and its end are the caller's. With the lock of the run. */
-json_writer tell_begin(run *r, const char *event);
-/* To those who listen to the run, and to everyone who watches the session. */
-void tell_end(run *r, json_writer *w, const char *event, bool to_watchers);
-/* The same for words that were added to the parts of the run. */
-void tell_words(run *r, json_writer *w, const char *event);
-/* The words that some were not told yet, as far as they can take them. */
-void tell_held(run *r);
-/* The parts are about to become an entry, which is told next. */
-void tell_parts_over(run *r);
-void tell_entries(run *r, const ramet_append_out *out);
-void tell_sign_of_life(run *r);
-/* It goes on elsewhere, but nobody can listen to it here any more. */
-void tell_leave(run *r);
-/* The last event; nobody listens from then on. */
-void tell_over(run *r, const char *error);
+/* ---- turns/send.c */
+
+/* Errors of the functions in turns.h; all return false. `turn` may be NULL. */
+bool turn_refuse(turn_error *err, ramet_status st, const char *field, const char *turn,
+                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+bool turn_refuse_call(turn_error *err, const ramet_call *c); /* with the error of the call */
 
 /* ---- turns/host.c */
 
 /* `shared`: other machines have the store open. */
 void turns_host_name(char out[HOST_TEXT], bool shared);
-/* Marks as interrupted what processes that are no more have left running: *gone turns. Of a shared
- * store: says that `host` lives, too, and counts those that do; else *alive is 0. */
+/* Marks as interrupted what dead processes left running: *gone turns. Of a shared store it also
+ * records that `host` is alive, and counts the nodes that are; else *alive is 0. */
 ramet_status hosts_bury(ramet *store, const char *host, int64_t *alive, int64_t *gone,
                         ramet_error *err);
 
-/* ---- turns/remote.c. With the lock of the run; where nobody is to be told they do nothing. */
+/* ---- turns/remote.c. The first six with the lock of the run; they do nothing where there are no
+ * other nodes. */
 
-void far_say_all(run *r); /* it has begun, or somebody asked */
-void far_say_words(run *r, bool thinking, const char *text, size_t n);
-void far_say_appended(run *r);
-void far_say_question(run *r);
-void far_say_plan(run *r);
-void far_say_over(run *r, const char *error);
-/* A message of another node about a run. False: it is none. */
-bool far_hear(turns *t, arena *a, const json_doc *d, const char *what);
-/* A run of another node; it is asked for, and waited for a little. NULL: it is not to be had. */
-run *far_find(turns *t, const char *session, const char *id);
-/* Joins a run of whichever node, without its lock. */
-void far_join(run *r, listener *l, size_t index);
-/* Looks up what was not heard of for a while: its end may have been missed. */
-void far_look(turns *t);
+void remote_send_run(run *r); /* a snapshot: it has begun, or a node requested it */
+void remote_send_delta(run *r, bool is_thinking, const char *text, size_t n);
+void remote_send_appended(run *r);
+void remote_send_question(run *r);
+void remote_send_plan(run *r);
+void remote_send_ended(run *r, const char *error);
+/* A message of another node about a run. */
+void remote_receive(turns *t, const node_message *m);
+/* Finds a run, also one of another node: that is asked for a snapshot, and waited for a little.
+ * NULL: there is none, or its node does not answer. */
+run *remote_find(turns *t, const char *session, const char *id);
+/* run_subscribe() to a run of any node, without its lock. */
+void remote_subscribe(run *r, subscriber *s, size_t index);
+/* Looks up remote runs that have been silent for a while: their end may have been missed. */
+void remote_check_silent(turns *t);
 
-/* ---- nodes.c. Any thread, also with the lock of a run. */
+/* ---- turns/nodes.c. Any thread, also with the lock of a run. */
 
 nodes *nodes_new(turns *t);
-/* From then on t->nodes is used. `others`: some live, and are waited for a little. */
-void nodes_hear(nodes *n, bool others);
-/* What was said goes out. After the runs of this node have ended. */
+/* From then on messages are received. `others`: some nodes are alive, and are waited for a little.
+ */
+void nodes_listen(nodes *n, bool others);
+/* Sends what is queued, and stops. After the runs of this node have ended. */
 void nodes_stop(nodes *n);
-void nodes_free(nodes *n);         /* NULL is fine */
-bool nodes_others(const nodes *n); /* somebody is there to be told */
-/* A message to the others, as an object without its end; it is released. It is put behind what was
- * committed by now. */
-void nodes_say(nodes *n, buf *text);
-/* The event in r->json, to those who watch here; in line with the messages. */
-void nodes_line(nodes *n, const run *r, const char *event);
-/* Waits until the place of all that was said is known; before something is committed that is to
- * come behind it. NULL is fine. */
+void nodes_free(nodes *n);             /* NULL is fine */
+bool nodes_has_others(const nodes *n); /* NULL is fine */
+/* Queues a message to the others. It comes behind what was committed by now. */
+void nodes_send(nodes *n, const node_message *m);
+/* Queues an event for watchers of this node, in line with the messages. */
+void nodes_publish(nodes *n, const ephemeral_event *e);
+/* Waits until the place of all that was queued is known; before a commit that is to come behind it.
+ * NULL is fine. */
 void nodes_settle(nodes *n);
+/* Has the node that runs a turn do something, and waits until it has; false: no node answered in
+ * time. */
+bool nodes_request(nodes *n, const node_command *what, int ms, char outcome[OUTCOME_TEXT]);
 
-/* What one node wants of the one that runs a turn. */
-typedef struct node_do {
-    const char *op; /* cancel, answer, moved */
-    const char *session, *turn, *question, *answer;
-    bool keep;
-} node_do;
-enum { DID_TEXT = 32 };
-/* Waits until it was done; false: nobody said so in time. */
-bool nodes_do(nodes *n, const node_do *what, int ms, char did[DID_TEXT]);
-/* Does it here; false: this node has nothing to do with it. (turns/send.c) */
-bool turns_do(turns *t, arena *a, const node_do *what, char did[DID_TEXT]);
+/* ---- turns/control.c */
+
+/* Does what another node requests; false: no run of this node is concerned. */
+bool turns_execute(turns *t, arena *a, const node_command *what, char outcome[OUTCOME_TEXT]);
 
 /* ---- turns/title.c */
 void title_make(run *r);

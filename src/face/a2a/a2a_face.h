@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * a2a_face.h: what the files of the A2A face share. Nobody else includes it.
- *
- *   face/a2a/routes.c    routes; which agent is meant
- *   face/a2a/card.c   cards
- *   face/a2a/jsonrpc.c    the envelope: methods, versions, errors, results
- *   face/a2a/send.c   messages: new turns, answers to questions, rewinds
- *   face/a2a/task.c    tasks: get, list, cancel, subscribe
- *   face/a2a/subscriber.c   a turn as it is told to a caller of this face
+ * a2a_face.h: what the files of the A2A face share. Only they include it.
  */
+/* clang-format off */
+/*
+ * Files
+ *   routes.c      routes; which agent is meant
+ *   card.c        agent cards
+ *   jsonrpc.c     the envelope: methods, versions, errors, results
+ *   send.c        messages: new turns, answers to questions, rewinds
+ *   task.c        tasks: get, list, cancel, subscribe
+ *   subscriber.c  the events of a turn as a client of A2A gets them
+ */
+/* clang-format on */
 #ifndef FACE_A2A_A2A_FACE_H
 #define FACE_A2A_A2A_FACE_H
 
@@ -67,9 +71,8 @@ void rpc_run(request *q, const char *agent, bool kagent);
 void rpc_fail(rpc *r, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* For the error of the call that has just failed. */
 void rpc_refuse(rpc *r);
-/* The answer of the host is in the request, in the words of the native API: an error becomes one of
- * ours. True: it was none, and the answer is empty again. */
-bool rpc_hosted(rpc *r);
+/* For an error of turns_run() and the others. */
+void rpc_refuse_turn(rpc *r, const turn_error *e);
 /* The answer of a method that is no stream: what is written between the two is the result. */
 json_writer *rpc_result(rpc *r);
 void rpc_result_end(rpc *r);
@@ -104,17 +107,13 @@ void rpc_task_answer(rpc *r, const a2a_task *t, int64_t history, bool sent);
 
 /* ---- face/a2a/subscriber.c */
 
-typedef struct hear_in {
+typedef struct follow_in {
     int64_t history;
     bool stream, immediate; /* immediate: the first answer is enough */
-    const char *answered;   /* id of a question that is not to be told again */
-} hear_in;
-/* How the turn is told: for face_req.hear. Freed by its release(). */
-const turn_listener *rpc_hear(const rpc *r, const char *session, const hear_in *in);
-/* Behind a call of the host: one who did not come to hear is told why. */
-void rpc_heard(rpc *r);
-/* Tells a turn that runs, from where it is. */
-void rpc_join(rpc *r, const char *session, const char *turn, const hear_in *in);
+    const char *answered;   /* id of a question that is not to be asked again */
+} follow_in;
+/* A listener that answers the call with the turn. */
+turn_listener rpc_listener(const rpc *r, const char *session, const follow_in *in);
 /* One event of a stream, which is whole by itself. */
 typedef enum { RPC_EVENT_TASK, RPC_EVENT_STATUS, RPC_EVENT_ARTIFACT } rpc_event;
 /* Begins the JSON-RPC response of an event, up to its object; rpc_event_end() closes it. */

@@ -104,27 +104,18 @@ void rpc_refuse(rpc *r)
     rpc_fail(r, code, "%s", e->message);
 }
 
-bool rpc_hosted(rpc *r)
+void rpc_refuse_turn(rpc *r, const turn_error *e)
 {
-    request *q = r->q;
-    json_doc d;
-    if (q->status >= 400) {
-        const char *text = arena_memdup(q->a, q->out.p, q->out.n);
-        bool read = json_parse(q->a, text, q->out.n, 0, &d, NULL);
-        const char *code = read ? json_text(q->a, &d, json_get(&d, &d.nodes[0], "code")) : NULL;
-        const char *why = read ? json_text(q->a, &d, json_get(&d, &d.nodes[0], "error")) : NULL;
-        bool busy = code && strcmp(code, "turn_running") == 0;
-        bool over = code && strcmp(code, "turn_over") == 0;
-        rpc_fail(r,
-                 over              ? RPC_NOT_CANCELABLE
-                 : busy            ? RPC_UNSUPPORTED
-                 : q->status < 500 ? RPC_PARAMS
-                                   : RPC_INTERNAL,
-                 "%s", why ? why : "it could not be done");
-        return false;
-    }
-    answer_begin(r, false);
-    return true;
+    ramet_status st = e->error.status;
+    int http = e->kind == TURN_ERROR_NODE_GONE            ? 503
+               : e->kind == TURN_ERROR_QUESTION_NOT_FOUND ? 404
+                                                          : ramet_status_http(st);
+    bool of_status = e->kind == TURN_ERROR_STATUS;
+    int code = of_status && st == RAMET_TURN_OVER              ? RPC_NOT_CANCELABLE
+               : of_status && st == RAMET_TURN_RUNNING_ALREADY ? RPC_UNSUPPORTED
+               : http < 500                                    ? RPC_PARAMS
+                                                               : RPC_INTERNAL;
+    rpc_fail(r, code, "%s", e->error.message);
 }
 
 /* ------------------------------------------------------------------ results */

@@ -17,21 +17,12 @@ typedef struct found {
 /* The agent of that name; at the path of kagent by the id that namespace and name make. */
 static bool agent_find(request *q, const char *id, bool kagent, found *out)
 {
-    buf text;
-    json_writer w;
-    json_doc d;
-    buf_init(&text, (size_t)4 << 20);
-    jw_init(&w, &text, 0);
-    q->host->agents(q->host->arg, &w);
-    const char *copy = arena_memdup(q->a, text.p, text.n);
-    bool read = json_parse(q->a, copy, text.n, 0, &d, NULL);
-    buf_release(&text);
-    const json_node *root = read ? &d.nodes[0] : NULL;
-    for (const json_node *v = json_first(&d, root); v; v = json_next(&d, root, v)) {
-        const char *name = json_text(q->a, &d, json_get(&d, v, "name"));
-        if (!name || strcmp(kagent ? a2a_agent_id(q->a, name) : name, id) != 0)
+    const face_host *host = q->host;
+    const char *name;
+    for (size_t i = 0; (name = host->agent_name(host->arg, i)); i++) {
+        if (strcmp(kagent ? a2a_agent_id(q->a, name) : name, id) != 0)
             continue;
-        *out = (found){name, json_text(q->a, &d, json_get(&d, v, "about"))};
+        *out = (found){name, host->agent_about(host->arg, i)};
         return true;
     }
     return false;

@@ -9,11 +9,11 @@
 #include <strings.h>
 
 typedef struct sending {
-    rpc *r;
-    a2a_message m;
+    rpc *call;
+    a2a_message message;
     ramet_session *session; /* NULL: it is to be made */
     const char *rewind;     /* invocation to rewind before; NULL: none */
-    hear_in hear;
+    follow_in follow;
 } sending;
 
 /* ------------------------------------------------------------------ what is sent */
@@ -34,7 +34,7 @@ static const json_node *rewind_get(rpc *r, const json_node *meta)
 
 static bool rewind_read(sending *s)
 {
-    rpc *r = s->r;
+    rpc *r = s->call;
     const json_node *message = json_get(&r->doc, r->params, "message");
     const json_node *v = rewind_get(r, json_get(&r->doc, message, "metadata"));
     if (!v)
@@ -71,7 +71,7 @@ static bool modes_fit(rpc *r, const json_node *list)
 
 static bool configuration_read(sending *s)
 {
-    rpc *r = s->r;
+    rpc *r = s->call;
     const json_doc *d = &r->doc;
     const json_node *c = json_get(d, r->params, "configuration");
     bool old = r->version == A2A_03;
@@ -86,23 +86,23 @@ static bool configuration_read(sending *s)
         rpc_fail(r, RPC_NO_PUSH, "this server pushes no notifications");
         return false;
     }
-    s->hear.stream = r->method->stream;
+    s->follow.stream = r->method->stream;
     if (old ? !rpc_flag(r, c, "blocking", &blocking)
-            : !rpc_flag(r, c, "returnImmediately", &s->hear.immediate))
+            : !rpc_flag(r, c, "returnImmediately", &s->follow.immediate))
         return false;
-    s->hear.immediate = s->hear.immediate || !blocking;
-    return rpc_history(r, c, &s->hear.history) &&
+    s->follow.immediate = s->follow.immediate || !blocking;
+    return rpc_history(r, c, &s->follow.history) &&
            modes_fit(r, json_get(d, c, "acceptedOutputModes"));
 }
 
 /* Extensions may be activated by the message, too. */
 static void extensions_read(sending *s)
 {
-    const json_doc *d = &s->r->doc;
-    const json_node *list = json_get(d, json_get(d, s->r->params, "message"), "extensions");
+    const json_doc *d = &s->call->doc;
+    const json_node *list = json_get(d, json_get(d, s->call->params, "message"), "extensions");
     for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v)) {
-        const char *uri = json_text(s->r->q->a, d, v);
-        s->r->rewinds = s->r->rewinds || (uri && strcmp(uri, A2A_REWIND_URI) == 0);
+        const char *uri = json_text(s->call->q->a, d, v);
+        s->call->rewinds = s->call->rewinds || (uri && strcmp(uri, A2A_REWIND_URI) == 0);
     }
 }
 
@@ -122,7 +122,7 @@ static bool places_fit(rpc *r, const json_node *message)
 
 static bool message_read(sending *s)
 {
-    rpc *r = s->r;
+    rpc *r = s->call;
     const char *why = NULL;
     const json_node *v = json_get(&r->doc, r->params, "message");
     if (!json_is(v, JSON_OBJECT)) {
@@ -131,11 +131,11 @@ static bool message_read(sending *s)
     }
     if (!places_fit(r, v))
         return false;
-    if (!a2a_message_read(r->q->a, &r->doc, v, &s->m, &why)) {
+    if (!a2a_message_read(r->q->a, &r->doc, v, &s->message, &why)) {
         rpc_fail(r, RPC_PARAMS, "message: %s", why ? why : "it cannot be read");
         return false;
     }
-    if (s->m.role != RAMET_USER || v->has_nul) {
+    if (s->message.role != RAMET_USER || v->has_nul) {
         rpc_fail(r, RPC_PARAMS, "%s",
                  v->has_nul ? "message holds U+0000" : "message.role must be that of the user");
         return false;
@@ -164,10 +164,10 @@ static json_writer event_open(rpc *r)
 
 static void task_event(sending *s, const a2a_view *view, const a2a_task *t)
 {
-    rpc *r = s->r;
+    rpc *r = s->call;
     json_writer w = event_open(r);
     rpc_event_begin(&w, r->version, r->id, RPC_EVENT_TASK);
-    a2a_task_write(r->q->a, &w, view, t, s->hear.history);
+    a2a_task_write(r->q->a, &w, view, t, s->follow.history);
     rpc_event_end(&w, r->version);
     buf_puts(&r->q->out, "\n\n");
 }
@@ -182,9 +182,9 @@ static void status_event(rpc *r, const a2a_view *view, const a2a_task *t)
 /* A rewind that could not be done is a task that failed, and is kept nowhere. */
 static void rewind_failed(sending *s, const char *why)
 {
-    rpc *r = s->r;
+    rpc *r = s->call;
     char id[UUID_TEXT];
-    const char *context = s->m.context ? s->m.context : "";
+    const char *context = s->message.context ? s->message.context : "";
     a2a_task t = {.id = arena_strdup(r->q->a, uuid7(time_now_us(), id)),
                   .session = context,
                   .state = A2A_FAILED,
@@ -192,7 +192,7 @@ static void rewind_failed(sending *s, const char *why)
                   .status_message = rpc_message_json(r->q->a, why)};
     a2a_view view = rpc_view(r, context, t.id);
     if (!r->method->stream) {
-        rpc_task_answer(r, &t, s->hear.history, true);
+        rpc_task_answer(r, &t, s->follow.history, true);
         return;
     }
     answer_events(r);
@@ -201,10 +201,10 @@ static void rewind_failed(sending *s, const char *why)
 
 static void rewind_done(sending *s, const a2a_task *t)
 {
-    rpc *r = s->r;
+    rpc *r = s->call;
     a2a_view view = rpc_view(r, t->session, t->id);
     if (!r->method->stream) {
-        rpc_task_answer(r, t, s->hear.history, true);
+        rpc_task_answer(r, t, s->follow.history, true);
         return;
     }
     view.room = A2A_EVENT_ROOM;
@@ -216,21 +216,20 @@ static void rewind_done(sending *s, const a2a_task *t)
 /* Moves the head; false: answered. */
 static bool rewind_run(sending *s)
 {
-    request *q = s->r->q;
+    request *q = s->call->q;
     a2a_task *t;
     if (!s->session) {
-        rewind_failed(s, s->m.context ? "there is no such session" : "contextId is missing");
+        rewind_failed(s, s->message.context ? "there is no such session" : "contextId is missing");
         return false;
     }
-    ramet_status st = a2a_rewind(q->c, s->session->id, s->rewind, s->r->method->stream, &t);
+    ramet_status st = a2a_rewind(q->c, s->session->id, s->rewind, s->call->method->stream, &t);
     if (st != RAMET_OK) {
         rewind_failed(s, ramet_call_error(q->c)->message);
         return false;
     }
     face_count(q, "rewind", NULL);
-    if (q->host->turn_moved)
-        q->host->turn_moved(q->host->arg, s->session->id, false);
-    if (!s->m.blank)
+    turns_moved(q->host->turns, s->session->id, false);
+    if (!s->message.blank)
         return true;
     rewind_done(s, t);
     return false;
@@ -239,11 +238,11 @@ static bool rewind_run(sending *s)
 /* ------------------------------------------------------------------ answers to questions */
 
 /* kagent's page answers with a decision beside the text. */
-static const char *answer_text(sending *s, const a2a_question *question)
+static const char *answer_text(sending *s, const turn_question *question)
 {
-    arena *a = s->r->q->a;
-    const json_doc *d = &s->r->doc;
-    const json_node *parts = json_get(d, json_get(d, s->r->params, "message"), "parts");
+    arena *a = s->call->q->a;
+    const json_doc *d = &s->call->doc;
+    const json_node *parts = json_get(d, json_get(d, s->call->params, "message"), "parts");
     const char *text = NULL, *decision = NULL;
     for (const json_node *p = json_first(d, parts); p; p = json_next(d, parts, p)) {
         const char *t = json_text(a, d, json_get(d, p, "text"));
@@ -270,9 +269,9 @@ static int meaning(const char *word)
 
 /* The id of the option that an answer names by id or name, or else the first that means the same.
  */
-static const char *option_of(sending *s, const a2a_question *question, const char *answer)
+static const char *option_of(sending *s, const turn_question *question, const char *answer)
 {
-    arena *a = s->r->q->a;
+    arena *a = s->call->q->a;
     json_doc d;
     if (!question->options || strcmp(question->kind, "permission") != 0 ||
         !json_parse(a, question->options, strlen(question->options), 0, &d, NULL))
@@ -292,24 +291,33 @@ static const char *option_of(sending *s, const a2a_question *question, const cha
 
 static void question_answer(sending *s, const a2a_task *t)
 {
-    request *q = s->r->q;
-    a2a_question question;
-    if (!a2a_question_of(q, s->session, &question) || strcmp(question.turn, t->id) != 0) {
-        rpc_fail(s->r, RPC_UNSUPPORTED,
+    rpc *r = s->call;
+    turn_running running;
+    ramet_turn *turn;
+    turn_error err;
+    if (!a2a_question_of(r->q, s->session, &running) || strcmp(running.turn, t->id) != 0) {
+        rpc_fail(r, RPC_UNSUPPORTED,
                  "the task is at work and waits for nothing; cancel it, or "
                  "send the message without taskId when it is over");
         return;
     }
-    const char *answer = answer_text(s, &question);
-    if (!answer) {
-        rpc_fail(s->r, RPC_PARAMS, "message.parts hold no text that answers");
+    const char *text = answer_text(s, running.question);
+    if (!text) {
+        rpc_fail(r, RPC_PARAMS, "message.parts hold no text that answers");
         return;
     }
-    s->hear.answered = question.id;
-    q->hear = rpc_hear(s->r, t->session, &s->hear);
-    q->host->turn_answer(q->host->arg, q, t->session, t->id, question.id,
-                         option_of(s, &question, answer));
-    rpc_heard(s->r);
+    turn_answer in = {.session = t->session,
+                      .turn = t->id,
+                      .question = running.question->id,
+                      .text = option_of(s, running.question, text)};
+    s->follow.answered = running.question->id;
+    turn_listener listener = rpc_listener(r, t->session, &s->follow);
+    if (!turns_answer(r->q->host->turns, r->q, &in, &listener, &turn, &err))
+        rpc_refuse_turn(r, &err);
+    else if (turn)
+        rpc_fail(r, RPC_INTERNAL,
+                 "the answer was given, but the task runs on another server and cannot be followed "
+                 "here; get the task");
 }
 
 /* ------------------------------------------------------------------ new turns */
@@ -327,8 +335,8 @@ static void members_write(arena *a, json_writer *w, const json_doc *d, const jso
     }
 }
 
-/* Who comes by a share link is named in the message, for the agent and for all who read it,
- * whatever he says himself: as kagent's controller does. */
+/* A caller with a share link is named in the message, for the agent and for all readers, whatever
+ * the message itself claims: as kagent's controller does. */
 static const char *body_signed(rpc *r)
 {
     arena *a = r->q->a;
@@ -353,35 +361,37 @@ static const char *body_signed(rpc *r)
 
 static void turn_begin(sending *s)
 {
-    request *q = s->r->q;
-    if (s->r->kagent && q->who.share)
-        s->m.body = body_signed(s->r);
-    ramet_entry_in entry = a2a_entry_in(&s->m, NULL);
-    ramet_agent agent = {.name = s->r->agent};
+    request *q = s->call->q;
+    turn_error err;
+    if (s->call->kagent && q->who.share)
+        s->message.body = body_signed(s->call);
+    ramet_entry_in entry = a2a_entry_in(&s->message, NULL);
+    ramet_agent agent = {.name = s->call->agent};
     turn_request in = {
         .session = s->session->id, .agent = &agent, .turn = {.entries = &entry, .n = 1}};
-    q->hear = rpc_hear(s->r, s->session->id, &s->hear);
-    q->host->turn_run(q->host->arg, q, &in, 1, false);
-    rpc_heard(s->r);
+    turn_batch batch = {.items = &in, .n = 1};
+    turn_listener listener = rpc_listener(s->call, s->session->id, &s->follow);
+    if (!turns_run(q->host->turns, q, &batch, &listener, &err))
+        rpc_refuse_turn(s->call, &err);
 }
 
-/* A context that nobody has used yet becomes a session by its id. */
+/* A context that has not been used yet becomes a session with its id. */
 static bool session_make(sending *s)
 {
-    request *q = s->r->q;
+    request *q = s->call->q;
     const char *source = q->header ? q->header(q, "x-kagent-source") : NULL;
     bool by_agent = q->who.as_agent || (source && strcmp(source, "agent") == 0);
-    ramet_session_in in = {.id = s->m.context,
-                           .agent = {.name = s->r->agent},
+    ramet_session_in in = {.id = s->message.context,
+                           .agent = {.name = s->call->agent},
                            .metadata = by_agent ? a2a_source_set(q->a, NULL, "agent") : NULL,
                            .anew = true};
     ramet_status st = ramet_session_create(q->c, &in, &s->session);
     if (st == RAMET_SESSION_EXISTS &&
-        ramet_session_get(q->c, s->m.context, &s->session) == RAMET_OK &&
-        rpc_agent_fits(s->r, s->session))
+        ramet_session_get(q->c, s->message.context, &s->session) == RAMET_OK &&
+        rpc_agent_fits(s->call, s->session))
         return true; /* another message of this context came at the same time */
     if (st != RAMET_OK)
-        rpc_fail(s->r, ramet_status_http(st) < 500 ? RPC_PARAMS : RPC_INTERNAL,
+        rpc_fail(s->call, ramet_status_http(st) < 500 ? RPC_PARAMS : RPC_INTERNAL,
                  "the context cannot be used: %s", ramet_status_text(st));
     return st == RAMET_OK;
 }
@@ -391,10 +401,10 @@ static bool session_make(sending *s)
 /* The session that the context names, if there is one. False: the answer is filled. */
 static bool context_find(sending *s)
 {
-    rpc *r = s->r;
-    if (!s->m.context)
+    rpc *r = s->call;
+    if (!s->message.context)
         return true;
-    ramet_status st = ramet_session_get(r->q->c, s->m.context, &s->session);
+    ramet_status st = ramet_session_get(r->q->c, s->message.context, &s->session);
     if (st == RAMET_OK && rpc_agent_fits(r, s->session))
         return true;
     if (st != RAMET_OK && ramet_status_http(st) == 404)
@@ -402,22 +412,22 @@ static bool context_find(sending *s)
     if (st != RAMET_OK)
         rpc_refuse(r);
     else
-        rpc_fail(r, RPC_PARAMS, "the context '%.80s' is one of another agent", s->m.context);
+        rpc_fail(r, RPC_PARAMS, "the context '%.80s' is one of another agent", s->message.context);
     return false;
 }
 
 /* A message of a task that there is. */
 static void task_continue(sending *s)
 {
-    rpc *r = s->r;
-    a2a_task *t = rpc_task(r, s->m.task, &s->session);
+    rpc *r = s->call;
+    a2a_task *t = rpc_task(r, s->message.task, &s->session);
     if (!t)
         return;
-    if (s->m.context && strcmp(s->m.context, t->session) != 0) {
-        rpc_fail(r, RPC_PARAMS, "the task is not one of the context '%.80s'", s->m.context);
+    if (s->message.context && strcmp(s->message.context, t->session) != 0) {
+        rpc_fail(r, RPC_PARAMS, "the task is not one of the context '%.80s'", s->message.context);
         return;
     }
-    s->m.context = t->session;
+    s->message.context = t->session;
     if (s->rewind) {
         if (rewind_run(s))
             turn_begin(s);
@@ -431,16 +441,16 @@ static void task_continue(sending *s)
 
 void rpc_send(rpc *r)
 {
-    sending s = {.r = r, .hear.history = -1};
+    sending s = {.call = r, .follow.history = -1};
     if (!message_read(&s))
         return;
-    if (s.m.task) {
+    if (s.message.task) {
         task_continue(&s);
         return;
     }
     if (!context_find(&s) || (s.rewind && !rewind_run(&s)))
         return;
-    if (s.m.blank)
+    if (s.message.blank)
         rpc_fail(r, RPC_PARAMS, "message.parts hold nothing");
     else if (s.session || session_make(&s))
         turn_begin(&s);

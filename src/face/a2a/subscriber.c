@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * subscriber.c: a turn as it is told to a caller of A2A.
+ * subscriber.c: the events of a turn as a client of A2A gets them.
  *
- * The turn tells its events in the words of the native API; here they become a task, its statuses
- * and its artifact, or one task at the end. An answer is the artifact "answer" of its task: all its
- * text, entries parted by blank lines. At the plain path it comes in chunks that are appended, and
- * once more whole at the end. kagent's page shows words only when they come as messages of
- * statuses, and takes the last chunk of an artifact for the whole text: at its path, that is what
- * it gets.
+ * They become a task, its statuses and its artifact, or one task at the end. An answer is the
+ * artifact "answer" of its task: all its text, entries parted by blank lines. At the plain path it
+ * comes in chunks that are appended, and once more whole at the end. kagent's page shows deltas
+ * only when they come as messages of statuses, and takes the last chunk of an artifact for the
+ * whole text: at its path, that is what it gets.
  *
  * A question to the user ends the stream, and the answer to message/send: the task is
  * input-required, and goes on with the message that answers.
@@ -17,13 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVENT_BYTES = 256 << 20 };
-/* Of text in one event: also when each byte of it is escaped, that is what readers take. */
-enum { PIECE = A2A_EVENT_ROOM / 6 };
+enum { MAX_EVENT_BYTES = 256 << 20 };
+/* Text in one event. Escaping may make it six times as long; readers accept that. */
+enum { MAX_PIECE_BYTES = A2A_EVENT_ROOM / 6 };
 
-typedef struct hear {
-    turn_listener face;
-    arena *a;       /* of all that it keeps */
+typedef struct follower {
+    arena *mem;     /* of all that it keeps */
     arena *scratch; /* of one event */
     a2a_view view;
     const char *id; /* of the call */
@@ -32,13 +30,13 @@ typedef struct hear {
     const char *answered;
     a2a_task task;
     VEC(ramet_entry) entries;
-    buf text;    /* of the answer so far */
-    bool part;   /* an entry is over: more text is a paragraph of its own */
-    size_t told; /* how much of text is in entries */
-    bool joined; /* what came before was told */
+    buf text;         /* of the answer so far */
+    bool entry_ended; /* more text is a paragraph of its own */
+    size_t settled;   /* bytes of text that are in entries */
+    bool caught_up;   /* what came before the call has been received */
     bool asks;
     buf *out; /* of the event */
-} hear;
+} follower;
 
 /* ------------------------------------------------------------------ writing events */
 
@@ -113,7 +111,7 @@ static const char *message_json(arena *a, const char *text, const char *partial)
     buf b;
     json_writer w;
     char id[UUID_TEXT];
-    buf_init(&b, EVENT_BYTES);
+    buf_init(&b, MAX_EVENT_BYTES);
     jw_init(&w, &b, 0);
     jw_object(&w);
     jw_kstr(&w, "kind", "message");
@@ -156,7 +154,7 @@ const char *rpc_artifacts_json(arena *a, const char *text)
     json_writer w;
     if (!*text)
         return NULL;
-    buf_init(&b, EVENT_BYTES);
+    buf_init(&b, MAX_EVENT_BYTES);
     jw_init(&w, &b, 0);
     jw_array(&w);
     artifact_write(&w, A2A_03, text);
@@ -167,7 +165,7 @@ const char *rpc_artifacts_json(arena *a, const char *text)
 const char *rpc_answer_text(arena *a, const a2a_task *t)
 {
     buf b;
-    buf_init(&b, EVENT_BYTES);
+    buf_init(&b, MAX_EVENT_BYTES);
     for (size_t i = 0; i < t->n; i++) {
         const ramet_entry *e = &t->history[i];
         if (e->role != RAMET_ASSISTANT || !*e->text)
@@ -182,351 +180,295 @@ const char *rpc_answer_text(arena *a, const a2a_task *t)
 
 /* ------------------------------------------------------------------ what is sent */
 
-static json_writer event_open(hear *h)
+static json_writer event_open(follower *f)
 {
     json_writer w;
-    buf_puts(h->out, "data: ");
-    jw_init(&w, h->out, 0);
+    buf_puts(f->out, "data: ");
+    jw_init(&w, f->out, 0);
     return w;
 }
 
-static void event_close(hear *h)
+static void event_close(follower *f)
 {
-    buf_puts(h->out, "\n\n");
+    buf_puts(f->out, "\n\n");
 }
 
-/* kagent's page is told the words of a turn that runs as messages: not twice. */
-static void task_fill(hear *h)
+/* kagent's page gets the deltas of a running turn as messages: not twice. */
+static void task_fill(follower *f)
 {
-    bool words = !(h->kagent && h->stream && h->task.running) && !h->text.over;
-    h->task.history = h->entries.items;
-    h->task.n = h->entries.n;
-    h->task.status_at = time_now_us();
-    h->task.artifacts = rpc_artifacts_json(h->scratch, words ? h->text.p : "");
+    bool with_text = !(f->kagent && f->stream && f->task.running) && !f->text.over;
+    f->task.history = f->entries.items;
+    f->task.n = f->entries.n;
+    f->task.status_at = time_now_us();
+    f->task.artifacts = rpc_artifacts_json(f->scratch, with_text ? f->text.p : "");
 }
 
-static void send_task(hear *h)
+static void send_task(follower *f)
 {
-    a2a_version v = h->view.version;
-    a2a_view view = h->view;
-    json_writer w = event_open(h);
-    task_fill(h);
+    a2a_version v = f->view.version;
+    a2a_view view = f->view;
+    json_writer w = event_open(f);
+    task_fill(f);
     view.room = A2A_EVENT_ROOM;
-    rpc_event_begin(&w, v, h->id, RPC_EVENT_TASK);
-    a2a_task_write(h->scratch, &w, &view, &h->task, h->history);
+    rpc_event_begin(&w, v, f->id, RPC_EVENT_TASK);
+    a2a_task_write(f->scratch, &w, &view, &f->task, f->history);
     rpc_event_end(&w, v);
-    event_close(h);
+    event_close(f);
 }
 
-static void send_status(hear *h, const a2a_task *t, bool final)
+static void send_status(follower *f, const a2a_task *t, bool final)
 {
-    json_writer w = event_open(h);
+    json_writer w = event_open(f);
     a2a_task now = *t;
     now.status_at = time_now_us();
-    rpc_status_event(h->scratch, &w, &h->view, h->id, &now, final);
-    event_close(h);
+    rpc_status_event(f->scratch, &w, &f->view, f->id, &now, final);
+    event_close(f);
 }
 
 /* The turn is at work, and says this. */
-static void send_message(hear *h, const char *json)
+static void send_message(follower *f, const char *json)
 {
-    send_status(h, &(a2a_task){.id = h->task.id, .state = A2A_WORKING, .status_message = json},
+    send_status(f, &(a2a_task){.id = f->task.id, .state = A2A_WORKING, .status_message = json},
                 false);
 }
 
-static void send_piece(hear *h, const char *text, bool append, bool last)
+static void send_piece(follower *f, const char *text, bool append, bool last)
 {
-    a2a_version v = h->view.version;
-    json_writer w = event_open(h);
-    rpc_event_begin(&w, v, h->id, RPC_EVENT_ARTIFACT);
-    update_begin(&w, &h->view, RPC_EVENT_ARTIFACT, h->task.id);
+    a2a_version v = f->view.version;
+    json_writer w = event_open(f);
+    rpc_event_begin(&w, v, f->id, RPC_EVENT_ARTIFACT);
+    update_begin(&w, &f->view, RPC_EVENT_ARTIFACT, f->task.id);
     jw_key(&w, "artifact");
     artifact_write(&w, v, text);
     jw_kbool(&w, "append", append);
     jw_kbool(&w, "lastChunk", last);
     jw_end_object(&w);
     rpc_event_end(&w, v);
-    event_close(h);
+    event_close(f);
 }
 
 /* Bytes of a text that go into one event; a letter is not cut. */
 static size_t piece_of(const char *text)
 {
-    size_t n = strnlen(text, PIECE);
+    size_t n = strnlen(text, MAX_PIECE_BYTES);
     while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
         n--;
     return n;
 }
 
 /* A long one in pieces. */
-static void send_artifact(hear *h, const char *text, bool append, bool last)
+static void send_artifact(follower *f, const char *text, bool append, bool last)
 {
     for (bool more = true; more; append = true) {
         size_t n = piece_of(text);
         more = text[n] != 0;
-        send_piece(h, more ? arena_printf(h->scratch, "%.*s", (int)n, text) : text, append,
+        send_piece(f, more ? arena_printf(f->scratch, "%.*s", (int)n, text) : text, append,
                    last && !more);
         text += n;
     }
 }
 
-/* Words for kagent's page. */
-static void send_words(hear *h, const char *text)
+/* Deltas for kagent's page. */
+static void send_deltas(follower *f, const char *text)
 {
     for (size_t n; *text; text += n) {
         n = piece_of(text);
-        send_message(h, message_json(h->scratch, arena_printf(h->scratch, "%.*s", (int)n, text),
-                                     h->task.id));
+        send_message(f, message_json(f->scratch, arena_printf(f->scratch, "%.*s", (int)n, text),
+                                     f->task.id));
     }
 }
 
 /* The one answer of a call that is no stream. */
-static void send_result(hear *h)
+static void send_result(follower *f)
 {
     json_writer w;
-    jw_init(&w, h->out, 0);
-    task_fill(h);
-    rpc_event_begin(&w, h->view.version, h->id, RPC_EVENT_TASK);
-    a2a_task_write(h->scratch, &w, &h->view, &h->task, h->history);
-    rpc_event_end(&w, h->view.version);
+    jw_init(&w, f->out, 0);
+    task_fill(f);
+    rpc_event_begin(&w, f->view.version, f->id, RPC_EVENT_TASK);
+    a2a_task_write(f->scratch, &w, &f->view, &f->task, f->history);
+    rpc_event_end(&w, f->view.version);
 }
 
-/* ------------------------------------------------------------------ what is heard */
+/* ------------------------------------------------------------------ events of the turn */
 
-static void words_add(hear *h, const char *text)
+static void text_add(follower *f, const char *text, size_t n)
 {
-    if (h->part && h->text.n)
-        buf_puts(&h->text, "\n\n");
-    h->part = false;
-    buf_puts(&h->text, text);
+    if (f->entry_ended && f->text.n)
+        buf_puts(&f->text, "\n\n");
+    f->entry_ended = false;
+    buf_add(&f->text, text, n);
 }
 
-static bool heard_words(hear *h, const json_doc *d)
+static bool on_delta(follower *f, const char *text, size_t n)
 {
-    const char *text = json_text(h->scratch, d, json_get(d, &d->nodes[0], "text"));
-    size_t from = h->text.n;
-    if (!text)
+    size_t from = f->text.n;
+    text_add(f, text, n);
+    if (!f->caught_up || !f->stream)
         return true;
-    words_add(h, text);
-    if (!h->joined || !h->stream)
-        return true;
-    if (h->kagent)
-        send_words(h, h->text.over ? text : h->text.p + from);
+    const char *piece = f->text.over ? arena_memdup(f->scratch, text, n) : f->text.p + from;
+    if (f->kagent)
+        send_deltas(f, piece);
     else
-        send_artifact(h, h->text.over ? text : h->text.p + from, from > 0, false);
+        send_artifact(f, piece, from > 0, false);
     return true;
 }
 
-static ramet_entry entry_read(hear *h, const json_doc *d, const json_node *v)
+/* The text of an entry replaces the deltas of it: some may be missing. */
+static void text_settle(follower *f, const char *text)
 {
-    arena *a = h->a;
-    const char *role = json_text(a, d, json_get(d, v, "role"));
-    const char *created = json_text(a, d, json_get(d, v, "created_at"));
-    const json_node *state = json_get(d, v, "state_delta");
-    ramet_entry e = {.id = json_text(a, d, json_get(d, v, "id")),
-                     .role = (ramet_role)ramet_role_parse(role ? role : "user"),
-                     .text = json_text(a, d, json_get(d, v, "text")),
-                     .parts = json_raw(a, d, json_get(d, v, "parts")),
-                     .format = json_text(a, d, json_get(d, v, "format")),
-                     .turn_id = json_text(a, d, json_get(d, v, "turn_id")),
-                     .channel = json_text(a, d, json_get(d, v, "channel")),
-                     .author = json_text(a, d, json_get(d, v, "author"))};
-    json_int(d, json_get(d, v, "position"), &e.position);
-    if (created)
-        time_parse(created, &e.created);
-    if (e.format && strcmp(e.format, "ramet") != 0)
-        e.body = json_raw(a, d, json_get(d, v, "body"));
-    if (json_is(state, JSON_OBJECT))
-        e.state_delta = json_raw(a, d, state);
-    e.text = e.text ? e.text : "";
-    return e;
-}
-
-/* The text of an entry stands for the words that were told of it: not all may have been. */
-static void text_settle(hear *h, const char *text)
-{
-    if (h->text.over)
+    if (f->text.over)
         return;
-    h->text.n = h->told;
-    h->text.p[h->told] = 0;
-    h->part = h->told > 0;
-    words_add(h, text);
-    h->told = h->text.n;
-    h->part = true;
+    f->text.n = f->settled;
+    f->text.p[f->settled] = 0;
+    f->entry_ended = f->settled > 0;
+    text_add(f, text, strlen(text));
+    f->settled = f->text.n;
+    f->entry_ended = true;
 }
 
-static bool has_tools(hear *h, const ramet_entry *e)
+static bool has_tools(follower *f, const ramet_entry *e)
 {
     json_doc d;
-    if (!e->parts || !json_parse(h->scratch, e->parts, strlen(e->parts), 0, &d, NULL))
+    if (!e->parts || !json_parse(f->scratch, e->parts, strlen(e->parts), 0, &d, NULL))
         return false;
     for (const json_node *p = json_first(&d, &d.nodes[0]); p; p = json_next(&d, &d.nodes[0], p)) {
-        const char *type = json_text(h->scratch, &d, json_get(&d, p, "type"));
+        const char *type = json_text(f->scratch, &d, json_get(&d, p, "type"));
         if (type && strncmp(type, "tool_", 5) == 0)
             return true;
     }
     return false;
 }
 
-/* Words of an entry were told as they came; calls of tools and their results are told now. */
-static bool heard_entry(hear *h, const json_doc *d)
+/* The text of an entry came as deltas; calls of tools and their results are sent now. */
+static bool on_entry(follower *f, const ramet_entry *e)
 {
-    ramet_entry e = entry_read(h, d, json_get(d, &d->nodes[0], "entry"));
-    VEC_PUSH(h->a, &h->entries, e);
-    if (e.role == RAMET_ASSISTANT && *e.text)
-        text_settle(h, e.text);
-    if (!h->joined || !h->stream || e.role == RAMET_USER || !has_tools(h, &e))
+    VEC_PUSH(f->mem, &f->entries, *e);
+    if (e->role == RAMET_ASSISTANT && *e->text)
+        text_settle(f, e->text);
+    if (!f->caught_up || !f->stream || e->role == RAMET_USER || !has_tools(f, e))
         return true;
     buf b;
     json_writer w;
-    buf_init(&b, EVENT_BYTES);
+    buf_init(&b, MAX_EVENT_BYTES);
     jw_init(&w, &b, 0);
-    a2a_message_write(&w, &h->view, &e, h->task.id);
+    a2a_message_write(&w, &f->view, e, f->task.id);
     if (b.n <= A2A_EVENT_ROOM) /* else the task has it */
-        send_message(h, json_kept(h->scratch, &b));
+        send_message(f, json_kept(f->scratch, &b));
     else
         buf_release(&b);
     return true;
 }
 
-static bool heard_question(hear *h, const json_doc *d)
+static bool on_question(follower *f, const turn_question *question)
 {
-    a2a_question question;
-    if (!a2a_question_read(h->a, d, json_get(d, &d->nodes[0], "question"), &question))
+    if (f->answered && strcmp(question->id, f->answered) == 0)
         return true;
-    if (h->answered && strcmp(question.id, h->answered) == 0)
+    f->task.state = A2A_INPUT_REQUIRED;
+    f->task.status_message = a2a_question_json(f->mem, question);
+    f->asks = true;
+    if (!f->caught_up)
         return true;
-    h->task.state = A2A_INPUT_REQUIRED;
-    h->task.status_message = a2a_question_json(h->a, &question);
-    h->asks = true;
-    if (!h->joined)
-        return true;
-    if (h->stream)
-        send_status(h, &h->task, true);
+    if (f->stream)
+        send_status(f, &f->task, true);
     else
-        send_result(h);
+        send_result(f);
     return false;
 }
 
-static bool heard_joined(hear *h)
+static bool on_caught_up(follower *f)
 {
-    h->joined = true;
-    if (!h->stream) {
-        if (h->asks || h->immediate)
-            send_result(h);
-        return !h->asks && !h->immediate;
+    f->caught_up = true;
+    if (!f->stream) {
+        if (f->asks || f->immediate)
+            send_result(f);
+        return !f->asks && !f->immediate;
     }
-    send_task(h);
-    if (h->kagent && h->text.n > h->told && !h->text.over)
-        send_words(h, h->text.p + h->told);
-    if (h->asks)
-        send_status(h, &h->task, true);
-    return !h->asks;
+    send_task(f);
+    if (f->kagent && f->text.n > f->settled && !f->text.over)
+        send_deltas(f, f->text.p + f->settled);
+    if (f->asks)
+        send_status(f, &f->task, true);
+    return !f->asks;
 }
 
-static bool heard_done(hear *h, const json_doc *d)
+static bool on_ended(follower *f, ramet_turn_status status, const char *error)
 {
-    static const struct {
-        const char *name;
-        a2a_state state;
-    } ends[] = {{"done", A2A_COMPLETED}, {"cancelled", A2A_CANCELED}};
-    const char *status = json_text(h->scratch, d, json_get(d, &d->nodes[0], "status"));
-    const char *error = json_text(h->scratch, d, json_get(d, &d->nodes[0], "error"));
-    h->task.state = A2A_FAILED;
-    for (size_t i = 0; status && i < sizeof ends / sizeof *ends; i++)
-        if (strcmp(ends[i].name, status) == 0)
-            h->task.state = ends[i].state;
-    h->task.running = false;
-    h->task.status_message = NULL;
-    if (h->task.state == A2A_FAILED)
-        h->task.status_message =
-            rpc_message_json(h->scratch, error && *error ? error : "the agent failed");
-    if (!h->stream) {
-        send_result(h);
+    f->task.state = status == RAMET_TURN_DONE        ? A2A_COMPLETED
+                    : status == RAMET_TURN_CANCELLED ? A2A_CANCELED
+                                                     : A2A_FAILED;
+    f->task.running = false;
+    f->task.status_message = NULL;
+    if (f->task.state == A2A_FAILED)
+        f->task.status_message = rpc_message_json(f->scratch, *error ? error : "the agent failed");
+    if (!f->stream) {
+        send_result(f);
         return false;
     }
-    if (!h->joined)
-        send_task(h);
-    /* Once more as a whole; what would take several events is not said twice. */
-    bool long_one = !h->kagent && h->joined && h->text.n > PIECE;
-    if (h->text.n && !h->text.over)
-        send_artifact(h, long_one ? "" : h->text.p, long_one, true);
-    send_status(h, &h->task, true);
+    if (!f->caught_up)
+        send_task(f);
+    /* Once more as a whole; what would take several events is not sent twice. */
+    bool is_long = !f->kagent && f->caught_up && f->text.n > MAX_PIECE_BYTES;
+    if (f->text.n && !f->text.over)
+        send_artifact(f, is_long ? "" : f->text.p, is_long, true);
+    send_status(f, &f->task, true);
     return false;
 }
 
-static bool hear_event(void *arg, const char *event, const char *json, size_t n, buf *out)
+static bool follower_event(void *arg, const turn_event *e, buf *out)
 {
-    hear *h = arg;
-    json_doc d;
-    arena_reset(h->scratch);
-    h->out = out;
-    if (!json_parse(h->scratch, json, n, 0, &d, NULL))
+    follower *f = arg;
+    arena_reset(f->scratch);
+    f->out = out;
+    switch (e->kind) {
+    case TURN_STARTED:
+        if (!f->task.id)
+            f->view.task = f->task.id = arena_strdup(f->mem, e->turn);
         return true;
-    if (strcmp(event, "turn.started") == 0 && !h->task.id) {
-        h->task.id = json_text(h->a, &d, json_get(&d, &d.nodes[0], "turn_id"));
-        h->view.task = h->task.id;
+    case TURN_DELTA:
+        return on_delta(f, e->delta.text, e->delta.n);
+    case TURN_ENTRY:
+        return on_entry(f, e->entry);
+    case TURN_QUESTION:
+        return on_question(f, e->question);
+    case TURN_CAUGHT_UP:
+        return on_caught_up(f);
+    case TURN_ENDED:
+        return on_ended(f, e->ended.status, e->ended.error);
+    case TURN_THINKING: /* A2A has no place for these */
+    case TURN_PLAN:
+    case TURN_DETACHED:
+        return true;
     }
-    if (strcmp(event, "turn.delta") == 0)
-        return heard_words(h, &d);
-    if (strcmp(event, "entry.appended") == 0)
-        return heard_entry(h, &d);
-    if (strcmp(event, "turn.question") == 0)
-        return heard_question(h, &d);
-    if (strcmp(event, "turn.joined") == 0)
-        return heard_joined(h);
-    if (strcmp(event, "turn.done") == 0)
-        return heard_done(h, &d);
     return true;
 }
 
-static void hear_release(void *arg)
+static void follower_release(void *arg)
 {
-    hear *h = arg;
-    buf_release(&h->text);
-    arena_free(h->scratch);
-    arena_free(h->a);
+    follower *f = arg;
+    buf_release(&f->text);
+    arena_free(f->scratch);
+    arena_free(f->mem);
 }
 
-const turn_listener *rpc_hear(const rpc *r, const char *session, const hear_in *in)
+turn_listener rpc_listener(const rpc *r, const char *session, const follow_in *in)
 {
     arena *a = arena_new();
-    hear *h = arena_alloc(a, sizeof *h);
+    follower *f = arena_alloc(a, sizeof *f);
     const char *context = arena_strdup(a, session);
-    *h = (hear){.a = a,
-                .scratch = arena_new(),
-                .view = rpc_view(r, context, NULL),
-                .id = arena_strdup(a, r->id),
-                .kagent = r->kagent,
-                .stream = in->stream,
-                .immediate = in->immediate,
-                .history = in->history,
-                .answered = arena_strdup(a, in->answered),
-                .task = {.session = context, .state = A2A_WORKING, .running = true}};
-    buf_init(&h->text, EVENT_BYTES);
-    h->face = (turn_listener){.type = in->stream ? "text/event-stream" : "application/json",
-                              .whole = !in->stream,
-                              .event = hear_event,
-                              .release = hear_release,
-                              .arg = h};
-    return &h->face;
-}
-
-void rpc_heard(rpc *r)
-{
-    const turn_listener *left = r->q->hear;
-    if (r->q->stream)
-        return;
-    r->q->hear = NULL;
-    if (left)
-        left->release(left->arg);
-    rpc_hosted(r);
-}
-
-void rpc_join(rpc *r, const char *session, const char *turn, const hear_in *in)
-{
-    request *q = r->q;
-    q->hear = rpc_hear(r, session, in);
-    q->host->turn_join(q->host->arg, q, session, turn);
-    rpc_heard(r);
+    *f = (follower){.mem = a,
+                    .scratch = arena_new(),
+                    .view = rpc_view(r, context, NULL),
+                    .id = arena_strdup(a, r->id),
+                    .kagent = r->kagent,
+                    .stream = in->stream,
+                    .immediate = in->immediate,
+                    .history = in->history,
+                    .answered = arena_strdup(a, in->answered),
+                    .task = {.session = context, .state = A2A_WORKING, .running = true}};
+    buf_init(&f->text, MAX_EVENT_BYTES);
+    return (turn_listener){.content_type = in->stream ? "text/event-stream" : "application/json",
+                           .whole = !in->stream,
+                           .event = follower_event,
+                           .release = follower_release,
+                           .arg = f};
 }

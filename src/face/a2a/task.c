@@ -96,6 +96,8 @@ void rpc_get(rpc *r)
 void rpc_cancel(rpc *r)
 {
     ramet_session *s;
+    ramet_turn *turn;
+    turn_error err;
     request *q = r->q;
     const char *id = rpc_text(r, r->params, "id");
     a2a_task *t = id ? rpc_task(r, id, &s) : NULL;
@@ -106,9 +108,10 @@ void rpc_cancel(rpc *r)
                  a2a_state_name(t->state, A2A_03));
         return;
     }
-    q->host->turn_cancel(q->host->arg, q, t->session, id);
-    if (!rpc_hosted(r))
+    if (!turns_cancel(q->host->turns, q, t->session, id, &turn, &err)) {
+        rpc_refuse_turn(r, &err);
         return;
+    }
     t = rpc_task(r, id, &s);
     if (t)
         rpc_task_answer(r, t, -1, false);
@@ -117,6 +120,7 @@ void rpc_cancel(rpc *r)
 void rpc_subscribe(rpc *r)
 {
     ramet_session *s;
+    turn_error err;
     const char *id = rpc_text(r, r->params, "id");
     a2a_task *t = id ? rpc_task(r, id, &s) : NULL;
     if (!t)
@@ -126,7 +130,10 @@ void rpc_subscribe(rpc *r)
                  "the task is not running: it is %s", a2a_state_name(t->state, A2A_03));
         return;
     }
-    rpc_join(r, t->session, id, &(hear_in){.stream = true, .history = -1});
+    turn_listener listener =
+        rpc_listener(r, t->session, &(follow_in){.stream = true, .history = -1});
+    if (!turns_join(r->q->host->turns, r->q, t->session, id, &listener, &err))
+        rpc_refuse_turn(r, &err);
 }
 
 /* ------------------------------------------------------------------ lists
@@ -143,7 +150,7 @@ typedef struct listed {
 } listed;
 
 typedef struct listing {
-    rpc *r;
+    rpc *call;
     int64_t page, history, after;
     int state; /* -1: any */
     bool artifacts;
@@ -171,7 +178,7 @@ static bool session_failed(listing *l, ramet_status st)
 {
     if (st == RAMET_OK || ramet_status_http(st) == 404)
         return false;
-    rpc_fail(l->r, RPC_INTERNAL, "the tasks of a session cannot be read: %s",
+    rpc_fail(l->call, RPC_INTERNAL, "the tasks of a session cannot be read: %s",
              ramet_status_text(st));
     return true;
 }
@@ -180,14 +187,14 @@ static bool session_failed(listing *l, ramet_status st)
  * answer is filled. */
 static bool session_add(listing *l, const char *id)
 {
-    request *q = l->r->q;
+    request *q = l->call->q;
     ramet_session *s;
     a2a_task *tasks;
     size_t n = 0;
     ramet_call *own = q->who.share ? NULL : ramet_call_new(q->host->store, q->who.user, NULL);
     ramet_call *c = own ? own : q->c;
     ramet_status st = ramet_session_get(c, id, &s);
-    if (st == RAMET_OK && rpc_agent_fits(l->r, s))
+    if (st == RAMET_OK && rpc_agent_fits(l->call, s))
         st = a2a_tasks(c, id, &tasks, &n);
     for (size_t i = 0; st == RAMET_OK && i < n; i++) {
         a2a_task_live(q, s, &tasks[i]);
@@ -220,7 +227,7 @@ static bool list_over(const listing *l, int64_t last)
 static bool agent_may_fit(const listing *l, const char *agent)
 {
     const ramet_session s = {.agent.name = agent};
-    return !agent || a2a_session_is_of(l->r->q->a, &s, l->r->agent);
+    return !agent || a2a_session_is_of(l->call->q->a, &s, l->call->agent);
 }
 
 /* False: the answer is filled. */
@@ -231,8 +238,8 @@ static bool list_gather(listing *l)
     if (l->context)
         return session_add(l, l->context);
     do {
-        if (ramet_active_find(l->r->q->c, &in, &some) != RAMET_OK) {
-            rpc_refuse(l->r);
+        if (ramet_active_find(l->call->q->c, &in, &some) != RAMET_OK) {
+            rpc_refuse(l->call);
             return false;
         }
         for (size_t i = 0; i < some.n; i++) {
@@ -263,13 +270,13 @@ static bool token_read(listing *l, const char *token)
         !token[n])
         return false;
     l->earlier = earlier;
-    l->last = (listed){.id = arena_strdup(l->r->q->a, token + n), .at = at};
+    l->last = (listed){.id = arena_strdup(l->call->q->a, token + n), .at = at};
     return true;
 }
 
 static bool list_filters(listing *l)
 {
-    rpc *r = l->r;
+    rpc *r = l->call;
     const char *status, *after, *token;
     if (!rpc_number(r, r->params, "pageSize", 1, PAGE_MOST, &l->page) ||
         !rpc_history(r, r->params, &l->history) ||
@@ -337,7 +344,7 @@ static void list_end(request *q, void *arg)
 
 void rpc_list(rpc *r)
 {
-    listing l = {.r = r, .page = PAGE_DEFAULT, .history = -1, .after = INT64_MIN, .state = -1};
+    listing l = {.call = r, .page = PAGE_DEFAULT, .history = -1, .after = INT64_MIN, .state = -1};
     if (!list_filters(&l) || !list_gather(&l))
         return;
     if (l.all.n)

@@ -11,8 +11,7 @@
 
 static void moved_tell(request *q)
 {
-    if (q->host->turn_moved)
-        q->host->turn_moved(q->host->arg, agentpod_session(q), false);
+    turns_moved(q->host->turns, agentpod_session(q), false);
 }
 
 /* ------------------------------------------------------------------ branches */

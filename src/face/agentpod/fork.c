@@ -356,6 +356,6 @@ void agentpod_tree_delete(request *q)
     if (!face_answer(q, ramet_session_delete(c, agentpod_session(q), true,
                                              face_query_bool(q, "dry_run"), &out)))
         return;
-    for (size_t i = 0; !out.dry_run && q->host->turn_moved && i < out.n; i++)
-        q->host->turn_moved(q->host->arg, out.ids[i], false);
+    for (size_t i = 0; !out.dry_run && i < out.n; i++)
+        turns_moved(q->host->turns, out.ids[i], false);
 }

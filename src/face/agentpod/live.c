@@ -155,7 +155,19 @@ static void listener_event(void *arg, const ramet_event *e, buf *out)
     ramet_call_free(c);
 }
 
-static void listener_lost(void *arg, int64_t number, buf *out)
+static void listener_hello(void *arg, int64_t number, buf *out)
+{
+    (void)arg, (void)number;
+    buf_puts(out, ": ramet\nretry: 1000\n\n");
+}
+
+static void listener_heartbeat(void *arg, int64_t number, buf *out)
+{
+    (void)arg, (void)number;
+    buf_puts(out, ": still here\n\n");
+}
+
+static void listener_reset(void *arg, int64_t number, buf *out)
 {
     (void)arg;
     buf_printf(out, "id: %lld\nevent: reset\ndata: {\"type\":\"reset\"}\n\n", (long long)number);
@@ -182,13 +194,11 @@ void agentpod_events(request *q)
                     .user = xstrdup(q->who.user),
                     .share = xstrdup(q->who.share),
                     .sandbox = xstrdup(face_path(q, "sandboxId"))};
-    live_feed feed = {.hello = ": ramet\nretry: 1000\n\n",
-                      .pulse = ": still here\n\n",
+    live_feed feed = {.hello = listener_hello,
+                      .heartbeat = listener_heartbeat,
                       .event = listener_event,
-                      .lost = listener_lost,
+                      .reset = listener_reset,
                       .release = listener_free,
                       .arg = l};
-    q->feed = &feed;
-    q->host->events(q->host->arg, q, &in, !given);
-    q->feed = NULL;
+    face_live_open(q, &in, !given, &feed, 429);
 }

@@ -134,8 +134,8 @@ void kagent_event_post(request *q)
         kagent_error(q, st, "Failed to store event", "Session not found");
         return;
     }
-    if (e.rewind && q->host->turn_moved)
-        q->host->turn_moved(q->host->arg, s->id, false);
+    if (e.rewind)
+        turns_moved(q->host->turns, s->id, false);
     kagent_data(q);
     event_fields(q, out.entries[0].id, s->id, s->owner, out.entries[0].created, data);
     kagent_end(q, "Event added to session successfully");

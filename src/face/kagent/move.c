@@ -93,8 +93,7 @@ static void move_answer(request *q, ramet_status st, const char *id)
         return;
     face_count(q, "rewind", NULL);
     /* What runs on the branch that was left is not for the new head. */
-    if (q->host->turn_moved)
-        q->host->turn_moved(q->host->arg, id, false);
+    turns_moved(q->host->turns, id, false);
 }
 
 void kagent_rewind(request *q)

@@ -190,8 +190,8 @@ static bool session_for(request *q, const char *context, const char *task, ramet
 
 static void head_moved(request *q, const char *session, bool moved)
 {
-    if (moved && q->host->turn_moved)
-        q->host->turn_moved(q->host->arg, session, false);
+    if (moved)
+        turns_moved(q->host->turns, session, false);
 }
 
 void kagent_task_post(request *q)

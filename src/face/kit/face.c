@@ -134,6 +134,15 @@ bool face_last_event(request *q, int64_t *after, bool *given)
     return false;
 }
 
+void face_live_open(request *q, const ramet_events_in *in, bool from_now, const live_feed *feed,
+                    int busy)
+{
+    if (!live_open(q->host->live, q, in, from_now, feed))
+        request_fail(q, busy, "too_many_streams", NULL,
+                     "%lld streams are open, which is the most this server has",
+                     (long long)live_max_streams(q->host->live));
+}
+
 /* ------------------------------------------------------------------- answers */
 
 void request_error(request *q, const ramet_error *e)

@@ -93,7 +93,7 @@ extern const face face_a2a_kagent; /* the same at /api/a2a/{namespace}/{name} */
 
 enum { FACE_MESSAGE = 256, MODEL_MAX_BYTES = 255 };
 
-/* What a face may ask the server for. Where there is no server, the functions of turns are NULL. */
+/* What a face may use of the server. */
 typedef struct face_host {
     ramet *store;
     const char *version;
@@ -108,31 +108,16 @@ typedef struct face_host {
      * there is one already. NULL and *message (FACE_MESSAGE bytes) when it is none of them. */
     const char *(*nearby_use)(void *arg, arena *a, const char *url, const char *model,
                               char *message);
-    /* The name of one of them, from 0 on; NULL past the last. */
+    /* The name of an agent, from 0 on, and what it is; NULL past the last. */
     const char *(*agent_name)(void *arg, size_t i);
+    const char *(*agent_about)(void *arg, size_t i);
     /* That of who answers where none is named. NULL where nobody does. */
     const char *(*agent_default)(void *arg);
     bool agents_listed; /* sessions of kagent may have no other agents */
-    /* Opens a live stream of events for the request: it answers by itself. */
-    void (*events)(void *arg, request *q, const ramet_events_in *filter, bool from_now);
     /* Something happened that is counted: "fork"/type, "rewind", "switch". */
     void (*count)(void *arg, const char *what, const char *type, const char *face);
-    /* Runs turns and takes the request over: events, or JSON when all are over. `many`: a fan-out,
-     * whose turns run side by side and share a group. */
-    void (*turn_run)(void *arg, request *q, const turn_request *in, size_t n, bool many);
-    /* Joins a turn that runs or is over: what came of it so far is told first. */
-    void (*turn_join)(void *arg, request *q, const char *session, const char *turn);
-    /* Ends a turn (NULL: the one on the head) and answers with it. */
-    void (*turn_cancel)(void *arg, request *q, const char *session, const char *turn);
-    /* Hands an answer to the question of a turn, and answers; with q->hear set it joins the turn
-     * first, so that nothing is missed of what the agent says then. */
-    void (*turn_answer)(void *arg, request *q, const char *session, const char *turn,
-                        const char *question, const char *answer);
-    /* The head of a session has moved: turns on branches that it left are cancelled, unless `keep`.
-     */
-    void (*turn_moved)(void *arg, const char *session, bool keep);
-    /* `running` of a session, or null. Called inside commits: it does not use the library. */
-    void (*turn_running)(void *arg, const ramet_session *s, json_writer *w);
+    live *live;   /* live events, and */
+    turns *turns; /* turns of agents; both NULL where there is no server */
     /* A key for links that are signed: the same on all nodes; 32 bytes. */
     const uint8_t *link_key;
     int64_t attachment_max; /* bytes of one */
@@ -180,6 +165,11 @@ const char *face_expected_head(request *q);
 /* The number of the last event that the client of a stream has: Last-Event-ID, or `after` of the
  * query. False: the answer is filled. */
 bool face_last_event(request *q, int64_t *after, bool *given);
+
+/* Answers with a stream of live events. Takes the feed over. `busy`: the status when too many
+ * streams are open. */
+void face_live_open(request *q, const ramet_events_in *in, bool from_now, const live_feed *feed,
+                    int busy);
 
 /* A segment of a path, percent-encoded. */
 const char *face_escape(request *q, const char *s);

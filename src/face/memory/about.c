@@ -4,6 +4,8 @@
  */
 #include "face/memory/memory.h"
 
+#include "face/kit/turn_events.h"
+
 #include "base/util.h"
 #include "ramet/nodes.h"
 
@@ -245,7 +247,19 @@ static void feed_event(void *arg, const ramet_event *e, buf *out)
     frame_end(out, &w, e->number, true);
 }
 
-static void feed_lost(void *arg, int64_t number, buf *out)
+static void feed_hello(void *arg, int64_t number, buf *out)
+{
+    (void)arg, (void)number;
+    buf_puts(out, ": connected\n\n");
+}
+
+static void feed_heartbeat(void *arg, int64_t number, buf *out)
+{
+    (void)arg, (void)number;
+    buf_puts(out, ": keepalive\n\n");
+}
+
+static void feed_reset(void *arg, int64_t number, buf *out)
 {
     (void)arg;
     buf_printf(out,
@@ -296,17 +310,15 @@ void memory_events(request *q)
                 .everybody = memory_is_admin(q),
                 .store = q->host->store,
                 .user = memory_is_admin(q) ? NULL : xstrdup(q->who.user)};
-    live_feed words = {.hello = ": connected\n\n",
-                       .pulse = ": keepalive\n\n",
-                       .event = feed_event,
-                       .lost = feed_lost,
-                       .removal = true,
-                       .release = feed_free,
-                       .arg = f,
-                       .everybody = f->everybody};
-    q->feed = &words;
-    q->host->events(q->host->arg, q, &in, !after);
-    q->feed = NULL;
+    live_feed events = {.hello = feed_hello,
+                        .heartbeat = feed_heartbeat,
+                        .event = feed_event,
+                        .reset = feed_reset,
+                        .release = feed_free,
+                        .arg = f,
+                        .reports_removal = true,
+                        .sees_all = f->everybody};
+    face_live_open(q, &in, !after, &events, 429);
 }
 
 /* ---------------------------------------------------------------------- chat */
@@ -377,8 +389,10 @@ void memory_chat_post(request *q)
         return;
     }
     turn_request in = {.session = id, .agent = agent ? &who : NULL};
-    if (q->host->turn_run)
-        q->host->turn_run(q->host->arg, q, &in, 1, false);
+    turn_batch batch = {.items = &in, .n = 1};
+    turn_listener listener = face_turn_stream();
+    if (q->host->turns)
+        face_turns_run(q, &batch, &listener);
     else
         memory_refuse(q, 501, NULL, "nobody runs turns here", NULL);
 }
@@ -388,6 +402,7 @@ void memory_cancel(request *q)
     ramet_call *c = face_call(q);
     const char *id = face_path(q, "conversationId");
     ramet_turn *turn = NULL;
+    turn_error err;
     if (!c)
         return;
     ramet_status st = ramet_session_writable(c, id);
@@ -397,11 +412,9 @@ void memory_cancel(request *q)
         memory_error(q, id);
         return;
     }
-    if (turn && q->host->turn_cancel)
-        q->host->turn_cancel(q->host->arg, q, id, turn->id);
-    if (q->status >= 400)
+    if (turn && q->host->turns && !turns_cancel(q->host->turns, q, id, turn->id, &turn, &err)) {
+        face_turn_error(q, &err);
         return;
-    q->status = 0;
-    buf_clear(&q->out);
+    }
     face_done(q);
 }

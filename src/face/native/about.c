@@ -109,7 +109,7 @@ void api_events_open(request *q)
     ramet_events_in in = {.session = request_query(q, "session"), .tree = request_query(q, "tree")};
     if (!c || !face_last_event(q, &in.after, &given) || !events_visible(q, c, &in))
         return;
-    q->host->events(q->host->arg, q, &in, !given);
+    face_live_open(q, &in, !given, &native_feed, 503);
 }
 
 /* ---------------------------------------------------------------- statistics */

@@ -16,7 +16,7 @@ typedef struct cut_session {
 static void moved_write(request *q, const ramet_session *s, const ramet_cut *cut,
                         const ramet_sync_out *sync)
 {
-    form_context context = {.running = q->host->turn_running, .arg = q->host->arg};
+    form_context context = {.running = native_running, .arg = q->host->turns};
     native_session_more(&q->w, s, &(native_more){.cut = cut, .sync = sync, .context = &context});
 }
 

@@ -45,6 +45,10 @@ const char *api_next_cursor(request *q, int64_t last, bool more);
 /* Answers with a list of sessions, in pieces when it is long. */
 void api_sessions_answer(request *q, const form_list *list);
 
+extern const live_feed native_feed; /* native/live_feed.c */
+/* Writes `running` of a session: `arg` is the turns of the server. */
+void native_running(void *arg, const ramet_session *s, json_writer *w);
+
 /* The head has moved (the write has just been answered): turns on the branch that it left end,
  * unless `keep_running` was sent. */
 void api_moved(request *q, const char *session);

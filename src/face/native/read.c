@@ -121,7 +121,7 @@ typedef struct shown {
 static void show(request *q, const void *answer)
 {
     const shown *it = answer;
-    form_context context = {.running = q->host->turn_running, .arg = q->host->arg};
+    form_context context = {.running = native_running, .arg = q->host->turns};
     form_write(&q->w, it->schema, it->is_pointer ? *(const void *const *)it->value : it->value,
                &context);
 }

@@ -39,7 +39,7 @@ static bool listed_write(request *q, void *arg, size_t i, const ramet_session *s
 {
     (void)arg, (void)i;
     form_write(&q->w, &form_session, s,
-               &(form_context){.running = q->host->turn_running, .arg = q->host->arg});
+               &(form_context){.running = native_running, .arg = q->host->turns});
     return true;
 }
 

@@ -1,18 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * turn.c: messages and their answers over HTTP: what is sent, and turns as they are
- * answered. Who runs them is whoever serves the face (face_host).
+ * turn.c: messages and turns: reads what is sent, has it run (turns/turns.h), and writes turns. The
+ * events of a turn are written in face/kit/turn_events.c.
  */
 #include "face/native/native_face.h"
+
+#include "face/kit/turn_events.h"
 
 #include <string.h>
 
 enum { ATTACHMENTS_MOST = 100 };
 
+void native_running(void *arg, const ramet_session *s, json_writer *w)
+{
+    arena *a = arena_new();
+    turn_running now;
+    if (turns_running_get(arg, s, a, &now)) {
+        jw_object(w);
+        jw_kstr(w, "turn_id", now.turn);
+        native_kbranch(w, "branch_id", now.branch);
+        jw_kstr(w, "entry_id", now.entry_id);
+        jw_key(w, "text");
+        jw_strn(w, now.text, now.n_text);
+        jw_kint(w, "offset", now.offset);
+        jw_key(w, "thinking");
+        jw_strn(w, now.thinking, now.n_thinking);
+        jw_kstr(w, "agent", now.agent);
+        jw_key(w, "question");
+        face_turn_question(w, now.question);
+        jw_kraw(w, "plan", now.plan);
+        jw_end_object(w);
+    } else {
+        jw_null(w);
+    }
+    arena_free(a);
+}
+
 void api_moved(request *q, const char *session)
 {
-    if (q->host->turn_moved)
-        q->host->turn_moved(q->host->arg, session, face_bool(q, "keep_running"));
+    turns_moved(q->host->turns, session, face_bool(q, "keep_running"));
 }
 
 /* ------------------------------------------------------------------- messages */
@@ -78,12 +104,24 @@ static bool message_read(request *q, ramet_entry_in *out)
     return !n || out->parts;
 }
 
-static void turn_run(request *q, const turn_request *in, size_t n, bool many)
+static bool turns_run_here(request *q)
 {
-    if (q->host->turn_run)
-        q->host->turn_run(q->host->arg, q, in, n, many);
-    else
+    if (!q->host->turns)
         request_fail(q, 501, "not_implemented", NULL, "nobody runs turns here");
+    return q->host->turns;
+}
+
+/* Answers with events where the client accepts them, else with JSON at the end. */
+static void turns_answer_with(request *q, const turn_request *items, size_t n, bool fan_out)
+{
+    const char *accept = q->header ? q->header(q, "Accept") : NULL;
+    turn_batch batch = {
+        .items = items, .n = n, .fan_out = fan_out, .keep_running = face_bool(q, "keep_running")};
+    if (!turns_run_here(q))
+        return;
+    bool stream = accept && strstr(accept, "text/event-stream");
+    turn_listener listener = stream ? face_turn_stream() : face_turn_json(n, fan_out);
+    face_turns_run(q, &batch, &listener);
 }
 
 void api_message_post(request *q)
@@ -109,7 +147,7 @@ void api_message_post(request *q)
     } else {
         in.turn.expected_head = face_expected_head(q);
     }
-    turn_run(q, &in, 1, false);
+    turns_answer_with(q, &in, 1, false);
 }
 
 void api_regenerate_post(request *q)
@@ -124,7 +162,7 @@ void api_regenerate_post(request *q)
         return;
     }
     if (face_call(q) && api_agent(q, &agent, &in.agent))
-        turn_run(q, &in, 1, false);
+        turns_answer_with(q, &in, 1, false);
 }
 
 void api_fan_out(request *q)
@@ -159,7 +197,7 @@ void api_fan_out(request *q)
                                .turn = {.entries = &message, .n = 1}};
         n++;
     }
-    turn_run(q, in, n, true);
+    turns_answer_with(q, in, n, true);
 }
 
 /* A new version of an entry, and nobody answers. */
@@ -194,31 +232,53 @@ static bool turn_call(request *q)
     return false;
 }
 
+static void show_turn(request *q, const void *answer)
+{
+    native_turn(&q->w, *(ramet_turn *const *)answer);
+}
+
+/* Answers with the turn as it is now, and keeps that for the key. */
+static void turn_answer_now(request *q, ramet_turn *turn)
+{
+    face_render(q, show_turn, &turn);
+    face_answer(q, ramet_once_keep(q->c));
+}
+
 void api_turn_cancel(request *q)
 {
-    if (!turn_call(q))
+    ramet_turn *turn;
+    turn_error err;
+    if (!turn_call(q) || !turns_run_here(q))
         return;
-    if (q->host->turn_cancel)
-        q->host->turn_cancel(q->host->arg, q, face_path(q, "id"), face_text(q, "turn_id"));
+    if (turns_cancel(q->host->turns, q, face_path(q, "id"), face_text(q, "turn_id"), &turn, &err))
+        turn_answer_now(q, turn);
     else
-        request_fail(q, 501, "not_implemented", NULL, "nobody runs turns here");
+        face_turn_error(q, &err);
 }
 
 /* A text is handed on as it reads, any other value as JSON. */
 void api_turn_answer(request *q)
 {
-    const char *answer = face_text(q, "answer");
-    if (!answer)
-        answer = face_raw(q, "answer");
+    ramet_turn *turn;
+    turn_error err;
+    turn_answer in = {.session = face_path(q, "id"),
+                      .turn = face_path(q, "turn"),
+                      .question = face_text(q, "question_id"),
+                      .text = face_text(q, "answer")};
+    if (!in.text)
+        in.text = face_raw(q, "answer");
     if (!turn_call(q))
         return;
-    if (!answer)
+    if (!in.text) {
         request_fail(q, 400, "invalid_request", "answer", "\"answer\" may not be null");
-    else if (q->host->turn_answer)
-        q->host->turn_answer(q->host->arg, q, face_path(q, "id"), face_path(q, "turn"),
-                             face_text(q, "question_id"), answer);
+        return;
+    }
+    if (!turns_run_here(q))
+        return;
+    if (turns_answer(q->host->turns, q, &in, NULL, &turn, &err))
+        turn_answer_now(q, turn);
     else
-        request_fail(q, 501, "not_implemented", NULL, "nobody runs turns here");
+        face_turn_error(q, &err);
 }
 
 void api_turns_list(request *q)

@@ -175,7 +175,7 @@ void a2a_status_write(arena *a, json_writer *w, const a2a_view *view, const a2a_
 /* Moves the heads of a session before an invocation and gives the effective history as one task.
  * RAMET_TURN_NOT_FOUND: no such invocation was ever there; RAMET_SESSION_NOT_FOUND and the like:
  * see ramet_call_error(). The caller then ends turns that run on what was left
- * (face_host.turn_moved). */
+ * (turns_moved()). */
 ramet_status a2a_rewind(ramet_call *c, const char *session, const char *invocation, bool in_memory,
                         a2a_task **out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lines on their way to those who watch (live/ephemeral_queue.h).
+ * Ephemeral events on their way to those who watch (live/ephemeral_queue.h).
  */
 #include "live/ephemeral_queue.h"
 
@@ -8,23 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool tell(ephemeral_queue *q, int64_t after, const char *json)
+static bool publish(ephemeral_queue *q, int64_t after, const char *bytes, bool is_delta)
 {
-    return ephemeral_put(q, ephemeral_new(after, "s", "t", "turn.delta", json, strlen(json)));
+    ephemeral_event e = {
+        .session = "s", .tree = "t", .is_delta = is_delta, .bytes = bytes, .n = strlen(bytes)};
+    return ephemeral_put(q, ephemeral_new(after, &e));
 }
 
-static void is(told *list, const char *want)
+static bool tell(ephemeral_queue *q, int64_t after, const char *bytes)
+{
+    return publish(q, after, bytes, true);
+}
+
+static void is(ephemeral *list, const char *want)
 {
     char got[64] = "";
     for (; list; list = list->next)
-        strncat(got, list->json, sizeof got - strlen(got) - 1);
+        strncat(got, list->event.bytes, sizeof got - strlen(got) - 1);
     cr_assert_str_eq(got, want);
 }
 
-Test(told, lines_of_several_nodes_stand_in_the_order_of_events)
+Test(ephemeral_queue, events_of_several_nodes_stand_in_the_order_of_events)
 {
     ephemeral_queue q = {0};
-    told *list = NULL;
+    ephemeral *list = NULL;
     ephemeral_queue_init(&q);
     cr_assert(tell(&q, 5, "e"));
     cr_assert_not(tell(&q, 3, "a"));
@@ -44,23 +51,23 @@ Test(told, lines_of_several_nodes_stand_in_the_order_of_events)
     ephemeral_queue_free(&q);
 }
 
-Test(told, words_have_a_bound_and_the_rest_a_greater_one)
+Test(ephemeral_queue, deltas_have_a_bound_and_the_rest_a_greater_one)
 {
     enum { MIB = 1 << 20 };
     ephemeral_queue q = {0};
-    told *list = NULL;
+    ephemeral *list = NULL;
     char *text = calloc(1, MIB + 1);
-    int words = 0, rest = 0;
+    int deltas = 0, rest = 0;
     memset(text, 'x', MIB);
     ephemeral_queue_init(&q);
     for (int i = 0; i < 40; i++)
         tell(&q, i, text);
     for (int i = 0; i < 40; i++)
-        ephemeral_put(&q, ephemeral_new(0, "s", "t", "turn.done", text, MIB));
+        publish(&q, 0, text, false);
     ephemeral_take(&q, &list);
-    for (const told *t = list; t; t = t->next)
-        *(t->words ? &words : &rest) += 1;
-    cr_assert_eq(words, 15, "%d", words);
+    for (const ephemeral *t = list; t; t = t->next)
+        *(t->event.is_delta ? &deltas : &rest) += 1;
+    cr_assert_eq(deltas, 15, "%d", deltas);
     cr_assert_eq(rest, 16, "%d", rest);
     ephemeral_free(&list);
     ephemeral_queue_free(&q);

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * control.c: requests that act on a turn that runs: cancel it, answer its question. A turn of
+ * another node is acted on by that node (nodes_request()).
+ */
+#include "turns/turns_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NODE_MS = 5000 };
+
+/* What became of a command; these texts go between nodes. */
+static const char outcome_done[] = "done", outcome_no_question[] = "none",
+                  outcome_no_option[] = "wrong";
+
+static bool refuse_over(turn_error *err, const ramet_turn *turn)
+{
+    return turn_refuse(err, RAMET_TURN_OVER, "turn_id", turn->id, "turn %.40s is over: it is %s",
+                       turn->id, ramet_turn_status_name(turn->status));
+}
+
+/* A turn of the session that runs, as the store knows it; id NULL: the one on the head. NULL and
+ * *err. */
+static ramet_turn *turn_find_running(ramet_call *c, const char *session, const char *id,
+                                     turn_error *err)
+{
+    ramet_turn *turn = NULL;
+    ramet_status st = ramet_session_writable(c, session);
+    if (st == RAMET_OK)
+        st = id ? ramet_turn_get(c, session, id, &turn) : ramet_turn_running(c, session, &turn);
+    if (st != RAMET_OK)
+        turn_refuse_call(err, c);
+    else if (!turn)
+        turn_refuse(err, RAMET_TURN_NOT_FOUND, "turn_id", NULL,
+                    "no turn runs on the head of this session");
+    else if (turn->status == RAMET_TURN_RUNNING)
+        return turn;
+    else
+        refuse_over(err, turn);
+    return NULL;
+}
+
+static bool turn_read(ramet_call *c, const char *session, const char *id, ramet_turn **out,
+                      turn_error *err)
+{
+    return ramet_turn_get(c, session, id, out) == RAMET_OK || turn_refuse_call(err, c);
+}
+
+/* ------------------------------------------------------------------ on this node */
+
+/* Whether an answer is the id of one of the options. */
+static bool is_option(arena *a, const char *options, const char *answer)
+{
+    json_doc d;
+    if (!json_parse(a, options, strlen(options), 0, &d, NULL))
+        return true;
+    const json_node *list = &d.nodes[0];
+    for (const json_node *v = json_first(&d, list); v; v = json_next(&d, list, v)) {
+        const char *id = json_text(a, &d, json_get(&d, v, "id"));
+        if (id && strcmp(id, answer) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const char *answer_give(run *r, arena *a, const char *question, const char *answer)
+{
+    pthread_mutex_lock(&r->lock);
+    const turn_question *q = &r->question;
+    bool open = !r->closed && !r->answer && q->id && strcmp(q->id, question) == 0;
+    bool choice = open && q->options && strcmp(q->kind, "permission") == 0;
+    bool fits = open && (!choice || is_option(a, q->options, answer));
+    if (fits)
+        r->answer = xstrdup(answer);
+    pthread_cond_broadcast(&r->wake);
+    pthread_mutex_unlock(&r->lock);
+    return fits ? outcome_done : open ? outcome_no_option : outcome_no_question;
+}
+
+static bool execute_moved(turns *t, const node_command *what)
+{
+    size_t n;
+    run **list = runs_held(t, what->session, &n);
+    bool mine = false;
+    for (size_t i = 0; i < n; i++)
+        mine = mine || !list[i]->is_remote;
+    runs_put(list, n);
+    if (mine)
+        turns_moved_here(t, what->session, what->keep);
+    return mine;
+}
+
+bool turns_execute(turns *t, arena *a, const node_command *what, char outcome[OUTCOME_TEXT])
+{
+    const char *done = outcome_done;
+    snprintf(outcome, OUTCOME_TEXT, "%s", done);
+    if (strcmp(what->operation, "moved") == 0)
+        return execute_moved(t, what);
+    run *r = what->turn ? run_find(t, what->session, what->turn) : NULL;
+    bool mine = r && !r->is_remote;
+    if (mine && strcmp(what->operation, "cancel") == 0)
+        run_close(r, RAMET_TURN_CANCELLED, NULL);
+    else if (mine && what->question && what->answer)
+        done = answer_give(r, a, what->question, what->answer);
+    if (r)
+        run_put(r);
+    snprintf(outcome, OUTCOME_TEXT, "%s", done);
+    return mine;
+}
+
+/* ------------------------------------------------------------------ on another node */
+
+/* Has the node that runs the turn do it. */
+static bool node_execute(turns *t, ramet_call *c, const node_command *what,
+                         char outcome[OUTCOME_TEXT], turn_error *err)
+{
+    ramet_turn *turn;
+    if (nodes_request(t->nodes, what, NODE_MS, outcome))
+        return true;
+    /* It may be over by now, or have been interrupted. */
+    if (!turn_read(c, what->session, what->turn, &turn, err))
+        return false;
+    if (turn->status != RAMET_TURN_RUNNING)
+        return refuse_over(err, turn);
+    turn_refuse(err, RAMET_OK, "turn_id", NULL,
+                "the server that runs turn %.40s does not answer; if it is gone, the turn is "
+                "interrupted within 20 seconds",
+                turn->id);
+    err->kind = TURN_ERROR_NODE_GONE;
+    return false;
+}
+
+/* ------------------------------------------------------------------ requests */
+
+/* In a file, a turn that does not run here was left by another server, or is run by one: it ends in
+ * the store, where the process that runs it finds that out. */
+bool turns_cancel(turns *t, request *q, const char *session, const char *id, ramet_turn **out,
+                  turn_error *err)
+{
+    ramet_append_out appended;
+    char outcome[OUTCOME_TEXT];
+    ramet_turn *turn = turn_find_running(q->c, session, id, err);
+    if (!turn)
+        return false;
+    run *r = run_find(t, session, turn->id);
+    bool done = true;
+    if (r && !r->is_remote) {
+        run_close(r, RAMET_TURN_CANCELLED, NULL);
+    } else if (t->nodes) {
+        node_command what = {.operation = "cancel", .session = session, .turn = turn->id};
+        done = node_execute(t, q->c, &what, outcome, err);
+    } else if (ramet_turn_end(q->c, turn->id, RAMET_TURN_CANCELLED, NULL, NULL, 0, &appended) !=
+               RAMET_OK) {
+        done = turn_refuse_call(err, q->c);
+    }
+    if (r)
+        run_put(r);
+    return done && turn_read(q->c, session, turn->id, out, err);
+}
+
+/* False, with `outcome` empty: it could not be handed over. */
+static bool answer_hand_over(turns *t, request *q, run *r, const node_command *what,
+                             char outcome[OUTCOME_TEXT], turn_error *err)
+{
+    snprintf(outcome, OUTCOME_TEXT, "%s", outcome_no_question);
+    if (r && !r->is_remote)
+        snprintf(outcome, OUTCOME_TEXT, "%s", answer_give(r, q->a, what->question, what->answer));
+    else if (t->nodes && !node_execute(t, q->c, what, outcome, err))
+        return false;
+    if (strcmp(outcome, outcome_done) == 0)
+        return true;
+    if (strcmp(outcome, outcome_no_option) == 0)
+        return turn_refuse(err, RAMET_INVALID, "answer", NULL,
+                           "'%.60s' is none of the options of this question", what->answer);
+    turn_refuse(err, RAMET_OK, "question_id", NULL,
+                "the turn does not wait for an answer to question '%.60s'", what->question);
+    err->kind = TURN_ERROR_QUESTION_NOT_FOUND;
+    return false;
+}
+
+/* A request that follows the turn subscribes before the agent goes on. When the answer is refused
+ * it leaves again, unless the turn has ended meanwhile: then it has got the end. */
+bool turns_answer(turns *t, request *q, const turn_answer *in, const turn_listener *listener,
+                  ramet_turn **out, turn_error *err)
+{
+    char outcome[OUTCOME_TEXT];
+    node_command what = {.operation = "answer",
+                         .session = in->session,
+                         .turn = in->turn,
+                         .question = in->question,
+                         .answer = in->text};
+    subscriber *s = NULL;
+    *out = NULL;
+    bool runs = turn_find_running(q->c, in->session, in->turn, err);
+    run *r = !runs      ? NULL
+             : listener ? remote_find(t, in->session, in->turn)
+                        : run_find(t, in->session, in->turn);
+    if (r && listener) {
+        s = subscriber_new(t, q, 1, listener);
+        remote_subscribe(r, s, 0);
+    } else if (listener && listener->release) {
+        listener->release(listener->arg);
+    }
+    bool given = runs && answer_hand_over(t, q, r, &what, outcome, err);
+    bool follows = s && (given || !run_unsubscribe(r, s));
+    if (r)
+        run_put(r);
+    if (follows)
+        return true;
+    body_stream_drop(q);
+    return given && turn_read(q->c, in->session, in->turn, out, err);
+}
