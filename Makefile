@@ -245,7 +245,7 @@ format:
 
 # What the code tells about itself, written anew.
 docs: $(B)/ramet
-	for name in native kagent agentpod memory a2a a2a-kagent server login page; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
+	for name in $$($(B)/ramet help --api list); do $(B)/ramet help --api $$name > docs/api/$$name.md; done
 	$(B)/ramet help --markdown > docs/cli.md
 	$(B)/ramet help --settings > $(B)/settings.md
 	sed -i -e '/^<!-- settings -->/r $(B)/settings.md' -e '/^<!-- settings -->/,/^<!-- .settings -->/{/^<!-- /!d}' docs/server.md

@@ -35,8 +35,9 @@ typedef struct request_caller {
     bool admin, auditor, indexer;
     const char *mode;  /* "local", "tokens", "oidc" */
     const char *share; /* token of a share link (X-Ramet-Share, or ?share=); NULL: none */
-    /* X-Agent-Name, where a face hears it (WHO_KAGENT); NULL: none. `as_agent`: the agent itself
-     * asks, and may use its own sessions alone; `no_user`: in nobody's name. */
+    /* The agent that the request names, where the protocol has a header for it
+     * (identity_rule.agent_header); NULL: none. `as_agent`: the agent itself is the caller and may
+     * use its own sessions alone; `no_user`: it acts for no user. */
     const char *agent;
     bool as_agent, no_user;
     bool named; /* the user was named by the request, or is its token's */
@@ -55,6 +56,8 @@ struct request {
     void (*fail)(request *q, const char *code, const char *field, const char *message);
     const char *referrer; /* Referrer-Policy of the answer; NULL: no-referrer */
     bool writes;          /* its route changes something */
+    unsigned roles;       /* that its route is for (identity/rule.h); 0: it has no route */
+    const struct identity_rule *identity_rule; /* of the protocol; NULL: it identifies nobody */
     arena *a;
     const char *method;
     const char *path;      /* as it came, without the query */

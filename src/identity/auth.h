@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * auth.h: what the parts of identity share: auth.c (who asks), origin.c (from which page), oidc.c
- * (an issuer), cookie.c (sign-ins of browsers), login.c (the pages).
+ * auth.h: what the files of identity share with each other and with the sign-in pages (face/login):
+ * auth.c (identifies callers), origin.c (checks the page that sent a request), oidc.c (an issuer),
+ * cookie.c (signed-in browsers).
  */
 #ifndef IDENTITY_AUTH_H
 #define IDENTITY_AUTH_H
@@ -11,13 +12,6 @@
 #include "runtime/log.h"
 
 #define AUTH_MESSAGE 256
-
-/* Who a token or a cookie belongs to; in the arena of the request. */
-typedef struct identity {
-    const char *user;
-    const char *client; /* may be NULL */
-    const char *roles;  /* parted by commas; "" when none */
-} identity;
 
 typedef enum {
     AUTH_OK,
@@ -44,7 +38,7 @@ auth_verdict oidc_exchange(oidc *o, arena *a, const oidc_code *in, identity *out
 bool oidc_has_login(const oidc *o); /* a client id is set */
 const char *oidc_issuer(const oidc *o);
 
-/* ---- requests to an issuer (fetch.c) */
+/* ---- requests to an issuer (issuer_fetch.c) */
 
 typedef struct fetch {
     const char *url;
@@ -119,7 +113,5 @@ void auth_refuse(request *q, auth_verdict v, const char *why);
 bool auth_secure(auth *a, request *q);
 bool auth_is_loopback(const char *host); /* 127.0.0.0/8, ::1 (no brackets), localhost */
 bool auth_any_origin(const char *list);  /* cors-origins has a * */
-/* 1 to 255 bytes of UTF-8 without control characters. */
-bool auth_id_valid(const char *s);
 
 #endif

@@ -314,7 +314,7 @@ static const char *roles_read(arena *a, const json_doc *d, const json_node *v)
     if (json_is(v, JSON_ARRAY)) {
         for (const json_node *r = json_first(d, v); r; r = json_next(d, v, r)) {
             const char *s = json_text(a, d, r);
-            if (s && auth_id_valid(s) && !r->has_nul)
+            if (s && identity_id_valid(s) && !r->has_nul)
                 role_add(&out, s, strlen(s));
         }
     } else {
@@ -334,7 +334,7 @@ static const char *claim_text(arena *a, const json_doc *d, const char *name)
 {
     const json_node *v = claim_find(a, d, name);
     const char *s = json_text(a, d, v);
-    return s && !v->has_nul && auth_id_valid(s) ? s : NULL;
+    return s && !v->has_nul && identity_id_valid(s) ? s : NULL;
 }
 
 static bool claims_identity(const oidc *o, arena *a, const json_doc *d, identity *out,

@@ -11,8 +11,6 @@
  */
 #include "identity/auth.h"
 
-#include "face/kit/face.h"
-
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,7 +201,7 @@ bool auth_check_read(auth *a, request *q)
     if (a->mode != MODE_LOCAL || is_write(q) || !local_foreign(a, q))
         return true;
     /* A link to the page, or to the documents, may stand anywhere. */
-    if ((q->route->flags & ROUTE_OPEN) && header_is(q, "Sec-Fetch-Mode", "navigate") &&
+    if ((q->roles & ROLE_ANYONE) && header_is(q, "Sec-Fetch-Mode", "navigate") &&
         header_is(q, "Sec-Fetch-Dest", "document") && !q->header(q, "Origin"))
         return true;
     request_fail(q, 403, "foreign_origin", NULL,

@@ -36,8 +36,7 @@ struct listener {
 static bool wants_events(request *q)
 {
     const char *accept = q->header ? q->header(q, "Accept") : NULL;
-    /* A route that always streams there is asked for nothing else. */
-    return (q->face->who == WHO_MEMORY && (q->route->flags & ROUTE_STREAM)) ||
+    return (q->route->flags & ROUTE_ALWAYS_STREAMS) ||
            (accept && strstr(accept, "text/event-stream"));
 }
 

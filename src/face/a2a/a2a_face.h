@@ -18,6 +18,8 @@
 #include "form/a2a/a2a.h"
 #include "face/kit/face.h"
 
+extern const identity_rule a2a_identity, a2a_kagent_identity;
+
 #define A2A_REWIND_URI "urn:ramet:ext:session-rewind:v1"
 #define A2A_REWIND_KEY "kagent_rewind_before_invocation_id"
 #define A2A_INITIATED_KEY "initiated_by"

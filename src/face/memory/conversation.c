@@ -192,11 +192,7 @@ void memory_talk_get(request *q)
 void memory_admin_talk(request *q)
 {
     ramet_session *s;
-    if (!q->who.admin && !q->who.auditor) {
-        memory_refuse(q, 403, "forbidden", "forbidden", NULL);
-        return;
-    }
-    q->c = ramet_call_new(q->host->store, NULL, NULL);
+    memory_program_call(q);
     if (memory_session(q, q->c, face_path(q, "conversationId"), &s) &&
         memory_talk_write(q, s, true, true))
         face_done(q);

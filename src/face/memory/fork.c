@@ -286,10 +286,6 @@ void memory_forks_get(request *q)
 
 void memory_admin_forks(request *q)
 {
-    if (!q->who.admin && !q->who.auditor) {
-        memory_refuse(q, 403, "forbidden", "forbidden", NULL);
-        return;
-    }
-    q->c = ramet_call_new(q->host->store, NULL, NULL);
+    memory_program_call(q);
     navigation(q, true);
 }

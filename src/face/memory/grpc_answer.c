@@ -213,11 +213,11 @@ static void upload_run(request *q)
 /* A table reads by its rows. */
 /* clang-format off */
 static const face_route routes[] = {
-{.method = "POST", .path = "/grpc/attachments", .name = "grpcUpload", .group = "Attachments", .summary = "An upload that is no form",
- .flags = ROUTE_LOOSE | ROUTE_WRITE | ROUTE_KEYLESS | ROUTE_UPLOAD, .success = 201, .run = upload_run, .sink = upload_sink},
-{.method = "GET", .path = "/grpc/attachments/{attachmentId}", .name = "grpcAttachment", .group = "Attachments",
- .summary = "What is known about an attachment", .flags = ROUTE_LOOSE, .success = 200, .run = memory_file_about},
-{.method = NULL},
+ROUTE("POST", "/grpc/attachments", ROLE_USER, .name = "grpcUpload", .group = "Attachments", .summary = "An upload that is no form",
+ .flags = ROUTE_LOOSE | ROUTE_WRITE | ROUTE_KEYLESS | ROUTE_UPLOAD, .success = 201, .run = upload_run, .sink = upload_sink),
+ROUTE("GET", "/grpc/attachments/{attachmentId}", ROLE_USER, .name = "grpcAttachment", .group = "Attachments",
+ .summary = "What is known about an attachment", .flags = ROUTE_LOOSE, .success = 200, .run = memory_file_about),
+ROUTES_END,
 };
 
 static const face_param params[] = {
@@ -230,7 +230,7 @@ const face face_memory_grpc = {
     .name = "memory_grpc",
     .title = "memory-service by gRPC",
     .prefix = "/grpc",
-    .who = WHO_MEMORY,
+    .identity = &memory_identity,
     .fail = memory_fail,
     .routes = routes,
     .params = params,

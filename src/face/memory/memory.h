@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * memory.h: what the files of the memory-service face share: memory_api.c (the table), memory.c
+ * memory.h: what the files of the memory-service face share: routes.c (the table), memory.c
  * (errors, ids, shapes), face/memory/conversation.c (conversations), face/memory/entry.c (lists of
  * entries), face/memory/append.c, face/memory/sync.c, face/memory/fork.c (navigation),
  * face/memory/member.c, face/memory/upload.c (uploads), face/memory/attachment.c,
@@ -15,6 +15,7 @@
 #include "face/kit/face.h"
 
 extern const form_schema memory_schemas[];
+extern const face face_memory;
 
 /* ---- errors */
 
@@ -133,6 +134,10 @@ const char *memory_file_entry(request *q, const char *id);
 #define MEMORY_NOT_READY "attachment is not ready"
 /* Whether the route is one for administrators and auditors. */
 bool memory_is_admin(const request *q);
+/* Makes q->c a call with the rights of the program, which sees everything. Only for routes that are
+ * not open to every user. */
+void memory_program_call(request *q);
+extern const identity_rule memory_identity;
 memory_handler memory_admin_talks, memory_admin_talk_patch, memory_admin_entries,
     memory_admin_entry, memory_admin_members, memory_admin_children, memory_admin_events,
     memory_admin_search, memory_admin_files, memory_admin_file, memory_admin_file_get,

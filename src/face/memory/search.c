@@ -211,16 +211,6 @@ void memory_search(request *q)
 
 /* ---------------------------------------------------------------------- index */
 
-static bool may_index(request *q)
-{
-    if (q->who.indexer || q->who.admin) {
-        q->c = ramet_call_new(q->host->store, NULL, NULL);
-        return true;
-    }
-    memory_refuse(q, 403, "forbidden", "indexer or admin role required", NULL);
-    return false;
-}
-
 static bool index_one(request *q, const json_doc *d, const json_node *v)
 {
     const char *session = json_text(q->a, d, json_get(d, v, "conversationId"));
@@ -247,8 +237,7 @@ void memory_index(request *q)
 {
     json_doc d;
     size_t n = 0;
-    if (!may_index(q))
-        return;
+    memory_program_call(q);
     if (!q->body.n || !json_parse(q->a, q->body.p, q->body.n, 0, &d, NULL)) {
         memory_refuse(q, 400, NULL, "the body is not JSON that can be taken", NULL);
         return;
@@ -284,8 +273,7 @@ void memory_unindexed(request *q)
         memory_refuse(q, 400, "bad_request", "afterCursor was not made by this list", NULL);
         return;
     }
-    if (!may_index(q))
-        return;
+    memory_program_call(q);
     if (ramet_indexed_lacking(q->c, from, (int)limit + 1, &list, &n) != RAMET_OK) {
         memory_error(q, "");
         return;

@@ -10,6 +10,8 @@
 #include "face/kit/face.h"
 #include "form/native.h"
 
+extern const identity_rule native_identity;
+
 /* ---- reading what several handlers are sent; false: the answer is filled */
 
 /* A list of EntryIn. */
