@@ -23,7 +23,7 @@ void wait_begin(rpc *r, wait_kind kind, int64_t bytes)
 {
     rpc_server *s = r->s;
     int64_t now = time_mono_us(), most = s->cfg.request_s * INT64_C(1000000);
-    if (kind == WAIT_MESSAGE && r->m)
+    if (kind == WAIT_MESSAGE && r->handler)
         most += rate_us(r->in_bytes) - r->wait_us;
     r->wait_begun_us = now;
     r->wait_for = kind;

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * grpc_internal.h: what the files of rpc share. Nobody else includes it.
+ * grpc_internal.h: what the files of src/grpc share. No other folder includes it.
  *
- *   grpc/grpc_server.c          start, stop, the threads, and the way of a call
- *   grpc/memory_calls.c   calls of the memory-service face
- *   grpc/deadline.c     deadlines of calls that wait for their client
- *   grpc/health.c    health and reflection
- *   grpc/reflection.c  the descriptors that reflection tells
+ *   grpc_server.c    start, stop, the threads, and what every call does
+ *   service_calls.c  calls of registered services (service.h)
+ *   deadline.c       deadlines of calls that wait for their client
+ *   health.c         health checks and reflection
+ *   reflection.c     the descriptors that reflection answers with
  *
- * A call does one thing at a time: it waits for a message, is on the pool, or waits until something
- * was sent; `next` says what comes then. It ends by call_finish(), once. Beside that the core tells
- * when it is over (`closed`): the client has cancelled it, its time is up, its connection is gone,
- * or its status was sent. It is freed when both have come.
+ * A call does one thing at a time: it waits for a message, runs on the pool, or waits until a
+ * message was sent; `next` is the step after that. call_finish() ends it, once. Independently the
+ * core reports that the call is over (`closed`): the client has cancelled it, its time is up, its
+ * connection is gone, or its status was sent. It is freed after both.
  *
  * While a call waits for its client, to send or to take a message, it has a deadline and stands in
- * the list of waiting calls (grpc/deadline.c). A call that is late is cancelled; then what it waits
- * for fails, and it ends by the ordinary way.
+ * the list of waiting calls (deadline.c). A call that is late is cancelled; then what it waits for
+ * fails, and it ends in the ordinary way.
  */
 #ifndef GRPC_GRPC_INTERNAL_H
 #define GRPC_GRPC_INTERNAL_H
 
-#include "face/memory/grpc.h"
 #include "grpc/http2_guard.h"
 #include "grpc/grpc_server.h"
+#include "grpc/service.h"
 #include "http/stream.h"
 #include "http/work.h"
 
@@ -59,9 +59,10 @@ struct rpc {
     int64_t wait_until_us;
     wait_kind wait_for;
     int64_t wait_begun_us;
-    int64_t wait_us;     /* time that messages took to arrive, all of them together */
-    int64_t in_bytes;    /* of them */
-    const memory_rpc *m; /* NULL: one of the tools */
+    int64_t wait_us;             /* time that messages took to arrive, all of them together */
+    int64_t in_bytes;            /* of them */
+    const grpc_service *handler; /* NULL: health or reflection */
+    const grpc_method *method;   /* of the handler */
     request q;
     grpc_byte_buffer *in,
         *out;               /* the message that came (NULL: the client sends no more), or goes */
@@ -132,11 +133,16 @@ void wait_end(rpc *r);
 /* Cancels those that are late. */
 void waits_tick(rpc_server *s);
 
-/* ---- grpc/memory_calls.c */
-void memory_call_begin(rpc *r);
-void memory_call_closed(rpc *r);     /* it is over: nothing that sleeps may go on sleeping */
-bool memory_call_late(const rpc *r); /* what it did is to be undone, on the pool */
-void memory_call_free(rpc *r);
+/* ---- grpc/service_calls.c */
+/* Finds handler and method of a call by "/memory.v1.EntriesService/AppendEntry". False: no service
+ * has it. */
+bool service_call_find(rpc *r, const char *path);
+/* Whether a service of this name is registered ("memory.v1.EntriesService"). */
+bool service_is_known(const rpc_server *s, const char *name);
+void service_call_begin(rpc *r);
+void service_call_closed(rpc *r);     /* it is over: wakes it if it sleeps */
+bool service_call_late(const rpc *r); /* what it did is to be undone, on the pool */
+void service_call_free(rpc *r);
 
 /* ---- grpc/health.c */
 /* CALL_WATCH for those that last as long as the client likes. */

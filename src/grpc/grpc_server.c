@@ -39,8 +39,8 @@ static void call_free(rpc *r)
 {
     rpc_server *s = r->s;
     message_count(r, 0);
-    if (r->m)
-        memory_call_free(r);
+    if (r->handler)
+        service_call_free(r);
     if (r->in)
         grpc_byte_buffer_destroy(r->in);
     if (r->out)
@@ -69,7 +69,7 @@ static void call_free(rpc *r)
 static void late_run(pool_job *job)
 {
     rpc *r = (rpc *)((char *)job - offsetof(rpc, job));
-    memory_rpc_undo(&r->q);
+    r->handler->undo(&r->q);
     call_free(r);
 }
 
@@ -78,7 +78,7 @@ static void call_leave(rpc *r)
     if (atomic_fetch_sub(&r->owners, 1) != 1)
         return;
     r->job.run = late_run;
-    if (r->m && memory_call_late(r) && pool_enter(r->s->cfg.pool))
+    if (r->handler && service_call_late(r) && pool_enter(r->s->cfg.pool))
         pool_put(r->s->cfg.pool, &r->job, WORK_WRITE, work_client(&r->q));
     else
         call_free(r);
@@ -95,8 +95,8 @@ static void on_closed(rpc *r, bool fine)
 {
     (void)fine;
     atomic_store(&r->cancelled, true);
-    if (r->m)
-        memory_call_closed(r);
+    if (r->handler)
+        service_call_closed(r);
     else
         tool_call_closed(r);
     call_leave(r);
@@ -317,6 +317,7 @@ static void request_begin(rpc *r, char *path)
     q->gone = &r->cancelled;
     q->host = r->s->cfg.host;
     q->header = call_header;
+    q->keeps_failure = true;
     q->start_us = time_mono_us();
     q->path = path;
     q->method = "POST";
@@ -367,8 +368,7 @@ static void on_arrived(rpc *r, bool fine)
                               GRPC_SLICE_LENGTH(r->details.method));
     request_begin(r, path);
     r->begun_us = time_mono_us();
-    r->m = memory_rpc_find(path);
-    r->kind = r->m ? CALL_ORDINARY : tool_call_kind(path);
+    r->kind = service_call_find(r, path) ? CALL_ORDINARY : tool_call_kind(path);
     atomic_fetch_add(&r->owners, 1);
     grpc_op want = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
     want.data.recv_close_on_server.cancelled = &r->was_cancelled;
@@ -376,8 +376,8 @@ static void on_arrived(rpc *r, bool fine)
     begin(r, &want, 1, &r->closed);
     if (!call_admit(r))
         return;
-    if (r->m)
-        memory_call_begin(r);
+    if (r->handler)
+        service_call_begin(r);
     else if (!tool_call_begin(r, path))
         call_finish(r, RPC_UNIMPLEMENTED, "there is no such method", false);
 }

@@ -24,7 +24,7 @@ static void message_pack(rpc *r, const ProtobufCMessage *m)
 
 /* ---------------------------------------------------------------------------- health */
 
-static bool known(const char *service)
+static bool known(const rpc_server *s, const char *service)
 {
     static const char *const own[] = {"", "grpc.health.v1.Health",
                                       "grpc.reflection.v1.ServerReflection",
@@ -32,12 +32,12 @@ static bool known(const char *service)
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strcmp(own[i], service) == 0)
             return true;
-    return memory_rpc_serves(service);
+    return service_is_known(s, service);
 }
 
 static int status_of(rpc *r)
 {
-    if (!known(r->service))
+    if (!known(r->s, r->service))
         return SERVICE_UNKNOWN;
     bool serves = !atomic_load(&r->s->stopping) && r->s->cfg.serving(r->s->cfg.arg);
     return serves ? SERVING : NOT_SERVING;

@@ -40,3 +40,13 @@ const face *const *server_faces_counted(size_t *n)
     *n = N_COUNTED;
     return faces;
 }
+
+const struct grpc_service *const *server_grpc_services(size_t *n)
+{
+    static const struct grpc_service *services[N_COUNTED];
+    *n = 0;
+    for (size_t i = 0; i < N_COUNTED; i++)
+        if (faces[i]->grpc)
+            services[(*n)++] = faces[i]->grpc;
+    return services;
+}

@@ -21,5 +21,7 @@
 const face *const *server_faces(size_t *n);
 /* Those, and behind them the faces that are reached by gRPC alone: all that is counted. */
 const face *const *server_faces_counted(size_t *n);
+/* The services of gRPC that faces have. For one thread. */
+const struct grpc_service *const *server_grpc_services(size_t *n);
 
 #endif

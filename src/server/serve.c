@@ -18,7 +18,6 @@
 
 #include "base/memory.h"
 #include "base/util.h"
-#include "face/memory/grpc.h"
 #include "http/stream.h"
 #include "server/upkeep.h"
 #include "http/work.h"
@@ -253,6 +252,13 @@ static bool request_sink(request *q, const void *bytes, size_t n)
     return face_check_role(q) && q->route->sink(q, bytes, n);
 }
 
+/* A message of gRPC comes whole; to a route that takes its body in pieces it is one piece. */
+static void rpc_request_run(request *q, void *arg)
+{
+    if (!q->route->sink || !q->body.n || request_sink(q, q->body.p, q->body.n))
+        request_run(q, arg);
+}
+
 static bool request_options(const server *s, request *q, face_found found, const char *allow)
 {
     if (found == FACE_NO_PATH)
@@ -436,10 +442,14 @@ static bool rpc_serving(void *arg)
 static void rpc_open(server *s)
 {
     const server_config *cfg = s->cfg;
+    size_t n_services;
+    const struct grpc_service *const *services = server_grpc_services(&n_services);
     s->rpc = rpc_start(&(rpc_config){
         .pool = s->pool,
         .answers = &s->answers,
         .host = &s->host,
+        .services = services,
+        .n_services = n_services,
         .message_max = cfg->body_max < MESSAGE_MAX ? (size_t)cfg->body_max : MESSAGE_MAX,
         .header_max = (size_t)cfg->header_max,
         .off = !cfg->http2,
@@ -452,7 +462,7 @@ static void rpc_open(server *s)
         .request_s = (int)cfg->request_s,
         .threads = cfg->workers ? (int)cfg->workers : cores(),
         .admit = request_admit,
-        .run = request_run,
+        .run = rpc_request_run,
         .sink = request_sink,
         .done = done,
         .serving = rpc_serving,

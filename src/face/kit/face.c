@@ -147,6 +147,10 @@ void request_error(request *q, const ramet_error *e)
         q->fail(q, ramet_status_code(e->status), e->field, e->message);
         return;
     }
+    if (q->keeps_failure) {
+        request_keep_failure(q, ramet_status_code(e->status), e->field, e->message);
+        return;
+    }
     jw_object(&q->w);
     native_error_fields(&q->w, e);
     jw_kstr(&q->w, "request_id", q->id);

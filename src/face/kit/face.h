@@ -99,6 +99,8 @@ typedef struct face {
      * shape of the native API. `code` is stable, `field` may be NULL. */
     void (*fail)(request *q, const char *code, const char *field, const char *message);
     const char *referrer; /* Referrer-Policy of its answers; NULL: no-referrer */
+    /* Its services by gRPC (grpc/service.h); NULL: none. */
+    const struct grpc_service *grpc;
 } face;
 
 /* ------------------------------------------------------------------ a request */

@@ -95,7 +95,7 @@ static bool check_scope(request *q, ProtobufCMessage *m)
 
 /* A table reads by its rows. */
 /* clang-format off */
-#define M(s, m, r, ...) {.service = &memory__v1__##s##_service__descriptor, .method = m, .route = r, __VA_ARGS__}
+#define M(s, m, r, ...) {.base.service = &memory__v1__##s##_service__descriptor, .base.name = m, .route = r, __VA_ARGS__}
 
 static const memory_rpc methods[] = {
 M(system, "GetHealth", "memoryHealth"),
@@ -126,10 +126,10 @@ M(entries, "AppendEntry", "memoryAppendEntry", .names = "entry=.", .check = chec
 M(entries, "AppendEntries", "memoryAppendEntry", .answer = "entries=.", .check = check_append_many),
 M(entries, "SyncEntries", "memorySync", .names = "entry=.", .check = check_sync, .missing = "content", .instead = "[]"),
 
-M(attachments, "UploadAttachment", "grpcUpload", .kind = RPC_UPLOAD),
+M(attachments, "UploadAttachment", "grpcUpload", .base.kind = RPC_UPLOAD),
 M(attachments, "CreateAttachmentFromUrl", "memoryUpload", .names = "filename=name"),
 M(attachments, "GetAttachment", "grpcAttachment", .names = "id=attachmentId"),
-M(attachments, "DownloadAttachment", "grpcAttachment", .names = "id=attachmentId", .kind = RPC_DOWNLOAD),
+M(attachments, "DownloadAttachment", "grpcAttachment", .names = "id=attachmentId", .base.kind = RPC_DOWNLOAD),
 M(attachments, "DeleteAttachment", "memoryDeleteAttachment", .names = "id=attachmentId"),
 M(attachments, "GetAttachmentDownloadUrl", "memoryDownloadUrl", .names = "id=attachmentId"),
 
@@ -137,7 +137,7 @@ M(search, "SearchConversations", "memorySearch", .names = "after=afterCursor", .
 M(search, "IndexConversations", "memoryIndex"),
 M(search, "ListUnindexedEntries", "memoryUnindexed", .names = "cursor=afterCursor", .answer = "entries=data cursor=afterCursor"),
 
-M(event_stream, "SubscribeEvents", "memoryEvents", .kind = RPC_EVENTS, .check = check_scope,
+M(event_stream, "SubscribeEvents", "memoryEvents", .base.kind = RPC_EVENTS, .check = check_scope,
  .names = "after_cursor=after conversation_ids=- scope=- justification=- entry_channels=entry_channels "
           "entry_content_types=entry_content_types entry_roles=entry_roles"),
 
@@ -154,34 +154,9 @@ M(admin_conversations, "ListChildConversations", "memoryAdminListChildren", .ans
 /* clang-format on */
 enum { METHODS = sizeof methods / sizeof *methods };
 
-const memory_rpc *memory_rpc_find(const char *path)
-{
-    for (size_t i = 0; *path == '/' && i < METHODS; i++) {
-        const char *service = methods[i].service->name;
-        size_t n = strlen(service);
-        if (strncmp(path + 1, service, n) == 0 && path[n + 1] == '/' &&
-            strcmp(path + n + 2, methods[i].method) == 0)
-            return &methods[i];
-    }
-    return NULL;
-}
-
-rpc_kind memory_rpc_kind(const memory_rpc *m)
-{
-    return m->kind;
-}
-
-bool memory_rpc_serves(const char *service)
-{
-    for (size_t i = 0; i < METHODS; i++)
-        if (strcmp(methods[i].service->name, service) == 0)
-            return true;
-    return false;
-}
-
 const ProtobufCMethodDescriptor *memory_rpc_shape(const memory_rpc *m)
 {
-    return protobuf_c_service_descriptor_get_method_by_name(m->service, m->method);
+    return protobuf_c_service_descriptor_get_method_by_name(m->base.service, m->base.name);
 }
 
 const char *memory_rpc_name(arena *a, const char *names, const char *field)
@@ -276,7 +251,7 @@ static bool place_field(rest_call *r, const ProtobufCMessage *m, const ProtobufC
     arena *a = r->q->a;
     const char *name = memory_rpc_name(a, r->m->names, f->name), *text;
     bool body = strcmp(r->q->route->method, "GET") != 0 &&
-                strcmp(r->q->route->method, "DELETE") != 0 && r->m->kind != RPC_UPLOAD;
+                strcmp(r->q->route->method, "DELETE") != 0 && r->m->base.kind != RPC_UPLOAD;
     if (!name)
         name = proto_json_name(a, f);
     if (f->type == PROTOBUF_C_TYPE_MESSAGE && f->label != PROTOBUF_C_LABEL_REPEATED) {
@@ -377,7 +352,7 @@ static bool request_fill(rest_call *r, ProtobufCMessage *in)
     jw_init(&r->w, &q->body, 0);
     jw_object(&r->w);
     r->missing = m->missing != NULL;
-    if (!(m->kind == RPC_UPLOAD ? upload_read(r, in) : place_members(r, in)))
+    if (!(m->base.kind == RPC_UPLOAD ? upload_read(r, in) : place_members(r, in)))
         return r->why ? refuse(q, r->why) : false;
     if (r->missing) {
         jw_kraw(&r->w, m->missing, m->instead);
@@ -395,8 +370,9 @@ static bool request_fill(rest_call *r, ProtobufCMessage *in)
     return segments_make(r);
 }
 
-bool memory_rpc_read(request *q, const memory_rpc *m, const void *bytes, size_t n)
+static bool call_read(request *q, const grpc_method *method, const void *bytes, size_t n)
 {
+    const memory_rpc *m = (const memory_rpc *)(const void *)method;
     rest_call r = {.q = q, .m = m};
     const char *why = NULL;
     route_set(q, m);
@@ -405,20 +381,22 @@ bool memory_rpc_read(request *q, const memory_rpc *m, const void *bytes, size_t 
         return refuse(q, why);
     if (m->check && !m->check(q, in))
         return false;
-    if (m->kind == RPC_EVENTS)
+    if (m->base.kind == RPC_EVENTS)
         q->user = in; /* which conversations are wanted; it lives in the arena */
     return request_fill(&r, in);
 }
 
-bool memory_rpc_admit(request *q, const memory_rpc *m)
+/* What can only be checked when the caller is known. */
+static bool call_admit(request *q, const grpc_method *method)
 {
+    const memory_rpc *m = (const memory_rpc *)(const void *)method;
     if (!m->needs_client || q->who.client || !request_query(q, m->needs_client))
         return true;
     return refuse(q, arena_printf(q->a, "%s needs a client id", m->needs_client));
 }
 
-bool memory_rpc_chunk_read(request *q, arena *a, const void *bytes, size_t n, const void **chunk,
-                           size_t *size)
+static bool chunk_read(request *q, arena *a, const void *bytes, size_t n, const void **chunk,
+                       size_t *size)
 {
     const char *why = NULL;
     Memory__V1__UploadAttachmentRequest *in =
@@ -433,3 +411,19 @@ bool memory_rpc_chunk_read(request *q, arena *a, const void *bytes, size_t n, co
     *size = some ? in->chunk.len : 0;
     return true;
 }
+
+const grpc_service memory_grpc = {
+    .methods = methods,
+    .n_methods = METHODS,
+    .method_size = sizeof *methods,
+    .read = call_read,
+    .admit = call_admit,
+    .write = memory_rpc_write,
+    .status = memory_rpc_status,
+    .chunk_read = chunk_read,
+    .undo = memory_rpc_undo,
+    .open = memory_rpc_open,
+    .chunk_write = memory_rpc_chunk_write,
+    .event = memory_rpc_event,
+    .stream_over = "the stream has ended; begin again behind its last cursor",
+};

@@ -54,11 +54,12 @@ static ProtobufCMessage *answer_make(request *q, const memory_rpc *m, const json
     return out;
 }
 
-bool memory_rpc_write(request *q, const memory_rpc *m, buf *out)
+bool memory_rpc_write(request *q, const grpc_method *method, buf *out)
 {
+    const memory_rpc *m = (const memory_rpc *)(const void *)method;
     json_doc d;
     const ProtobufCMessageDescriptor *kind = memory_rpc_shape(m)->output;
-    bool download = m->kind == RPC_DOWNLOAD;
+    bool download = method->kind == RPC_DOWNLOAD;
     if (q->out.n && kind->n_fields) {
         if (!json_parse(q->a, q->out.p, q->out.n, SIZE_MAX, &d, NULL)) {
             memory_refuse(q, 500, NULL, "internal server error", NULL);
@@ -91,7 +92,7 @@ void memory_rpc_chunk_write(const void *chunk, size_t size, buf *out)
 
 /* -------------------------------------------------------------------------- statuses */
 
-static int code_of(int status, const char *error)
+static int code_of(int status)
 {
     static const struct {
         int status, code;
@@ -110,8 +111,6 @@ static int code_of(int status, const char *error)
                  {501, RPC_UNIMPLEMENTED},
                  {503, RPC_UNAVAILABLE},
                  {504, RPC_DEADLINE_EXCEEDED}};
-    if (status == 409 && strcmp(error, MEMORY_NOT_READY) == 0)
-        return RPC_FAILED_PRECONDITION;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (codes[i].status == status)
             return codes[i].code;
@@ -120,17 +119,16 @@ static int code_of(int status, const char *error)
 
 int memory_rpc_status(request *q, const char **message)
 {
-    json_doc d;
+    int code = code_of(q->status);
     *message = "";
-    if (q->status >= 200 && q->status < 300)
+    if (code == RPC_OK)
         return RPC_OK;
-    if (q->out.n && json_parse(q->a, q->out.p, q->out.n, 0, &d, NULL)) {
-        const json_node *o = &d.nodes[0];
-        const char *error = json_text(q->a, &d, json_get(&d, o, "error"));
-        const char *more = json_text(q->a, &d, json_get(&d, json_get(&d, o, "details"), "message"));
-        *message = more ? more : error ? error : "";
-    }
-    int code = code_of(q->status, *message);
+    if (q->status >= 400 && q->failure.message)
+        *message = q->failure.message;
+    /* A file that is still being fetched: a redirect to its source when it is read, a conflict when
+     * an entry refers to it. */
+    if (q->status == 409 && strcmp(*message, MEMORY_NOT_READY) == 0)
+        code = RPC_FAILED_PRECONDITION;
     if (code == RPC_INTERNAL)
         *message = "internal server error";
     else if (q->status == 307)
@@ -235,4 +233,5 @@ const face face_memory_grpc = {
     .routes = routes,
     .params = params,
     .uuids = "attachmentId",
+    .grpc = &memory_grpc,
 };

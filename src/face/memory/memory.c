@@ -30,18 +30,34 @@ static const char *code_of(int status)
     return "internal_error";
 }
 
-void memory_refuse(request *q, int status, const char *code, const char *error, const char *details)
+void memory_refuse(request *q, int status, const char *code, const char *error,
+                   const memory_details *details)
 {
     buf_clear(&q->out);
     jw_init(&q->w, &q->out, 0);
     q->status = status;
+    if (!code)
+        code = code_of(status);
+    if (q->keeps_failure) {
+        const char *key = details ? details->key : "";
+        request_keep_failure(q, code, strcmp(key, "field") == 0 ? details->text : NULL,
+                             strcmp(key, "message") == 0 ? details->text : error);
+        return;
+    }
     q->type = "application/json; charset=utf-8";
     jw_object(&q->w);
-    jw_kstr(&q->w, "code", code ? code : code_of(status));
+    jw_kstr(&q->w, "code", code);
     jw_kstr(&q->w, "error", error);
     jw_kstr(&q->w, "requestId", q->id);
-    if (details)
-        jw_kraw(&q->w, "details", details);
+    if (details) {
+        jw_key(&q->w, "details");
+        jw_object(&q->w);
+        if (details->json)
+            jw_kraw(&q->w, details->key, details->json);
+        else
+            jw_kstr(&q->w, details->key, details->text);
+        jw_end_object(&q->w);
+    }
     jw_end_object(&q->w);
 }
 
@@ -54,18 +70,11 @@ void memory_fail(request *q, const char *code, const char *field, const char *me
     memory_refuse(q, q->status, NULL, q->status == 500 ? "internal server error" : message, NULL);
 }
 
-const char *memory_detail(request *q, const char *key, const char *value)
+const memory_details *memory_detail(request *q, const char *key, const char *value)
 {
-    buf b;
-    json_writer w;
-    buf_init(&b, SIZE_MAX / 4);
-    jw_init(&w, &b, 0);
-    jw_object(&w);
-    jw_kstr(&w, key, value);
-    jw_end_object(&w);
-    const char *out = arena_memdup(q->a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    memory_details *details = arena_alloc(q->a, sizeof *details);
+    *details = (memory_details){.key = key, .text = value};
+    return details;
 }
 
 void memory_invalid(request *q, const char *message)

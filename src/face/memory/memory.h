@@ -20,9 +20,14 @@ extern const face face_memory;
 /* ---- errors */
 
 void memory_fail(request *q, const char *code, const char *field, const char *message);
-/* {"code", "error", "requestId", "details"?}; details is an object, may be NULL. */
+/* A member of the `details` of an error: a text, or any JSON. */
+typedef struct memory_details {
+    const char *key, *text, *json;
+} memory_details;
+/* {"code", "error", "requestId", "details"?}; by gRPC q->failure. `code` NULL: that of the status;
+ * `details` NULL: none. */
 void memory_refuse(request *q, int status, const char *code, const char *error,
-                   const char *details);
+                   const memory_details *details);
 /* 400 validation_error with details.message. */
 void memory_invalid(request *q, const char *message);
 /* The last error of the call, about a conversation: 404, 403, 400 validation_error, 409. `id` is
@@ -31,8 +36,8 @@ void memory_error(request *q, const char *id);
 /* Whether a stranger is told of an attachment that he may not see: memory-service answers 403 for
  * those that it has. Its own have random ids; those of other faces are told of nowhere. */
 bool memory_file_told(const ramet_error *e, const char *id);
-/* {"key": "value"} */
-const char *memory_detail(request *q, const char *key, const char *value);
+/* For memory_refuse(): {"key": "value"}. */
+const memory_details *memory_detail(request *q, const char *key, const char *value);
 
 /* ---- ids and shapes */
 

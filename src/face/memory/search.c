@@ -56,7 +56,7 @@ static bool type_read(request *q)
     }
     if (semantic)
         memory_refuse(q, 501, "search_type_unavailable", "semantic search is not available",
-                      "{\"availableTypes\":[\"fulltext\"]}");
+                      &(memory_details){.key = "availableTypes", .json = "[\"fulltext\"]"});
     return !semantic;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls of the memory-service face: one message for one, files in pieces both ways, and events for
- * as long as somebody listens.
+ * service_calls.c: calls of registered services: one message for one, files in pieces both ways,
+ * and events for as long as the client listens. What a message means is the service's (service.h).
  */
 #include "grpc/grpc_internal.h"
 
@@ -11,21 +11,54 @@
 
 #define PIECE (32 * 1024) /* of a file that is sent */
 
+/* -------------------------------------------------------------------------- finding */
+
+static const grpc_method *method_at(const grpc_service *h, size_t i)
+{
+    return (const grpc_method *)(const void *)((const char *)h->methods + i * h->method_size);
+}
+
+bool service_call_find(rpc *r, const char *path)
+{
+    const rpc_config *cfg = &r->s->cfg;
+    for (size_t i = 0; *path == '/' && i < cfg->n_services; i++)
+        for (size_t k = 0; k < cfg->services[i]->n_methods; k++) {
+            const grpc_method *m = method_at(cfg->services[i], k);
+            size_t n = strlen(m->service->name);
+            if (strncmp(path + 1, m->service->name, n) == 0 && path[n + 1] == '/' &&
+                strcmp(path + n + 2, m->name) == 0) {
+                r->handler = cfg->services[i];
+                r->method = m;
+                return true;
+            }
+        }
+    return false;
+}
+
+bool service_is_known(const rpc_server *s, const char *name)
+{
+    for (size_t i = 0; i < s->cfg.n_services; i++)
+        for (size_t k = 0; k < s->cfg.services[i]->n_methods; k++)
+            if (strcmp(method_at(s->cfg.services[i], k)->service->name, name) == 0)
+                return true;
+    return false;
+}
+
 /* -------------------------------------------------------------------------- answers */
 
 static void answer_error(rpc *r)
 {
     const char *text;
-    int code = memory_rpc_status(&r->q, &text);
+    int code = r->handler->status(&r->q, &text);
     call_finish(r, code == RPC_OK ? RPC_INTERNAL : code, text, false);
 }
 
 static void answer(rpc *r)
 {
     const char *text;
-    int code = memory_rpc_status(&r->q, &text);
+    int code = r->handler->status(&r->q, &text);
     buf_clear(&r->packed);
-    if (code == RPC_OK && memory_rpc_write(&r->q, r->m, &r->packed)) {
+    if (code == RPC_OK && r->handler->write(&r->q, r->method, &r->packed)) {
         buf_release(&r->q.out); /* the message may wait for its client for long */
         call_finish(r, RPC_OK, "", true);
     } else {
@@ -45,15 +78,14 @@ static bool wanted(rpc *r)
 
 static bool admitted(rpc *r)
 {
-    return r->s->cfg.admit(&r->q, r->s->cfg.arg) && memory_rpc_admit(&r->q, r->m);
+    const grpc_service *h = r->handler;
+    return r->s->cfg.admit(&r->q, r->s->cfg.arg) && (!h->admit || h->admit(&r->q, r->method));
 }
 
-/* The body of a route that takes it in pieces is one piece. */
 static void run(rpc *r)
 {
     request *q = &r->q;
-    if (!q->route->sink || !q->body.n || r->s->cfg.sink(q, q->body.p, q->body.n))
-        r->s->cfg.run(q, r->s->cfg.arg);
+    r->s->cfg.run(q, r->s->cfg.arg);
     q->left = atomic_load(&r->cancelled);
 }
 
@@ -89,8 +121,8 @@ static void step_chunk(rpc *r)
     }
     grpc_slice bytes = call_bytes(r);
     arena_reset(r->scratch);
-    bool fine = memory_rpc_chunk_read(q, r->scratch, GRPC_SLICE_START_PTR(bytes),
-                                      GRPC_SLICE_LENGTH(bytes), &chunk, &n) &&
+    bool fine = r->handler->chunk_read(q, r->scratch, GRPC_SLICE_START_PTR(bytes),
+                                       GRPC_SLICE_LENGTH(bytes), &chunk, &n) &&
                 (!n || r->s->cfg.sink(q, chunk, n));
     grpc_slice_unref(bytes);
     if (fine)
@@ -127,7 +159,7 @@ static void step_piece(rpc *r)
     q->file_from += got;
     q->file_size -= got;
     buf_clear(&r->packed);
-    memory_rpc_chunk_write(piece, (size_t)got, &r->packed);
+    r->handler->chunk_write(piece, (size_t)got, &r->packed);
     call_send(r, true, piece_sent);
 }
 
@@ -135,7 +167,7 @@ static void download_begin(rpc *r)
 {
     request *q = &r->q;
     buf_clear(&r->packed);
-    if (q->status == 200 && memory_rpc_write(q, r->m, &r->packed) && memory_rpc_open(q))
+    if (q->status == 200 && r->handler->write(q, r->method, &r->packed) && r->handler->open(q))
         call_send(r, true, piece_sent);
     else
         answer_error(r);
@@ -188,8 +220,8 @@ static bool event_next(rpc *r)
     buf_clear(&r->packed);
     for (size_t used = 1; used && !r->packed.n; r->taken += used) {
         arena_reset(r->scratch);
-        memory_rpc_event(&r->q, r->scratch, r->pending.p + r->taken, r->pending.n - r->taken, &used,
-                         &r->packed);
+        r->handler->event(&r->q, r->scratch, r->pending.p + r->taken, r->pending.n - r->taken,
+                          &used, &r->packed);
     }
     return r->packed.n > 0;
 }
@@ -223,8 +255,7 @@ static void step_events(rpc *r)
         if (events_take(r, &over))
             continue;
         if (over)
-            call_finish(r, RPC_UNAVAILABLE,
-                        "the stream has ended; begin again behind its last cursor", false);
+            call_finish(r, RPC_UNAVAILABLE, r->handler->stream_over, false);
         return;
     }
     call_send(r, true, events_sent);
@@ -244,9 +275,10 @@ static void step_first(rpc *r)
         return;
     }
     grpc_slice bytes = call_bytes(r);
-    bool fine = memory_rpc_read(q, r->m, GRPC_SLICE_START_PTR(bytes), GRPC_SLICE_LENGTH(bytes));
+    bool fine =
+        r->handler->read(q, r->method, GRPC_SLICE_START_PTR(bytes), GRPC_SLICE_LENGTH(bytes));
     grpc_slice_unref(bytes);
-    rpc_kind kind = memory_rpc_kind(r->m);
+    rpc_kind kind = r->method->kind;
     if (!fine) {
         answer_error(r);
         return;
@@ -264,7 +296,7 @@ static void step_first(rpc *r)
         step_run(r);
 }
 
-void memory_call_begin(rpc *r)
+void service_call_begin(rpc *r)
 {
     r->q.stream_new = events_new;
     call_receive(r, step_first);
@@ -274,7 +306,7 @@ void memory_call_begin(rpc *r)
 static void step_run(rpc *r)
 {
     const request *q = &r->q;
-    rpc_kind kind = memory_rpc_kind(r->m);
+    rpc_kind kind = r->method->kind;
     if (!wanted(r))
         return;
     run(r);
@@ -288,7 +320,7 @@ static void step_run(rpc *r)
         answer_error(r);
 }
 
-void memory_call_closed(rpc *r)
+void service_call_closed(rpc *r)
 {
     body_stream *s = atomic_load(&r->stream);
     if (!s)
@@ -302,13 +334,14 @@ void memory_call_closed(rpc *r)
 }
 
 /* Some clients end a stream before they cancel it, so that half a file looks like a whole one; and
- * who did not get the answer does not know that it is there. */
-bool memory_call_late(const rpc *r)
+ * a client that did not get the answer does not know that its file is there. */
+bool service_call_late(const rpc *r)
 {
-    return memory_rpc_kind(r->m) == RPC_UPLOAD && r->was_cancelled && r->q.status == 201;
+    return r->method->kind == RPC_UPLOAD && r->handler->undo && r->was_cancelled &&
+           r->q.status >= 200 && r->q.status < 300;
 }
 
-void memory_call_free(rpc *r)
+void service_call_free(rpc *r)
 {
     request *q = &r->q;
     body_stream *s = atomic_load(&r->stream);
