@@ -5,16 +5,14 @@
  */
 #include "face/agentpod/agentpod.h"
 
+#include "face/kit/rows.h"
+
 /* A table reads by its rows. */
 /* clang-format off */
 
 #define B1 "/api/v2/sandboxes/{sandboxId}"
 #define S1 B1 "/sessions/{sessionId}"
 
-#define F(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, __VA_ARGS__}
-#define R(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, .required = true, __VA_ARGS__}
-#define FIELDS(...)     (const form_field[]){__VA_ARGS__, {.name = NULL}}
-#define SHAPE(n, t, ...) {.name = n, .text = t, .fields = FIELDS(__VA_ARGS__), .open = true}
 #define NUL             .nullable = true
 
 #define READ    ROUTE_LOOSE

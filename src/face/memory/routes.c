@@ -5,15 +5,12 @@
  */
 #include "face/memory/memory.h"
 
+#include "face/kit/rows.h"
+
 /* A table reads by its rows. */
 /* clang-format off */
 
 #define C1 "/v1/conversations/{conversationId}"
-
-#define F(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, __VA_ARGS__}
-#define R(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, .required = true, __VA_ARGS__}
-#define FIELDS(...)     (const form_field[]){__VA_ARGS__, {.name = NULL}}
-#define SHAPE(n, t, ...) {.name = n, .text = t, .fields = FIELDS(__VA_ARGS__), .open = true}
 
 #define READ    ROUTE_LOOSE
 #define WRITE   (ROUTE_LOOSE | ROUTE_WRITE | ROUTE_KEYLESS)

@@ -5,15 +5,13 @@
  */
 #include "face/native/native_face.h"
 
+#include "face/kit/rows.h"
+
 /* A table reads by its rows. */
 /* clang-format off */
 
 #define V1 "/ramet/v1"
 #define S1 V1 "/sessions/{id}"
-
-#define F(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, __VA_ARGS__}
-#define R(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, .required = true, __VA_ARGS__}
-#define FIELDS(...)     (const form_field[]){__VA_ARGS__, {.name = NULL}}
 
 #define SIDES   "before|after"
 #define CUTS    "exact|snap_before|snap_after"
