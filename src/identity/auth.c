@@ -42,7 +42,7 @@ bool identity_id_valid(const char *s)
 
 bool auth_secure(auth *a, request *q)
 {
-    /* A client that lies here gets a cookie that its browser does not keep: no harm. */
+    /* A client that lies here gets a cookie that its browser does not store: no harm. */
     const char *proto = q->header(q, "X-Forwarded-Proto");
     return (proto && strcasecmp(proto, "https") == 0) ||
            (a->cfg->oidc_redirect && strncasecmp(a->cfg->oidc_redirect, "https://", 8) == 0);
