@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PIECE (32 * 1024) /* of a file that is sent */
+#define PIECE (32 * 1024) /* bytes of a file in one message */
 
 /* -------------------------------------------------------------------------- finding */
 
@@ -20,7 +20,7 @@ static const grpc_method *method_at(const grpc_service *h, size_t i)
 
 bool service_call_find(rpc *r, const char *path)
 {
-    const rpc_config *cfg = &r->s->cfg;
+    const rpc_config *cfg = &r->server->cfg;
     for (size_t i = 0; *path == '/' && i < cfg->n_services; i++)
         for (size_t k = 0; k < cfg->services[i]->n_methods; k++) {
             const grpc_method *m = method_at(cfg->services[i], k);
@@ -49,29 +49,29 @@ bool service_is_known(const rpc_server *s, const char *name)
 static void answer_error(rpc *r)
 {
     const char *text;
-    int code = r->handler->status(&r->q, &text);
+    int code = r->handler->status(&r->request, &text);
     call_finish(r, code == RPC_OK ? RPC_INTERNAL : code, text, false);
 }
 
 static void answer(rpc *r)
 {
     const char *text;
-    int code = r->handler->status(&r->q, &text);
+    int code = r->handler->status(&r->request, &text);
     buf_clear(&r->packed);
-    if (code == RPC_OK && r->handler->write(&r->q, r->method, &r->packed)) {
-        buf_release(&r->q.out); /* the message may wait for its client for long */
+    if (code == RPC_OK && r->handler->write(&r->request, r->method, &r->packed)) {
+        buf_release(&r->request.out); /* the message may wait long for its client */
         call_finish(r, RPC_OK, "", true);
     } else {
         answer_error(r);
     }
 }
 
-/* A client that has gone, or does not wait any more, wants nothing done. False: it is finished. */
-static bool wanted(rpc *r)
+/* Ends the call if its client has gone or has cancelled it. False: it is finished. */
+static bool client_waits(rpc *r)
 {
     if (!atomic_load(&r->cancelled))
         return true;
-    r->q.left = true;
+    r->request.left = true;
     call_finish(r, RPC_CANCELLED, "", false);
     return false;
 }
@@ -79,13 +79,14 @@ static bool wanted(rpc *r)
 static bool admitted(rpc *r)
 {
     const grpc_service *h = r->handler;
-    return r->s->cfg.admit(&r->q, r->s->cfg.arg) && (!h->admit || h->admit(&r->q, r->method));
+    return r->server->cfg.admit(&r->request, r->server->cfg.arg) &&
+           (!h->admit || h->admit(&r->request, r->method));
 }
 
 static void run(rpc *r)
 {
-    request *q = &r->q;
-    r->s->cfg.run(q, r->s->cfg.arg);
+    request *q = &r->request;
+    r->server->cfg.run(q, r->server->cfg.arg);
     q->left = atomic_load(&r->cancelled);
 }
 
@@ -95,9 +96,9 @@ static void step_chunk(rpc *r);
 
 static void step_upload_run(rpc *r)
 {
-    if (!wanted(r))
+    if (!client_waits(r))
         return;
-    r->s->cfg.run(&r->q, r->s->cfg.arg);
+    r->server->cfg.run(&r->request, r->server->cfg.arg);
     answer(r);
 }
 
@@ -110,11 +111,11 @@ static void step_chunk(rpc *r)
 {
     const void *chunk;
     size_t n;
-    request *q = &r->q;
-    if (!wanted(r))
+    request *q = &r->request;
+    if (!client_waits(r))
         return;
-    /* No more comes. That is the end of the file only when the client is still there: then the
-     * metadata can be sent. */
+    /* The client sends no more. That is the end of the file only if the client is still there,
+     * which sending the metadata proves. */
     if (!r->in) {
         call_send(r, false, upload_whole);
         return;
@@ -123,7 +124,7 @@ static void step_chunk(rpc *r)
     arena_reset(r->scratch);
     bool fine = r->handler->chunk_read(q, r->scratch, GRPC_SLICE_START_PTR(bytes),
                                        GRPC_SLICE_LENGTH(bytes), &chunk, &n) &&
-                (!n || r->s->cfg.sink(q, chunk, n));
+                (!n || r->server->cfg.sink(q, chunk, n));
     grpc_slice_unref(bytes);
     if (fine)
         call_receive(r, step_chunk);
@@ -142,9 +143,9 @@ static void piece_sent(rpc *r)
 
 static void step_piece(rpc *r)
 {
-    request *q = &r->q;
+    request *q = &r->request;
     char piece[PIECE];
-    if (!wanted(r))
+    if (!client_waits(r))
         return;
     size_t n = q->file_size < PIECE ? (size_t)q->file_size : PIECE;
     ssize_t got = n ? pread(q->file, piece, n, q->file_from) : 0;
@@ -165,7 +166,7 @@ static void step_piece(rpc *r)
 
 static void download_begin(rpc *r)
 {
-    request *q = &r->q;
+    request *q = &r->request;
     buf_clear(&r->packed);
     if (q->status == 200 && r->handler->write(q, r->method, &r->packed) && r->handler->open(q))
         call_send(r, true, piece_sent);
@@ -176,21 +177,21 @@ static void download_begin(rpc *r)
 /* --------------------------------------------------------------------------- events */
 
 typedef struct rpc_stream {
-    body_stream s;
-    rpc *r;
+    body_stream base; /* first: a body_stream of a call is one of these */
+    rpc *call;
 } rpc_stream;
 
 static void step_events(rpc *r);
 
-/* With the lock of the stream. The call sleeps, so nothing else has it. */
+/* With the lock of the stream. The call sleeps, so no other thread uses it. */
 static void events_wake(body_stream *s)
 {
-    call_pool(((rpc_stream *)s)->r, step_events);
+    call_pool(((rpc_stream *)s)->call, step_events);
 }
 
 static void events_cut(body_stream *s)
 {
-    grpc_call_cancel(((rpc_stream *)s)->r->call, NULL);
+    grpc_call_cancel(((rpc_stream *)s)->call->call, NULL);
 }
 
 static void events_abandon(body_stream *s)
@@ -198,7 +199,7 @@ static void events_abandon(body_stream *s)
     pthread_mutex_lock(&s->lock);
     s->gone = true;
     pthread_mutex_unlock(&s->lock);
-    atomic_store(&((rpc_stream *)s)->r->stream, NULL);
+    atomic_store(&((rpc_stream *)s)->call->stream, NULL);
     stream_leave(s);
 }
 
@@ -209,25 +210,25 @@ static body_stream *events_new(request *q, size_t most)
 {
     rpc *r = q->inner;
     body_stream *s = stream_make(sizeof(rpc_stream), &over_rpc, most);
-    ((rpc_stream *)s)->r = r;
+    ((rpc_stream *)s)->call = r;
     atomic_store(&r->stream, s);
     return s;
 }
 
-/* Packs the next event that is wanted. False: none is whole. */
+/* Packs the next event that is not left out. False: none is complete. */
 static bool event_next(rpc *r)
 {
     buf_clear(&r->packed);
     for (size_t used = 1; used && !r->packed.n; r->taken += used) {
         arena_reset(r->scratch);
-        r->handler->event(&r->q, r->scratch, r->pending.p + r->taken, r->pending.n - r->taken,
+        r->handler->event(&r->request, r->scratch, r->pending.p + r->taken, r->pending.n - r->taken,
                           &used, &r->packed);
     }
     return r->packed.n > 0;
 }
 
-/* Takes the next piece of the stream: the rest stays where it is counted, and shared. False: it had
- * nothing; *over tells whether nothing will come. */
+/* Takes the next piece of the stream; the rest stays in it, where its memory is counted and shared.
+ * False: it was empty; *over: and will stay so. */
 static bool events_take(rpc *r, bool *over)
 {
     body_stream *s = atomic_load(&r->stream);
@@ -247,7 +248,7 @@ static void events_sent(rpc *r)
     call_pool(r, step_events);
 }
 
-/* When it goes to sleep, another thread may have the call at once: it is not touched after that. */
+/* Once the call sleeps, another thread may run it at once: it must not be used after that. */
 static void step_events(rpc *r)
 {
     bool over = false;
@@ -267,8 +268,8 @@ static void step_run(rpc *r);
 
 static void step_first(rpc *r)
 {
-    request *q = &r->q;
-    if (!wanted(r))
+    request *q = &r->request;
+    if (!client_waits(r))
         return;
     if (!r->in) {
         call_finish(r, RPC_INVALID_ARGUMENT, "no message came", false);
@@ -298,16 +299,16 @@ static void step_first(rpc *r)
 
 void service_call_begin(rpc *r)
 {
-    r->q.stream_new = events_new;
+    r->request.stream_new = events_new;
     call_receive(r, step_first);
 }
 
-/* It may have waited for its turn. */
+/* The call may have waited for a thread. */
 static void step_run(rpc *r)
 {
-    const request *q = &r->q;
+    const request *q = &r->request;
     rpc_kind kind = r->method->kind;
-    if (!wanted(r))
+    if (!client_waits(r))
         return;
     run(r);
     if (kind == RPC_DOWNLOAD)
@@ -338,19 +339,19 @@ void service_call_closed(rpc *r)
 bool service_call_late(const rpc *r)
 {
     return r->method->kind == RPC_UPLOAD && r->handler->undo && r->was_cancelled &&
-           r->q.status >= 200 && r->q.status < 300;
+           r->request.status >= 200 && r->request.status < 300;
 }
 
 void service_call_free(rpc *r)
 {
-    request *q = &r->q;
+    request *q = &r->request;
     body_stream *s = atomic_load(&r->stream);
     if (s)
         events_abandon(s);
     if (q->user && q->user_free)
         q->user_free(q->user);
     if (q->route)
-        r->s->cfg.done(q, r->bytes, r->s->cfg.arg);
+        r->server->cfg.done(q, r->bytes, r->server->cfg.arg);
     if (q->file >= 0)
         close(q->file);
 }
