@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * branch.c: versions of messages within a session, a client's list of messages, and two
- * sessions beside each other.
+ * branch.c: versions of messages within a session, syncing a client's list of messages, and
+ * comparing two sessions.
  */
 #include "face/agentpod/agentpod.h"
 
@@ -32,7 +32,7 @@ void agentpod_branches_list(request *q)
     face_answer(q, agentpod_branches_read(c, agentpod_session(q), &out));
 }
 
-/* What a move left: it is read behind the commit, and so never kept for a key. */
+/* The state after a move. It is read after the commit and so never kept for an idempotency key. */
 static void branches_answer(request *q, void (*show)(request *q, const void *answer),
                             agentpod_branches *b, const void *answer)
 {
@@ -72,7 +72,7 @@ void agentpod_branch_switch(request *q)
                      "message %.255s has no branch %lld", message, (long long)number);
         return;
     }
-    /* The one that is shown already: nothing moves. */
+    /* It is the current version already. */
     if (!to->current) {
         if (ramet_switch(c, agentpod_session(q), to->branch, face_expected_head(q), &s) !=
             RAMET_OK) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * event.c: events of ADK, the session's adk log. The text that came goes out byte for byte:
- * its readers refuse what they do not know. Python writes snake_case, Go camelCase or PascalCase.
+ * event.c: events of ADK, the session's adk log. An event is returned byte for byte as it was sent:
+ * its readers refuse unknown members. Python writes snake_case, Go camelCase or PascalCase.
  */
 #include "form/a2a/a2a_internal.h"
 #include "face/kagent/kagent.h"
@@ -14,7 +14,7 @@
 
 /* ------------------------------------------------------------------ appending */
 
-/* What is looked at in an event. */
+/* The members of an event that are used here. */
 typedef struct adk_event {
     const char *invocation, *author; /* NULL: none */
     const char *delta;               /* JSON object; NULL: none */
@@ -205,7 +205,7 @@ static bool query_read(request *q, event_query *out)
     return true;
 }
 
-/* The newest of many are found by counting first. */
+/* To find the newest ones, the events are counted first. */
 static ramet_status events_load(event_page *p, const event_query *in)
 {
     p->after = in->after;
@@ -259,7 +259,7 @@ void kagent_session_get(request *q)
     ramet_status st = events_load(&p, &in);
     if (st == RAMET_OK && in.effective)
         st = ramet_adk_state(q->c, s->id, &state);
-    /* Who may not read that log sees a session without events: they may hold credentials. */
+    /* A caller that may not read that log sees no events: they may contain credentials. */
     if (st != RAMET_OK && st != RAMET_FORBIDDEN) {
         kagent_error(q, st, "Failed to get events for session", "Session not found");
         return;

@@ -9,10 +9,10 @@
 
 /* ------------------------------------------------------------------ lists */
 
-/* A session of a list: the caller's, or one that he has followed a link to. */
+/* A session of a list: one of the caller's, or one that it has followed a link to. */
 typedef struct shown_session {
     const ramet_session *s;
-    const ramet_share *share; /* NULL: his own */
+    const ramet_share *share; /* NULL: its own */
 } shown_session;
 
 typedef VEC(shown_session) session_list;
@@ -98,7 +98,7 @@ static bool agent_is_here(request *q, const char *id)
     return false;
 }
 
-/* An agent is known when it answers here, or a session that the caller sees has it. */
+/* An agent is known if this server has it, or a session that the caller sees names it. */
 void kagent_sessions_of_agent(request *q)
 {
     const char *id = a2a_agent_id_of(q->a, face_path(q, "namespace"), face_path(q, "name"));
@@ -165,7 +165,7 @@ static bool said_read(request *q, session_said *out)
     return true;
 }
 
-/* The same id again is a change of name, agent and source. */
+/* Creating an existing id changes its name, agent and source. */
 static void session_again(request *q, const ramet_session *s, const session_said *said)
 {
     ramet_session *out;
@@ -237,7 +237,7 @@ void kagent_session_put(request *q)
         kagent_error(q, st, "Failed to update session", "Session not found");
 }
 
-/* What is not there is deleted as well. */
+/* Deleting what does not exist succeeds. */
 void kagent_session_delete(request *q)
 {
     ramet_call *c = kagent_call(q);
@@ -267,7 +267,7 @@ static void share_write(request *q, const ramet_session *s, const ramet_share *s
 {
     jw_object(&q->w);
     jw_kstr(&q->w, "id", share->id);
-    /* Only the digest of a token is kept: in a list its id stands for it. */
+    /* Only the digest of a token is stored: lists show its id instead. */
     jw_kstr(&q->w, "token", share->token ? share->token : share->id);
     jw_kstr(&q->w, "session_id", share->session);
     jw_kstr(&q->w, "user_id", share->by ? share->by : s->owner);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * doc.c: what is true of a route beside what its row says. See doc.h.
+ * doc.c: what the documents say of a route beside its row. See doc.h.
  */
 #include "face/kit/doc.h"
 
@@ -62,7 +62,7 @@ bool doc_once(const face_route *r)
            strcmp(r->method, "POST") == 0;
 }
 
-/* What routes with one of these flags have in common. */
+/* Flags of add_common(), above those of routes. */
 enum { HAS_BODY = 1 << 16, HAS_KEY = 1 << 17, IS_OPEN = 1 << 18 };
 
 static void add_common(doc_error *out, size_t *n, unsigned flags)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * face.c: what every face uses of a request, how answers and errors are written, how a route is
- * found and run. What is sent is checked in face_check.c.
+ * face.c: reading a request, writing answers and errors, finding and running a route. Query and
+ * body are checked in face_check.c.
  */
 #include "face/kit/face.h"
 
@@ -15,7 +15,7 @@
 
 /* ------------------------------------------------------------------- reading */
 
-/* The segment of a path template at *p, which goes on behind it; its length. */
+/* The next segment of a path template; *p moves behind it. Returns its length. */
 static size_t template_next(const char **p, const char **start)
 {
     while (**p == '/')
@@ -179,7 +179,7 @@ void face_etag(request *q, const char *front, const void *bytes, size_t n)
                        arena_printf(q->a, "\"%s%s%s\"", front ? front : "", front ? "-" : "", hex));
 }
 
-/* ---- answers that are kept by a key */
+/* ---- answers that are kept for an idempotency key */
 
 static void render_now(request *q)
 {
@@ -191,7 +191,7 @@ static void render_now(request *q)
     q->rendered = true;
 }
 
-/* Runs inside the commit, perhaps on another thread while this request waits for it. */
+/* Runs inside the commit, perhaps on another thread while this one waits. */
 static void once_answer(void *arg, int *status, const char **bytes, size_t *n)
 {
     request *q = arg;
@@ -226,7 +226,7 @@ bool face_answer(request *q, ramet_status st)
     return true;
 }
 
-/* Reads for a client that has left are not worth finishing. */
+/* Stops reads for a client that has gone. */
 static bool client_gone(void *arg)
 {
     const request *q = arg;
@@ -350,7 +350,7 @@ static bool param_secret(const face *f, const char *part, size_t n)
     return false;
 }
 
-/* Marks the segments that are secrets by that route, as far as the path is like its own. */
+/* Marks the segments that are secrets in that route, as far as the path matches it. */
 static void secrets_mark(const face *f, const char *path, const request *q, bool *secret)
 {
     const char *s;
@@ -378,7 +378,7 @@ void face_path_show(const face *const *faces, size_t n, const request *q, buf *o
         size_t slash = *p == '/', len = strcspn(p + slash, "/");
         if (slash)
             buf_putc(out, '/');
-        /* Of a path that leads nowhere and was not split, what is a secret cannot be told. */
+        /* In an unknown path that was not split, any segment may be a secret. */
         if (i < q->n_segments ? secret[i] : !q->route)
             buf_puts(out, "***");
         else
@@ -450,7 +450,7 @@ static bool once_prepare(request *q)
     return true;
 }
 
-/* X-Ramet-Position: what was answered on a write, so that a read sees it. */
+/* X-Ramet-Position: from the answer of a write that this read must see. */
 static bool position_prepare(request *q)
 {
     const char *text = q->header ? q->header(q, "X-Ramet-Position") : NULL;
@@ -462,8 +462,8 @@ static bool position_prepare(request *q)
     return false;
 }
 
-/* What a replica does not have yet may be at the primary: the caller may know it from somebody
- * else. And a replica may go, or cancel what it answers for the sake of its replay. */
+/* Repeats a failed read on the primary: the replica may lag behind what the caller has learned from
+ * elsewhere, may go away, or may cancel a query that conflicts with its replay. */
 static void page_again(request *q, size_t n_headers)
 {
     bool failed = q->status == 404 || q->status >= 500;

@@ -23,7 +23,7 @@
 #include <strings.h>
 
 #define PAGE_BYTES 65536
-#define FORM_BYTES (3 * JWT_MAX + 8192) /* a token may come with every byte escaped */
+#define FORM_BYTES (3 * JWT_MAX + 8192) /* every byte of a token may be escaped */
 #define NEXT_BYTES 1024
 
 static auth *bound;
@@ -57,7 +57,7 @@ static void html_text(buf *out, const char *s)
     }
 }
 
-/* `refresh` (may be NULL): where the browser goes on to by itself. */
+/* `refresh` (may be NULL): where the browser is sent next. */
 static void page_begin(request *q, int status, const char *refresh)
 {
     buf_clear(&q->out);
@@ -66,7 +66,7 @@ static void page_begin(request *q, int status, const char *refresh)
     request_add_header(q, "Content-Security-Policy",
                        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
                        "frame-ancestors 'none'");
-    /* Not no-referrer: a browser would then call the origin of our own form "null". */
+    /* Not no-referrer: the browser would then send "null" as the origin of our own form. */
     request_add_header(q, "Referrer-Policy", "same-origin");
     buf_puts(&q->out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                       "<meta name=\"viewport\" content=\"width=device-width\">"
@@ -100,7 +100,7 @@ static void page_failed(request *q, int status, const char *text)
     page_end(q);
 }
 
-/* Where to go on: a path of ours and nothing else. */
+/* Where to go next: a path of this server and nothing else. */
 static const char *next_path(const char *s)
 {
     if (!s || s[0] != '/' || s[1] == '/' || strlen(s) > NEXT_BYTES)
@@ -148,7 +148,7 @@ static bool signed_in(request *q, cookie_session *session)
            auth_token(bound, q->a, session->token, &session->who, &why) == AUTH_OK;
 }
 
-/* For a page that wants to know whether it must ask for a sign-in: never an error. */
+/* For a page that checks whether it needs a sign-in: never an error. */
 static void login_tell(request *q)
 {
     static const char *const modes[] = {"local", "tokens", "oidc"};
@@ -240,7 +240,7 @@ static bool is_json(request *q)
     return type && strncasecmp(type, "application/json", 16) == 0;
 }
 
-/* The token of a form or of a JSON body, and where to go on. */
+/* The token of a form or of a JSON body, and where to go next. */
 static const char *login_token(request *q, const char **next)
 {
     const buf *form = q->user;
@@ -352,7 +352,7 @@ static bool same_text(const char *a, const char *b)
     return a && strlen(a) == n && CRYPTO_memcmp(a, b, n) == 0;
 }
 
-/* What the issuer sent the browser back with; NULL, or why it is not taken. */
+/* Checks the parameters that the issuer sent the browser back with; NULL, or what is wrong. */
 static const char *callback_check(request *q, const cookie_login *login)
 {
     const char *issuer = request_query(q, "iss");

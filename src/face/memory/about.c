@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * about.c: what the server can do, its events, and chat in one step.
+ * about.c: health and capabilities of the server, its events, and chat in one step.
  */
 #include "face/memory/memory.h"
 
@@ -68,10 +68,10 @@ void memory_capabilities(request *q)
 /* -------------------------------------------------------------------- events */
 
 typedef struct feed {
-    char *kinds, *channels, *types, *roles, *client; /* lists parted by commas; NULL: any */
+    char *kinds, *channels, *types, *roles, *client; /* lists separated by commas; NULL: any */
     bool full, everybody;                            /* everybody: channels of all clients */
     ramet *store;
-    char *user; /* whose conversations are described; NULL: the program's */
+    char *user; /* reader of the stream; NULL: it has the rights of the program */
 } feed;
 
 static bool listed(const char *list, const char *word)
@@ -131,7 +131,7 @@ static bool entry_told(const feed *f, const ramet_entry *e, const memory_body *b
            (!f->roles || (history && listed(f->roles, role_word(e->role))));
 }
 
-/* Line ends between the tokens of what was kept would end the line of the frame. */
+/* A frame is one line: line ends between the tokens of stored JSON are replaced. */
 static const char *one_line(arena *a, const char *json)
 {
     char *s = arena_strdup(a, json);
@@ -144,7 +144,7 @@ static void entries_tell(const feed *f, const ramet_event *e, buf *out)
 {
     arena *a = arena_new();
     memory_body b;
-    size_t last = e->n; /* that is told: it has the cursor */
+    size_t last = e->n; /* it carries the cursor */
     do {
         if (!last) {
             arena_free(a);
@@ -261,7 +261,7 @@ static void feed_free(void *arg)
     free(f);
 }
 
-/* Values of a repeated parameter, parted by commas. */
+/* The values of a repeated parameter, separated by commas. */
 static char *list_read(request *q, const char *name)
 {
     const char **all, *joined = NULL;

@@ -108,7 +108,7 @@ static ramet_attached status_read(request *q)
                                              : RAMET_ATTACHED_EXPIRED;
 }
 
-/* The entry that the list is narrowed to. False: the answer is filled. */
+/* The entry that the list is restricted to. False: the answer is filled. */
 static bool entry_read(request *q, ramet_attachments_in *in)
 {
     const char *id = request_query(q, "entryId");
@@ -184,14 +184,14 @@ void memory_admin_file_delete(request *q)
 
 /* ------------------------------------------------------------------- events */
 
-/* Of everybody, told in the words of memory_events(). */
+/* Events of all conversations, in the shapes of memory_events(). */
 void memory_admin_events(request *q)
 {
     memory_program_call(q);
     memory_events(q);
 }
 
-/* Archiving what is archived is no error to who looks after the whole. */
+/* Unlike for a user, archiving an archived conversation is no error here. */
 void memory_admin_talk_patch(request *q)
 {
     const char *id = face_path(q, "conversationId");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * append.c: entries as they are sent: what is checked, the attachments that they refer to,
- * and the append that makes a conversation, a root or a fork, with its first entries.
+ * append.c: appending entries: checks, the attachments that they refer to, and the commit that
+ * creates a conversation, a root or a fork, together with its first entries.
  */
 #include "face/memory/memory.h"
 
@@ -126,7 +126,7 @@ bool memory_new_read(request *q, const json_doc *d, const json_node *o, memory_n
             refuse_message(q, "contentType has more than 127 characters"));
 }
 
-/* ---- the rules of the channel history, when it was named */
+/* ---- the rules of the channel history, if it was named */
 
 static bool attachment_rule(request *q, const json_doc *d, const json_node *v, size_t i)
 {
@@ -175,7 +175,7 @@ static bool history_rules(request *q, const json_doc *d, const memory_new *n)
 
 /* ------------------------------------------------------------------- attachments */
 
-/* One that an entry refers to already becomes another with the same content. */
+/* An attachment that an entry refers to already is copied: the new one has the same content. */
 static bool file_take(request *q, const char *id, memory_again *again, ramet_attachment **out,
                       const char **shown)
 {
@@ -202,7 +202,7 @@ static bool file_take(request *q, const char *id, memory_again *again, ramet_att
 typedef struct content_pen {
     request *q;
     const json_doc *d;
-    json_writer w, parts; /* the content anew; parts of the normal form */
+    json_writer w, parts; /* the rewritten content; parts of the normal form */
     memory_again *again;
     bool changed;
 } content_pen;
@@ -270,7 +270,7 @@ static bool item_write(content_pen *p, const json_node *o)
     return true;
 }
 
-/* The parts of the normal form; and the content, when an id in it is another now. */
+/* The parts of the normal form, and the content if an id in it has changed. */
 static bool content_read(request *q, memory_new *n, const json_doc *d, memory_again *again)
 {
     buf out, parts;
@@ -375,7 +375,7 @@ bool memory_prepare(request *q, memory_new *n, const char *session, memory_again
     return true;
 }
 
-/* An anchor by its own id, where this face has made one of it. */
+/* The stored id of an anchor that this face shows under a derived one. */
 static const char *anchor_of(request *q, const char *session, const char *id)
 {
     if (!session || !id)

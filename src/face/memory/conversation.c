@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * conversation.c: conversations of the memory-service face: lists, making, changing, archiving.
+ * conversation.c: conversations of the memory-service face: listing, creating, changing, archiving.
  */
 #include "face/memory/memory.h"
 
@@ -17,7 +17,7 @@ static bool is(const char *s, const char *word)
 
 /* --------------------------------------------------------------------- list */
 
-/* Only what is archived has a time when it was. */
+/* Only an archived conversation has a time of archiving. */
 static void admin_filters(request *q, ramet_list_in *in, const char **archived)
 {
     const char *after = request_query(q, "archivedAfter"),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * entry.c: lists of entries: which a caller sees, pages in three directions, all forks, and
- * by sequence number.
+ * entry.c: lists of entries: which ones a caller sees, pages in three directions, over all forks,
+ * and by sequence number.
  *
- * A page along the path is read as it is, newest or oldest end first; what is ordered otherwise (by
- * sequence number, or over all forks) with ramet_across().
+ * A page along the path is read from either end. Any other order (by sequence number, or over all
+ * forks) is read with ramet_across().
  */
 #include "face/memory/memory.h"
 
@@ -149,7 +149,7 @@ static bool asked_read(request *q, asked *a)
     return channel_read(q, a) && epoch_read(q, a);
 }
 
-/* Channels of a client in a conversation that another client made. */
+/* Whether a client asks for its channels in a conversation that another client created. */
 static bool client_fits(request *q, const asked *a)
 {
     ramet_origin from;
@@ -165,7 +165,7 @@ static bool client_fits(request *q, const asked *a)
 
 /* ----------------------------------------------------------------------- pages */
 
-/* A page that was picked: entries, and whether there is more on either side of it. */
+/* A page: its entries, and whether there are more on either side. */
 typedef struct picked {
     ramet_entry *entries;
     size_t n;
@@ -240,7 +240,7 @@ static const char *seq_key(request *q, int64_t seq)
     return arena_printf(q->a, "seq %010lld", (long long)seq);
 }
 
-/* The entry of a cursor, which has to be one of those that are listed; its key by number. */
+/* The entry of a cursor, which must be in the list; by number, its key. */
 static bool cursor_find(request *q, asked *a, const ramet_entry **out, const char **key)
 {
     const char *id = a->after ? a->after : a->before;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fork.c: the navigation between forks: where alternatives leave the path of a conversation,
- * and which there are.
+ * fork.c: navigation between forks: where alternatives leave the path of a conversation, and which
+ * there are.
  *
- * A fork point is a pair (conversation, first entry that its forks do not have). Of the path of an
- * ancestor, a conversation sees what lies before `reach`, the smallest place where a fork on the
- * way down left. A point before that shows at its entry; one at it, at the first own entry of the
- * alternative that leads here; one behind it is not to be seen.
+ * A fork point is a pair (conversation, first entry that its forks do not have). A conversation
+ * sees the path of an ancestor up to `reach`, the smallest position at which a fork between them
+ * left. A point before `reach` is shown at its entry; a point at `reach`, at the first own entry of
+ * the alternative that leads here; a point behind it is invisible.
  */
 #include "face/memory/memory.h"
 
@@ -26,7 +26,7 @@ typedef struct nav {
     int64_t *reach;            /* of each on the way */
     size_t n_way;
     bool admin;
-    memory_sieve of; /* what counts: history, and the journal of the client */
+    memory_sieve of; /* the entries that count: history, and the journal of the client */
 } nav;
 
 typedef struct option {
@@ -38,7 +38,7 @@ typedef struct option {
 typedef struct point {
     size_t way; /* index of the ancestor */
     const char *anchor;
-    const ramet_entry *at; /* that it shows at */
+    const ramet_entry *at; /* where it is shown */
     VEC(option) options;
 } point;
 
@@ -132,7 +132,7 @@ static int option_order(const void *a, const void *b)
     return strcmp(x->s->id, y->s->id);
 }
 
-/* Where a point shows; NULL: nowhere. */
+/* Where a point is shown; NULL: nowhere. */
 static const ramet_entry *shown_at(nav *v, size_t way, const ramet_entry *anchor)
 {
     if (anchor->position < v->reach[way])
@@ -155,7 +155,7 @@ static const ramet_entry *anchor_load(nav *v, const ramet_session *parent,
     if (!fork->fork_entry_id || ramet_read(v->q->c, parent->id, &in, &page) != RAMET_OK || !page.n)
         return NULL;
     const ramet_entry *e = &page.entries[0];
-    /* What the parent had there then; a rewind may have put another in its place. */
+    /* As the parent was then; a rewind may have replaced it. */
     if (fork->fork_side == RAMET_BEFORE && strcmp(e->id, fork->fork_entry_id) != 0)
         return NULL;
     return navigable(v, e) ? e : NULL;

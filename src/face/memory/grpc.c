@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * grpc.c: the methods of memory.v1, each with the route that it is, and how messages become
- * requests. Answers are in face/memory/grpc_answer.c.
+ * grpc.c: the methods of memory.v1, each with its route, and how messages become requests. Answers
+ * are in grpc_answer.c.
  */
 #include "face/memory/grpc_internal.h"
 
 #include <memory/v1/memory.pb-c.h>
 #include <string.h>
 
-/* ------------------------------------------------------------- what a route cannot tell */
+/* ------------------------------------------------------------- checks that no route has */
 
 static bool refuse(request *q, const char *message)
 {
@@ -16,8 +16,8 @@ static bool refuse(request *q, const char *message)
     return false;
 }
 
-/* The rules of the channel history. They are not those of REST, so what passes them goes on as if
- * no channel was named. */
+/* The rules of the channel history. They differ from those of REST, so that a message that obeys
+ * them continues as if it named no channel. */
 static bool history_check(request *q, Memory__V1__CreateEntryRequest *e)
 {
     if (e->channel != MEMORY__V1__CHANNEL__HISTORY)
@@ -82,7 +82,7 @@ static const face_route *route_named(const face *f, const char *name)
     return NULL;
 }
 
-/* Two routes of REST are one method here. */
+/* Two routes of REST are one method of gRPC. */
 static bool check_scope(request *q, ProtobufCMessage *m)
 {
     const Memory__V1__SubscribeEventsRequest *in = (Memory__V1__SubscribeEventsRequest *)m;
@@ -179,7 +179,7 @@ typedef struct rest_call {
     const memory_rpc *m;
     VEC(request_pair) query, path;
     json_writer w; /* the body */
-    bool in_body;  /* something goes there */
+    bool in_body;  /* it is not empty */
     bool missing;  /* m->missing was not given so far */
     const char *why;
 } rest_call;
@@ -302,7 +302,7 @@ static bool place_members(rest_call *r, const ProtobufCMessage *m)
     return true;
 }
 
-/* The path of the route, with what the message says. */
+/* The path of the route, filled from the message. */
 static bool segments_make(rest_call *r)
 {
     request *q = r->q;
@@ -336,7 +336,7 @@ static void route_set(request *q, const memory_rpc *m)
     q->method = q->route->method;
 }
 
-/* The first message of an upload: what the file is. */
+/* The first message of an upload describes the file. */
 static bool upload_read(rest_call *r, const ProtobufCMessage *m)
 {
     const Memory__V1__UploadAttachmentRequest *in = (const Memory__V1__UploadAttachmentRequest *)m;
@@ -382,7 +382,7 @@ static bool call_read(request *q, const grpc_method *method, const void *bytes, 
     if (m->check && !m->check(q, in))
         return false;
     if (m->base.kind == RPC_EVENTS)
-        q->user = in; /* which conversations are wanted; it lives in the arena */
+        q->user = in; /* it names the conversations; lives in the arena */
     return request_fill(&r, in);
 }
 

@@ -28,7 +28,7 @@ typedef struct memory_rpc {
     bool (*check)(request *q, ProtobufCMessage *in);
 } memory_rpc;
 
-/* Routes that are asked by gRPC alone; not served by HTTP. They are counted like all others. */
+/* Routes that only gRPC reaches. They are counted like all others. */
 extern const face face_memory_grpc;
 extern const grpc_service memory_grpc;
 

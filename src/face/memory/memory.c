@@ -64,7 +64,7 @@ void memory_refuse(request *q, int status, const char *code, const char *error,
 void memory_fail(request *q, const char *code, const char *field, const char *message)
 {
     (void)code;
-    /* The ceiling of a list is told in the words that clients know. */
+    /* Clients know the limit of a list by this text. */
     if (q->status == 400 && field && strcmp(field, "limit") == 0)
         message = "limit must be between 1 and 1000";
     memory_refuse(q, q->status, NULL, q->status == 500 ? "internal server error" : message, NULL);
@@ -83,7 +83,7 @@ void memory_invalid(request *q, const char *message)
                   memory_detail(q, "message", message));
 }
 
-/* Names of fields as this protocol has them. */
+/* The names of fields in this protocol. */
 static const char *field_name(const char *field)
 {
     static const char *const names[][2] = {{"fork_of", "forkedAtConversationId"},
@@ -171,7 +171,7 @@ const char *memory_lower(arena *a, const char *uuid)
     return s;
 }
 
-/* Version 8: branch and position, which are never another's, and a digest of the id. */
+/* A UUID of version 8: branch and position, which are unique, and a digest of the id. */
 static const char *derived_id(arena *a, const ramet_entry *e)
 {
     uint8_t digest[HASH_LEN];
@@ -204,7 +204,7 @@ const char *memory_entry_id(arena *a, const ramet_entry *e)
     return is_plain_uuid(e->id) ? e->id : derived_id(a, e);
 }
 
-/* Where the entry of such an id stands; false: it is none. */
+/* The position that a derived id encodes; false: it is not a derived one. */
 static bool derived_place(const char *id, int64_t *branch, int64_t *position)
 {
     unsigned long long hi, mid, lo;
@@ -282,7 +282,7 @@ bool memory_body_read(arena *a, const ramet_entry *e, memory_body *out)
     return true;
 }
 
-/* What another face has written, as a history entry of this one. */
+/* An entry that another face has written, shown as a history entry of this one. */
 static void foreign_content(request *q, const ramet_entry *e)
 {
     const char *role = e->role == RAMET_USER ? "USER" : e->role == RAMET_SYSTEM ? "SYSTEM" : "AI";
@@ -365,8 +365,9 @@ bool memory_level(request *q, const char *session, ramet_origin *out)
     return false;
 }
 
-/* The first entry of the parent that a fork does not have; NULL: it has none of it, or there is
- * none behind. */
+/* The first entry of the parent that a fork does not have; NULL: it inherits nothing, or
+ * everything.
+ */
 static const char *fork_anchor(ramet_call *c, arena *a, const ramet_session *s)
 {
     ramet_page page;

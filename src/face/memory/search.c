@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * search.c: search, and the texts that entries are found by.
+ * search.c: full-text search, and the texts by which entries are found.
  */
 #include "face/memory/memory.h"
 
@@ -68,7 +68,7 @@ static bool bool_read(request *q, const char *name, bool otherwise, bool *out)
            refuse(q, name, "it is true or false");
 }
 
-/* Administrators search everybody's conversations, and get every entry that matches. */
+/* Administrators search all conversations and get every matching entry. */
 static bool admin_read(request *q, looking *l)
 {
     l->owner = face_text(q, "userId");
@@ -146,7 +146,7 @@ static bool hit_write(request *q, const looking *l, const ramet_hit *h, const ra
     return true;
 }
 
-/* Hits of one page of the store, as many as there is room for. */
+/* Writes the hits of one page of the store until the limit is reached. */
 static bool hits_write(request *q, const looking *l, const ramet_hits *page, size_t skip,
                        names *given, int64_t *n, size_t *taken)
 {
@@ -165,7 +165,7 @@ static bool hits_write(request *q, const looking *l, const ramet_hits *page, siz
     return true;
 }
 
-/* A cursor is SKIP:CURSOR, a page of the store and how many of it were given. */
+/* A cursor is SKIP:CURSOR: a page of the store, and how many of its hits were answered. */
 void memory_search(request *q)
 {
     ramet_call *c = face_call(q);

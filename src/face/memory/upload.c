@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * upload.c: uploads. A form is taken apart as it comes, and its file goes to the store piece
- * by piece; or a JSON body names a URL that the server is to fetch.
+ * upload.c: uploads. A form is parsed as it arrives and its file is stored piece by piece; or a
+ * JSON body names a URL for the server to fetch.
  */
 #include "face/memory/memory.h"
 
@@ -17,9 +17,9 @@ enum { HEADERS_MOST = 8192, JSON_MOST = 65536, BOUNDARY_MOST = 70, FILE_MOST = 1
 
 typedef struct file_shown {
     const char *id, *type, *name, *sha, *url, *status;
-    const char *entry;     /* that refers to it; NULL: none, or it is not told */
+    const char *entry;     /* that refers to it; NULL: none, or not shown */
     int64_t size, expires; /* size -1: not known yet; expires 0: an entry refers to it */
-    int64_t created;       /* 0: not told */
+    int64_t created;       /* 0: not shown */
 } file_shown;
 
 static file_shown shown_file(const ramet_attachment *a)
@@ -76,7 +76,7 @@ typedef struct form {
     request *q;
     bool json;                    /* the body is no form */
     bool plain;                   /* nor JSON: it is the file */
-    buf held;                     /* bytes that are not understood yet */
+    buf held;                     /* bytes that are not parsed yet */
     char mark[BOUNDARY_MOST + 8]; /* "\r\n--BOUNDARY" */
     size_t n_mark;
     size_t size; /* of the file so far */
@@ -238,7 +238,7 @@ static bool headers_step(form *f, bool *more)
     return true;
 }
 
-/* One step over what is held; *more: another one may get on. False: the answer is filled. */
+/* One step of the parser; *more: another one may succeed. False: the answer is filled. */
 static bool form_step(form *f, bool *more)
 {
     buf *h = &f->held;
@@ -255,7 +255,7 @@ static bool form_step(form *f, bool *more)
     }
     size_t n = (size_t)(at - h->p);
     if (h->n - n < f->n_mark + 2)
-        return true; /* two bytes behind the boundary tell what comes */
+        return true; /* the two bytes behind the boundary decide */
     if (f->state == FORM_BODY && !part_add(f, h->p, n))
         return false;
     f->state = memcmp(at + f->n_mark, "--", 2) == 0 ? FORM_END : FORM_HEADERS;
