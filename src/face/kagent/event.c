@@ -148,8 +148,8 @@ typedef struct shown_event {
 } shown_event;
 
 typedef struct event_page {
-    request *q;
-    const ramet_session *s;
+    request *request;
+    const ramet_session *session;
     int64_t after;       /* only what is newer */
     int64_t from, until; /* numbers among those, from 0 */
     int64_t seen;
@@ -164,8 +164,8 @@ static bool event_take(void *arg, const ramet_entry *e, bool own)
     int64_t n = p->seen++;
     if (n < p->from || n >= p->until)
         return p->seen < p->until;
-    arena *a = p->q->a;
-    shown_event shown = {own ? arena_strdup(a, e->id) : a2a_derived(a, p->s->id, e->id),
+    arena *a = p->request->a;
+    shown_event shown = {own ? arena_strdup(a, e->id) : a2a_derived(a, p->session->id, e->id),
                          arena_strdup(a, e->body), e->created};
     VEC_PUSH(a, &p->list, shown);
     return true;
@@ -214,13 +214,14 @@ static ramet_status events_load(event_page *p, const event_query *in)
         p->until = in->limit;
     } else if (in->limit) {
         p->from = INT64_MAX;
-        ramet_status st = ramet_adk_each(p->q->c, p->s->id, in->effective, event_take, p);
+        ramet_status st =
+            ramet_adk_each(p->request->c, p->session->id, in->effective, event_take, p);
         if (st != RAMET_OK)
             return st;
         p->from = p->seen > in->limit ? p->seen - in->limit : 0;
         p->seen = 0;
     }
-    return ramet_adk_each(p->q->c, p->s->id, in->effective, event_take, p);
+    return ramet_adk_each(p->request->c, p->session->id, in->effective, event_take, p);
 }
 
 static void page_write(request *q, const event_page *p, const event_query *in, const char *state)
@@ -229,12 +230,12 @@ static void page_write(request *q, const event_page *p, const event_query *in, c
     kagent_data(q);
     jw_object(&q->w);
     jw_key(&q->w, "session");
-    kagent_session_write(q, p->s);
+    kagent_session_write(q, p->session);
     jw_key(&q->w, "events");
     jw_array(&q->w);
     for (size_t i = 0; i < p->list.n; i++) {
         const shown_event *e = &p->list.items[in->ascending ? i : p->list.n - 1 - i];
-        event_fields(q, e->id, p->s, e->created, e->data);
+        event_fields(q, e->id, p->session, e->created, e->data);
     }
     jw_end_array(&q->w);
     if (state)
@@ -249,13 +250,13 @@ static void page_write(request *q, const event_page *p, const event_query *in, c
 void kagent_session_get(request *q)
 {
     event_query in;
-    event_page p = {.q = q};
+    event_page p = {.request = q};
     ramet_session *s;
     const char *state = NULL;
     if (!query_read(q, &in) ||
         !kagent_session(q, face_path(q, "session_id"), "Session not found", &s))
         return;
-    p.s = s;
+    p.session = s;
     ramet_status st = events_load(&p, &in);
     if (st == RAMET_OK && in.effective)
         st = ramet_adk_state(q->c, s->id, &state);

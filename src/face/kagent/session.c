@@ -11,7 +11,7 @@
 
 /* A session of a list: one of the caller's, or one that it has followed a link to. */
 typedef struct shown_session {
-    const ramet_session *s;
+    const ramet_session *session;
     const ramet_share *share; /* NULL: its own */
 } shown_session;
 
@@ -19,7 +19,8 @@ typedef VEC(shown_session) session_list;
 
 static int newest_first(const void *a, const void *b)
 {
-    const ramet_session *x = ((const shown_session *)a)->s, *y = ((const shown_session *)b)->s;
+    const ramet_session *x = ((const shown_session *)a)->session,
+                        *y = ((const shown_session *)b)->session;
     if (x->updated != y->updated)
         return x->updated > y->updated ? -1 : 1;
     return x->created > y->created ? -1 : x->created < y->created;
@@ -28,7 +29,7 @@ static int newest_first(const void *a, const void *b)
 static void shown_write(request *q, const shown_session *one)
 {
     jw_object(&q->w);
-    kagent_session_members(q, one->s);
+    kagent_session_members(q, one->session);
     if (one->share) {
         jw_kstr(&q->w, "share_token", one->share->id);
         jw_kbool(&q->w, "share_read_only", !one->share->write);

@@ -19,7 +19,7 @@
 enum { PREVIEW_BYTES = 200 };
 
 typedef struct nav {
-    request *q;
+    request *request;
     ramet_session *list; /* the tree */
     size_t n;
     const ramet_session **way; /* from the conversation up to the root */
@@ -30,7 +30,7 @@ typedef struct nav {
 } nav;
 
 typedef struct option {
-    const ramet_session *s;
+    const ramet_session *session;
     const char *entry, *preview; /* may be NULL */
     int64_t created;
 } option;
@@ -53,8 +53,8 @@ static const ramet_session *session_at(const nav *v, const char *id)
 static void way_find(nav *v, const char *id)
 {
     int64_t reach = INT64_MAX;
-    v->way = arena_array(v->q->a, v->n + 1, sizeof *v->way);
-    v->reach = arena_array(v->q->a, v->n + 1, sizeof *v->reach);
+    v->way = arena_array(v->request->a, v->n + 1, sizeof *v->way);
+    v->reach = arena_array(v->request->a, v->n + 1, sizeof *v->reach);
     for (const ramet_session *s = session_at(v, id); s && v->n_way <= v->n;
          s = session_at(v, s->parent_id)) {
         v->way[v->n_way] = s;
@@ -89,7 +89,7 @@ static const ramet_entry *first_own(nav *v, const ramet_session *s, int64_t end)
                         .want = own_navigable,
                         .want_arg = v};
     v->of.highest = s->number;
-    if (ramet_read(v->q->c, s->id, &in, &page) != RAMET_OK || !page.n)
+    if (ramet_read(v->request->c, s->id, &in, &page) != RAMET_OK || !page.n)
         return NULL;
     return page.entries;
 }
@@ -118,9 +118,9 @@ static const char *preview_of(request *q, const ramet_entry *e)
 
 static option option_of(nav *v, const ramet_session *s, const ramet_entry *e)
 {
-    return (option){.s = s,
-                    .entry = e ? memory_entry_id(v->q->a, e) : NULL,
-                    .preview = e ? preview_of(v->q, e) : NULL,
+    return (option){.session = s,
+                    .entry = e ? memory_entry_id(v->request->a, e) : NULL,
+                    .preview = e ? preview_of(v->request, e) : NULL,
                     .created = e ? e->created : s->created};
 }
 
@@ -129,7 +129,7 @@ static int option_order(const void *a, const void *b)
     const option *x = a, *y = b;
     if (x->created != y->created)
         return x->created < y->created ? -1 : 1;
-    return strcmp(x->s->id, y->s->id);
+    return strcmp(x->session->id, y->session->id);
 }
 
 /* Where a point is shown; NULL: nowhere. */
@@ -152,7 +152,8 @@ static const ramet_entry *anchor_load(nav *v, const ramet_session *parent,
 {
     ramet_page page;
     ramet_read_in in = {.by_position = true, .position = fork->base, .limit = 1};
-    if (!fork->fork_entry_id || ramet_read(v->q->c, parent->id, &in, &page) != RAMET_OK || !page.n)
+    if (!fork->fork_entry_id || ramet_read(v->request->c, parent->id, &in, &page) != RAMET_OK ||
+        !page.n)
         return NULL;
     const ramet_entry *e = &page.entries[0];
     /* As the parent was then; a rewind may have replaced it. */
@@ -178,15 +179,15 @@ static void points_of(nav *v, size_t way, point_list *out)
                 p = &out->items[k];
         if (anchor && !p) {
             point fresh = {.way = way, .anchor = anchor->id, .at = shown_at(v, way, anchor)};
-            VEC_PUSH(v->q->a, out, fresh);
+            VEC_PUSH(v->request->a, out, fresh);
             p = &out->items[out->n - 1];
             option o = option_of(v, parent, anchor);
-            VEC_PUSH(v->q->a, &p->options, o);
+            VEC_PUSH(v->request->a, &p->options, o);
         }
         if (!p || !p->at)
             continue;
         option o = option_of(v, f, first_own(v, f, 0));
-        VEC_PUSH(v->q->a, &p->options, o);
+        VEC_PUSH(v->request->a, &p->options, o);
     }
 }
 
@@ -212,10 +213,10 @@ static void point_write(request *q, point *p)
     for (size_t i = 0; i < p->options.n; i++) {
         const option *o = &p->options.items[i];
         jw_object(&q->w);
-        jw_kstr(&q->w, "conversationId", o->s->id);
+        jw_kstr(&q->w, "conversationId", o->session->id);
         if (o->entry)
             jw_kstr(&q->w, "entryId", o->entry);
-        jw_kstr(&q->w, "title", o->s->title);
+        jw_kstr(&q->w, "title", o->session->title);
         if (o->preview)
             jw_kstr(&q->w, "preview", o->preview);
         native_ktime(&q->w, "createdAt", o->created);
@@ -238,20 +239,20 @@ static void ids_write(nav *v)
     VEC(const ramet_session *) all = {0};
     for (size_t i = 0; i < v->n; i++)
         if (!v->list[i].deleted)
-            VEC_PUSH(v->q->a, &all, &v->list[i]);
+            VEC_PUSH(v->request->a, &all, &v->list[i]);
     if (all.n)
         qsort(all.items, all.n, sizeof *all.items, by_age);
-    jw_key(&v->q->w, "conversationIds");
-    jw_array(&v->q->w);
+    jw_key(&v->request->w, "conversationIds");
+    jw_array(&v->request->w);
     for (size_t i = 0; i < all.n; i++)
-        jw_str(&v->q->w, all.items[i]->id);
-    jw_end_array(&v->q->w);
+        jw_str(&v->request->w, all.items[i]->id);
+    jw_end_array(&v->request->w);
 }
 
 static void navigation(request *q, bool admin)
 {
     const char *id = face_path(q, "conversationId");
-    nav v = {.q = q, .admin = admin};
+    nav v = {.request = q, .admin = admin};
     point_list points = {0};
     size_t kept = 0;
     if (ramet_tree(q->c, id, true, &v.list, &v.n) != RAMET_OK) {

@@ -175,19 +175,19 @@ const char *memory_rpc_name(arena *a, const char *names, const char *field)
 
 /* Where the parts of a message go. */
 typedef struct rest_call {
-    request *q;
-    const memory_rpc *m;
+    request *request;
+    const memory_rpc *method;
     VEC(request_pair) query, path;
-    json_writer w; /* the body */
-    bool in_body;  /* it is not empty */
-    bool missing;  /* m->missing was not given so far */
+    json_writer body; /* the body */
+    bool in_body;     /* it is not empty */
+    bool missing;     /* method->missing was not given so far */
     const char *why;
 } rest_call;
 
 static void query_add(rest_call *r, const char *name, const char *value)
 {
     request_pair p = {name, value};
-    VEC_PUSH(r->q->a, &r->query, p);
+    VEC_PUSH(r->request->a, &r->query, p);
 }
 
 /* A value as text, for a path or a query: JSON without the quotes of a string. */
@@ -197,7 +197,7 @@ static bool text_of(rest_call *r, const ProtobufCMessage *m, const ProtobufCFiel
     buf b;
     json_writer w;
     json_doc d;
-    arena *a = r->q->a;
+    arena *a = r->request->a;
     buf_init(&b, SIZE_MAX / 4);
     jw_init(&w, &b, 0);
     bool fine = proto_value(a, &w, m, f, &r->why);
@@ -211,7 +211,7 @@ static bool text_of(rest_call *r, const ProtobufCMessage *m, const ProtobufCFiel
 
 static bool is_path(const rest_call *r, const char *name)
 {
-    const char *p = r->q->route->path;
+    const char *p = r->request->route->path;
     size_t n = strlen(name);
     while ((p = strchr(p, '{'))) {
         p++;
@@ -241,17 +241,18 @@ static void place_page(rest_call *r, const Memory__V1__PageRequest *p)
     if (*p->page_token)
         query_add(r, "afterCursor", p->page_token);
     if (p->page_size)
-        query_add(r, "limit", arena_printf(r->q->a, "%d", (int)p->page_size));
+        query_add(r, "limit", arena_printf(r->request->a, "%d", (int)p->page_size));
 }
 
 static bool place_members(rest_call *r, const ProtobufCMessage *m);
 
 static bool place_field(rest_call *r, const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
 {
-    arena *a = r->q->a;
-    const char *name = memory_rpc_name(a, r->m->names, f->name), *text;
-    bool body = strcmp(r->q->route->method, "GET") != 0 &&
-                strcmp(r->q->route->method, "DELETE") != 0 && r->m->base.kind != RPC_UPLOAD;
+    arena *a = r->request->a;
+    const char *name = memory_rpc_name(a, r->method->names, f->name), *text;
+    bool body = strcmp(r->request->route->method, "GET") != 0 &&
+                strcmp(r->request->route->method, "DELETE") != 0 &&
+                r->method->base.kind != RPC_UPLOAD;
     if (!name)
         name = proto_json_name(a, f);
     if (f->type == PROTOBUF_C_TYPE_MESSAGE && f->label != PROTOBUF_C_LABEL_REPEATED) {
@@ -265,16 +266,16 @@ static bool place_field(rest_call *r, const ProtobufCMessage *m, const ProtobufC
     }
     if (strcmp(name, "-") == 0)
         return true;
-    if (r->m->missing && strcmp(name, r->m->missing) == 0)
+    if (r->method->missing && strcmp(name, r->method->missing) == 0)
         r->missing = false;
     if (body && !is_path(r, name)) {
-        jw_key(&r->w, name);
+        jw_key(&r->body, name);
         r->in_body = true;
-        if (r->m->lone && strcmp(name, r->m->lone) == 0 && list_count(m, f) == 1) {
-            jw_str(&r->w, **(char *const *const *)proto_at(m, f));
+        if (r->method->lone && strcmp(name, r->method->lone) == 0 && list_count(m, f) == 1) {
+            jw_str(&r->body, **(char *const *const *)proto_at(m, f));
             return true;
         }
-        return proto_value(a, &r->w, m, f, &r->why);
+        return proto_value(a, &r->body, m, f, &r->why);
     }
     if (f->label == PROTOBUF_C_LABEL_REPEATED)
         return place_texts(r, name, m, f);
@@ -305,7 +306,7 @@ static bool place_members(rest_call *r, const ProtobufCMessage *m)
 /* The path of the route, filled from the message. */
 static bool segments_make(rest_call *r)
 {
-    request *q = r->q;
+    request *q = r->request;
     q->segments = arena_array(q->a, 16, sizeof *q->segments);
     q->n_segments = 0;
     for (const char *p = q->route->path; *p;) {
@@ -341,24 +342,24 @@ static bool upload_read(rest_call *r, const ProtobufCMessage *m)
 {
     const Memory__V1__UploadAttachmentRequest *in = (const Memory__V1__UploadAttachmentRequest *)m;
     if (in->payload_case != MEMORY__V1__UPLOAD_ATTACHMENT_REQUEST__PAYLOAD_METADATA)
-        return refuse(r->q, "the first message of an upload must be its metadata");
+        return refuse(r->request, "the first message of an upload must be its metadata");
     return place_members(r, &in->metadata->base);
 }
 
 static bool request_fill(rest_call *r, ProtobufCMessage *in)
 {
-    request *q = r->q;
-    const memory_rpc *m = r->m;
-    jw_init(&r->w, &q->body, 0);
-    jw_object(&r->w);
+    request *q = r->request;
+    const memory_rpc *m = r->method;
+    jw_init(&r->body, &q->body, 0);
+    jw_object(&r->body);
     r->missing = m->missing != NULL;
     if (!(m->base.kind == RPC_UPLOAD ? upload_read(r, in) : place_members(r, in)))
         return r->why ? refuse(q, r->why) : false;
     if (r->missing) {
-        jw_kraw(&r->w, m->missing, m->instead);
+        jw_kraw(&r->body, m->missing, m->instead);
         r->in_body = true;
     }
-    jw_end_object(&r->w);
+    jw_end_object(&r->body);
     if (!r->in_body)
         buf_clear(&q->body);
     if (q->body.over) {
@@ -373,7 +374,7 @@ static bool request_fill(rest_call *r, ProtobufCMessage *in)
 static bool call_read(request *q, const grpc_method *method, const void *bytes, size_t n)
 {
     const memory_rpc *m = (const memory_rpc *)(const void *)method;
-    rest_call r = {.q = q, .m = m};
+    rest_call r = {.request = q, .method = m};
     const char *why = NULL;
     route_set(q, m);
     ProtobufCMessage *in = proto_unpack(q->a, memory_rpc_shape(m)->input, bytes, n, &why);

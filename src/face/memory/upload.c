@@ -73,7 +73,7 @@ static void file_write(request *q, const file_shown *f)
 typedef enum { FORM_START, FORM_HEADERS, FORM_BODY, FORM_END } form_state;
 
 typedef struct form {
-    request *q;
+    request *request;
     bool json;                    /* the body is no form */
     bool plain;                   /* nor JSON: it is the file */
     buf held;                     /* bytes that are not parsed yet */
@@ -147,7 +147,7 @@ static form *form_begin(request *q)
 {
     const char *type = q->header ? q->header(q, "Content-Type") : NULL, *mark = NULL;
     form *f = arena_alloc(q->a, sizeof *f);
-    *f = (form){.q = q};
+    *f = (form){.request = q};
     if (!face_call(q) || !life_read(q, &f->life_us))
         return NULL;
     type = type ? type : "";
@@ -181,7 +181,7 @@ static void held_drop(form *f, size_t n)
 /* The header lines of a part, which end at `end`. */
 static bool part_begin(form *f, size_t end)
 {
-    request *q = f->q;
+    request *q = f->request;
     char *text = arena_memdup(q->a, f->held.p, end);
     const char *name = NULL, *file = NULL, *type = "application/octet-stream";
     for (char *line = text; line && *line;) {
@@ -213,12 +213,12 @@ static bool part_add(form *f, const void *bytes, size_t n)
         return true;
     f->size += n;
     if (f->size > FILE_MOST) {
-        memory_refuse(f->q, 413, NULL, "a file has at most 10 MiB", NULL);
+        memory_refuse(f->request, 413, NULL, "a file has at most 10 MiB", NULL);
         return false;
     }
     if (ramet_upload_add(f->to, bytes, n) == RAMET_OK)
         return true;
-    memory_file_error(f->q, "");
+    memory_file_error(f->request, "");
     return false;
 }
 
@@ -227,7 +227,7 @@ static bool headers_step(form *f, bool *more)
     buf *h = &f->held;
     const char *end = h->n >= 4 ? memmem(h->p, h->n, "\r\n\r\n", 4) : NULL;
     if (!end)
-        return h->n < HEADERS_MOST || form_bad(f->q, "the headers of a part are too long");
+        return h->n < HEADERS_MOST || form_bad(f->request, "the headers of a part are too long");
     size_t n = (size_t)(end - h->p);
     if (!part_begin(f, n))
         return false;
@@ -285,7 +285,7 @@ bool memory_file_sink(request *q, const void *bytes, size_t n)
 bool memory_file_begin(request *q, const char *name, const char *type)
 {
     form *f = arena_alloc(q->a, sizeof *f);
-    *f = (form){.q = q, .plain = true, .in_file = true, .state = FORM_END};
+    *f = (form){.request = q, .plain = true, .in_file = true, .state = FORM_END};
     if (!face_call(q) || !life_read(q, &f->life_us))
         return false;
     buf_init(&f->held, 0);
