@@ -12,7 +12,7 @@
 #include "base/jsonrpc.h"
 
 /* Of ACP. */
-enum { RPC_CANCELLED = -32800, RPC_AUTH = -32000, RPC_NOT_FOUND = -32002 };
+enum { JSONRPC_CANCELLED = -32800, JSONRPC_AUTH = -32000, JSONRPC_NOT_FOUND = -32002 };
 
 #define ACP_LINE_MAX ((size_t)64 << 20) /* of one line */
 
@@ -29,7 +29,7 @@ typedef struct message {
     const char *session;                           /* params.sessionId; NULL: none */
 } message;
 
-typedef enum { MESSAGE_FINE, MESSAGE_NOT_JSON, MESSAGE_BATCH, MESSAGE_NO_RPC } message_state;
+typedef enum { MESSAGE_FINE, MESSAGE_NOT_JSON, MESSAGE_BATCH, MESSAGE_NOT_JSONRPC } message_state;
 message_state message_read(message *m, arena *a, const char *line, size_t n);
 
 /* Shortcuts. `path` is keys parted by dots; NULL when something on the way is missing. */

@@ -89,7 +89,7 @@ static void call_post(request *q, bool kagent)
 {
     found agent;
     if (agent_of(q, kagent, &agent))
-        rpc_run(q, agent.name, kagent);
+        jsonrpc_run(q, agent.name, kagent);
 }
 
 static void plain_call(request *q)

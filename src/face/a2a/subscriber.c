@@ -45,7 +45,7 @@ typedef struct hear {
 static const char *const event_names[][2] = {
     {"task", "task"}, {"status-update", "statusUpdate"}, {"artifact-update", "artifactUpdate"}};
 
-void rpc_event_begin(json_writer *w, a2a_version version, const char *id, rpc_event kind)
+void jsonrpc_event_begin(json_writer *w, a2a_version version, const char *id, jsonrpc_event kind)
 {
     jw_object(w);
     jw_kstr(w, "jsonrpc", "2.0");
@@ -57,7 +57,7 @@ void rpc_event_begin(json_writer *w, a2a_version version, const char *id, rpc_ev
     }
 }
 
-void rpc_event_end(json_writer *w, a2a_version version)
+void jsonrpc_event_end(json_writer *w, a2a_version version)
 {
     if (version == A2A_10)
         jw_end_object(w);
@@ -65,7 +65,7 @@ void rpc_event_end(json_writer *w, a2a_version version)
 }
 
 /* The members that statuses and artifacts have in common. */
-static void update_begin(json_writer *w, const a2a_view *view, rpc_event kind, const char *task)
+static void update_begin(json_writer *w, const a2a_view *view, jsonrpc_event kind, const char *task)
 {
     jw_object(w);
     if (view->version == A2A_03)
@@ -74,17 +74,17 @@ static void update_begin(json_writer *w, const a2a_view *view, rpc_event kind, c
     jw_kstr(w, "contextId", view->session);
 }
 
-void rpc_status_event(arena *a, json_writer *w, const a2a_view *view, const char *id,
-                      const a2a_task *t, bool final)
+void jsonrpc_status_event(arena *a, json_writer *w, const a2a_view *view, const char *id,
+                          const a2a_task *t, bool final)
 {
-    rpc_event_begin(w, view->version, id, RPC_EVENT_STATUS);
-    update_begin(w, view, RPC_EVENT_STATUS, t->id);
+    jsonrpc_event_begin(w, view->version, id, JSONRPC_EVENT_STATUS);
+    update_begin(w, view, JSONRPC_EVENT_STATUS, t->id);
     jw_key(w, "status");
     a2a_status_write(a, w, view, t);
     if (view->version == A2A_03)
         jw_kbool(w, "final", final);
     jw_end_object(w);
-    rpc_event_end(w, view->version);
+    jsonrpc_event_end(w, view->version);
 }
 
 static void part_write(json_writer *w, a2a_version version, const char *text)
@@ -130,7 +130,7 @@ static const char *message_json(arena *a, const char *text, const char *partial)
     return json_kept(a, &b);
 }
 
-const char *rpc_message_json(arena *a, const char *text)
+const char *jsonrpc_message_json(arena *a, const char *text)
 {
     return message_json(a, text, NULL);
 }
@@ -146,7 +146,7 @@ static void artifact_write(json_writer *w, a2a_version version, const char *text
     jw_end_object(w);
 }
 
-const char *rpc_artifacts_json(arena *a, const char *text)
+const char *jsonrpc_artifacts_json(arena *a, const char *text)
 {
     buf b;
     json_writer w;
@@ -160,7 +160,7 @@ const char *rpc_artifacts_json(arena *a, const char *text)
     return json_kept(a, &b);
 }
 
-const char *rpc_answer_text(arena *a, const a2a_task *t)
+const char *jsonrpc_answer_text(arena *a, const a2a_task *t)
 {
     buf b;
     buf_init(&b, EVENT_BYTES);
@@ -198,7 +198,7 @@ static void task_fill(hear *h)
     h->task.history = h->entries.items;
     h->task.n = h->entries.n;
     h->task.status_at = time_now_us();
-    h->task.artifacts = rpc_artifacts_json(h->scratch, words ? h->text.p : "");
+    h->task.artifacts = jsonrpc_artifacts_json(h->scratch, words ? h->text.p : "");
 }
 
 static void send_task(hear *h)
@@ -208,9 +208,9 @@ static void send_task(hear *h)
     json_writer w = event_open(h);
     task_fill(h);
     view.room = A2A_EVENT_ROOM;
-    rpc_event_begin(&w, v, h->id, RPC_EVENT_TASK);
+    jsonrpc_event_begin(&w, v, h->id, JSONRPC_EVENT_TASK);
     a2a_task_write(h->scratch, &w, &view, &h->task, h->history);
-    rpc_event_end(&w, v);
+    jsonrpc_event_end(&w, v);
     event_close(h);
 }
 
@@ -219,7 +219,7 @@ static void send_status(hear *h, const a2a_task *t, bool final)
     json_writer w = event_open(h);
     a2a_task now = *t;
     now.status_at = time_now_us();
-    rpc_status_event(h->scratch, &w, &h->view, h->id, &now, final);
+    jsonrpc_status_event(h->scratch, &w, &h->view, h->id, &now, final);
     event_close(h);
 }
 
@@ -234,14 +234,14 @@ static void send_piece(hear *h, const char *text, bool append, bool last)
 {
     a2a_version v = h->view.version;
     json_writer w = event_open(h);
-    rpc_event_begin(&w, v, h->id, RPC_EVENT_ARTIFACT);
-    update_begin(&w, &h->view, RPC_EVENT_ARTIFACT, h->task.id);
+    jsonrpc_event_begin(&w, v, h->id, JSONRPC_EVENT_ARTIFACT);
+    update_begin(&w, &h->view, JSONRPC_EVENT_ARTIFACT, h->task.id);
     jw_key(&w, "artifact");
     artifact_write(&w, v, text);
     jw_kbool(&w, "append", append);
     jw_kbool(&w, "lastChunk", last);
     jw_end_object(&w);
-    rpc_event_end(&w, v);
+    jsonrpc_event_end(&w, v);
     event_close(h);
 }
 
@@ -282,9 +282,9 @@ static void send_result(hear *h)
     json_writer w;
     jw_init(&w, h->out, 0);
     task_fill(h);
-    rpc_event_begin(&w, h->view.version, h->id, RPC_EVENT_TASK);
+    jsonrpc_event_begin(&w, h->view.version, h->id, JSONRPC_EVENT_TASK);
     a2a_task_write(h->scratch, &w, &h->view, &h->task, h->history);
-    rpc_event_end(&w, h->view.version);
+    jsonrpc_event_end(&w, h->view.version);
 }
 
 /* ------------------------------------------------------------------ what is heard */
@@ -436,7 +436,7 @@ static bool heard_done(hear *h, const json_doc *d)
     h->task.status_message = NULL;
     if (h->task.state == A2A_FAILED)
         h->task.status_message =
-            rpc_message_json(h->scratch, error && *error ? error : "the agent failed");
+            jsonrpc_message_json(h->scratch, error && *error ? error : "the agent failed");
     if (!h->stream) {
         send_result(h);
         return false;
@@ -484,14 +484,14 @@ static void hear_release(void *arg)
     arena_free(h->a);
 }
 
-const turn_listener *rpc_hear(const rpc *r, const char *session, const hear_in *in)
+const turn_listener *jsonrpc_hear(const jsonrpc_call *r, const char *session, const hear_in *in)
 {
     arena *a = arena_new();
     hear *h = arena_alloc(a, sizeof *h);
     const char *context = arena_strdup(a, session);
     *h = (hear){.a = a,
                 .scratch = arena_new(),
-                .view = rpc_view(r, context, NULL),
+                .view = jsonrpc_view(r, context, NULL),
                 .id = arena_strdup(a, r->id),
                 .kagent = r->kagent,
                 .stream = in->stream,
@@ -508,7 +508,7 @@ const turn_listener *rpc_hear(const rpc *r, const char *session, const hear_in *
     return &h->face;
 }
 
-void rpc_heard(rpc *r)
+void jsonrpc_heard(jsonrpc_call *r)
 {
     const turn_listener *left = r->q->hear;
     if (r->q->stream)
@@ -516,13 +516,13 @@ void rpc_heard(rpc *r)
     r->q->hear = NULL;
     if (left)
         left->release(left->arg);
-    rpc_hosted(r);
+    jsonrpc_hosted(r);
 }
 
-void rpc_join(rpc *r, const char *session, const char *turn, const hear_in *in)
+void jsonrpc_join(jsonrpc_call *r, const char *session, const char *turn, const hear_in *in)
 {
     request *q = r->q;
-    q->hear = rpc_hear(r, session, in);
+    q->hear = jsonrpc_hear(r, session, in);
     q->host->turn_join(q->host->arg, q, session, turn);
-    rpc_heard(r);
+    jsonrpc_heard(r);
 }

@@ -18,64 +18,64 @@ enum { SKEW_US = 2000000 };
 static void task_complete(arena *a, a2a_task *t)
 {
     if (!t->artifacts && !t->inherited && !t->running)
-        t->artifacts = rpc_artifacts_json(a, rpc_answer_text(a, t));
+        t->artifacts = jsonrpc_artifacts_json(a, jsonrpc_answer_text(a, t));
 }
 
-static void task_answer(rpc *r, a2a_task *t, int64_t history)
+static void task_answer(jsonrpc_call *r, a2a_task *t, int64_t history)
 {
-    a2a_view view = rpc_view(r, t->session, t->id);
+    a2a_view view = jsonrpc_view(r, t->session, t->id);
     task_complete(r->q->a, t);
-    json_writer *w = rpc_result(r);
+    json_writer *w = jsonrpc_result(r);
     a2a_task_write(r->q->a, w, &view, t, history);
-    rpc_result_end(r);
+    jsonrpc_result_end(r);
 }
 
-void rpc_get(rpc *r)
+void jsonrpc_get(jsonrpc_call *r)
 {
     ramet_session *s;
     int64_t history;
-    const char *id = rpc_text(r, r->params, "id");
-    if (!id || !rpc_history(r, r->params, &history))
+    const char *id = jsonrpc_text(r, r->params, "id");
+    if (!id || !jsonrpc_history(r, r->params, &history))
         return;
-    a2a_task *t = rpc_task(r, id, &s);
+    a2a_task *t = jsonrpc_task(r, id, &s);
     if (t)
         task_answer(r, t, history);
 }
 
-void rpc_cancel(rpc *r)
+void jsonrpc_cancel(jsonrpc_call *r)
 {
     ramet_session *s;
     request *q = r->q;
-    const char *id = rpc_text(r, r->params, "id");
-    a2a_task *t = id ? rpc_task(r, id, &s) : NULL;
+    const char *id = jsonrpc_text(r, r->params, "id");
+    a2a_task *t = id ? jsonrpc_task(r, id, &s) : NULL;
     if (!t)
         return;
     if (!t->running) {
-        rpc_fail(r, RPC_NOT_CANCELABLE, "the task is not running: it is %s",
-                 a2a_state_name(t->state, A2A_03));
+        jsonrpc_fail(r, JSONRPC_NOT_CANCELABLE, "the task is not running: it is %s",
+                     a2a_state_name(t->state, A2A_03));
         return;
     }
     q->host->turn_cancel(q->host->arg, q, t->session, id);
-    if (!rpc_hosted(r))
+    if (!jsonrpc_hosted(r))
         return;
-    t = rpc_task(r, id, &s);
+    t = jsonrpc_task(r, id, &s);
     if (t)
         task_answer(r, t, -1);
 }
 
-void rpc_subscribe(rpc *r)
+void jsonrpc_subscribe(jsonrpc_call *r)
 {
     ramet_session *s;
-    const char *id = rpc_text(r, r->params, "id");
-    a2a_task *t = id ? rpc_task(r, id, &s) : NULL;
+    const char *id = jsonrpc_text(r, r->params, "id");
+    a2a_task *t = id ? jsonrpc_task(r, id, &s) : NULL;
     if (!t)
         return;
     if (!t->running) {
-        rpc_fail(r, r->version == A2A_10 ? RPC_UNSUPPORTED : RPC_PARAMS,
-                 "the task is not running: it is %s", a2a_state_name(t->state, A2A_03));
+        jsonrpc_fail(r, r->version == A2A_10 ? JSONRPC_UNSUPPORTED : JSONRPC_PARAMS,
+                     "the task is not running: it is %s", a2a_state_name(t->state, A2A_03));
         return;
     }
-    rpc_join(r, t->session, id, &(hear_in){.stream = true, .history = -1});
+    jsonrpc_join(r, t->session, id, &(hear_in){.stream = true, .history = -1});
 }
 
 /* ------------------------------------------------------------------ lists
@@ -92,7 +92,7 @@ typedef struct listed {
 } listed;
 
 typedef struct listing {
-    rpc *r;
+    jsonrpc_call *r;
     int64_t page, history, after;
     int state; /* -1: any */
     bool artifacts;
@@ -120,8 +120,8 @@ static bool session_failed(listing *l, ramet_status st)
 {
     if (st == RAMET_OK || ramet_status_http(st) == 404)
         return false;
-    rpc_fail(l->r, RPC_INTERNAL, "the tasks of a session cannot be read: %s",
-             ramet_status_text(st));
+    jsonrpc_fail(l->r, JSONRPC_INTERNAL, "the tasks of a session cannot be read: %s",
+                 ramet_status_text(st));
     return true;
 }
 
@@ -136,7 +136,7 @@ static bool session_add(listing *l, const char *id)
     ramet_call *own = q->who.share ? NULL : ramet_call_new(q->host->store, q->who.user, NULL);
     ramet_call *c = own ? own : q->c;
     ramet_status st = ramet_session_get(c, id, &s);
-    if (st == RAMET_OK && rpc_agent_fits(l->r, s))
+    if (st == RAMET_OK && jsonrpc_agent_fits(l->r, s))
         st = a2a_tasks(c, id, &tasks, &n);
     for (size_t i = 0; st == RAMET_OK && i < n; i++) {
         a2a_task_live(q, s, &tasks[i]);
@@ -181,7 +181,7 @@ static bool list_gather(listing *l)
         return session_add(l, l->context);
     do {
         if (ramet_active_find(l->r->q->c, &in, &some) != RAMET_OK) {
-            rpc_refuse(l->r);
+            jsonrpc_refuse(l->r);
             return false;
         }
         for (size_t i = 0; i < some.n; i++) {
@@ -218,27 +218,27 @@ static bool token_read(listing *l, const char *token)
 
 static bool list_filters(listing *l)
 {
-    rpc *r = l->r;
+    jsonrpc_call *r = l->r;
     const char *status, *after, *token;
-    if (!rpc_number(r, r->params, "pageSize", 1, PAGE_MOST, &l->page) ||
-        !rpc_history(r, r->params, &l->history) ||
-        !rpc_flag(r, r->params, "includeArtifacts", &l->artifacts) ||
-        !rpc_word(r, r->params, "contextId", &l->context) ||
-        !rpc_word(r, r->params, "status", &status) ||
-        !rpc_word(r, r->params, "statusTimestampAfter", &after) ||
-        !rpc_word(r, r->params, "pageToken", &token))
+    if (!jsonrpc_number(r, r->params, "pageSize", 1, PAGE_MOST, &l->page) ||
+        !jsonrpc_history(r, r->params, &l->history) ||
+        !jsonrpc_flag(r, r->params, "includeArtifacts", &l->artifacts) ||
+        !jsonrpc_word(r, r->params, "contextId", &l->context) ||
+        !jsonrpc_word(r, r->params, "status", &status) ||
+        !jsonrpc_word(r, r->params, "statusTimestampAfter", &after) ||
+        !jsonrpc_word(r, r->params, "pageToken", &token))
         return false;
     l->state = status ? a2a_state_parse(status) : -1;
     if (status && strcmp(status, "TASK_STATE_UNSPECIFIED") != 0 && l->state < 0) {
-        rpc_fail(r, RPC_PARAMS, "status '%.60s' is no state of a task", status);
+        jsonrpc_fail(r, JSONRPC_PARAMS, "status '%.60s' is no state of a task", status);
         return false;
     }
     if (after && !time_parse(after, &l->after)) {
-        rpc_fail(r, RPC_PARAMS, "statusTimestampAfter must be a time");
+        jsonrpc_fail(r, JSONRPC_PARAMS, "statusTimestampAfter must be a time");
         return false;
     }
     if (token && !token_read(l, token)) {
-        rpc_fail(r, RPC_PARAMS, "pageToken was not made by this list");
+        jsonrpc_fail(r, JSONRPC_PARAMS, "pageToken was not made by this list");
         return false;
     }
     return true;
@@ -248,7 +248,7 @@ static bool list_filters(listing *l)
 static void listed_write(const listing *l, json_writer *w, const listed *one)
 {
     request *q = l->r->q;
-    a2a_view view = rpc_view(l->r, one->session, one->id);
+    a2a_view view = jsonrpc_view(l->r, one->session, one->id);
     ramet_session *s;
     a2a_task *t;
     if (a2a_task_get(q->c, one->session, one->id, &t) != RAMET_OK ||
@@ -261,7 +261,7 @@ static void listed_write(const listing *l, json_writer *w, const listed *one)
     a2a_task_write(q->a, w, &view, t, l->history);
 }
 
-void rpc_list(rpc *r)
+void jsonrpc_list(jsonrpc_call *r)
 {
     listing l = {.r = r, .page = PAGE_DEFAULT, .history = -1, .after = INT64_MIN, .state = -1};
     if (!list_filters(&l) || !list_gather(&l))
@@ -271,7 +271,7 @@ void rpc_list(rpc *r)
     size_t to = l.all.n > (size_t)l.page ? (size_t)l.page : l.all.n;
     const char *next =
         to < l.all.n ? token_make(r->q->a, l.earlier + (int64_t)to, &l.all.items[to - 1]) : "";
-    json_writer *w = rpc_result(r);
+    json_writer *w = jsonrpc_result(r);
     jw_object(w);
     jw_key(w, "tasks");
     jw_array(w);
@@ -282,5 +282,5 @@ void rpc_list(rpc *r)
     jw_kint(w, "pageSize", l.page);
     jw_kint(w, "totalSize", l.earlier + (int64_t)l.all.n);
     jw_end_object(w);
-    rpc_result_end(r);
+    jsonrpc_result_end(r);
 }
