@@ -297,6 +297,16 @@ static bool path_fits(const char *path, const request *q)
     return i == q->n_segments || (!i && q->n_segments == 1 && !*q->segments[0]);
 }
 
+static bool path_is_below(const char *prefix, const request *q)
+{
+    const char *s;
+    size_t i = 0, n;
+    for (; (n = template_next(&prefix, &s)); i++)
+        if (i == q->n_segments || !segment_fits(s, n, q->segments[i]))
+            return false;
+    return i < q->n_segments;
+}
+
 void face_set(request *q, const face *f, const face_route *r)
 {
     q->face = f;
@@ -328,8 +338,7 @@ face_found face_find(const face *const *faces, size_t n, request *q, const char 
         }
     }
     for (size_t f = 0; f < n && !used; f++)
-        if (faces[f]->owns_prefix && q->n_segments > 1 &&
-            strcmp(q->segments[0], faces[f]->prefix + 1) == 0)
+        if (faces[f]->owns_prefix && path_is_below(faces[f]->prefix, q))
             face_set(q, faces[f], NULL);
     if (!used)
         return FACE_NO_PATH;
@@ -494,7 +503,9 @@ bool face_check_role(request *q)
     if (rule && rule->refuse_role)
         rule->refuse_role(q, q->roles);
     else
-        request_fail(q, 403, "forbidden", NULL, "this is for administrators alone");
+        request_fail(q, 403, "forbidden", NULL, "%s",
+                     q->roles == ROLE_ADMIN ? "this is for administrators alone"
+                                            : "the caller has none of the roles that this is for");
     return false;
 }
 
