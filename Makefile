@@ -83,7 +83,7 @@ PROTO_STD := $(shell pkg-config --variable=includedir protobuf)
 CLIENT_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(call c_of,client))
 BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(GEN_SRC:%.c=%.o) $(B)/obj/page_data.o
 
-.PHONY: all run tour test setup-test test-model test-crash test-fault-all test-lost-writes test-scale bench bench-churn web-bench lint format docs install clean
+.PHONY: all run tour test setup-test setup-bench test-model test-crash test-fault-all test-lost-writes test-scale bench bench-churn web-bench lint format docs install clean
 
 all: $(B)/ramet $(B)/libramet.so
 
@@ -144,7 +144,10 @@ $(B)/ramet: $(BIN_OBJ) $(B)/libramet.a
 	$(HUSH)$(CC) $(LDFLAGS) $(BIN_OBJ) $(B)/libramet.a $(LIBS) $(BIN_LIBS) -o $@
 
 # The benchmark is no part of the product; it measures the ramet beside it.
-$(BENCH_SRC:%.c=$(B)/obj/%.o): CFLAGS += -I. $(shell pkg-config --cflags $(BENCH_PKGS))
+setup-bench:
+	@tools/setup bench
+$(BENCH_SRC:%.c=$(B)/obj/%.o): CFLAGS += -I.
+$(BENCH_SRC:%.c=$(B)/obj/%.o): | setup-bench
 $(B)/ramet-bench: $(BENCH_SRC:%.c=$(B)/obj/%.o) $(CLIENT_OBJ) $(B)/libserver.a $(B)/libramet.a $(B)/ramet
 	$(SAY) LD $@
 	$(HUSH)$(CC) $(LDFLAGS) $(filter %.o %.a,$^) $(LIBS) $(BIN_LIBS) $(shell pkg-config --libs $(BENCH_PKGS)) -o $@
@@ -236,11 +239,9 @@ test-scale: setup-test all
 # ---- speed
 
 bench: $(B)/ramet-bench
-	@tools/setup bench
 	$(B)/ramet-bench --json $(B)/bench.json
 # Ten minutes of load: the memory of the server must stay flat.
 bench-churn: $(B)/ramet-bench
-	@tools/setup bench
 	$(B)/ramet-bench --only churn --json $(B)/bench-churn.json
 # The page in a browser: first load, versions of a message in a long chat, the timeline of a great tree.
 web-bench: $(B)/ramet

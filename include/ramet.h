@@ -245,8 +245,9 @@ RAMET_API void ramet_call_free(ramet_call *c);
  * on its thread, and must not use the call. Writes are never stopped: what was begun is committed
  * or refused. NULL: never. */
 RAMET_API void ramet_call_stop_when(ramet_call *c, bool (*stop)(void *arg), void *arg);
-/* Pages of ramet_read() and ramet_record() end early past so many bytes of entries, after at least
- * one: for a caller that hands them on piece by piece. 0, and more than 32 MiB: 32 MiB. */
+/* Pages of ramet_read(), ramet_record(), ramet_across() and ramet_indexed_lacking() end early past
+ * so many bytes of entries, after at least one: for a caller that hands them on piece by piece. 0,
+ * and more than 32 MiB: 32 MiB. */
 RAMET_API void ramet_call_page_bytes(ramet_call *c, size_t bytes);
 RAMET_API const ramet_error *ramet_call_error(const ramet_call *c);
 /* The memory that a call's answers live in, for what is made of them (base/arena.h; of use only to
@@ -741,7 +742,8 @@ RAMET_API ramet_status ramet_indexed_set(ramet_call *c, const char *session, con
 RAMET_API ramet_status ramet_indexed_get(ramet_call *c, const char *session,
                                          const ramet_entry *entries, size_t n, ramet_indexed **out);
 /* Entries of the channel history without one, by their place in the store: those behind `after`
- * (0: from the first on). For the embedding program. */
+ * (0: from the first on); fewer than `limit` may also be a page that ended early. For the embedding
+ * program. */
 typedef struct ramet_lacking {
     const char *session;
     const ramet_entry *entry;
@@ -791,10 +793,11 @@ typedef struct ramet_across_in {
     /* Entries of ramet_across_entry() that the page is behind, or before; by key: and theirs. */
     const ramet_entry *after, *before;
     const char *after_key, *before_key;
-    bool tail;                                     /* the last ones */
-    const ramet_entry *upto;                       /* by time: nothing behind this one */
-    int64_t end;                                   /* only positions below this; 0 = all */
-    int limit;                                     /* 1-1000; 0 = 50 */
+    bool with_after;         /* `after` itself is the first of the page, if it is still wanted */
+    bool tail;               /* the last ones */
+    const ramet_entry *upto; /* by time: nothing behind this one */
+    int64_t end;             /* only positions below this; 0 = all */
+    int limit;               /* 1-1000; 0 = 50 */
     bool (*want)(void *arg, const ramet_entry *e); /* as in ramet_read_in */
     void *want_arg;
 } ramet_across_in;
@@ -834,6 +837,16 @@ RAMET_API ramet_status ramet_record(ramet_call *c, const char *session, ramet_lo
 typedef bool (*ramet_each)(void *arg, const ramet_entry *e, bool own);
 RAMET_API ramet_status ramet_adk_each(ramet_call *c, const char *session, bool effective,
                                       ramet_each each, void *arg);
+/* A part of it, by numbers that count its events from 0 on. The event of a number never changes: a
+ * record only grows at its end, and so does the path of one branch. */
+typedef struct ramet_adk_span {
+    bool effective;
+    int64_t branch;      /* effective: whose path; 0: the present one, and set to it */
+    int64_t from, until; /* numbers; until 0: all that there are now, and set to how many */
+    int64_t at;          /* set to the number of the event that the callback is given */
+} ramet_adk_span;
+RAMET_API ramet_status ramet_adk_span_each(ramet_call *c, const char *session, ramet_adk_span *span,
+                                           ramet_each each, void *arg);
 /* Its state: the fold of the deltas on the path, but keys that begin with "app:" or "user:" belong
  * to no session, and keep what any event of the record gave them. */
 RAMET_API ramet_status ramet_adk_state(ramet_call *c, const char *session, const char **json);

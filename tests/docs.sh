@@ -181,17 +181,31 @@ for name in $(grep -oh '`[a-z_0-9]*()' README.md docs/architecture.md "$model" d
 done
 is "every function named is in the code" "$missing" ""
 missing=''
-for name in $(grep -oh '`[a-z_]*\.[ch]`' docs/architecture.md "$model" docs/decisions/*.md | tr -d '`' | sort -u); do
-    [ -n "$(find src include -name "$name")" ] || missing+="$name "
+for name in $(grep -ohE '`[a-z0-9_/]+\.[ch]`' docs/architecture.md "$model" docs/decisions/*.md | tr -d '`' | sort -u); do
+    [ -e "$name" ] || [ -e "src/$name" ] || [ -n "$(find src include bench -path "*/$name")" ] || missing+="$name "
 done
 is "every file named is in the code" "$missing" ""
+
+# The walks of the architecture page: functions, statements and files, without quotes around them.
+walks=$(awk '/^```/ { on = !on; next } on' docs/architecture.md)
 missing=''
-for name in $(cd src && echo store/*.c core/*.c); do
-    name=${name##*/}
-    case $name in sql.c) continue ;; esac
-    grep -q "\`$name\`" docs/architecture.md || missing+="$name "
+for name in $(grep -oE '\b[a-z0-9]+(_[a-z0-9]+)+\b' <<<"$walks" | sort -u); do
+    grep -rqw -e "$name" -e "Q_$name" -e "X($name" src include || missing+="$name "
 done
-is "every file of store and core is told" "$missing" ""
+is "every function of a walk is in the code" "$missing" ""
+missing=''
+for name in $(grep -oE '\b[a-z0-9_/]+\.[ch]\b' <<<"$walks" | sort -u); do
+    [ -e "src/$name" ] || [ -n "$(find src include -name "$name")" ] || missing+="$name "
+done
+is "every file of a walk is in the code" "$missing" ""
+
+# Every room is mapped and has a README; a folder inside a room is told in the room's.
+missing=''
+while read -r room; do
+    [ -e "$room/README.md" ] || { [ -e "${room%/*}/README.md" ] && [ "${room%/*}" != src/face ] && continue; }
+    [ -e "$room/README.md" ] && grep -q "$room/README.md\|(../$room/README.md)" docs/architecture.md || missing+="$room "
+done < <(find src bench -name '*.c' -printf '%h\n' | sort -u)
+is "every room is mapped and has a README" "$missing" ""
 
 # number NAME FILE: of a #define, with commas
 number() {

@@ -22,7 +22,7 @@
 #define ACP_OWN_H
 
 #include "acp/acp.h"
-#include "base/message.h"
+#include "agent/acp/message.h"
 #include "base/child.h"
 #include "base/lines.h"
 #include "base/util.h"

@@ -95,6 +95,10 @@ void jw_end_array(json_writer *w);
 void jw_key(json_writer *w, const char *key);
 void jw_str(json_writer *w, const char *s); /* NULL writes null */
 void jw_strn(json_writer *w, const char *s, size_t n);
+/* A string in parts, each of which is UTF-8 by itself. */
+void jw_text(json_writer *w);
+void jw_text_add(json_writer *w, const char *s);
+void jw_end_text(json_writer *w);
 void jw_int(json_writer *w, int64_t v);
 void jw_bool(json_writer *w, bool v);
 void jw_null(json_writer *w);

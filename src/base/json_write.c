@@ -94,9 +94,8 @@ static void put_escape(buf *b, unsigned char ch)
 }
 
 /* Bytes that are no UTF-8 become U+FFFD, so that what is written is always JSON. */
-static void put_quoted(buf *b, const char *s, size_t n)
+static void put_escaped(buf *b, const char *s, size_t n)
 {
-    buf_putc(b, '"');
     size_t from = 0, i = 0;
     while ((i += json_plain(s + i, n - i)) < n) {
         unsigned char ch = (unsigned char)s[i];
@@ -114,6 +113,12 @@ static void put_quoted(buf *b, const char *s, size_t n)
         from = ++i;
     }
     buf_add(b, s + from, n - from);
+}
+
+static void put_quoted(buf *b, const char *s, size_t n)
+{
+    buf_putc(b, '"');
+    put_escaped(b, s, n);
     buf_putc(b, '"');
 }
 
@@ -129,6 +134,22 @@ void jw_strn(json_writer *w, const char *s, size_t n)
 {
     item(w);
     put_quoted(w->out, s, n);
+}
+
+void jw_text(json_writer *w)
+{
+    item(w);
+    buf_putc(w->out, '"');
+}
+
+void jw_text_add(json_writer *w, const char *s)
+{
+    put_escaped(w->out, s, strlen(s));
+}
+
+void jw_end_text(json_writer *w)
+{
+    buf_putc(w->out, '"');
 }
 
 void jw_str(json_writer *w, const char *s)

@@ -425,54 +425,6 @@ void native_deleted(json_writer *w, const ramet_delete_out *d)
     jw_end_object(w);
 }
 
-static void compare_side(json_writer *w, const ramet_compare_side *s)
-{
-    jw_object(w);
-    jw_kstr(w, "session_id", s->session);
-    native_kbranch(w, "branch_id", s->branch);
-    jw_kstr(w, "title", s->title);
-    jw_key(w, "agent");
-    native_agent(w, &s->agent);
-    jw_key(w, "head");
-    native_head(w, &s->head);
-    jw_kint(w, "own", s->own);
-    native_ktime(w, "first_at", s->first);
-    native_ktime(w, "last_at", s->last);
-    jw_key(w, "usage");
-    native_usage_sum(w, &s->usage);
-    jw_key(w, "entries");
-    jw_array(w);
-    for (size_t i = 0; i < s->n; i++)
-        native_entry(w, &s->entries[i]);
-    jw_end_array(w);
-    jw_end_object(w);
-}
-
-void native_compare(json_writer *w, const ramet_compare_out *c)
-{
-    jw_object(w);
-    jw_kint(w, "shared", c->shared);
-    jw_key(w, "sides");
-    jw_array(w);
-    for (size_t i = 0; i < c->n; i++)
-        compare_side(w, &c->sides[i]);
-    jw_end_array(w);
-    jw_key(w, "turns");
-    jw_array(w);
-    for (size_t i = 0; i < c->n_turns; i++) {
-        jw_array(w);
-        for (size_t k = 0; k < c->n; k++) {
-            jw_array(w);
-            jw_int(w, c->turns[i].side[k].from);
-            jw_int(w, c->turns[i].side[k].to);
-            jw_end_array(w);
-        }
-        jw_end_array(w);
-    }
-    jw_end_array(w);
-    jw_end_object(w);
-}
-
 void native_verdict(json_writer *w, const ramet_verdict *v)
 {
     jw_object(w);

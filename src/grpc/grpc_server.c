@@ -21,7 +21,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define ANSWER_MAX ((size_t)1 << 30)
+/* Of one message; pages end early far below it. */
+#define ANSWER_MAX ((size_t)128 << 20)
 #define STREAMS_MOST 256    /* concurrent calls of one connection */
 #define STREAM_WINDOW 65535 /* bytes; the initial value of HTTP/2 */
 #define FRAME_BYTES 16384   /* the same */
@@ -327,6 +328,7 @@ static void request_begin(rpc *r, char *path)
     request_id(q);
     r->about[0].key = grpc_slice_from_static_string("x-request-id");
     r->about[0].value = grpc_slice_from_copied_string(q->id);
+    q->whole = true;
     jw_init(&q->w, &q->out, 0);
 }
 

@@ -46,7 +46,7 @@ static const char *tag_strong(const char *tag)
     return strncmp(tag, "W/", 2) == 0 ? tag + 2 : tag;
 }
 
-/* Whether a list like `W/"a", "b"` holds the tag; weak ones compare like strong ones. */
+/* Whether a list like `W/"a", "b"` contains the tag, by weak comparison. */
 static bool tag_in(const char *list, const char *tag)
 {
     const char *want = tag_strong(tag);
@@ -90,7 +90,7 @@ static bool is_text(const char *type)
            strstr(type, "javascript") || strstr(type, "xml");
 }
 
-/* Fills x->packed when that is wanted and makes the body smaller. */
+/* Fills x->packed if the client accepts gzip and the body becomes smaller. */
 static bool body_pack(exchange *x)
 {
     request *q = &x->q;
@@ -155,7 +155,7 @@ static void add_common(exchange *x, bool body)
         add(x, "Connection", x->connection);
 }
 
-/* Vary is one header: what compression depends on, and what the request's runner said. */
+/* Vary is one header: for compression, and what the request's runner added. */
 static void add_own(exchange *x, bool packed)
 {
     request *q = &x->q;
@@ -251,8 +251,8 @@ static void answer_check(request *q)
         request_fail(q, 500, "internal", NULL, "the request was not answered");
 }
 
-/* Whether the connection can go on behind this answer. The rest of a refused body is read when it
- * is short, and it is sure that it comes. */
+/* Whether the connection stays open after this answer. The rest of a refused body is read if it is
+ * short and the client is certain to send it. */
 static void close_decide(exchange *x)
 {
     if (!x->ended && (x->chunked || x->expects || x->length - x->received > DROP_MAX))
@@ -261,7 +261,7 @@ static void close_decide(exchange *x)
         x->close = true;
 }
 
-/* The first piece goes with the header. A chunk's end goes with the beginning of the next one. */
+/* The first piece is sent with the header, the end of a chunk with the beginning of the next. */
 static void pieces_choose(exchange *x)
 {
     request *q = &x->q;
@@ -303,8 +303,8 @@ static void pieces_end(exchange *x)
     x->q.more = NULL;
 }
 
-/* The answer may wait for its client for long: what it was made from is not needed any more. A call
- * that a route's own state or a later piece uses stays. */
+/* Frees what the answer was made from, since a slow client may take long to read it. A call that a
+ * route's own state or a later piece uses is kept. */
 static void answer_forget(exchange *x, bool packed)
 {
     request *q = &x->q;
@@ -318,7 +318,7 @@ static void answer_forget(exchange *x, bool packed)
         buf_release(&q->out);
 }
 
-/* What is sent behind the header, and how its length is told. */
+/* Chooses what is sent after the header, and how its length is given. */
 static void body_choose(exchange *x, bool packed)
 {
     request *q = &x->q;
@@ -422,7 +422,7 @@ static send_result file_send(exchange *x)
     if (n < 0)
         return sent_error(x->p);
     x->file_left -= n;
-    return n ? SEND_SOME : SEND_BROKEN; /* the file became shorter than was told */
+    return n ? SEND_SOME : SEND_BROKEN; /* the file became shorter than the header says */
 }
 
 /* The next piece; false: there is none now. */

@@ -2,13 +2,12 @@
  *
  * How many bytes of request bodies are held at once: by all, and by each user.
  *
- * A body is counted from before its first byte is read until the request has run. Before it is
- * known who asks, it is counted for the address it comes from; all such bodies together have a
- * quarter of the whole, and one address a quarter of that, so that strangers cannot use up what
- * users need.
+ * A body is counted from before its first byte is read until the request has run. Until the caller
+ * is identified, it is charged to the client's address. All such bodies together may use a quarter
+ * of the total, and one address a quarter of that, so unidentified clients cannot starve users.
  *
- * Bodies that came together with their header lie in the buffer of their connection anyway, which
- * is small. They are not counted, so a small request takes no lock here.
+ * A body that arrived together with its header is in the connection's buffer anyway, which is
+ * small. It is not counted, so a small request takes no lock here.
  */
 #include "http/http_internal.h"
 
@@ -29,8 +28,8 @@ typedef struct holder {
 
 typedef struct bodies {
     pthread_mutex_t lock;
-    size_t most, most_each;                 /* of users; strangers are in `most`, too */
-    size_t most_unknown, most_each_unknown; /* of strangers */
+    size_t most, most_each;                 /* `most`: all callers, identified or not */
+    size_t most_unknown, most_each_unknown; /* of unidentified callers */
     size_t bytes, bytes_unknown;
     holder *holders[BUCKETS];
 } bodies;

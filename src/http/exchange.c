@@ -80,12 +80,15 @@ static exchange *exchange_begin(peer *p)
     arena *a = x->q.a;
     buf body = x->q.body, out = x->q.out, start = x->start, packed = x->packed;
     buf piece = x->piece;
+    size_t most = ANSWER_BODIES * h->cfg.body_max;
+    if (most < ANSWER_MAX)
+        most = ANSWER_MAX;
     arena_reset(a);
     buf_again(&body, h->cfg.body_max);
-    buf_again(&out, ANSWER_MAX);
-    buf_again(&start, ANSWER_MAX);
-    buf_again(&packed, ANSWER_MAX);
-    buf_again(&piece, ANSWER_MAX);
+    buf_again(&out, most);
+    buf_again(&start, most);
+    buf_again(&packed, most);
+    buf_again(&piece, most);
     memset(x, 0, sizeof *x);
     x->h = h;
     x->p = p;

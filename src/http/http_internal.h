@@ -8,12 +8,12 @@
  *   http/worker.c  the threads that read and write connections
  *   http/parse.c   the grammar: header and chunks
  *   http/target.c  the request target and the header: checked
- *   http/exchange.c     the way of a request from its header to its answer
- *   http/body.c    how much of bodies may be held, by all and by one
+ *   http/exchange.c     a request from its header to its answer: the states below
+ *   http/body.c    limits on the bytes of bodies, in total and per user
  *   http/answer.c  the answer: headers, compression, conditions
- *   http/deadline.c    clients that leave before their answer
- *   http/stall.c   clients that do not take it
- *   http/stream_send.c  bodies that go on
+ *   http/deadline.c    clients that disconnect before their answer
+ *   http/stall.c   clients that do not read it
+ *   http/stream_send.c  streamed bodies
  *
  * A connection (peer) belongs to its worker; an exchange to that worker too, or, while peer.at is
  * AT_ADMIT, AT_POOL or AT_PIECE, to a thread of the pool, which hands it back by
@@ -40,14 +40,17 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define PIECE_MAX ((size_t)64 * 1024)       /* of an upload, handed to its sink at once */
-#define UNKNOWN_BODY_MAX ((size_t)64 << 10) /* read before it is known who asks */
-#define DROP_MAX ((int64_t)256 * 1024)      /* the rest of a refused body up to this is read */
+#define PIECE_MAX ((size_t)64 * 1024)       /* of an upload, passed to its sink in one call */
+#define UNKNOWN_BODY_MAX ((size_t)64 << 10) /* read before the caller is identified */
+#define DROP_MAX ((int64_t)256 * 1024)      /* a longer rest of a refused body is not read */
 #define LINGER_MAX ((int64_t)8 << 20)       /* read at most, after the last answer */
 #define LINGER_US 2000000
-#define KEEP_MAX ((size_t)16 * 1024) /* memory of one buffer that a connection keeps */
-#define ANSWER_MAX ((size_t)1 << 30)
-#define READ_BYTES ((size_t)16 * 1024) /* asked of a socket at once */
+#define KEEP_MAX ((size_t)16 * 1024) /* capacity of a buffer that an idle connection keeps */
+/* Of an answer that is in memory at once, or of one piece. An entry of 16 MiB with every byte escaped
+ * fits; so do ANSWER_BODIES times body-max, since writes echo what was sent. */
+#define ANSWER_MAX ((size_t)128 << 20)
+#define ANSWER_BODIES 4
+#define READ_BYTES ((size_t)16 * 1024) /* read by one call */
 #define SEND_RATE_SHIFT 14             /* a client must take 16 KiB a second of an answer, */
 #define BODY_RATE_SHIFT 16             /* and give 64 KiB a second of a body, after request_s */
 
@@ -56,14 +59,14 @@ typedef struct http_stream http_stream;
 typedef struct worker worker;
 
 typedef enum {
-    AT_HEADER, /* nothing of a request, or a part of its header, is there */
-    AT_ADMIT,  /* a thread of the pool finds out who asks */
+    AT_HEADER, /* idle, or the header is arriving */
+    AT_ADMIT,  /* a thread of the pool identifies the caller */
     AT_BODY,   /* the body is arriving */
-    AT_POOL,   /* a thread of the pool runs the request, or takes a piece of an upload */
+    AT_POOL,   /* a thread of the pool runs the request, or stores a piece of an upload */
     AT_ANSWER, /* the answer is being sent */
     AT_PIECE,  /* a thread of the pool makes the next piece of it (face_req.more) */
-    AT_DROP,   /* it was sent; the rest of the body is dropped, then comes the next request */
-    AT_LINGER  /* it was sent, and nothing more will be: what still comes is dropped */
+    AT_DROP,   /* it was sent; the rest of the body is discarded before the next request */
+    AT_LINGER  /* it was sent and was the last one: further input is discarded */
 } peer_at;
 
 /* One connection. `until`, `busy` and `arriving` are read by the watcher at any time. */
@@ -71,44 +74,44 @@ typedef struct peer peer;
 struct peer {
     peer *prev, *next;
     int fd;
-    bool over;             /* past a limit: its request is refused */
-    atomic_bool busy;      /* a request is there and is not answered yet */
-    atomic_bool arriving;  /* a part of a request is there, and nothing was answered yet */
+    bool over;             /* past the limit of connections: its request is refused */
+    atomic_bool busy;      /* a request has arrived and is not answered yet */
+    atomic_bool arriving;  /* a part of the first request has arrived */
     _Atomic int64_t until; /* when it is closed, by time_mono_us(); 0 = never */
     struct address *from;
     char remote[INET6_ADDRSTRLEN];
-    bool mine;           /* of the acceptor: not a worker's, or not yet */
-    bool h2;             /* it was handed on; `fd` is a second descriptor of the socket */
-    bool door;           /* it came by the second address */
-    atomic_bool sending; /* an answer is on its way, and not all of it was taken */
-    atomic_bool gone;    /* it left while its request was in the pool */
+    bool mine;           /* owned by the acceptor: it has no worker, or not yet */
+    bool h2;             /* passed to gRPC; `fd` is a second descriptor of the socket */
+    bool door;           /* accepted on the second address */
+    atomic_bool sending; /* an answer is not completely acknowledged by the client */
+    atomic_bool gone;    /* the client disconnected while its request was in the pool */
     _Atomic int wait;    /* WAIT_*: see http/deadline.c */
 
     /* the watcher's */
-    int64_t acked;    /* bytes that the client had taken, */
-    int64_t acked_at; /* and since when; 0: not looked at yet */
+    int64_t acked;    /* bytes that the client had acknowledged, */
+    int64_t acked_at; /* and since when; 0: not checked yet */
 
     /* of http/deadline.c */
     bool interim;        /* an interim response may be sent to it */
     bool probed;         /* … and was */
-    int64_t waits_since; /* that its request is in the pool */
+    int64_t waits_since; /* when its request was passed to the pool */
 
     /* the worker's */
     http *h;
     worker *w;
     peer_at at;
-    exchange *x; /* kept from one request to the next, for its memory */
-    buf in;      /* bytes that came and are not used yet, */
+    exchange *x; /* reused by the next request, for its memory */
+    buf in;      /* bytes received and not consumed yet, */
     size_t used; /* from here on */
     head_scan scan;
-    bool can_read, can_write; /* by the last event; until the socket says otherwise */
-    bool ended;               /* nothing more comes from the client */
-    bool half;                /* … or will not when all is read: it has ended its side */
-    bool broken;              /* nothing can be sent any more */
-    bool closed;              /* waits for the end of the round to be freed */
-    int64_t to_drop;          /* AT_DROP, AT_LINGER: so many bytes more */
-    bool parked;              /* … and now for its way out of worker.resumed */
-    peer *round;              /* the next one that is closed in this round */
+    bool can_read, can_write; /* since the last event, until the socket would block */
+    bool ended;               /* the client's last byte was read */
+    bool half;                /* the client has sent its last byte */
+    bool broken;              /* nothing can be sent to the client */
+    bool closed;              /* to be freed at the end of the round */
+    int64_t to_drop;          /* AT_DROP, AT_LINGER: bytes left to discard */
+    bool parked;              /* closed, but still in worker.resumed */
+    peer *round;              /* the next one in worker.closed */
     atomic_bool queued;       /* in worker.resumed */
     peer *queue;              /* the next one there, */
     peer *back;               /* and the next one in worker.back */
@@ -126,30 +129,30 @@ struct exchange {
     int64_t length;        /* Content-Length; -1 = none */
     int64_t received;      /* bytes of the body so far */
     int64_t sent;          /* bytes of the body of the answer */
-    int64_t handed_us;     /* given to the pool */
-    int64_t paused_us;     /* time in the pool: not the client's */
-    size_t reserved;       /* of http.bodies, */
-    struct holder *holder; /* by this one */
+    int64_t handed_us;     /* when it was passed to the pool */
+    int64_t paused_us;     /* time in the pool, not charged to the client */
+    size_t reserved;       /* bytes of http.bodies, */
+    struct holder *holder; /* charged to this user or address */
     chunk_reader chunks;
-    bool ended;    /* the body is whole */
+    bool ended;    /* the body is complete */
     bool chunked;  /* it comes in chunks */
     bool expects;  /* the client waits for 100 Continue */
-    bool known;    /* who asks is known, as far as the route needs it */
+    bool known;    /* the caller is identified, as far as the route needs it */
     bool gzip_ok;  /* Accept-Encoding */
     bool answered; /* the answer is ready */
     bool close;    /* no further request on this connection */
-    bool in_doubt; /* where the request ends cannot be told, or it was not read to its end */
+    bool in_doubt; /* the end of the request is unknown, or was not read */
     const char *if_none_match;
     const char *connection; /* of the answer: Connection; NULL: none */
     buf start;              /* of the answer: status line and header */
     buf packed;             /* its body, compressed */
-    buf piece;              /* of a stream, whose bytes are counted there */
+    buf piece;              /* of a stream, which accounts for its bytes */
     const char *bytes;      /* its body: these bytes, a file (q.file), or a stream (q.stream) */
     size_t n_bytes;
     size_t start_at, bytes_at; /* sent so far */
     int64_t file_left;
-    request_piece then; /* what comes behind the present piece, when q.more is set */
-    bool stream_given;  /* q.stream is gone */
+    request_piece then; /* what follows the present piece, if q.more is set */
+    bool stream_given;  /* q.stream was abandoned */
     bool stream_over;   /* its end was taken */
     pool_job job;
 };
@@ -160,15 +163,15 @@ struct http {
     http_config cfg;
     worker *workers;
     size_t n_workers, next_worker;
-    size_t most; /* connections, with those past the limit that are told so */
+    size_t most; /* connections, including those that are only refused */
     struct door {
         int fd, port;
     } doors[2];      /* what it listens on; the second one for HTTP/2 alone, fd -1: not there */
     int listen_wake; /* readable: the acceptor ends */
     int listen_poll; /* epoll of the acceptor */
     pthread_t listener;
-    bool shut;            /* nobody listens any more; of who stops it */
-    atomic_bool stopping; /* requests that come now are refused */
+    bool shut;            /* it does not listen any more; of the thread that stops it */
+    atomic_bool stopping; /* new requests are refused */
     uint64_t id_salt;
     _Atomic uint64_t id_next;
     struct bodies *bodies;
@@ -199,7 +202,7 @@ bool worker_take(http *h, peer *p);
 void worker_resume(peer *p);
 /* The thread of the pool that has its exchange is done with it. */
 void worker_hand_back(peer *p);
-/* On the worker: no more of it. */
+/* Closes it, on its worker. */
 void peer_close(peer *p);
 /* More bytes into peer.in. */
 typedef enum { FILL_SOME, FILL_LATER, FILL_END } fill_result;
@@ -221,8 +224,9 @@ void request_id(exchange *x, const char *given);
 /* http/body.c */
 struct bodies *bodies_new(const http_config *cfg);
 void bodies_free(struct bodies *b);
-/* Room for a body of `n` bytes in all, on account of the user, or, while who asks is not known, of
- * the address. False: there is none; *status tells whether by all (503) or by this one (429). */
+/* Reserves `n` bytes in all for a body, charged to the user, or to the address until the caller is
+ * identified. False: no room; *status tells whether the total (503) or its own limit (429) is used
+ * up. */
 bool body_reserve(exchange *x, size_t n, int *status);
 void body_release(exchange *x);
 
@@ -240,7 +244,7 @@ size_t answer_plain(char *out, size_t size, const char *status, const char *code
 /* http/peer.c */
 peer *peer_add(http *h, int fd, const struct sockaddr *from);
 void peer_free(http *h, peer *p); /* the socket stays open */
-/* It is closed in `us` microseconds. False: it is closed already, and nothing may be sent. */
+/* Closes it in `us` microseconds. False: it is closed already, and nothing may be sent. */
 bool peer_limit(peer *p, int64_t us);
 bool peer_unlimit(peer *p);
 void watch_start(http *h);
@@ -249,7 +253,7 @@ void watch_stop(http *h);
 size_t peers_end(http *h, bool all);
 
 /* http/deadline.c */
-/* Around the time that the request of a connection is in the pool. `interim`: the client speaks
+/* Called before and after the request of a connection is in the pool. `interim`: the client speaks
  * HTTP/1.1, and skips interim responses. */
 void peer_wait_begin(peer *p, bool interim);
 void peer_wait_end(peer *p);
@@ -261,10 +265,10 @@ bool stall_look(peer *p, int64_t now, int64_t stall_us);
 
 /* http/stream_send.c */
 body_stream *http_stream_new(request *q, size_t most);
-/* Takes the next bytes, as a chunk or as they are, into `out`. False: there are none, and the
+/* Takes the next bytes, as a chunk or as they are, into `out`. False: there are none yet; the
  * stream wakes the connection when there are. x->stream_over: they were the last. */
 bool stream_next(exchange *x, buf *out);
-void stream_abandon(body_stream *s); /* no more is taken of it */
+void stream_abandon(body_stream *s); /* nothing more is taken from it */
 void streams_end(http *h);
 
 #endif

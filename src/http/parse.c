@@ -16,7 +16,7 @@ static const char control[] = "the header holds a control character";
 
 /* ------------------------------------------------------------------- the header */
 
-/* A line is whole. True: it was the empty one behind the header. */
+/* At the end of a line. True: it was the empty line that ends the header. */
 static bool line_ends(head_scan *s)
 {
     size_t n = s->at - 1 - s->line; /* without CR */
@@ -67,7 +67,7 @@ static bool is_token(const char *s)
     return true;
 }
 
-/* Cuts off the line at `p` and gives the next one. The end is known to be CRLF. */
+/* Terminates the line at `p`, which is known to end with CRLF, and returns the next one. */
 static char *line_cut(char *p)
 {
     char *cr = strchr(p, '\r');
@@ -172,7 +172,7 @@ static chunk_state size_step(chunk_reader *r, char c)
     return CHUNK_MORE;
 }
 
-/* A byte that means nothing here, of an extension or a trailer. */
+/* Whether a byte of an extension or a trailer is legal; these are ignored. */
 static bool may_skip(chunk_reader *r, char c)
 {
     return ((unsigned char)c >= 0x20 || c == '\t') && c != 0x7f && ++r->skipped <= SKIPPED_MAX;

@@ -83,7 +83,8 @@ void request_answer_too_large(request *q)
 {
     if (!q->out.starved) {
         request_fail(q, 500, "answer_too_large", NULL,
-                     "the answer is over %zu bytes; ask for less at a time", q->out.max);
+                     "the answer is over %zu bytes; ask for less at a time, with a smaller limit",
+                     q->out.max);
         return;
     }
     request_add_header(q, "Retry-After", "1");

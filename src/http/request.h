@@ -103,6 +103,7 @@ struct request {
      * on a thread of the pool and with `out` empty, to write what follows. */
     request_piece (*more)(request *q);
     void *more_state; /* of `more`, in the request's arena */
+    bool whole;       /* `more` is not used: the transport sends the body in one message */
 
     json_writer w;   /* on `out`, ready */
     ramet_call *c;   /* of `who`; face_call() makes it; freed with the request */

@@ -3,18 +3,17 @@
  * The workers: threads that read and write connections, each with an epoll set of its own.
  *
  * A connection is in the set of its worker from the first byte to the last, edge-triggered, for
- * reading and writing alike: an event sets can_read or can_write, a socket that has no more to give
- * or to take clears it, and no system call is spent on changing what is waited for. What a
- * connection does next is way_step()'s to say.
+ * reading and writing alike: an event sets can_read or can_write, a socket that would block clears
+ * it, and no system call is spent on changing the set. way_step() decides what a connection does
+ * next.
  *
- * 1. Everything of a connection is touched by its worker alone, but for what http/http_internal.h
- * says.
+ * 1. Only its worker touches a connection, except for the members that http/http_internal.h names.
  * 2. A stream wakes its connection by worker_resume(). A connection is in that queue at most once,
  *    and is freed only when it is out of it.
  * 3. A connection that is closed is freed at the end of a round, because a later event of the same
  *    round may still name it.
  * 4. A connection whose exchange belongs to the pool is not closed before it is handed back, by
- *    worker_hand_back(), which touches nothing of it once it is in the list.
+ *    worker_hand_back(), which does not touch it any more once it is in the list.
  */
 #include "http/http_internal.h"
 
@@ -64,7 +63,7 @@ fill_result peer_fill(peer *p)
     if (n > 0) {
         b->n += (size_t)n;
         b->p[b->n] = 0;
-        /* A short read has emptied the socket; the client's end would come with another event. */
+        /* A short read has emptied the socket; the end of the stream would be another event. */
         if ((size_t)n < room && !p->half)
             p->can_read = false;
         return FILL_SOME;
@@ -100,7 +99,7 @@ static void round_end(worker *w)
             peer_free(w->h, p);
             close(fd);
         } else {
-            p->parked = true; /* until it comes out of the queue */
+            p->parked = true; /* until it is taken from the queue */
         }
     }
 }
@@ -119,7 +118,7 @@ static void worker_wake(worker *w)
 {
     uint64_t one = 1;
     if (write(w->wake, &one, sizeof one) < 0)
-        abort(); /* a counter that cannot overflow */
+        abort(); /* the counter cannot overflow */
 }
 
 void worker_resume(peer *p)
@@ -160,7 +159,7 @@ static void resumed_go(worker *w)
     }
 }
 
-/* The first one that came is the first one that goes. */
+/* In the order in which they were handed back. */
 static void back_go(worker *w)
 {
     peer *list = atomic_exchange(&w->back, NULL), *first = NULL;
@@ -219,7 +218,8 @@ bool worker_take(http *h, peer *p)
 {
     p->w = &h->workers[h->next_worker];
     h->next_worker = (h->next_worker + 1) % h->n_workers;
-    /* Each answer, and each piece of a stream, is written at once: none waits for the next one. */
+    /* Each answer, and each piece of a stream, is written by one call: nothing is gained by delay.
+     */
     int one = 1;
     setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     /* The first event may come before epoll_ctl() is back. */
@@ -264,7 +264,7 @@ void workers_stop(http *h)
         if (write(w->wake, &one, sizeof one) == sizeof one)
             pthread_join(w->thread, NULL);
     }
-    /* No thread is left: what is in a queue is in the list of all, too. */
+    /* No thread is left. Queued connections are in this list, too. */
     while (h->peers) {
         peer *p = h->peers;
         int fd = p->fd;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of words that wait to be told; twice that with the rest. */
+/* Bytes of deltas in the queue; other lines may use twice as much. */
 #define TOLD_MAX ((size_t)16 << 20)
 
 void ephemeral_queue_init(ephemeral_queue *q)
@@ -76,7 +76,7 @@ void ephemeral_take(ephemeral_queue *q, told **list)
     q->end = &q->first;
     q->bytes = 0;
     pthread_mutex_unlock(&q->lock);
-    told **at = list; /* where the last one was put: nearly always the place of the next */
+    told **at = list; /* behind the last insertion: nearly always the place of the next */
     for (int64_t before = INT64_MIN; t;) {
         told *next = t->next;
         if (t->after < before)

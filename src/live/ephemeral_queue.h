@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ephemeral_queue.h: lines on their way from who tells them (live_publish()) to the follower of
+ * ephemeral_queue.h: lines that are not stored, on their way from live_publish() to the follower of
  * live.c.
  */
 #ifndef LIVE_EPHEMERAL_QUEUE_H
@@ -12,13 +12,13 @@
 
 #include <pthread.h>
 
-/* A line for those who listen now. */
+/* A line for the streams that are open now. */
 typedef struct told {
     struct told *next;
     int64_t after; /* L3 in live.c */
     const char *session, *tree, *event, *json;
     size_t n, size; /* of the data, and of all */
-    bool words;     /* they come again, in the entry */
+    bool words;     /* a delta: the entry that follows repeats its text */
     char bytes[];
 } told;
 
@@ -29,14 +29,14 @@ typedef struct ephemeral_queue {
 } ephemeral_queue;
 
 void ephemeral_queue_init(ephemeral_queue *q);
-void ephemeral_queue_free(ephemeral_queue *q); /* with what is in it */
+void ephemeral_queue_free(ephemeral_queue *q); /* and the lines in it */
 
 told *ephemeral_new(int64_t after, const char *session, const char *tree, const char *event,
                     const char *json, size_t n);
-/* Takes a line, or frees it when too much waits already. True: nothing waited before. */
+/* Takes over a line; frees it if the queue is full. True: the queue was empty. */
 bool ephemeral_put(ephemeral_queue *q, told *t);
-/* Moves all of them to a list that is in the order of `after`: lines of several nodes come as they
- * come, and those of one in order. */
+/* Moves all lines to a list sorted by `after`. Lines of one node arrive in that order, lines of
+ * several nodes interleaved. */
 void ephemeral_take(ephemeral_queue *q, told **list);
 void ephemeral_free(told **list);
 

@@ -11,12 +11,12 @@
 #define LIVE_EVENT_MAX ((size_t)256 << 20) /* one event; a page of the store ends at 32 MiB */
 #define LIVE_KEEP ((size_t)1 << 20)        /* memory that is kept from one event to the next */
 
-/* `feed` has words of its own, or (event NULL) those are the native API's.
+/* `feed` has a format of its own; event NULL: that of the native API.
  *
  * The first lines: when to come back, and from which number (-1: not known yet). */
 void live_text_hello(buf *out, const live_feed *feed, int64_t number);
-/* One event a session's change; one an entry that was appended, of which the last has the number.
- */
+/* One event for each change of a session and for each appended entry; of several entries the last
+ * one carries the number. */
 void live_text_event(buf *out, const live_feed *feed, const ramet_event *e);
 void live_text_reset(buf *out, const live_feed *feed, int64_t number);
 /* The last event of a stream whose client was too slow; it has everything up to the number. Only

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * live.c: hands what is committed to every stream that asked for it.
+ * live.c: delivers committed events to the streams that subscribed to them.
  *
  * Two threads. The follower reads each event once, as the embedding program, renders it once, and
- * puts the same bytes into every stream whose filter it passes and whose user may see it now. The
- * replayer (live/replay.c) gives streams that are behind what they missed, page by page and in
- * turns, as fast as they take it; so neither a thread of the pool nor the follower waits for a slow
- * client.
+ * appends the same bytes to every stream whose filter matches and whose user may see it now. The
+ * replayer (live/replay.c) sends streams that are behind the events they missed, page by page and
+ * in turn, at the speed of each client. So a slow client delays neither the pool nor the follower.
  *
- *   L1  `last` is the number up to which the follower has handed out (or is about to hand out)
- *       everything to its streams. A stream joins it under the lock, when it has everything up to
- *       `last`; the follower leaves out what is not past the stream's own `after`. So nothing is
- *       missing and nothing comes twice between replay and live.
+ *   L1  `last` is the number of the newest event that the follower has delivered, or is about to
+ *       deliver, to its streams. A stream joins the follower under the lock, once it has everything
+ *       up to `last`; the follower skips events up to the stream's own `after`. So there is neither
+ *       a gap nor a duplicate between replay and live delivery.
  *   L2  A stream belongs to one thread: to the replayer while it is on `behind`, to the follower
  *       from `joining` on. Only these two lists are shared, under the lock.
- *   L3  A line that is told (live_publish()) has the number of the newest event at that moment,
- * here or on the node that it comes from. It is handed out behind the events up to that number and
- * before those past it; lines of other nodes are waited for a little (live_settle()). L4  Bytes
- * that clients do not take are bounded, for each stream (stream-bytes) and for all together
- * (streams-bytes). A stream past a bound falls behind: what its client has not begun to take is
- * dropped, and the replayer gives it again, from the store. L5  Nothing is left out silently. A
- * stream that would miss a line that is told only once, or whose client takes nothing for
- * stall-seconds while it is replayed, is told so by a last event and ended. Only words of an answer
- * may be missing: the entry that follows has them.
+ *   L3  A line that is not stored (live_publish()) carries the number of the newest event at that
+ *       moment, here or on the node it comes from. It is delivered after the events up to that
+ *       number and before later ones; the follower waits a little for lines of other nodes
+ *       (live_settle()).
+ *   L4  Bytes that clients have not taken are bounded, per stream (stream-bytes) and in total
+ *       (streams-bytes). A stream past a bound falls behind: events that its client has not begun
+ *       to receive are dropped, and the replayer reads them from the store again.
+ *   L5  Nothing is omitted silently. A stream that would miss a line that cannot be sent again, or
+ *       whose client takes nothing for stall-seconds during a replay, is ended with an event that
+ *       says so. Only deltas of an answer may be missing: the entry that follows has their text.
  */
 #include "live/live_internal.h"
 
@@ -37,7 +37,7 @@
 
 enum {
     PAGE = 500, /* events that the follower reads at once */
-    FEW = 16,   /* so many events of a page are read one by one */
+    FEW = 16,   /* up to this many events of a page are read one by one */
     TICK_MS = 1000
 };
 
@@ -122,8 +122,8 @@ void reader_close(live *l, reader *r)
     atomic_fetch_add(&l->dropped, 1);
 }
 
-/* Puts a new one where it belongs (L1). The number that a client has brought along may be any: it
- * is looked at by the replayer. */
+/* Adds a new stream to its list (L1). A number that came from the client may be wrong; the replayer
+ * checks it. */
 static void reader_place(live *l, reader *r, bool from_now)
 {
     pthread_mutex_lock(&l->lock);
@@ -189,14 +189,14 @@ typedef struct follow {
     ramet_call *c;
     reader *readers;
     int64_t last;
-    buf text;                 /* room to render in */
-    shared_buf *shared;       /* the event, or the line, that is being handed out; NULL: not yet */
-    shared_buf *own;          /* the same in the words of the last stream that has its own */
-    const ramet_event *whole; /* it, with its entries; NULL: not looked up yet */
-    ramet_call *full;         /* for its entries */
-    told *told;               /* taken, not handed out yet */
-    told *past;               /* handed out, but looks may still point to them */
-    bool failed;              /* the store could not be read; said once */
+    buf text;                 /* scratch space for rendering */
+    shared_buf *shared;       /* the event or line being delivered; NULL: not rendered yet */
+    shared_buf *own;          /* the same, in the format of the last stream that has its own */
+    const ramet_event *whole; /* the event with its entries; NULL: not read yet */
+    ramet_call *full;         /* reads its entries */
+    told *told;               /* taken from the queue, not delivered yet */
+    told *past;               /* delivered, but `looks` may still point to them */
+    bool failed;              /* the store could not be read; logged once */
 } follow;
 
 bool reader_skips(const reader *r, const ramet_event *e)
@@ -212,14 +212,14 @@ static bool reader_wants(const reader *r, const ramet_event *e)
            (!r->tree || strcmp(r->tree, e->tree) == 0);
 }
 
-/* Everything in a page was committed before the first look, so one look a session is enough. */
+/* Every event of a page was committed before the first check: one check a session is enough. */
 static bool viewer_sees(live *l, viewer *v, const ramet_event *e)
 {
     size_t slot = 0;
     bool deleted = e->kind == RAMET_EVENT_DELETED;
     if (!v->c)
         v->c = viewer_call(l->store, v);
-    /* A member sees his own removal, and nothing else of that session: such a look is not kept. */
+    /* A removed member sees the removal and nothing else of that session: it is not cached. */
     if (e->member && !e->after) {
         bool seen = ramet_event_seen(v->c, e);
         ramet_call_reset(v->c);
@@ -238,7 +238,7 @@ static bool viewer_sees(live *l, viewer *v, const ramet_event *e)
     return v->looks[slot].seen;
 }
 
-/* The texts of a page are about to go. */
+/* Clears the cached checks: they point into a page that is about to be freed. */
 static void looks_forget(live *l)
 {
     pthread_mutex_lock(&l->lock);
@@ -252,11 +252,11 @@ static void looks_forget(live *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* What becomes of a stream when it was given something. */
+/* What happens to a stream after a delivery. */
 typedef enum { STAYS, FALLS_BEHIND, ENDS } fate;
 typedef fate (*giver)(follow *f, reader *r, void *arg);
 
-/* Gives something to each stream. Those that do not stay leave the list. */
+/* Delivers something to each stream, and removes the streams that do not stay. */
 static void readers_give(follow *f, giver give, void *arg)
 {
     for (reader **at = &f->readers; *at;) {
@@ -323,7 +323,7 @@ static fate give_lost(follow *f, reader *r, void *arg)
     return reader_add(f->l, r, &f->text, number) ? STAYS : ENDS;
 }
 
-/* The event with its entries, which were left out of the page. NULL: it cannot be had. */
+/* The event with its entries, which the page omits. NULL: it cannot be read. */
 static const ramet_event *event_full(follow *f, const ramet_event *e)
 {
     ramet_events_in in = {
@@ -337,7 +337,7 @@ static const ramet_event *event_full(follow *f, const ramet_event *e)
     return out.items;
 }
 
-/* The event in the words of a stream; streams with the same bytes share them. NULL: it has none. */
+/* The event in the format of a stream; equal bytes are shared. NULL: the format omits it. */
 static shared_buf *event_render(follow *f, const reader *r)
 {
     shared_buf **kept = r->feed.event ? &f->own : &f->shared;
@@ -359,7 +359,7 @@ static fate give_event(follow *f, reader *r, void *arg)
         return STAYS;
     if (!f->whole)
         f->whole = e->kind == RAMET_EVENT_APPENDED && !e->entries ? event_full(f, e) : e;
-    /* Gone meanwhile (its session was removed for good): there is nothing to tell. */
+    /* Its session was purged meanwhile. */
     if (!f->whole)
         return STAYS;
     r->after = e->number;
@@ -375,8 +375,8 @@ static fate give_relief(follow *f, reader *r, void *arg)
     return body_stream_behind(r->out) > *(size_t *)arg ? reader_fall(f->l, r) : STAYS;
 }
 
-/* What was handed out is dropped here; when too much of it waits, those that are furthest behind
- * are the first to fall behind. */
+/* After each delivery: lets go of its bytes. When too many wait in all streams, those with the most
+ * fall behind first. */
 static void given(follow *f)
 {
     shared_buf_drop(f->shared);
@@ -403,7 +403,7 @@ static size_t events_wanted(const follow *f, const ramet_events_out *out)
     return n;
 }
 
-/* ---- lines that are told */
+/* ---- lines that are not stored */
 
 bool live_watched(live *l)
 {
@@ -415,7 +415,7 @@ void live_publish(live *l, int64_t after, const char *session, const char *tree,
 {
     if (!live_watched(l))
         return;
-    /* What this process has committed; it does not look into the file. */
+    /* The newest event of this process, without reading the store. */
     after = after >= 0 ? after : ramet_event_wait(l->store, -1, 1);
     if (ephemeral_put(&l->told, ephemeral_new(after, session, tree, event, json, n)))
         ramet_event_wake(l->store);
@@ -429,7 +429,7 @@ void live_settle(live *l, void (*settle)(void *arg, int64_t event), void *arg)
     pthread_mutex_unlock(&l->settle_lock);
 }
 
-/* L3: also for lines of other nodes. */
+/* L3, for lines of other nodes. */
 static void elsewhere_settle(live *l, int64_t event)
 {
     pthread_mutex_lock(&l->settle_lock);
@@ -438,7 +438,7 @@ static void elsewhere_settle(live *l, int64_t event)
     pthread_mutex_unlock(&l->settle_lock);
 }
 
-/* A client that is far behind goes without words: the entry that follows has them (L5). */
+/* A client that is far behind misses deltas: the entry that follows has their text (L5). */
 static fate give_told(follow *f, reader *r, void *arg)
 {
     const told *t = arg;
@@ -456,7 +456,7 @@ static fate give_told(follow *f, reader *r, void *arg)
     return reader_share(f, r, f->shared, -1, !t->words);
 }
 
-/* Hands out the lines that were told before event `before` was committed (L3). */
+/* Delivers the lines that precede event `before` (L3). */
 static void told_give(follow *f, int64_t before)
 {
     while (f->told && f->told->after < before) {
@@ -472,7 +472,7 @@ static void told_give(follow *f, int64_t before)
 
 /* ---- pages */
 
-/* Reads a page, without entries first: most of what happens concerns few streams. */
+/* Reads a page, at first without entries: most events concern few streams. */
 static bool page_read(follow *f, ramet_events_out *out)
 {
     ramet_events_in in = {.after = f->last, .limit = PAGE, .bare = true};
@@ -485,8 +485,8 @@ static bool page_read(follow *f, ramet_events_out *out)
     return ramet_events(f->c, &in, out) == RAMET_OK;
 }
 
-/* From here on the follower has everything up to `last`, and those that join must, too (L1).
- * `idle`: only when there is no stream that would have to be given it. */
+/* Takes over the streams that have joined, and moves `last` on (L1). `idle`: moves it only if no
+ * stream would miss an event. */
 static void last_set(follow *f, int64_t last, bool idle)
 {
     live *l = f->l;
@@ -495,7 +495,7 @@ static void last_set(follow *f, int64_t last, bool idle)
     while (l->joining) {
         reader *r = l->joining;
         l->joining = r->next;
-        /* L5: a stream that was live before has not been given these lines. */
+        /* L5: a stream that was live before has missed lines. */
         reader **list = r->fell_behind && r->once_seen != l->once ? &missed : &f->readers;
         r->fell_behind = false;
         r->next = *list;
@@ -550,7 +550,7 @@ static void page_give(follow *f)
     }
 }
 
-/* Nothing was committed, as far as the follower knows. */
+/* Delivers lines while there is no new event. */
 static void told_only(follow *f)
 {
     ephemeral_take(&f->l->told, &f->told);
@@ -561,13 +561,13 @@ static void told_only(follow *f)
     ephemeral_free(&f->past);
 }
 
-/* A sign of life tells how far the stream has come, too: who comes back then asks from there. */
+/* A heartbeat carries the position of the stream: a client that reconnects resumes from there. */
 static fate give_pulse(follow *f, reader *r, void *arg)
 {
     int64_t now = *(int64_t *)arg;
     if (body_stream_gone(r->out))
         return ENDS;
-    /* A client with bytes left to take needs no sign, and would only get more to take. */
+    /* A client that has bytes to take needs no heartbeat. */
     if (now - r->told_us < f->l->cfg->heartbeat_s * INT64_C(1000000) || body_stream_behind(r->out))
         return STAYS;
     buf_clear(&f->text);
@@ -645,7 +645,7 @@ void live_stop(live *l)
     ramet_event_wake(l->store);
     pthread_join(l->follower, NULL);
     pthread_join(l->replayer, NULL);
-    /* Those that came while the two were ending. */
+    /* Streams that were opened while the threads were ending. */
     pthread_mutex_lock(&l->lock);
     reader *left = l->joining, *more = l->behind;
     l->joining = l->behind = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * replay.c: gives streams that are behind what they missed, from the store.
+ * replay.c: sends streams that are behind the events they missed, from the store.
  *
- * One thread, the replayer. Streams take turns; in its turn one is given a page of events, as far
- * as there is room for them: in the stream itself, among the streams of its user, and among all. A
+ * One thread, the replayer. Streams take turns. In its turn a stream is sent a page of events, as
+ * many of them as there is room for: in the stream, in the share of its user, and in total. A
  * stream that has caught up joins the follower (L1 in live.c).
  */
 #include "live/live_internal.h"
@@ -18,14 +18,13 @@ enum { REPLAY_PAGE = 100 /* events of one turn */, SAME = 128 /* a power of two 
 typedef struct replay {
     live *l;
     reader *readers;
-    shared_buf
-        *same[SAME]; /* events of this round, by number: streams that get the same share it */
+    shared_buf *same[SAME]; /* events of this round, by number: equal bytes are shared */
 } replay;
 
 typedef enum { TURN_AGAIN, TURN_WAIT, TURN_PLACED, TURN_OVER } turn;
 
-/* Whether n more bytes may wait for the client. When it has taken everything, one event of any size
- * may, unless there is too much for others. */
+/* Whether n more bytes may wait for the client. One event of any size may wait for a client that
+ * has taken everything, unless too many bytes wait in all streams. */
 static bool replay_room(const live *l, const reader *r, size_t n)
 {
     size_t waiting = body_stream_behind(r->out), all = (size_t)l->cfg->streams_bytes;
@@ -38,7 +37,7 @@ static bool replay_room(const live *l, const reader *r, size_t n)
     return !waiting || waiting + n <= (size_t)l->cfg->stream_bytes / 2;
 }
 
-/* The bytes of an event, perhaps those that another stream was just given. */
+/* The bytes of an event, shared with a stream that was just sent the same. */
 static shared_buf *replay_share(replay *p, int64_t number, const buf *text)
 {
     shared_buf **same = &p->same[number & (SAME - 1)];
@@ -57,7 +56,7 @@ static void same_forget(replay *p)
     }
 }
 
-/* Gives one event when there is room for it. */
+/* Sends one event if there is room for it. */
 static turn replay_event(replay *p, reader *r, const ramet_event *e, buf *text)
 {
     live *l = p->l;
@@ -78,7 +77,7 @@ static turn replay_event(replay *p, reader *r, const ramet_event *e, buf *text)
                                                                                     : TURN_OVER;
 }
 
-/* Gives a page as far as there is room; the rest is read again, and less of it. */
+/* Sends as much of a page as there is room for. The rest is read again later, as a shorter page. */
 static turn replay_give(replay *p, reader *r, const ramet_events_out *out)
 {
     live *l = p->l;
@@ -120,7 +119,7 @@ static turn replay_page(replay *p, reader *r)
     return t;
 }
 
-/* There is no room: the client is waited for, but not for ever. */
+/* There is no room. Waits for the client, up to stall-seconds without progress. */
 static turn replay_wait(live *l, reader *r, size_t behind)
 {
     int64_t now = time_mono_us();
@@ -141,8 +140,8 @@ static turn replay_turn(replay *p, reader *r)
     r->behind = behind;
     if (!replay_room(l, r, r->wants))
         return replay_wait(l, r, behind);
-    /* When one page is left, it is read while the follower stands still: so a replay ends, however
-     * fast events come. */
+    /* The last page is read with the lock, so that `last` cannot move: a replay ends, however fast
+     * events are committed. */
     pthread_mutex_lock(&l->lock);
     bool near = l->last - r->after <= r->page;
     if (!near)
@@ -158,7 +157,7 @@ static turn replay_turn(replay *p, reader *r)
     return t;
 }
 
-/* One turn for each; returns whether any got on. */
+/* One turn for each stream. Returns whether any made progress. */
 static bool replay_round(replay *p)
 {
     bool on = false;
@@ -183,7 +182,7 @@ static bool replay_round(replay *p)
     return on;
 }
 
-/* Takes those that came; waits for some when there are none, and a little when all have to wait. */
+/* Takes new streams. Waits for one if there is none, and briefly if all have to wait. */
 static bool replay_take(replay *p, bool on)
 {
     live *l = p->l;

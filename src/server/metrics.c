@@ -338,7 +338,7 @@ static void live_write(live *l, http *h, rpc_server *r, buf *out)
     one(out, "ramet_live_buffered_bytes", "gauge", "Bytes that wait in streams for their clients.",
         n.buffered);
     one(out, "ramet_live_behind_total", "counter",
-        "Streams that fell behind and were given the rest from the store.", n.fallen);
+        "Times that a stream fell behind and was given the rest from the store.", n.fallen);
     one(out, "ramet_live_dropped_total", "counter",
         "Streams that ended because they were too slow.", n.dropped);
     one(out, "ramet_live_resets_total", "counter", "Streams that had to be told to read anew.",

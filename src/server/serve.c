@@ -234,7 +234,7 @@ static bool request_admit(request *q, void *arg)
     if (!(q->roles & ROLE_ANYONE) && !auth_identify(s->auth, q))
         return false;
     /* face_run() checks the roles again, behind the body. */
-    return malformed_first || (face_check_query(q) && face_check_role(q));
+    return (malformed_first || (face_check_query(q) && face_check_role(q))) && face_check_share(q);
 }
 
 static void request_run(request *q, void *arg)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * upkeep.c: what a server does now and then by itself: it keeps the search index up to date,
- * removes what is out of date, reports the health of the store, and gives memory back.
+ * upkeep.c: periodic work of a server: it keeps the search index up to date, removes expired rows,
+ * logs changes of the store's health, and returns memory to the system.
  *
- * Searching brings the index up to date, too; doing it before a user asks makes the first search
- * quick. While writes come in, that waits for a pause, but not for long.
+ * A search updates the index, too; doing it in advance makes the first search quick. While writes
+ * arrive, the update waits for a pause, at most INDEX_LATEST_S.
  */
 #include "server/upkeep.h"
 
@@ -32,9 +32,9 @@ struct upkeep {
     /* the thread's */
     ramet_call *c;
     int64_t indexed, seen; /* event numbers */
-    int64_t index_due;     /* the latest time to index, 0: nothing to do */
+    int64_t index_due;     /* deadline of the next update; 0: nothing to index */
     int64_t prune_at, gc_at;
-    int64_t pruned; /* newest event when all was pruned */
+    int64_t pruned; /* newest event at the last complete pruning */
     ramet_status health;
     idle idle;
 
@@ -65,14 +65,15 @@ static void upkeep_index(upkeep *u, int64_t now)
     u->seen = newest;
 }
 
-/* Old events go, and answers kept for idempotency keys: these also when nothing else happens. */
+/* Removes old events and expired answers of idempotency keys; the latter also without new events.
+ */
 static void upkeep_prune(upkeep *u, int64_t now)
 {
     bool moved = u->seen != u->pruned;
     if (now < u->prune_at + (moved ? 0 : PRUNE_IDLE_S * INT64_C(1000000)))
         return;
     u->prune_at = now + PRUNE_S * INT64_C(1000000);
-    /* What the index has not seen yet stays: then it is tried again. */
+    /* Events that are not indexed yet are kept, and pruned by a later call. */
     u->pruned = u->indexed == u->seen ? u->seen : -1;
     if (!ramet_job_begin(u->store, "prune", PRUNE_S * INT64_C(800000)))
         return;
@@ -98,7 +99,8 @@ static void upkeep_gc(upkeep *u, int64_t now)
     if (!u->cfg->gc_hours || now < u->gc_at)
         return;
     u->gc_at = now + u->cfg->gc_hours * INT64_C(3600000000);
-    /* Another node may have done it a little later than this one would: clocks are not the same. */
+    /* Shorter than the interval: another node may have run it a little later than this one would.
+     */
     if (!ramet_job_begin(u->store, "gc", u->cfg->gc_hours * INT64_C(3000000000)))
         return;
     ramet_status st = ramet_gc(u->c, false, gc_goes_on, u, &out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * upkeep.h: what a server does now and then by itself, on a thread of its own.
+ * upkeep.h: the periodic work of a server, on a thread of its own.
  */
 #ifndef SERVER_UPKEEP_H
 #define SERVER_UPKEEP_H
@@ -12,9 +12,9 @@
 
 typedef struct upkeep upkeep;
 
-/* What it is given must outlive it. */
+/* The arguments must outlive it. */
 upkeep *upkeep_start(const server_config *cfg, ramet *store, metrics *m);
-/* Ends the thread, a removal that is under way included, and frees it. */
+/* Interrupts what is running, ends the thread and frees it. */
 void upkeep_stop(upkeep *u);
 
 #endif

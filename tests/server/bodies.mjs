@@ -80,6 +80,27 @@ test('whatever names him wrongly is no better, whatever names him rightly is let
   w.close();
 });
 
+test('a share link that is not good is refused by the header alone, in the words of each protocol', async () => {
+  const { s, ann, bob } = await guarded(['ann', 'bob']);
+  await must(s, 'POST', 'sessions', { token: ann, json: { id: 'a' } });
+  const link = await must(s, 'POST', 'sessions/a/shares', { token: ann, json: { write: true } });
+  const revoked = await must(s, 'POST', 'sessions/a/shares', { token: ann, json: { write: true } });
+  assert.equal((await call(s, 'DELETE', `sessions/a/shares/${revoked.id}`, { token: ann })).status, 204);
+  const shared = (token) => `${bearer(bob)}X-Ramet-Share: ${token}${CRLF}`;
+  for (const path of [`${SESSIONS}/a/entries`, '/api/sessions/a/events', '/v1/conversations/a/entries', '/ramet/v1/attachments'])
+    for (const token of ['rms_wrong', 'nonsense', revoked.token])
+      for (const length of [8 << 20, 'chunked']) {
+        // Nothing of the body is sent, and nothing is waited for.
+        const [a, ...rest] = await talk(s, head(path, length, shared(token)));
+        assert.equal(a.status, path.startsWith('/api/') ? 403 : 404, `${path} ${token} ${length}: ${a.text}`);
+        assert.equal(a.headers.connection, 'close');
+        assert.deepEqual(rest, []);
+      }
+  const w = await knock(s, `${SESSIONS}/a/entries`, 1 << 20, shared(link.token));
+  assert.equal(w.status, 100, 'a good one');
+  w.close();
+});
+
 test('a short body of a stranger is dropped, and his connection goes on', async () => {
   const { s, ann } = await guarded(['ann']);
   const body = JSON.stringify({ title: 'x'.repeat(400) });

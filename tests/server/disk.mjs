@@ -154,6 +154,34 @@ test('a full disk leaves search readable', async () => {
   assert.match(late.out, /river/);
 });
 
+/** Opens a new store with ever more room (or files) until there is enough; each refusal must say why. */
+const growing = (room) => `
+  for k in $(seq 0 12) $(seq 20 20 2000); do
+    rm -f "$d"/s.db*
+    ${room}
+    out=$(ramet new --id a 2>&1) && exit $((k == 0))
+    case "$out" in *full*) ;; *) echo "with $k: $out"; exit 1 ;; esac
+  done
+  exit 2`;
+
+test('a store that is made on a full disk says so, however little room there is', async () => {
+  if (noMounts) return { skip: noMounts };
+  const fill = 'dd if=/dev/zero of="$d/fill" bs=4096 2>/dev/null; pages=$(($(stat -c %s "$d/fill") / 4096))\n';
+  const space = await mounted(fill + growing('truncate -s $(((pages - k) * 4096)) "$d/fill"'));
+  assert.deepEqual({ code: space.code, signal: space.signal }, { code: 0, signal: null }, space.out + space.err);
+  const files = await mounted(`used=$(df --output=iused "$d" | tail -n 1)\n${
+    growing('mount -o remount,nr_inodes=$((used + k)) "$d" || exit 98')}`);
+  assert.deepEqual({ code: files.code, signal: files.signal }, { code: 0, signal: null }, files.out + files.err);
+});
+
+test('a store that is made under a limit of the size of files says so', async () => {
+  const d = scratch('limited');
+  mkdirSync(d);
+  const r = await run('bash', ['-c', `d=$1; ramet() { (ulimit -S -f "$k"; exec '${RAMET}' "$@" --db "$d/s.db"); }
+    ${growing(':')}`, 'limited', d]);
+  assert.deepEqual({ code: r.code, signal: r.signal }, { code: 0, signal: null }, r.out + r.err);
+});
+
 // ------------------------------------------------------------------ damage
 
 test('a damaged value is reported, not followed', async () => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Live events: what is told, to whom, in which order; replay, reset, slow readers, other processes.
+import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -286,22 +287,48 @@ async function unread(s, options) {
   bare.socket.pause();
   return bare;
 }
+/**
+ * Opened, and not read any more from the first bytes of an event on that is larger than what the
+ * kernel can hold for both sockets: so the rest of it stays in the server until the stream is read,
+ * and the stream falls behind at the next event, once. (One that was given smaller events may catch
+ * up when the kernel takes more, and fall behind again.) An event has its text three times.
+ */
+async function clogged(s, session, { writer, ...options } = {}) {
+  const most = (name) => Number(readFileSync(`/proc/sys/net/ipv4/${name}`, 'utf8').trim().split(/\s+/)[2]);
+  const bare = bareStream(s, options);
+  await eventually(() => assert.match(bare.text, /retry/), 20000 * slow);
+  let begun = false;
+  bare.socket.on('data', () => {
+    if (begun || !/^event: /m.test(bare.text)) return;
+    begun = true;
+    bare.socket.pause();
+  });
+  const kernel = most('tcp_wmem') + most('tcp_rmem');
+  await append(s, session, 'x'.repeat(Math.ceil(kernel / 3) + (1 << 20)), { user: writer });
+  await eventually(() => assert.ok(begun), 20000 * slow);
+  return bare;
+}
+const fallen = (s) => metric(s, 'ramet_live_behind_total');
 const upTo = (first, n) => Array.from({ length: n }, (_, i) => first + i);
 
 test('a client that falls behind is given the rest from the store, the others go on', async () => {
   const s = await start({ args: ['--stream-bytes', '65536', '--heartbeat-seconds', '1'] });
   await newSession(s, { id: 'a' });
-  const good = await sse(s), lazy = await unread(s), count = 40, big = 'x'.repeat(100000);
+  await newSession(s, { id: 'large' });
+  // All that `good` is given, and what comes behind the large event, fits into stream-bytes: neither can fall behind
+  // by it.
+  const good = await sse(s, '?session=a'), lazy = await clogged(s, 'large'), count = 20, text = 'x'.repeat(200);
   for (let n = 1; n <= count; n++) {
-    await append(s, 'a', big);
+    await append(s, 'a', text);
     await good.until(() => good.events.length === n);
   }
-  await eventually(async () => assert.ok(await metric(s, 'ramet_live_behind_total') >= 1));
+  await eventually(async () => assert.equal(await fallen(s), 1), 20000 * slow);
   lazy.socket.resume();
-  const first = Number(good.events[0].id);
-  await eventually(() => assert.equal(lazy.numbers().length, count), 20000 * slow);
+  const first = Number(good.events[0].id) - 1;
+  await eventually(() => assert.equal(lazy.numbers().length, count + 1), 20000 * slow);
   await append(s, 'a', 'live again');
-  await eventually(() => assert.deepEqual(lazy.numbers(), upTo(first, count + 1)), 20000 * slow);
+  await eventually(() => assert.deepEqual(lazy.numbers(), upTo(first, count + 2)), 20000 * slow);
+  assert.equal(await fallen(s), 1);
   assert.equal(await metric(s, 'ramet_live_dropped_total'), 0);
   await eventually(async () => assert.equal(await metric(s, 'ramet_live_streams'), 2));
 }, { seconds: 90 });
@@ -354,7 +381,7 @@ test('all streams together hold a bounded number of bytes', async () => {
     most = Math.max(most, await metric(s, 'ramet_live_buffered_bytes'));
   }
   assert.ok(most < limit + 200000, `${most} bytes at once`);
-  assert.ok(await metric(s, 'ramet_live_behind_total') > 0);
+  assert.ok(await fallen(s) > 0); // how often each one did depends on the kernel
   for (const each of streams) each.socket.resume();
   for (const each of streams)
     await eventually(() => assert.deepEqual(each.numbers().slice(-events), upTo(2, events)), 60000 * slow);
@@ -366,9 +393,9 @@ test('a member who is removed while behind is not given what came after', async 
   const s = await start({ args: ['--stream-bytes', '65536'] });
   await newSession(s, { id: 'a' }, { user: 'ann' });
   await must(s, 'PUT', 'sessions/a/members/bob', { user: 'ann', json: { level: 'reader' } });
-  const lazy = await unread(s, { user: 'bob' }), big = 'x'.repeat(100000);
-  for (let n = 0; n < 40; n++) await append(s, 'a', big, { user: 'ann' });
-  await eventually(async () => assert.equal(await metric(s, 'ramet_live_behind_total'), 1), 20000 * slow);
+  const lazy = await clogged(s, 'a', { user: 'bob', writer: 'ann' });
+  for (let n = 0; n < 20; n++) await append(s, 'a', 'x', { user: 'ann' });
+  await eventually(async () => assert.equal(await fallen(s), 1), 20000 * slow);
   await must(s, 'DELETE', 'sessions/a/members/bob', { user: 'ann' });
   await append(s, 'a', 'secret', { user: 'ann' });
   await newSession(s, { id: 'b' }, { user: 'bob' });
@@ -384,14 +411,14 @@ test('a stream that falls behind on one node gets what other nodes write', async
   const s = await start({ args: ['--stream-bytes', '65536'] });
   const other = await start({ db: s.db });
   await newSession(s, { id: 'a' });
-  const lazy = await unread(s), count = 40, big = 'x'.repeat(100000);
-  for (let n = 0; n < count; n++) await append(n % 2 ? s : other, 'a', big);
-  await eventually(async () => assert.equal(await metric(s, 'ramet_live_behind_total'), 1), 20000 * slow);
+  const lazy = await clogged(s, 'a'), count = 20;
+  for (let n = 0; n < count; n++) await append(n % 2 ? s : other, 'a', 'x');
+  await eventually(async () => assert.equal(await fallen(s), 1), 20000 * slow);
   lazy.socket.resume();
   await append(other, 'a', 'the last one');
-  await eventually(() => assert.equal(lazy.numbers().length, count + 1), 20000 * slow);
+  await eventually(() => assert.equal(lazy.numbers().length, count + 2), 20000 * slow);
   const got = lazy.numbers();
-  assert.deepEqual(got, upTo(got[0], count + 1));
+  assert.deepEqual(got, upTo(got[0], count + 2));
   assert.equal(await metric(s, 'ramet_live_dropped_total'), 0);
   lazy.socket.destroy();
 }, { seconds: 90 });

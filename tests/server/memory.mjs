@@ -490,6 +490,27 @@ test('search, index, unindexed, capabilities', async () => {
   assert.equal(can.features.private_source_urls_enabled, false);
 });
 
+test('pages of search and of entries without an index end early by their size', async () => {
+  const s = await begin();
+  const dave = { Authorization: 'Bearer dave' }, n = 12;
+  for (let i = 0; i < n; i++) await append(s, 'long', `lisbon ${i} ${'x'.repeat(400000)}`);
+  const follow = async (ask) => {
+    const pages = [];
+    for (let after; ; after = pages.at(-1).afterCursor) {
+      pages.push(await ask(after));
+      if (!pages.at(-1).afterCursor) return pages;
+    }
+  };
+  const found = await follow((afterCursor) =>
+    ok(s, 200, 'POST', '/v1/conversations/search', { query: 'lisbon', groupByConversation: false, includeEntry: true, limit: 100, afterCursor }));
+  const lacking = await follow((after) => ok(s, 200, 'GET', `/v1/conversations/unindexed?limit=100${after ? `&afterCursor=${after}` : ''}`, undefined, dave));
+  for (const pages of [found, lacking]) {
+    assert.ok(pages.length > 1);
+    for (const p of pages) assert.ok(p.data.length && p.data.length < n);
+    assert.deepEqual(pages.flatMap((p) => p.data).map((x) => parseInt(x.entry.content[0].text.slice(7))).sort((a, b) => a - b), Array.from({ length: n }, (_, i) => i));
+  }
+});
+
 test('events, live and replayed', async () => {
   const s = await begin();
   const e = await append(s, 'ev', 'one');
@@ -673,6 +694,7 @@ test('a stranger is told of conversations, as memory-service does, and of nothin
   for (const row of await shape('talk')) assert.equal(row[2], 403, row.join(' '));
   // Appending makes a conversation where there is none; a session that is there stays as it is.
   for (const id of [open, hidden]) await refused(s, 404, 'not_found', 'POST', `${c(id)}/entries`, say('x'), bob);
+  for (const id of [open, hidden]) assert.equal((await ask(s, 'POST', '/v1/conversations', { id }, bob)).status, 409);
   for (const [method, path] of [['GET', ''], ['DELETE', ''], ['GET', '/download-url']]) {
     await refused(s, 404, 'not_found', method, `/v1/attachments/${file}${path}`, undefined, bob);
     await refused(s, 403, 'permission_denied', method, `/v1/attachments/${his}${path}`, undefined, bob);

@@ -467,6 +467,26 @@ test('the same story through REST and through gRPC', async () => {
 
 // ------------------------------------------------------------------ what gRPC has of its own
 
+test('a page of entries ends early by its size, from either end', async () => {
+  const { c } = await begin();
+  const n = 12, all = Array.from({ length: n }, (_, i) => i);
+  for (const i of all) await ok(append(c, 'long', say(`${i} ${'x'.repeat(400000)}`)));
+  const page = (o) => ok(c.call(EntriesService, 'listEntries', { conversationId: 'long', ...o }, alice));
+  const numbers = (p) => texts(p.entries).map((t) => parseInt(t));
+  const forward = [];
+  for (let pageToken; ; ) {
+    const p = await page({ page: { pageSize: 1000, ...(pageToken ? { pageToken } : {}) } });
+    assert.ok(p.entries.length > 0 && p.entries.length < n);
+    forward.push(...numbers(p));
+    if (!(pageToken = p.pageInfo.nextPageToken)) break;
+  }
+  assert.deepEqual(forward, all);
+  const tail = await page({ tail: true, page: { pageSize: 1000 } });
+  assert.ok(tail.entries.length > 0 && tail.entries.length < n);
+  assert.deepEqual(numbers(tail), all.slice(-tail.entries.length), 'the newest are there');
+  assert.notEqual(tail.pageInfo.previousPageToken, '');
+});
+
 test('one port tells gRPC and HTTP apart; a second one is for gRPC alone', async () => {
   const { s, c } = await begin(['--grpc', '127.0.0.1:0']);
   const own = Number(/gRPC: 127\.0\.0\.1:(\d+)/.exec(await eventually(() => { assert.match(s.out, /gRPC: /); return s.out; }))[1]);

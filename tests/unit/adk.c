@@ -513,6 +513,29 @@ static void step_at_random(world *w, const char *session)
     }
 }
 
+/* The log in spans of a few numbers is the log. */
+static void spans_agree(const char *session, bool effective)
+{
+    record *all = events(session, effective), *parts = calloc(1, sizeof *parts);
+    cr_assert(parts);
+    ramet_adk_span whole = {.effective = effective, .from = 1 << 20};
+    ok(ramet_adk_span_each(T.call, session, &whole, event_read, parts));
+    cr_assert_eq(parts->n, 0);
+    for (int64_t at = 0; at < whole.until; at += 3) {
+        ramet_adk_span span = {.effective = effective,
+                               .branch = whole.branch,
+                               .from = at,
+                               .until = at + 3 < whole.until ? at + 3 : whole.until};
+        ok(ramet_adk_span_each(T.call, session, &span, event_read, parts));
+        cr_assert(span.at < span.until || !parts->n);
+    }
+    cr_assert_eq(parts->n, all->n);
+    for (size_t i = 0; i < all->n; i++)
+        cr_assert_str_eq(parts->items[i].id, all->items[i].id);
+    free(parts);
+    free(all);
+}
+
 Test(adk, whatever_moves_the_head_the_rule_holds, .timeout = 300)
 {
     const char *given = getenv("SEED");
@@ -527,7 +550,10 @@ Test(adk, whatever_moves_the_head_the_rule_holds, .timeout = 300)
             step_at_random(&w, session);
             agrees(session);
         }
-        for (int i = 0; i < w.n; i++)
+        for (int i = 0; i < w.n; i++) {
             agrees(w.sessions[i]);
+            spans_agree(w.sessions[i], false);
+            spans_agree(w.sessions[i], true);
+        }
     }
 }

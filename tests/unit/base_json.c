@@ -547,6 +547,22 @@ Test(base_json, writes_every_character_so_that_it_reads_back)
     written("\"bad \xef\xbf\xbd\xef\xbf\xbd end\xef\xbf\xbd\xef\xbf\xbd\"");
 }
 
+Test(base_json, writes_a_string_in_parts)
+{
+    writer_start(0);
+    jw_array(&w);
+    jw_str(&w, "a");
+    jw_text(&w);
+    jw_text_add(&w, "é \"");
+    jw_text_add(&w, "");
+    jw_text_add(&w, "\n\xff");
+    jw_end_text(&w);
+    jw_text(&w);
+    jw_end_text(&w);
+    jw_end_array(&w);
+    written("[\"a\",\"é \\\"\\n\xef\xbf\xbd\",\"\"]");
+}
+
 Test(base_json, writes_the_shortest_decimal)
 {
     static const struct {

@@ -6,6 +6,7 @@
  * The tests run operations of their own in groups of their own: the queue is filled before the
  * leader gets its connection, so that who is in a group, and in which order, is certain.
  */
+#include "../lib/lockstep.h"
 #include "../lib/scratch_db.h"
 #include "help.h"
 #include "store/postgres/group_commit.h"
@@ -301,6 +302,111 @@ Test(group_commit, a_group_that_may_be_committed_is_not_run_again)
         cr_expect_eq(ops[i].runs, 1);
         cr_expect_eq(rows(ops[i].number), 1, "row %d", ops[i].number);
     }
+}
+
+/* ---- a connection that is cut between two answers */
+
+static struct {
+    int64_t tree, stamp, branch;
+} empty; /* a session without entries */
+
+static int64_t number_of(const char *what, const char *session)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql,
+             "SELECT %s FROM session s JOIN tree t ON t.tree=s.tree WHERE s.id='%s'", what,
+             session);
+    return scratch_db_run(T.path, sql);
+}
+
+static void empty_make(int number)
+{
+    char id[24];
+    snprintf(id, sizeof id, "empty%d", number);
+    make(id);
+    empty.tree = number_of("t.tree", id);
+    empty.stamp = number_of("t.stamp", id);
+    empty.branch = number_of("s.head", id);
+}
+
+/* The statements of an append of one entry. By itself it is one statement (`whole_append`), which
+ * is sent without a word of the server before. */
+static ramet_status op_append(db *d, void *arg)
+{
+    static const uint8_t before[32], after[32] = {1};
+    op *o = arg;
+    db_stmt *q = db_query(d, Q_guard_tree);
+    q_int(q, 1, empty.tree);
+    q_int(q, 2, empty.stamp);
+    q_guard(q);
+    q = db_query(d, Q_branch_grow);
+    const int64_t grown[] = {empty.tree, empty.branch, 1, 0, T0, 0, 1, 0};
+    for (int i = 1; i <= 8; i++)
+        q_int(q, i, grown[i - 1]);
+    q_blob(q, 4, after, sizeof after);
+    q_blob(q, 6, before, sizeof before);
+    q_guard(q);
+    q = db_query(d, Q_entry_add);
+    for (int i = 1; i <= 16; i++)
+        q_text(q, i, NULL);
+    q_int(q, 1, o->number);
+    q_int(q, 2, empty.tree);
+    q_text(q, 3, "id");
+    q_blob(q, 4, after, sizeof after);
+    q_int(q, 5, RAMET_USER);
+    q_int(q, 11, T0);
+    q_int(q, 15, 0);
+    q_int(q, 16, 0);
+    q_run(q);
+    run_begin(d, o);
+    return db_status(d);
+}
+
+/* Runs the first n on a new connection, which is cut after so many exchanges (below 0: never);
+ * returns how many were answered. */
+static int group_of_cut(lockstep *l, db_site *site, op *ops, size_t n, int exchanges)
+{
+    char message[512];
+    pg_close(S.d);
+    empty_make(ops[0].number);
+    lockstep_cut_after(l, -1);
+    cr_assert_eq(pg_connect(site, &S.d, message), RAMET_OK, "%s", message);
+    lockstep_cut_after(l, exchanges);
+    group_of(ops, n);
+    return lockstep_answered(l);
+}
+
+/* G1, P8: the answer to any exchange before the commit's says nothing about it. The first commit of
+ * a connection has such ones: its lock time-out is set, and types may be asked for. */
+Test(group_commit, a_commit_is_acknowledged_by_its_own_answer_alone)
+{
+    char url[700], message[512];
+    db_site *site;
+    lockstep *l = lockstep_new(T.path, T.dir);
+    lockstep_url(l, T.path, url, sizeof url);
+    cr_assert_eq(site_open(url, &site, message), RAMET_OK, "%s", message);
+    int number = 0;
+    for (size_t n = 1; n <= 2; n++) {
+        op all[] = {OP(op_append, ++number), OP(op_write, ++number)};
+        int whole = group_of_cut(l, site, all, n, -1);
+        cr_expect_geq(whole, 2, "nothing is exchanged before the commit");
+        for (size_t i = 0; i < n; i++)
+            expect_committed(&all[i]);
+        for (int k = 1; k <= whole; k++) {
+            op ops[] = {OP(op_append, ++number), OP(op_write, ++number)};
+            cr_expect_eq(group_of_cut(l, site, ops, n, k), k);
+            for (size_t i = 0; i < n; i++) {
+                bool acknowledged = ops[i].answered && ops[i].status == RAMET_OK;
+                cr_expect_eq(acknowledged, k == whole, "%zu of %zu, after %d of %d", i, n, k,
+                             whole);
+                cr_expect_eq(rows(ops[i].number), k == whole, "%zu of %zu, after %d", i, n, k);
+            }
+        }
+    }
+    pg_close(S.d);
+    S.d = NULL;
+    site_close(site);
+    lockstep_free(l);
 }
 
 /* ---- the connection: P6 to P8 */

@@ -128,6 +128,10 @@ Test(make, pages_over_all_forks_by_time_and_by_key)
     cr_expect_str_eq(across(ann, "f", (ramet_across_in){.tree = true, .limit = 2}), "ab>");
     cr_expect_str_eq(across(ann, "f", (ramet_across_in){.tree = true, .limit = 2, .after = cursor}),
                      "cd>");
+    cr_expect_str_eq(
+        across(ann, "f",
+               (ramet_across_in){.tree = true, .limit = 2, .after = cursor, .with_after = true}),
+        "bc>");
     cr_expect_str_eq(across(ann, "f", (ramet_across_in){.tree = true, .limit = 2, .tail = true}),
                      "de<");
     cr_expect_str_eq(across(ann, "f", (ramet_across_in){.tree = true, .before = cursor}), "a");

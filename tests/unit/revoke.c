@@ -331,6 +331,19 @@ Test(revoke, while_a_serializable_append_commits)
 
 /* ------------------------------------------------------- any number of writes */
 
+/* Writes take their time to commit, as on a slow disk: those of one kind of event, or (0) all. */
+static void commits_are_slow(int kind)
+{
+    char sql[600];
+    snprintf(sql, sizeof sql,
+             "CREATE FUNCTION commit_slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN "
+             "PERFORM pg_sleep(0.01); RETURN NULL; END';"
+             "CREATE CONSTRAINT TRIGGER commit_slowly AFTER INSERT ON outbox DEFERRABLE INITIALLY "
+             "DEFERRED FOR EACH ROW WHEN (%d IN (0,NEW.kind)) EXECUTE FUNCTION commit_slowly()",
+             kind);
+    scratch_db_run(T.path, sql);
+}
+
 static void *append_on(void *arg)
 {
     writer *w = arg;
@@ -345,17 +358,24 @@ static void *append_on(void *arg)
     return NULL;
 }
 
-/* By numbers of the store: the session may be gone for everybody. */
-static int64_t length_now(const char *session)
+/* By numbers of the store: the session may be gone for everybody. At once: on a connection that is
+ * there already, when the store is a database. */
+static int64_t length_now(PGconn *look, const char *session)
 {
     char sql[160];
+    if (look)
+        return entries_of(look, session);
     snprintf(sql, sizeof sql,
              "SELECT len FROM branch WHERE id=(SELECT head FROM session WHERE id='%s')", session);
     return sql_number(sql);
 }
 
+/* An append is nearly always about to commit when the revocation is answered. */
 Test(revoke, nothing_comes_after_the_answer)
 {
+    PGconn *look = T.database ? scratch_db_connect(T.path) : NULL;
+    if (look)
+        commits_are_slow(RAMET_EVENT_APPENDED);
     for (int i = 0; i < REVOCATIONS * 3; i++) {
         const struct revocation *v = &revocations[i % REVOCATIONS];
         char id[16];
@@ -364,17 +384,90 @@ Test(revoke, nothing_comes_after_the_answer)
         writer w = {.s = &s};
         pthread_t thread;
         cr_assert_eq(pthread_create(&thread, NULL, append_on, &w), 0);
-        while (length_now(id) < 8)
+        while (length_now(look, id) < 8)
             rest();
         ok_for(there, v->run(&s));
-        int64_t n = length_now(id);
+        int64_t n = length_now(look, id);
         pthread_join(thread, NULL);
-        cr_expect_eq(length_now(id), n, "%s", v->name);
+        cr_expect_eq(length_now(look, id), n, "%s", v->name);
         if (v->link) /* the next call may find that there is no such link */
             cr_expect(w.status == v->refusal || w.status == RAMET_SHARE_NOT_FOUND);
         else
             cr_expect_eq(w.status, v->refusal, "%s: %s", v->name, ramet_status_text(w.status));
     }
+    if (look)
+        PQfinish(look);
+}
+
+/* ------------------------------------------------------- writes that do not end */
+
+enum { CROWD = 8, CROWD_WRITES = 3000 };
+
+typedef struct crowd {
+    atomic_int writes;
+    atomic_bool answered;
+} crowd;
+
+typedef struct crowd_member {
+    crowd *all;
+    ramet_call *call;
+    char session[16];
+    bool forks;
+    ramet_status status;
+    pthread_t thread;
+} crowd_member;
+
+static ramet_status crowd_write(crowd_member *m, int n)
+{
+    char id[16];
+    ramet_session *out;
+    snprintf(id, sizeof id, "e%d", n);
+    return m->forks ? ramet_fork(m->call, m->session, &(ramet_fork_in){.id = id}, &out, NULL)
+                    : append(m->call, m->session, id, id, NULL);
+}
+
+/* Until the revocation is answered, or so many writes were not enough for it. */
+static void *crowd_main(void *arg)
+{
+    crowd_member *m = arg;
+    while (!m->all->answered && m->status == RAMET_OK) {
+        int n = m->all->writes++;
+        if (n >= CROWD_WRITES)
+            break;
+        m->status = crowd_write(m, n);
+        ramet_call_reset(m->call);
+    }
+    return NULL;
+}
+
+/* Half of the writers append by a key, in serializable transactions, and half of them fork, in
+ * guarded ones. Both lock the row of the tree while they commit, and one of them always does; the
+ * revocation must get its turn between them. */
+Test(revoke, comes_through_while_others_write_on)
+{
+    static crowd all;
+    static crowd_member members[CROWD];
+    make("root");
+    say("root", "a");
+    join("root", "bob", RAMET_WRITER);
+    for (int i = 0; i < CROWD; i++) {
+        members[i] = (crowd_member){.all = &all, .call = as(NULL), .forks = i % 2};
+        snprintf(members[i].session, sizeof members[i].session, "f%d", i);
+        fork_at("root", "a", members[i].session);
+    }
+    commits_are_slow(0);
+    for (int i = 0; i < CROWD; i++)
+        cr_assert_eq(pthread_create(&members[i].thread, NULL, crowd_main, &members[i]), 0);
+    while (all.writes < 4 * CROWD)
+        rest();
+    ramet_status st = ramet_member_remove(there, "root", "bob");
+    all.answered = true;
+    for (int i = 0; i < CROWD; i++) {
+        pthread_join(members[i].thread, NULL);
+        cr_expect_eq(members[i].status, RAMET_OK, "%s", ramet_status_text(members[i].status));
+    }
+    ok_for(there, st);
+    cr_expect_lt(all.writes, CROWD_WRITES, "it was answered when the writes had ended");
 }
 
 /* ----------------------------------------------------------------------- tasks */

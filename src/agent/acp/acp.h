@@ -28,7 +28,7 @@
 #include "agent/agent.h"
 #include "base/child.h"
 #include "base/lines.h"
-#include "base/message.h"
+#include "agent/acp/message.h"
 
 #include <pthread.h>
 

@@ -241,16 +241,21 @@ typedef struct adk_walk {
     arena *page;
     ramet_each each;
     void *arg;
+    ramet_adk_span *span;
+    int64_t until;   /* of the span, or INT64_MAX */
+    int64_t shift;   /* from a position to its number */
+    int64_t session; /* its number */
+    int64_t seen;
     bool markers, stopped;
-    int64_t seen, number; /* of the session */
 } adk_walk;
 
 static bool walk_take(void *arg, ramet_entry *e)
 {
     adk_walk *w = arg;
     w->seen = e->position;
+    w->span->at = e->position + w->shift;
     if (w->markers || strcmp(e->channel, REWIND_CHANNEL) != 0)
-        w->stopped = !w->each(w->arg, e, e->owner_no == w->number);
+        w->stopped = !w->each(w->arg, e, e->owner_no == w->session);
     return !w->stopped && arena_used(w->page) < PAGE_BYTES;
 }
 
@@ -264,11 +269,24 @@ static void walk_path(txn *tx, adk_walk *w, const branch_row *b, int64_t lo, int
     }
 }
 
+/* Of the positions from `lo` to `hi`, of which the first has that number, those in the span. */
+static void walk_part(txn *tx, adk_walk *w, const branch_row *b, int64_t lo, int64_t hi,
+                      int64_t number)
+{
+    w->shift = number - lo;
+    if (w->until - w->shift < hi)
+        hi = w->until - w->shift;
+    if (w->span->from - w->shift > lo)
+        lo = w->span->from - w->shift;
+    walk_path(tx, w, b, lo, hi);
+}
+
 typedef struct run_part {
     int64_t rec, k;
 } run_part;
 
-static void walk_record(txn *tx, adk_walk *w, const session_row *s)
+/* `number` is that of its first event; returns the number behind its last. */
+static int64_t walk_record(txn *tx, adk_walk *w, const session_row *s, int64_t number)
 {
     VEC(run_part) runs = {0};
     branch_row b;
@@ -280,46 +298,75 @@ static void walk_record(txn *tx, adk_walk *w, const session_row *s)
         if (q_col_int(q, 0) == RAMET_LOG_ADK)
             VEC_PUSH(tx->a, &runs, r);
     }
-    for (size_t i = 0; i < runs.n && !w->stopped; i++) {
+    for (size_t i = 0; i < runs.n; i++) {
+        bool last = i + 1 == runs.n;
         int64_t lo = KEY_POS(runs.items[i].k);
+        int64_t n = last ? 0 : runs.items[i + 1].rec - runs.items[i].rec;
+        if (!last && (w->stopped || number + n <= w->span->from || number >= w->until)) {
+            number += n;
+            continue;
+        }
         if (!branch_load(tx, s->tree, KEY_BRANCH(runs.items[i].k), &b)) {
             db_fail(tx->d, RAMET_DAMAGED, "the record of session %s is damaged", s->id);
-            return;
+            return number;
         }
-        int64_t hi = i + 1 < runs.n ? lo + (runs.items[i + 1].rec - runs.items[i].rec) : b.len;
-        walk_path(tx, w, &b, lo, hi);
+        if (last)
+            n = b.len - lo;
+        walk_part(tx, w, &b, lo, lo + n, number);
+        number += n;
     }
+    return number;
 }
 
-static ramet_status each_run(txn *tx, const char *session, bool effective, adk_walk *w)
+/* Sets *length to how many numbers there are. */
+static ramet_status span_run(txn *tx, const char *session, adk_walk *w, int64_t *length)
 {
     session_row s;
     branch_row b;
+    ramet_adk_span *span = w->span;
     TRY(session_open(tx, session, NEED_CHANGE, &s));
-    w->number = s.no;
-    if (effective) {
-        if (s.adk && branch_load(tx, s.tree, s.adk, &b))
-            walk_path(tx, w, &b, 0, b.len);
+    w->session = s.no;
+    *length = 0;
+    if (span->effective) {
+        if (!span->branch && !s.adk)
+            return RAMET_OK;
+        TRY(branch_open(tx, &s, RAMET_LOG_ADK, span->branch, &b));
+        span->branch = b.m.id;
+        *length = b.len;
+        walk_part(tx, w, &b, 0, b.len, 0);
         return txn_status(tx);
     }
-    if (s.first_adk && branch_load(tx, s.tree, s.first_adk, &b))
-        walk_path(tx, w, &b, 0, b.m.base);
+    if (s.first_adk && branch_load(tx, s.tree, s.first_adk, &b)) {
+        walk_part(tx, w, &b, 0, b.m.base, 0);
+        *length = b.m.base;
+    }
     w->markers = true;
-    walk_record(tx, w, &s);
+    *length = walk_record(tx, w, &s, *length);
     return txn_status(tx);
+}
+
+ramet_status ramet_adk_span_each(ramet_call *c, const char *session, ramet_adk_span *span,
+                                 ramet_each each, void *arg)
+{
+    txn tx;
+    int64_t length = 0;
+    adk_walk w = {
+        .each = each, .arg = arg, .span = span, .until = span->until ? span->until : INT64_MAX};
+    if (!txn_read(&tx, c))
+        return c->err.status;
+    w.page = arena_new();
+    ramet_status st = txn_done(&tx, span_run(&tx, session, &w, &length));
+    arena_free(w.page);
+    if (st == RAMET_OK && !span->until)
+        span->until = length;
+    return st;
 }
 
 ramet_status ramet_adk_each(ramet_call *c, const char *session, bool effective, ramet_each each,
                             void *arg)
 {
-    txn tx;
-    adk_walk w = {.each = each, .arg = arg};
-    if (!txn_read(&tx, c))
-        return c->err.status;
-    w.page = arena_new();
-    ramet_status st = txn_done(&tx, each_run(&tx, session, effective, &w));
-    arena_free(w.page);
-    return st;
+    ramet_adk_span all = {.effective = effective};
+    return ramet_adk_span_each(c, session, &all, each, arg);
 }
 
 /* -------------------------------------------------------------------- state */

@@ -597,7 +597,8 @@ static ramet_status lacking_read(txn *tx, int64_t after, int limit, ramet_lackin
         spot s = {q_col_int(q, 0), q_col_int(q, 1), q_keep_text(q, 2, tx->a)};
         VEC_PUSH(tx->a, &at, s);
     }
-    for (size_t i = 0; i < at.n; i++) {
+    size_t start = arena_used(tx->a), most = tx->c->page_bytes ? tx->c->page_bytes : PAGE_BYTES;
+    for (size_t i = 0; i < at.n && arena_used(tx->a) - start < most; i++) {
         ramet_entry *e = arena_alloc(tx->a, sizeof *e);
         if (!entry_load(tx, at.items[i].tree, at.items[i].k, e, hash))
             return txn_status(tx);

@@ -184,7 +184,7 @@ static bool run_place(across *w, run *r)
         if (w->back)
             r->hi = c->position;
         else
-            r->lo = c->position + 1;
+            r->lo = w->in->with_after ? c->position : c->position + 1;
     } else if (c && r->first <= c->created && r->last >= c->created) {
         int64_t at = run_behind(w, r);
         if (w->back)
@@ -201,6 +201,15 @@ static bool run_place(across *w, run *r)
 }
 
 /* --------------------------------------------------------------------------- keys */
+
+/* Whether the page begins behind that entry: among those of one key it goes by the id. */
+static bool key_passed(const across *w, const char *key, const char *id)
+{
+    if (!w->from || strcmp(key, w->from_key) != 0)
+        return false;
+    int order = strcmp(id, w->from->id);
+    return w->back ? order >= 0 : w->in->with_after ? order < 0 : order <= 0;
+}
 
 /* The next wanted entry of a run by key; r->key is the one before it, NULL at the beginning. */
 static bool run_key(across *w, run *r)
@@ -240,9 +249,7 @@ static bool run_key(across *w, run *r)
         e.owner_no = o.session;
         if (!entry_wanted(w, &e))
             continue;
-        int order = w->from ? strcmp(r->key, w->from_key) : 1;
-        if (w->from && order == 0 &&
-            (w->back ? strcmp(e.id, w->from->id) >= 0 : strcmp(e.id, w->from->id) <= 0))
+        if (key_passed(w, r->key, e.id))
             continue;
         r->next = arena_alloc(tx->a, sizeof *r->next);
         *r->next = e;
@@ -302,7 +309,7 @@ static void page_fill(across *w, int limit, ramet_page *out)
 {
     txn *tx = w->tx;
     VEC(ramet_entry) v = {0};
-    size_t start = arena_used(tx->a);
+    size_t start = arena_used(tx->a), most = tx->c->page_bytes ? tx->c->page_bytes : PAGE_BYTES;
     while (w->n && db_status(tx->d) == RAMET_OK) {
         run *r = w->heap[0];
         if (!r->next && !run_look(w, r)) {
@@ -315,7 +322,7 @@ static void page_fill(across *w, int limit, ramet_page *out)
             if (!r->next)
                 continue;
         }
-        if (v.n == (size_t)limit || (v.n && arena_used(tx->a) - start >= PAGE_BYTES)) {
+        if (v.n == (size_t)limit || (v.n && arena_used(tx->a) - start >= most)) {
             out->more_after = !w->back;
             out->more_before = w->back;
             break;

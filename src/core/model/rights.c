@@ -13,7 +13,8 @@
  *       links, cannot be older than that.
  *   A3  Any other write locks the row of the stamp at its end (access_settle()). The engine refuses
  *       the lock when the row was changed since the transaction began, and a revocation waits for
- *       it: one of the two sees the other.
+ *       it: one of the two sees the other. Both queue for the row, so that writes which go on do
+ *       not keep a revocation waiting for ever.
  *   A4  A guarded write locks nothing of that kind, so it may still commit when the stamp changes
  *       behind its comparison. The revocation waits for such writes before it is answered
  *       (txn_revoke(), store_fence()).

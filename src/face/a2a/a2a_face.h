@@ -101,6 +101,9 @@ void jsonrpc_get(jsonrpc_call *r);
 void jsonrpc_list(jsonrpc_call *r);
 void jsonrpc_cancel(jsonrpc_call *r);
 void jsonrpc_subscribe(jsonrpc_call *r);
+/* Answers with a task: with an artifact that is made of its answers, if it has none, or (`sent`) in
+ * the shape of the answer to a message. */
+void jsonrpc_task_answer(jsonrpc_call *r, const a2a_task *t, int64_t history, bool sent);
 
 /* ---- face/a2a/subscriber.c */
 
@@ -119,6 +122,8 @@ void jsonrpc_join(jsonrpc_call *r, const char *session, const char *turn, const 
 typedef enum { JSONRPC_EVENT_TASK, JSONRPC_EVENT_STATUS, JSONRPC_EVENT_ARTIFACT } jsonrpc_event;
 /* Begins the JSON-RPC response of an event, up to its object; jsonrpc_event_end() closes it. */
 void jsonrpc_event_begin(json_writer *w, a2a_version version, const char *id, jsonrpc_event kind);
+/* … behind the beginning of a result: 1.0 alone has an object around it. */
+void jsonrpc_event_open(json_writer *w, jsonrpc_event kind);
 void jsonrpc_event_end(json_writer *w, a2a_version version);
 /* A status of a task, with the members of its event. */
 void jsonrpc_status_event(arena *a, json_writer *w, const a2a_view *view, const char *id,

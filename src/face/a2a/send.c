@@ -163,23 +163,14 @@ static json_writer event_open(jsonrpc_call *r)
     return w;
 }
 
-static void task_event(sending *s, const a2a_view *view, const a2a_task *t, bool stream)
+static void task_event(sending *s, const a2a_view *view, const a2a_task *t)
 {
     jsonrpc_call *r = s->r;
-    json_writer w;
-    if (stream) {
-        w = event_open(r);
-    } else {
-        buf_clear(&r->q->out);
-        r->q->status = 200;
-        r->q->type = NULL;
-        jw_init(&w, &r->q->out, 0);
-    }
+    json_writer w = event_open(r);
     jsonrpc_event_begin(&w, r->version, r->id, JSONRPC_EVENT_TASK);
     a2a_task_write(r->q->a, &w, view, t, s->hear.history);
     jsonrpc_event_end(&w, r->version);
-    if (stream)
-        buf_puts(&r->q->out, "\n\n");
+    buf_puts(&r->q->out, "\n\n");
 }
 
 static void status_event(jsonrpc_call *r, const a2a_view *view, const a2a_task *t)
@@ -202,7 +193,7 @@ static void rewind_failed(sending *s, const char *why)
                   .status_message = jsonrpc_message_json(r->q->a, why)};
     a2a_view view = jsonrpc_view(r, context, t.id);
     if (!r->method->stream) {
-        task_event(s, &view, &t, false);
+        jsonrpc_task_answer(r, &t, s->hear.history, true);
         return;
     }
     answer_events(r);
@@ -213,13 +204,14 @@ static void rewind_done(sending *s, const a2a_task *t)
 {
     jsonrpc_call *r = s->r;
     a2a_view view = jsonrpc_view(r, t->session, t->id);
-    if (r->method->stream) {
-        view.room = A2A_EVENT_ROOM;
-        answer_events(r);
+    if (!r->method->stream) {
+        jsonrpc_task_answer(r, t, s->hear.history, true);
+        return;
     }
-    task_event(s, &view, t, r->method->stream);
-    if (r->method->stream)
-        status_event(r, &view, t);
+    view.room = A2A_EVENT_ROOM;
+    answer_events(r);
+    task_event(s, &view, t);
+    status_event(r, &view, t);
 }
 
 /* Moves the head; false: answered. */
@@ -231,7 +223,7 @@ static bool rewind_run(sending *s)
         rewind_failed(s, s->m.context ? "there is no such session" : "contextId is missing");
         return false;
     }
-    ramet_status st = a2a_rewind(q->c, s->session->id, s->rewind, &t);
+    ramet_status st = a2a_rewind(q->c, s->session->id, s->rewind, s->r->method->stream, &t);
     if (st != RAMET_OK) {
         rewind_failed(s, ramet_call_error(q->c)->message);
         return false;

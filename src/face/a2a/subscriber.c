@@ -45,16 +45,20 @@ typedef struct hear {
 static const char *const event_names[][2] = {
     {"task", "task"}, {"status-update", "statusUpdate"}, {"artifact-update", "artifactUpdate"}};
 
+void jsonrpc_event_open(json_writer *w, jsonrpc_event kind)
+{
+    jw_object(w);
+    jw_key(w, event_names[kind][1]);
+}
+
 void jsonrpc_event_begin(json_writer *w, a2a_version version, const char *id, jsonrpc_event kind)
 {
     jw_object(w);
     jw_kstr(w, "jsonrpc", "2.0");
     jw_kraw(w, "id", id);
     jw_key(w, "result");
-    if (version == A2A_10) {
-        jw_object(w);
-        jw_key(w, event_names[kind][1]);
-    }
+    if (version == A2A_10)
+        jsonrpc_event_open(w, kind);
 }
 
 void jsonrpc_event_end(json_writer *w, a2a_version version)

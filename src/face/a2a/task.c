@@ -2,6 +2,7 @@
  *
  * task.c: tasks over A2A: get, list, cancel, subscribe.
  */
+#include "face/a2a/long_page.h"
 #include "face/a2a/a2a_face.h"
 
 #include <stdio.h>
@@ -14,20 +15,69 @@ enum { PAGE_DEFAULT = 50, PAGE_MOST = 100 };
 /* How far the clocks of two servers may be apart. */
 enum { SKEW_US = 2000000 };
 
-/* The answer of a turn that was run here is kept as messages: its artifact is made of them. */
-static void task_complete(arena *a, a2a_task *t)
+/* An answer with tasks that is being written. */
+typedef struct task_answer {
+    jsonrpc_call r;
+    const a2a_task *one; /* NULL: it was written */
+    bool sent;           /* the answer to a message */
+} task_answer;
+
+static bool one_next(request *q, void *arg, const a2a_task **t)
 {
-    if (!t->artifacts && !t->inherited && !t->running)
-        t->artifacts = jsonrpc_artifacts_json(a, jsonrpc_answer_text(a, t));
+    task_answer *x = arg;
+    (void)q;
+    *t = x->one;
+    x->one = NULL;
+    return true;
 }
 
-static void task_answer(jsonrpc_call *r, a2a_task *t, int64_t history)
+static void one_keep(arena *own, void *arg)
 {
-    a2a_view view = jsonrpc_view(r, t->session, t->id);
-    task_complete(r->q->a, t);
+    (void)own, (void)arg; /* it is being written already */
+}
+
+static bool task_allowed(request *q, void *arg, const a2a_task *t)
+{
+    const task_answer *x = arg;
+    ramet_session *s;
+    return ramet_session_get(q->c, t->session, &s) == RAMET_OK && jsonrpc_agent_fits(&x->r, s);
+}
+
+static void task_fail(request *q, void *arg, ramet_status st)
+{
+    task_answer *x = arg;
+    if (ramet_call_error(q->c)->status != RAMET_OK)
+        jsonrpc_refuse(&x->r);
+    else
+        jsonrpc_fail(&x->r, JSONRPC_TASK_NOT_FOUND, "%s", ramet_status_text(st));
+}
+
+static void one_end(request *q, void *arg)
+{
+    task_answer *x = arg;
+    if (x->sent)
+        jsonrpc_event_end(&q->w, x->r.version);
+    else
+        jsonrpc_result_end(&x->r);
+}
+
+void jsonrpc_task_answer(jsonrpc_call *r, const a2a_task *t, int64_t history, bool sent)
+{
     json_writer *w = jsonrpc_result(r);
-    a2a_task_write(r->q->a, w, &view, t, history);
-    jsonrpc_result_end(r);
+    task_answer *x = arena_alloc(r->q->a, sizeof *x);
+    *x = (task_answer){.r = *r, .one = t, .sent = sent};
+    if (sent && r->version == A2A_10)
+        jsonrpc_event_open(w, JSONRPC_EVENT_TASK);
+    a2a_tasks_answer(r->q,
+                     &(a2a_answer){.view = jsonrpc_view(r, t->session, t->id),
+                                   .artifacts = sent ? A2A_ARTIFACTS_STORED : A2A_ARTIFACTS_ANSWER,
+                                   .history = history,
+                                   .next = one_next,
+                                   .keep = one_keep,
+                                   .allowed = task_allowed,
+                                   .fail = task_fail,
+                                   .end = one_end,
+                                   .arg = x});
 }
 
 void jsonrpc_get(jsonrpc_call *r)
@@ -39,7 +89,7 @@ void jsonrpc_get(jsonrpc_call *r)
         return;
     a2a_task *t = jsonrpc_task(r, id, &s);
     if (t)
-        task_answer(r, t, history);
+        jsonrpc_task_answer(r, t, history, false);
 }
 
 void jsonrpc_cancel(jsonrpc_call *r)
@@ -60,7 +110,7 @@ void jsonrpc_cancel(jsonrpc_call *r)
         return;
     t = jsonrpc_task(r, id, &s);
     if (t)
-        task_answer(r, t, -1);
+        jsonrpc_task_answer(r, t, -1, false);
 }
 
 void jsonrpc_subscribe(jsonrpc_call *r)
@@ -244,21 +294,44 @@ static bool list_filters(listing *l)
     return true;
 }
 
+/* A page that is being written. */
+typedef struct list_answer {
+    task_answer of; /* first: see task_allowed() */
+    const listed *items;
+    size_t n, at;
+    const char *next;
+    int64_t page, total;
+} list_answer;
+
 /* One that is gone meanwhile is left out. */
-static void listed_write(const listing *l, json_writer *w, const listed *one)
+static bool listed_next(request *q, void *arg, const a2a_task **out)
 {
-    request *q = l->r->q;
-    a2a_view view = jsonrpc_view(l->r, one->session, one->id);
+    list_answer *x = arg;
     ramet_session *s;
     a2a_task *t;
-    if (a2a_task_get(q->c, one->session, one->id, &t) != RAMET_OK ||
-        ramet_session_get(q->c, one->session, &s) != RAMET_OK)
-        return;
-    a2a_task_live(q, s, t);
-    task_complete(q->a, t);
-    if (!l->artifacts)
-        t->artifacts = NULL;
-    a2a_task_write(q->a, w, &view, t, l->history);
+    *out = NULL;
+    while (x->at < x->n) {
+        const listed *one = &x->items[x->at++];
+        if (a2a_task_get(q->c, one->session, one->id, &t) != RAMET_OK ||
+            ramet_session_get(q->c, one->session, &s) != RAMET_OK)
+            continue;
+        a2a_task_live(q, s, t);
+        *out = t;
+        return true;
+    }
+    return true;
+}
+
+static void list_end(request *q, void *arg)
+{
+    list_answer *x = arg;
+    json_writer *w = &q->w;
+    jw_end_array(w);
+    jw_kstr(w, "nextPageToken", x->next);
+    jw_kint(w, "pageSize", x->page);
+    jw_kint(w, "totalSize", x->total);
+    jw_end_object(w);
+    jsonrpc_result_end(&x->of.r);
 }
 
 void jsonrpc_list(jsonrpc_call *r)
@@ -269,18 +342,27 @@ void jsonrpc_list(jsonrpc_call *r)
     if (l.all.n)
         qsort(l.all.items, l.all.n, sizeof *l.all.items, newest_first);
     size_t to = l.all.n > (size_t)l.page ? (size_t)l.page : l.all.n;
-    const char *next =
-        to < l.all.n ? token_make(r->q->a, l.earlier + (int64_t)to, &l.all.items[to - 1]) : "";
+    list_answer *x = arena_alloc(r->q->a, sizeof *x);
+    *x = (list_answer){
+        .of.r = *r,
+        .items = l.all.items,
+        .n = to,
+        .next =
+            to < l.all.n ? token_make(r->q->a, l.earlier + (int64_t)to, &l.all.items[to - 1]) : "",
+        .page = l.page,
+        .total = l.earlier + (int64_t)l.all.n,
+    };
     json_writer *w = jsonrpc_result(r);
     jw_object(w);
     jw_key(w, "tasks");
     jw_array(w);
-    for (size_t i = 0; i < to; i++)
-        listed_write(&l, w, &l.all.items[i]);
-    jw_end_array(w);
-    jw_kstr(w, "nextPageToken", next);
-    jw_kint(w, "pageSize", l.page);
-    jw_kint(w, "totalSize", l.earlier + (int64_t)l.all.n);
-    jw_end_object(w);
-    jsonrpc_result_end(r);
+    a2a_tasks_answer(
+        r->q, &(a2a_answer){.view = jsonrpc_view(r, NULL, NULL),
+                            .artifacts = l.artifacts ? A2A_ARTIFACTS_ANSWER : A2A_ARTIFACTS_NONE,
+                            .history = l.history,
+                            .next = listed_next,
+                            .allowed = task_allowed,
+                            .fail = task_fail,
+                            .end = list_end,
+                            .arg = x});
 }

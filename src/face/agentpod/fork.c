@@ -5,6 +5,7 @@
 #include "face/agentpod/agentpod.h"
 
 #include "base/util.h"
+#include "face/kit/pieces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,23 +19,42 @@ typedef struct session_list {
     size_t n;
 } session_list;
 
-static void show_forks(request *q, const void *answer)
+static bool fork_write(request *q, void *arg, size_t i, const ramet_session *s)
 {
-    const session_list *list = answer;
-    jw_object(&q->w);
-    jw_key(&q->w, "forks");
-    jw_array(&q->w);
-    for (size_t i = 0; i < list->n; i++)
-        if (list->items[i].is_fork)
-            agentpod_fork_write(q->a, &q->w, &list->items[i]);
+    (void)arg, (void)i;
+    agentpod_fork_write(q->a, &q->w, s);
+    return true;
+}
+
+static void list_end(request *q, void *arg)
+{
+    (void)arg;
+    jw_end_array(&q->w);
+    jw_end_object(&q->w);
+}
+
+typedef struct root_ids {
+    const char **items;
+    size_t n;
+} root_ids;
+
+static void roots_end(request *q, void *arg)
+{
+    const root_ids *roots = arg;
     jw_end_array(&q->w);
     jw_key(&q->w, "rootSessions");
     jw_array(&q->w);
-    for (size_t i = 0; i < list->n; i++)
-        if (!list->items[i].is_fork)
-            jw_str(&q->w, list->items[i].id);
+    for (size_t i = 0; i < roots->n; i++)
+        jw_str(&q->w, roots->items[i]);
     jw_end_array(&q->w);
     jw_end_object(&q->w);
+}
+
+static void list_begin(request *q, const char *name)
+{
+    jw_object(&q->w);
+    jw_key(&q->w, name);
+    jw_array(&q->w);
 }
 
 void agentpod_forks_list(request *q)
@@ -43,8 +63,23 @@ void agentpod_forks_list(request *q)
     session_list list = {0};
     if (!c)
         return;
-    face_render(q, show_forks, &list);
-    face_answer(q, ramet_sandbox_sessions(c, face_path(q, "sandboxId"), &list.items, &list.n));
+    if (ramet_sandbox_sessions(c, face_path(q, "sandboxId"), &list.items, &list.n) != RAMET_OK) {
+        request_error(q, ramet_call_error(c));
+        return;
+    }
+    size_t forks = 0;
+    root_ids *roots = arena_alloc(q->a, sizeof *roots);
+    roots->items = arena_array(q->a, list.n + 1, sizeof *roots->items);
+    for (size_t i = 0; i < list.n; i++)
+        if (list.items[i].is_fork)
+            list.items[forks++] = list.items[i];
+        else
+            roots->items[roots->n++] = arena_strdup(q->a, list.items[i].id);
+    list_begin(q, "forks");
+    face_sessions_answer(
+        q,
+        &(face_sessions){
+            .items = list.items, .n = forks, .write = fork_write, .end = roots_end, .arg = roots});
 }
 
 static void show_statistics(request *q, const void *answer)
@@ -197,26 +232,25 @@ void agentpod_ancestry(request *q)
     face_answer(q, ramet_ancestry(c, agentpod_session(q), &list.items, &list.n));
 }
 
-static void show_children(request *q, const void *answer)
-{
-    const session_list *list = answer;
-    jw_object(&q->w);
-    jw_key(&q->w, "children");
-    jw_array(&q->w);
-    for (size_t i = list->n; i-- > 0;) /* newest first */
-        agentpod_fork_write(q->a, &q->w, &list->items[i]);
-    jw_end_array(&q->w);
-    jw_end_object(&q->w);
-}
-
 void agentpod_children(request *q)
 {
     ramet_call *c = agentpod_call(q);
     session_list list = {0};
     if (!c)
         return;
-    face_render(q, show_children, &list);
-    face_answer(q, ramet_children(c, agentpod_session(q), &list.items, &list.n));
+    if (ramet_children(c, agentpod_session(q), &list.items, &list.n) != RAMET_OK) {
+        request_error(q, ramet_call_error(c));
+        return;
+    }
+    for (size_t i = 0, k = list.n; i + 1 < k; i++) { /* newest first */
+        ramet_session t = list.items[i];
+        list.items[i] = list.items[--k];
+        list.items[k] = t;
+    }
+    list_begin(q, "children");
+    face_sessions_answer(
+        q,
+        &(face_sessions){.items = list.items, .n = list.n, .write = fork_write, .end = list_end});
 }
 
 typedef struct fork_info {

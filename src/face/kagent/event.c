@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * event.c: events of ADK, the session's adk log. An event is returned byte for byte as it was sent:
- * its readers refuse unknown members. Python writes snake_case, Go camelCase or PascalCase.
+ * event.c: events of ADK, the session's adk log. The text that came goes out byte for byte:
+ * its readers refuse what they do not know. Python writes snake_case, Go camelCase or PascalCase.
  */
 #include "form/a2a/a2a_internal.h"
 #include "face/kagent/kagent.h"
+#include "face/kit/pieces.h"
 
 #include "base/util.h"
 
@@ -14,7 +15,7 @@
 
 /* ------------------------------------------------------------------ appending */
 
-/* The members of an event that are used here. */
+/* What is looked at in an event. */
 typedef struct adk_event {
     const char *invocation, *author; /* NULL: none */
     const char *delta;               /* JSON object; NULL: none */
@@ -61,13 +62,13 @@ static bool event_parse(arena *a, const char *data, adk_event *out)
     return true;
 }
 
-static void event_fields(request *q, const char *id, const ramet_session *s, int64_t created,
-                         const char *data)
+static void event_fields(request *q, const char *id, const char *session, const char *owner,
+                         int64_t created, const char *data)
 {
     jw_object(&q->w);
     jw_kstr(&q->w, "id", id);
-    jw_kstr(&q->w, "session_id", s->id);
-    jw_kstr(&q->w, "user_id", s->owner);
+    jw_kstr(&q->w, "session_id", session);
+    jw_kstr(&q->w, "user_id", owner);
     kagent_time(q, "created_at", created);
     kagent_time(q, "updated_at", created);
     jw_kstr(&q->w, "data", data);
@@ -135,41 +136,17 @@ void kagent_event_post(request *q)
     if (e.rewind && q->host->turn_moved)
         q->host->turn_moved(q->host->arg, s->id, false);
     kagent_data(q);
-    event_fields(q, out.entries[0].id, s, out.entries[0].created, data);
+    event_fields(q, out.entries[0].id, s->id, s->owner, out.entries[0].created, data);
     kagent_end(q, "Event added to session successfully");
     face_done(q);
 }
 
-/* ------------------------------------------------------------------ reading */
-
-typedef struct shown_event {
-    const char *id, *data;
-    int64_t created;
-} shown_event;
-
-typedef struct event_page {
-    request *request;
-    const ramet_session *session;
-    int64_t after;       /* only what is newer */
-    int64_t from, until; /* numbers among those, from 0 */
-    int64_t seen;
-    VEC(shown_event) list;
-} event_page;
-
-static bool event_take(void *arg, const ramet_entry *e, bool own)
-{
-    event_page *p = arg;
-    if (e->created <= p->after || !e->body)
-        return true;
-    int64_t n = p->seen++;
-    if (n < p->from || n >= p->until)
-        return p->seen < p->until;
-    arena *a = p->request->a;
-    shown_event shown = {own ? arena_strdup(a, e->id) : a2a_derived(a, p->session->id, e->id),
-                         arena_strdup(a, e->body), e->created};
-    VEC_PUSH(a, &p->list, shown);
-    return true;
-}
+/* ------------------------------------------------------------------ reading
+ *
+ * The log has to be walked once, from its beginning: which events are shown depends on their time
+ * and on how many there are. If all that are shown fit into a piece, they are kept and written. Of
+ * more, only blocks are kept, each of which fits into a piece; they are read again one by one,
+ * newest or oldest first, as the client takes the answer (pieces.h). */
 
 typedef struct event_query {
     bool ascending, effective;
@@ -205,65 +182,209 @@ static bool query_read(request *q, event_query *out)
     return true;
 }
 
-/* To find the newest ones, the events are counted first. */
-static ramet_status events_load(event_page *p, const event_query *in)
+typedef struct shown_event {
+    const char *id, *data;
+    int64_t created;
+} shown_event;
+
+typedef VEC(shown_event) event_list;
+
+/* A run of numbers of the log. */
+typedef struct event_block {
+    int64_t from, until;
+    int64_t n;    /* events of it that are not too old */
+    int64_t skip; /* the first of these that are too many */
+    size_t bytes;
+} event_block;
+
+enum { BLOCK_EVENTS = 1000 };
+
+typedef struct event_page {
+    event_query in;
+    const char *session, *owner, *state;
+    bool by_link, read_only;
+    ramet_adk_span span; /* the whole log, as it was when the page was begun */
+    int64_t seen;        /* events that are not too old, of the whole log or of a block */
+    int64_t skip;        /* the first of these that are not kept */
+    arena *memory;       /* of `list`; NULL: nothing is kept */
+    event_list list;
+    size_t bytes; /* in it */
+    VEC(event_block) blocks;
+    arena *own;        /* of `blocks` */
+    size_t at, behind; /* blocks that are still to be written: from, to */
+} event_page;
+
+static void event_keep(event_page *p, const ramet_entry *e, bool own)
 {
-    p->after = in->after;
-    p->until = INT64_MAX;
-    if (in->limit && in->ascending) {
-        p->until = in->limit;
-    } else if (in->limit) {
-        p->from = INT64_MAX;
-        ramet_status st =
-            ramet_adk_each(p->request->c, p->session->id, in->effective, event_take, p);
-        if (st != RAMET_OK)
-            return st;
-        p->from = p->seen > in->limit ? p->seen - in->limit : 0;
-        p->seen = 0;
-    }
-    return ramet_adk_each(p->request->c, p->session->id, in->effective, event_take, p);
+    arena *a = p->memory;
+    shown_event shown = {own ? arena_strdup(a, e->id) : a2a_derived(a, p->session, e->id),
+                         arena_strdup(a, e->body), e->created};
+    VEC_PUSH(a, &p->list, shown);
 }
 
-static void page_write(request *q, const event_page *p, const event_query *in, const char *state)
+static bool event_seen(const event_page *p, const ramet_entry *e)
+{
+    return e->created > p->in.after && e->body;
+}
+
+static void block_add(event_page *p, size_t bytes)
+{
+    event_block *b = p->blocks.n ? &p->blocks.items[p->blocks.n - 1] : NULL;
+    if (!b || b->bytes + bytes > PIECE_BYTES || b->n == BLOCK_EVENTS) {
+        event_block next = {.from = p->span.at};
+        VEC_PUSH(p->own, &p->blocks, next);
+        b = &p->blocks.items[p->blocks.n - 1];
+    }
+    b->until = p->span.at + 1;
+    b->n++;
+    b->bytes += bytes;
+}
+
+static void kept_drop(event_page *p)
+{
+    arena_free(p->memory);
+    p->memory = NULL;
+    p->list = (event_list){0};
+}
+
+/* Of the whole log. */
+static bool event_count(void *arg, const ramet_entry *e, bool own)
+{
+    event_page *p = arg;
+    if (!event_seen(p, e))
+        return true;
+    if (p->in.ascending && p->in.limit && p->seen == p->in.limit)
+        return false;
+    size_t bytes = strlen(e->body);
+    p->seen++;
+    p->bytes += bytes;
+    block_add(p, bytes);
+    if (p->memory && p->bytes > PIECE_BYTES)
+        kept_drop(p);
+    if (p->memory)
+        event_keep(p, e, own);
+    return true;
+}
+
+/* Of a block. */
+static bool event_take(void *arg, const ramet_entry *e, bool own)
+{
+    event_page *p = arg;
+    if (event_seen(p, e) && p->seen++ >= p->skip)
+        event_keep(p, e, own);
+    return true;
+}
+
+/* The newest of many are found by counting. */
+static ramet_status events_find(request *q, event_page *p)
+{
+    const event_query *in = &p->in;
+    bool newest = in->limit && !in->ascending;
+    p->span.effective = in->effective;
+    p->memory = arena_new();
+    ramet_status st = ramet_adk_span_each(q->c, p->session, &p->span, event_count, p);
+    int64_t skip = newest && p->seen > in->limit ? p->seen - in->limit : 0;
+    if (skip && p->memory) {
+        p->list.items += skip;
+        p->list.n -= (size_t)skip;
+    }
+    p->behind = p->blocks.n;
+    while (p->at < p->behind && skip >= p->blocks.items[p->at].n)
+        skip -= p->blocks.items[p->at++].n;
+    if (p->at < p->behind)
+        p->blocks.items[p->at].skip = skip;
+    return st;
+}
+
+static void events_write(request *q, event_page *p)
+{
+    for (size_t i = 0; i < p->list.n; i++) {
+        const shown_event *e = &p->list.items[p->in.ascending ? i : p->list.n - 1 - i];
+        event_fields(q, e->id, p->session, p->owner, e->created, e->data);
+    }
+    kept_drop(p);
+}
+
+/* The next block. False: the answer is filled. */
+static bool block_write(request *q, event_page *p)
+{
+    const event_block *b = &p->blocks.items[p->in.ascending ? p->at++ : --p->behind];
+    ramet_adk_span span = p->span;
+    ramet_session *s;
+    if (q->who.as_agent && !kagent_session(q, p->session, "Session not found", &s))
+        return false;
+    span.from = b->from;
+    span.until = b->until;
+    p->seen = 0;
+    p->skip = b->skip;
+    p->memory = arena_new();
+    ramet_status st = ramet_adk_span_each(q->c, p->session, &span, event_take, p);
+    if (st == RAMET_OK)
+        events_write(q, p);
+    else
+        kagent_error(q, st, "Failed to get events for session", "Session not found");
+    kept_drop(p);
+    return st == RAMET_OK;
+}
+
+static request_piece page_end(request *q, const event_page *p)
+{
+    jw_end_array(&q->w);
+    if (p->state)
+        jw_kraw(&q->w, "state", p->state);
+    if (p->by_link)
+        jw_kbool(&q->w, "read_only", p->read_only);
+    jw_end_object(&q->w);
+    kagent_end(q, "Successfully retrieved session");
+    return PIECE_LAST;
+}
+
+static request_piece page_step(request *q, void *state)
+{
+    event_page *p = state;
+    if (p->memory) {
+        events_write(q, p);
+        return page_end(q, p);
+    }
+    if (p->at == p->behind)
+        return page_end(q, p);
+    return block_write(q, p) ? PIECE_MORE : PIECE_FAILED;
+}
+
+static void page_answer(request *q, event_page *p, const ramet_session *s)
 {
     ramet_share *share = NULL;
     kagent_data(q);
     jw_object(&q->w);
     jw_key(&q->w, "session");
-    kagent_session_write(q, p->session);
+    kagent_session_write(q, s);
     jw_key(&q->w, "events");
     jw_array(&q->w);
-    for (size_t i = 0; i < p->list.n; i++) {
-        const shown_event *e = &p->list.items[in->ascending ? i : p->list.n - 1 - i];
-        event_fields(q, e->id, p->session, e->created, e->data);
-    }
-    jw_end_array(&q->w);
-    if (state)
-        jw_kraw(&q->w, "state", state);
-    if (q->who.share && ramet_call_share(q->c, q->who.share, &share) == RAMET_OK)
-        jw_kbool(&q->w, "read_only", !share->write);
-    jw_end_object(&q->w);
-    kagent_end(q, "Successfully retrieved session");
-    face_done(q);
+    p->by_link = q->who.share && ramet_call_share(q->c, q->who.share, &share) == RAMET_OK;
+    p->read_only = p->by_link && !share->write;
+    face_pieces(q, page_step, p);
 }
 
 void kagent_session_get(request *q)
 {
-    event_query in;
-    event_page p = {.request = q};
+    event_page *p = arena_alloc(q->a, sizeof *p);
     ramet_session *s;
     const char *state = NULL;
-    if (!query_read(q, &in) ||
+    *p = (event_page){.own = q->a};
+    if (!query_read(q, &p->in) ||
         !kagent_session(q, face_path(q, "session_id"), "Session not found", &s))
         return;
-    p.session = s;
-    ramet_status st = events_load(&p, &in);
-    if (st == RAMET_OK && in.effective)
+    p->session = arena_strdup(q->a, s->id);
+    p->owner = arena_strdup(q->a, s->owner);
+    ramet_status st = events_find(q, p);
+    if (st == RAMET_OK && p->in.effective)
         st = ramet_adk_state(q->c, s->id, &state);
-    /* A caller that may not read that log sees no events: they may contain credentials. */
-    if (st != RAMET_OK && st != RAMET_FORBIDDEN) {
-        kagent_error(q, st, "Failed to get events for session", "Session not found");
+    p->state = arena_strdup(q->a, state);
+    /* Who may not read that log sees a session without events: they may hold credentials. */
+    if (st == RAMET_OK || st == RAMET_FORBIDDEN) {
+        page_answer(q, p, s);
         return;
     }
-    page_write(q, &p, &in, state);
+    kept_drop(p);
+    kagent_error(q, st, "Failed to get events for session", "Session not found");
 }

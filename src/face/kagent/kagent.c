@@ -190,7 +190,7 @@ bool kagent_sessions(request *q, ramet_session **out, size_t *n)
         }
         for (size_t i = 0; i < page.n; i++)
             if (!q->who.as_agent || a2a_session_is_of(q->a, &page.items[i], q->who.agent))
-                VEC_PUSH(q->a, &v, page.items[i]);
+                VEC_PUSH(ramet_call_arena(c), &v, page.items[i]);
         in.cursor = page.next_cursor;
     } while (in.cursor);
     *out = v.items;

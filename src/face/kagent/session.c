@@ -3,38 +3,68 @@
  * session.c: sessions of kagent and their share links.
  */
 #include "face/kagent/kagent.h"
+#include "face/kit/pieces.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ lists */
 
-/* A session of a list: one of the caller's, or one that it has followed a link to. */
+/* A session of a list: the caller's, or one that he has followed a link to. */
 typedef struct shown_session {
-    const ramet_session *session;
-    const ramet_share *share; /* NULL: its own */
+    const ramet_session *s;
+    const ramet_share *share; /* NULL: his own */
 } shown_session;
 
 typedef VEC(shown_session) session_list;
 
 static int newest_first(const void *a, const void *b)
 {
-    const ramet_session *x = ((const shown_session *)a)->session,
-                        *y = ((const shown_session *)b)->session;
+    const ramet_session *x = ((const shown_session *)a)->s, *y = ((const shown_session *)b)->s;
     if (x->updated != y->updated)
         return x->updated > y->updated ? -1 : 1;
     return x->created > y->created ? -1 : x->created < y->created;
 }
 
-static void shown_write(request *q, const shown_session *one)
+/* What is told of the sessions of a list beside them. */
+typedef struct shown_links {
+    const char *message;
+    struct shown_link {
+        const char *token; /* NULL: his own */
+        bool read_only;
+    } * items;
+} shown_links;
+
+static bool shown_write(request *q, void *arg, size_t i, const ramet_session *s)
 {
+    const struct shown_link *link = &((const shown_links *)arg)->items[i];
     jw_object(&q->w);
-    kagent_session_members(q, one->session);
-    if (one->share) {
-        jw_kstr(&q->w, "share_token", one->share->id);
-        jw_kbool(&q->w, "share_read_only", !one->share->write);
+    kagent_session_members(q, s);
+    if (link->token) {
+        jw_kstr(&q->w, "share_token", link->token);
+        jw_kbool(&q->w, "share_read_only", link->read_only);
     }
     jw_end_object(&q->w);
+    return true;
+}
+
+static ramet_status shown_get(request *q, void *arg, size_t i, const char *id, ramet_session **out)
+{
+    const struct shown_link *link = &((const shown_links *)arg)->items[i];
+    ramet_status st = link->token ? ramet_call_share(q->c, link->token, NULL) : RAMET_OK;
+    if (st == RAMET_OK)
+        st = ramet_session_get(q->c, id, out);
+    if (link->token)
+        ramet_call_share(q->c, NULL, NULL);
+    if (st == RAMET_OK && q->who.as_agent && !a2a_session_is_of(q->a, *out, q->who.agent))
+        st = RAMET_SESSION_NOT_FOUND;
+    return st;
+}
+
+static void shown_end(request *q, void *arg)
+{
+    jw_end_array(&q->w);
+    kagent_end(q, ((const shown_links *)arg)->message);
 }
 
 static void sessions_write(request *q, session_list *list, const char *message)
@@ -45,13 +75,23 @@ static void sessions_write(request *q, session_list *list, const char *message)
         return;
     }
     qsort(list->items, list->n, sizeof *list->items, newest_first);
+    ramet_session *sessions = arena_array(ramet_call_arena(q->c), list->n, sizeof *sessions);
+    shown_links *links = arena_alloc(q->a, sizeof *links);
+    *links = (shown_links){message, arena_array(q->a, list->n, sizeof *links->items)};
+    for (size_t i = 0; i < list->n; i++) {
+        const ramet_share *share = list->items[i].share;
+        sessions[i] = *list->items[i].s;
+        if (share)
+            links->items[i] = (struct shown_link){arena_strdup(q->a, share->id), !share->write};
+    }
     kagent_data(q);
     jw_array(&q->w);
-    for (size_t i = 0; i < list->n; i++)
-        shown_write(q, &list->items[i]);
-    jw_end_array(&q->w);
-    kagent_end(q, message);
-    face_done(q);
+    face_sessions_answer(q, &(face_sessions){.items = sessions,
+                                             .n = list->n,
+                                             .get = shown_get,
+                                             .write = shown_write,
+                                             .end = shown_end,
+                                             .arg = links});
 }
 
 void kagent_sessions_list(request *q)
@@ -62,7 +102,7 @@ void kagent_sessions_list(request *q)
     if (!kagent_sessions(q, &own, &n))
         return;
     for (size_t i = 0; i < n; i++)
-        VEC_PUSH(q->a, &list, ((shown_session){&own[i], NULL}));
+        VEC_PUSH(ramet_call_arena(q->c), &list, ((shown_session){&own[i], NULL}));
     sessions_write(q, &list, "Successfully listed sessions");
 }
 
@@ -84,7 +124,7 @@ static bool visited_add(request *q, const char *agent, session_list *list)
         if (ramet_call_share(q->c, links[i].id, NULL) == RAMET_OK &&
             ramet_session_get(q->c, links[i].session, &s) == RAMET_OK &&
             a2a_session_is_of(q->a, s, agent))
-            VEC_PUSH(q->a, list, ((shown_session){s, &links[i]}));
+            VEC_PUSH(ramet_call_arena(q->c), list, ((shown_session){s, &links[i]}));
     }
     ramet_call_share(q->c, NULL, NULL);
     return true;
@@ -99,7 +139,7 @@ static bool agent_is_here(request *q, const char *id)
     return false;
 }
 
-/* An agent is known if this server has it, or a session that the caller sees names it. */
+/* An agent is known when it answers here, or a session that the caller sees has it. */
 void kagent_sessions_of_agent(request *q)
 {
     const char *id = a2a_agent_id_of(q->a, face_path(q, "namespace"), face_path(q, "name"));
@@ -115,7 +155,7 @@ void kagent_sessions_of_agent(request *q)
             continue;
         known = true;
         if (!source || strcmp(source, "agent") != 0)
-            VEC_PUSH(q->a, &list, ((shown_session){&own[i], NULL}));
+            VEC_PUSH(ramet_call_arena(q->c), &list, ((shown_session){&own[i], NULL}));
     }
     if (!visited_add(q, id, &list))
         return;
@@ -166,7 +206,7 @@ static bool said_read(request *q, session_said *out)
     return true;
 }
 
-/* Creating an existing id changes its name, agent and source. */
+/* The same id again is a change of name, agent and source. */
 static void session_again(request *q, const ramet_session *s, const session_said *said)
 {
     ramet_session *out;
@@ -238,7 +278,7 @@ void kagent_session_put(request *q)
         kagent_error(q, st, "Failed to update session", "Session not found");
 }
 
-/* Deleting what does not exist succeeds. */
+/* What is not there is deleted as well. */
 void kagent_session_delete(request *q)
 {
     ramet_call *c = kagent_call(q);
@@ -268,7 +308,7 @@ static void share_write(request *q, const ramet_session *s, const ramet_share *s
 {
     jw_object(&q->w);
     jw_kstr(&q->w, "id", share->id);
-    /* Only the digest of a token is stored: lists show its id instead. */
+    /* Only the digest of a token is kept: in a list its id stands for it. */
     jw_kstr(&q->w, "token", share->token ? share->token : share->id);
     jw_kstr(&q->w, "session_id", share->session);
     jw_kstr(&q->w, "user_id", share->by ? share->by : s->owner);

@@ -3,23 +3,89 @@
  * task.c: A2A tasks over kagent's REST, in the shape of 0.3 or (A2A-Version: 1.0) of 1.0.
  */
 #include "face/kit/a2a_question.h"
+#include "face/a2a/long_page.h"
 #include "face/kagent/kagent.h"
 
 #include <string.h>
 
-static void task_write(request *q, const a2a_task *t, a2a_version v)
+/* ------------------------------------------------------------------ answers */
+
+typedef struct task_answer {
+    const char *message;
+    bool array; /* else the one task */
+    bool live;  /* with what a turn asks that runs now, which is not in the store */
+    a2a_task *list;
+    size_t n, at;
+} task_answer;
+
+static bool task_next(request *q, void *arg, const a2a_task **out)
 {
-    a2a_view view = {.version = v};
-    a2a_task_write(q->a, &q->w, &view, t, -1);
+    task_answer *x = arg;
+    ramet_session *s;
+    *out = NULL;
+    if (x->at == x->n)
+        return true;
+    a2a_task *t = &x->list[x->at++];
+    if (x->live && t->running) {
+        if (!kagent_session(q, t->session, "Task not found", &s))
+            return false;
+        a2a_task_live(q, s, t);
+    }
+    *out = t;
+    return true;
 }
 
-static void task_answer(request *q, const a2a_task *t, a2a_version v, const char *message)
+static void tasks_keep(arena *own, void *arg)
 {
-    kagent_data(q);
-    task_write(q, t, v);
-    kagent_end(q, message);
-    face_done(q);
+    task_answer *x = arg;
+    a2a_task *kept = arena_array(own, x->n - x->at + 1, sizeof *kept);
+    for (size_t i = x->at; i < x->n; i++)
+        kept[i - x->at] = a2a_task_keep(own, &x->list[i]);
+    x->list = kept;
+    x->n -= x->at;
+    x->at = 0;
 }
+
+/* The call of an agent in nobody's name may see everything. */
+static bool task_allowed(request *q, void *arg, const a2a_task *t)
+{
+    ramet_session *s;
+    (void)arg;
+    return !q->who.as_agent || kagent_session(q, t->session, "Task not found", &s);
+}
+
+static void tasks_fail(request *q, void *arg, ramet_status st)
+{
+    (void)arg;
+    kagent_error(q, st, "Failed to get tasks", "Task not found");
+}
+
+static void tasks_end(request *q, void *arg)
+{
+    const task_answer *x = arg;
+    if (x->array)
+        jw_end_array(&q->w);
+    kagent_end(q, x->message);
+}
+
+static void tasks_write(request *q, a2a_version v, const task_answer *in)
+{
+    task_answer *x = arena_alloc(q->a, sizeof *x);
+    *x = *in;
+    kagent_data(q);
+    if (x->array)
+        jw_array(&q->w);
+    a2a_tasks_answer(q, &(a2a_answer){.view.version = v,
+                                      .history = -1,
+                                      .next = task_next,
+                                      .keep = tasks_keep,
+                                      .allowed = task_allowed,
+                                      .fail = tasks_fail,
+                                      .end = tasks_end,
+                                      .arg = x});
+}
+
+/* ------------------------------------------------------------------ reading */
 
 void kagent_tasks_list(request *q)
 {
@@ -36,20 +102,13 @@ void kagent_tasks_list(request *q)
         kagent_error(q, st, "Failed to get tasks", "Session not found for given ID");
         return;
     }
-    if (!n) {
-        kagent_done(q, done);
-        face_done(q);
+    if (n) {
+        tasks_write(
+            q, v,
+            &(task_answer){.message = done, .array = true, .live = true, .list = list, .n = n});
         return;
     }
-    kagent_data(q);
-    jw_array(&q->w);
-    for (size_t i = 0; i < n; i++) {
-        if (list[i].running)
-            a2a_task_live(q, s, &list[i]);
-        task_write(q, &list[i], v);
-    }
-    jw_end_array(&q->w);
-    kagent_end(q, done);
+    kagent_done(q, done);
     face_done(q);
 }
 
@@ -74,9 +133,9 @@ void kagent_task_get(request *q)
     ramet_session *s;
     if (!kagent_version(q, &v) || !task_load(q, &t, &s))
         return;
-    if (t->running)
-        a2a_task_live(q, s, t);
-    task_answer(q, t, v, "Successfully retrieved task");
+    tasks_write(
+        q, v,
+        &(task_answer){.message = "Successfully retrieved task", .live = true, .list = t, .n = 1});
 }
 
 void kagent_task_delete(request *q)
@@ -165,7 +224,7 @@ void kagent_task_post(request *q)
     if (st != RAMET_OK)
         return;
     head_moved(q, s->id, moved);
-    task_answer(q, out, v, "Successfully created task");
+    tasks_write(q, v, &(task_answer){.message = "Successfully created task", .list = out, .n = 1});
 }
 
 /* ------------------------------------------------------------------ the whole history */
@@ -220,11 +279,13 @@ void kagent_history_put(request *q)
         return;
     ramet_status st = a2a_history_put(q->c, s->id, list, n, &moved);
     if (st == RAMET_OK)
-        st = a2a_task_effective(q->c, s->id, NULL, &out);
+        st = a2a_task_effective(q->c, s->id, false, &out);
     if (st != RAMET_OK) {
         kagent_error(q, st, "Failed to set the effective history", "Session not found");
         return;
     }
     head_moved(q, s->id, moved);
-    task_answer(q, out, v, "Successfully set the effective history");
+    tasks_write(
+        q, v,
+        &(task_answer){.message = "Successfully set the effective history", .list = out, .n = 1});
 }

@@ -274,24 +274,31 @@ const char *face_escape(request *q, const char *s)
 
 /* --------------------------------------------------------------------- routes */
 
-static bool segment_fits(const char *part, size_t n, const char *segment)
+/* Whether a segment is what the template has at *path, which goes on behind it. Requests are
+ * compared with the routes of all faces in turn: most differ in their first letters. */
+static bool segment_fits(const char **path, const char *segment)
 {
-    if (part[0] == '{')
+    const char *p = *path;
+    if (*p == '{') {
+        *path = p + strcspn(p, "/");
         return *segment != 0;
-    return strncmp(part, segment, n) == 0 && segment[n] == 0;
+    }
+    while (*segment && *p != '/' && *p == *segment)
+        p++, segment++;
+    *path = p;
+    return !*segment && (!*p || *p == '/');
 }
 
 /* "{*rest}" at the end stands for one segment or more, which may be empty. */
 static bool path_fits(const char *path, const request *q)
 {
-    const char *s;
-    size_t i = 0, n;
-    while ((n = template_next(&path, &s))) {
-        if (s[0] == '{' && s[1] == '*')
+    size_t i = 0;
+    for (; path[0] == '/' && path[1]; i++) {
+        path++;
+        if (path[0] == '{' && path[1] == '*')
             return i < q->n_segments;
-        if (i == q->n_segments || !segment_fits(s, n, q->segments[i]))
+        if (i == q->n_segments || !segment_fits(&path, q->segments[i]))
             return false;
-        i++;
     }
     /* "/" has one segment, which is empty. */
     return i == q->n_segments || (!i && q->n_segments == 1 && !*q->segments[0]);
@@ -299,11 +306,12 @@ static bool path_fits(const char *path, const request *q)
 
 static bool path_is_below(const char *prefix, const request *q)
 {
-    const char *s;
-    size_t i = 0, n;
-    for (; (n = template_next(&prefix, &s)); i++)
-        if (i == q->n_segments || !segment_fits(s, n, q->segments[i]))
+    size_t i = 0;
+    for (; prefix[0] == '/' && prefix[1]; i++) {
+        prefix++;
+        if (i == q->n_segments || !segment_fits(&prefix, q->segments[i]))
             return false;
+    }
     return i < q->n_segments;
 }
 
@@ -367,7 +375,8 @@ static void secrets_mark(const face *f, const char *path, const request *q, bool
     for (; (n = template_next(&path, &s)) && i < q->n_segments; i++) {
         if (s[0] == '{' && s[1] == '*')
             return;
-        if (!segment_fits(s, n, q->segments[i]))
+        const char *at = s;
+        if (!segment_fits(&at, q->segments[i]))
             return;
         secret[i] = secret[i] || (s[0] == '{' && param_secret(f, s, n));
     }
@@ -507,6 +516,20 @@ bool face_check_role(request *q)
                      q->roles == ROLE_ADMIN ? "this is for administrators alone"
                                             : "the caller has none of the roles that this is for");
     return false;
+}
+
+/* An agent that asks in no user's name uses no link. */
+bool face_check_share(request *q)
+{
+    bool has_body = strcmp(q->method, "GET") != 0 && strcmp(q->method, "HEAD") != 0;
+    if (!has_body || !q->who.share || q->who.no_user)
+        return true;
+    ramet_call *c = ramet_call_new(q->host->store, q->who.user, q->who.client);
+    bool good = ramet_call_share(c, q->who.share, NULL) == RAMET_OK;
+    if (!good)
+        request_error(q, ramet_call_error(c));
+    ramet_call_free(c);
+    return good;
 }
 
 void face_run(request *q)

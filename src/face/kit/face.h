@@ -219,6 +219,9 @@ bool face_check_query(request *q);
 bool face_check_body(request *q);
 /* Whether the caller has one of the roles of the route. False: the answer is filled. */
 bool face_check_role(request *q);
+/* Whether the share link that comes with a body is good. Without a body, face_call() finds out.
+ * False: the answer is filled. */
+bool face_check_share(request *q);
 /* The path and the query for the log, with *** for secrets. For a request without a route, a
  * segment is a secret if it is one in any route that begins alike, and so is every value of the
  * query. */

@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "form/native.h"
+#include "face/kit/pieces.h"
 
 #include <string.h>
 #include <strings.h>
@@ -35,6 +36,12 @@ static void admin_filters(request *q, ramet_list_in *in, const char **archived)
         *archived = "only";
 }
 
+static bool talk_write(request *q, void *arg, size_t i, const ramet_session *s)
+{
+    (void)arg, (void)i;
+    return memory_talk_write(q, s, false, memory_is_admin(q));
+}
+
 void memory_talks_list(request *q)
 {
     ramet_call *c = face_call(q);
@@ -45,10 +52,9 @@ void memory_talks_list(request *q)
                         .after = request_query(q, "afterCursor"),
                         .title = request_query(q, "query"),
                         .stored_title = true};
-    bool admin = memory_is_admin(q);
     if (!c)
         return;
-    if (admin)
+    if (memory_is_admin(q))
         admin_filters(q, &in, &archived);
     in.forks = !mode || is(mode, "latest-fork") ? RAMET_LATEST_FORK
                : is(mode, "roots")              ? RAMET_NO_FORKS
@@ -66,10 +72,12 @@ void memory_talks_list(request *q)
     jw_object(&q->w);
     jw_key(&q->w, "data");
     jw_array(&q->w);
-    for (size_t i = 0; i < page.n; i++)
-        if (!memory_talk_write(q, &page.items[i], false, admin))
-            return;
-    memory_page_end(q, page.next_cursor ? page.items[page.n - 1].id : NULL);
+    const char *after = page.next_cursor ? page.items[page.n - 1].id : NULL;
+    face_sessions_answer(q, &(face_sessions){.items = page.items,
+                                             .n = page.n,
+                                             .write = talk_write,
+                                             .end = memory_page_close,
+                                             .arg = arena_strdup(q->a, after)});
 }
 
 static void child_write(request *q, const ramet_session *s, const ramet_origin *from)

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * entry.c: lists of entries: which ones a caller sees, pages in three directions, over all forks,
- * and by sequence number.
+ * entry.c: lists of entries: which a caller sees, pages in three directions, all forks, and
+ * by sequence number.
  *
- * A page along the path is read from either end. Any other order (by sequence number, or over all
- * forks) is read with ramet_across().
+ * A page along the path is read as it is, newest or oldest end first; what is ordered otherwise (by
+ * sequence number, or over all forks) with ramet_across(). A long one is made in pieces (pieces.h):
+ * towards the oldest end it is first followed back, without keeping anything, to where it begins.
  */
 #include "face/memory/memory.h"
 
 #include "base/util.h"
+#include "face/kit/pieces.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -149,7 +152,7 @@ static bool asked_read(request *q, asked *a)
     return channel_read(q, a) && epoch_read(q, a);
 }
 
-/* Whether a client asks for its channels in a conversation that another client created. */
+/* Channels of a client in a conversation that another client made. */
 static bool client_fits(request *q, const asked *a)
 {
     ramet_origin from;
@@ -165,12 +168,31 @@ static bool client_fits(request *q, const asked *a)
 
 /* ----------------------------------------------------------------------- pages */
 
-/* A page: its entries, and whether there are more on either side. */
-typedef struct picked {
-    ramet_entry *entries;
-    size_t n;
-    bool older, newer;
-} picked;
+typedef enum {
+    PAGE_FORWARD,  /* from its first entry on, until it is full */
+    PAGE_BACKWARD, /* looking for its first entry, from the last on */
+    PAGE_REST      /* from the first entry that was found so, to the last */
+} page_phase;
+
+typedef struct entry_page {
+    asked a;
+    page_phase phase;
+    arena *own; /* the request's */
+    /* along the path */
+    int64_t branch; /* once it is known */
+    int64_t next;   /* position that goes on; -1: at the beginning */
+    /* across sessions */
+    ramet_entry cursor;     /* it goes on behind this one, or before */
+    const char *cursor_key; /* its number, as a key */
+    bool has_cursor, with_cursor;
+    ramet_entry up_to;
+
+    size_t left;                            /* entries */
+    size_t bytes, most;                     /* of those that were read; it ends early past `most` */
+    bool older, newer;                      /* there is more on that side of it */
+    bool open;                              /* the array is begun */
+    char first[UUID_TEXT], last[UUID_TEXT]; /* ids; "": none */
+} entry_page;
 
 static bool cursor_missing(request *q, const asked *a, const char *name, const char *id)
 {
@@ -180,110 +202,274 @@ static bool cursor_missing(request *q, const asked *a, const char *name, const c
         q, arena_printf(q->a, "%s entry not found%s", name, known ? " in visible results" : ""));
 }
 
-static bool page_write(request *q, const asked *a, const picked *p)
+static size_t entries_bytes(const ramet_page *page)
 {
-    const char *first = p->n ? memory_entry_id(q->a, &p->entries[0]) : NULL;
-    const char *last = p->n ? memory_entry_id(q->a, &p->entries[p->n - 1]) : NULL;
-    jw_object(&q->w);
-    jw_key(&q->w, "data");
-    if (!memory_entries_write(q, a->id, p->entries, p->n, true))
+    size_t n = 0;
+    for (size_t i = 0; i < page->n; i++)
+        n += face_entry_bytes(&page->entries[i]);
+    return n;
+}
+
+static bool entries_write(request *q, entry_page *p, const ramet_entry *list, size_t n)
+{
+    if (!p->open) {
+        jw_object(&q->w);
+        jw_key(&q->w, "data");
+        jw_array(&q->w);
+        p->open = true;
+    }
+    if (!n)
+        return true;
+    if (!memory_entries_write(q, p->a.id, list, n, false))
         return false;
-    jw_kstr(&q->w, "afterCursor", a->before || (!a->tail && p->newer) ? last : NULL);
-    jw_kstr(&q->w, "beforeCursor", a->after || p->older ? first : NULL);
-    jw_end_object(&q->w);
-    face_done(q);
+    if (!*p->first)
+        snprintf(p->first, sizeof p->first, "%s", memory_entry_id(q->a, &list[0]));
+    snprintf(p->last, sizeof p->last, "%s", memory_entry_id(q->a, &list[n - 1]));
+    p->left -= n;
     return true;
 }
 
-/* Along the path. */
-static bool path_pick(request *q, asked *a, picked *out)
+static request_piece page_end(request *q, const entry_page *p)
 {
-    const char *cursor = a->after ? a->after : a->before;
-    bool back = a->before || a->tail;
-    ramet_page page;
-    ramet_read_in in = {.limit = (int)a->limit + 1,
-                        .end = a->end,
-                        .tail = back,
-                        .want = memory_sieve_takes,
-                        .want_arg = &a->of};
-    if (cursor) {
-        const ramet_entry *e = memory_entry_find(q->c, q->a, a->id, cursor);
-        if (!e || (a->end && e->position >= a->end) || !memory_sieve_takes(&a->of, e))
-            return cursor_missing(q, a, a->after ? "afterCursor" : "beforeCursor", cursor);
-        if (a->after) {
-            in.by_position = true;
-            in.position = e->position + 1;
-        } else if (!e->position) {
-            *out = (picked){0};
-            return true;
-        } else {
-            in.end = e->position;
-        }
-    }
-    if (ramet_read(q->c, a->id, &in, &page) != RAMET_OK) {
-        memory_error(q, a->id);
+    const asked *a = &p->a;
+    const char *first = *p->first ? p->first : NULL, *last = *p->last ? p->last : NULL;
+    jw_end_array(&q->w);
+    jw_kstr(&q->w, "afterCursor", a->before || (!a->tail && p->newer) ? last : NULL);
+    jw_kstr(&q->w, "beforeCursor", a->after || p->older ? first : NULL);
+    jw_end_object(&q->w);
+    return PIECE_LAST;
+}
+
+static request_piece page_failed(request *q, const entry_page *p)
+{
+    memory_error(q, p->a.id);
+    return PIECE_FAILED;
+}
+
+/* ------------------------------------------------------------------ along the path */
+
+/* One entry more than is left tells whether there are more. */
+static bool path_read(request *q, entry_page *p, ramet_read_in in, ramet_page *page)
+{
+    memory_sieve of = p->a.of;
+    of.scratch = arena_new();
+    in.limit = (int)p->left + 1;
+    in.branch = p->branch;
+    in.want = memory_sieve_takes;
+    in.want_arg = &of;
+    bool fine = ramet_read(q->c, p->a.id, &in, page) == RAMET_OK;
+    arena_free(of.scratch);
+    if (!fine)
         return false;
+    p->branch = page->head.branch;
+    p->bytes += entries_bytes(page);
+    if (!p->a.end) /* what is appended later is not in this page */
+        p->a.end = page->head.length;
+    return true;
+}
+
+static request_piece path_forward(request *q, entry_page *p)
+{
+    ramet_page page;
+    ramet_read_in in = {.end = p->a.end, .by_position = p->next >= 0, .position = p->next};
+    if (!path_read(q, p, in, &page))
+        return page_failed(q, p);
+    size_t n = page.n > p->left ? p->left : page.n;
+    if (n)
+        p->next = page.entries[n - 1].position + 1;
+    if (!entries_write(q, p, page.entries, n))
+        return PIECE_FAILED;
+    p->newer = page.n > n || page.more_after;
+    return page.n > n || !page.more_after || p->bytes >= p->most ? page_end(q, p) : PIECE_MORE;
+}
+
+/* Follows the page back to its first entry. One that is read at once is written at once. */
+static request_piece path_backward(request *q, entry_page *p)
+{
+    ramet_page page;
+    size_t limit = p->left, n;
+    int64_t end = p->a.end;
+    for (bool first = true;; first = false) {
+        if (!path_read(q, p, (ramet_read_in){.end = end, .tail = true}, &page))
+            return page_failed(q, p);
+        n = page.n > p->left ? p->left : page.n;
+        p->older = page.n > n || page.more_before;
+        bool over = page.n > n || !page.more_before || p->bytes >= p->most;
+        if (over && first)
+            return entries_write(q, p, page.entries + page.n - n, n) ? page_end(q, p)
+                                                                     : PIECE_FAILED;
+        if (n)
+            end = page.entries[page.n - n].position;
+        p->left -= n;
+        if (over)
+            break;
+        ramet_call_reset(q->c);
     }
-    bool more = page.n > a->limit || page.more_before || page.more_after;
-    size_t skip = back && page.n > a->limit ? page.n - a->limit : 0;
-    *out = (picked){.entries = page.entries + skip,
-                    .n = page.n > a->limit ? a->limit : page.n,
-                    .older = back && more,
-                    .newer = !back && more};
+    p->next = end;
+    p->left = limit - p->left;
+    p->phase = PAGE_REST;
+    return PIECE_MORE;
+}
+
+static request_piece path_rest(request *q, entry_page *p)
+{
+    ramet_page page;
+    ramet_read_in in = {.end = p->a.end, .by_position = true, .position = p->next};
+    if (!path_read(q, p, in, &page))
+        return page_failed(q, p);
+    size_t n = page.n > p->left ? p->left : page.n;
+    if (!entries_write(q, p, page.entries, n))
+        return PIECE_FAILED;
+    if (!n || !p->left)
+        return page_end(q, p);
+    p->next = page.entries[n - 1].position + 1;
+    return PIECE_MORE;
+}
+
+static request_piece path_step(request *q, void *state)
+{
+    entry_page *p = state;
+    switch (p->phase) {
+    case PAGE_FORWARD:
+        return path_forward(q, p);
+    case PAGE_BACKWARD:
+        return path_backward(q, p);
+    case PAGE_REST:
+        break;
+    }
+    return path_rest(q, p);
+}
+
+/* The cursor, as a bound of the path. False: the answer is filled. *none: nothing is before it. */
+static bool path_begin(request *q, entry_page *p, bool *none)
+{
+    asked *a = &p->a;
+    const char *cursor = a->after ? a->after : a->before;
+    p->next = -1;
+    *none = false;
+    if (!cursor)
+        return true;
+    const ramet_entry *e = memory_entry_find(q->c, q->a, a->id, cursor);
+    if (!e || (a->end && e->position >= a->end) || !memory_sieve_takes(&a->of, e))
+        return cursor_missing(q, a, a->after ? "afterCursor" : "beforeCursor", cursor);
+    if (a->after)
+        p->next = e->position + 1;
+    else
+        a->end = e->position;
+    *none = a->before && !e->position;
     return true;
 }
 
 /* ------------------------------------------------------- over forks, by sequence number */
 
-static const char *seq_key(request *q, int64_t seq)
+static const char *seq_key(arena *a, int64_t seq)
 {
-    return arena_printf(q->a, "seq %010lld", (long long)seq);
+    return arena_printf(a, "seq %010lld", (long long)seq);
 }
 
-/* The entry of a cursor, which must be in the list; by number, its key. */
-static bool cursor_find(request *q, asked *a, const ramet_entry **out, const char **key)
+static void cursor_set(entry_page *p, arena *a, const ramet_entry *e)
 {
-    const char *id = a->after ? a->after : a->before;
     memory_body b;
+    memory_body_read(a, e, &b);
+    p->cursor = *e;
+    p->cursor.id = arena_strdup(p->own, e->id);
+    p->cursor_key = p->a.of.from_seq < 0 ? NULL : seq_key(p->own, b.seq);
+    p->has_cursor = true;
+}
+
+static bool across_read(request *q, entry_page *p, ramet_page *page)
+{
+    const asked *a = &p->a;
+    bool back = p->phase == PAGE_BACKWARD;
+    const ramet_entry *cursor = p->has_cursor ? &p->cursor : NULL;
+    memory_sieve of = a->of;
+    ramet_across_in in = {.tree = a->forks,
+                          .after = back ? NULL : cursor,
+                          .after_key = p->cursor_key,
+                          .with_after = p->with_cursor,
+                          .before = back ? cursor : NULL,
+                          .before_key = p->cursor_key,
+                          .tail = back && !cursor,
+                          .upto = a->up_to_entry ? &p->up_to : NULL,
+                          .end = a->end,
+                          .limit = (int)p->left,
+                          .want = memory_sieve_takes,
+                          .want_arg = &of};
+    if (a->of.from_seq >= 0) {
+        in.key_from = seq_key(q->a, a->of.from_seq);
+        in.key_to = seq_key(q->a, UINT32_MAX);
+    }
+    of.scratch = arena_new();
+    bool fine = ramet_across(q->c, a->id, &in, page) == RAMET_OK;
+    arena_free(of.scratch);
+    p->bytes += fine ? entries_bytes(page) : 0;
+    return fine;
+}
+
+static request_piece across_forward(request *q, entry_page *p)
+{
+    ramet_page page;
+    if (!across_read(q, p, &page))
+        return page_failed(q, p);
+    if (!entries_write(q, p, page.entries, page.n))
+        return PIECE_FAILED;
+    bool over = !p->left || !page.n;
+    if (p->phase == PAGE_FORWARD) {
+        p->newer = page.more_after;
+        over = over || !page.more_after || p->bytes >= p->most;
+    }
+    if (over)
+        return page_end(q, p);
+    cursor_set(p, q->a, &page.entries[page.n - 1]);
+    p->with_cursor = false;
+    return PIECE_MORE;
+}
+
+static request_piece across_backward(request *q, entry_page *p)
+{
+    ramet_page page;
+    size_t limit = p->left;
+    for (bool first = true;; first = false) {
+        if (!across_read(q, p, &page))
+            return page_failed(q, p);
+        p->older = page.more_before;
+        bool over = page.n == p->left || !page.more_before || p->bytes >= p->most;
+        if (over && first)
+            return entries_write(q, p, page.entries, page.n) ? page_end(q, p) : PIECE_FAILED;
+        if (page.n)
+            cursor_set(p, q->a, &page.entries[0]);
+        p->left -= page.n;
+        if (over)
+            break;
+        ramet_call_reset(q->c);
+    }
+    p->with_cursor = true;
+    p->left = limit - p->left;
+    p->phase = PAGE_REST;
+    return PIECE_MORE;
+}
+
+static request_piece across_step(request *q, void *state)
+{
+    entry_page *p = state;
+    return p->phase == PAGE_BACKWARD ? across_backward(q, p) : across_forward(q, p);
+}
+
+/* The entry of a cursor, which has to be one of those that are listed. False: the answer is filled.
+ */
+static bool across_begin(request *q, entry_page *p)
+{
+    asked *a = &p->a;
+    const char *id = a->after ? a->after : a->before;
+    if (a->up_to_entry)
+        p->up_to = *a->up_to_entry;
     if (!id)
         return true;
     const ramet_entry *e = a->forks ? memory_entry_across(q->c, q->a, a->id, id)
                                     : memory_entry_find(q->c, q->a, a->id, id);
     if (!e || (a->end && e->position >= a->end) || !memory_sieve_takes(&a->of, e))
         return cursor_missing(q, a, a->after ? "afterCursor" : "beforeCursor", id);
-    memory_body_read(q->a, e, &b);
-    *key = seq_key(q, b.seq);
-    *out = e;
-    return true;
-}
-
-static bool across_pick(request *q, asked *a, picked *out)
-{
-    const ramet_entry *cursor = NULL;
-    const char *key = NULL;
-    ramet_page page;
-    if (!cursor_find(q, a, &cursor, &key))
-        return false;
-    ramet_across_in in = {.tree = a->forks,
-                          .after = a->after ? cursor : NULL,
-                          .after_key = key,
-                          .before = a->before ? cursor : NULL,
-                          .before_key = key,
-                          .tail = a->tail,
-                          .upto = a->up_to_entry,
-                          .end = a->end,
-                          .limit = (int)a->limit,
-                          .want = memory_sieve_takes,
-                          .want_arg = &a->of};
-    if (a->of.from_seq >= 0) {
-        in.key_from = seq_key(q, a->of.from_seq);
-        in.key_to = seq_key(q, UINT32_MAX);
-    }
-    if (ramet_across(q->c, a->id, &in, &page) != RAMET_OK) {
-        memory_error(q, a->id);
-        return false;
-    }
-    *out = (picked){page.entries, page.n, page.more_before, page.more_after};
+    cursor_set(p, q->a, e);
     return true;
 }
 
@@ -325,19 +511,36 @@ static bool bounds_find(request *q, asked *a)
     return known;
 }
 
+/* Answers with the page that was asked for. */
+static void page_answer(request *q, entry_page *p)
+{
+    const asked *a = &p->a;
+    bool across = a->forks || a->of.from_seq >= 0, none = false;
+    p->own = q->a;
+    p->left = a->limit;
+    p->phase = a->before || a->tail ? PAGE_BACKWARD : PAGE_FORWARD;
+    if (!bounds_find(q, &p->a) || !(across ? across_begin(q, p) : path_begin(q, p, &none)))
+        return;
+    p->most = q->whole ? PIECE_BYTES : LONG_PAGE_BYTES;
+    ramet_call_page_bytes(q->c, PIECE_BYTES);
+    if (!none) {
+        face_pieces(q, across ? across_step : path_step, p);
+    } else if (entries_write(q, p, NULL, 0)) {
+        page_end(q, p);
+        face_done(q);
+    }
+}
+
 void memory_entries_list(request *q)
 {
     ramet_call *c = face_call(q);
     ramet_session *s;
-    picked page = {0};
     asked a;
     if (!c || !asked_read(q, &a) || !memory_session(q, c, a.id, &s) || !client_fits(q, &a))
         return;
-    a.of.scratch = arena_new();
-    if (bounds_find(q, &a)) {
-        bool ordered = a.forks || a.of.from_seq >= 0;
-        if (ordered ? across_pick(q, &a, &page) : path_pick(q, &a, &page))
-            page_write(q, &a, &page);
-    }
-    arena_free(a.of.scratch);
+    entry_page *p = arena_alloc(q->a, sizeof *p);
+    *p = (entry_page){.a = a};
+    arena *scratch = p->a.of.scratch = arena_new();
+    page_answer(q, p);
+    arena_free(scratch);
 }

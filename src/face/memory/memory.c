@@ -439,10 +439,15 @@ int memory_limit(request *q, int otherwise)
     return (int)limit;
 }
 
-void memory_page_end(request *q, const char *after)
+void memory_page_close(request *q, void *after)
 {
     jw_end_array(&q->w);
     jw_kstr(&q->w, "afterCursor", after);
     jw_end_object(&q->w);
+}
+
+void memory_page_end(request *q, const char *after)
+{
+    memory_page_close(q, (void *)after);
     face_done(q);
 }

@@ -66,7 +66,8 @@ bool memory_talk_fields(ramet_call *c, arena *a, json_writer *w, const ramet_ses
 bool memory_session(request *q, ramet_call *c, const char *id, ramet_session **out);
 /* `limit`, or a default. */
 int memory_limit(request *q, int otherwise);
-/* Ends {"data": [...: the cursor (NULL: null). */
+/* Ends {"data": [...: the cursor (NULL: null). The second one is the end of the answer, too. */
+void memory_page_close(request *q, void *after);
 void memory_page_end(request *q, const char *after);
 
 /* The level of the caller. */

@@ -3,6 +3,7 @@
  * search.c: full-text search, and the texts by which entries are found.
  */
 #include "face/memory/memory.h"
+#include "face/kit/pieces.h"
 
 #include "base/util.h"
 
@@ -146,11 +147,12 @@ static bool hit_write(request *q, const looking *l, const ramet_hit *h, const ra
     return true;
 }
 
-/* Writes the hits of one page of the store until the limit is reached. */
+/* Hits of one page of the store, as many as there is room for: with their entries they may be
+ * large, and a page ends early past a piece. */
 static bool hits_write(request *q, const looking *l, const ramet_hits *page, size_t skip,
                        names *given, int64_t *n, size_t *taken)
 {
-    for (*taken = skip; *taken < page->n && *n < l->limit; ++*taken) {
+    for (*taken = skip; *taken < page->n && *n < l->limit && q->out.n < PIECE_BYTES; ++*taken) {
         const ramet_hit *h = &page->items[*taken];
         ramet_entry *e;
         if ((l->grouped && named(given, h->session)) ||
@@ -202,7 +204,7 @@ void memory_search(request *q)
         next = rest               ? arena_printf(q->a, "%zu:%s", taken, in.cursor ? in.cursor : "")
                : page.next_cursor ? arena_printf(q->a, "0:%s", page.next_cursor)
                                   : NULL;
-        more = !rest && n < l.limit && page.next_cursor;
+        more = !rest && n < l.limit && page.next_cursor && q->out.n < PIECE_BYTES;
         in.cursor = page.next_cursor;
         skip = 0;
     }
@@ -262,6 +264,18 @@ void memory_index(request *q)
     face_done(q);
 }
 
+/* Whether there are more behind a list: it has one too many, or has ended early because of its
+ * size. False: the call failed. */
+static bool lacking_more(request *q, const ramet_lacking *list, size_t n, size_t limit, bool *more)
+{
+    ramet_lacking *next;
+    size_t some = n > limit;
+    bool cut = n && !some && arena_used(ramet_call_arena(q->c)) >= PIECE_BYTES;
+    bool fine = !cut || ramet_indexed_lacking(q->c, list[n - 1].place, 1, &next, &some) == RAMET_OK;
+    *more = some > 0;
+    return fine;
+}
+
 void memory_unindexed(request *q)
 {
     const char *after = request_query(q, "afterCursor");
@@ -273,13 +287,18 @@ void memory_unindexed(request *q)
         memory_refuse(q, 400, "bad_request", "afterCursor was not made by this list", NULL);
         return;
     }
+    bool more;
     memory_program_call(q);
+    ramet_call_page_bytes(q->c, PIECE_BYTES);
     if (ramet_indexed_lacking(q->c, from, (int)limit + 1, &list, &n) != RAMET_OK) {
         memory_error(q, "");
         return;
     }
-    bool more = n > limit;
-    if (more)
+    if (!lacking_more(q, list, n, limit, &more)) {
+        memory_error(q, "");
+        return;
+    }
+    if (n > limit)
         n = limit;
     jw_object(&q->w);
     jw_key(&q->w, "data");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * compare.c: comparing, verdicts and search over HTTP.
+ * compare.c: comparing, verdicts and search over HTTP, and the shape of a comparison.
  */
 #include "face/native/native_face.h"
 
@@ -10,9 +10,169 @@
 
 /* ------------------------------------------------------------------- compare */
 
+static void side_open(json_writer *w, const ramet_compare_side *s)
+{
+    jw_object(w);
+    jw_kstr(w, "session_id", s->session);
+    native_kbranch(w, "branch_id", s->branch);
+    jw_kstr(w, "title", s->title);
+    jw_key(w, "agent");
+    native_agent(w, &s->agent);
+    jw_key(w, "head");
+    native_head(w, &s->head);
+    jw_kint(w, "own", s->own);
+    native_ktime(w, "first_at", s->first);
+    native_ktime(w, "last_at", s->last);
+    jw_key(w, "usage");
+    native_usage_sum(w, &s->usage);
+    jw_key(w, "entries");
+    jw_array(w);
+}
+
+static void turn_rows(json_writer *w, const ramet_compare_out *c)
+{
+    jw_array(w);
+    for (size_t i = 0; i < c->n_turns; i++) {
+        jw_array(w);
+        for (size_t k = 0; k < c->n; k++) {
+            jw_array(w);
+            jw_int(w, c->turns[i].side[k].from);
+            jw_int(w, c->turns[i].side[k].to);
+            jw_end_array(w);
+        }
+        jw_end_array(w);
+    }
+    jw_end_array(w);
+}
+
+static void compare_side(json_writer *w, const ramet_compare_side *s)
+{
+    side_open(w, s);
+    for (size_t i = 0; i < s->n; i++)
+        native_entry(w, &s->entries[i]);
+    jw_end_array(w);
+    jw_end_object(w);
+}
+
+void native_compare(json_writer *w, const ramet_compare_out *c)
+{
+    jw_object(w);
+    jw_kint(w, "shared", c->shared);
+    jw_key(w, "sides");
+    jw_array(w);
+    for (size_t i = 0; i < c->n; i++)
+        compare_side(w, &c->sides[i]);
+    jw_end_array(w);
+    jw_key(w, "turns");
+    turn_rows(w, c);
+    jw_end_object(w);
+}
+
 static void show_compare(request *q, const void *answer)
 {
     native_compare(&q->w, answer);
+}
+
+/* ---- in pieces: the entries of each side are read again, from its branch */
+
+typedef struct kept_side {
+    const char *session, *front; /* front: what is written before its entries */
+    int64_t branch, next;
+    size_t left; /* entries */
+} kept_side;
+
+typedef struct kept_compare {
+    kept_side *sides;
+    size_t n, at;
+    json_writer entries; /* of the side that is being written */
+    bool open;
+    const char *turns;
+} kept_compare;
+
+static bool compare_is_long(const ramet_compare_out *out)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < out->n; i++)
+        for (size_t k = 0; k < out->sides[i].n; k++)
+            bytes += face_entry_bytes(&out->sides[i].entries[k]);
+    return bytes > PIECE_BYTES;
+}
+
+static kept_compare *compare_keep(arena *a, const ramet_compare_out *out)
+{
+    kept_compare *kept = arena_alloc(a, sizeof *kept);
+    json_writer w;
+    buf b;
+    kept->n = out->n;
+    kept->sides = arena_array(a, out->n, sizeof *kept->sides);
+    for (size_t i = 0; i < out->n; i++) {
+        const ramet_compare_side *s = &out->sides[i];
+        buf_init(&b, SIZE_MAX / 4);
+        jw_init(&w, &b, 0);
+        side_open(&w, s);
+        kept->sides[i] = (kept_side){.session = arena_strdup(a, s->session),
+                                     .front = buf_keep(&b, a),
+                                     .branch = s->branch,
+                                     .next = s->n ? s->entries[0].position : 0,
+                                     .left = s->n};
+    }
+    buf_init(&b, SIZE_MAX / 4);
+    jw_init(&w, &b, 0);
+    turn_rows(&w, out);
+    kept->turns = buf_keep(&b, a);
+    return kept;
+}
+
+static request_piece compare_step(request *q, void *state)
+{
+    kept_compare *kept = state;
+    ramet_page page = {0};
+    if (kept->at == kept->n) {
+        jw_end_array(&q->w);
+        jw_kraw(&q->w, "turns", kept->turns);
+        jw_end_object(&q->w);
+        return PIECE_LAST;
+    }
+    kept_side *s = &kept->sides[kept->at];
+    ramet_read_in in = {
+        .by_position = true, .position = s->next, .branch = s->branch, .limit = (int)s->left};
+    if (s->left && ramet_read(q->c, s->session, &in, &page) != RAMET_OK) {
+        request_error(q, ramet_call_error(q->c));
+        return PIECE_FAILED;
+    }
+    if (!kept->open) {
+        jw_raw(&q->w, s->front);
+        jw_init(&kept->entries, &q->out, 0);
+        kept->open = true;
+    }
+    for (size_t i = 0; i < page.n; i++)
+        native_entry(&kept->entries, &page.entries[i]);
+    if (page.n)
+        s->next = page.entries[page.n - 1].position + 1;
+    s->left = page.n ? s->left - page.n : 0;
+    if (!s->left) {
+        buf_puts(&q->out, "]}");
+        kept->open = false;
+        kept->at++;
+    }
+    return PIECE_MORE;
+}
+
+static void compare_answer(request *q, const ramet_compare_out *out)
+{
+    if (!compare_is_long(out)) {
+        face_render(q, show_compare, out);
+        face_answer(q, RAMET_OK);
+        return;
+    }
+    kept_compare *kept = compare_keep(q->a, out);
+    jw_object(&q->w);
+    jw_kint(&q->w, "shared", out->shared);
+    jw_key(&q->w, "sides");
+    jw_array(&q->w);
+    ramet_call_reset(q->c);
+    ramet_call_page_bytes(q->c, PIECE_BYTES);
+    face_pieces(q, compare_step, kept);
 }
 
 void api_compare_get(request *q)
@@ -26,8 +186,10 @@ void api_compare_get(request *q)
         return;
     for (size_t i = 0; i < n; i++)
         api_side(q, texts[i], &sides[i]);
-    face_render(q, show_compare, &out);
-    face_answer(q, ramet_compare(c, sides, n, api_limit(q), &out));
+    if (ramet_compare(c, sides, n, api_limit(q), &out) == RAMET_OK)
+        compare_answer(q, &out);
+    else
+        request_error(q, ramet_call_error(c));
 }
 
 /* ------------------------------------------------------------------ verdicts */

@@ -16,15 +16,6 @@ typedef struct lineage_list {
     size_t from, to; /* the page */
 } lineage_list;
 
-static void show_lineage(request *q, const void *answer)
-{
-    const lineage_list *list = answer;
-    list_begin(q, "sessions");
-    for (size_t i = list->from; i < list->to; i++)
-        api_session_write(q, &list->items[i], NULL, NULL);
-    list_end(q, list->to < list->n ? list->items[list->to - 1].id : NULL);
-}
-
 /* A cursor is the id of the last session of the page before: what is added in front of it
  * meanwhile neither repeats nor skips one. */
 static bool lineage_page(request *q, lineage_list *list)
@@ -45,10 +36,11 @@ static bool lineage_page(request *q, lineage_list *list)
 
 static void lineage_answer(request *q, lineage_list *list, ramet_status st)
 {
-    if (st == RAMET_OK && !lineage_page(q, list))
-        return;
-    face_render(q, show_lineage, list);
-    face_answer(q, st);
+    if (st != RAMET_OK)
+        request_error(q, ramet_call_error(q->c));
+    else if (lineage_page(q, list))
+        api_sessions_answer(q, list->items + list->from, list->to - list->from,
+                            list->to < list->n ? list->items[list->to - 1].id : NULL);
 }
 
 void api_ancestry_list(request *q)

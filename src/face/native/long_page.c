@@ -10,16 +10,11 @@
  *            the head moves meanwhile. Versions and feedback are as new as their piece.
  *   record   the total is that of the first piece; a record only grows at its end.
  *
- * A client that loses access in the middle, or whose session is deleted, gets no further piece: the
- * connection is closed before the end of the body. Such a page has no ETag, since its entries are
- * not known when the header is sent.
+ * Such a page has no ETag, since its entries are not known when the header is sent. See pieces.h
+ * for what becomes of it when the client loses access in the middle, or the session is deleted.
  */
 #include "face/native/native_face.h"
 
-#include <string.h>
-
-/* A page ends early past so many bytes, as one that is made at once does. */
-#define LONG_PAGE_BYTES ((size_t)32 << 20)
 #define DEFAULT_LIMIT 50
 
 typedef struct long_page {
@@ -34,23 +29,14 @@ typedef struct long_page {
     size_t bytes;  /* given so far */
 } long_page;
 
-static size_t length_of(const char *s)
-{
-    return s ? strlen(s) : 0;
-}
-
 static size_t page_bytes(const ramet_page *page)
 {
     size_t n = 0;
-    for (size_t i = 0; i < page->n; i++) {
-        const ramet_entry *e = &page->entries[i];
-        n += length_of(e->text) + length_of(e->parts) + length_of(e->body) +
-             length_of(e->state_delta);
-    }
+    for (size_t i = 0; i < page->n; i++)
+        n += face_entry_bytes(&page->entries[i]);
     return n;
 }
 
-/* Writes a piece and lets go of it: the client may take its time. */
 static void entries_write(request *q, long_page *p, const ramet_page *page)
 {
     for (size_t i = 0; i < page->n; i++)
@@ -63,13 +49,10 @@ static void entries_write(request *q, long_page *p, const ramet_page *page)
         p->next = page->entries[page->n - 1].position + 1;
     else
         p->next = p->is_record ? p->next + (int64_t)page->n : p->in.end;
-    ramet_call_reset(q->c);
 }
 
-static void page_open(request *q, long_page *p)
+static void page_open(request *q)
 {
-    q->status = 200;
-    q->more_state = p;
     jw_object(&q->w);
     jw_key(&q->w, "entries");
     jw_array(&q->w);
@@ -92,15 +75,17 @@ static request_piece page_close(request *q, const long_page *p)
 
 /* ------------------------------------------------------------------- history */
 
-static request_piece entries_more(request *q)
+static request_piece entries_step(request *q, void *state)
 {
-    long_page *p = q->more_state;
+    long_page *p = state;
     ramet_page page;
     p->in.by_position = true;
     p->in.position = p->next;
     p->in.limit = p->left;
-    if (ramet_read(q->c, p->session, &p->in, &page) != RAMET_OK)
+    if (ramet_read(q->c, p->session, &p->in, &page) != RAMET_OK) {
+        request_error(q, ramet_call_error(q->c));
         return PIECE_FAILED;
+    }
     entries_write(q, p, &page);
     if (p->next < p->in.end && p->more_after && p->left > 0 && p->bytes < LONG_PAGE_BYTES)
         return PIECE_MORE;
@@ -161,26 +146,30 @@ bool entries_begin(request *q, const ramet_read_in *in, const ramet_page *page)
             return true;
         }
         p->in.tail = false;
-        page_open(q, p);
-    } else {
-        page_open(q, p);
-        entries_write(q, p, page);
+        p->in.after = NULL;
+        page_open(q);
+        face_pieces(q, entries_step, p);
+        return true;
     }
     p->in.after = NULL;
-    q->more = entries_more;
+    page_open(q);
+    entries_write(q, p, page);
+    face_pieces_follow(q, entries_step, p);
     return true;
 }
 
 /* -------------------------------------------------------------------- record */
 
-static request_piece record_more(request *q)
+static request_piece record_step(request *q, void *state)
 {
-    long_page *p = q->more_state;
+    long_page *p = state;
     ramet_page page;
     int64_t total, rest = p->total - p->next;
     if (ramet_record(q->c, p->session, p->in.log, p->next, rest < p->left ? (int)rest : p->left,
-                     &page, &total) != RAMET_OK)
+                     &page, &total) != RAMET_OK) {
+        request_error(q, ramet_call_error(q->c));
         return PIECE_FAILED;
+    }
     entries_write(q, p, &page);
     p->more_after = p->next < p->total;
     if (page.n && p->more_after && p->left > 0 && p->bytes < LONG_PAGE_BYTES)
@@ -200,8 +189,8 @@ bool record_begin(request *q, ramet_log log, int64_t from, const ramet_page *pag
                      .total = total,
                      .next = from,
                      .left = limit};
-    page_open(q, p);
+    page_open(q);
     entries_write(q, p, page);
-    q->more = record_more;
+    face_pieces_follow(q, record_step, p);
     return true;
 }

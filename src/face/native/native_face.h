@@ -9,6 +9,7 @@
 
 #include "face/kit/face.h"
 #include "form/native.h"
+#include "face/kit/pieces.h"
 
 extern const identity_rule native_identity;
 
@@ -41,6 +42,8 @@ void list_end_number(request *q, int64_t last, bool more);
 /* A session, with the turn that runs in it; `cut` and `sync` may be NULL. */
 void api_session_write(request *q, const ramet_session *s, const ramet_cut *cut,
                        const ramet_sync_out *sync);
+/* Answers with a list of sessions. */
+void api_sessions_answer(request *q, const ramet_session *items, size_t n, const char *next_cursor);
 /* Renders a ramet_session ** (the answer of most writes). */
 void show_session(request *q, const void *answer);
 /* Renders a ramet_append_out. */
@@ -78,7 +81,6 @@ bool api_attachment_sink(request *q, const void *bytes, size_t n);
 
 /* ---- long pages, in pieces (face/native/long_page.c) */
 
-#define PIECE_BYTES ((size_t)2 << 20) /* of entries that are in memory at once, and one more */
 /* Goes on with a page that was read up to PIECE_BYTES. False: it is whole. True: the beginning is
  * written, and q->more writes the rest, or the answer is an error. */
 bool entries_begin(request *q, const ramet_read_in *in, const ramet_page *page);

@@ -35,13 +35,26 @@ static ramet_archived archived_of(const char *word)
     return word && strcmp(word, "only") == 0 ? RAMET_ARCHIVED_ONLY : RAMET_ARCHIVED_EXCLUDE;
 }
 
-static void show_list(request *q, const void *answer)
+static bool listed_write(request *q, void *arg, size_t i, const ramet_session *s)
 {
-    const ramet_session_list *list = answer;
+    (void)arg, (void)i;
+    api_session_write(q, s, NULL, NULL);
+    return true;
+}
+
+static void listed_end(request *q, void *next_cursor)
+{
+    list_end(q, next_cursor);
+}
+
+void api_sessions_answer(request *q, const ramet_session *items, size_t n, const char *next_cursor)
+{
     list_begin(q, "sessions");
-    for (size_t i = 0; i < list->n; i++)
-        api_session_write(q, &list->items[i], NULL, NULL);
-    list_end(q, list->next_cursor);
+    face_sessions_answer(q, &(face_sessions){.items = items,
+                                             .n = n,
+                                             .write = listed_write,
+                                             .end = listed_end,
+                                             .arg = arena_strdup(q->a, next_cursor)});
 }
 
 void api_sessions_list(request *q)
@@ -59,8 +72,10 @@ void api_sessions_list(request *q)
                         .archived = archived_of(request_query(q, "archived"))};
     if (!c)
         return;
-    face_render(q, show_list, &list);
-    face_answer(q, ramet_session_find(c, &in, &list));
+    if (ramet_session_find(c, &in, &list) == RAMET_OK)
+        api_sessions_answer(q, list.items, list.n, list.next_cursor);
+    else
+        request_error(q, ramet_call_error(c));
 }
 
 void api_session_get(request *q)

@@ -101,6 +101,12 @@ void a2a_artifact_rewrite(arena *a, json_writer *w, const a2a_view *view, const 
 
 /* --------------------------------------------------------------------- tasks */
 
+/* Positions of a path whose messages (entries of the channel history) are all of one task. */
+typedef struct a2a_span {
+    int64_t lo, hi;
+    size_t n; /* messages */
+} a2a_span;
+
 typedef struct a2a_task {
     const char *id, *session;
     a2a_state state;
@@ -109,9 +115,14 @@ typedef struct a2a_task {
     const char *status_message; /* JSON of a message, either generation; NULL: none */
     const char *artifacts;      /* JSON array, either generation; NULL: none */
     const char *metadata;       /* JSON object; NULL: none */
-    ramet_entry *history;       /* oldest first; those of the session's path */
-    size_t n;
+    size_t n;                   /* messages, oldest first, on the session's path: */
+    int64_t branch;             /* … which is that of this branch, */
+    const a2a_span *spans;      /* … at these positions */
+    size_t n_spans;
+    ramet_entry *history; /* the same; NULL: they are too large to be in memory (a2a_pieces.h) */
     int64_t created, updated;
+    bool by_row;    /* status, artifacts and metadata are those of its row */
+    bool kept;      /* … and are read from there again, as the messages are: a2a_task_keep() */
     bool inherited; /* the history of a fork */
     bool running;   /* a turn of the server makes it now */
 } a2a_task;
@@ -121,8 +132,8 @@ ramet_status a2a_tasks(ramet_call *c, const char *session, a2a_task **out, size_
 /* One by its id: RAMET_TURN_NOT_FOUND. `session` may be NULL: any. */
 ramet_status a2a_task_get(ramet_call *c, const char *session, const char *id, a2a_task **out);
 /* One completed task with the whole effective history (the answer to a rewind); not stored.
- * `id` NULL: the session's id. */
-ramet_status a2a_task_effective(ramet_call *c, const char *session, const char *id, a2a_task **out);
+ * `in_memory`: its messages are, however large they are. */
+ramet_status a2a_task_effective(ramet_call *c, const char *session, bool in_memory, a2a_task **out);
 
 /* What a caller says about a task. */
 typedef struct a2a_task_in {
@@ -152,7 +163,8 @@ ramet_status a2a_history_put(ramet_call *c, const char *session, const a2a_messa
                              bool *moved);
 /* Only the row: for a task whose messages are appended by a turn. */
 ramet_status a2a_task_state_put(ramet_call *c, const char *session, const a2a_task_in *in);
-/* `history`: at most that many of the newest messages; -1: all; 0: no `history` at all (1.0). */
+/* A task whose messages are in memory.
+ * `history`: at most that many of the newest messages; -1: all; 0: no `history` at all (1.0). */
 void a2a_task_write(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t,
                     int64_t history);
 /* {"state", "message"?, "timestamp"} */
@@ -164,7 +176,8 @@ void a2a_status_write(arena *a, json_writer *w, const a2a_view *view, const a2a_
  * RAMET_TURN_NOT_FOUND: no such invocation was ever there; RAMET_SESSION_NOT_FOUND and the like:
  * see ramet_call_error(). The caller then ends turns that run on what was left
  * (face_host.turn_moved). */
-ramet_status a2a_rewind(ramet_call *c, const char *session, const char *invocation, a2a_task **out);
+ramet_status a2a_rewind(ramet_call *c, const char *session, const char *invocation, bool in_memory,
+                        a2a_task **out);
 
 /* -------------------------------------------------------------------- agents */
 

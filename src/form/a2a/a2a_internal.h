@@ -14,6 +14,12 @@ bool a2a_id_fits(const json_node *v, const char *id);
 /* What is kept in the row of a task. `tip`: the entry that is its last message now, NULL when it
  * has none; `turn`: its messages are a turn's. */
 const char *a2a_row_data(arena *a, const a2a_task_in *in, const char *tip, bool turn);
+/* A task in parts: what is before its messages, and what is behind them. The view names it. */
+void a2a_task_open(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t);
+void a2a_task_close(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t);
+/* Reads what its row tells into a task that was kept without it. RAMET_TURN_NOT_FOUND: it was
+ * deleted. */
+ramet_status a2a_task_reload(ramet_call *c, a2a_task *t);
 /* A UUID made of a session and something in it: the same at every read, another one in a fork. */
 const char *a2a_derived(arena *a, const char *session, const char *what);
 /* Whether two values are the same but for the order of members and those that are null. */

@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "form/a2a/a2a_internal.h"
+#include "face/kit/pieces.h"
 
 #include <string.h>
 
@@ -89,8 +90,11 @@ static row_data row_read(arena *a, const char *data)
 /* The messages of one task while the path is read. */
 typedef struct group {
     a2a_task t;
-    VEC(ramet_entry) list;
-    bool hidden; /* deleted */
+    VEC(ramet_entry) list; /* unless they are too large */
+    VEC(const char *) ids; /* of them */
+    VEC(a2a_span) spans;
+    int64_t first, last; /* times */
+    bool hidden;         /* deleted */
 } group;
 
 typedef struct loader {
@@ -101,8 +105,12 @@ typedef struct loader {
     VEC(group *) groups;
     uint32_t *table; /* index + 1 of a group, by its id */
     size_t slots;
-    group *loose; /* that entries without a turn go to */
-    bool foreign; /* the last entry was inherited */
+    group *loose;   /* that entries without a turn go to */
+    group *last;    /* that of the last entry */
+    bool foreign;   /* the last entry was inherited */
+    bool as_one;    /* all are of one task, `loose` */
+    bool in_memory; /* messages are kept, however large they are */
+    bool lean;      /* messages are not kept */
 } loader;
 
 static size_t slot_of(const loader *l, const char *id)
@@ -139,7 +147,10 @@ static group *group_get(loader *l, const char *id)
     if (g)
         return g;
     g = arena_alloc(l->a, sizeof *g);
-    g->t = (a2a_task){.id = id, .session = l->s->id, .state = A2A_COMPLETED};
+    g->t = (a2a_task){.id = arena_strdup(l->a, id),
+                      .session = l->s->id,
+                      .state = A2A_COMPLETED,
+                      .branch = l->s->head.branch};
     VEC_PUSH(l->a, &l->groups, g);
     if (l->groups.n * 2 > l->slots) {
         l->slots = l->slots ? l->slots * 2 : 64;
@@ -159,11 +170,32 @@ static const char *loose_id(arena *a, const char *session, const char *entry)
     return arena_printf(a, "%s" LOOSE "%s", session, entry);
 }
 
+static void message_add(loader *l, group *g, const ramet_entry *e)
+{
+    const char *id = l->lean ? arena_strdup(l->a, e->id) : e->id;
+    if (!l->lean)
+        VEC_PUSH(l->a, &g->list, *e);
+    VEC_PUSH(l->a, &g->ids, id);
+    if (!g->first)
+        g->first = e->created;
+    g->last = e->created;
+    if (l->last != g) {
+        a2a_span next = {.lo = e->position};
+        VEC_PUSH(l->a, &g->spans, next);
+        l->last = g;
+    }
+    a2a_span *span = &g->spans.items[g->spans.n - 1];
+    span->hi = e->position + 1;
+    span->n++;
+}
+
 static void load_entry(loader *l, const ramet_entry *e)
 {
     group *g;
     bool foreign = e->owner_no != l->s->number;
-    if (foreign) {
+    if (l->as_one) {
+        g = l->loose;
+    } else if (foreign) {
         if (!l->foreign)
             l->loose = group_get(
                 l, e->position == 0 || l->s->is_fork ? l->s->id : loose_id(l->a, l->s->id, e->id));
@@ -173,31 +205,56 @@ static void load_entry(loader *l, const ramet_entry *e)
         g = group_get(l, e->turn_id);
         l->loose = NULL;
     } else {
-        if (!l->loose || l->foreign || (e->role == RAMET_USER && l->loose->list.n))
+        if (!l->loose || l->foreign || (e->role == RAMET_USER && l->loose->ids.n))
             l->loose = group_get(l, loose_id(l->a, l->s->id, e->id));
         g = l->loose;
     }
     l->foreign = foreign;
-    VEC_PUSH(l->a, &g->list, *e);
+    message_add(l, g, e);
 }
 
-/* A page at a time of the path as it was when the session was read. */
-static ramet_status load_path(loader *l, int64_t from)
+/* A page at a time of the path as it was when the session was read. *fits: the messages are not too
+ * large to be kept. */
+static ramet_status load_path(loader *l, int64_t from, bool *fits)
 {
     int64_t at = from;
-    while (at < l->s->head.length) {
+    size_t bytes = 0;
+    *fits = true;
+    while (at < l->s->head.length && *fits) {
         ramet_page page;
         ramet_read_in in = {
             .limit = PAGE, .by_position = true, .position = at, .branch = l->s->head.branch};
         ramet_status st = ramet_read(l->c, l->s->id, &in, &page);
         if (st != RAMET_OK || !page.n)
             return st;
-        for (size_t i = 0; i < page.n; i++)
+        for (size_t i = 0; i < page.n; i++) {
+            bytes += face_entry_bytes(&page.entries[i]);
             if (strcmp(page.entries[i].channel, "history") == 0)
                 load_entry(l, &page.entries[i]);
+        }
         at = page.entries[page.n - 1].position + 1;
+        *fits = l->in_memory || bytes <= PIECE_BYTES;
     }
     return RAMET_OK;
+}
+
+/* The same without keeping a message. */
+static ramet_status walk_path(loader *l, int64_t from)
+{
+    ramet_stream *s;
+    const ramet_entry *e;
+    ramet_read_in in = {.by_position = true,
+                        .position = from,
+                        .branch = l->s->head.branch,
+                        .end = l->s->head.length,
+                        .channel = "history"};
+    ramet_status st = from < in.end ? ramet_stream_open(l->c, l->s->id, &in, &s) : RAMET_OK;
+    if (st != RAMET_OK || from >= in.end)
+        return st;
+    while ((st = ramet_stream_next(s, &e)) == RAMET_OK && e)
+        load_entry(l, e);
+    ramet_stream_close(s);
+    return st;
 }
 
 /* --------------------------------------------------------------- what else is known */
@@ -214,8 +271,8 @@ static void row_apply(loader *l, const ramet_task *row)
     g->t.created = row->created;
     g->t.updated = row->updated;
     bool whole = !r.tip;
-    for (size_t i = g->list.n; i-- > 0 && !whole;)
-        whole = strcmp(g->list.items[i].id, r.tip) == 0;
+    for (size_t i = g->ids.n; i-- > 0 && !whole;)
+        whole = strcmp(g->ids.items[i], r.tip) == 0;
     /* What was said of a task that was cut in the middle is not true any more. */
     if (!whole)
         return;
@@ -225,6 +282,7 @@ static void row_apply(loader *l, const ramet_task *row)
     g->t.status_message = r.message;
     g->t.artifacts = r.artifacts;
     g->t.metadata = r.metadata;
+    g->t.by_row = true;
     g->t.running = false;
 }
 
@@ -271,14 +329,14 @@ static void turn_apply(loader *l, const ramet_turn *t)
 static void group_finish(const loader *l, group *g)
 {
     a2a_task *t = &g->t;
+    t->n = g->ids.n;
     t->history = g->list.items;
-    t->n = g->list.n;
-    int64_t first = t->n ? t->history[0].created : 0,
-            last = t->n ? t->history[t->n - 1].created : 0;
+    t->spans = g->spans.items;
+    t->n_spans = g->spans.n;
     if (!t->created)
-        t->created = first;
-    if (t->updated < last)
-        t->updated = last;
+        t->created = g->first;
+    if (t->updated < g->last)
+        t->updated = g->last;
     if (!t->status_at)
         t->status_at = t->updated;
     /* What was inherited is there since the session is. */
@@ -303,14 +361,36 @@ static ramet_status load_known(loader *l)
     return st;
 }
 
-static ramet_status load(loader *l, int64_t from)
+static void load_begin(loader *l)
 {
-    if (l->s->is_fork && (!l->only || strcmp(l->only, l->s->id) == 0)) {
+    if (l->as_one) {
+        l->loose = group_get(l, l->s->id);
+    } else if (l->s->is_fork && (!l->only || strcmp(l->only, l->s->id) == 0)) {
         group *g = group_get(l, l->s->id);
         g->t.inherited = true;
         g->t.created = l->s->created;
     }
-    ramet_status st = load_path(l, from);
+}
+
+/* The groups of the path from a position on, with their messages if these are not too large. */
+static ramet_status load_messages(loader *l, int64_t from)
+{
+    bool fits;
+    load_begin(l);
+    ramet_call_page_bytes(l->c, PIECE_BYTES);
+    ramet_status st = load_path(l, from, &fits);
+    ramet_call_page_bytes(l->c, 0);
+    if (st != RAMET_OK || fits)
+        return st;
+    *l = (loader){
+        .c = l->c, .a = l->a, .s = l->s, .only = l->only, .as_one = l->as_one, .lean = true};
+    load_begin(l);
+    return walk_path(l, from);
+}
+
+static ramet_status load(loader *l, int64_t from)
+{
+    ramet_status st = load_messages(l, from);
     return st == RAMET_OK ? load_known(l) : st;
 }
 
@@ -424,44 +504,30 @@ ramet_status a2a_task_get(ramet_call *c, const char *session, const char *id, a2
     return RAMET_OK;
 }
 
-ramet_status a2a_task_effective(ramet_call *c, const char *session, const char *id, a2a_task **out)
+ramet_status a2a_task_effective(ramet_call *c, const char *session, bool in_memory, a2a_task **out)
 {
-    loader l = {.c = c, .a = ramet_call_arena(c)};
-    VEC(ramet_entry) all = {0};
+    loader l = {.c = c, .a = ramet_call_arena(c), .as_one = true, .in_memory = in_memory};
     *out = NULL;
     ramet_status st = ramet_session_get(c, session, &l.s);
-    for (int64_t at = 0; st == RAMET_OK && at < l.s->head.length;) {
-        ramet_page page;
-        ramet_read_in in = {
-            .limit = PAGE, .by_position = true, .position = at, .branch = l.s->head.branch};
-        st = ramet_read(c, session, &in, &page);
-        for (size_t i = 0; st == RAMET_OK && i < page.n; i++)
-            if (strcmp(page.entries[i].channel, "history") == 0)
-                VEC_PUSH(l.a, &all, page.entries[i]);
-        at = st == RAMET_OK && page.n ? page.entries[page.n - 1].position + 1 : l.s->head.length;
-    }
+    if (st == RAMET_OK)
+        st = load_messages(&l, 0);
     if (st != RAMET_OK)
         return st;
-    a2a_task *t = arena_alloc(l.a, sizeof *t);
-    *t = (a2a_task){.id = id ? id : l.s->id,
-                    .session = l.s->id,
-                    .state = A2A_COMPLETED,
-                    .status_at = l.s->updated,
-                    .history = all.items,
-                    .n = all.n,
-                    .created = l.s->created,
-                    .updated = l.s->updated};
-    *out = t;
+    group_finish(&l, l.loose);
+    *out = &l.loose->t;
+    (*out)->status_at = (*out)->updated = l.s->updated;
+    (*out)->created = l.s->created;
     return RAMET_OK;
 }
 
-ramet_status a2a_rewind(ramet_call *c, const char *session, const char *invocation, a2a_task **out)
+ramet_status a2a_rewind(ramet_call *c, const char *session, const char *invocation, bool in_memory,
+                        a2a_task **out)
 {
     ramet_session *s;
     ramet_move_in in = {.before_turn = invocation};
     *out = NULL;
     ramet_status st = ramet_rewind(c, session, &in, &s, NULL);
-    return st == RAMET_OK ? a2a_task_effective(c, session, NULL, out) : st;
+    return st == RAMET_OK ? a2a_task_effective(c, session, in_memory, out) : st;
 }
 
 /* ------------------------------------------------------------------- writing */
@@ -587,6 +653,42 @@ static void metadata_write(arena *a, json_writer *w, const char *json, const fit
     jw_end_object(w);
 }
 
+void a2a_task_open(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t)
+{
+    jw_object(w);
+    if (view->version == A2A_03)
+        jw_kstr(w, "kind", "task");
+    jw_kstr(w, "id", t->id);
+    jw_kstr(w, "contextId", t->session);
+    jw_key(w, "status");
+    a2a_status_write(a, w, view, t);
+}
+
+void a2a_task_close(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t)
+{
+    fitting all = {0};
+    artifacts_write(a, w, view, t->artifacts);
+    metadata_write(a, w, t->metadata, &all);
+    jw_end_object(w);
+}
+
+ramet_status a2a_task_reload(ramet_call *c, a2a_task *t)
+{
+    ramet_task *row;
+    if (!t->by_row || !t->kept)
+        return RAMET_OK;
+    ramet_status st = ramet_task_get(c, t->id, &row);
+    if (st != RAMET_OK)
+        return st;
+    if (!row || row->deleted)
+        return RAMET_TURN_NOT_FOUND;
+    row_data r = row_read(ramet_call_arena(c), row->data);
+    t->status_message = r.message;
+    t->artifacts = r.artifacts;
+    t->metadata = r.metadata;
+    return RAMET_OK;
+}
+
 void a2a_task_write(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t,
                     int64_t history)
 {
@@ -599,13 +701,7 @@ void a2a_task_write(arena *a, json_writer *w, const a2a_view *view, const a2a_ta
         f.room -= view->room ? artifacts : 0;
     if (view->room && history != 0)
         history_fit(a, &at, t, history, &f);
-    jw_object(w);
-    if (view->version == A2A_03)
-        jw_kstr(w, "kind", "task");
-    jw_kstr(w, "id", t->id);
-    jw_kstr(w, "contextId", t->session);
-    jw_key(w, "status");
-    a2a_status_write(a, w, &at, t);
+    a2a_task_open(a, w, &at, t);
     if (history != 0)
         history_write(a, w, &at, t, history, &f);
     if (!f.less)

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many writes in one statement: the guarded transactions of PostgreSQL (DB_GUARDED).
+ * Guarded transactions of PostgreSQL (DB_GUARDED): many writes in one statement.
  *
- * What is written in such a transaction is kept until it is committed. Rows for the same table then
- * go as an array, all tables in one statement, which is a transaction of its own: one round trip,
- * one commit, one start of the executor, however many callers share it.
+ * The writes of such a transaction are buffered until it commits. Then the rows of each table are
+ * sent as an array, and all tables go into one statement, which is a transaction of its own: one
+ * round trip, one commit and one start of the executor, however many callers share it.
  *
- *   T1  A guard counts what it has found; when it is not as much as was asked for, the statement
- *       divides by zero, so that nothing of it happens.
- *   T2  Rows are sorted by their key before they are locked: two such transactions never wait for
- *       each other in a circle. (A deadlock with another kind is found by the server, and the
- *       write is run again.)
- *   T3  Several growths of one branch are one: it must be as the first knew it, and becomes what
- *       the last made of it. Each of them knew what the one before it made.
- *   T4  No table refers to another by a constraint, and no part of the statement sees what another
- *       has written: a branch that is made in it cannot grow in it, and nobody asks for that before
- *       its maker was answered. What has no part in it goes behind it, as it came.
+ *   T1  A guard counts the rows that it finds. If they are fewer than expected, the statement
+ *       divides by zero and has no effect.
+ *   T2  Rows are sorted by key before they are locked, so two such transactions never deadlock.
+ * (The server detects a deadlock with another kind of transaction; the write is run again.) T3
+ * Several growths of one branch are merged: the branch must be as the first one expects and becomes
+ * what the last one makes of it. Each expects what the one before it makes. T4  There are no
+ * foreign keys, and no part of the statement sees what another part writes. So a branch cannot be
+ * created and grow in the same statement; no caller asks for that, because the branch is unknown
+ * until its creation is answered. Writes that have no part in the statement follow it, in their
+ * order.
  */
 #include "store/postgres/postgres.h"
 
@@ -27,20 +27,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How rows of a statement go together: a part of a WITH that takes them as an array of the type
+/* How the rows of a statement are merged: a part of a WITH that takes them as an array of the type
  * `type`, which has a column for each parameter of the statement (schema.c). One array of rows
- * costs the server much less than an array a column.
+ * costs the server much less than one array for each column.
  *
- * Rows of the tables are looked up by the key, one by one (decision 0044). A plain join, or an
- * equality that a merge join could use, would let the planner read a table that it takes for a
- * small one. */
+ * Rows of the tables are looked up by key, one by one (decision 0044). With a plain join, or an
+ * equality that a merge join can use, the planner would scan a table that it believes to be small.
+ * What locks the row of a tree queues for it first (TREE_QUEUE in postgres_sql.h). */
 typedef struct merge {
     sql_id id;
     const char *type;
     const char *text;    /* $1 is the array */
-    const char *counted; /* the part that has to give as many rows as came in; NULL: none */
-    int keys;            /* the first parameters: what rows are sorted by, and joined by when */
-    bool once;           /* ... those that are equal count once; others do not fit together */
+    const char *counted; /* the part that must return a row for each one; NULL: none */
+    int keys;            /* so many parameters are the key: rows are sorted by it */
+    bool once;           /* equal rows count once; other rows with the same key are a conflict */
 } merge;
 
 static const merge merges[] = {
@@ -50,7 +50,9 @@ static const merge merges[] = {
      "gt", 2, true},
     {Q_guard_fork, "put_head",
      "gh AS (SELECT 1 FROM unnest($1::put_head[]) u(tree,stamp,id,tip) CROSS JOIN LATERAL "
-     "(SELECT 1 FROM tree x WHERE x.tree=u.tree AND x.stamp=u.stamp FOR SHARE) t "
+     "(SELECT pg_advisory_xact_lock_shared(1380011348,(u.tree&2147483647)::int) AS turn "
+     "OFFSET 0) q CROSS JOIN LATERAL (SELECT 1 FROM tree x WHERE x.tree=u.tree AND x.stamp=u.stamp "
+     "AND q.turn IS NOT NULL FOR SHARE) t "
      "CROSS JOIN LATERAL (SELECT 1 FROM branch x WHERE x.tree=u.tree AND x.id>=u.id AND x.id<=u.id "
      "AND x.tip=u.tip AND x.live=1 ORDER BY x.id OFFSET 0) b)",
      "gh", 3, true},
@@ -89,23 +91,23 @@ static const merge merges[] = {
 #define MANY_PARAMS 64
 #define MANY_TEXT 8192
 
-/* How long a connection waits for a lock once such a write went over it. A revocation waits for the
- * writes that are under way (store/postgres/fence.c), and a group for each of its own; whoever
- * meets a lock that stays is run again, as a general transaction in the end. */
+/* How long a connection waits for a lock from its first guarded write on. It must be short: a
+ * revocation waits for the writes in progress (store/postgres/fence.c), and a group for each of its
+ * operations. A write that times out is run again, in the end as a serializable transaction. */
 #define BRIEF_MS "500"
 
 #define WHOLE_MOST 4 /* statements in one */
 #define P(n) (UINT64_C(1) << (n))
 
-/* What one caller writes most often, in one statement: its parameters are those of the single ones
- * behind each other. Then the transaction is that statement, too. All of it hangs on the row that
- * its guards find: without one it writes nothing, and says so (FOR_WHOLE). */
+/* A frequent transaction of a single caller as one statement, whose parameters are those of its
+ * single statements, one after the other. All parts depend on the row that the guards find: without
+ * it nothing is written, and the server reports 0 rows (FOR_WHOLE). */
 typedef struct whole {
     const char *name, *text;
     sql_id ids[WHOLE_MOST];
     size_t n;
-    /* Parameters whose columns are INT and not BIGINT. They go as that: a conversion would be set
-     * up by the server each time. */
+    /* Parameters whose columns are INT and not BIGINT. They are sent as INT: the server would set
+     * up a conversion each time. */
     uint64_t narrow;
 } whole;
 
@@ -122,7 +124,9 @@ static const whole wholes[] = {
      4,
      P(5) | P(9) | P(10) | P(15) | P(25) | P(26) | P(30) | P(32)},
     {"whole_fork",
-     "WITH g AS (SELECT 1 FROM tree t JOIN branch h ON h.tree=t.tree WHERE t.tree=$1 "
+     "WITH q AS MATERIALIZED ("
+     "SELECT pg_advisory_xact_lock_shared(1380011348,($1&2147483647)::int)),g AS (SELECT 1 FROM "
+     "q,tree t JOIN branch h ON h.tree=t.tree WHERE t.tree=$1 "
      "AND t.stamp=$2 AND h.tree=$1 AND h.id=$3 AND h.tip=$4 AND h.live=1 "
      "AND (h.tree,h.id)>=($1,$3) FOR SHARE OF t),"
      "b AS (INSERT INTO branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,"
@@ -155,12 +159,12 @@ struct pg_batch {
     size_t n, cap, bytes;
     pg_stmt whole[N_WHOLES];
     pg_stmt *many[1 << N_MERGES]; /* by which merges have a part in it; NULL: not used yet */
-    bool brief;                   /* the connection waits for a lock as long as BRIEF_MS */
-    bool knows;                   /* ... the types of this database: */
+    bool brief;                   /* lock_timeout of the connection is BRIEF_MS */
+    bool knows;                   /* the OIDs of the types in this database: */
     Oid types[N_MERGES], arrays[N_MERGES];
 };
 
-/* The parameters of a statement, as they are gathered. */
+/* The parameters of a statement that is being built. */
 typedef struct params {
     int n;
     Oid types[MANY_PARAMS];
@@ -227,7 +231,7 @@ static void put_int(buf *to, uint32_t v)
     buf_add(to, &v, 4);
 }
 
-/* A row as PostgreSQL's binary form of a composite value, with its length before it. */
+/* A row in PostgreSQL's binary form of a composite value, preceded by its length. */
 static void row_put(buf *to, const pg_write *row)
 {
     size_t at = to->n;
@@ -245,7 +249,7 @@ static void row_put(buf *to, const pg_write *row)
         memcpy(to->p + at, &len, 4);
 }
 
-/* The rows as PostgreSQL's binary form of an array. */
+/* The rows in PostgreSQL's binary form of an array. */
 static void array_make(buf *to, Oid type, pg_write *const *rows, size_t n)
 {
     put_int(to, 1); /* dimension */
@@ -257,7 +261,7 @@ static void array_make(buf *to, Oid type, pg_write *const *rows, size_t n)
         row_put(to, rows[i]);
 }
 
-/* The numbers of the types, which are the database's own. */
+/* Asks for the OIDs of the types, which differ between databases. */
 static bool types_ask(pg *d)
 {
     pg_batch *b = d->batch;
@@ -291,7 +295,7 @@ static int row_order(const void *a, const void *b)
         if (c)
             return c;
     }
-    return x < y ? -1 : x > y; /* as they came */
+    return x < y ? -1 : x > y; /* in order of arrival */
 }
 
 static bool same_key(const pg_write *x, const pg_write *y, int keys)
@@ -312,7 +316,7 @@ static bool same_row(const pg_write *x, const pg_write *y)
     return true;
 }
 
-/* T3. False: the second did not know what the first makes of the branch. */
+/* T3. False: the second does not expect what the first makes of the branch. */
 static bool growth_join(pg_write *first, const pg_write *last)
 {
     if (last->lengths[5] != first->lengths[3] ||
@@ -325,7 +329,7 @@ static bool growth_join(pg_write *first, const pg_write *last)
     return true;
 }
 
-/* How many rows are left; 0: they do not fit together. */
+/* Merges rows with the same key. Returns how many are left; 0: they are in conflict. */
 static size_t rows_join(const merge *m, pg_write **rows, size_t n)
 {
     size_t kept = 0;
@@ -349,7 +353,7 @@ static void param_add(params *p, Oid type, const char *value, int len)
     p->formats[p->n++] = 1;
 }
 
-/* The rows of a merge as a parameter, and behind it how many they are when that is counted. */
+/* Adds the rows of a merge as a parameter, followed by their number if that is checked. */
 static void rows_add(pg_batch *b, params *p, size_t which, pg_write **rows, size_t n)
 {
     buf array;
@@ -363,7 +367,7 @@ static void rows_add(pg_batch *b, params *p, size_t which, pg_write **rows, size
     param_add(p, PG_INT8, arena_memdup(b->a, &count, 8), 8);
 }
 
-/* Adds a text whose parameters are numbered from 1 on, behind `before` others. */
+/* Adds a text whose parameters are numbered from 1 on, after `before` others. */
 static void text_add(buf *to, const char *text, int before)
 {
     while (*text) {
@@ -425,7 +429,7 @@ static void many_send(pg *d, unsigned mask, const params *p)
     buf_release(&text);
 }
 
-/* One row goes by the plain statement. */
+/* Sends one row by its plain statement. */
 static void row_send(pg *d, const pg_write *w)
 {
     pg_stmt *q = pg_stmt_of(d, w->id);
@@ -449,7 +453,7 @@ static int merge_of(sql_id id)
     return -1;
 }
 
-/* The writes of `w` in the order of its parameters; false: these are others. */
+/* Finds the writes of `w`, in the order of its parameters. False: other writes are buffered. */
 static bool whole_is(const whole *w, const pg_batch *b, const pg_write **rows)
 {
     if (b->n != w->n)
@@ -465,15 +469,15 @@ static bool whole_is(const whole *w, const pg_batch *b, const pg_write **rows)
     return true;
 }
 
-/* A number that takes the last four of its eight bytes alone. */
+/* Whether a number in network order fits into four bytes. */
 static bool is_narrow(const char *value)
 {
     static const char zero[4];
     return value && memcmp(value, zero, 4) == 0 && (unsigned char)value[4] < 0x80;
 }
 
-/* The parameters of all of them; false: a number is too large for its column, as the server will
- * say. */
+/* Collects the parameters of all rows. False: a number is too large for its column; the server
+ * reports that when the rows are sent by themselves. */
 static bool whole_params(const whole *w, const pg_write **rows, params *p)
 {
     for (size_t i = 0; i < w->n; i++)
@@ -489,7 +493,7 @@ static bool whole_params(const whole *w, const pg_write **rows, params *p)
     return true;
 }
 
-/* Which of them is the whole of what is kept; NULL: none. */
+/* The statement that covers everything buffered; NULL: none. */
 static const whole *whole_of(const pg_batch *b, params *p)
 {
     const pg_write *rows[WHOLE_MOST];
@@ -502,7 +506,7 @@ static const whole *whole_of(const pg_batch *b, params *p)
     return NULL;
 }
 
-/* Gathers the rows of each merge; false: writes of one branch do not follow each other. */
+/* Collects the rows of each merge. False: rows are in conflict. */
 static bool many_gather(pg_batch *b, params *p, unsigned *mask)
 {
     pg_write **rows = arena_array(b->a, b->n + 1, sizeof *rows);

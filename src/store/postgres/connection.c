@@ -186,10 +186,15 @@ bool link_connect(pg *d, char *message)
     return !d->lost;
 }
 
+bool link_usable(const pg *d)
+{
+    return !d->lost && !d->cancelled && PQstatus(d->conn) == CONNECTION_OK;
+}
+
 bool link_alive(pg *d)
 {
     struct pollfd p = {.fd = PQsocket(d->conn), .events = POLLIN};
-    if (d->lost || d->cancelled || PQstatus(d->conn) != CONNECTION_OK)
+    if (!link_usable(d))
         return false;
     /* What comes in unasked is the end of the connection, or an answer that is still due (P3). */
     if (poll(&p, 1, 0) > 0 && !PQconsumeInput(d->conn))

@@ -31,8 +31,8 @@
  *       OK. Nothing has happened, so all of them are run again.
  *   G3  If it is lost after the commit was sent, the outcome is unknown: every operation in the
  *       transaction reports that, and none is run again here.
- *   G4  An operation that leaves its group leaves nothing behind: its writes are cut from the
- * batch, and its failure is cleared from the connection before the next operation runs.
+ *   G4  An operation that leaves its group leaves nothing behind: its writes are removed from the
+ *       batch, and its failure is cleared from the connection before the next operation runs.
  */
 #include "store/postgres/group_commit.h"
 
@@ -69,7 +69,7 @@ typedef enum {
     OP_FAILED   /* it led a group, and got no connection */
 } op_state;
 
-/* One write; on the stack of its caller, who waits for `wake`. */
+/* One write, on the stack of its caller, which waits for `wake`. */
 typedef struct write_op {
     struct write_op *next;
     store_op run;
@@ -94,10 +94,10 @@ struct group_commit {
     pthread_mutex_t lock;
     write_op *first, *last; /* the queue */
     size_t queued;
-    size_t in_flight; /* operations that were taken from the queue and are not done */
+    size_t in_flight; /* operations taken from the queue and not done */
     int busy_slots;   /* groups that are being written */
-    int64_t small_us; /* how long small groups took of late */
-    int slow_groups;  /* groups since that was found slow */
+    int64_t small_us; /* recent duration of small groups */
+    int slow_groups;  /* groups since commits were found slow */
 };
 
 /* ------------------------------------------------------------ an operation */
@@ -175,8 +175,8 @@ static bool commits_are_slow(const group_commit *g)
 
 /* The operation that is to lead a group now; NULL: none. Beside other groups, one begins only when
  * it is as large as they are together: the callers that were just answered come back one by one,
- * and the first of them would take a slot for itself. Except when it has `waited` for long: the
- * other groups may wait for a lock. */
+ * and the first of them would take a slot for itself. An operation that has `waited` for long leads
+ * anyway: the other groups may wait for a lock. */
 static write_op *leader_next(group_commit *g, bool waited)
 {
     int slots = commits_are_slow(g) ? g->most_slots : g->usual_slots;
@@ -188,8 +188,8 @@ static write_op *leader_next(group_commit *g, bool waited)
     return op;
 }
 
-/* Notes how long a group took. When more slots than usual are in use, groups wait for each other,
- * and it says nothing. */
+/* Records how long a group took. When more slots than usual are in use, groups wait for each other,
+ * and the time says nothing about the disk. */
 static void speed_note(group_commit *g, size_t n, int64_t us)
 {
     if (commits_are_slow(g)) {

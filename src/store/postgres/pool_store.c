@@ -137,10 +137,11 @@ static ramet_status place_take(pool_store *s, bool reading, pg **out, char *mess
     return RAMET_BUSY;
 }
 
-/* Gives a connection back, and its place with it when it is NULL or no longer of use. */
+/* Gives a connection back, and its place with it when it is NULL or no longer of use. Whether the
+ * server has closed it is looked at when it is taken: it may do so at any time until then. */
 static void place_give(pool_store *s, bool reading, pg *d)
 {
-    pg *dead = d && !link_alive(d) ? d : NULL;
+    pg *dead = d && !link_usable(d) ? d : NULL;
     pthread_mutex_lock(&s->lock);
     s->reading -= reading;
     if (d && !dead)

@@ -44,8 +44,8 @@
  *       the server has thrown away what a transaction wrote.
  *   P8  A transaction that wrote is committed only when the server has answered the sync behind its
  *       commit (FOR_COMMIT_SYNC, then PHASE_COMMITTED). A failure before PHASE_COMMITTING, or one
- * that the server itself reports, means that nothing of it was written; a connection that is lost
- * in between means that nobody knows (FAILURE_UNKNOWN).
+ *       that the server itself reports, means that nothing of it was written; if the connection is
+ *       lost in between, the outcome is unknown (FAILURE_UNKNOWN).
  */
 #ifndef STORE_POSTGRES_POSTGRES_H
 #define STORE_POSTGRES_POSTGRES_H
@@ -252,7 +252,9 @@ void ahead_forget(db *d);
 /* ---- store/postgres/connection.c */
 
 bool link_connect(pg *d, char *message);
-/* Whether it can be used: looks at what has come in, without waiting. */
+/* Whether it can be used, as far as is known. */
+bool link_usable(const pg *d);
+/* The same, and looks at what has come in meanwhile: one system call, without waiting. */
 bool link_alive(pg *d);
 /* Sending; nothing is waited for. A failure is sticky. */
 int64_t link_int(int64_t v); /* in network order */

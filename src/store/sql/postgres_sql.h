@@ -21,6 +21,14 @@
     "WHERE m.tree=" x ".tree AND m.level=4 "                                                       \
     BY_INDEX("m.tree", "m.user_id", x ".tree", "''") "ORDER BY m.user_id LIMIT 1),'') END"
 
+/* A queue before the row of a tree, for FOR SHARE on it and for the update of its stamp. PostgreSQL
+ * lets a share lock on a row join others while an update waits for them, so a stream of them would
+ * keep the update waiting for ever; advisory locks are granted in order of request (decision 0043).
+ * 1380011348 ("RAMT") tells them from the locks of other programs. */
+#define TREE_QUEUE(shared)                                                                         \
+    "WITH queue AS MATERIALIZED (SELECT pg_advisory_xact_lock" shared                              \
+    "(1380011348,($1&2147483647)::int)) "
+
 #define DIR_TAKE "ON CONFLICT(id,kind) DO UPDATE SET tree=excluded.tree,no=excluded.no"
 /* The id of the row in `g`. */
 #define DIR_DROP(kind_)                                                                            \
@@ -95,9 +103,12 @@
     /* -- guards: nothing divides by zero, so that the transaction fails there and then */         \
     /* For a general transaction: refused when the row was changed since that began; whoever       \
      * changes it waits for the commit. (KEY SHARE would do neither: a stamp is no key.) */        \
-    X(hold_tree, "SELECT 1 FROM tree WHERE tree=$1 FOR SHARE")                                     \
+    X(hold_tree, TREE_QUEUE("_shared")                                                             \
+                 "SELECT 1 FROM queue,tree WHERE tree=$1 FOR SHARE OF tree")                       \
+    X(tree_stamp, TREE_QUEUE("") "UPDATE tree SET stamp=stamp+1 FROM queue WHERE tree=$1")         \
     X(guard_tree, "SELECT 1/count(*) FROM tree WHERE tree=$1 AND stamp=$2")                        \
-    X(guard_fork, "SELECT 1/count(*) FROM (SELECT 1 FROM tree t JOIN branch b ON b.tree=t.tree "   \
+    X(guard_fork, TREE_QUEUE("_shared") "SELECT 1/count(*) FROM "                                  \
+                  "(SELECT 1 FROM queue,tree t JOIN branch b ON b.tree=t.tree "                    \
                   "WHERE t.tree=$1 AND t.stamp=$2 AND b.id=$3 AND b.tip=$4 AND b.live=1 "          \
                   BY_INDEX("b.tree", "b.id", "$1", "$3") "FOR SHARE OF t) held")                   \
     X(branch_grow, "WITH done AS (UPDATE branch SET len=$3,tip=$4,touched=$5,run=1 "               \

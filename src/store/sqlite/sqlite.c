@@ -107,9 +107,11 @@ static void fail_rc(lite *d, int rc, const char *what)
 {
     if (d->base.status != RAMET_OK)
         return;
-    d->base.status = sqlite_file_full(d->h, rc) ? RAMET_FULL : status_of(rc);
+    bool full = sqlite_file_full(d->h, rc);
+    d->base.status = full ? RAMET_FULL : status_of(rc);
     d->base.engine = true;
-    const char *said = sqlite3_errmsg(d->h), *means = sqlite3_errstr(rc);
+    const char *means = sqlite3_errstr(full ? SQLITE_FULL : rc);
+    const char *said = full ? means : sqlite3_errmsg(d->h);
     /* SQLite has no codes of its own for a header that names a format of the future, and for sums
      * that do not fit: those of a sound store do. */
     if (rc == SQLITE_ERROR &&
@@ -191,7 +193,10 @@ static bool configure(lite *d, const db_config *cfg)
         return false;
     exec(d, "PRAGMA automatic_index=OFF");
     exec(d, "PRAGMA mmap_size=0");
-    exec(d, cfg->index ? "PRAGMA cache_size=-32768" : "PRAGMA cache_size=-8192");
+    /* One writer, but a reader a thread: the pages that they keep add up. */
+    exec(d, cfg->index    ? "PRAGMA cache_size=-16384"
+            : cfg->writer ? "PRAGMA cache_size=-8192"
+                          : "PRAGMA cache_size=-2048");
     exec(d, "PRAGMA temp_store=MEMORY");
     exec(d, cfg->index ? "PRAGMA cell_size_check=OFF" : "PRAGMA cell_size_check=ON");
     exec(d, cfg->index ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL");

@@ -44,6 +44,18 @@ static int full_fallocate(int fd, off_t from, off_t n)
     return is_full(error) ? ENOSPC : error;
 }
 
+/* Set when a file could not be made for lack of room. SQLite then tries to open it for reading, so
+ * that errno says that there is none. */
+static _Thread_local bool no_room_for_file;
+
+static int full_open(const char *path, int flags, int mode)
+{
+    int fd = open(path, flags, mode);
+    if (flags & O_CREAT)
+        no_room_for_file = fd < 0 && is_full(errno);
+    return fd;
+}
+
 /* Which of these a SQLite uses depends on how it was built. */
 static void replace_call(sqlite3_vfs *vfs, const char *name, sqlite3_syscall_ptr by)
 {
@@ -56,15 +68,23 @@ void sqlite_files_setup(void)
     sqlite3_vfs *vfs = sqlite3_vfs_find("unix");
     if (!vfs || vfs->iVersion < 3)
         return;
+    replace_call(vfs, "open", (sqlite3_syscall_ptr)full_open);
     replace_call(vfs, "write", (sqlite3_syscall_ptr)full_write);
     replace_call(vfs, "pwrite", (sqlite3_syscall_ptr)full_pwrite);
     replace_call(vfs, "pwrite64", (sqlite3_syscall_ptr)full_pwrite);
     replace_call(vfs, "fallocate", (sqlite3_syscall_ptr)full_fallocate);
 }
 
-/* The -shm file is extended by writes whose errno SQLite does not look at. */
+/* SQLite looks at the errno of writes to the database and its log alone. The -shm file is extended
+ * as well, and files are made (-journal, -wal, -shm). A sync that fails is never one of these: what
+ * was written before it may be lost, so room alone does not heal it. */
 bool sqlite_file_full(sqlite3 *h, int rc)
 {
+    if ((rc & 0xff) == SQLITE_CANTOPEN) {
+        bool full = no_room_for_file;
+        no_room_for_file = false;
+        return full;
+    }
     return (rc == SQLITE_IOERR_SHMSIZE || rc == SQLITE_IOERR_WRITE) &&
            is_full(sqlite3_system_errno(h));
 }
@@ -85,8 +105,12 @@ ramet_status sqlite_file_claim(const db_config *cfg, char *message)
             snprintf(message, 512, "there is no store at %s", cfg->path);
             return RAMET_CANNOT_OPEN;
         }
-        /* A failure shows when SQLite opens the file. */
         int fd = open(cfg->path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+        if (fd < 0 && is_full(errno)) {
+            snprintf(message, 512, "%s cannot be made: the disk is full", cfg->path);
+            return RAMET_FULL;
+        }
+        /* Any other failure shows when SQLite opens the file. */
         if (fd >= 0 && cfg->beside)
             (void)!fchmod(fd, mode_beside(cfg->beside));
         if (fd >= 0)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * message.h: one line of JSON-RPC, taken apart, and the same line with a few tokens changed: all
- * other bytes stay as they came.
+ * message.h: one message of ACP (a line of JSON-RPC), taken apart, and the same line with a few
+ * tokens changed: all other bytes stay as they came. For the agent (agent/acp) and the proxy
+ * (acp/).
  */
-#ifndef BASE_MESSAGE_H
-#define BASE_MESSAGE_H
+#ifndef AGENT_ACP_MESSAGE_H
+#define AGENT_ACP_MESSAGE_H
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/jsonrpc.h"
 
-/* Of ACP. */
 enum { JSONRPC_CANCELLED = -32800, JSONRPC_AUTH = -32000, JSONRPC_NOT_FOUND = -32002 };
 
 #define ACP_LINE_MAX ((size_t)64 << 20) /* of one line */

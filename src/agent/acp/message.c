@@ -2,7 +2,7 @@
  *
  * message.c: one line of JSON-RPC, taken apart and put together again.
  */
-#include "base/message.h"
+#include "agent/acp/message.h"
 
 #include <assert.h>
 #include <string.h>

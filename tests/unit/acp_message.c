@@ -2,7 +2,7 @@
  *
  * base_message.c: a line of JSON-RPC, and the same line with a few tokens changed.
  */
-#include "base/message.h"
+#include "agent/acp/message.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static message_state state_of(const char *line)
     return s;
 }
 
-Test(base_message, what_is_a_message_and_what_is_not)
+Test(acp_message, what_is_a_message_and_what_is_not)
 {
     cr_assert_eq(state_of("{\"jsonrpc\":\"2.0\",\"method\":\"a\"}"), MESSAGE_FINE);
     cr_assert_eq(state_of("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}"), MESSAGE_FINE);
@@ -32,7 +32,7 @@ Test(base_message, what_is_a_message_and_what_is_not)
     cr_assert_eq(state_of("{\"jsonrpc\":\"2.0\",\"method\":\"a\\"), MESSAGE_NOT_JSON);
 }
 
-Test(base_message, its_parts_and_its_id_as_it_came)
+Test(acp_message, its_parts_and_its_id_as_it_came)
 {
     static const char line[] =
         "{\"jsonrpc\":\"2.0\", \"id\": 9007199254740993,\"method\":\"m\",\"params\":{\"sessionId\":"
@@ -51,7 +51,7 @@ Test(base_message, its_parts_and_its_id_as_it_came)
     arena_free(a);
 }
 
-Test(base_message, halves_of_surrogate_pairs_keep_every_byte_in_its_place)
+Test(acp_message, halves_of_surrogate_pairs_keep_every_byte_in_its_place)
 {
     static const char line[] =
         "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":{\"a\":\"\\ud83d\","
@@ -72,7 +72,7 @@ Test(base_message, halves_of_surrogate_pairs_keep_every_byte_in_its_place)
     arena_free(a);
 }
 
-Test(base_message, splices_change_their_tokens_alone)
+Test(acp_message, splices_change_their_tokens_alone)
 {
     static const char line[] =
         "{ \"jsonrpc\":\"2.0\",\"method\" : \"m\",\"params\":{\"sessionId\":\"in\",\"list\":[ 1],"
@@ -99,7 +99,7 @@ Test(base_message, splices_change_their_tokens_alone)
     arena_free(a);
 }
 
-Test(base_message, objects_with_members_changed_added_and_taken_out)
+Test(acp_message, objects_with_members_changed_added_and_taken_out)
 {
     arena *a = arena_new();
     member all[] = {{"a", "2"}, {"b", NULL}, {"new \"key\"", "{}"}, {"none", NULL}};

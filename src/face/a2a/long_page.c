@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * long_page.c: tasks, written piece by piece.
+ *
+ *   TASK_NEXT ─► TASK_MESSAGES ─► TASK_ARTIFACT ─► TASK_CLOSE ─┐
+ *       ▲ └─ one in memory, written at once                    │
+ *       └──────────────────────────────────────────────────────┘
+ */
+#include "face/a2a/long_page.h"
+
+#include "form/a2a/a2a_internal.h"
+#include "face/a2a/a2a_face.h"
+#include "face/kit/pieces.h"
+
+#include <string.h>
+
+enum { PAGE = 1000, AHEAD = 16 };
+
+typedef enum { TASK_NEXT, TASK_MESSAGES, TASK_ARTIFACT, TASK_CLOSE } task_phase;
+
+/* Where the messages of a task are read. */
+typedef struct spot {
+    size_t span;
+    int64_t position;
+} spot;
+
+typedef struct writing {
+    a2a_answer in;
+    arena *own; /* the request's */
+    bool kept;  /* in.keep was called */
+    task_phase phase;
+    a2a_task task; /* that is being written */
+    a2a_view view; /* of it */
+    spot at;
+    size_t skip;  /* messages that are too many, the oldest */
+    bool answers; /* it has an artifact that is made of its answers: its text is begun */
+} writing;
+
+a2a_task a2a_task_keep(arena *own, const a2a_task *t)
+{
+    a2a_task out = *t;
+    a2a_span *spans = arena_array(own, t->n_spans + 1, sizeof *spans);
+    if (t->n_spans)
+        memcpy(spans, t->spans, t->n_spans * sizeof *spans);
+    out.spans = spans;
+    out.id = arena_strdup(own, t->id);
+    out.session = arena_strdup(own, t->session);
+    out.status_time = arena_strdup(own, t->status_time);
+    out.status_message = t->by_row ? NULL : arena_strdup(own, t->status_message);
+    out.artifacts = out.metadata = NULL;
+    out.history = NULL;
+    out.kept = true;
+    return out;
+}
+
+/* ------------------------------------------------------------------ messages */
+
+static spot first_spot(const a2a_task *t)
+{
+    return (spot){.position = t->n_spans ? t->spans[0].lo : 0};
+}
+
+static bool spot_over(const a2a_task *t, const spot *at)
+{
+    return at->span == t->n_spans;
+}
+
+static void next_span(const a2a_task *t, spot *at)
+{
+    at->span++;
+    if (!spot_over(t, at))
+        at->position = t->spans[at->span].lo;
+}
+
+/* Some messages from a spot on, which moves behind them. */
+static ramet_status messages_read(ramet_call *c, const a2a_task *t, spot *at, int limit,
+                                  ramet_page *page)
+{
+    const a2a_span *span = &t->spans[at->span];
+    ramet_read_in in = {.limit = limit,
+                        .by_position = true,
+                        .position = at->position,
+                        .end = span->hi,
+                        .branch = t->branch,
+                        .channel = "history"};
+    ramet_call_page_bytes(c, PIECE_BYTES);
+    ramet_status st = ramet_read(c, t->session, &in, page);
+    if (st != RAMET_OK)
+        return st;
+    if (page->n)
+        at->position = page->entries[page->n - 1].position + 1;
+    if (!page->n || at->position >= span->hi)
+        next_span(t, at);
+    return RAMET_OK;
+}
+
+/* What the messages at the end of a page are stamped with when it is not in the page: the
+ * invocation of the answer behind them. NULL: a question comes first, or nothing. */
+static const char *stamp_ahead(ramet_call *c, const a2a_task *t, spot at)
+{
+    ramet_page page;
+    while (!spot_over(t, &at) && messages_read(c, t, &at, AHEAD, &page) == RAMET_OK)
+        for (size_t i = 0; i < page.n; i++) {
+            const char *own = a2a_invocation(ramet_call_arena(c), &page.entries[i]);
+            if (own || page.entries[i].role == RAMET_USER)
+                return own;
+        }
+    return NULL;
+}
+
+/* As stamp_of() of form/a2a/task.c has it. `ahead` is that of the end of the page. */
+static const char *stamp_of(arena *a, const ramet_page *page, size_t i, const char *ahead)
+{
+    for (size_t k = i; k < page->n; k++) {
+        const char *own = a2a_invocation(a, &page->entries[k]);
+        if (own)
+            return own;
+        if (k > i && page->entries[k].role == RAMET_USER)
+            return page->entries[i].turn_id;
+    }
+    return ahead ? ahead : page->entries[i].turn_id;
+}
+
+static ramet_status messages_write(request *q, writing *x)
+{
+    ramet_page page;
+    ramet_status st = messages_read(q->c, &x->task, &x->at, PAGE, &page);
+    if (st != RAMET_OK)
+        return st;
+    const char *ahead = NULL;
+    if (x->view.stamp && page.n && !a2a_invocation(q->a, &page.entries[page.n - 1]))
+        ahead = stamp_ahead(q->c, &x->task, x->at);
+    for (size_t i = 0; i < page.n; i++) {
+        if (x->skip)
+            x->skip--;
+        else
+            a2a_message_write(&q->w, &x->view, &page.entries[i],
+                              x->view.stamp ? stamp_of(q->a, &page, i, ahead) : NULL);
+    }
+    return RAMET_OK;
+}
+
+/* ------------------------------------------------------------------ the artifact */
+
+/* Behind its last message. */
+static ramet_status messages_end(request *q, writing *x)
+{
+    a2a_task now = x->task;
+    ramet_status st = a2a_task_reload(q->c, &now);
+    if (st != RAMET_OK)
+        return st;
+    if (x->in.history != 0)
+        jw_end_array(&q->w);
+    x->at = first_spot(&x->task);
+    x->answers = false;
+    x->phase = TASK_CLOSE;
+    if (x->in.artifacts == A2A_ARTIFACTS_ANSWER && !now.artifacts && !now.inherited && !now.running)
+        x->phase = TASK_ARTIFACT;
+    return RAMET_OK;
+}
+
+static void artifact_open(request *q, writing *x)
+{
+    jw_key(&q->w, "artifacts");
+    jw_array(&q->w);
+    jw_object(&q->w);
+    jw_kstr(&q->w, "artifactId", "answer");
+    jw_key(&q->w, "parts");
+    jw_array(&q->w);
+    jw_object(&q->w);
+    if (x->view.version == A2A_03)
+        jw_kstr(&q->w, "kind", "text");
+    jw_key(&q->w, "text");
+    jw_text(&q->w);
+    x->answers = true;
+}
+
+static void artifact_end(request *q, writing *x)
+{
+    x->phase = TASK_CLOSE;
+    if (!x->answers)
+        return;
+    jw_end_text(&q->w);
+    jw_end_object(&q->w);
+    jw_end_array(&q->w);
+    jw_end_object(&q->w);
+    jw_end_array(&q->w);
+}
+
+/* The same artifact as jsonrpc_artifacts_json() makes of jsonrpc_answer_text(). */
+static ramet_status artifact_write(request *q, writing *x)
+{
+    ramet_page page;
+    if (spot_over(&x->task, &x->at)) {
+        artifact_end(q, x);
+        return RAMET_OK;
+    }
+    ramet_status st = messages_read(q->c, &x->task, &x->at, PAGE, &page);
+    for (size_t i = 0; st == RAMET_OK && i < page.n; i++) {
+        const ramet_entry *e = &page.entries[i];
+        if (e->role != RAMET_ASSISTANT || !*e->text)
+            continue;
+        if (x->answers)
+            jw_text_add(&q->w, "\n\n");
+        else
+            artifact_open(q, x);
+        jw_text_add(&q->w, e->text);
+    }
+    return st;
+}
+
+/* ------------------------------------------------------------------ tasks */
+
+static ramet_status task_open(request *q, writing *x, const a2a_task *t)
+{
+    int64_t most = x->in.history;
+    x->task = a2a_task_keep(x->own, t);
+    x->view = x->in.view;
+    x->view.session = x->task.session;
+    x->view.task = x->task.id;
+    x->at = first_spot(t);
+    x->skip = most >= 0 && (uint64_t)most < t->n ? t->n - (size_t)most : 0;
+    a2a_task now = *t;
+    ramet_status st = a2a_task_reload(q->c, &now);
+    if (st != RAMET_OK)
+        return st;
+    a2a_task_open(q->a, &q->w, &x->view, &now);
+    x->phase = TASK_MESSAGES;
+    if (most == 0)
+        return messages_end(q, x);
+    jw_key(&q->w, "history");
+    jw_array(&q->w);
+    while (!spot_over(&x->task, &x->at) && x->skip >= x->task.spans[x->at.span].n) {
+        x->skip -= x->task.spans[x->at.span].n;
+        next_span(&x->task, &x->at);
+    }
+    return RAMET_OK;
+}
+
+static ramet_status task_close(request *q, writing *x)
+{
+    a2a_task now = x->task;
+    ramet_status st = a2a_task_reload(q->c, &now);
+    if (st != RAMET_OK)
+        return st;
+    if (x->in.artifacts == A2A_ARTIFACTS_NONE || x->answers)
+        now.artifacts = NULL;
+    a2a_task_close(q->a, &q->w, &x->view, &now);
+    x->phase = TASK_NEXT;
+    return RAMET_OK;
+}
+
+/* One whose messages are in memory, or that has none. */
+static void task_write(request *q, writing *x, const a2a_task *t)
+{
+    a2a_task now = *t;
+    if (x->in.artifacts == A2A_ARTIFACTS_NONE)
+        now.artifacts = NULL;
+    else if (x->in.artifacts == A2A_ARTIFACTS_ANSWER && !t->artifacts && !t->inherited &&
+             !t->running)
+        now.artifacts = jsonrpc_artifacts_json(q->a, jsonrpc_answer_text(q->a, t));
+    a2a_task_write(q->a, &q->w, &x->in.view, &now, x->in.history);
+}
+
+static request_piece task_failed(request *q, const writing *x, ramet_status st)
+{
+    x->in.fail(q, x->in.arg, st);
+    return PIECE_FAILED;
+}
+
+/* The next task, and those behind it that are in memory, too. */
+static request_piece tasks_next(request *q, writing *x)
+{
+    const a2a_task *t;
+    do {
+        if (!x->in.next(q, x->in.arg, &t))
+            return PIECE_FAILED;
+        if (!t) {
+            x->in.end(q, x->in.arg);
+            return PIECE_LAST;
+        }
+        if (t->kept || (t->n && !t->history)) {
+            ramet_status st = task_open(q, x, t);
+            return st == RAMET_OK ? PIECE_MORE : task_failed(q, x, st);
+        }
+        task_write(q, x, t);
+    } while (x->in.keep && !x->kept && q->out.n < PIECE_BYTES && !q->out.over);
+    return PIECE_MORE;
+}
+
+static request_piece tasks_run(request *q, writing *x)
+{
+    ramet_status st = RAMET_OK;
+    if (x->phase == TASK_NEXT)
+        return tasks_next(q, x);
+    if (x->in.allowed && !x->in.allowed(q, x->in.arg, &x->task))
+        return task_failed(q, x, RAMET_SESSION_NOT_FOUND);
+    switch (x->phase) {
+    case TASK_MESSAGES:
+        st = spot_over(&x->task, &x->at) ? messages_end(q, x) : messages_write(q, x);
+        break;
+    case TASK_ARTIFACT:
+        st = artifact_write(q, x);
+        break;
+    case TASK_CLOSE:
+        st = task_close(q, x);
+        break;
+    case TASK_NEXT:
+        break;
+    }
+    return st == RAMET_OK ? PIECE_MORE : task_failed(q, x, st);
+}
+
+static request_piece tasks_step(request *q, void *state)
+{
+    writing *x = state;
+    request_piece st = tasks_run(q, x);
+    if (st == PIECE_MORE && !x->kept && x->in.keep)
+        x->in.keep(x->own, x->in.arg);
+    x->kept = true;
+    return st;
+}
+
+void a2a_tasks_answer(request *q, const a2a_answer *in)
+{
+    writing *x = arena_alloc(q->a, sizeof *x);
+    *x = (writing){.in = *in, .own = q->a};
+    face_pieces(q, tasks_step, x);
+}
