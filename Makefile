@@ -193,7 +193,25 @@ $(B)/tests/%: $(B)/libramet.a
 	$(SAY) LD $@
 	$(HUSH)$(CC) $(LDFLAGS) $(filter %.o,$^) $(TEST_PARTS) $(B)/libramet.a $(LIBS) $(TEST_LIBS) -o $@
 
-TESTS := $(B)/tests/unit $(B)/tests/agent $(B)/tests/model $(B)/tests/model_http $(B)/tests/fault
+# The server with one more protocol, a folder and a line (docs/add-a-face.md). The folder stands
+# where src/face/NAME would: its files include "face/NAME/…". All other objects are those of ramet.
+FACES_EXTRA := tests/face/toy
+EXTRA := $(B)/obj/extra-faces
+EXTRA_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard $(FACES_EXTRA)/*.c)) $(EXTRA)/faces.o
+$(EXTRA_OBJ): CFLAGS += -I$(FACES_EXTRA)/../.. -I$(EXTRA)
+$(EXTRA_OBJ): | $(GEN)
+$(EXTRA)/extra_faces.def: src/server/faces.def
+	@mkdir -p $(@D)
+	@{ cat $<; echo 'FACE($(notdir $(FACES_EXTRA)))'; } > $@
+$(EXTRA)/faces.o: src/server/faces.c $(EXTRA)/extra_faces.def
+	$(SAY) CC "$< (one face more)"
+	$(HUSH)$(CC) $(CFLAGS) -DFACES_DEF='"extra_faces.def"' -c $< -o $@
+$(B)/tests/toy-ramet: $(EXTRA_OBJ) $(filter-out $(B)/obj/src/server/faces.o,$(BIN_OBJ)) $(B)/libramet.a
+	@mkdir -p $(@D)
+	$(SAY) LD $@
+	$(HUSH)$(CC) $(LDFLAGS) $^ $(LIBS) $(BIN_LIBS) -o $@
+
+TESTS := $(B)/tests/unit $(B)/tests/agent $(B)/tests/model $(B)/tests/model_http $(B)/tests/fault $(B)/tests/toy-ramet
 
 $(UNIT_SRC:%.c=$(B)/obj/%.o): | setup-test $(GEN)
 
@@ -246,7 +264,7 @@ format:
 
 # What the code tells about itself, written anew.
 docs: $(B)/ramet
-	for name in native kagent agentpod memory a2a a2a-kagent server login page; do $(B)/ramet help --api $$name > docs/api/$$name.md; done
+	for name in $$($(B)/ramet help --api list); do $(B)/ramet help --api $$name > docs/api/$$name.md; done
 	$(B)/ramet help --markdown > docs/cli.md
 	$(B)/ramet help --settings > $(B)/settings.md
 	sed -i -e '/^<!-- settings -->/r $(B)/settings.md' -e '/^<!-- settings -->/,/^<!-- .settings -->/{/^<!-- /!d}' docs/server.md

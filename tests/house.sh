@@ -144,6 +144,14 @@ for place in work home; do
     good "a longer path with $place in it" docs/a.md "see /var/$place/x and \$X/$place/y"
 done
 
+for row in '{.method = "GET", .path = "/x"}' '.method = NULL'; do
+    bad "a route without roles: $row" src/face/a.c "$spdx
+const face_route r[] = {$row};" "a row of a table of routes without its roles"
+done
+good "a route with roles" src/face/a.c "$spdx
+const face_route r[] = {ROUTE(\"GET\", \"/x\", ROLE_USER), ROUTES_END};"
+good "the method of a call of gRPC" src/face/a.c "$spdx
+const memory_rpc r[] = {{.method = m}};"
 bad "a file of 801 lines" src/base/a.c "$spdx
 $(repeat 800 'int a;')" "over 800 lines"
 good "a file of 800 lines" src/base/a.c "$spdx

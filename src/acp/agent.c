@@ -210,7 +210,7 @@ static void answer_hear(proxy *p, const message *m)
         break;
     case ASK_STRANGER:
         if (a->outer && refused_as_unknown(m, a->outer))
-            editor_error(p, a->id, RPC_NOT_FOUND, "no such session is open",
+            editor_error(p, a->id, JSONRPC_NOT_FOUND, "no such session is open",
                          data_session(p, a->outer));
         else
             answer_pass(p, m);

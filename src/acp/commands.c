@@ -220,7 +220,7 @@ static void aside_made(proxy *p, flow *f)
 {
     session *s = session_outer(p, f->outer);
     if (!s) {
-        flow_fail(p, f, RPC_INTERNAL, "the session was closed", NULL);
+        flow_fail(p, f, JSONRPC_INTERNAL, "the session was closed", NULL);
         return;
     }
     const char *seed = f->native || f->seeded ? NULL : transcript(p, s->outer, -1);

@@ -85,7 +85,7 @@ static bool began(proxy *p, const message *m)
         if (strcmp(m->method, words[i][0]) == 0)
             p->successor = words[i][1];
     if (!p->successor && m->id_raw)
-        editor_error(p, m->id_raw, RPC_INVALID,
+        editor_error(p, m->id_raw, JSONRPC_INVALID,
                      "there is no agent: start 'ramet acp -- AGENT', or let a conductor send "
                      "proxy/initialize first",
                      NULL);

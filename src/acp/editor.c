@@ -108,13 +108,13 @@ void editor_hear(proxy *p, char *line, size_t n)
         return;
     switch (message_read(&m, p->mem, line, n)) {
     case MESSAGE_NOT_JSON:
-        editor_error(p, "null", RPC_PARSE, "Parse error: the line is not JSON", NULL);
+        editor_error(p, "null", JSONRPC_PARSE, "Parse error: the line is not JSON", NULL);
         return;
     case MESSAGE_BATCH:
-        editor_error(p, "null", RPC_INVALID, "Invalid request: ACP has no batches", NULL);
+        editor_error(p, "null", JSONRPC_INVALID, "Invalid request: ACP has no batches", NULL);
         return;
-    case MESSAGE_NO_RPC:
-        editor_error(p, "null", RPC_INVALID, "Invalid request: it is not JSON-RPC 2.0", NULL);
+    case MESSAGE_NOT_JSONRPC:
+        editor_error(p, "null", JSONRPC_INVALID, "Invalid request: it is not JSON-RPC 2.0", NULL);
         return;
     case MESSAGE_FINE:
         break;
@@ -124,7 +124,8 @@ void editor_hear(proxy *p, char *line, size_t n)
         return;
     }
     if (m.id_raw && ask_find(p, m.id_raw) && !ask_find(p, m.id_raw)->flow) {
-        editor_error(p, m.id_raw, RPC_INVALID, "a request with this id is not yet answered", NULL);
+        editor_error(p, m.id_raw, JSONRPC_INVALID, "a request with this id is not yet answered",
+                     NULL);
         return;
     }
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)

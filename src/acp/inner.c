@@ -74,13 +74,13 @@ void flow_store_fail(proxy *p, flow *f, ramet_status rc)
 {
     const char *why = arena_strdup(p->mem, store_error(p));
     if (rc == RAMET_SESSION_NOT_FOUND || rc == RAMET_HIDDEN || rc == RAMET_SESSION_DELETED)
-        flow_fail(p, f, RPC_NOT_FOUND, why, data_session(p, f->outer));
+        flow_fail(p, f, JSONRPC_NOT_FOUND, why, data_session(p, f->outer));
     else if (rc == RAMET_ENTRY_NOT_FOUND)
-        flow_fail(p, f, RPC_PARAMS, why,
+        flow_fail(p, f, JSONRPC_PARAMS, why,
                   arena_printf(p->mem, "{\"messageId\":%s}",
                                json_quote(p->mem, f->entry ? f->entry : "")));
     else
-        flow_fail(p, f, RPC_INTERNAL, why, NULL);
+        flow_fail(p, f, JSONRPC_INTERNAL, why, NULL);
 }
 
 /* The refusal as it came, but for the session's id in it. */

@@ -195,7 +195,7 @@ static void list_own(proxy *p, flow *f, const message *m, const char *cursor)
     json_writer w;
     ramet_status rc = p->lib->ramet_session_find(p->call, &in, &page);
     if (rc != RAMET_OK) {
-        flow_fail(p, f, rc == RAMET_BAD_CURSOR ? RPC_PARAMS : RPC_INTERNAL,
+        flow_fail(p, f, rc == RAMET_BAD_CURSOR ? JSONRPC_PARAMS : JSONRPC_INTERNAL,
                   arena_strdup(p->mem, store_error(p)), NULL);
         return;
     }
@@ -226,7 +226,7 @@ void list_ask(proxy *p, const message *m)
     else if (strncmp(cursor, "a:", 2) == 0 && p->has.list)
         list_more(p, f, m, cursor + 2);
     else
-        flow_fail(p, f, RPC_PARAMS, "the cursor was not made by this list", NULL);
+        flow_fail(p, f, JSONRPC_PARAMS, "the cursor was not made by this list", NULL);
 }
 
 /* ------------------------------------------------------------------ session/delete */
@@ -274,7 +274,7 @@ static void delete_passed(proxy *p, flow *f, const message *m)
 void list_delete(proxy *p, const message *m)
 {
     if (!m->session) {
-        editor_error(p, m->id_raw, RPC_PARAMS, "sessionId is missing", NULL);
+        editor_error(p, m->id_raw, JSONRPC_PARAMS, "sessionId is missing", NULL);
         return;
     }
     flow *f = flow_new(p, m);
@@ -316,7 +316,7 @@ void list_close(proxy *p, const message *m)
         return;
     }
     if (!s) {
-        editor_error(p, m->id_raw, RPC_NOT_FOUND, "no such session is open",
+        editor_error(p, m->id_raw, JSONRPC_NOT_FOUND, "no such session is open",
                      data_session(p, m->session));
         return;
     }

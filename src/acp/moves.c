@@ -59,11 +59,11 @@ const ramet_session *move_do(proxy *p, flow *f, ramet_move_kind kind)
     ramet_move_in in = {.at = {f->entry, f->side}};
     ramet_status rc;
     if (!s) {
-        flow_fail(p, f, RPC_NOT_FOUND, "no such session is open", data_session(p, f->outer));
+        flow_fail(p, f, JSONRPC_NOT_FOUND, "no such session is open", data_session(p, f->outer));
         return NULL;
     }
     if (turn_asked(s->turn)) {
-        flow_fail(p, f, RPC_INVALID, "a turn is under way; cancel it first",
+        flow_fail(p, f, JSONRPC_INVALID, "a turn is under way; cancel it first",
                   data_session(p, f->outer));
         return NULL;
     }
@@ -123,11 +123,11 @@ static void rewind_take(proxy *p, flow *f, const message *m)
     int64_t turns = 1;
     const json_node *given = message_at(m, m->params, "turns");
     if (side < 0) {
-        flow_fail(p, f, RPC_PARAMS, "position is neither \"before\" nor \"after\"", NULL);
+        flow_fail(p, f, JSONRPC_PARAMS, "position is neither \"before\" nor \"after\"", NULL);
         return;
     }
     if (given && (!json_int(&m->d, given, &turns) || turns < 1)) {
-        flow_fail(p, f, RPC_PARAMS, "turns is not a whole number from 1 on", NULL);
+        flow_fail(p, f, JSONRPC_PARAMS, "turns is not a whole number from 1 on", NULL);
         return;
     }
     if (id) {
@@ -136,7 +136,7 @@ static void rewind_take(proxy *p, flow *f, const message *m)
     } else {
         const ramet_entry *e = turn_back(p, f->outer, turns);
         if (!e) {
-            flow_fail(p, f, RPC_PARAMS, "there are not so many turns", NULL);
+            flow_fail(p, f, JSONRPC_PARAMS, "there are not so many turns", NULL);
             return;
         }
         session_put_text(&f->entry, e->id);
@@ -160,7 +160,7 @@ bool move_take(proxy *p, const message *m)
         if (strcmp(moves[i].method, m->method) != 0 || !m->id_raw)
             continue;
         if (!m->session) {
-            editor_error(p, m->id_raw, RPC_PARAMS, "sessionId is missing", NULL);
+            editor_error(p, m->id_raw, JSONRPC_PARAMS, "sessionId is missing", NULL);
             return true;
         }
         moves[i].take(p, flow_new(p, m), m);

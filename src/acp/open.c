@@ -39,9 +39,9 @@ bool refused_as_unknown(const message *m, const char *inner)
     int64_t code = 0;
     const char *id = message_text(m, m->error, "data.sessionId");
     json_int(&m->d, message_at(m, m->error, "code"), &code);
-    if (code == RPC_NOT_FOUND || (id && strcmp(id, inner) == 0))
+    if (code == JSONRPC_NOT_FOUND || (id && strcmp(id, inner) == 0))
         return true;
-    if (!m->error || code == RPC_AUTH)
+    if (!m->error || code == JSONRPC_AUTH)
         return false;
     char *said = arena_strdup(m->a, json_raw(m->a, &m->d, m->error));
     for (char *c = said; *c; c++)
@@ -122,7 +122,7 @@ void open_new_done(proxy *p, asked *a, const message *m)
     session_put_text(&s->dirs, message_raw(&request, request.params, "additionalDirectories"));
     session_hear_setup(s, m, m->result);
     if (record_new(p, s) != RAMET_OK) {
-        editor_error(p, m->id_raw, RPC_INTERNAL,
+        editor_error(p, m->id_raw, JSONRPC_INTERNAL,
                      arena_printf(p->mem, "the session cannot be recorded: %s", store_error(p)),
                      NULL);
         session_drop(p, s);
@@ -190,7 +190,7 @@ static void load_reopened(proxy *p, flow *f, const message *m)
     int64_t code = 0;
     if (m->error) {
         json_int(&m->d, message_at(m, m->error, "code"), &code);
-        if (code == RPC_AUTH) {
+        if (code == JSONRPC_AUTH) {
             flow_refused(p, f, m);
             return;
         }
@@ -288,7 +288,7 @@ static ramet_status adopted_store(proxy *p, flow *f)
 static void adopt_refused(proxy *p, flow *f, const message *m)
 {
     if (refused_as_unknown(m, f->outer))
-        flow_fail(p, f, RPC_NOT_FOUND, "no such session", data_session(p, f->outer));
+        flow_fail(p, f, JSONRPC_NOT_FOUND, "no such session", data_session(p, f->outer));
     else
         flow_refused(p, f, m);
 }
@@ -307,7 +307,7 @@ static void adopt_listed(proxy *p, flow *f, const message *m)
     if (known)
         f->made(p, f);
     else
-        flow_fail(p, f, RPC_NOT_FOUND, "no such session", data_session(p, f->outer));
+        flow_fail(p, f, JSONRPC_NOT_FOUND, "no such session", data_session(p, f->outer));
 }
 
 static void adopt_heard(proxy *p, flow *f, const message *m)
@@ -363,14 +363,14 @@ static void load_unrecorded(proxy *p, flow *f)
         f->made = adopted;
         flow_ask(p, f, "session/resume", params_same(p, f, f->outer), adopt_heard);
     } else
-        flow_fail(p, f, RPC_NOT_FOUND, "no such session", data_session(p, f->outer));
+        flow_fail(p, f, JSONRPC_NOT_FOUND, "no such session", data_session(p, f->outer));
 }
 
 void open_load(proxy *p, const message *m)
 {
     ramet_session *r;
     if (!m->session) {
-        editor_error(p, m->id_raw, RPC_PARAMS, "sessionId is missing", NULL);
+        editor_error(p, m->id_raw, JSONRPC_PARAMS, "sessionId is missing", NULL);
         return;
     }
     flow *f = flow_new(p, m);
@@ -447,7 +447,7 @@ static void fork_native_done(proxy *p, flow *f, const message *m)
     int64_t code = 0;
     const session *s = session_outer(p, f->outer);
     json_int(&m->d, message_at(m, m->error, "code"), &code);
-    if (m->error && (code == RPC_NO_METHOD || refused_as_unknown(m, s ? s->inner : f->outer))) {
+    if (m->error && (code == JSONRPC_NO_METHOD || refused_as_unknown(m, s ? s->inner : f->outer))) {
         fork_emulate(p, f);
     } else if (!m->result || !message_text(m, m->result, "sessionId")) {
         flow_refused(p, f, m);
@@ -517,7 +517,7 @@ static bool anchor_find(proxy *p, flow *f, const char *print, int64_t occurrence
         if (!other || p->lib->ramet_entry_get(p->call, f->outer, 0, other, &e) != RAMET_OK) {
             const char *id = json_quote(p->mem, f->entry);
             free(other);
-            flow_fail(p, f, RPC_PARAMS, "no such message in this session",
+            flow_fail(p, f, JSONRPC_PARAMS, "no such message in this session",
                       arena_printf(p->mem, "{\"messageId\":%s}", id));
             return false;
         }
@@ -540,7 +540,7 @@ bool anchor_take(proxy *p, flow *f, const message *m)
         return true;
     int side = position ? ramet_side_parse(position) : RAMET_AFTER;
     if (side < 0) {
-        flow_fail(p, f, RPC_PARAMS, "position is neither \"before\" nor \"after\"", NULL);
+        flow_fail(p, f, JSONRPC_PARAMS, "position is neither \"before\" nor \"after\"", NULL);
         return false;
     }
     f->side = (ramet_side)side;
@@ -603,7 +603,7 @@ void open_fork(proxy *p, const message *m)
 {
     ramet_session *r;
     if (!m->session) {
-        editor_error(p, m->id_raw, RPC_PARAMS, "sessionId is missing", NULL);
+        editor_error(p, m->id_raw, JSONRPC_PARAMS, "sessionId is missing", NULL);
         return;
     }
     session *s = session_outer(p, m->session);
@@ -624,6 +624,6 @@ void open_fork(proxy *p, const message *m)
         flow_end(p, f);
         open_new(p, m); /* its record begins with the fork */
     } else {
-        flow_fail(p, f, RPC_NOT_FOUND, "no such session", data_session(p, m->session));
+        flow_fail(p, f, JSONRPC_NOT_FOUND, "no such session", data_session(p, m->session));
     }
 }

@@ -91,10 +91,10 @@ void prompt_take(proxy *p, const message *m)
     ramet_status rc = fine ? p->lib->ramet_session_get(p->call, s->outer, &r)
                            : p->lib->ramet_call_error(p->call)->status;
     if (rc == RAMET_SESSION_NOT_FOUND)
-        editor_error(p, m->id_raw, RPC_NOT_FOUND, "the session was deleted",
+        editor_error(p, m->id_raw, JSONRPC_NOT_FOUND, "the session was deleted",
                      data_session(p, s->outer));
     else if (rc != RAMET_OK)
-        editor_error(p, m->id_raw, RPC_INTERNAL,
+        editor_error(p, m->id_raw, JSONRPC_INTERNAL,
                      arena_printf(p->mem, "the record cannot be reached: %s", store_error(p)),
                      NULL);
     else if (!s->seed && strcmp(s->held, r->head.hash) != 0)
@@ -179,7 +179,7 @@ void prompt_done(proxy *p, asked *a, const message *m)
     bool fine =
         others_asked(p, a) ? turn_store(p, s, false) : turn_end(p, s, why_of(m), usage_of(p, m));
     if (!fine) {
-        editor_error(p, a->id, RPC_INTERNAL,
+        editor_error(p, a->id, JSONRPC_INTERNAL,
                      arena_printf(p->mem, "the turn could not be recorded: %s", store_error(p)),
                      NULL);
         return;

@@ -148,12 +148,12 @@ static void agent_gone(proxy *p, const char *why)
     while (p->flows) {
         flow *f = p->flows;
         f->slash = false;
-        flow_fail(p, f, RPC_INTERNAL, why, NULL);
+        flow_fail(p, f, JSONRPC_INTERNAL, why, NULL);
     }
     while (p->asked) {
         if (!p->asked->flow && strncmp(p->asked->id, "\"" OWN_ID, sizeof OWN_ID) != 0)
-            editor_error(p, p->asked->id, p->asked->cancelled ? RPC_CANCELLED : RPC_INTERNAL, why,
-                         NULL);
+            editor_error(p, p->asked->id,
+                         p->asked->cancelled ? JSONRPC_CANCELLED : JSONRPC_INTERNAL, why, NULL);
         ask_drop(p, p->asked);
     }
 }
@@ -178,7 +178,7 @@ static void lines_take(proxy *p, lines_in *in, void (*hear)(proxy *p, char *line
         if (kind == LINE_WHOLE)
             hear(p, line, n);
         else if (in == &p->from_editor)
-            editor_error(p, "null", RPC_INVALID, "the line is longer than 64 MiB", NULL);
+            editor_error(p, "null", JSONRPC_INVALID, "the line is longer than 64 MiB", NULL);
         else
             complain("the agent sent a line of more than 64 MiB; it is left out");
         p->lib->ramet_call_reset(p->call);

@@ -59,7 +59,7 @@ static void new_session(proxy *p, const message *m)
     const char *cwd = message_text(m, m->params, "cwd");
     ramet_session_in in = {.agent = {.name = p->o->name, .folder = cwd}};
     if (!cwd || cwd[0] != '/') {
-        editor_error(p, m->id_raw, RPC_PARAMS, "cwd is not an absolute path", NULL);
+        editor_error(p, m->id_raw, JSONRPC_PARAMS, "cwd is not an absolute path", NULL);
         return;
     }
     ramet_status rc = p->lib->ramet_session_create(p->call, &in, &out);
@@ -166,7 +166,7 @@ static void prompt(proxy *p, const message *m)
     serve *v = SERVE(p);
     const json_node *blocks = message_at(m, m->params, "prompt");
     if (!m->session || !json_is(blocks, JSON_ARRAY)) {
-        editor_error(p, m->id_raw, RPC_PARAMS, "sessionId or prompt is missing", NULL);
+        editor_error(p, m->id_raw, JSONRPC_PARAMS, "sessionId or prompt is missing", NULL);
         return;
     }
     run *r = xcalloc(1, sizeof *r);
@@ -305,9 +305,9 @@ static void run_done(serve *v, run *r)
     changes_tell(p, r);
     bool failed = strcmp(r->status, "failed") == 0 || strcmp(r->status, "interrupted") == 0;
     if (r->rc == RAMET_SESSION_NOT_FOUND || r->rc == RAMET_BAD_ID)
-        editor_error(p, r->id, RPC_NOT_FOUND, r->error, data_session(p, r->session));
+        editor_error(p, r->id, JSONRPC_NOT_FOUND, r->error, data_session(p, r->session));
     else if (r->rc != RAMET_OK || failed)
-        editor_error(p, r->id, RPC_INTERNAL, *r->error ? r->error : "the turn failed", NULL);
+        editor_error(p, r->id, JSONRPC_INTERNAL, *r->error ? r->error : "the turn failed", NULL);
     else
         editor_answer(p, r->id,
                       arena_printf(p->mem,
@@ -371,7 +371,7 @@ static void line_hear(serve *v, const char *line, size_t n)
     if (strspn(line, " \t") == n)
         return;
     if (state != MESSAGE_FINE) {
-        editor_error(p, "null", state == MESSAGE_NOT_JSON ? RPC_PARSE : RPC_INVALID,
+        editor_error(p, "null", state == MESSAGE_NOT_JSON ? JSONRPC_PARSE : JSONRPC_INVALID,
                      state == MESSAGE_NOT_JSON ? "the line is not JSON"
                                                : "the line is no single JSON-RPC 2.0 message",
                      NULL);
@@ -388,7 +388,7 @@ static void line_hear(serve *v, const char *line, size_t n)
             return;
         }
     if (!move_take(p, &m) && m.id_raw)
-        editor_error(p, m.id_raw, RPC_NO_METHOD,
+        editor_error(p, m.id_raw, JSONRPC_NO_METHOD,
                      arena_printf(p->mem, "\"Method not found\": %s", m.method),
                      arena_printf(p->mem, "{\"method\":%s}", json_quote(p->mem, m.method)));
 }
@@ -416,7 +416,7 @@ static bool serve_round(serve *v)
         if (kind == LINE_WHOLE)
             line_hear(v, line, n);
         else
-            editor_error(p, "null", RPC_INVALID, "the line is longer than 64 MiB", NULL);
+            editor_error(p, "null", JSONRPC_INVALID, "the line is longer than 64 MiB", NULL);
         p->lib->ramet_call_reset(p->call);
         arena_reset(p->mem);
     }

@@ -130,7 +130,7 @@ static const ramet_session *choose(proxy *p, const message *m, const char *agent
         ramet_agent now = r->agent;
         const client_agent *it = agent_find(SERVE(p), agent ? agent : name_of(p, &r->agent));
         if (!it || (model && (!it->model || !model_known(it, model)))) {
-            editor_error(p, m->id_raw, RPC_PARAMS, "the option has no such value", NULL);
+            editor_error(p, m->id_raw, JSONRPC_PARAMS, "the option has no such value", NULL);
             return NULL;
         }
         if (model)
@@ -150,7 +150,7 @@ void mode_take(proxy *p, const message *m)
 {
     const char *mode = message_text(m, m->params, "modeId");
     if (!mode || !agent_find(SERVE(p), mode)) {
-        editor_error(p, m->id_raw, RPC_PARAMS, "modeId names no mode", NULL);
+        editor_error(p, m->id_raw, JSONRPC_PARAMS, "modeId names no mode", NULL);
         return;
     }
     const ramet_session *r = choose(p, m, mode, NULL);
@@ -168,7 +168,7 @@ void option_take(proxy *p, const message *m)
     const char *value = message_text(m, m->params, "value");
     bool agent = id && strcmp(id, "agent") == 0, model = id && strcmp(id, "model") == 0;
     if ((!agent && !model) || !value) {
-        editor_error(p, m->id_raw, RPC_PARAMS, "no such option, or it has no value", NULL);
+        editor_error(p, m->id_raw, JSONRPC_PARAMS, "no such option, or it has no value", NULL);
         return;
     }
     const ramet_session *r = choose(p, m, agent ? value : NULL, model ? value : NULL);

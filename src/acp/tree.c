@@ -127,7 +127,7 @@ void compare_take(proxy *p, flow *f, const message *m)
     json_writer w;
     sides[1].branch = branch ? ramet_branch_parse(branch) : 0;
     if ((!with && !branch) || (branch && !sides[1].branch)) {
-        flow_fail(p, f, RPC_PARAMS, "with (a session) or branch (like b3) is needed", NULL);
+        flow_fail(p, f, JSONRPC_PARAMS, "with (a session) or branch (like b3) is needed", NULL);
         return;
     }
     ramet_status rc = p->lib->ramet_compare(p->call, sides, 2, COMPARE_ENTRIES, &out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * api.c: `ramet help --api NAME` and `--openapi`: the server's routes, from its tables.
+ * api.c: `ramet help --api NAME|list` and `--openapi`: the server's routes, from its tables.
  */
 #include "cli/help.h"
 
@@ -22,8 +22,13 @@ int help_api(cli *c, const char *name)
     size_t n;
     const face *const *faces = server_faces(&n);
     const char *known = "";
+    bool list = strcmp(name, "list") == 0;
     buf out;
     buf_init(&out, DOCUMENT_MAX);
+    for (size_t i = 0; list && i < n; i++)
+        buf_printf(&out, "%s\n", faces[i]->name);
+    if (list)
+        return print_all(&out);
     for (size_t i = 0; i < n; i++) {
         if (strcmp(faces[i]->name, name) == 0) {
             face_docs_markdown(faces[i], &out);

@@ -553,7 +553,7 @@ const command_def cli_commands[] = {
     .options = OPTIONS(FLAG("man", 0, "the whole manual as a man page (troff)"),
                        FLAG("markdown", 0, "the whole manual as Markdown"),
                        FLAG("settings", 0, "the settings of 'ramet serve' as Markdown"),
-                       VALUE("api", 0, OPT_TEXT, "NAME", "the routes of 'ramet serve' as Markdown: those of a protocol, like native"),
+                       VALUE("api", 0, OPT_TEXT, "NAME", "the routes of 'ramet serve' as Markdown: those of a protocol, like native; list: its protocols"),
                        FLAG("openapi", 0, "all routes of 'ramet serve' as an OpenAPI document")),
 },
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Deadlines of calls that wait for their client. A client sets no deadline unless it wants one, so
- * each wait has one here: request-seconds, and one second more for each 16 KiB that have come, or
- * that are to be taken: the least rate that HTTP/1.1 has, too.
+ * deadline.c: deadlines of calls that wait for their client. A client need not set a deadline, so
+ * the server sets one for each wait: request-seconds, plus a second for each 16 KiB that have
+ * arrived or are to be taken. HTTP/1.1 has the same minimum rate.
  *
- * The time for messages is that of all messages of a call together: a client that sends a byte of a
- * file now and then does not get a new deadline by it. Time that the server takes itself does not
- * count. Reflection is the exception: each of its messages is a request of its own.
+ * The time for messages is shared by all messages of a call: a client that sends a file byte by
+ * byte does not extend its deadline. Time spent in the server does not count. Reflection is the
+ * exception: each of its messages is a request of its own.
  */
 #include "grpc/grpc_internal.h"
 
@@ -21,9 +21,9 @@ static int64_t rate_us(int64_t bytes)
 
 void wait_begin(rpc *r, wait_kind kind, int64_t bytes)
 {
-    rpc_server *s = r->s;
+    rpc_server *s = r->server;
     int64_t now = time_mono_us(), most = s->cfg.request_s * INT64_C(1000000);
-    if (kind == WAIT_MESSAGE && r->m)
+    if (kind == WAIT_MESSAGE && r->handler)
         most += rate_us(r->in_bytes) - r->wait_us;
     r->wait_begun_us = now;
     r->wait_for = kind;
@@ -39,7 +39,7 @@ void wait_begin(rpc *r, wait_kind kind, int64_t bytes)
 
 void wait_end(rpc *r)
 {
-    rpc_server *s = r->s;
+    rpc_server *s = r->server;
     pthread_mutex_lock(&s->wait_lock);
     if (r->wait_prev)
         r->wait_prev->wait_next = r->wait_next;
@@ -54,7 +54,7 @@ void wait_end(rpc *r)
     r->in_bytes += r->in ? (int64_t)grpc_byte_buffer_length(r->in) : 0;
 }
 
-/* A call in the list cannot be freed: what it waits for is not complete. */
+/* A call in the list cannot be freed: the operation that it waits for is not complete. */
 void waits_tick(rpc_server *s)
 {
     int64_t now = time_mono_us();

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * grpc_internal.h: what the files of rpc share. Nobody else includes it.
+ * grpc_internal.h: what the files of src/grpc share. No other folder includes it.
  *
- *   grpc/grpc_server.c          start, stop, the threads, and the way of a call
- *   grpc/memory_calls.c   calls of the memory-service face
- *   grpc/deadline.c     deadlines of calls that wait for their client
- *   grpc/health.c    health and reflection
- *   grpc/reflection.c  the descriptors that reflection tells
+ *   grpc_server.c    start, stop, the threads, and what every call does
+ *   service_calls.c  calls of registered services (service.h)
+ *   deadline.c       deadlines of calls that wait for their client
+ *   health.c         health checks and reflection
+ *   reflection.c     the descriptors that reflection answers with
  *
- * A call does one thing at a time: it waits for a message, is on the pool, or waits until something
- * was sent; `next` says what comes then. It ends by call_finish(), once. Beside that the core tells
- * when it is over (`closed`): the client has cancelled it, its time is up, its connection is gone,
- * or its status was sent. It is freed when both have come.
+ * A call does one thing at a time: it waits for a message, runs on the pool, or waits until a
+ * message was sent; `next` is the step after that. call_finish() ends it, once. Independently the
+ * core reports that the call is over (`closed`): the client has cancelled it, its time is up, its
+ * connection is gone, or its status was sent. It is freed after both.
  *
  * While a call waits for its client, to send or to take a message, it has a deadline and stands in
- * the list of waiting calls (grpc/deadline.c). A call that is late is cancelled; then what it waits
- * for fails, and it ends by the ordinary way.
+ * the list of waiting calls (deadline.c). A call that is late is cancelled; then what it waits for
+ * fails, and it ends in the ordinary way.
  */
 #ifndef GRPC_GRPC_INTERNAL_H
 #define GRPC_GRPC_INTERNAL_H
 
-#include "face/memory/grpc.h"
 #include "grpc/http2_guard.h"
 #include "grpc/grpc_server.h"
+#include "grpc/service.h"
 #include "http/stream.h"
 #include "http/work.h"
 
@@ -34,47 +34,49 @@ typedef struct rpc rpc;
 typedef void rpc_step(rpc *r);
 typedef enum { WAIT_MESSAGE, WAIT_TAKEN } wait_kind;
 
+/* What the core hands back when an operation is complete. */
 typedef struct rpc_tag {
-    rpc *r;
+    rpc *call;
     void (*fired)(rpc *r, bool fine);
 } rpc_tag;
 
 struct rpc {
-    rpc_server *s;
+    rpc_server *server;
     grpc_call *call;
     grpc_call_details details;
     grpc_metadata_array metadata;
     rpc_tag arrived, closed, received, sent;
-    atomic_int owners; /* what was begun, and `closed` */
+    atomic_int owners; /* the operation under way, and `closed` */
     atomic_bool cancelled;
     int was_cancelled; /* written by the core */
-    bool greeted;      /* the initial metadata went out */
+    bool greeted;      /* the initial metadata was sent */
     bool arrived_ok;   /* counted in `alive` */
     bool counted;      /* … and among the calls of its address, as `kind` */
     call_kind kind;
-    http2_address *from; /* where its connection comes from */
+    http2_address *from; /* of the client of its connection */
     int64_t begun_us;
 
     rpc *wait_prev, *wait_next; /* under wait_lock, as is wait_until_us */
     int64_t wait_until_us;
     wait_kind wait_for;
     int64_t wait_begun_us;
-    int64_t wait_us;     /* time that messages took to arrive, all of them together */
-    int64_t in_bytes;    /* of them */
-    const memory_rpc *m; /* NULL: one of the tools */
-    request q;
+    int64_t wait_us;             /* time spent waiting for messages, in total */
+    int64_t in_bytes;            /* of them */
+    const grpc_service *handler; /* NULL: health or reflection */
+    const grpc_method *method;   /* of the handler */
+    request request;
     grpc_byte_buffer *in,
         *out;               /* the message that came (NULL: the client sends no more), or goes */
-    grpc_metadata about[1]; /* x-request-id */
-    grpc_slice words;       /* of the status */
+    grpc_metadata about[1]; /* the header x-request-id */
+    grpc_slice words;       /* the text of the status */
     rpc_step *next;
     pool_job job;
     arena *scratch;       /* of one message */
-    buf packed;           /* the message that goes */
+    buf packed;           /* the message to be sent */
     int64_t bytes;        /* sent */
-    size_t message_bytes; /* of the message that the core holds, as far as they count */
+    size_t message_bytes; /* of the message that the core holds; counted in cfg.answers */
 
-    _Atomic(body_stream *) stream; /* of events; its taker is this call */
+    _Atomic(body_stream *) stream; /* of events, read by this call */
     buf pending;                   /* bytes taken out of it */
     size_t taken;                  /* of them */
 
@@ -86,7 +88,7 @@ struct rpc {
 
 struct rpc_server {
     rpc_config cfg;
-    grpc_server *server;
+    grpc_server *core;
     grpc_server_credentials *insecure;
     grpc_completion_queue *queue;
     pthread_t *threads;
@@ -101,24 +103,24 @@ struct rpc_server {
     pthread_cond_t changed;
     bool stopped; /* no call is open any more */
     rpc *watchers;
-    _Atomic int64_t ticked; /* when watchers and waiting calls were looked after last */
+    _Atomic int64_t ticked; /* when watchers and waiting calls were checked last */
 };
 
 /* ---- grpc/grpc_server.c */
 
-/* Waits for the next message; `next` runs on the pool when it is there. */
+/* Waits for the next message; `next` runs on the pool when it has arrived. */
 void call_receive(rpc *r, rpc_step *next);
-/* The same on the thread that hears of it: for what is quick. */
+/* The same on the thread of the core that reports it: for quick steps. */
 void call_receive_here(rpc *r, rpc_step *next);
 /* Runs `next` on the pool. */
 void call_pool(rpc *r, rpc_step *next);
-/* On the pool, when the caller is known: what follows is work of its user (pool_claim()). False:
- * `next` runs later, and the call must not be touched any more. */
+/* On the pool, once the caller is known: the rest is accounted to its user (pool_claim()). False:
+ * `next` runs later, and the call must not be used any more. */
 bool call_claim(rpc *r, rpc_step *next);
-/* Sends r->packed as a message (`message` false: the initial metadata alone), then `next`, on the
- * thread that hears of it; when that failed, the call is finished. */
+/* Sends r->packed as a message (`message` false: the initial metadata alone), then runs
+ * `next` on the thread of the core that reports it. If sending failed, the call is finished. */
 void call_send(rpc *r, bool message, rpc_step *next);
-/* The end of it; with `message` r->packed goes before the status. */
+/* Ends the call with a status; with `message` r->packed is sent before it. */
 void call_finish(rpc *r, int code, const char *text, bool message);
 /* The bytes of r->in, as long as the slice lives. */
 grpc_slice call_bytes(rpc *r);
@@ -132,23 +134,28 @@ void wait_end(rpc *r);
 /* Cancels those that are late. */
 void waits_tick(rpc_server *s);
 
-/* ---- grpc/memory_calls.c */
-void memory_call_begin(rpc *r);
-void memory_call_closed(rpc *r);     /* it is over: nothing that sleeps may go on sleeping */
-bool memory_call_late(const rpc *r); /* what it did is to be undone, on the pool */
-void memory_call_free(rpc *r);
+/* ---- grpc/service_calls.c */
+/* Finds handler and method of a call by "/memory.v1.EntriesService/AppendEntry". False: no service
+ * has it. */
+bool service_call_find(rpc *r, const char *path);
+/* Whether a service of this name is registered ("memory.v1.EntriesService"). */
+bool service_is_known(const rpc_server *s, const char *name);
+void service_call_begin(rpc *r);
+void service_call_closed(rpc *r);     /* it is over: wakes it if it sleeps */
+bool service_call_late(const rpc *r); /* what it did is to be undone, on the pool */
+void service_call_free(rpc *r);
 
 /* ---- grpc/health.c */
-/* CALL_WATCH for those that last as long as the client likes. */
+/* CALL_WATCH for calls that last as long as the client likes. */
 call_kind tool_call_kind(const char *path);
-/* False: it is none of theirs. */
+/* False: the path is neither health nor reflection. */
 bool tool_call_begin(rpc *r, const char *path);
 void tool_call_closed(rpc *r);
-/* Tells those that watch when whether it serves has changed, and ends those that are too old. */
+/* Sends the status to watchers when it has changed, and ends watches that are too old. */
 void watchers_tick(rpc_server *s);
 void watchers_end(rpc_server *s);
 
-/* ---- grpc/reflection.c: answers in the messages of reflection, packed into `out` */
+/* ---- grpc/reflection.c: the answer to a message of reflection, packed into `out` */
 void reflect_answer(arena *a, const void *bytes, size_t n, buf *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gRPC over its C core: start, stop, the threads that hear of what happened, and what every call
- * does: it arrives, receives, sends and ends.
+ * grpc_server.c: gRPC over its C core: start, stop, the threads that take the core's events, and
+ * what every call does: it arrives, receives, sends and ends.
  */
 #include "grpc/grpc_internal.h"
 
@@ -23,12 +23,12 @@
 
 /* Of one message; pages end early far below it. */
 #define ANSWER_MAX ((size_t)128 << 20)
-#define STREAMS_MOST 256    /* calls at once of one connection */
-#define STREAM_WINDOW 65535 /* bytes; what HTTP/2 begins with */
+#define STREAMS_MOST 256    /* concurrent calls of one connection */
+#define STREAM_WINDOW 65535 /* bytes; the initial value of HTTP/2 */
 #define FRAME_BYTES 16384   /* the same */
-#define HEADER_FACTOR 4     /* past header_max the core refuses a call, past this the guard cuts */
+#define HEADER_FACTOR 4 /* past header_max the core refuses the call; past this the guard cuts */
 #define TICK_US 500000
-#define PING_MS 10000 /* a client may ask so often whether the server is there */
+#define PING_MS 10000 /* least time between keepalive pings of a client */
 
 static void arrive(rpc_server *s);
 
@@ -38,10 +38,10 @@ static void message_count(rpc *r, size_t n);
 
 static void call_free(rpc *r)
 {
-    rpc_server *s = r->s;
+    rpc_server *s = r->server;
     message_count(r, 0);
-    if (r->m)
-        memory_call_free(r);
+    if (r->handler)
+        service_call_free(r);
     if (r->in)
         grpc_byte_buffer_destroy(r->in);
     if (r->out)
@@ -52,11 +52,11 @@ static void call_free(rpc *r)
     grpc_metadata_array_destroy(&r->metadata);
     grpc_slice_unref(r->about[0].value);
     grpc_slice_unref(r->words);
-    buf_release(&r->q.body);
-    buf_release(&r->q.out);
+    buf_release(&r->request.body);
+    buf_release(&r->request.out);
     buf_release(&r->packed);
     buf_release(&r->pending);
-    arena_free(r->q.a);
+    arena_free(r->request.a);
     arena_free(r->scratch);
     if (r->counted)
         http2_call_close(s->guard, r->from, r->kind);
@@ -70,7 +70,7 @@ static void call_free(rpc *r)
 static void late_run(pool_job *job)
 {
     rpc *r = (rpc *)((char *)job - offsetof(rpc, job));
-    memory_rpc_undo(&r->q);
+    r->handler->undo(&r->request);
     call_free(r);
 }
 
@@ -79,8 +79,8 @@ static void call_leave(rpc *r)
     if (atomic_fetch_sub(&r->owners, 1) != 1)
         return;
     r->job.run = late_run;
-    if (r->m && memory_call_late(r) && pool_enter(r->s->cfg.pool))
-        pool_put(r->s->cfg.pool, &r->job, WORK_WRITE, work_client(&r->q));
+    if (r->handler && service_call_late(r) && pool_enter(r->server->cfg.pool))
+        pool_put(r->server->cfg.pool, &r->job, WORK_WRITE, work_client(&r->request));
     else
         call_free(r);
 }
@@ -96,8 +96,8 @@ static void on_closed(rpc *r, bool fine)
 {
     (void)fine;
     atomic_store(&r->cancelled, true);
-    if (r->m)
-        memory_call_closed(r);
+    if (r->handler)
+        service_call_closed(r);
     else
         tool_call_closed(r);
     call_leave(r);
@@ -107,7 +107,7 @@ static void on_closed(rpc *r, bool fine)
 
 static void begin(rpc *r, const grpc_op *ops, size_t n, rpc_tag *tag)
 {
-    /* The core refuses only what is used wrongly. */
+    /* The core refuses only programming errors. */
     if (grpc_call_start_batch(r->call, ops, n, tag, NULL) != GRPC_CALL_OK)
         abort();
 }
@@ -118,17 +118,18 @@ static size_t op_greet(rpc *r, grpc_op *op)
         return 0;
     r->greeted = true;
     *op = (grpc_op){.op = GRPC_OP_SEND_INITIAL_METADATA};
-    op->data.send_initial_metadata.count = r->q.id[0] ? 1 : 0;
+    op->data.send_initial_metadata.count = r->request.id[0] ? 1 : 0;
     op->data.send_initial_metadata.metadata = r->about;
     return 1;
 }
 
-/* The core holds a message until its client has taken it: that counts as memory of answers. */
+/* The core holds a message until its client has taken it: it counts as memory of answers. */
 static void message_count(rpc *r, size_t n)
 {
     size_t counted = n > BUF_FREE ? n : 0;
-    if (r->s->cfg.answers)
-        atomic_fetch_add(&r->s->cfg.answers->used, (int64_t)counted - (int64_t)r->message_bytes);
+    if (r->server->cfg.answers)
+        atomic_fetch_add(&r->server->cfg.answers->used,
+                         (int64_t)counted - (int64_t)r->message_bytes);
     r->message_bytes = counted;
 }
 
@@ -159,7 +160,7 @@ void call_finish(rpc *r, int code, const char *text, bool message)
     ops[n] = (grpc_op){.op = GRPC_OP_SEND_STATUS_FROM_SERVER};
     ops[n].data.send_status_from_server.status = (grpc_status_code)code;
     ops[n].data.send_status_from_server.status_details = &r->words;
-    ops[n].data.send_status_from_server.trailing_metadata_count = r->q.id[0] ? 1 : 0;
+    ops[n].data.send_status_from_server.trailing_metadata_count = r->request.id[0] ? 1 : 0;
     ops[n].data.send_status_from_server.trailing_metadata = r->about;
     r->sent.fired = on_finished;
     wait_begin(r, WAIT_TAKEN, message ? (int64_t)r->packed.n : 0);
@@ -201,8 +202,8 @@ void call_pool(rpc *r, rpc_step *next)
 {
     r->next = next;
     r->job.run = job_run;
-    if (pool_enter(r->s->cfg.pool))
-        pool_put(r->s->cfg.pool, &r->job, WORK_SHORT, work_client(&r->q));
+    if (pool_enter(r->server->cfg.pool))
+        pool_put(r->server->cfg.pool, &r->job, WORK_SHORT, work_client(&r->request));
     else
         call_finish(r, RPC_UNAVAILABLE, "the server is going down", false);
 }
@@ -210,7 +211,8 @@ void call_pool(rpc *r, rpc_step *next)
 bool call_claim(rpc *r, rpc_step *next)
 {
     r->next = next;
-    return pool_claim(r->s->cfg.pool, &r->job, work_of(&r->q, true), work_client(&r->q));
+    return pool_claim(r->server->cfg.pool, &r->job, work_of(&r->request, true),
+                      work_client(&r->request));
 }
 
 static void on_received(rpc *r, bool fine)
@@ -262,8 +264,8 @@ grpc_slice call_bytes(rpc *r)
 
 /* ------------------------------------------------------------------------- requests */
 
-/* Metadata that is heard; what else HTTP knows would change what a route answers. Of one that is
- * given more than once all values count, a line each: no id has two lines, so that a user that is
+/* The metadata that requests may read; other headers of HTTP would change what a route answers. All
+ * values of a repeated key count, joined by newlines: no id contains one, so that a user that is
  * named twice is refused. */
 static const char *call_header(request *q, const char *name)
 {
@@ -299,25 +301,26 @@ static void request_id(request *q)
     snprintf(q->id, sizeof q->id, "%s", given);
 }
 
-/* The core calls a connection that was handed over "fd:7". */
+/* The core names a connection that was handed over "fd:7". */
 static const char *remote_of(rpc *r)
 {
     char text[INET6_ADDRSTRLEN] = "";
     char *peer = grpc_call_get_peer(r->call);
     int fd;
     if (peer && sscanf(peer, "fd:%d", &fd) == 1)
-        r->from = http2_address_of(r->s->guard, fd, text);
+        r->from = http2_address_of(r->server->guard, fd, text);
     gpr_free(peer);
-    return arena_strdup(r->q.a, text);
+    return arena_strdup(r->request.a, text);
 }
 
 static void request_begin(rpc *r, char *path)
 {
-    request *q = &r->q;
+    request *q = &r->request;
     q->inner = r;
     q->gone = &r->cancelled;
-    q->host = r->s->cfg.host;
+    q->host = r->server->cfg.host;
     q->header = call_header;
+    q->keeps_failure = true;
     q->start_us = time_mono_us();
     q->path = path;
     q->method = "POST";
@@ -331,7 +334,7 @@ static void request_begin(rpc *r, char *path)
 
 /* ------------------------------------------------------------------------- arriving */
 
-/* False: there are too many already, and the call is finished. */
+/* False: too many are open, and the call is finished. */
 static bool call_admit(rpc *r)
 {
     static const struct {
@@ -347,7 +350,7 @@ static bool call_admit(rpc *r)
         call_finish(r, RPC_UNAVAILABLE, "the connection has ended", false);
         return false;
     }
-    r->counted = http2_call_open(r->s->guard, r->from, r->kind, &own);
+    r->counted = http2_call_open(r->server->guard, r->from, r->kind, &own);
     if (!r->counted)
         call_finish(r, RPC_RESOURCE_EXHAUSTED,
                     own ? texts[r->kind].per_address : texts[r->kind].total, false);
@@ -356,8 +359,8 @@ static bool call_admit(rpc *r)
 
 static void on_arrived(rpc *r, bool fine)
 {
-    rpc_server *s = r->s;
-    if (!fine) { /* the server stops */
+    rpc_server *s = r->server;
+    if (!fine) { /* the server is stopping */
         call_free(r);
         return;
     }
@@ -365,12 +368,11 @@ static void on_arrived(rpc *r, bool fine)
     atomic_fetch_add(&s->alive, 1);
     if (!atomic_load(&s->stopping))
         arrive(s);
-    char *path = arena_memdup(r->q.a, GRPC_SLICE_START_PTR(r->details.method),
+    char *path = arena_memdup(r->request.a, GRPC_SLICE_START_PTR(r->details.method),
                               GRPC_SLICE_LENGTH(r->details.method));
     request_begin(r, path);
     r->begun_us = time_mono_us();
-    r->m = memory_rpc_find(path);
-    r->kind = r->m ? CALL_ORDINARY : tool_call_kind(path);
+    r->kind = service_call_find(r, path) ? CALL_ORDINARY : tool_call_kind(path);
     atomic_fetch_add(&r->owners, 1);
     grpc_op want = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
     want.data.recv_close_on_server.cancelled = &r->was_cancelled;
@@ -378,8 +380,8 @@ static void on_arrived(rpc *r, bool fine)
     begin(r, &want, 1, &r->closed);
     if (!call_admit(r))
         return;
-    if (r->m)
-        memory_call_begin(r);
+    if (r->handler)
+        service_call_begin(r);
     else if (!tool_call_begin(r, path))
         call_finish(r, RPC_UNIMPLEMENTED, "there is no such method", false);
 }
@@ -387,22 +389,22 @@ static void on_arrived(rpc *r, bool fine)
 static void arrive(rpc_server *s)
 {
     rpc *r = xcalloc(1, sizeof *r);
-    r->s = s;
+    r->server = s;
     atomic_init(&r->owners, 1);
     r->arrived = (rpc_tag){r, on_arrived};
-    r->closed.r = r->received.r = r->sent.r = r;
+    r->closed.call = r->received.call = r->sent.call = r;
     r->words = r->about[0].key = r->about[0].value = grpc_empty_slice();
-    r->q.a = arena_new();
-    r->q.file = -1;
+    r->request.a = arena_new();
+    r->request.file = -1;
     r->scratch = arena_new();
-    buf_init(&r->q.body, 2 * s->cfg.message_max);
-    buf_init(&r->q.out, ANSWER_MAX);
+    buf_init(&r->request.body, 2 * s->cfg.message_max);
+    buf_init(&r->request.out, ANSWER_MAX);
     buf_init(&r->packed, ANSWER_MAX);
-    r->q.out.budget = r->packed.budget = s->cfg.answers;
+    r->request.out.budget = r->packed.budget = s->cfg.answers;
     buf_init(&r->pending, ANSWER_MAX);
     grpc_call_details_init(&r->details);
     grpc_metadata_array_init(&r->metadata);
-    if (grpc_server_request_call(s->server, &r->call, &r->details, &r->metadata, s->queue, s->queue,
+    if (grpc_server_request_call(s->core, &r->call, &r->details, &r->metadata, s->queue, s->queue,
                                  &r->arrived) != GRPC_CALL_OK)
         call_free(r);
 }
@@ -428,7 +430,7 @@ static void *thread_main(void *arg)
             return NULL;
         if (e.type == GRPC_OP_COMPLETE) {
             rpc_tag *t = e.tag;
-            t->fired(t->r, e.success);
+            t->fired(t->call, e.success);
         }
         int64_t now = time_mono_us(), last = atomic_load(&s->ticked);
         if (now - last > TICK_US && atomic_compare_exchange_strong(&s->ticked, &last, now)) {
@@ -450,11 +452,11 @@ static grpc_server *server_make(const rpc_config *cfg)
         INT(GRPC_ARG_MAX_CONNECTION_IDLE_MS, cfg->idle_s * 1000),
         INT(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, PING_MS),
         INT(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1),
-        /* By itself the core opens windows of 4 MiB, which each stream may fill and leave. */
+        /* By default the core opens windows of 4 MiB, which each stream could fill and abandon. */
         INT(GRPC_ARG_HTTP2_BDP_PROBE, 0),
         INT(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, STREAM_WINDOW),
         INT(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, FRAME_BYTES),
-        /* A few packed bytes can be any number of others: nothing packed is taken. */
+        /* Compressed messages are refused: a few bytes could expand to any number. */
         INT(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1),
     };
 #undef INT
@@ -462,7 +464,7 @@ static grpc_server *server_make(const rpc_config *cfg)
     return grpc_server_create(&all, NULL);
 }
 
-/* What the core has to say goes where all else goes. */
+/* The log of the core goes to ours. */
 static void core_says(gpr_log_func_args *a)
 {
     log_line(a->severity == GPR_LOG_SEVERITY_ERROR ? LOG_WARN : LOG_DEBUG, "gRPC", "text",
@@ -472,7 +474,7 @@ static void core_says(gpr_log_func_args *a)
 static void serve_fd(int fd, void *arg)
 {
     rpc_server *s = arg;
-    grpc_server_add_channel_from_fd(s->server, fd, s->insecure);
+    grpc_server_add_channel_from_fd(s->core, fd, s->insecure);
 }
 
 static http2_guard *guard_start(rpc_server *s)
@@ -497,11 +499,11 @@ static void core_start(rpc_server *s)
 {
     gpr_set_log_function(core_says);
     grpc_init();
-    s->server = server_make(&s->cfg);
+    s->core = server_make(&s->cfg);
     s->insecure = grpc_insecure_server_credentials_create();
     s->queue = grpc_completion_queue_create_for_next(NULL);
-    grpc_server_register_completion_queue(s->server, s->queue, NULL);
-    grpc_server_start(s->server);
+    grpc_server_register_completion_queue(s->core, s->queue, NULL);
+    grpc_server_start(s->core);
     s->threads = xcalloc((size_t)s->cfg.threads, sizeof *s->threads);
     for (int i = 0; i < s->cfg.threads; i++) {
         arrive(s);
@@ -509,7 +511,7 @@ static void core_start(rpc_server *s)
             s->n_threads++;
     }
     if (!s->n_threads)
-        abort(); /* not one thread can be made */
+        abort(); /* no thread can be created */
 }
 
 rpc_server *rpc_start(const rpc_config *cfg)
@@ -556,19 +558,19 @@ static bool core_stop(rpc_server *s, int seconds)
 {
     watchers_end(s);
     s->stopped_tag = (rpc_tag){(rpc *)(void *)s, on_stopped};
-    grpc_server_shutdown_and_notify(s->server, s->queue, &s->stopped_tag);
+    grpc_server_shutdown_and_notify(s->core, s->queue, &s->stopped_tag);
     if (!stopped_within(s, seconds)) {
-        grpc_server_cancel_all_calls(s->server);
+        grpc_server_cancel_all_calls(s->core);
         http2_guard_end(s->guard);
         if (!stopped_within(s, 2))
             return false;
     }
-    /* The core is done with a call before the last that it tells of it was heard. */
+    /* The core reports a call as done before its last event was taken. */
     for (int i = 0; atomic_load(&s->alive) && i < 1000; i++)
         usleep(2000);
     if (atomic_load(&s->alive))
         return false;
-    grpc_server_destroy(s->server);
+    grpc_server_destroy(s->core);
     grpc_completion_queue_shutdown(s->queue);
     for (int i = 0; i < s->n_threads; i++)
         pthread_join(s->threads[i], NULL);
@@ -582,10 +584,10 @@ bool rpc_stop(rpc_server *s, int seconds)
     if (!s)
         return true;
     atomic_store(&s->stopping, true);
-    if (s->server && !core_stop(s, seconds))
+    if (s->core && !core_stop(s, seconds))
         return false;
     http2_guard_free(s->guard);
-    if (s->server)
+    if (s->core)
         grpc_shutdown_blocking();
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * grpc_server.h: gRPC for the memory-service face, over the gRPC C core; health checks and
- * reflection for the tools that ordinarily come with it.
+ * grpc_server.h: gRPC over its C core, for the services that are registered (service.h); health
+ * checks and reflection for the usual tools.
  *
  * Connections are accepted elsewhere and handed over. The core reads and writes them through a
  * guard (http2_guard.h), keeps the deadlines that clients set and refuses messages that are too
- * large; a few threads take what it has to tell. Calls run on the pool, like requests of HTTP.
+ * large; a few threads take its events. Calls run on the pool, like requests of HTTP.
  */
 #ifndef GRPC_GRPC_SERVER_H
 #define GRPC_GRPC_SERVER_H
@@ -20,6 +20,8 @@ typedef struct rpc_config {
     pool *pool;
     buf_budget *answers; /* memory of answers; NULL: without a bound */
     const struct face_host *host;
+    const struct grpc_service *const *services; /* outlives the server */
+    size_t n_services;
     size_t message_max, header_max;
     bool off;                  /* every connection is refused */
     call_limit calls, watches; /* open at once; watches are the endless calls of grpc/health.c */
@@ -28,7 +30,7 @@ typedef struct rpc_config {
     int64_t message_bytes;     /* the same */
     int idle_s;                /* how long a connection may have no call */
     int request_s;             /* how long a message may take, and 1 s more for each 16 KiB */
-    int threads;               /* that take what the core has to tell */
+    int threads;               /* that take the events of the core */
     /* What a request goes through, see server/serve.c. */
     bool (*admit)(request *q, void *arg); /* false: the answer is filled */
     void (*run)(request *q, void *arg);

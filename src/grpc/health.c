@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Health and reflection. Both are quick, and run on the threads that hear of messages.
+ * health.c: the services grpc.health.v1 and grpc.reflection. Both are quick, and run on the threads
+ * that take the core's events.
  */
 #include "grpc/grpc_internal.h"
 
@@ -24,7 +25,7 @@ static void message_pack(rpc *r, const ProtobufCMessage *m)
 
 /* ---------------------------------------------------------------------------- health */
 
-static bool known(const char *service)
+static bool known(const rpc_server *s, const char *service)
 {
     static const char *const own[] = {"", "grpc.health.v1.Health",
                                       "grpc.reflection.v1.ServerReflection",
@@ -32,14 +33,14 @@ static bool known(const char *service)
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strcmp(own[i], service) == 0)
             return true;
-    return memory_rpc_serves(service);
+    return service_is_known(s, service);
 }
 
 static int status_of(rpc *r)
 {
-    if (!known(r->service))
+    if (!known(r->server, r->service))
         return SERVICE_UNKNOWN;
-    bool serves = !atomic_load(&r->s->stopping) && r->s->cfg.serving(r->s->cfg.arg);
+    bool serves = !atomic_load(&r->server->stopping) && r->server->cfg.serving(r->server->cfg.arg);
     return serves ? SERVING : NOT_SERVING;
 }
 
@@ -50,7 +51,7 @@ static void status_pack(rpc *r, int status)
     message_pack(r, &m.base);
 }
 
-/* Which service is asked about. False: it is finished. */
+/* Reads which service is asked about. False: the call is finished. */
 static bool service_read(rpc *r)
 {
     const char *why = "no message came";
@@ -58,7 +59,7 @@ static bool service_read(rpc *r)
     const Grpc__Health__V1__HealthCheckRequest *in = NULL;
     if (r->in)
         in = (const Grpc__Health__V1__HealthCheckRequest *)(const void *)proto_unpack(
-            r->q.a, &grpc__health__v1__health_check_request__descriptor,
+            r->request.a, &grpc__health__v1__health_check_request__descriptor,
             GRPC_SLICE_START_PTR(bytes), GRPC_SLICE_LENGTH(bytes), &why);
     grpc_slice_unref(bytes);
     r->service = in ? in->service : NULL;
@@ -80,7 +81,7 @@ static void step_check(rpc *r)
     call_finish(r, RPC_OK, "", true);
 }
 
-/* ---- watching: a call that is told when the status changes */
+/* ---- watches: calls that are sent the status whenever it changes */
 
 static void watch_sent(rpc *r);
 
@@ -102,7 +103,7 @@ static void watch_unlink(rpc *r)
     if (r->watch_prev)
         r->watch_prev->watch_next = r->watch_next;
     else
-        r->s->watchers = r->watch_next;
+        r->server->watchers = r->watch_next;
     if (r->watch_next)
         r->watch_next->watch_prev = r->watch_prev;
     r->watching = false;
@@ -110,19 +111,19 @@ static void watch_unlink(rpc *r)
 
 static void watch_sent(rpc *r)
 {
-    pthread_mutex_lock(&r->s->lock);
+    pthread_mutex_lock(&r->server->lock);
     r->busy = false;
     bool over = !r->watching;
     if (!over)
         watch_look(r);
-    pthread_mutex_unlock(&r->s->lock);
+    pthread_mutex_unlock(&r->server->lock);
     if (over)
         call_finish(r, RPC_UNAVAILABLE, "the server is going down", false);
 }
 
 static void step_watch(rpc *r)
 {
-    rpc_server *s = r->s;
+    rpc_server *s = r->server;
     if (!service_read(r))
         return;
     pthread_mutex_lock(&s->lock);
@@ -140,15 +141,15 @@ static void step_watch(rpc *r)
         call_finish(r, RPC_UNAVAILABLE, "the server is going down", false);
 }
 
-/* Without authentication a call must not last for ever. */
+/* A call without authentication must not last for ever. */
 static bool too_old(const rpc *r)
 {
-    return time_mono_us() - r->begun_us > r->s->cfg.watch_s * INT64_C(1000000);
+    return time_mono_us() - r->begun_us > r->server->cfg.watch_s * INT64_C(1000000);
 }
 
 static const char over_text[] = "this call has lasted for grpc-watch-seconds; begin it again";
 
-/* While something is being sent, the one that hears of that ends it. */
+/* While a message is being sent, its completion ends the call. */
 static void watchers_expire(rpc_server *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -171,14 +172,14 @@ void watchers_tick(rpc_server *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* While something is being sent, the one that hears of that ends it. */
+/* While a message is being sent, its completion ends the call. */
 void tool_call_closed(rpc *r)
 {
-    pthread_mutex_lock(&r->s->lock);
+    pthread_mutex_lock(&r->server->lock);
     bool mine = r->watching && !r->busy;
     if (r->watching)
         watch_unlink(r);
-    pthread_mutex_unlock(&r->s->lock);
+    pthread_mutex_unlock(&r->server->lock);
     if (mine)
         call_finish(r, RPC_CANCELLED, "", false);
 }

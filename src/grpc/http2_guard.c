@@ -45,7 +45,7 @@ typedef enum { RELAY, FLUSH, LINGER, DEAD } conn_state;
 
 /* One socket, and what is to be written to it. */
 typedef struct side {
-    http2_conn *c;
+    http2_conn *conn;
     int fd;          /* -1: closed */
     uint32_t events; /* that epoll waits for; 0: it is not in epoll */
     uint8_t *bytes;  /* NULL: nothing waits */
@@ -54,7 +54,7 @@ typedef struct side {
 } side;
 
 struct http2_conn {
-    http2_guard *g;
+    http2_guard *guard;
     http2_conn *prev, *next;
     conn_state state;
     side client, server;
@@ -101,7 +101,7 @@ static void side_want(side *s, uint32_t events)
     struct epoll_event e = {.events = events, .data.ptr = s};
     if (s->fd < 0 || events == s->events)
         return;
-    epoll_ctl(s->c->g->poll,
+    epoll_ctl(s->conn->guard->poll,
               !events      ? EPOLL_CTL_DEL
               : !s->events ? EPOLL_CTL_ADD
                            : EPOLL_CTL_MOD,
@@ -176,7 +176,7 @@ static void conn_want(http2_conn *c)
 
 static void conn_close(http2_conn *c)
 {
-    http2_guard *g = c->g;
+    http2_guard *g = c->guard;
     if (c->state == DEAD)
         return;
     c->state = DEAD;
@@ -217,7 +217,7 @@ static void conn_finish(http2_conn *c)
 
 static void cut_log(http2_conn *c, http2_verdict why)
 {
-    http2_guard *g = c->g;
+    http2_guard *g = c->guard;
     int64_t now = time_mono_us();
     if (why == HTTP2_OFF || why == HTTP2_STOPPING)
         return;
@@ -263,7 +263,7 @@ static void client_drop(http2_conn *c, size_t n)
 
 static void client_read(http2_conn *c, int64_t now)
 {
-    http2_guard *g = c->g;
+    http2_guard *g = c->guard;
     if (c->state == RELAY && shares_crowded(g->shares, c->frames.from)) {
         c->crowded = true;
         return;
@@ -288,7 +288,7 @@ static void client_read(http2_conn *c, int64_t now)
 
 static void server_read(http2_conn *c, int64_t now)
 {
-    http2_guard *g = c->g;
+    http2_guard *g = c->guard;
     http2_verdict v;
     ssize_t n = recv(c->server.fd, g->chunk, CHUNK, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -309,9 +309,9 @@ static void updates_send(http2_conn *c, int64_t now)
 {
     if (c->state != RELAY || !c->frames.n_parked || !frames_whole(&c->frames) || c->client.bytes)
         return;
-    size_t n = frames_grant(&c->frames, c->g->out, sizeof c->g->out);
+    size_t n = frames_grant(&c->frames, c->guard->out, sizeof c->guard->out);
     c->moved_us = now;
-    if (n && !side_write(&c->client, c->g->out, n))
+    if (n && !side_write(&c->client, c->guard->out, n))
         conn_close(c);
 }
 
@@ -344,7 +344,7 @@ static void server_event(http2_conn *c, uint32_t events, int64_t now)
 
 static void side_event(side *s, uint32_t events, int64_t now)
 {
-    http2_conn *c = s->c;
+    http2_conn *c = s->conn;
     if (c->state == DEAD || s->fd < 0)
         return;
     if (s == &c->client)
@@ -360,7 +360,7 @@ static void side_event(side *s, uint32_t events, int64_t now)
 
 static http2_verdict conn_late(const http2_conn *c, int64_t now)
 {
-    int64_t idle = (int64_t)c->g->cfg.idle_s * 1000000;
+    int64_t idle = (int64_t)c->guard->cfg.idle_s * 1000000;
     if (c->client.bytes && now - c->moved_us > idle)
         return HTTP2_STALLED;
     return c->crowded ? HTTP2_FINE : frames_late(&c->frames, now);
@@ -368,7 +368,7 @@ static http2_verdict conn_late(const http2_conn *c, int64_t now)
 
 static void conn_look(http2_conn *c, int64_t now)
 {
-    http2_guard *g = c->g;
+    http2_guard *g = c->guard;
     http2_verdict late = HTTP2_FINE;
     if (c->state != RELAY) {
         if (now > c->until_us)
@@ -494,7 +494,7 @@ static void remote_text(const struct sockaddr *sa, char text[INET6_ADDRSTRLEN])
 /* From here on the thread has it. */
 static void conn_begin(http2_conn *c)
 {
-    http2_guard *g = c->g;
+    http2_guard *g = c->guard;
     pthread_mutex_lock(&g->lock);
     c->next = g->fresh;
     g->fresh = c;
@@ -514,9 +514,9 @@ bool http2_guard_take(http2_guard *g, int fd)
         return false;
     http2_conn *c = xcalloc(1, sizeof *c);
     int64_t now = time_mono_us();
-    c->g = g;
-    c->client = (side){.c = c, .fd = fd};
-    c->server = (side){.c = c, .fd = pair[0]};
+    c->guard = g;
+    c->client = (side){.conn = c, .fd = fd};
+    c->server = (side){.conn = c, .fd = pair[0]};
     c->moved_us = now;
     remote_text(sa, c->remote);
     frames_init(&c->frames, &g->cfg, g->shares, shares_address(g->shares, sa), now);

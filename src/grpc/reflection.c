@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What reflection tells: the descriptors of proto/, which the build puts into the binary as a
- * FileDescriptorSet. The messages of v1 and of v1alpha are the same bytes.
+ * reflection.c: the answers of reflection, from the descriptors of proto/, which the build puts
+ * into the binary as a FileDescriptorSet. The messages of v1 and v1alpha are the same bytes.
  */
 #include "grpc/grpc_internal.h"
 
@@ -23,13 +23,13 @@ static const uint8_t descriptors[] = {
 #include <descriptors.inc>
 };
 
-/* Made once, from bytes that the build has made. */
+/* Made once, from bytes that the build generates. */
 static struct {
     Google__Protobuf__FileDescriptorSet *all;
     ProtobufCBinaryData bytes[FILES_MOST]; /* each file as it stands there */
 } set;
 
-/* A set is nothing but files: a tag, a length, the file. */
+/* A set is a sequence of files: a tag, a length, the file. */
 static void set_make(void)
 {
     const uint8_t *p = descriptors, *end = p + sizeof descriptors;
@@ -49,8 +49,8 @@ static void set_make(void)
 
 /* ---------------------------------------------------------------------------- finding */
 
-/* What is left of a name behind its first part, when that is `part`; "" at the end, NULL: it is
- * not. */
+/* The rest of a name behind its first part, if that is `part`; "" at the end. NULL: it is another.
+ */
 static const char *behind(const char *name, const char *part)
 {
     size_t n = strlen(part);
@@ -179,7 +179,7 @@ static void answer_services(arena *a, reflect_response *out)
     out->list_services_response = list;
 }
 
-/* Nothing is extended here. */
+/* No message here has extensions. */
 static void answer_extensions(arena *a, reflect_response *out, const char *type)
 {
     if (file_of(type) < 0) {

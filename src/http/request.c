@@ -44,6 +44,13 @@ void request_answer_begin(request *q)
     q->more = NULL;
 }
 
+void request_keep_failure(request *q, const char *code, const char *field, const char *message)
+{
+    q->failure = (request_failure){arena_strdup(q->a, code),
+                                   field && *field ? arena_strdup(q->a, field) : NULL,
+                                   arena_strdup(q->a, message)};
+}
+
 void request_fail(request *q, int status, const char *code, const char *field, const char *fmt, ...)
 {
     char message[512];
@@ -57,6 +64,10 @@ void request_fail(request *q, int status, const char *code, const char *field, c
     q->status = status;
     if (q->fail) {
         q->fail(q, code, field, message);
+        return;
+    }
+    if (q->keeps_failure) {
+        request_keep_failure(q, code, field, message);
         return;
     }
     jw_object(&q->w);

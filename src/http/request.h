@@ -35,12 +35,20 @@ typedef struct request_caller {
     bool admin, auditor, indexer;
     const char *mode;  /* "local", "tokens", "oidc" */
     const char *share; /* token of a share link (X-Ramet-Share, or ?share=); NULL: none */
-    /* X-Agent-Name, where a face hears it (WHO_KAGENT); NULL: none. `as_agent`: the agent itself
-     * asks, and may use its own sessions alone; `no_user`: in nobody's name. */
+    /* The agent that the request names, where the protocol has a header for it
+     * (identity_rule.agent_header); NULL: none. `as_agent`: the agent itself is the caller and may
+     * use its own sessions alone; `no_user`: it acts for no user. */
     const char *agent;
     bool as_agent, no_user;
     bool named; /* the user was named by the request, or is its token's */
 } request_caller;
+
+/* An error before it is written in the shape of a protocol. */
+typedef struct request_failure {
+    const char *code;  /* stable */
+    const char *field; /* NULL: none */
+    const char *message;
+} request_failure;
 
 /* What came of making a piece of an answer. */
 typedef enum { PIECE_MORE, PIECE_LAST, PIECE_FAILED } request_piece;
@@ -53,8 +61,14 @@ struct request {
     /* Writes an error in the shape of the protocol; `out` is empty and `status` set. NULL: the
      * shape of request_fail(). `code` is stable, `field` may be NULL. */
     void (*fail)(request *q, const char *code, const char *field, const char *message);
+    /* The transport sends no text of errors: request_keep_failure() is called instead of writing
+     * one, and `failure` holds while `status` is that of an error. */
+    bool keeps_failure;
+    request_failure failure;
     const char *referrer; /* Referrer-Policy of the answer; NULL: no-referrer */
     bool writes;          /* its route changes something */
+    unsigned roles;       /* that its route is for (identity/rule.h); 0: it has no route */
+    const struct identity_rule *identity_rule; /* of the protocol; NULL: it identifies nobody */
     arena *a;
     const char *method;
     const char *path;      /* as it came, without the query */
@@ -118,6 +132,8 @@ void request_add_header(request *q, const char *name, const char *value);
 /* Errors: {"code", "error", "field"?, "head"?, "request_id"}; whatever was written is dropped. */
 void request_fail(request *q, int status, const char *code, const char *field, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
+/* For `fail` where keeps_failure is set: keeps the error in q->failure; the texts are copied. */
+void request_keep_failure(request *q, const char *code, const char *field, const char *message);
 /* The answer is over a limit, or there is no memory left for it: refuses it. */
 void request_answer_too_large(request *q);
 /* Drops whatever was written. */

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * auth.c: who asks. One answer for every face; what he may do is core's to say.
+ * auth.c: identifies the caller of a request: which credential it carries, whom that belongs to,
+ * which roles that user has. What a protocol does differently stands in its identity_rule
+ * (rule.h); what a user may do with a session is decided by core.
  *
- * 1. In the modes `tokens` and `oidc` nothing that a caller says about himself counts, but what his
- *    token says; a user_id that says otherwise is refused.
- * 2. A credential that is there and is not good is refused: the next one is not tried.
- * 3. Why it was refused goes to the log, never to the caller; the credential goes to neither.
+ * Invariants
+ *   A1  In the modes `tokens` and `oidc` only the credential names the user. A request that names
+ *       another one is refused, unless the rule lets a trusted client act for it.
+ *   A2  A credential that is present and invalid is refused; no other credential is tried.
+ *   A3  The reason goes to the log, never to the caller. The credential goes to neither.
  */
 #include "identity/auth.h"
 
-#include "face/kit/face.h"
 #include "ramet/tokens.h"
 
 #include "base/util.h"
 
+#include <assert.h>
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +27,7 @@
 
 static const char *const mode_names[] = {"local", "tokens", "oidc"};
 
-bool auth_id_valid(const char *s)
+bool identity_id_valid(const char *s)
 {
     size_t n = strnlen(s, 256);
     if (n < 1 || n > 255)
@@ -41,7 +44,7 @@ bool auth_id_valid(const char *s)
 
 bool auth_secure(auth *a, request *q)
 {
-    /* A client that lies here gets a cookie that its browser does not keep: no harm. */
+    /* A client that lies here gets a cookie that its browser does not store: no harm. */
     const char *proto = q->header(q, "X-Forwarded-Proto");
     return (proto && strcasecmp(proto, "https") == 0) ||
            (a->cfg->oidc_redirect && strncasecmp(a->cfg->oidc_redirect, "https://", 8) == 0);
@@ -63,30 +66,37 @@ void auth_refuse(request *q, auth_verdict v, const char *why)
     request_add_header(q, "WWW-Authenticate", "Bearer realm=\"ramet\", error=\"invalid_token\"");
 }
 
-static bool refuse_missing(request *q, const char *what)
+static bool refuse_stranger(request *q, const char *message)
 {
-    request_fail(q, 401, "unauthenticated", NULL, "%s", what);
+    request_fail(q, 401, "unauthenticated", NULL, "%s", message);
     request_add_header(q, "WWW-Authenticate", "Bearer realm=\"ramet\"");
     return false;
 }
 
-static bool refuse_id(request *q, const char *field)
+bool identity_refuse_id(request *q, const char *field)
 {
     request_fail(q, 400, "invalid_id", field,
                  "%s must be 1 to 255 bytes of UTF-8 without control characters", field);
     return false;
 }
 
-/* ------------------------------------------------------------------ what a request says */
+/* ------------------------------------------------------------------ what a request carries */
 
-/* The text of "Authorization: Bearer …"; NULL when it is another scheme, or empty. */
+static const char *header_text(request *q, const char *name)
+{
+    const char *s = name ? q->header(q, name) : NULL;
+    return s && *s ? s : NULL;
+}
+
+/* The text of "Authorization: Bearer …"; NULL when it is another scheme, or empty. The origin of a
+ * request is checked before its route is known: then it has no rule yet. */
 static const char *bearer_text(request *q)
 {
     const char *s = q->header(q, "Authorization");
-    /* AgentPod's clients may put it into the query where they cannot send headers. */
-    const char *asked = q->face && q->face->who == WHO_AGENTPOD ? request_query(q, "token") : NULL;
-    if (!s && asked && *asked)
-        return asked;
+    const char *parameter = q->identity_rule ? q->identity_rule->token_parameter : NULL;
+    const char *in_query = parameter ? request_query(q, parameter) : NULL;
+    if (!s && in_query && *in_query)
+        return in_query;
     if (!s || strncasecmp(s, "Bearer", 6) != 0 || s[6] != ' ')
         return NULL;
     s += 6 + strspn(s + 6, " ");
@@ -96,16 +106,15 @@ static const char *bearer_text(request *q)
     return n ? arena_memdup(q->a, s, n) : NULL;
 }
 
-static const char *key_text(request *q)
+const char *identity_api_key(request *q)
 {
-    const char *s = q->header(q, "X-API-Key");
-    return s && *s ? s : NULL;
+    return header_text(q, "X-API-Key");
 }
 
 const char *auth_secret(request *q)
 {
     const char *bearer = bearer_text(q);
-    return bearer ? bearer : key_text(q);
+    return bearer ? bearer : identity_api_key(q);
 }
 
 /* False: the answer is filled. */
@@ -122,7 +131,8 @@ static bool query_user(request *q, const char **out)
 
 /* ------------------------------------------------------------------ roles */
 
-/* Names parted by commas; one with a * at the end stands for all that begin with the rest. */
+/* Whether a list separated by commas has the name; an item that ends in * stands for every name
+ * that begins with the rest. */
 static bool list_has(const char *list, const char *name)
 {
     size_t len = strlen(name);
@@ -141,11 +151,11 @@ static bool list_has(const char *list, const char *name)
     return false;
 }
 
-/* A role as such: no * in it means anything. */
+/* The same for roles, in which * has no meaning. */
 static bool roles_have(const char *roles, const char *role)
 {
     size_t len = strlen(role);
-    for (const char *p = roles; *p;) {
+    for (const char *p = roles ? roles : ""; *p;) {
         p += strspn(p, ", ");
         size_t n = strcspn(p, ", ");
         if (n == len && strncmp(p, role, n) == 0)
@@ -153,6 +163,19 @@ static bool roles_have(const char *roles, const char *role)
         p += n;
     }
     return false;
+}
+
+bool identity_has_role(const request_caller *caller, unsigned roles)
+{
+    return caller->mode && ((roles & ROLE_USER) || ((roles & ROLE_CLIENT) && caller->client) ||
+                            ((roles & ROLE_ADMIN) && caller->admin) ||
+                            ((roles & ROLE_AUDITOR) && caller->auditor) ||
+                            ((roles & ROLE_INDEXER) && caller->indexer));
+}
+
+bool identity_client_trusted(const auth *a, const char *client)
+{
+    return list_has(a->cfg->trusted_clients, client);
 }
 
 static bool role_fill(request *q, const char *role, bool listed)
@@ -168,20 +191,19 @@ static bool role_fill(request *q, const char *role, bool listed)
 /* Fills q->who. */
 static bool who_fill(auth *a, request *q, const identity *id)
 {
-    const char *client = q->header(q, "X-Client-ID"), *share = q->header(q, "X-Ramet-Share");
-    if (client && !*client)
-        client = NULL;
-    if (client && !auth_id_valid(client))
-        return refuse_id(q, "X-Client-ID");
-    if ((!share || !*share) && q->face->who == WHO_KAGENT)
-        share = q->header(q, "X-Share-Token");
-    if (!share || !*share)
+    const char *client = header_text(q, "X-Client-ID"), *share = header_text(q, "X-Ramet-Share");
+    if (client && !identity_id_valid(client))
+        return identity_refuse_id(q, "X-Client-ID");
+    if (!share)
+        share = header_text(q, q->identity_rule->share_header);
+    if (!share)
         share = request_query(q, "share");
     q->who.user = id->user;
     q->who.client = id->client ? id->client : client;
     q->who.roles = id->roles ? id->roles : "";
     q->who.share = share && *share ? share : NULL;
-    /* Whose machine it is looks after its store, unless somebody else is named for it. */
+    /* In local mode the default user owns the machine, and administers the store unless the
+     * setting names somebody else. */
     bool own =
         a->mode == MODE_LOCAL && !*a->cfg->admins && strcmp(q->who.user, a->cfg->default_user) == 0;
     q->who.admin = role_fill(q, "admin", own || list_has(a->cfg->admins, q->who.user));
@@ -190,25 +212,18 @@ static bool who_fill(auth *a, request *q, const identity *id)
     return true;
 }
 
-/* ------------------------------------------------------------------ agents that ask */
+/* ------------------------------------------------------------------ agents as callers */
 
-/* X-Agent-Name where it is heard; NULL: none. */
-static const char *agent_header(request *q)
-{
-    const char *s = q->face->who == WHO_KAGENT ? q->header(q, "X-Agent-Name") : NULL;
-    return s && *s ? s : NULL;
-}
-
-/* The agent itself asks, for `user` or (NULL) in nobody's name. */
+/* The agent itself is the caller: for `user`, or (NULL) on its own. */
 static bool agent_fill(auth *a, request *q, const char *name, const char *user,
                        const identity *token)
 {
-    if (!auth_id_valid(name))
-        return refuse_id(q, "X-Agent-Name");
+    if (!identity_id_valid(name))
+        return identity_refuse_id(q, q->identity_rule->agent_header);
     if (user && !*user)
         user = NULL;
-    if (user && !auth_id_valid(user))
-        return refuse_id(q, "user_id");
+    if (user && !identity_id_valid(user))
+        return identity_refuse_id(q, "user_id");
     identity id = {.user = user ? user : name, .client = token ? token->client : NULL};
     q->who.agent = name;
     q->who.as_agent = token || !user;
@@ -219,45 +234,48 @@ static bool agent_fill(auth *a, request *q, const char *name, const char *user,
 
 /* ------------------------------------------------------------------ local */
 
+/* What one source of a rule says; *field is its name in an error. */
+static const char *source_user(auth *a, request *q, user_source from, const char *query,
+                               const char **field)
+{
+    switch (from) {
+    case USER_FROM_BEARER:
+        *field = "Authorization";
+        return bearer_text(q);
+    case USER_FROM_QUERY:
+        *field = "user_id";
+        return query;
+    case USER_FROM_HEADER:
+        *field = "X-User-Id";
+        return q->header(q, "X-User-Id");
+    case USER_FROM_SETTING:
+        *field = "default-user";
+        return a->cfg->default_user && *a->cfg->default_user ? a->cfg->default_user : NULL;
+    case USER_FROM_NOTHING:
+        break;
+    }
+    return NULL;
+}
+
 static bool local_identify(auth *a, request *q)
 {
-    const char *bearer = bearer_text(q), *key = key_text(q), *header = q->header(q, "X-User-Id");
-    const char *query = NULL, *otherwise = a->cfg->default_user;
-    /* There a key names the application, and a user that it is trusted to name may be any. */
-    const char *client = q->face->who == WHO_MEMORY ? key : NULL;
-    if (client && !auth_id_valid(client))
-        return refuse_id(q, "X-API-Key");
-    if (client && header && list_has(a->cfg->trusted_clients, client))
-        bearer = header;
+    const identity_rule *rule = q->identity_rule;
+    const char *header = q->header(q, "X-User-Id"), *query = NULL, *field = "X-User-Id";
+    identity id = {0};
+    if (rule->claim && !rule->claim(a, q, &id))
+        return false;
     if (!query_user(q, &query))
         return false;
-    const char *name = agent_header(q);
-    if (name)
-        return agent_fill(a, q, name, query ? query : header, NULL);
+    const char *agent = header_text(q, rule->agent_header);
+    if (agent)
+        return agent_fill(a, q, agent, query ? query : header, NULL);
     q->who.named = query || header;
-    struct {
-        const char *value, *field;
-    } order[4] = {{bearer, "Authorization"}, {query, "user_id"}, {header, "X-User-Id"}};
-    if (otherwise && *otherwise)
-        order[3].value = otherwise;
-    if (q->face->who == WHO_KAGENT) {
-        order[0].value = query, order[0].field = "user_id";
-        order[1].value = header, order[1].field = "X-User-Id";
-        order[2].value = bearer, order[2].field = "Authorization";
-    } else if (q->face->who == WHO_MEMORY) {
-        order[1].value = order[2].value = order[3].value = NULL;
-    }
-    for (int i = 0; i < 4; i++)
-        if (order[i].value) {
-            if (!auth_id_valid(order[i].value))
-                return refuse_id(q, order[i].field ? order[i].field : "default-user");
-            return who_fill(a, q, &(identity){.user = order[i].value, .client = client});
-        }
-    if (q->face->who == WHO_MEMORY)
-        return refuse_missing(q, key && !q->header(q, "Authorization")
-                                     ? "user authentication required"
-                                     : "missing credentials");
-    return refuse_missing(q, "the request does not say who asks");
+    for (const user_source *from = rule->local_order; !id.user && *from; from++)
+        id.user = source_user(a, q, *from, query, &field);
+    if (!id.user)
+        return refuse_stranger(q, rule->stranger ? rule->stranger(q)
+                                                 : "the request does not say who asks");
+    return identity_id_valid(id.user) ? who_fill(a, q, &id) : identity_refuse_id(q, field);
 }
 
 /* ------------------------------------------------------------------ tokens and oidc */
@@ -293,8 +311,6 @@ static auth_verdict secret_identify(auth *a, request *q, const char *secret, ide
 static bool user_agrees(request *q, const identity *id)
 {
     const char *query = NULL, *header = q->header(q, "X-User-Id");
-    if (q->face->who == WHO_MEMORY)
-        return true;
     if (!query_user(q, &query))
         return false;
     if ((!query || strcmp(query, id->user) == 0) && (!header || strcmp(header, id->user) == 0))
@@ -305,49 +321,49 @@ static bool user_agrees(request *q, const identity *id)
     return false;
 }
 
-static bool secret_check(auth *a, request *q)
+/* The owner of the credential of a request: its token, or the cookie of a signed-in browser.
+ * False: the answer is filled. */
+static bool credential_check(auth *a, request *q, identity *id)
 {
-    identity id = {0};
-    const char *why = "";
+    const char *why = "", *secret = auth_secret(q);
     cookie_session session;
-    const char *secret = auth_secret(q);
     auth_verdict v = AUTH_OK;
     if (secret)
-        v = secret_identify(a, q, secret, &id, &why);
+        v = secret_identify(a, q, secret, id, &why);
     else if (!cookie_session_read(a->jar, q->a, q->header(q, "Cookie"), auth_secure(a, q),
                                   &session))
-        return refuse_missing(q, "a token is needed: Authorization: Bearer …, or X-API-Key");
+        return refuse_stranger(q, "a token is needed: Authorization: Bearer …, or X-API-Key");
     else if (session.token)
-        v = secret_identify(a, q, session.token, &id, &why);
+        v = secret_identify(a, q, session.token, id, &why);
     else
-        id = session.who;
-    if (v != AUTH_OK) {
+        *id = session.who;
+    if (v != AUTH_OK)
         auth_refuse(q, v, why);
+    return v == AUTH_OK;
+}
+
+static bool verified_identify(auth *a, request *q)
+{
+    const identity_rule *rule = q->identity_rule;
+    identity id = {0};
+    if (!credential_check(a, q, &id))
         return false;
-    }
-    const char *name = agent_header(q), *user = NULL;
-    if (name && roles_have(id.roles ? id.roles : "", "agent")) {
+    const char *agent = header_text(q, rule->agent_header), *user = NULL;
+    if (agent && roles_have(id.roles, "agent")) {
         if (!query_user(q, &user))
             return false;
-        return agent_fill(a, q, name, user ? user : q->header(q, "X-User-Id"), &id);
+        return agent_fill(a, q, agent, user ? user : q->header(q, "X-User-Id"), &id);
     }
-    q->who.agent = name;
+    q->who.agent = agent;
     q->who.named = true;
-    user = q->header(q, "X-User-Id");
-    if (q->face->who == WHO_MEMORY && user && *user && id.client &&
-        list_has(a->cfg->trusted_clients, id.client)) {
-        if (!auth_id_valid(user))
-            return refuse_id(q, "X-User-ID");
-        id.user = user;
-        id.roles = NULL;
-    }
-    return user_agrees(q, &id) && who_fill(a, q, &id);
+    return (rule->act ? rule->act(a, q, &id) : user_agrees(q, &id)) && who_fill(a, q, &id);
 }
 
 bool auth_identify(auth *a, request *q)
 {
+    assert(q->identity_rule);
     q->who = (request_caller){.mode = mode_names[a->mode]};
-    return a->mode == MODE_LOCAL ? local_identify(a, q) : secret_check(a, q);
+    return a->mode == MODE_LOCAL ? local_identify(a, q) : verified_identify(a, q);
 }
 
 /* ------------------------------------------------------------------ begin and end */
@@ -401,7 +417,7 @@ static bool auth_begin(auth *a, char *message)
                      "origins, or use auth tokens or oidc");
             return false;
         }
-        if (cfg->default_user && *cfg->default_user && !auth_id_valid(cfg->default_user)) {
+        if (cfg->default_user && *cfg->default_user && !identity_id_valid(cfg->default_user)) {
             snprintf(message, AUTH_MESSAGE, "default-user must be 1 to 255 bytes of UTF-8");
             return false;
         }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * auth.h: what the parts of identity share: auth.c (who asks), origin.c (from which page), oidc.c
- * (an issuer), cookie.c (sign-ins of browsers), login.c (the pages).
+ * auth.h: what the files of identity share with each other and with the sign-in pages (face/login):
+ * auth.c (identifies callers), origin.c (checks the page that sent a request), oidc.c (an issuer),
+ * cookie.c (signed-in browsers).
  */
 #ifndef IDENTITY_AUTH_H
 #define IDENTITY_AUTH_H
@@ -12,17 +13,10 @@
 
 #define AUTH_MESSAGE 256
 
-/* Who a token or a cookie belongs to; in the arena of the request. */
-typedef struct identity {
-    const char *user;
-    const char *client; /* may be NULL */
-    const char *roles;  /* parted by commas; "" when none */
-} identity;
-
 typedef enum {
     AUTH_OK,
     AUTH_REFUSED,    /* unknown, expired, revoked, forged */
-    AUTH_UNAVAILABLE /* cannot be told now: the store or the issuer does not answer */
+    AUTH_UNAVAILABLE /* undecided: the store or the issuer does not answer */
 } auth_verdict;
 
 /* ---- an issuer (oidc.c). Any thread. */
@@ -30,7 +24,7 @@ typedef enum {
 typedef struct oidc oidc;
 oidc *oidc_new(const server_config *cfg, char *message);
 void oidc_free(oidc *o);
-/* Who a JWT belongs to. *why is for the log. May fetch keys. */
+/* The owner of a JWT. *why is for the log. May fetch keys. */
 auth_verdict oidc_identify(oidc *o, arena *a, const char *token, identity *out, const char **why);
 /* The code flow (RFC 6749 4.1, RFC 7636). NULL: *why. */
 typedef struct oidc_start {
@@ -44,7 +38,7 @@ auth_verdict oidc_exchange(oidc *o, arena *a, const oidc_code *in, identity *out
 bool oidc_has_login(const oidc *o); /* a client id is set */
 const char *oidc_issuer(const oidc *o);
 
-/* ---- requests to an issuer (fetch.c) */
+/* ---- requests to an issuer (issuer_fetch.c) */
 
 typedef struct fetch {
     const char *url;
@@ -52,18 +46,19 @@ typedef struct fetch {
     const char *user, *password; /* NULL: none */
     long status;                 /* of the answer; 0: there was none */
 } fetch;
-/* The body of a 200 answer, at most JWKS_BYTES, in *out (to be released always). False: *why. */
+/* The body of a 200 answer, at most JWKS_BYTES, in *out; the caller releases it in any case.
+ * False: *why. */
 bool fetch_run(fetch *f, buf *out, const char **why);
 bool fetch_is_url(const char *s); /* http:// or https:// */
-/* A text as it stands in a query or a form. */
+/* A text encoded for a query or a form. */
 const char *form_encode(arena *a, const char *s);
 /* The value of a name in a form body; NULL when it is not there, or not well formed. */
 const char *form_value(arena *a, const char *form, const char *name);
 
-/* ---- sign-ins of browsers (cookie.c). Any thread. `header` is that of Cookie, or NULL. */
+/* ---- signed-in browsers (cookie.c). Any thread. `header` is the value of Cookie, or NULL. */
 
 typedef struct cookies cookies;
-/* setting: cookie-key, may be "". NULL: *message (AUTH_MESSAGE bytes) tells why. */
+/* setting: cookie-key, may be "". NULL: *message (AUTH_MESSAGE bytes) is filled. */
 cookies *cookies_new(ramet *store, const char *setting, char *message);
 void cookies_free(cookies *c);
 
@@ -76,14 +71,14 @@ typedef struct cookie_session {
     identity who;
     const char *id; /* of this sign-in */
 } cookie_session;
-/* The value of a Set-Cookie header that begins it. */
+/* The value of the Set-Cookie header that starts it. */
 const char *cookie_session_make(cookies *c, arena *a, const cookie_session *in, bool secure);
-/* The one that a request carries. False: none, or not (or no longer) a good one. */
+/* The sign-in of a request. False: it has none, or not (or no longer) a valid one. */
 bool cookie_session_read(cookies *c, arena *a, const char *header, bool secure,
                          cookie_session *out);
-/* Not taken any more, wherever it is kept. False: that could not be noted. */
+/* Ends it everywhere, whoever holds a copy. False: that could not be stored. */
 bool cookie_session_end(cookies *c, const char *id);
-bool cookie_session_there(const char *header, bool secure); /* one was sent, good or not */
+bool cookie_session_there(const char *header, bool secure); /* one was sent, valid or not */
 
 /* A sign-in that is under way at the issuer. */
 typedef struct cookie_login {
@@ -91,11 +86,11 @@ typedef struct cookie_login {
 } cookie_login;
 const char *cookie_login_make(cookies *c, arena *a, const cookie_login *in, bool secure);
 bool cookie_login_read(cookies *c, arena *a, const char *header, bool secure, cookie_login *out);
-/* Set-Cookie values that take them away. */
+/* Set-Cookie values that delete them. */
 const char *cookie_session_none(bool secure);
 const char *cookie_login_none(bool secure);
 
-/* ---- all of it */
+/* ---- the whole (auth.c) */
 
 typedef enum { MODE_LOCAL, MODE_TOKENS, MODE_OIDC } auth_mode;
 
@@ -103,23 +98,21 @@ struct auth {
     const server_config *cfg;
     ramet *store;
     auth_mode mode;
-    int port;      /* that the server listens on; 0: not known yet. Atomic */
+    int port;      /* of the listening socket; 0: not known yet. Atomic */
     oidc *issuer;  /* MODE_OIDC */
     cookies *jar;  /* not in MODE_LOCAL */
     char host[64]; /* of cfg->listen, without brackets */
 };
 
-/* Who an API key belongs to. */
+/* The owner of an API key. */
 auth_verdict auth_token(auth *a, arena *ar, const char *secret, identity *out, const char **why);
-/* The API key or token that a request names itself (not its cookie); NULL: none. */
+/* The API key or token in the headers of a request (not its cookie); NULL: none. */
 const char *auth_secret(request *q);
-/* An answer without saying why. */
+/* Refuses a credential; `why` goes to the log, not to the caller. */
 void auth_refuse(request *q, auth_verdict v, const char *why);
-/* Whether the browser is on https, as far as can be told. */
+/* Whether the browser uses https, as far as the request shows. */
 bool auth_secure(auth *a, request *q);
 bool auth_is_loopback(const char *host); /* 127.0.0.0/8, ::1 (no brackets), localhost */
 bool auth_any_origin(const char *list);  /* cors-origins has a * */
-/* 1 to 255 bytes of UTF-8 without control characters. */
-bool auth_id_valid(const char *s);
 
 #endif

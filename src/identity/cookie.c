@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cookie.c: what a browser keeps for us: who signed in, and a sign-in that is under way.
+ * cookie.c: the two cookies of a browser: that of a sign-in, and that of a sign-in under way at the
+ * issuer.
  *
- * A cookie is JSON, sealed with AES-256-GCM: a browser can neither read nor change nor make one.
- * The time of its end stands inside. An API key lies in it as it is, so that it is looked up, and
- * can be revoked, at each request.
+ * The key that seals them is derived from the setting cookie-key. Without it, nodes that share a
+ * database use a secret stored there; with a file the key is made at start and never leaves memory,
+ * so that a stolen file does not contain a sign-in, and a restart signs all browsers out.
  *
- * The key is made from a setting (cookie-key). Without it, on a database that nodes share it is one
- * that lies there; on a file it is made at start and never leaves memory, so that a stolen file
- * gives nobody a sign-in, and a restart signs all browsers out.
- *
- * A sign-out ends the sign-in here too. Where nodes share a database it is noted there until the
- * cookie would have ended, and looked up at each request; else in memory (the last ENDED_MOST).
+ * Invariants
+ *   C1  A cookie is JSON sealed with AES-256-GCM: a browser can neither read, change nor make one.
+ *   C2  It is valid until the expiry inside of it, whatever the browser does.
+ *   C3  An API key in a cookie is looked up at each request, so that it can be revoked.
+ *   C4  A sign-out is remembered until the cookie would have expired: in the database that nodes
+ *       share, else in memory (the last ENDED_MOST). One that cannot be looked up counts as ended.
  */
 #include "identity/auth.h"
 
@@ -30,19 +31,19 @@
 #define ENDED_MOST 4096
 #define KEY_LEAST 32
 
-/* What a cookie is for: it is sealed in, so that one cannot stand for the other. */
+/* The purpose is sealed in, so that one cookie cannot be used as the other. */
 #define FOR_SESSION "ramet session"
 #define FOR_LOGIN "ramet login"
 
 struct cookies {
     unsigned char key[SEAL_KEY];
-    ramet *store; /* that sign-outs are noted in; NULL: they are kept here */
+    ramet *store; /* keeps sign-outs; NULL: `ended` does */
     pthread_mutex_t lock;
     char ended[ENDED_MOST][2 * ID_BYTES + 1]; /* a ring */
     size_t n_ended;                           /* ever */
 };
 
-/* A setting is long enough that nobody guesses it. */
+/* A shorter setting could be guessed. */
 static void key_from(const char *text, uint8_t out[SEAL_KEY])
 {
     static const char label[] = "ramet cookie";
@@ -114,7 +115,7 @@ static const char *cookie_unseal(const cookies *c, arena *a, const char *use, co
 #define SESSION_NAME "ramet_session"
 #define LOGIN_NAME "ramet_login"
 
-/* With the prefix __Host- no other name of the same domain can set it. */
+/* The prefix __Host- keeps other hosts of the same domain from setting it. */
 static const char *name_of(const char *name, bool secure)
 {
     if (!secure)
@@ -148,7 +149,7 @@ bool cookie_session_there(const char *header, bool secure)
     return false;
 }
 
-/* The JSON that a cookie of the request holds, while it is not over. */
+/* The JSON in a cookie of the request; NULL when it is missing, not ours or expired. */
 static bool cookie_open(cookies *c, arena *a, const char *value, const char *use, json_doc *d)
 {
     size_t n = 0;
@@ -183,7 +184,7 @@ static const char *member(arena *a, const json_doc *d, const char *name)
     return json_text(a, d, json_get(d, &d->nodes[0], name));
 }
 
-/* ------------------------------------------------------------------ who signed in */
+/* ------------------------------------------------------------------ sign-ins */
 
 const char *cookie_session_make(cookies *c, arena *a, const cookie_session *in, bool secure)
 {
@@ -202,7 +203,7 @@ const char *cookie_session_make(cookies *c, arena *a, const cookie_session *in, 
                         secure ? "; Secure" : "");
 }
 
-/* A sign-out is an answer that is kept for a key, and goes like one. */
+/* A sign-out is stored as the kept answer of an idempotency key, which expires by itself. */
 static void ended_answer(void *arg, int *status, const char **bytes, size_t *n)
 {
     (void)arg;
@@ -219,7 +220,7 @@ static ramet_once ended_once(const char *id)
                         .keep_us = SESSION_SECONDS * INT64_C(1000000)};
 }
 
-/* What cannot be looked up counts as ended. */
+/* See C4. */
 static bool ended_there(cookies *c, const char *id)
 {
     ramet_once once = ended_once(id);

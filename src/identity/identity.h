@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * identity.h: who sends a request, and from which page: tokens, an OpenID Connect issuer, cookies.
+ * identity.h: identifies the caller of a request and checks which web page sent it: tokens, an
+ * OpenID Connect issuer, cookies of signed-in browsers. What differs between protocols is in their
+ * identity_rule (rule.h).
  */
 #ifndef IDENTITY_IDENTITY_H
 #define IDENTITY_IDENTITY_H
 
-#include "http/request.h"
+#include "identity/rule.h"
 #include "runtime/config.h"
 
-typedef struct auth auth;
-/* NULL and *message (256 bytes): the settings do not go together (local on another address …). */
+/* NULL and *message (256 bytes): the settings contradict each other (local mode on a public
+ * address …). */
 auth *auth_new(const server_config *cfg, ramet *store, char *message);
 void auth_free(auth *a);
 /* Host and Origin (local: 421, 403; others: cookie writes from a foreign origin 403). False: the
  * answer is filled. */
 bool auth_check_origin(auth *a, request *q);
-/* The same for a read in local mode, when its route is known: one by a page of another origin is
- * refused, unless it is a link to a page of ours. */
+/* The same for a read in local mode, once its route is known: one sent by a page of another origin
+ * is refused, unless it follows a link to a page of ours. */
 bool auth_check_read(auth *a, request *q);
-/* Fills q->who. False: the answer is filled (401, 403). May ask the store. */
+/* Fills q->who by q->identity_rule, which must be set. False: the answer is filled (401, 403). May
+ * read the store. */
 bool auth_identify(auth *a, request *q);
-extern const struct face face_login; /* /login, /logout, /login/callback */
-void auth_bind(auth *a);             /* the one that face_login uses */
-void auth_port(auth *a, int port);   /* that the server listens on, once it is known */
+void auth_port(auth *a, int port); /* of the listening socket, once it is known */
 
 #endif

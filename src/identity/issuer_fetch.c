@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * issuer_fetch.c: small requests to an issuer, bounded in time and size. Redirects are not
- * followed: what is configured is what is asked.
+ * followed: only configured addresses are contacted.
  */
 #include "identity/auth.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * jwks.c: public keys out of a JWK set (RFC 7517, 7518): RSA from 2048 bits, EC on P-256, P-384 and
- * P-521.
+ * jwks.c: the public keys of a JWK set (RFC 7517, 7518): RSA of at least 2048 bits, EC on P-256,
+ * P-384 and P-521.
  */
 #include "identity/jwt.h"
 
@@ -36,7 +36,7 @@ static const unsigned char *member_bytes(arena *a, const json_doc *d, const json
     return bytes && *n ? (const unsigned char *)bytes : NULL;
 }
 
-/* Takes the builder over. */
+/* Takes ownership of the builder. */
 static EVP_PKEY *key_build(const char *type, OSSL_PARAM_BLD *build)
 {
     EVP_PKEY *key = NULL;
@@ -51,7 +51,7 @@ static EVP_PKEY *key_build(const char *type, OSSL_PARAM_BLD *build)
     return key;
 }
 
-/* Whether the numbers make a key: the point lies on its curve, the modulus is odd, … */
+/* Whether the key is valid: its point lies on the curve, its modulus is odd, … */
 static EVP_PKEY *key_checked(EVP_PKEY *key)
 {
     if (!key)

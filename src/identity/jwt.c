@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * jwt.c: checks a signed token: its shape, its claims, then its signature by OpenSSL.
+ * jwt.c: verifies a token: its shape, its claims, then its signature (OpenSSL).
  */
 #include "identity/jwt.h"
 
@@ -101,7 +101,7 @@ char *b64url_decode(arena *a, const char *s, size_t n, size_t *out_n)
             *to++ = (char)(bits >> have & 255);
         }
     }
-    /* One form for each text: no lone character, and the bits that are left over are zero. */
+    /* Each value has one encoding: no lone character, and unused bits are zero. */
     if (have == 6 || (bits & ((1u << have) - 1)))
         return NULL;
     *to = 0;
@@ -171,7 +171,7 @@ static bool part_read(arena *a, const char *s, size_t n, json_doc *out)
     return text && json_parse(a, text, len, 32, out, NULL) && json_is(&out->nodes[0], JSON_OBJECT);
 }
 
-/* Takes it apart; NULL, or what is wrong. */
+/* Parses a token; NULL, or what is wrong. */
 static const char *token_read(arena *a, const char *s, unsigned allowed, token *t)
 {
     size_t n = strnlen(s, JWT_MAX + 1);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * jwt.h: signed tokens of others (RFC 7515, 7517, 7519), checked. Knows no network and no settings.
+ * jwt.h: verifies JSON Web Tokens of an issuer (RFC 7515, 7517, 7519). It uses neither network nor
+ * settings.
  *
- * 1. A token is believed only when its signature fits a key of the set, by an algorithm that the
- *    rules allow and that fits the key's type. There is no `none` and no HMAC to allow: a public
- *    key can never be taken for a secret.
- * 2. Claims are read from the bytes that were signed, by the strict reader of base/json.h (no
- *    duplicate keys).
- * 3. A set never changes once it is made; who holds a reference may use it from any thread.
+ * Invariants
+ *   J1  A token is accepted only if its signature matches a key of the set, by an algorithm that
+ * the rules allow and that fits the type of the key. `none` and HMAC do not exist here: a public
+ *       key cannot be used as a secret.
+ *   J2  Claims are read from the signed bytes, by the strict parser of base/json.h (no duplicate
+ *       keys).
+ *   J3  A set is immutable. A thread that holds a reference may use it without a lock.
  */
 #ifndef IDENTITY_JWT_H
 #define IDENTITY_JWT_H
@@ -21,7 +23,7 @@
 #include <stdint.h>
 
 #define JWT_MAX 16384         /* bytes of a token */
-#define JWT_LEEWAY_S 60       /* clocks may differ by that */
+#define JWT_LEEWAY_S 60       /* tolerated difference of clocks */
 #define JWKS_KEYS 64          /* of one set */
 #define JWKS_BYTES (1u << 20) /* of its text */
 
@@ -51,15 +53,15 @@ typedef struct jwks {
     int refs; /* atomic */
 } jwks;
 
-/* Reads a JWK set. Keys that are not for us (other types, for encryption, too short, damaged) are
- * left out; a text that is no set at all gives NULL and *message (256 bytes). */
+/* Parses a JWK set. Keys that cannot be used (other types, for encryption, too short, damaged) are
+ * left out; if the text is no set, the result is NULL and *message (256 bytes) is filled. */
 jwks *jwks_parse(const char *text, size_t n, char *message);
 jwks *jwks_ref(jwks *s);
 void jwks_free(jwks *s); /* drops a reference; NULL is fine */
 
-/* One algorithm by its name, 0 when it is none of ours. */
+/* One algorithm by its name; 0: unknown. */
 unsigned jwt_algorithm(const char *name);
-/* Names parted by commas or spaces; 0 when one of them is unknown, or there is none. */
+/* Names separated by commas or spaces; 0 when one is unknown, or there is none. */
 unsigned jwt_algorithms(const char *list);
 
 typedef struct jwt_rules {
@@ -69,8 +71,8 @@ typedef struct jwt_rules {
 } jwt_rules;
 
 typedef enum { JWT_GOOD, JWT_BAD, JWT_NO_KEY } jwt_verdict;
-/* JWT_GOOD fills *claims (an object, in the arena). Else *why is a constant text for the log; it
- * holds nothing of the token. JWT_NO_KEY: all would be well, but no key of the set has its kid. */
+/* JWT_GOOD fills *claims (an object, in the arena). Otherwise *why is a constant text for the log
+ * that contains nothing of the token. JWT_NO_KEY: valid but for its kid, which the set lacks. */
 jwt_verdict jwt_check(arena *a, const char *token, const jwks *set, const jwt_rules *rules,
                       json_doc *claims, const char **why);
 

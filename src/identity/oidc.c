@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * oidc.c: an issuer of identities (OpenID Connect): its keys, who a token of it belongs to, and the
- * code flow of a browser.
+ * oidc.c: an OpenID Connect issuer: its keys, the owner of a token that it signed, and the code
+ * flow of a browser.
  *
- * Keys are fetched at start, again when they are old, and when a token names one that is not known;
- * never more often than every `least_us`, so that nobody can make us ask the issuer without end. A
- * new set replaces the old one as a whole: keys that were taken out are gone. When a fetch fails,
- * the last good set stays. One thread fetches at a time; only requests that need the result wait
- * for it, and only a few of them.
+ * Keys are fetched at start, when they are old, and when a token names an unknown one.
+ *
+ * Invariants
+ *   O1  Two fetches are at least `least_us` apart: tokens cannot make us flood the issuer.
+ *   O2  A new set replaces the old one as a whole; keys that the issuer has withdrawn are gone.
+ *   O3  When a fetch fails, the last good set stays.
+ *   O4  One thread fetches at a time. Only requests that need the result wait for it, and only a
+ * few of them.
  */
 #include "identity/auth.h"
 
@@ -26,7 +29,7 @@
 
 typedef struct endpoints {
     char *authorize, *token, *jwks;
-    bool secret_in_form; /* the token endpoint does not take Basic */
+    bool secret_in_form; /* the token endpoint does not accept Basic */
 } endpoints;
 
 struct oidc {
@@ -136,8 +139,8 @@ static bool endpoints_fetch(oidc *o, endpoints *out, const char **why)
     return ok;
 }
 
-/* Where the issuer wants to be asked, to be released; kept for a while, and longer when it does not
- * answer. */
+/* The endpoints of the issuer; the caller releases them. They are cached, and used longer while the
+ * issuer does not answer. */
 static bool endpoints_get(oidc *o, endpoints *out, const char **why)
 {
     *why = "the issuer did not answer a moment ago";
@@ -211,7 +214,7 @@ static jwks *keys_load(oidc *o, char *message)
     return set;
 }
 
-/* With o->lock held; it is let go meanwhile. */
+/* With o->lock held; it is released while the fetch runs. */
 static void keys_refresh(oidc *o)
 {
     char message[AUTH_MESSAGE];
@@ -234,8 +237,8 @@ static void keys_refresh(oidc *o)
     pthread_cond_broadcast(&o->fetched);
 }
 
-/* A reference to the set; NULL when there is none yet. `stale` (or NULL) is one that lacked a key:
- * a newer one is given when there can be one now. *busy: it was not waited for. */
+/* A reference to the set; NULL when there is none yet. `stale` (or NULL) is a set that lacked a
+ * key: a newer one is fetched if O1 allows it. *busy: too many requests wait for that already. */
 static jwks *keys_take(oidc *o, const jwks *stale, bool *busy)
 {
     pthread_mutex_lock(&o->lock);
@@ -282,7 +285,7 @@ static auth_verdict token_check(oidc *o, arena *a, const char *token, const char
     return v == JWT_NO_KEY && busy ? AUTH_UNAVAILABLE : AUTH_REFUSED;
 }
 
-/* A claim by its name, or by a path of names parted by dots. */
+/* A claim by its name, or by a path of names separated by dots. */
 static const json_node *claim_find(arena *a, const json_doc *d, const char *name)
 {
     const json_node *at = &d->nodes[0], *whole = json_get(d, at, name);
@@ -296,7 +299,7 @@ static const json_node *claim_find(arena *a, const json_doc *d, const char *name
     return at == &d->nodes[0] ? NULL : at;
 }
 
-/* Roles are parted by commas and blanks from here on: a name with one in it would become two. */
+/* Roles are separated by commas and spaces: a name that contains one would become two roles. */
 static void role_add(buf *out, const char *s, size_t n)
 {
     if (!n || memchr(s, ',', n) || memchr(s, ' ', n))
@@ -306,7 +309,7 @@ static void role_add(buf *out, const char *s, size_t n)
     buf_add(out, s, n);
 }
 
-/* An array of texts, or one text with blanks or commas; parted by commas. */
+/* From an array of texts, or a text with spaces or commas; the result is separated by commas. */
 static const char *roles_read(arena *a, const json_doc *d, const json_node *v)
 {
     buf out;
@@ -314,7 +317,7 @@ static const char *roles_read(arena *a, const json_doc *d, const json_node *v)
     if (json_is(v, JSON_ARRAY)) {
         for (const json_node *r = json_first(d, v); r; r = json_next(d, v, r)) {
             const char *s = json_text(a, d, r);
-            if (s && auth_id_valid(s) && !r->has_nul)
+            if (s && identity_id_valid(s) && !r->has_nul)
                 role_add(&out, s, strlen(s));
         }
     } else {
@@ -334,7 +337,7 @@ static const char *claim_text(arena *a, const json_doc *d, const char *name)
 {
     const json_node *v = claim_find(a, d, name);
     const char *s = json_text(a, d, v);
-    return s && !v->has_nul && auth_id_valid(s) ? s : NULL;
+    return s && !v->has_nul && identity_id_valid(s) ? s : NULL;
 }
 
 static bool claims_identity(const oidc *o, arena *a, const json_doc *d, identity *out,
@@ -347,7 +350,7 @@ static bool claims_identity(const oidc *o, arena *a, const json_doc *d, identity
         *why = "the token does not name a user";
         return false;
     }
-    /* Anybody may put any address into an account of his, until it is verified. */
+    /* Until it is verified, an account may contain any address. */
     if (strcmp(claim, "email") == 0 &&
         json_is(json_get(d, &d->nodes[0], "email_verified"), JSON_FALSE)) {
         *why = "the token's email is not verified";

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * origin.c: where a request comes from: no web page of somebody else may drive this server.
+ * origin.c: checks which web page sent a request: no foreign page may drive this server.
  *
- * In local mode all callers are who they say they are, so a browser on this machine is the danger:
- * a page whose name points to 127.0.0.1 is stopped by its Host, any other page by its Origin or by
- * what the browser says in Sec-Fetch-Site. That holds for reads, too: a page cannot see what they
- * answer, but it can have thousands of them run. A page on another port of this machine is as
- * foreign as any ("same-site"). In the other modes the browser adds nothing by itself but the
- * cookie of a sign-in; a write with that must come from our own pages.
+ * In local mode callers are believed, so the threat is a browser on this machine. A page whose name
+ * resolves to 127.0.0.1 (DNS rebinding) is stopped by its Host, any other page by its Origin or by
+ * Sec-Fetch-Site. That includes reads: a page cannot see the answers, but it can send thousands of
+ * requests. A page on another port of this machine ("same-site") is foreign too.
+ *
+ * In the other modes the only credential that a browser adds by itself is the cookie of a sign-in;
+ * a write that carries it must come from our own pages.
  */
 #include "identity/auth.h"
-
-#include "face/kit/face.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -73,7 +72,7 @@ static bool origin_read(const char *s, place *out)
     return true;
 }
 
-/* Named in the setting for other origins; its * lets all read, but names nobody. */
+/* Whether cors-origins names it. A * there opens reads to all, and names no origin. */
 static bool origin_named(const char *list, const char *origin)
 {
     size_t n = strlen(origin);
@@ -115,7 +114,7 @@ static bool is_write(const request *q)
            strcmp(q->method, "OPTIONS") != 0;
 }
 
-/* Whether a browser says that another site's page made the request. */
+/* Whether the browser says that a page of another site sent the request. */
 static bool fetch_is_foreign(request *q)
 {
     const char *site = q->header(q, "Sec-Fetch-Site");
@@ -129,7 +128,7 @@ static bool foreign_refuse(request *q)
     return false;
 }
 
-/* Whether a page of another origin made the request, and cors-origins does not name it. */
+/* Whether a page of another origin sent the request, and cors-origins does not name it. */
 static bool local_foreign(auth *a, request *q)
 {
     int port = __atomic_load_n(&a->port, __ATOMIC_RELAXED);
@@ -167,7 +166,7 @@ static bool local_check(auth *a, request *q)
     return !is_write(q) || !local_foreign(a, q) || foreign_refuse(q);
 }
 
-/* The same host and port as Host, or the place that the issuer sends browsers back to. */
+/* The same host and port as Host, or the address that the issuer sends browsers back to. */
 static bool origin_is_ours(auth *a, request *q, const char *origin)
 {
     place from, at;
@@ -181,8 +180,8 @@ static bool origin_is_ours(auth *a, request *q, const char *origin)
     return at.port == from.port && strcasecmp(at.host, from.host) == 0;
 }
 
-/* Signing in and out is guarded without a cookie too: no page shall sign anybody in as somebody
- * else. */
+/* Signing in and out is guarded without a cookie too: no page may sign a browser in as another
+ * user. */
 static bool cookie_check(auth *a, request *q)
 {
     const char *origin = q->header(q, "Origin");
@@ -202,8 +201,8 @@ bool auth_check_read(auth *a, request *q)
 {
     if (a->mode != MODE_LOCAL || is_write(q) || !local_foreign(a, q))
         return true;
-    /* A link to the page, or to the documents, may stand anywhere. */
-    if ((q->route->flags & ROUTE_OPEN) && header_is(q, "Sec-Fetch-Mode", "navigate") &&
+    /* Any page may link to our pages and documents. */
+    if ((q->roles & ROLE_ANYONE) && header_is(q, "Sec-Fetch-Mode", "navigate") &&
         header_is(q, "Sec-Fetch-Dest", "document") && !q->header(q, "Origin"))
         return true;
     request_fail(q, 403, "foreign_origin", NULL,

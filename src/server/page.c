@@ -86,38 +86,22 @@ static void icon_run(request *q)
 
 /* What the page itself reads of its address (?share=, ?entry=) is none of the server's business. */
 #define PAGE_ROUTE(at, id, what)                                                                   \
-    {                                                                                              \
-        .method = "GET", .path = at, .name = id, .group = "The page", .summary = what,             \
-        .flags = ROUTE_OPEN | ROUTE_QUICK | ROUTE_LOOSE, .success = 200, .run = page_run,          \
-    }
+    ROUTE("GET", at, ROLE_ANYONE, .name = id, .group = "The page", .summary = what,                \
+          .flags = ROUTE_QUICK | ROUTE_LOOSE, .success = 200, .run = page_run)
 
 static const face_route routes[] = {
     PAGE_ROUTE("/", "page", "The page: chats, forks, branches, in a browser"),
     PAGE_ROUTE("/chat/{id}", "pageChat", "The page, at a chat"),
     PAGE_ROUTE("/timeline/{id}", "pageTimeline", "The page, at the tree of a chat"),
     PAGE_ROUTE("/compare", "pageCompare", "The page, comparing chats"),
-    {
-        .method = "GET",
-        .path = "/assets/{file}",
-        .name = "pageAsset",
-        .group = "The page",
-        .summary = "A file of the page",
-        .about = "Its name changes with its content: it may be kept for ever.",
-        .flags = ROUTE_OPEN | ROUTE_QUICK | ROUTE_LOOSE,
-        .success = 200,
-        .run = asset_run,
-    },
-    {
-        .method = "GET",
-        .path = "/icon.svg",
-        .name = "pageIcon",
-        .group = "The page",
-        .summary = "Its icon",
-        .flags = ROUTE_OPEN | ROUTE_QUICK | ROUTE_LOOSE,
-        .success = 200,
-        .run = icon_run,
-    },
-    {.method = NULL},
+    ROUTE("GET", "/assets/{file}", ROLE_ANYONE, .name = "pageAsset", .group = "The page",
+          .summary = "A file of the page",
+          .about = "Its name changes with its content: it may be kept for ever.",
+          .flags = ROUTE_QUICK | ROUTE_LOOSE, .success = 200, .run = asset_run),
+    ROUTE("GET", "/icon.svg", ROLE_ANYONE, .name = "pageIcon", .group = "The page",
+          .summary = "Its icon", .flags = ROUTE_QUICK | ROUTE_LOOSE, .success = 200,
+          .run = icon_run),
+    ROUTES_END,
 };
 
 static const face_param params[] = {
@@ -130,7 +114,6 @@ const face face_page = {
     .name = "page",
     .title = "The page",
     .prefix = "",
-    .who = WHO_NATIVE,
     .routes = routes,
     .params = params,
 };

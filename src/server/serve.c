@@ -10,6 +10,7 @@
 #include "server/server.h"
 
 #include "agent/agent.h"
+#include "face/login/login.h"
 #include "identity/identity.h"
 #include "ramet/memory.h"
 #include "ramet/nodes.h"
@@ -20,7 +21,6 @@
 #include "base/memory.h"
 #include "base/util.h"
 #include "face/kit/turn_events.h"
-#include "face/memory/grpc.h"
 #include "http/stream.h"
 #include "server/upkeep.h"
 #include "http/work.h"
@@ -62,18 +62,6 @@ typedef struct server {
 
     upkeep *upkeep;
 } server;
-
-/* The last one is not served by HTTP, but counted. */
-static const face *const faces[] = {&face_native,     &face_kagent,     &face_memory, &face_a2a,
-                                    &face_a2a_kagent, &face_agentpod,   &face_about,  &face_login,
-                                    &face_page,       &face_memory_grpc};
-enum { N_COUNTED = sizeof faces / sizeof *faces, N_FACES = N_COUNTED - 1 };
-
-const face *const *server_faces(size_t *n)
-{
-    *n = N_FACES;
-    return faces;
-}
 
 static ramet_status start_fail(ramet_error *err, ramet_status st, const char *field,
                                const char *message);
@@ -214,12 +202,13 @@ static void cors_headers(const server *s, request *q, const char *methods)
 static bool request_admit(request *q, void *arg)
 {
     server *s = arg;
-    bool first = q->face->who == WHO_MEMORY; /* what is malformed is told to anybody there */
-    if (first && !face_check_query(q))
+    bool malformed_first = q->identity_rule && q->identity_rule->malformed_first;
+    if (malformed_first && !face_check_query(q))
         return false;
-    if (!(q->route->flags & ROUTE_OPEN) && !auth_identify(s->auth, q))
+    if (!(q->roles & ROLE_ANYONE) && !auth_identify(s->auth, q))
         return false;
-    return (first || face_check_query(q)) && face_check_role(q) && face_check_share(q);
+    /* face_run() checks the roles again, behind the body. */
+    return (malformed_first || (face_check_query(q) && face_check_role(q))) && face_check_share(q);
 }
 
 static void request_run(request *q, void *arg)
@@ -234,7 +223,14 @@ static bool request_sink(request *q, const void *bytes, size_t n)
     server *s = q->host->arg;
     if (!q->who.mode && !request_admit(q, s))
         return false;
-    return q->route->sink(q, bytes, n);
+    return face_check_role(q) && q->route->sink(q, bytes, n);
+}
+
+/* A message of gRPC comes whole; to a route that takes its body in pieces it is one piece. */
+static void rpc_request_run(request *q, void *arg)
+{
+    if (!q->route->sink || !q->body.n || request_sink(q, q->body.p, q->body.n))
+        request_run(q, arg);
 }
 
 static bool request_options(const server *s, request *q, face_found found, const char *allow)
@@ -262,7 +258,9 @@ static bool route(request *q, void *arg, http_target *to)
     q->host = &s->host;
     if (!auth_check_origin(s->auth, q))
         return false;
-    face_found found = face_find(faces, N_FACES, q, &allow);
+    size_t n;
+    const face *const *faces = server_faces(&n);
+    face_found found = face_find(faces, n, q, &allow);
     if (strcmp(q->method, "OPTIONS") == 0 && request_options(s, q, found, allow))
         return false;
     cors_headers(s, q, NULL);
@@ -278,7 +276,7 @@ static bool route(request *q, void *arg, http_target *to)
     }
     if (!auth_check_read(s->auth, q))
         return false;
-    bool open = q->route->flags & ROUTE_OPEN;
+    bool open = q->roles & ROLE_ANYONE;
     *to = (http_target){
         .run = request_run,
         .admit = open ? NULL : request_admit,
@@ -418,10 +416,14 @@ static bool rpc_serving(void *arg)
 static void rpc_open(server *s)
 {
     const server_config *cfg = s->cfg;
+    size_t n_services;
+    const struct grpc_service *const *services = server_grpc_services(&n_services);
     s->rpc = rpc_start(&(rpc_config){
         .pool = s->pool,
         .answers = &s->answers,
         .host = &s->host,
+        .services = services,
+        .n_services = n_services,
         .message_max = cfg->body_max < MESSAGE_MAX ? (size_t)cfg->body_max : MESSAGE_MAX,
         .header_max = (size_t)cfg->header_max,
         .off = !cfg->http2,
@@ -434,7 +436,7 @@ static void rpc_open(server *s)
         .request_s = (int)cfg->request_s,
         .threads = cfg->workers ? (int)cfg->workers : cores(),
         .admit = request_admit,
-        .run = request_run,
+        .run = rpc_request_run,
         .sink = request_sink,
         .done = done,
         .serving = rpc_serving,
@@ -534,8 +536,11 @@ static ramet_status parts_start(server *s, ramet_error *err)
     s->auth = auth_new(s->cfg, s->store, message);
     if (!s->auth)
         return start_fail(err, RAMET_INVALID, "auth", message);
-    auth_bind(s->auth);
-    s->metrics = metrics_new(faces, N_COUNTED);
+    login_bind(s->auth);
+    size_t n_served, n_counted;
+    const face *const *served = server_faces(&n_served);
+    const face *const *counted = server_faces_counted(&n_counted);
+    s->metrics = metrics_new(counted, n_counted);
     stream_total_limit(s->cfg->streams_bytes);
     s->live = live_new(s->cfg, s->store);
     s->turns = turns_new(s->cfg, s->store, s->agents, s->live, face_turn_event, err);
@@ -572,8 +577,8 @@ static ramet_status parts_start(server *s, ramet_error *err)
                               .turns = s->turns,
                               .store = s->store,
                               .stopping = &s->stopping,
-                              .faces = faces,
-                              .n_faces = N_FACES});
+                              .faces = served,
+                              .n_faces = n_served});
     s->pool = pool_new(&(work_limits){.threads = (int)s->cfg->threads,
                                       .readers = work_store_readers(s->cfg, store_where(s)),
                                       .share = (int)s->cfg->user_share});

@@ -5,14 +5,13 @@
 #ifndef SERVER_SERVER_H
 #define SERVER_SERVER_H
 
-#include "face/kit/face.h"
 #include "runtime/config.h"
+#include "server/faces.h"
 #include "server/metrics.h"
 
 /* ---- the server's own routes (server/about.c): /healthz, /readyz, /metrics, /openapi.json,
  * /docs */
 
-extern const face face_about;
 typedef struct about_parts {
     metrics *metrics;
     const buf_budget *answers;
@@ -33,12 +32,6 @@ void about_release(void);
 void nearby_write(arena *a, json_writer *w);
 /* Whether a URL is one of those places. */
 bool nearby_is(const char *url);
-
-/* ---- the web page (server/page.c) */
-extern const face face_page;
-
-/* Every face that is served, in the order of the documents (server/serve.c). */
-const face *const *server_faces(size_t *n);
 
 /* ---- all of it (server/serve.c): runs until a signal ends it. On failure *err is filled. */
 ramet_status server_run(const server_config *cfg, ramet_error *err);

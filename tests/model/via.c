@@ -5,7 +5,7 @@
 #ifdef OVER_HTTP
 
 #include "client/client.h"
-#include "face/kit/face.h"
+#include "server/faces.h"
 #include "http/http.h"
 
 #include <stdio.h>

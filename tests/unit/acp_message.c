@@ -21,11 +21,11 @@ Test(acp_message, what_is_a_message_and_what_is_not)
     cr_assert_eq(state_of("{\"jsonrpc\":\"2.0\",\"method\":\"a\"}"), MESSAGE_FINE);
     cr_assert_eq(state_of("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}"), MESSAGE_FINE);
     cr_assert_eq(state_of("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{}}"), MESSAGE_FINE);
-    cr_assert_eq(state_of("{\"jsonrpc\":\"2.0\",\"id\":1}"), MESSAGE_NO_RPC);
-    cr_assert_eq(state_of("{\"jsonrpc\":\"1.0\",\"method\":\"a\"}"), MESSAGE_NO_RPC);
-    cr_assert_eq(state_of("{\"method\":\"a\"}"), MESSAGE_NO_RPC);
-    cr_assert_eq(state_of("{\"jsonrpc\":2.0,\"method\":\"a\"}"), MESSAGE_NO_RPC);
-    cr_assert_eq(state_of("\"text\""), MESSAGE_NO_RPC);
+    cr_assert_eq(state_of("{\"jsonrpc\":\"2.0\",\"id\":1}"), MESSAGE_NOT_JSONRPC);
+    cr_assert_eq(state_of("{\"jsonrpc\":\"1.0\",\"method\":\"a\"}"), MESSAGE_NOT_JSONRPC);
+    cr_assert_eq(state_of("{\"method\":\"a\"}"), MESSAGE_NOT_JSONRPC);
+    cr_assert_eq(state_of("{\"jsonrpc\":2.0,\"method\":\"a\"}"), MESSAGE_NOT_JSONRPC);
+    cr_assert_eq(state_of("\"text\""), MESSAGE_NOT_JSONRPC);
     cr_assert_eq(state_of("[]"), MESSAGE_BATCH);
     cr_assert_eq(state_of("{"), MESSAGE_NOT_JSON);
     cr_assert_eq(state_of("{\"jsonrpc\":\"2.0\",\"method\":\"\\ud83x\"}"), MESSAGE_NOT_JSON);

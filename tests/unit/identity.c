@@ -4,9 +4,9 @@
  */
 #include "help.h"
 
-#include "face/kit/face.h"
 #include "identity/auth.h"
 #include "ramet/tokens.h"
+#include "server/faces.h"
 
 #include <stdlib.h>
 
@@ -48,12 +48,12 @@ static void world_close(void)
 TestSuite(identity, .init = world_open, .fini = world_close);
 
 /* A request with what is not NULL; the user, or the status as text. */
-static const char *who(face_who_kind kind, const char *bearer, const char *query,
-                       const char *header, const char *key)
+static const char *who(const face *f, const char *bearer, const char *query, const char *header,
+                       const char *key)
 {
-    static const face faces[] = {{.who = WHO_NATIVE}, {.who = WHO_KAGENT}, {.who = WHO_MEMORY}};
     size_t n = 0;
-    W.q = (request){.face = &faces[kind], .a = W.mem, .header = header_get, .query = W.query};
+    W.q = (request){.a = W.mem, .header = header_get, .query = W.query};
+    face_set(&W.q, f, NULL);
     buf_init(&W.q.out, 4096);
     memset(W.headers, 0, sizeof W.headers);
     if (bearer)
@@ -72,34 +72,76 @@ static const char *who(face_who_kind kind, const char *bearer, const char *query
 
 Test(identity, native_order)
 {
-    cr_assert_str_eq(who(WHO_NATIVE, "b", "q", "h", "k"), "b");
-    cr_assert_str_eq(who(WHO_NATIVE, NULL, "q", "h", "k"), "q");
-    cr_assert_str_eq(who(WHO_NATIVE, NULL, NULL, "h", "k"), "h");
-    cr_assert_str_eq(who(WHO_NATIVE, NULL, NULL, NULL, "k"), "local");
-    cr_assert_str_eq(who(WHO_NATIVE, "", NULL, NULL, NULL), "local");
-    cr_assert_str_eq(who(WHO_NATIVE, NULL, "", "h", NULL), "400");
+    cr_assert_str_eq(who(&face_native, "b", "q", "h", "k"), "b");
+    cr_assert_str_eq(who(&face_native, NULL, "q", "h", "k"), "q");
+    cr_assert_str_eq(who(&face_native, NULL, NULL, "h", "k"), "h");
+    cr_assert_str_eq(who(&face_native, NULL, NULL, NULL, "k"), "local");
+    cr_assert_str_eq(who(&face_native, "", NULL, NULL, NULL), "local");
+    cr_assert_str_eq(who(&face_native, NULL, "", "h", NULL), "400");
 }
 
 Test(identity, kagent_order)
 {
-    cr_assert_str_eq(who(WHO_KAGENT, "b", "q", "h", "k"), "q");
-    cr_assert_str_eq(who(WHO_KAGENT, "b", NULL, "h", "k"), "h");
-    cr_assert_str_eq(who(WHO_KAGENT, "b", NULL, NULL, "k"), "b");
-    cr_assert_str_eq(who(WHO_KAGENT, NULL, NULL, NULL, NULL), "local");
-    cr_assert_str_eq(who(WHO_KAGENT, "b", "a\tb", NULL, NULL), "400");
+    cr_assert_str_eq(who(&face_kagent, "b", "q", "h", "k"), "q");
+    cr_assert_str_eq(who(&face_kagent, "b", NULL, "h", "k"), "h");
+    cr_assert_str_eq(who(&face_kagent, "b", NULL, NULL, "k"), "b");
+    cr_assert_str_eq(who(&face_kagent, NULL, NULL, NULL, NULL), "local");
+    cr_assert_str_eq(who(&face_kagent, "b", "a\tb", NULL, NULL), "400");
 }
 
 Test(identity, memory_order)
 {
-    cr_assert_str_eq(who(WHO_MEMORY, "b", "q", "h", "k"), "b");
-    cr_assert_str_eq(who(WHO_MEMORY, "b", NULL, NULL, "k"), "b");
+    cr_assert_str_eq(who(&face_memory, "b", "q", "h", "k"), "b");
+    cr_assert_str_eq(who(&face_memory, "b", NULL, NULL, "k"), "b");
     cr_assert_str_eq(W.q.who.client, "k"); /* a key names the client, not the user */
-    cr_assert_str_eq(who(WHO_MEMORY, NULL, "q", "h", "k"), "401");
+    cr_assert_str_eq(who(&face_memory, NULL, "q", "h", "k"), "401");
     W.cfg.trusted_clients = "k";
-    cr_assert_str_eq(who(WHO_MEMORY, NULL, NULL, "h", "k"), "h");
-    cr_assert_str_eq(who(WHO_MEMORY, "b", NULL, "h", "other"), "b");
-    cr_assert_str_eq(who(WHO_MEMORY, NULL, "q", "h", NULL), "401");
-    cr_assert_str_eq(who(WHO_MEMORY, "a\x01z", NULL, NULL, NULL), "400");
+    cr_assert_str_eq(who(&face_memory, NULL, NULL, "h", "k"), "h");
+    cr_assert_str_eq(who(&face_memory, "b", NULL, "h", "other"), "b");
+    cr_assert_str_eq(who(&face_memory, NULL, "q", "h", NULL), "401");
+    cr_assert_str_eq(who(&face_memory, "a\x01z", NULL, NULL, NULL), "400");
+}
+
+Test(identity, every_route_has_roles_and_its_face_a_rule)
+{
+    size_t n;
+    const face *const *faces = server_faces_counted(&n);
+    for (size_t i = 0; i < n; i++)
+        for (const face_route *r = faces[i]->routes; r->method; r++) {
+            cr_assert(r->roles && !(r->roles & ~(unsigned)ROLE_ALL), "%s", r->name);
+            cr_assert(r->roles == ROLE_ANYONE || faces[i]->identity, "%s", r->name);
+        }
+}
+
+/* What a caller is answered at a route of those roles: 0 when it may go on. */
+static int role_status(const face *f, unsigned roles, request_caller caller)
+{
+    face_route r = {.roles = roles};
+    W.q = (request){.a = W.mem, .header = header_get, .who = caller};
+    buf_init(&W.q.out, 4096);
+    face_set(&W.q, f, &r);
+    int status = face_check_role(&W.q) ? 0 : W.q.status;
+    buf_release(&W.q.out);
+    return status;
+}
+
+Test(identity, roles_are_any_of)
+{
+    request_caller none = {0}, user = {.user = "ann", .mode = "local"}, client = user, admin = user,
+                   auditor = user, indexer = user;
+    client.client = "app";
+    admin.admin = auditor.auditor = indexer.indexer = true;
+    cr_assert_eq(role_status(&face_native, ROLE_ANYONE, none), 0);
+    cr_assert_eq(role_status(&face_native, ROLE_USER, none), 403);
+    cr_assert_eq(role_status(&face_native, ROLE_USER, user), 0);
+    cr_assert_eq(role_status(&face_native, ROLE_ADMIN, user), 403);
+    cr_assert_eq(role_status(&face_native, ROLE_ADMIN, auditor), 403);
+    cr_assert_eq(role_status(&face_native, ROLE_ADMIN, admin), 0);
+    cr_assert_eq(role_status(&face_memory, ROLE_ADMIN | ROLE_AUDITOR, auditor), 0);
+    cr_assert_eq(role_status(&face_memory, ROLE_ADMIN | ROLE_AUDITOR, indexer), 403);
+    cr_assert_eq(role_status(&face_memory, ROLE_ADMIN | ROLE_INDEXER, indexer), 0);
+    cr_assert_eq(role_status(&face_memory, ROLE_CLIENT | ROLE_ADMIN, user), 403);
+    cr_assert_eq(role_status(&face_memory, ROLE_CLIENT | ROLE_ADMIN, client), 0);
 }
 
 Test(identity, every_face_takes_the_same_token)
@@ -110,13 +152,15 @@ Test(identity, every_face_takes_the_same_token)
     auth_free(W.a);
     W.cfg.auth = "tokens";
     W.a = auth_new(&W.cfg, T.store, message);
-    for (int kind = WHO_NATIVE; kind <= WHO_MEMORY; kind++) {
+    const face *const faces[] = {&face_native, &face_kagent, &face_memory};
+    for (size_t i = 0; i < 3; i++) {
+        const face *kind = faces[i];
         cr_assert_str_eq(who(kind, t->secret, NULL, NULL, NULL), "ann");
         cr_assert(W.q.who.auditor && !W.q.who.admin);
         cr_assert_str_eq(who(kind, NULL, NULL, NULL, t->secret), "ann");
         cr_assert_str_eq(who(kind, t->secret, "ann", "ann", "x"), "ann");
         /* memory-service does not look at whom an untrusted client names. */
-        const char *other = kind == WHO_MEMORY ? "ann" : "403";
+        const char *other = kind == &face_memory ? "ann" : "403";
         cr_assert_str_eq(who(kind, t->secret, "bob", NULL, NULL), other);
         cr_assert_str_eq(who(kind, t->secret, NULL, "bob", NULL), other);
         cr_assert_str_eq(who(kind, "x", NULL, NULL, t->secret), "401");

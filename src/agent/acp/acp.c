@@ -277,16 +277,16 @@ static void request(talk *k, const message *m)
         if (text)
             reply(k, m, arena_printf(k->a, "{\"content\":%s}", json_quote(k->a, text)));
         else
-            refuse(k, m, RPC_NOT_FOUND, "there is no such text in the session's folder");
+            refuse(k, m, JSONRPC_NOT_FOUND, "there is no such text in the session's folder");
     } else if (strcmp(m->method, "fs/write_text_file") == 0) {
         if (folder_write(k->own, k->folder, m))
             reply(k, m, "{}");
         else
-            refuse(k, m, RPC_PARAMS, "this cannot be written in the session's folder");
+            refuse(k, m, JSONRPC_PARAMS, "this cannot be written in the session's folder");
     } else if (strncmp(m->method, "terminal/", 9) == 0) {
         terminal_request(k->p, k->a, m, k->folder);
     } else {
-        refuse(k, m, RPC_NO_METHOD, "Method not found");
+        refuse(k, m, JSONRPC_NO_METHOD, "Method not found");
     }
 }
 

@@ -51,7 +51,7 @@ message_state message_read(message *m, arena *a, const char *line, size_t n)
         return MESSAGE_BATCH;
     const char *version = message_text(m, root, "jsonrpc");
     if (!json_is(root, JSON_OBJECT) || !version || strcmp(version, "2.0") != 0)
-        return MESSAGE_NO_RPC;
+        return MESSAGE_NOT_JSONRPC;
     m->id = json_get(&m->d, root, "id");
     m->id_raw = m->id ? json_raw(a, &m->d, m->id) : NULL;
     m->params = json_get(&m->d, root, "params");
@@ -60,7 +60,7 @@ message_state message_read(message *m, arena *a, const char *line, size_t n)
     m->method = message_text(m, root, "method");
     m->session = message_text(m, m->params, "sessionId");
     if (!m->method && !(m->id && (m->result || m->error)))
-        return MESSAGE_NO_RPC;
+        return MESSAGE_NOT_JSONRPC;
     return MESSAGE_FINE;
 }
 

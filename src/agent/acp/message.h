@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * message.h: one message of ACP (a line of JSON-RPC), taken apart, and the same line with a few
- * tokens changed: all other bytes stay as they came. For the agent (agent/acp) and the proxy (acp/).
+ * tokens changed: all other bytes stay as they came. For the agent (agent/acp) and the proxy
+ * (acp/).
  */
 #ifndef AGENT_ACP_MESSAGE_H
 #define AGENT_ACP_MESSAGE_H
@@ -11,7 +12,7 @@
 #include "base/json.h"
 #include "base/jsonrpc.h"
 
-enum { RPC_CANCELLED = -32800, RPC_AUTH = -32000, RPC_NOT_FOUND = -32002 };
+enum { JSONRPC_CANCELLED = -32800, JSONRPC_AUTH = -32000, JSONRPC_NOT_FOUND = -32002 };
 
 #define ACP_LINE_MAX ((size_t)64 << 20) /* of one line */
 
@@ -28,7 +29,7 @@ typedef struct message {
     const char *session;                           /* params.sessionId; NULL: none */
 } message;
 
-typedef enum { MESSAGE_FINE, MESSAGE_NOT_JSON, MESSAGE_BATCH, MESSAGE_NO_RPC } message_state;
+typedef enum { MESSAGE_FINE, MESSAGE_NOT_JSON, MESSAGE_BATCH, MESSAGE_NOT_JSONRPC } message_state;
 message_state message_read(message *m, arena *a, const char *line, size_t n);
 
 /* Shortcuts. `path` is keys parted by dots; NULL when something on the way is missing. */

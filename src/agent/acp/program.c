@@ -142,7 +142,7 @@ static void line_hear(program *p, arena *a, char *line, size_t n)
         program_say(p, arena_printf(a,
                                     "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,"
                                     "\"message\":\"nobody is there to answer\"}}",
-                                    m.id_raw, RPC_INTERNAL));
+                                    m.id_raw, JSONRPC_INTERNAL));
 }
 
 void listener_add(acp *own, program *p, listener *l)

@@ -185,7 +185,7 @@ static void create(program *p, arena *a, const message *m, const char *folder)
     int64_t limit = OUTPUT_BYTES;
     json_int(&m->d, message_at(m, m->params, "outputByteLimit"), &limit);
     if (!argv || (cwd && !path_within(cwd, folder))) {
-        refuse(p, a, m, RPC_PARAMS,
+        refuse(p, a, m, JSONRPC_PARAMS,
                argv ? "cwd is not in the session's folder" : "command or args are wrong");
         return;
     }
@@ -216,7 +216,7 @@ static void create(program *p, arena *a, const message *m, const char *folder)
         return;
     }
     free(t);
-    refuse(p, a, m, room ? RPC_INTERNAL : RPC_INVALID,
+    refuse(p, a, m, room ? JSONRPC_INTERNAL : JSONRPC_INVALID,
            room ? "the command cannot be started" : "there are too many terminals");
 }
 
@@ -297,7 +297,7 @@ void terminal_request(program *p, arena *a, const message *m, const char *folder
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         known |= strcmp(all[i], what) == 0;
     if (!p->own->terminals || (!known && strcmp(what, "create") != 0)) {
-        refuse(p, a, m, RPC_NO_METHOD, "Method not found");
+        refuse(p, a, m, JSONRPC_NO_METHOD, "Method not found");
         return;
     }
     if (!known) {
@@ -312,7 +312,7 @@ void terminal_request(program *p, arena *a, const message *m, const char *folder
         *at = t->next;
     pthread_mutex_unlock(&p->own->lock);
     if (!t)
-        refuse(p, a, m, RPC_NOT_FOUND, "no such terminal");
+        refuse(p, a, m, JSONRPC_NOT_FOUND, "no such terminal");
     else if (result)
         answer(p, a, m->id_raw, result);
     if (release)

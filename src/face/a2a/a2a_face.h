@@ -22,37 +22,39 @@
 #include "form/a2a/a2a.h"
 #include "face/kit/face.h"
 
+extern const identity_rule a2a_identity, a2a_kagent_identity;
+
 #define A2A_REWIND_URI "urn:ramet:ext:session-rewind:v1"
 #define A2A_REWIND_KEY "kagent_rewind_before_invocation_id"
 #define A2A_INITIATED_KEY "initiated_by"
 
 /* Of A2A. */
 enum {
-    RPC_TASK_NOT_FOUND = -32001,
-    RPC_NOT_CANCELABLE = -32002,
-    RPC_NO_PUSH = -32003,
-    RPC_UNSUPPORTED = -32004,
-    RPC_CONTENT_TYPE = -32005,
-    RPC_NO_EXTENDED_CARD = -32007,
-    RPC_VERSION = -32009
+    JSONRPC_TASK_NOT_FOUND = -32001,
+    JSONRPC_NOT_CANCELABLE = -32002,
+    JSONRPC_NO_PUSH = -32003,
+    JSONRPC_UNSUPPORTED = -32004,
+    JSONRPC_CONTENT_TYPE = -32005,
+    JSONRPC_NO_EXTENDED_CARD = -32007,
+    JSONRPC_VERSION = -32009
 };
 
-typedef struct rpc rpc;
+typedef struct jsonrpc_call jsonrpc_call;
 
-typedef struct rpc_method {
+typedef struct jsonrpc_method {
     const char *name[2]; /* in 0.3 and in 1.0; NULL: it is not there */
     bool stream;         /* answers with events */
-    void (*run)(rpc *r);
-} rpc_method;
+    void (*run)(jsonrpc_call *r);
+} jsonrpc_method;
 
 /* One call. */
-struct rpc {
+struct jsonrpc_call {
     request *q;
     const char *agent; /* as it is configured */
     bool kagent;       /* at the path of kagent */
     a2a_version version;
     const char *id; /* of the call, as JSON */
-    const rpc_method *method;
+    const jsonrpc_method *method;
     json_doc doc;
     const json_node *params; /* NULL: none */
     bool rewinds;            /* the extension is active */
@@ -67,43 +69,44 @@ const char *a2a_agent_url(request *q, const char *agent, bool kagent);
 
 /* ---- face/a2a/jsonrpc.c */
 
-void rpc_run(request *q, const char *agent, bool kagent);
-void rpc_fail(rpc *r, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void jsonrpc_run(request *q, const char *agent, bool kagent);
+void jsonrpc_fail(jsonrpc_call *r, int code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* For the error of the call that has just failed. */
-void rpc_refuse(rpc *r);
+void jsonrpc_refuse(jsonrpc_call *r);
 /* For an error of turns_run() and the others. */
-void rpc_refuse_turn(rpc *r, const turn_error *e);
+void jsonrpc_refuse_turn(jsonrpc_call *r, const turn_error *e);
 /* The answer of a method that is no stream: what is written between the two is the result. */
-json_writer *rpc_result(rpc *r);
-void rpc_result_end(rpc *r);
+json_writer *jsonrpc_result(jsonrpc_call *r);
+void jsonrpc_result_end(jsonrpc_call *r);
 /* How messages look to this caller. */
-a2a_view rpc_view(const rpc *r, const char *session, const char *task);
+a2a_view jsonrpc_view(const jsonrpc_call *r, const char *session, const char *task);
 /* A whole number that may be missing; false: it is wrong, and the answer filled. */
-bool rpc_number(rpc *r, const json_node *of, const char *name, int64_t least, int64_t most,
-                int64_t *out);
+bool jsonrpc_number(jsonrpc_call *r, const json_node *of, const char *name, int64_t least,
+                    int64_t most, int64_t *out);
 /* A text that must be there, not empty. NULL: the answer is filled. */
-const char *rpc_text(rpc *r, const json_node *of, const char *name);
+const char *jsonrpc_text(jsonrpc_call *r, const json_node *of, const char *name);
 /* A text, or true or false, that may be missing (a text: NULL, also when it is empty); false: it is
  * something else, and the answer filled. */
-bool rpc_word(rpc *r, const json_node *of, const char *name, const char **out);
-bool rpc_flag(rpc *r, const json_node *of, const char *name, bool *out);
+bool jsonrpc_word(jsonrpc_call *r, const json_node *of, const char *name, const char **out);
+bool jsonrpc_flag(jsonrpc_call *r, const json_node *of, const char *name, bool *out);
 /* The most messages of a history: -1 all, by the rules of each version. */
-bool rpc_history(rpc *r, const json_node *of, int64_t *out);
+bool jsonrpc_history(jsonrpc_call *r, const json_node *of, int64_t *out);
 /* Whether a session is of the agent that was called. */
-bool rpc_agent_fits(const rpc *r, const ramet_session *s);
+bool jsonrpc_agent_fits(const jsonrpc_call *r, const ramet_session *s);
 /* A task of that agent, as it stands now. NULL: the answer is filled. */
-a2a_task *rpc_task(rpc *r, const char *id, ramet_session **session);
+a2a_task *jsonrpc_task(jsonrpc_call *r, const char *id, ramet_session **session);
 
 /* ---- face/a2a/send.c, face/a2a/task.c */
 
-void rpc_send(rpc *r);
-void rpc_get(rpc *r);
-void rpc_list(rpc *r);
-void rpc_cancel(rpc *r);
-void rpc_subscribe(rpc *r);
+void jsonrpc_send(jsonrpc_call *r);
+void jsonrpc_get(jsonrpc_call *r);
+void jsonrpc_list(jsonrpc_call *r);
+void jsonrpc_cancel(jsonrpc_call *r);
+void jsonrpc_subscribe(jsonrpc_call *r);
 /* Answers with a task: with an artifact that is made of its answers, if it has none, or (`sent`) in
  * the shape of the answer to a message. */
-void rpc_task_answer(rpc *r, const a2a_task *t, int64_t history, bool sent);
+void jsonrpc_task_answer(jsonrpc_call *r, const a2a_task *t, int64_t history, bool sent);
 
 /* ---- face/a2a/subscriber.c */
 
@@ -113,22 +116,22 @@ typedef struct follow_in {
     const char *answered;   /* id of a question that is not to be asked again */
 } follow_in;
 /* A listener that answers the call with the turn. */
-turn_listener rpc_listener(const rpc *r, const char *session, const follow_in *in);
+turn_listener jsonrpc_listener(const jsonrpc_call *r, const char *session, const follow_in *in);
 /* One event of a stream, which is whole by itself. */
-typedef enum { RPC_EVENT_TASK, RPC_EVENT_STATUS, RPC_EVENT_ARTIFACT } rpc_event;
-/* Begins the JSON-RPC response of an event, up to its object; rpc_event_end() closes it. */
-void rpc_event_begin(json_writer *w, a2a_version version, const char *id, rpc_event kind);
+typedef enum { JSONRPC_EVENT_TASK, JSONRPC_EVENT_STATUS, JSONRPC_EVENT_ARTIFACT } jsonrpc_event;
+/* Begins the JSON-RPC response of an event, up to its object; jsonrpc_event_end() closes it. */
+void jsonrpc_event_begin(json_writer *w, a2a_version version, const char *id, jsonrpc_event kind);
 /* … behind the beginning of a result: 1.0 alone has an object around it. */
-void rpc_event_open(json_writer *w, rpc_event kind);
-void rpc_event_end(json_writer *w, a2a_version version);
+void jsonrpc_event_open(json_writer *w, jsonrpc_event kind);
+void jsonrpc_event_end(json_writer *w, a2a_version version);
 /* A status of a task, with the members of its event. */
-void rpc_status_event(arena *a, json_writer *w, const a2a_view *view, const char *id,
-                      const a2a_task *t, bool final);
+void jsonrpc_status_event(arena *a, json_writer *w, const a2a_view *view, const char *id,
+                          const a2a_task *t, bool final);
 /* A message of the agent with that text, as JSON of 0.3. */
-const char *rpc_message_json(arena *a, const char *text);
+const char *jsonrpc_message_json(arena *a, const char *text);
 /* The answer of a task as its artifact; NULL: it has none. */
-const char *rpc_artifacts_json(arena *a, const char *text);
+const char *jsonrpc_artifacts_json(arena *a, const char *text);
 /* The text of the answer of a task. */
-const char *rpc_answer_text(arena *a, const a2a_task *t);
+const char *jsonrpc_answer_text(arena *a, const a2a_task *t);
 
 #endif

@@ -19,26 +19,26 @@
 static const char *error_reason(int code)
 {
     switch (code) {
-    case RPC_TASK_NOT_FOUND:
+    case JSONRPC_TASK_NOT_FOUND:
         return "TASK_NOT_FOUND";
-    case RPC_NOT_CANCELABLE:
+    case JSONRPC_NOT_CANCELABLE:
         return "TASK_NOT_CANCELABLE";
-    case RPC_NO_PUSH:
+    case JSONRPC_NO_PUSH:
         return "PUSH_NOTIFICATION_NOT_SUPPORTED";
-    case RPC_UNSUPPORTED:
+    case JSONRPC_UNSUPPORTED:
         return "UNSUPPORTED_OPERATION";
-    case RPC_CONTENT_TYPE:
+    case JSONRPC_CONTENT_TYPE:
         return "CONTENT_TYPE_NOT_SUPPORTED";
-    case RPC_NO_EXTENDED_CARD:
+    case JSONRPC_NO_EXTENDED_CARD:
         return "EXTENDED_AGENT_CARD_NOT_CONFIGURED";
-    case RPC_VERSION:
+    case JSONRPC_VERSION:
         return "VERSION_NOT_SUPPORTED";
     default:
         return NULL;
     }
 }
 
-static void answer_begin(rpc *r, bool events)
+static void answer_begin(jsonrpc_call *r, bool events)
 {
     request *q = r->q;
     buf_clear(&q->out);
@@ -49,7 +49,7 @@ static void answer_begin(rpc *r, bool events)
         buf_puts(&q->out, "data: ");
 }
 
-static void error_write(rpc *r, int code, const char *message)
+static void error_write(jsonrpc_call *r, int code, const char *message)
 {
     json_writer *w = &r->q->w;
     const char *reason = error_reason(code);
@@ -78,7 +78,7 @@ static void error_write(rpc *r, int code, const char *message)
     jw_end_object(w);
 }
 
-void rpc_fail(rpc *r, int code, const char *fmt, ...)
+void jsonrpc_fail(jsonrpc_call *r, int code, const char *fmt, ...)
 {
     char message[512];
     va_list ap;
@@ -93,34 +93,34 @@ void rpc_fail(rpc *r, int code, const char *fmt, ...)
         buf_puts(&r->q->out, "\n\n");
 }
 
-void rpc_refuse(rpc *r)
+void jsonrpc_refuse(jsonrpc_call *r)
 {
     const ramet_error *e = ramet_call_error(r->q->c);
     int http = ramet_status_http(e->status);
-    int code = e->status == RAMET_TURN_RUNNING_ALREADY ? RPC_UNSUPPORTED
-               : e->status == RAMET_TURN_NOT_FOUND     ? RPC_TASK_NOT_FOUND
-               : http < 500                            ? RPC_PARAMS
-                                                       : RPC_INTERNAL;
-    rpc_fail(r, code, "%s", e->message);
+    int code = e->status == RAMET_TURN_RUNNING_ALREADY ? JSONRPC_UNSUPPORTED
+               : e->status == RAMET_TURN_NOT_FOUND     ? JSONRPC_TASK_NOT_FOUND
+               : http < 500                            ? JSONRPC_PARAMS
+                                                       : JSONRPC_INTERNAL;
+    jsonrpc_fail(r, code, "%s", e->message);
 }
 
-void rpc_refuse_turn(rpc *r, const turn_error *e)
+void jsonrpc_refuse_turn(jsonrpc_call *r, const turn_error *e)
 {
     ramet_status st = e->error.status;
     int http = e->kind == TURN_ERROR_NODE_GONE            ? 503
                : e->kind == TURN_ERROR_QUESTION_NOT_FOUND ? 404
                                                           : ramet_status_http(st);
     bool of_status = e->kind == TURN_ERROR_STATUS;
-    int code = of_status && st == RAMET_TURN_OVER              ? RPC_NOT_CANCELABLE
-               : of_status && st == RAMET_TURN_RUNNING_ALREADY ? RPC_UNSUPPORTED
-               : http < 500                                    ? RPC_PARAMS
-                                                               : RPC_INTERNAL;
-    rpc_fail(r, code, "%s", e->error.message);
+    int code = of_status && st == RAMET_TURN_OVER              ? JSONRPC_NOT_CANCELABLE
+               : of_status && st == RAMET_TURN_RUNNING_ALREADY ? JSONRPC_UNSUPPORTED
+               : http < 500                                    ? JSONRPC_PARAMS
+                                                               : JSONRPC_INTERNAL;
+    jsonrpc_fail(r, code, "%s", e->error.message);
 }
 
 /* ------------------------------------------------------------------ results */
 
-json_writer *rpc_result(rpc *r)
+json_writer *jsonrpc_result(jsonrpc_call *r)
 {
     answer_begin(r, false);
     jw_object(&r->q->w);
@@ -130,13 +130,13 @@ json_writer *rpc_result(rpc *r)
     return &r->q->w;
 }
 
-void rpc_result_end(rpc *r)
+void jsonrpc_result_end(jsonrpc_call *r)
 {
     jw_end_object(&r->q->w);
 }
 
 /* A strict reader of 1.0 refuses snake_case in keys, those of metadata too. */
-a2a_view rpc_view(const rpc *r, const char *session, const char *task)
+a2a_view jsonrpc_view(const jsonrpc_call *r, const char *session, const char *task)
 {
     bool strict = r->version == A2A_10 && !r->kagent && !r->rewinds;
     return (a2a_view){.version = r->version,
@@ -148,40 +148,40 @@ a2a_view rpc_view(const rpc *r, const char *session, const char *task)
 
 /* ------------------------------------------------------------------ parameters */
 
-bool rpc_number(rpc *r, const json_node *of, const char *name, int64_t least, int64_t most,
-                int64_t *out)
+bool jsonrpc_number(jsonrpc_call *r, const json_node *of, const char *name, int64_t least,
+                    int64_t most, int64_t *out)
 {
     const json_node *v = json_get(&r->doc, of, name);
     int64_t n;
     if (!v || json_is(v, JSON_NULL))
         return true;
     if (!json_int(&r->doc, v, &n) || n < least || n > most) {
-        rpc_fail(r, RPC_PARAMS, "%s must be a whole number from %lld to %lld", name,
-                 (long long)least, (long long)most);
+        jsonrpc_fail(r, JSONRPC_PARAMS, "%s must be a whole number from %lld to %lld", name,
+                     (long long)least, (long long)most);
         return false;
     }
     *out = n;
     return true;
 }
 
-const char *rpc_text(rpc *r, const json_node *of, const char *name)
+const char *jsonrpc_text(jsonrpc_call *r, const json_node *of, const char *name)
 {
     const json_node *v = json_get(&r->doc, of, name);
     const char *s = v && !v->has_nul ? json_text(r->q->a, &r->doc, v) : NULL;
     if (s && *s)
         return s;
-    rpc_fail(r, RPC_PARAMS, "%s must be a text that is not empty", name);
+    jsonrpc_fail(r, JSONRPC_PARAMS, "%s must be a text that is not empty", name);
     return NULL;
 }
 
-bool rpc_word(rpc *r, const json_node *of, const char *name, const char **out)
+bool jsonrpc_word(jsonrpc_call *r, const json_node *of, const char *name, const char **out)
 {
     const json_node *v = json_get(&r->doc, of, name);
     *out = NULL;
     if (!v || json_is(v, JSON_NULL))
         return true;
     if (!json_is(v, JSON_STRING) || v->has_nul) {
-        rpc_fail(r, RPC_PARAMS, "%s must be a text", name);
+        jsonrpc_fail(r, JSONRPC_PARAMS, "%s must be a text", name);
         return false;
     }
     const char *s = json_text(r->q->a, &r->doc, v);
@@ -189,7 +189,7 @@ bool rpc_word(rpc *r, const json_node *of, const char *name, const char **out)
     return true;
 }
 
-bool rpc_flag(rpc *r, const json_node *of, const char *name, bool *out)
+bool jsonrpc_flag(jsonrpc_call *r, const json_node *of, const char *name, bool *out)
 {
     const json_node *v = json_get(&r->doc, of, name);
     if (!v || json_is(v, JSON_NULL))
@@ -197,14 +197,14 @@ bool rpc_flag(rpc *r, const json_node *of, const char *name, bool *out)
     *out = json_is(v, JSON_TRUE);
     if (*out || json_is(v, JSON_FALSE))
         return true;
-    rpc_fail(r, RPC_PARAMS, "%s must be true or false", name);
+    jsonrpc_fail(r, JSONRPC_PARAMS, "%s must be true or false", name);
     return false;
 }
 
-bool rpc_history(rpc *r, const json_node *of, int64_t *out)
+bool jsonrpc_history(jsonrpc_call *r, const json_node *of, int64_t *out)
 {
     *out = -1;
-    if (!rpc_number(r, of, "historyLength", 0, INT32_MAX, out))
+    if (!jsonrpc_number(r, of, "historyLength", 0, INT32_MAX, out))
         return false;
     if (!*out && r->version == A2A_03)
         *out = -1;
@@ -212,7 +212,7 @@ bool rpc_history(rpc *r, const json_node *of, int64_t *out)
 }
 
 /* An agent that asks in a user's name sees its own sessions, and those that agents began. */
-bool rpc_agent_fits(const rpc *r, const ramet_session *s)
+bool jsonrpc_agent_fits(const jsonrpc_call *r, const ramet_session *s)
 {
     request *q = r->q;
     if (q->who.as_agent && !a2a_session_is_of(q->a, s, q->who.agent)) {
@@ -223,7 +223,7 @@ bool rpc_agent_fits(const rpc *r, const ramet_session *s)
     return !s->agent.name || a2a_session_is_of(q->a, s, r->agent);
 }
 
-a2a_task *rpc_task(rpc *r, const char *id, ramet_session **session)
+a2a_task *jsonrpc_task(jsonrpc_call *r, const char *id, ramet_session **session)
 {
     ramet_call *c = r->q->c;
     a2a_task *t;
@@ -231,11 +231,11 @@ a2a_task *rpc_task(rpc *r, const char *id, ramet_session **session)
     if (st == RAMET_OK)
         st = ramet_session_get(c, t->session, session);
     if (st != RAMET_OK && ramet_status_http(st) >= 500) {
-        rpc_refuse(r);
+        jsonrpc_refuse(r);
         return NULL;
     }
-    if (st != RAMET_OK || !rpc_agent_fits(r, *session)) {
-        rpc_fail(r, RPC_TASK_NOT_FOUND, "there is no task '%.80s'", id);
+    if (st != RAMET_OK || !jsonrpc_agent_fits(r, *session)) {
+        jsonrpc_fail(r, JSONRPC_TASK_NOT_FOUND, "there is no task '%.80s'", id);
         return NULL;
     }
     a2a_task_live(r->q, *session, t);
@@ -244,33 +244,36 @@ a2a_task *rpc_task(rpc *r, const char *id, ramet_session **session)
 
 /* ------------------------------------------------------------------ methods */
 
-static void rpc_push(rpc *r)
+static void jsonrpc_push(jsonrpc_call *r)
 {
-    rpc_fail(r, RPC_NO_PUSH, "this server pushes no notifications; subscribe to the task instead");
+    jsonrpc_fail(r, JSONRPC_NO_PUSH,
+                 "this server pushes no notifications; subscribe to the task instead");
 }
 
-static void rpc_card(rpc *r)
+static void jsonrpc_card(jsonrpc_call *r)
 {
     if (r->version == A2A_10)
-        rpc_fail(r, RPC_UNSUPPORTED, "there is no extended card");
+        jsonrpc_fail(r, JSONRPC_UNSUPPORTED, "there is no extended card");
     else
-        rpc_fail(r, RPC_NO_EXTENDED_CARD, "there is no extended card");
+        jsonrpc_fail(r, JSONRPC_NO_EXTENDED_CARD, "there is no extended card");
 }
 
-static const rpc_method methods[] = {
-    {{"message/send", "SendMessage"}, false, rpc_send},
-    {{"message/stream", "SendStreamingMessage"}, true, rpc_send},
-    {{"tasks/get", "GetTask"}, false, rpc_get},
-    {{NULL, "ListTasks"}, false, rpc_list},
-    {{"tasks/cancel", "CancelTask"}, false, rpc_cancel},
-    {{"tasks/resubscribe", "SubscribeToTask"}, true, rpc_subscribe},
-    {{"tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig"}, false, rpc_push},
-    {{"tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig"}, false, rpc_push},
-    {{"tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs"}, false, rpc_push},
-    {{"tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig"}, false, rpc_push},
-    {{"agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"}, false, rpc_card}};
+static const jsonrpc_method methods[] = {
+    {{"message/send", "SendMessage"}, false, jsonrpc_send},
+    {{"message/stream", "SendStreamingMessage"}, true, jsonrpc_send},
+    {{"tasks/get", "GetTask"}, false, jsonrpc_get},
+    {{NULL, "ListTasks"}, false, jsonrpc_list},
+    {{"tasks/cancel", "CancelTask"}, false, jsonrpc_cancel},
+    {{"tasks/resubscribe", "SubscribeToTask"}, true, jsonrpc_subscribe},
+    {{"tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig"}, false, jsonrpc_push},
+    {{"tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig"}, false, jsonrpc_push},
+    {{"tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs"}, false, jsonrpc_push},
+    {{"tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig"},
+     false,
+     jsonrpc_push},
+    {{"agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"}, false, jsonrpc_card}};
 
-static const rpc_method *method_find(const char *name, a2a_version version)
+static const jsonrpc_method *method_find(const char *name, a2a_version version)
 {
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (methods[i].name[version] && strcmp(methods[i].name[version], name) == 0)
@@ -285,7 +288,7 @@ static const char *header(request *q, const char *name)
     return q->header ? q->header(q, name) : NULL;
 }
 
-static bool version_read(rpc *r)
+static bool version_read(jsonrpc_call *r)
 {
     request *q = r->q;
     const char *text = header(q, "A2A-Version");
@@ -301,7 +304,8 @@ static bool version_read(rpc *r)
         return false;
     }
     r->version = A2A_10;
-    rpc_fail(r, RPC_VERSION, "version '%.20s' of A2A is not spoken here, but 0.3 and 1.0", text);
+    jsonrpc_fail(r, JSONRPC_VERSION, "version '%.20s' of A2A is not spoken here, but 0.3 and 1.0",
+                 text);
     return false;
 }
 
@@ -319,7 +323,7 @@ static bool listed(const char *list, const char *uri)
 }
 
 /* The name of the header has changed between the versions; both are heard. */
-static void extensions_read(rpc *r)
+static void extensions_read(jsonrpc_call *r)
 {
     static const char *const names[] = {"A2A-Extensions", "X-A2A-Extensions"};
     for (size_t i = 0; i < 2; i++)
@@ -330,7 +334,7 @@ static void extensions_read(rpc *r)
 }
 
 /* The members of the envelope; false: the answer is filled. */
-static bool envelope_read(rpc *r, const char **method)
+static bool envelope_read(jsonrpc_call *r, const char **method)
 {
     const json_node *root = &r->doc.nodes[0], *id = json_get(&r->doc, root, "id");
     const char *version = json_text(r->q->a, &r->doc, json_get(&r->doc, root, "jsonrpc"));
@@ -340,50 +344,50 @@ static bool envelope_read(rpc *r, const char **method)
     if (id_fine)
         r->id = json_raw(r->q->a, &r->doc, id);
     if (!json_is(root, JSON_OBJECT) || !version || strcmp(version, "2.0") != 0) {
-        rpc_fail(r, RPC_INVALID, "the body must be one JSON-RPC 2.0 request");
+        jsonrpc_fail(r, JSONRPC_INVALID, "the body must be one JSON-RPC 2.0 request");
         return false;
     }
     if (!id_fine || !*method) {
-        rpc_fail(r, RPC_INVALID, "%s",
-                 id_fine ? "method must be a text" : "id must be a text or a number");
+        jsonrpc_fail(r, JSONRPC_INVALID, "%s",
+                     id_fine ? "method must be a text" : "id must be a text or a number");
         return false;
     }
     return true;
 }
 
-static bool params_read(rpc *r)
+static bool params_read(jsonrpc_call *r)
 {
     if (json_is(r->params, JSON_NULL))
         r->params = NULL;
     if (!r->params || json_is(r->params, JSON_OBJECT))
         return true;
-    rpc_fail(r, RPC_PARAMS, "params must be an object");
+    jsonrpc_fail(r, JSONRPC_PARAMS, "params must be an object");
     return false;
 }
 
-void rpc_run(request *q, const char *agent, bool kagent)
+void jsonrpc_run(request *q, const char *agent, bool kagent)
 {
-    rpc r = {.q = q, .agent = agent, .kagent = kagent, .id = "null"};
+    jsonrpc_call r = {.q = q, .agent = agent, .kagent = kagent, .id = "null"};
     json_error e;
     const char *method;
     if (kagent && !version_read(&r))
         return;
     if (!json_parse(q->a, q->body.p, q->body.n, 0, &r.doc, &e)) {
-        rpc_fail(&r, RPC_PARSE, "the body is not JSON that can be taken: %s, at byte %zu",
-                 e.message, e.offset);
+        jsonrpc_fail(&r, JSONRPC_PARSE, "the body is not JSON that can be taken: %s, at byte %zu",
+                     e.message, e.offset);
         return;
     }
     if (!envelope_read(&r, &method) || (!kagent && !version_read(&r)))
         return;
     r.method = method_find(method, r.version);
     if (!r.method) {
-        rpc_fail(&r, RPC_NO_METHOD, "version %s of A2A has no method '%.60s'",
-                 r.version == A2A_10 ? "1.0" : "0.3", method);
+        jsonrpc_fail(&r, JSONRPC_NO_METHOD, "version %s of A2A has no method '%.60s'",
+                     r.version == A2A_10 ? "1.0" : "0.3", method);
         return;
     }
     extensions_read(&r);
     if (params_read(&r) && face_call(q))
         r.method->run(&r);
     if (q->out.over)
-        rpc_fail(&r, RPC_INTERNAL, "the answer is too large; ask for a shorter history");
+        jsonrpc_fail(&r, JSONRPC_INTERNAL, "the answer is too large; ask for a shorter history");
 }

@@ -80,7 +80,7 @@ static void call_post(request *q, bool kagent)
 {
     found agent;
     if (agent_of(q, kagent, &agent))
-        rpc_run(q, agent.name, kagent);
+        jsonrpc_run(q, agent.name, kagent);
 }
 
 static void plain_call(request *q)
@@ -94,34 +94,29 @@ static void kagent_call(request *q)
 }
 
 #define CARD(where, id, handler)                                                                   \
-    {                                                                                              \
-        .method = "GET", .path = where, .name = id, .group = "A2A", .summary = "The agent's card", \
-        .about = "The endpoint itself and any path under it that ends in "                         \
-                 "`.well-known/agent-card.json` (or `agent.json`). See docs/a2a.md.",              \
-        .flags = ROUTE_OPEN | ROUTE_LOOSE, .success = 200, .run = handler                          \
-    }
+    ROUTE("GET", where, ROLE_ANYONE, .name = id, .group = "A2A", .summary = "The agent's card",    \
+          .about = "The endpoint itself and any path under it that ends in "                       \
+                   "`.well-known/agent-card.json` (or `agent.json`). See docs/a2a.md.",            \
+          .flags = ROUTE_LOOSE, .success = 200, .run = handler)
 #define CALL(where, id, handler)                                                                   \
-    {                                                                                              \
-        .method = "POST", .path = where, .name = id, .group = "A2A",                               \
-        .summary = "A call of A2A, 0.3 or 1.0",                                                    \
-        .about = "One JSON-RPC 2.0 request. `A2A-Version: 1.0` and the methods of 1.0 "            \
-                 "(`SendMessage`), or no such header and those of 0.3 (`message/send`). Methods "  \
-                 "that stream answer with server-sent events. See docs/a2a.md.",                   \
-        .flags = ROUTE_LOOSE | ROUTE_STREAM, .success = 200, .run = handler                        \
-    }
+    ROUTE("POST", where, ROLE_USER, .name = id, .group = "A2A",                                    \
+          .summary = "A call of A2A, 0.3 or 1.0",                                                  \
+          .about =                                                                                 \
+              "One JSON-RPC 2.0 request. `A2A-Version: 1.0` and the methods of 1.0 "               \
+              "(`SendMessage`), or no such header and those of 0.3 (`message/send`). Methods "     \
+              "that stream answer with server-sent events. See docs/a2a.md.",                      \
+          .flags = ROUTE_LOOSE | ROUTE_STREAM, .success = 200, .run = handler)
 
-static const face_route plain_routes[] = {CARD("/a2a/{agent}", "a2aCard", plain_card),
-                                          CALL("/a2a/{agent}", "a2aCall", plain_call),
-                                          CARD("/a2a/{agent}/{*rest}", "a2aCardUnder", plain_card),
-                                          CALL("/a2a/{agent}/{*rest}", "a2aCallUnder", plain_call),
-                                          {0}};
+static const face_route plain_routes[] = {
+    CARD("/a2a/{agent}", "a2aCard", plain_card), CALL("/a2a/{agent}", "a2aCall", plain_call),
+    CARD("/a2a/{agent}/{*rest}", "a2aCardUnder", plain_card),
+    CALL("/a2a/{agent}/{*rest}", "a2aCallUnder", plain_call), ROUTES_END};
 
 static const face_route kagent_routes[] = {
     CARD("/api/a2a/{namespace}/{name}", "a2aKagentCard", kagent_card),
     CALL("/api/a2a/{namespace}/{name}", "a2aKagentCall", kagent_call),
     CARD("/api/a2a/{namespace}/{name}/{*rest}", "a2aKagentCardUnder", kagent_card),
-    CALL("/api/a2a/{namespace}/{name}/{*rest}", "a2aKagentCallUnder", kagent_call),
-    {0}};
+    CALL("/api/a2a/{namespace}/{name}/{*rest}", "a2aKagentCallUnder", kagent_call), ROUTES_END};
 
 static const face_param params[] = {
     {"agent", "an agent, by its name in the settings", "echo"},
@@ -133,7 +128,7 @@ static const face_param params[] = {
 const face face_a2a = {.name = "a2a",
                        .title = "A2A",
                        .prefix = "/a2a",
-                       .who = WHO_NATIVE,
+                       .identity = &a2a_identity,
                        .about = "Agents over A2A, with cards of 1.0.",
                        .routes = plain_routes,
                        .params = params};
@@ -141,7 +136,7 @@ const face face_a2a = {.name = "a2a",
 const face face_a2a_kagent = {.name = "a2a-kagent",
                               .title = "A2A at kagent's path",
                               .prefix = "/api/a2a",
-                              .who = WHO_KAGENT,
+                              .identity = &a2a_kagent_identity,
                               .about = "Agents over A2A, with cards for 0.3 and 1.0 at once.",
                               .routes = kagent_routes,
                               .params = params};

@@ -9,7 +9,7 @@
 #include <strings.h>
 
 typedef struct sending {
-    rpc *call;
+    jsonrpc_call *call;
     a2a_message message;
     ramet_session *session; /* NULL: it is to be made */
     const char *rewind;     /* invocation to rewind before; NULL: none */
@@ -20,7 +20,7 @@ typedef struct sending {
 
 /* The value of a metadata key of ours, as it stands, or behind or under the URI of the extension.
  */
-static const json_node *rewind_get(rpc *r, const json_node *meta)
+static const json_node *rewind_get(jsonrpc_call *r, const json_node *meta)
 {
     static const char *const keys[] = {A2A_REWIND_KEY, A2A_REWIND_URI "/" A2A_REWIND_KEY,
                                        A2A_REWIND_URI "/rewindBeforeInvocationId"};
@@ -34,7 +34,7 @@ static const json_node *rewind_get(rpc *r, const json_node *meta)
 
 static bool rewind_read(sending *s)
 {
-    rpc *r = s->call;
+    jsonrpc_call *r = s->call;
     const json_node *message = json_get(&r->doc, r->params, "message");
     const json_node *v = rewind_get(r, json_get(&r->doc, message, "metadata"));
     if (!v)
@@ -44,16 +44,16 @@ static bool rewind_read(sending *s)
     s->rewind = v->has_nul ? NULL : json_text(r->q->a, &r->doc, v);
     if (s->rewind && *s->rewind)
         return true;
-    rpc_fail(r, RPC_PARAMS, "metadata." A2A_REWIND_KEY " must be the id of an invocation");
+    jsonrpc_fail(r, JSONRPC_PARAMS, "metadata." A2A_REWIND_KEY " must be the id of an invocation");
     return false;
 }
 
 /* What comes out is text. */
-static bool modes_fit(rpc *r, const json_node *list)
+static bool modes_fit(jsonrpc_call *r, const json_node *list)
 {
     bool any = false;
     if (list && !json_is(list, JSON_NULL) && !json_is(list, JSON_ARRAY)) {
-        rpc_fail(r, RPC_PARAMS, "configuration.acceptedOutputModes must be an array");
+        jsonrpc_fail(r, JSONRPC_PARAMS, "configuration.acceptedOutputModes must be an array");
         return false;
     }
     for (const json_node *v = json_first(&r->doc, list); v; v = json_next(&r->doc, list, v)) {
@@ -65,33 +65,34 @@ static bool modes_fit(rpc *r, const json_node *list)
             return true;
     }
     if (any)
-        rpc_fail(r, RPC_CONTENT_TYPE, "answers are text/plain, which acceptedOutputModes lacks");
+        jsonrpc_fail(r, JSONRPC_CONTENT_TYPE,
+                     "answers are text/plain, which acceptedOutputModes lacks");
     return !any;
 }
 
 static bool configuration_read(sending *s)
 {
-    rpc *r = s->call;
+    jsonrpc_call *r = s->call;
     const json_doc *d = &r->doc;
     const json_node *c = json_get(d, r->params, "configuration");
     bool old = r->version == A2A_03;
     bool blocking = true;
     if (c && !json_is(c, JSON_NULL) && !json_is(c, JSON_OBJECT)) {
-        rpc_fail(r, RPC_PARAMS, "configuration must be an object");
+        jsonrpc_fail(r, JSONRPC_PARAMS, "configuration must be an object");
         return false;
     }
     const json_node *push =
         json_get(d, c, old ? "pushNotificationConfig" : "taskPushNotificationConfig");
     if (json_is(push, JSON_OBJECT)) {
-        rpc_fail(r, RPC_NO_PUSH, "this server pushes no notifications");
+        jsonrpc_fail(r, JSONRPC_NO_PUSH, "this server pushes no notifications");
         return false;
     }
     s->follow.stream = r->method->stream;
-    if (old ? !rpc_flag(r, c, "blocking", &blocking)
-            : !rpc_flag(r, c, "returnImmediately", &s->follow.immediate))
+    if (old ? !jsonrpc_flag(r, c, "blocking", &blocking)
+            : !jsonrpc_flag(r, c, "returnImmediately", &s->follow.immediate))
         return false;
     s->follow.immediate = s->follow.immediate || !blocking;
-    return rpc_history(r, c, &s->follow.history) &&
+    return jsonrpc_history(r, c, &s->follow.history) &&
            modes_fit(r, json_get(d, c, "acceptedOutputModes"));
 }
 
@@ -107,14 +108,14 @@ static void extensions_read(sending *s)
 }
 
 /* Where it shall go must not be misread as nowhere. */
-static bool places_fit(rpc *r, const json_node *message)
+static bool places_fit(jsonrpc_call *r, const json_node *message)
 {
     static const char *const names[] = {"contextId", "taskId"};
     for (size_t i = 0; i < 2; i++) {
         const json_node *v = json_get(&r->doc, message, names[i]);
         if (!v || json_is(v, JSON_NULL) || (json_is(v, JSON_STRING) && !v->has_nul))
             continue;
-        rpc_fail(r, RPC_PARAMS, "message.%s must be a text", names[i]);
+        jsonrpc_fail(r, JSONRPC_PARAMS, "message.%s must be a text", names[i]);
         return false;
     }
     return true;
@@ -122,22 +123,22 @@ static bool places_fit(rpc *r, const json_node *message)
 
 static bool message_read(sending *s)
 {
-    rpc *r = s->call;
+    jsonrpc_call *r = s->call;
     const char *why = NULL;
     const json_node *v = json_get(&r->doc, r->params, "message");
     if (!json_is(v, JSON_OBJECT)) {
-        rpc_fail(r, RPC_PARAMS, "message must be an object");
+        jsonrpc_fail(r, JSONRPC_PARAMS, "message must be an object");
         return false;
     }
     if (!places_fit(r, v))
         return false;
     if (!a2a_message_read(r->q->a, &r->doc, v, &s->message, &why)) {
-        rpc_fail(r, RPC_PARAMS, "message: %s", why ? why : "it cannot be read");
+        jsonrpc_fail(r, JSONRPC_PARAMS, "message: %s", why ? why : "it cannot be read");
         return false;
     }
     if (s->message.role != RAMET_USER || v->has_nul) {
-        rpc_fail(r, RPC_PARAMS, "%s",
-                 v->has_nul ? "message holds U+0000" : "message.role must be that of the user");
+        jsonrpc_fail(r, JSONRPC_PARAMS, "%s",
+                     v->has_nul ? "message holds U+0000" : "message.role must be that of the user");
         return false;
     }
     extensions_read(s);
@@ -146,7 +147,7 @@ static bool message_read(sending *s)
 
 /* ------------------------------------------------------------------ rewinds */
 
-static void answer_events(rpc *r)
+static void answer_events(jsonrpc_call *r)
 {
     buf_clear(&r->q->out);
     r->q->status = 200;
@@ -154,7 +155,7 @@ static void answer_events(rpc *r)
     request_add_header(r->q, "X-Accel-Buffering", "no");
 }
 
-static json_writer event_open(rpc *r)
+static json_writer event_open(jsonrpc_call *r)
 {
     json_writer w;
     buf_puts(&r->q->out, "data: ");
@@ -164,35 +165,35 @@ static json_writer event_open(rpc *r)
 
 static void task_event(sending *s, const a2a_view *view, const a2a_task *t)
 {
-    rpc *r = s->call;
+    jsonrpc_call *r = s->call;
     json_writer w = event_open(r);
-    rpc_event_begin(&w, r->version, r->id, RPC_EVENT_TASK);
+    jsonrpc_event_begin(&w, r->version, r->id, JSONRPC_EVENT_TASK);
     a2a_task_write(r->q->a, &w, view, t, s->follow.history);
-    rpc_event_end(&w, r->version);
+    jsonrpc_event_end(&w, r->version);
     buf_puts(&r->q->out, "\n\n");
 }
 
-static void status_event(rpc *r, const a2a_view *view, const a2a_task *t)
+static void status_event(jsonrpc_call *r, const a2a_view *view, const a2a_task *t)
 {
     json_writer w = event_open(r);
-    rpc_status_event(r->q->a, &w, view, r->id, t, true);
+    jsonrpc_status_event(r->q->a, &w, view, r->id, t, true);
     buf_puts(&r->q->out, "\n\n");
 }
 
 /* A rewind that could not be done is a task that failed, and is kept nowhere. */
 static void rewind_failed(sending *s, const char *why)
 {
-    rpc *r = s->call;
+    jsonrpc_call *r = s->call;
     char id[UUID_TEXT];
     const char *context = s->message.context ? s->message.context : "";
     a2a_task t = {.id = arena_strdup(r->q->a, uuid7(time_now_us(), id)),
                   .session = context,
                   .state = A2A_FAILED,
                   .status_at = time_now_us(),
-                  .status_message = rpc_message_json(r->q->a, why)};
-    a2a_view view = rpc_view(r, context, t.id);
+                  .status_message = jsonrpc_message_json(r->q->a, why)};
+    a2a_view view = jsonrpc_view(r, context, t.id);
     if (!r->method->stream) {
-        rpc_task_answer(r, &t, s->follow.history, true);
+        jsonrpc_task_answer(r, &t, s->follow.history, true);
         return;
     }
     answer_events(r);
@@ -201,10 +202,10 @@ static void rewind_failed(sending *s, const char *why)
 
 static void rewind_done(sending *s, const a2a_task *t)
 {
-    rpc *r = s->call;
-    a2a_view view = rpc_view(r, t->session, t->id);
+    jsonrpc_call *r = s->call;
+    a2a_view view = jsonrpc_view(r, t->session, t->id);
     if (!r->method->stream) {
-        rpc_task_answer(r, t, s->follow.history, true);
+        jsonrpc_task_answer(r, t, s->follow.history, true);
         return;
     }
     view.room = A2A_EVENT_ROOM;
@@ -291,19 +292,19 @@ static const char *option_of(sending *s, const turn_question *question, const ch
 
 static void question_answer(sending *s, const a2a_task *t)
 {
-    rpc *r = s->call;
+    jsonrpc_call *r = s->call;
     turn_running running;
     ramet_turn *turn;
     turn_error err;
     if (!a2a_question_of(r->q, s->session, &running) || strcmp(running.turn, t->id) != 0) {
-        rpc_fail(r, RPC_UNSUPPORTED,
-                 "the task is at work and waits for nothing; cancel it, or "
-                 "send the message without taskId when it is over");
+        jsonrpc_fail(r, JSONRPC_UNSUPPORTED,
+                     "the task is at work and waits for nothing; cancel it, or "
+                     "send the message without taskId when it is over");
         return;
     }
     const char *text = answer_text(s, running.question);
     if (!text) {
-        rpc_fail(r, RPC_PARAMS, "message.parts hold no text that answers");
+        jsonrpc_fail(r, JSONRPC_PARAMS, "message.parts hold no text that answers");
         return;
     }
     turn_answer in = {.session = t->session,
@@ -311,13 +312,14 @@ static void question_answer(sending *s, const a2a_task *t)
                       .question = running.question->id,
                       .text = option_of(s, running.question, text)};
     s->follow.answered = running.question->id;
-    turn_listener listener = rpc_listener(r, t->session, &s->follow);
+    turn_listener listener = jsonrpc_listener(r, t->session, &s->follow);
     if (!turns_answer(r->q->host->turns, r->q, &in, &listener, &turn, &err))
-        rpc_refuse_turn(r, &err);
+        jsonrpc_refuse_turn(r, &err);
     else if (turn)
-        rpc_fail(r, RPC_INTERNAL,
-                 "the answer was given, but the task runs on another server and cannot be followed "
-                 "here; get the task");
+        jsonrpc_fail(
+            r, JSONRPC_INTERNAL,
+            "the answer was given, but the task runs on another server and cannot be followed "
+            "here; get the task");
 }
 
 /* ------------------------------------------------------------------ new turns */
@@ -337,7 +339,7 @@ static void members_write(arena *a, json_writer *w, const json_doc *d, const jso
 
 /* A caller with a share link is named in the message, for the agent and for all readers, whatever
  * the message itself claims: as kagent's controller does. */
-static const char *body_signed(rpc *r)
+static const char *body_signed(jsonrpc_call *r)
 {
     arena *a = r->q->a;
     const json_doc *d = &r->doc;
@@ -370,9 +372,9 @@ static void turn_begin(sending *s)
     turn_request in = {
         .session = s->session->id, .agent = &agent, .turn = {.entries = &entry, .n = 1}};
     turn_batch batch = {.items = &in, .n = 1};
-    turn_listener listener = rpc_listener(s->call, s->session->id, &s->follow);
+    turn_listener listener = jsonrpc_listener(s->call, s->session->id, &s->follow);
     if (!turns_run(q->host->turns, q, &batch, &listener, &err))
-        rpc_refuse_turn(s->call, &err);
+        jsonrpc_refuse_turn(s->call, &err);
 }
 
 /* A context that has not been used yet becomes a session with its id. */
@@ -388,11 +390,11 @@ static bool session_make(sending *s)
     ramet_status st = ramet_session_create(q->c, &in, &s->session);
     if (st == RAMET_SESSION_EXISTS &&
         ramet_session_get(q->c, s->message.context, &s->session) == RAMET_OK &&
-        rpc_agent_fits(s->call, s->session))
+        jsonrpc_agent_fits(s->call, s->session))
         return true; /* another message of this context came at the same time */
     if (st != RAMET_OK)
-        rpc_fail(s->call, ramet_status_http(st) < 500 ? RPC_PARAMS : RPC_INTERNAL,
-                 "the context cannot be used: %s", ramet_status_text(st));
+        jsonrpc_fail(s->call, ramet_status_http(st) < 500 ? JSONRPC_PARAMS : JSONRPC_INTERNAL,
+                     "the context cannot be used: %s", ramet_status_text(st));
     return st == RAMET_OK;
 }
 
@@ -401,30 +403,32 @@ static bool session_make(sending *s)
 /* The session that the context names, if there is one. False: the answer is filled. */
 static bool context_find(sending *s)
 {
-    rpc *r = s->call;
+    jsonrpc_call *r = s->call;
     if (!s->message.context)
         return true;
     ramet_status st = ramet_session_get(r->q->c, s->message.context, &s->session);
-    if (st == RAMET_OK && rpc_agent_fits(r, s->session))
+    if (st == RAMET_OK && jsonrpc_agent_fits(r, s->session))
         return true;
     if (st != RAMET_OK && ramet_status_http(st) == 404)
         return true;
     if (st != RAMET_OK)
-        rpc_refuse(r);
+        jsonrpc_refuse(r);
     else
-        rpc_fail(r, RPC_PARAMS, "the context '%.80s' is one of another agent", s->message.context);
+        jsonrpc_fail(r, JSONRPC_PARAMS, "the context '%.80s' is one of another agent",
+                     s->message.context);
     return false;
 }
 
 /* A message of a task that there is. */
 static void task_continue(sending *s)
 {
-    rpc *r = s->call;
-    a2a_task *t = rpc_task(r, s->message.task, &s->session);
+    jsonrpc_call *r = s->call;
+    a2a_task *t = jsonrpc_task(r, s->message.task, &s->session);
     if (!t)
         return;
     if (s->message.context && strcmp(s->message.context, t->session) != 0) {
-        rpc_fail(r, RPC_PARAMS, "the task is not one of the context '%.80s'", s->message.context);
+        jsonrpc_fail(r, JSONRPC_PARAMS, "the task is not one of the context '%.80s'",
+                     s->message.context);
         return;
     }
     s->message.context = t->session;
@@ -432,14 +436,14 @@ static void task_continue(sending *s)
         if (rewind_run(s))
             turn_begin(s);
     } else if (!t->running) {
-        rpc_fail(r, r->version == A2A_10 ? RPC_UNSUPPORTED : RPC_PARAMS,
-                 "the task is over; a message without taskId begins a new one in its context");
+        jsonrpc_fail(r, r->version == A2A_10 ? JSONRPC_UNSUPPORTED : JSONRPC_PARAMS,
+                     "the task is over; a message without taskId begins a new one in its context");
     } else {
         question_answer(s, t);
     }
 }
 
-void rpc_send(rpc *r)
+void jsonrpc_send(jsonrpc_call *r)
 {
     sending s = {.call = r, .follow.history = -1};
     if (!message_read(&s))
@@ -451,7 +455,7 @@ void rpc_send(rpc *r)
     if (!context_find(&s) || (s.rewind && !rewind_run(&s)))
         return;
     if (s.message.blank)
-        rpc_fail(r, RPC_PARAMS, "message.parts hold nothing");
+        jsonrpc_fail(r, JSONRPC_PARAMS, "message.parts hold nothing");
     else if (s.session || session_make(&s))
         turn_begin(&s);
 }

@@ -43,23 +43,23 @@ typedef struct follower {
 static const char *const event_names[][2] = {
     {"task", "task"}, {"status-update", "statusUpdate"}, {"artifact-update", "artifactUpdate"}};
 
-void rpc_event_open(json_writer *w, rpc_event kind)
+void jsonrpc_event_open(json_writer *w, jsonrpc_event kind)
 {
     jw_object(w);
     jw_key(w, event_names[kind][1]);
 }
 
-void rpc_event_begin(json_writer *w, a2a_version version, const char *id, rpc_event kind)
+void jsonrpc_event_begin(json_writer *w, a2a_version version, const char *id, jsonrpc_event kind)
 {
     jw_object(w);
     jw_kstr(w, "jsonrpc", "2.0");
     jw_kraw(w, "id", id);
     jw_key(w, "result");
     if (version == A2A_10)
-        rpc_event_open(w, kind);
+        jsonrpc_event_open(w, kind);
 }
 
-void rpc_event_end(json_writer *w, a2a_version version)
+void jsonrpc_event_end(json_writer *w, a2a_version version)
 {
     if (version == A2A_10)
         jw_end_object(w);
@@ -67,7 +67,7 @@ void rpc_event_end(json_writer *w, a2a_version version)
 }
 
 /* The members that statuses and artifacts have in common. */
-static void update_begin(json_writer *w, const a2a_view *view, rpc_event kind, const char *task)
+static void update_begin(json_writer *w, const a2a_view *view, jsonrpc_event kind, const char *task)
 {
     jw_object(w);
     if (view->version == A2A_03)
@@ -76,17 +76,17 @@ static void update_begin(json_writer *w, const a2a_view *view, rpc_event kind, c
     jw_kstr(w, "contextId", view->session);
 }
 
-void rpc_status_event(arena *a, json_writer *w, const a2a_view *view, const char *id,
-                      const a2a_task *t, bool final)
+void jsonrpc_status_event(arena *a, json_writer *w, const a2a_view *view, const char *id,
+                          const a2a_task *t, bool final)
 {
-    rpc_event_begin(w, view->version, id, RPC_EVENT_STATUS);
-    update_begin(w, view, RPC_EVENT_STATUS, t->id);
+    jsonrpc_event_begin(w, view->version, id, JSONRPC_EVENT_STATUS);
+    update_begin(w, view, JSONRPC_EVENT_STATUS, t->id);
     jw_key(w, "status");
     a2a_status_write(a, w, view, t);
     if (view->version == A2A_03)
         jw_kbool(w, "final", final);
     jw_end_object(w);
-    rpc_event_end(w, view->version);
+    jsonrpc_event_end(w, view->version);
 }
 
 static void part_write(json_writer *w, a2a_version version, const char *text)
@@ -132,7 +132,7 @@ static const char *message_json(arena *a, const char *text, const char *partial)
     return json_kept(a, &b);
 }
 
-const char *rpc_message_json(arena *a, const char *text)
+const char *jsonrpc_message_json(arena *a, const char *text)
 {
     return message_json(a, text, NULL);
 }
@@ -148,7 +148,7 @@ static void artifact_write(json_writer *w, a2a_version version, const char *text
     jw_end_object(w);
 }
 
-const char *rpc_artifacts_json(arena *a, const char *text)
+const char *jsonrpc_artifacts_json(arena *a, const char *text)
 {
     buf b;
     json_writer w;
@@ -162,7 +162,7 @@ const char *rpc_artifacts_json(arena *a, const char *text)
     return json_kept(a, &b);
 }
 
-const char *rpc_answer_text(arena *a, const a2a_task *t)
+const char *jsonrpc_answer_text(arena *a, const a2a_task *t)
 {
     buf b;
     buf_init(&b, MAX_EVENT_BYTES);
@@ -200,7 +200,7 @@ static void task_fill(follower *f)
     f->task.history = f->entries.items;
     f->task.n = f->entries.n;
     f->task.status_at = time_now_us();
-    f->task.artifacts = rpc_artifacts_json(f->scratch, with_text ? f->text.p : "");
+    f->task.artifacts = jsonrpc_artifacts_json(f->scratch, with_text ? f->text.p : "");
 }
 
 static void send_task(follower *f)
@@ -210,9 +210,9 @@ static void send_task(follower *f)
     json_writer w = event_open(f);
     task_fill(f);
     view.room = A2A_EVENT_ROOM;
-    rpc_event_begin(&w, v, f->id, RPC_EVENT_TASK);
+    jsonrpc_event_begin(&w, v, f->id, JSONRPC_EVENT_TASK);
     a2a_task_write(f->scratch, &w, &view, &f->task, f->history);
-    rpc_event_end(&w, v);
+    jsonrpc_event_end(&w, v);
     event_close(f);
 }
 
@@ -221,7 +221,7 @@ static void send_status(follower *f, const a2a_task *t, bool final)
     json_writer w = event_open(f);
     a2a_task now = *t;
     now.status_at = time_now_us();
-    rpc_status_event(f->scratch, &w, &f->view, f->id, &now, final);
+    jsonrpc_status_event(f->scratch, &w, &f->view, f->id, &now, final);
     event_close(f);
 }
 
@@ -236,14 +236,14 @@ static void send_piece(follower *f, const char *text, bool append, bool last)
 {
     a2a_version v = f->view.version;
     json_writer w = event_open(f);
-    rpc_event_begin(&w, v, f->id, RPC_EVENT_ARTIFACT);
-    update_begin(&w, &f->view, RPC_EVENT_ARTIFACT, f->task.id);
+    jsonrpc_event_begin(&w, v, f->id, JSONRPC_EVENT_ARTIFACT);
+    update_begin(&w, &f->view, JSONRPC_EVENT_ARTIFACT, f->task.id);
     jw_key(&w, "artifact");
     artifact_write(&w, v, text);
     jw_kbool(&w, "append", append);
     jw_kbool(&w, "lastChunk", last);
     jw_end_object(&w);
-    rpc_event_end(&w, v);
+    jsonrpc_event_end(&w, v);
     event_close(f);
 }
 
@@ -284,9 +284,9 @@ static void send_result(follower *f)
     json_writer w;
     jw_init(&w, f->out, 0);
     task_fill(f);
-    rpc_event_begin(&w, f->view.version, f->id, RPC_EVENT_TASK);
+    jsonrpc_event_begin(&w, f->view.version, f->id, JSONRPC_EVENT_TASK);
     a2a_task_write(f->scratch, &w, &f->view, &f->task, f->history);
-    rpc_event_end(&w, f->view.version);
+    jsonrpc_event_end(&w, f->view.version);
 }
 
 /* ------------------------------------------------------------------ events of the turn */
@@ -399,7 +399,8 @@ static bool on_ended(follower *f, ramet_turn_status status, const char *error)
     f->task.running = false;
     f->task.status_message = NULL;
     if (f->task.state == A2A_FAILED)
-        f->task.status_message = rpc_message_json(f->scratch, *error ? error : "the agent failed");
+        f->task.status_message =
+            jsonrpc_message_json(f->scratch, *error ? error : "the agent failed");
     if (!f->stream) {
         send_result(f);
         return false;
@@ -450,14 +451,14 @@ static void follower_release(void *arg)
     arena_free(f->mem);
 }
 
-turn_listener rpc_listener(const rpc *r, const char *session, const follow_in *in)
+turn_listener jsonrpc_listener(const jsonrpc_call *r, const char *session, const follow_in *in)
 {
     arena *a = arena_new();
     follower *f = arena_alloc(a, sizeof *f);
     const char *context = arena_strdup(a, session);
     *f = (follower){.mem = a,
                     .scratch = arena_new(),
-                    .view = rpc_view(r, context, NULL),
+                    .view = jsonrpc_view(r, context, NULL),
                     .id = arena_strdup(a, r->id),
                     .kagent = r->kagent,
                     .stream = in->stream,

@@ -18,7 +18,7 @@ enum { SKEW_US = 2000000 };
 
 /* An answer with tasks that is being written. */
 typedef struct task_answer {
-    rpc r;
+    jsonrpc_call r;
     const a2a_task *one; /* NULL: it was written */
     bool sent;           /* the answer to a message */
 } task_answer;
@@ -41,36 +41,36 @@ static bool task_allowed(request *q, void *arg, const a2a_task *t)
 {
     const task_answer *x = arg;
     ramet_session *s;
-    return ramet_session_get(q->c, t->session, &s) == RAMET_OK && rpc_agent_fits(&x->r, s);
+    return ramet_session_get(q->c, t->session, &s) == RAMET_OK && jsonrpc_agent_fits(&x->r, s);
 }
 
 static void task_fail(request *q, void *arg, ramet_status st)
 {
     task_answer *x = arg;
     if (ramet_call_error(q->c)->status != RAMET_OK)
-        rpc_refuse(&x->r);
+        jsonrpc_refuse(&x->r);
     else
-        rpc_fail(&x->r, RPC_TASK_NOT_FOUND, "%s", ramet_status_text(st));
+        jsonrpc_fail(&x->r, JSONRPC_TASK_NOT_FOUND, "%s", ramet_status_text(st));
 }
 
 static void one_end(request *q, void *arg)
 {
     task_answer *x = arg;
     if (x->sent)
-        rpc_event_end(&q->w, x->r.version);
+        jsonrpc_event_end(&q->w, x->r.version);
     else
-        rpc_result_end(&x->r);
+        jsonrpc_result_end(&x->r);
 }
 
-void rpc_task_answer(rpc *r, const a2a_task *t, int64_t history, bool sent)
+void jsonrpc_task_answer(jsonrpc_call *r, const a2a_task *t, int64_t history, bool sent)
 {
-    json_writer *w = rpc_result(r);
+    json_writer *w = jsonrpc_result(r);
     task_answer *x = arena_alloc(r->q->a, sizeof *x);
     *x = (task_answer){.r = *r, .one = t, .sent = sent};
     if (sent && r->version == A2A_10)
-        rpc_event_open(w, RPC_EVENT_TASK);
+        jsonrpc_event_open(w, JSONRPC_EVENT_TASK);
     a2a_tasks_answer(r->q,
-                     &(a2a_answer){.view = rpc_view(r, t->session, t->id),
+                     &(a2a_answer){.view = jsonrpc_view(r, t->session, t->id),
                                    .artifacts = sent ? A2A_ARTIFACTS_STORED : A2A_ARTIFACTS_ANSWER,
                                    .history = history,
                                    .next = one_next,
@@ -81,59 +81,59 @@ void rpc_task_answer(rpc *r, const a2a_task *t, int64_t history, bool sent)
                                    .arg = x});
 }
 
-void rpc_get(rpc *r)
+void jsonrpc_get(jsonrpc_call *r)
 {
     ramet_session *s;
     int64_t history;
-    const char *id = rpc_text(r, r->params, "id");
-    if (!id || !rpc_history(r, r->params, &history))
+    const char *id = jsonrpc_text(r, r->params, "id");
+    if (!id || !jsonrpc_history(r, r->params, &history))
         return;
-    a2a_task *t = rpc_task(r, id, &s);
+    a2a_task *t = jsonrpc_task(r, id, &s);
     if (t)
-        rpc_task_answer(r, t, history, false);
+        jsonrpc_task_answer(r, t, history, false);
 }
 
-void rpc_cancel(rpc *r)
+void jsonrpc_cancel(jsonrpc_call *r)
 {
     ramet_session *s;
     ramet_turn *turn;
     turn_error err;
     request *q = r->q;
-    const char *id = rpc_text(r, r->params, "id");
-    a2a_task *t = id ? rpc_task(r, id, &s) : NULL;
+    const char *id = jsonrpc_text(r, r->params, "id");
+    a2a_task *t = id ? jsonrpc_task(r, id, &s) : NULL;
     if (!t)
         return;
     if (!t->running) {
-        rpc_fail(r, RPC_NOT_CANCELABLE, "the task is not running: it is %s",
-                 a2a_state_name(t->state, A2A_03));
+        jsonrpc_fail(r, JSONRPC_NOT_CANCELABLE, "the task is not running: it is %s",
+                     a2a_state_name(t->state, A2A_03));
         return;
     }
     if (!turns_cancel(q->host->turns, q, t->session, id, &turn, &err)) {
-        rpc_refuse_turn(r, &err);
+        jsonrpc_refuse_turn(r, &err);
         return;
     }
-    t = rpc_task(r, id, &s);
+    t = jsonrpc_task(r, id, &s);
     if (t)
-        rpc_task_answer(r, t, -1, false);
+        jsonrpc_task_answer(r, t, -1, false);
 }
 
-void rpc_subscribe(rpc *r)
+void jsonrpc_subscribe(jsonrpc_call *r)
 {
     ramet_session *s;
     turn_error err;
-    const char *id = rpc_text(r, r->params, "id");
-    a2a_task *t = id ? rpc_task(r, id, &s) : NULL;
+    const char *id = jsonrpc_text(r, r->params, "id");
+    a2a_task *t = id ? jsonrpc_task(r, id, &s) : NULL;
     if (!t)
         return;
     if (!t->running) {
-        rpc_fail(r, r->version == A2A_10 ? RPC_UNSUPPORTED : RPC_PARAMS,
-                 "the task is not running: it is %s", a2a_state_name(t->state, A2A_03));
+        jsonrpc_fail(r, r->version == A2A_10 ? JSONRPC_UNSUPPORTED : JSONRPC_PARAMS,
+                     "the task is not running: it is %s", a2a_state_name(t->state, A2A_03));
         return;
     }
     turn_listener listener =
-        rpc_listener(r, t->session, &(follow_in){.stream = true, .history = -1});
+        jsonrpc_listener(r, t->session, &(follow_in){.stream = true, .history = -1});
     if (!turns_join(r->q->host->turns, r->q, t->session, id, &listener, &err))
-        rpc_refuse_turn(r, &err);
+        jsonrpc_refuse_turn(r, &err);
 }
 
 /* ------------------------------------------------------------------ lists
@@ -150,7 +150,7 @@ typedef struct listed {
 } listed;
 
 typedef struct listing {
-    rpc *call;
+    jsonrpc_call *call;
     int64_t page, history, after;
     int state; /* -1: any */
     bool artifacts;
@@ -178,8 +178,8 @@ static bool session_failed(listing *l, ramet_status st)
 {
     if (st == RAMET_OK || ramet_status_http(st) == 404)
         return false;
-    rpc_fail(l->call, RPC_INTERNAL, "the tasks of a session cannot be read: %s",
-             ramet_status_text(st));
+    jsonrpc_fail(l->call, JSONRPC_INTERNAL, "the tasks of a session cannot be read: %s",
+                 ramet_status_text(st));
     return true;
 }
 
@@ -194,7 +194,7 @@ static bool session_add(listing *l, const char *id)
     ramet_call *own = q->who.share ? NULL : ramet_call_new(q->host->store, q->who.user, NULL);
     ramet_call *c = own ? own : q->c;
     ramet_status st = ramet_session_get(c, id, &s);
-    if (st == RAMET_OK && rpc_agent_fits(l->call, s))
+    if (st == RAMET_OK && jsonrpc_agent_fits(l->call, s))
         st = a2a_tasks(c, id, &tasks, &n);
     for (size_t i = 0; st == RAMET_OK && i < n; i++) {
         a2a_task_live(q, s, &tasks[i]);
@@ -239,7 +239,7 @@ static bool list_gather(listing *l)
         return session_add(l, l->context);
     do {
         if (ramet_active_find(l->call->q->c, &in, &some) != RAMET_OK) {
-            rpc_refuse(l->call);
+            jsonrpc_refuse(l->call);
             return false;
         }
         for (size_t i = 0; i < some.n; i++) {
@@ -276,27 +276,27 @@ static bool token_read(listing *l, const char *token)
 
 static bool list_filters(listing *l)
 {
-    rpc *r = l->call;
+    jsonrpc_call *r = l->call;
     const char *status, *after, *token;
-    if (!rpc_number(r, r->params, "pageSize", 1, PAGE_MOST, &l->page) ||
-        !rpc_history(r, r->params, &l->history) ||
-        !rpc_flag(r, r->params, "includeArtifacts", &l->artifacts) ||
-        !rpc_word(r, r->params, "contextId", &l->context) ||
-        !rpc_word(r, r->params, "status", &status) ||
-        !rpc_word(r, r->params, "statusTimestampAfter", &after) ||
-        !rpc_word(r, r->params, "pageToken", &token))
+    if (!jsonrpc_number(r, r->params, "pageSize", 1, PAGE_MOST, &l->page) ||
+        !jsonrpc_history(r, r->params, &l->history) ||
+        !jsonrpc_flag(r, r->params, "includeArtifacts", &l->artifacts) ||
+        !jsonrpc_word(r, r->params, "contextId", &l->context) ||
+        !jsonrpc_word(r, r->params, "status", &status) ||
+        !jsonrpc_word(r, r->params, "statusTimestampAfter", &after) ||
+        !jsonrpc_word(r, r->params, "pageToken", &token))
         return false;
     l->state = status ? a2a_state_parse(status) : -1;
     if (status && strcmp(status, "TASK_STATE_UNSPECIFIED") != 0 && l->state < 0) {
-        rpc_fail(r, RPC_PARAMS, "status '%.60s' is no state of a task", status);
+        jsonrpc_fail(r, JSONRPC_PARAMS, "status '%.60s' is no state of a task", status);
         return false;
     }
     if (after && !time_parse(after, &l->after)) {
-        rpc_fail(r, RPC_PARAMS, "statusTimestampAfter must be a time");
+        jsonrpc_fail(r, JSONRPC_PARAMS, "statusTimestampAfter must be a time");
         return false;
     }
     if (token && !token_read(l, token)) {
-        rpc_fail(r, RPC_PARAMS, "pageToken was not made by this list");
+        jsonrpc_fail(r, JSONRPC_PARAMS, "pageToken was not made by this list");
         return false;
     }
     return true;
@@ -339,10 +339,10 @@ static void list_end(request *q, void *arg)
     jw_kint(w, "pageSize", x->page);
     jw_kint(w, "totalSize", x->total);
     jw_end_object(w);
-    rpc_result_end(&x->of.r);
+    jsonrpc_result_end(&x->of.r);
 }
 
-void rpc_list(rpc *r)
+void jsonrpc_list(jsonrpc_call *r)
 {
     listing l = {.call = r, .page = PAGE_DEFAULT, .history = -1, .after = INT64_MIN, .state = -1};
     if (!list_filters(&l) || !list_gather(&l))
@@ -360,12 +360,12 @@ void rpc_list(rpc *r)
         .page = l.page,
         .total = l.earlier + (int64_t)l.all.n,
     };
-    json_writer *w = rpc_result(r);
+    json_writer *w = jsonrpc_result(r);
     jw_object(w);
     jw_key(w, "tasks");
     jw_array(w);
     a2a_tasks_answer(
-        r->q, &(a2a_answer){.view = rpc_view(r, NULL, NULL),
+        r->q, &(a2a_answer){.view = jsonrpc_view(r, NULL, NULL),
                             .artifacts = l.artifacts ? A2A_ARTIFACTS_ANSWER : A2A_ARTIFACTS_NONE,
                             .history = l.history,
                             .next = listed_next,

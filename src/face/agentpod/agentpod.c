@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * agentpod.c: who asks an AgentPod route, the shapes of its answers, and its errors.
+ * agentpod.c: errors of the AgentPod face, the call of a request, and shapes of answers.
  */
 #include "face/agentpod/agentpod.h"
 #include "ramet/agentpod.h"
@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------ errors */
 
-/* What the plan's clients show; `details` tells more. */
+/* The text that clients show; `details` says more. */
 static const char *error_words(const request *q, const char *code)
 {
     static const struct {
@@ -54,7 +54,7 @@ void agentpod_fail(request *q, const char *code, const char *field, const char *
     jw_end_object(&q->w);
 }
 
-/* ------------------------------------------------------------------ who asks */
+/* ------------------------------------------------------------------ the call */
 
 const char *agentpod_session(request *q)
 {

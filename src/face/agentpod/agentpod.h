@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * agentpod.h: what the files of the AgentPod face share: agentpod_api.c (the table), agentpod.c
- * (who asks, shapes, errors), face/agentpod/fork.c, face/agentpod/branch.c, face/agentpod/live.c.
+ * agentpod.h: what the files of the AgentPod face share: routes.c (the table), identity.c
+ * (callers), agentpod.c (errors, shapes), fork.c, branch.c, live.c.
  *
- * Errors are {"error": "text", "details"?: "text"}. Every route of a session first looks whether
- * the session is in the sandbox of its path and the caller may see both.
+ * Errors are {"error": "text", "details"?: "text"}. Every route of a session first checks that the
+ * session is in the sandbox of its path and that the caller may see both.
  */
 #ifndef FACE_AGENTPOD_AGENTPOD_H
 #define FACE_AGENTPOD_AGENTPOD_H
@@ -13,8 +13,10 @@
 #include "ramet/agentpod.h"
 #include "form/native.h"
 
-/* The call of who asks, for the sandbox of the path and the session in it. NULL: the answer is
- * filled. */
+extern const identity_rule agentpod_identity;
+
+/* The call of the caller, after the sandbox of the path and the session in it were checked. NULL:
+ * the answer is filled. */
 ramet_call *agentpod_call(request *q);
 /* The session of the path. */
 const char *agentpod_session(request *q);
@@ -33,8 +35,7 @@ typedef struct agentpod_branches {
 ramet_status agentpod_branches_read(ramet_call *c, const char *session, agentpod_branches *out);
 /* The members `branches`, `currentBranch`, `currentBranchId`. */
 void agentpod_branches_write(arena *a, json_writer *w, const agentpod_branches *b);
-/* The entry on the present path that a message id means: its own, or of a message with versions the
- * one that is current. */
+/* The entry on the present path that a message id means: that message, or its current version. */
 const char *agentpod_entry(const agentpod_branches *b, const char *message);
 
 /* ---- handlers */

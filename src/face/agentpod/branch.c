@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * branch.c: versions of messages within a session, a client's list of messages, and two
- * sessions beside each other.
+ * branch.c: versions of messages within a session, syncing a client's list of messages, and
+ * comparing two sessions.
  */
 #include "face/agentpod/agentpod.h"
 #include "ramet/agentpod.h"
@@ -33,7 +33,7 @@ void agentpod_branches_list(request *q)
     face_answer(q, agentpod_branches_read(c, agentpod_session(q), &out));
 }
 
-/* What a move left: it is read behind the commit, and so never kept for a key. */
+/* The state after a move. It is read after the commit and so never kept for an idempotency key. */
 static void branches_answer(request *q, void (*show)(request *q, const void *answer),
                             agentpod_branches *b, const void *answer)
 {
@@ -73,7 +73,7 @@ void agentpod_branch_switch(request *q)
                      "message %.255s has no branch %lld", message, (long long)number);
         return;
     }
-    /* The one that is shown already: nothing moves. */
+    /* It is the current version already. */
     if (!to->current) {
         if (ramet_switch(c, agentpod_session(q), to->branch, face_expected_head(q), &s) !=
             RAMET_OK) {
@@ -89,7 +89,7 @@ void agentpod_branch_switch(request *q)
 /* ------------------------------------------------------------------ sync */
 
 typedef struct synced {
-    agentpod_branches b;
+    agentpod_branches branches;
     ramet_sync_out done;
     size_t n; /* messages of the list */
 } synced;
@@ -109,7 +109,7 @@ static void show_synced(request *q, const void *answer)
     jw_kbool(&q->w, "moved", s->done.moved);
     jw_kint(&q->w, "added", s->done.added);
     jw_kint(&q->w, "messageCount", (int64_t)s->n);
-    agentpod_branches_write(q->a, &q->w, &s->b);
+    agentpod_branches_write(q->a, &q->w, &s->branches);
     jw_end_object(&q->w);
 }
 
@@ -144,16 +144,16 @@ void agentpod_messages_sync(request *q)
 {
     ramet_call *c = agentpod_call(q);
     const json_node *list = face_member(q, "messages");
-    synced out = {.b = {.now = -1}};
+    synced out = {.branches = {.now = -1}};
     if (!c)
         return;
     ramet_entry_in *entries = arena_array(q->a, list->count + 1, sizeof *entries);
-    if (agentpod_branches_read(c, agentpod_session(q), &out.b) != RAMET_OK) {
+    if (agentpod_branches_read(c, agentpod_session(q), &out.branches) != RAMET_OK) {
         request_error(q, ramet_call_error(c));
         return;
     }
     for (const json_node *v = json_first(&q->json, list); v; v = json_next(&q->json, list, v))
-        if (!message_read(q, &out.b, v, out.n, &entries[out.n]))
+        if (!message_read(q, &out.branches, v, out.n, &entries[out.n]))
             return;
         else
             out.n++;
@@ -166,7 +166,7 @@ void agentpod_messages_sync(request *q)
         face_count(q, "rewind", NULL);
         moved_tell(q);
     }
-    branches_answer(q, show_synced, &out.b, &out);
+    branches_answer(q, show_synced, &out.branches, &out);
 }
 
 /* ------------------------------------------------------------------ compare */

@@ -140,7 +140,7 @@ static bool config_text(request *q, const json_node *config, const char *name, c
     return false;
 }
 
-/* Who answers in the fork: the parent's agent, with what is named here in its place. */
+/* The agent of the fork: that of the parent, with the members that are named here replaced. */
 static bool config_read(request *q, ramet_fork_in *in, ramet_agent *agent)
 {
     const json_node *config = face_member(q, "agentConfig");
@@ -164,7 +164,7 @@ static bool config_read(request *q, ramet_fork_in *in, ramet_agent *agent)
     return true;
 }
 
-/* Where it is cut. A message of which another version is on the path now means that one. */
+/* Where to cut. A message that has another current version means that version. */
 static bool point_read(request *q, ramet_fork_in *in)
 {
     const char *message = face_text(q, "messageId"), *role = face_text(q, "messageRole");
@@ -177,7 +177,7 @@ static bool point_read(request *q, ramet_fork_in *in)
     if (role && strcmp(role, "user") == 0)
         in->at.side = RAMET_BEFORE;
     if (ramet_entry_get(q->c, agentpod_session(q), 0, message, &e) != RAMET_ENTRY_NOT_FOUND)
-        return true; /* what else is wrong with it, the fork tells */
+        return true; /* the fork reports any other error */
     if (agentpod_branches_read(q->c, agentpod_session(q), &b) == RAMET_OK)
         in->at.entry_id = agentpod_entry(&b, message);
     return true;
@@ -210,7 +210,8 @@ static void ids_write(request *q, const char *key, const session_list *list)
     jw_key(&q->w, key);
     jw_array(&q->w);
     for (size_t i = 0; i < list->n; i++)
-        if (list->items[i].id && *list->items[i].id) /* gone for good: only its place is left */
+        if (list->items[i].id &&
+            *list->items[i].id) /* else it was purged: only its place is left */
             jw_str(&q->w, list->items[i].id);
     jw_end_array(&q->w);
 }
@@ -270,7 +271,7 @@ static void show_info(request *q, const void *answer)
     jw_end_object(&q->w);
 }
 
-/* The last of its ancestry is the session itself. */
+/* The last of the ancestry is the session itself. */
 void agentpod_fork_info(request *q)
 {
     ramet_call *c = agentpod_call(q);

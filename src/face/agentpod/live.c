@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * live.c: what happens in a sandbox, in the words of the plan's stores.
+ * live.c: the events of a sandbox, in the shapes of the plan's client stores.
  *
- * The server hands each event on that the caller may see. Those of other sandboxes are left out
- * here; with the others comes what a store would have to ask for: the fork, or the branches.
+ * The server passes on each event that the caller may see. Events of other sandboxes are dropped
+ * here; the others carry what a client store would have to request: the fork, or the branches.
  */
 #include "face/agentpod/agentpod.h"
 #include "form/native.h"
@@ -39,8 +39,8 @@ static const char *event_name(ramet_event_kind kind)
     }
 }
 
-/* One line each, so none may hold a line end: between the tokens of a value that was kept as it
- * came a blank does as well. */
+/* An event is one line: a line end between the tokens of a value that is kept byte for byte becomes
+ * a space. */
 static void line_end(buf *out, size_t start)
 {
     for (size_t i = start; i < out->n; i++)
@@ -49,7 +49,7 @@ static void line_end(buf *out, size_t start)
     buf_puts(out, "\n\n");
 }
 
-/* The number comes with the last line of an event. */
+/* The last line of an event carries its number. */
 static size_t line_begin(const listener *l, const ramet_event *e, const char *name, bool last,
                          json_writer *w, buf *out)
 {
@@ -82,7 +82,7 @@ static void messages_write(json_writer *w, const ramet_event *e)
         jw_kbool(w, "more", true);
 }
 
-/* Whether what was appended is a version of a message that has others. */
+/* Whether the appended entry is another version of a message. */
 static bool is_version(const agentpod_branches *b, const ramet_event *e)
 {
     for (size_t i = 0; i < b->n; i++)
@@ -116,7 +116,7 @@ static void appended_lines(const listener *l, const ramet_event *e, ramet_call *
         branches_line(l, e, &b, ramet_call_arena(c), out);
 }
 
-/* A session that is gone meanwhile has its own event behind this one. */
+/* If the session was deleted meanwhile, a later event says so. */
 static void session_line(const listener *l, const ramet_event *e, ramet_call *c, buf *out)
 {
     json_writer w;

@@ -5,16 +5,14 @@
  */
 #include "face/agentpod/agentpod.h"
 
+#include "face/kit/rows.h"
+
 /* A table reads by its rows. */
 /* clang-format off */
 
 #define B1 "/api/v2/sandboxes/{sandboxId}"
 #define S1 B1 "/sessions/{sessionId}"
 
-#define F(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, __VA_ARGS__}
-#define R(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, .required = true, __VA_ARGS__}
-#define FIELDS(...)     (const form_field[]){__VA_ARGS__, {.name = NULL}}
-#define SHAPE(n, t, ...) &(const form_schema){.name = n, .text = t, .fields = FIELDS(__VA_ARGS__), .open = true}
 #define NUL             .nullable = true
 
 #define READ    ROUTE_LOOSE
@@ -72,19 +70,19 @@ NULL,
 
 static const face_route routes[] = {
 /* ------------------------------------------------------------------ the sandbox */
-{.method = "GET", .path = B1 "/forks", .name = "listSessionForks", .group = "Forks", .flags = READ,
- .summary = "Every fork of a sandbox, and its roots", .success = 200, .answer = "ForkList", .run = agentpod_forks_list, .statuses = E_BOX},
-{.method = "GET", .path = B1 "/forks/statistics", .name = "getForkStatistics", .group = "Forks", .flags = READ,
- .summary = "A sandbox in numbers", .success = 200, .answer = "ForkStatistics", .run = agentpod_statistics, .statuses = E_BOX},
-{.method = "GET", .path = B1 "/events", .name = "sandboxEvents", .group = "Forks", .flags = READ | ROUTE_STREAM,
+ROUTE("GET", B1 "/forks", ROLE_USER, .name = "listSessionForks", .group = "Forks", .flags = READ,
+ .summary = "Every fork of a sandbox, and its roots", .success = 200, .answer = "ForkList", .run = agentpod_forks_list, .statuses = E_BOX),
+ROUTE("GET", B1 "/forks/statistics", ROLE_USER, .name = "getForkStatistics", .group = "Forks", .flags = READ,
+ .summary = "A sandbox in numbers", .success = 200, .answer = "ForkStatistics", .run = agentpod_statistics, .statuses = E_BOX),
+ROUTE("GET", B1 "/events", ROLE_USER, .name = "sandboxEvents", .group = "Forks", .flags = READ | ROUTE_STREAM,
  .summary = "What happens in a sandbox, as server-sent events", .success = 200, .run = agentpod_events, .statuses = E_BOX,
  .about = "`session.created`, `fork.created`, `session.updated` (tags, title, merge), `session.restored`: with `fork`, a SessionFork. `session.deleted`. "
           "`branches.updated`: with the members of SessionBranches, after an edit, a regeneration, a switch, a sync, a rewind. `message.created`: with `messages`. "
           "All have `type`, `sandboxId`, `sessionId`, `at`. `reset`: events were missed, read anew. Without `Last-Event-ID` (or `after`): from now on.",
- .query = FIELDS(F("after", INT, "events past this number", .least = 0, .most = INT64_MAX), F("token", TEXT, "API key, for what cannot send headers", .secret = true))},
+ .query = FIELDS(F("after", INT, "events past this number", .least = 0, .most = INT64_MAX), F("token", TEXT, "API key, for what cannot send headers", .secret = true))),
 
 /* ------------------------------------------------------------------ sessions */
-{.method = "POST", .path = S1 "/fork", .name = "createSessionFork", .group = "Forks", .flags = WRITE,
+ROUTE("POST", S1 "/fork", ROLE_USER, .name = "createSessionFork", .group = "Forks", .flags = WRITE,
  .summary = "Forks a session", .success = 201, .answer = "SessionFork", .run = agentpod_fork,
  .about = "Before a message of the user, after any other; without `messageId`: all of it. The fork and what is noted with it are one commit.",
  .body = FIELDS(F("messageId", TEXT, "where; of a message with versions the one that is current"),
@@ -93,47 +91,47 @@ static const face_route routes[] = {
                 F("agentConfig", OBJECT, "who answers in the fork", .schema = "ModelSelection"),
                 F("forkType", ENUM, "`explicit` when not given; the others are noted as made by the system", .words = TYPES)),
  .statuses = E_TAG " ENTRY_NOT_FOUND BAD_ID REASON_TOO_LONG TOO_LARGE",
- .example = "{\"messageId\": \"e1\", \"reason\": \"by train\", \"tags\": [\"experiment\"]}"},
-{.method = "GET", .path = S1 "/ancestry", .name = "getSessionAncestry", .group = "Forks", .flags = READ,
- .summary = "The way from the root", .success = 200, .answer = "Ancestry", .run = agentpod_ancestry, .statuses = E_SEE},
-{.method = "GET", .path = S1 "/children", .name = "getSessionChildren", .group = "Forks", .flags = READ,
- .summary = "Direct forks", .success = 200, .answer = "ForkChildren", .run = agentpod_children, .statuses = E_SEE},
-{.method = "GET", .path = S1 "/fork-info", .name = "getSessionForkInfo", .group = "Forks", .flags = READ,
+ .example = "{\"messageId\": \"e1\", \"reason\": \"by train\", \"tags\": [\"experiment\"]}"),
+ROUTE("GET", S1 "/ancestry", ROLE_USER, .name = "getSessionAncestry", .group = "Forks", .flags = READ,
+ .summary = "The way from the root", .success = 200, .answer = "Ancestry", .run = agentpod_ancestry, .statuses = E_SEE),
+ROUTE("GET", S1 "/children", ROLE_USER, .name = "getSessionChildren", .group = "Forks", .flags = READ,
+ .summary = "Direct forks", .success = 200, .answer = "ForkChildren", .run = agentpod_children, .statuses = E_SEE),
+ROUTE("GET", S1 "/fork-info", ROLE_USER, .name = "getSessionForkInfo", .group = "Forks", .flags = READ,
  .summary = "Where a session stands", .success = 200, .answer = "ForkInfo", .run = agentpod_fork_info, .statuses = E_SEE,
- .about = "Of a root, too: its `fork` has no parent."},
-{.method = "DELETE", .path = S1 "/tree", .name = "deleteForkTree", .group = "Forks", .flags = WRITE,
+ .about = "Of a root, too: its `fork` has no parent."),
+ROUTE("DELETE", S1 "/tree", ROLE_USER, .name = "deleteForkTree", .group = "Forks", .flags = WRITE,
  .summary = "Deletes a session and all that descends from it", .success = 200, .answer = "TreeDeleted", .run = agentpod_tree_delete,
  .about = "Never a private session of another. They can be restored until garbage collection (7 days). Needs the session's owner, or manager in the tree.",
- .query = FIELDS(F("dry_run", BOOL, "only tells what would go")), .statuses = E_WRITE, .example = "dry_run=true"},
-{.method = "GET", .path = S1 "/compare/{otherId}", .name = "compareForks", .group = "Forks", .flags = READ,
- .summary = "Two sessions of a sandbox beside each other", .success = 200, .answer = "SessionComparison", .run = agentpod_compare, .statuses = E_SEE},
+ .query = FIELDS(F("dry_run", BOOL, "only tells what would go")), .statuses = E_WRITE, .example = "dry_run=true"),
+ROUTE("GET", S1 "/compare/{otherId}", ROLE_USER, .name = "compareForks", .group = "Forks", .flags = READ,
+ .summary = "Two sessions of a sandbox beside each other", .success = 200, .answer = "SessionComparison", .run = agentpod_compare, .statuses = E_SEE),
 
 /* ------------------------------------------------------------------ tags */
-{.method = "POST", .path = S1 "/tags", .name = "addSessionTag", .group = "Tags", .flags = WRITE,
+ROUTE("POST", S1 "/tags", ROLE_USER, .name = "addSessionTag", .group = "Tags", .flags = WRITE,
  .summary = "Adds a tag", .success = 200, .answer = "SessionTags", .run = agentpod_tag_post,
- .body = FIELDS(R("tag", TEXT, "1-50 characters; trimmed and made lower case")), .statuses = E_TAG, .example = "{\"tag\": \"experiment\"}"},
-{.method = "PUT", .path = S1 "/tags", .name = "setSessionTags", .group = "Tags", .flags = WRITE,
+ .body = FIELDS(R("tag", TEXT, "1-50 characters; trimmed and made lower case")), .statuses = E_TAG, .example = "{\"tag\": \"experiment\"}"),
+ROUTE("PUT", S1 "/tags", ROLE_USER, .name = "setSessionTags", .group = "Tags", .flags = WRITE,
  .summary = "Replaces all tags", .success = 200, .answer = "SessionTags", .run = agentpod_tags_put,
- .body = FIELDS(R("tags", ARRAY, "1-50 characters each, at most 64")), .statuses = E_TAG, .example = "{\"tags\": [\"experiment\", \"production\"]}"},
-{.method = "DELETE", .path = S1 "/tags/{tag}", .name = "removeSessionTag", .group = "Tags", .flags = WRITE,
- .summary = "Takes a tag away", .success = 200, .answer = "SessionTags", .run = agentpod_tag_delete, .statuses = E_TAG},
+ .body = FIELDS(R("tags", ARRAY, "1-50 characters each, at most 64")), .statuses = E_TAG, .example = "{\"tags\": [\"experiment\", \"production\"]}"),
+ROUTE("DELETE", S1 "/tags/{tag}", ROLE_USER, .name = "removeSessionTag", .group = "Tags", .flags = WRITE,
+ .summary = "Takes a tag away", .success = 200, .answer = "SessionTags", .run = agentpod_tag_delete, .statuses = E_TAG),
 
 /* ------------------------------------------------------------------ branches */
-{.method = "GET", .path = S1 "/branches", .name = "getSessionBranches", .group = "Branches", .flags = READ,
- .summary = "Every message that has several versions", .success = 200, .answer = "SessionBranches", .run = agentpod_branches_list, .statuses = E_SEE},
-{.method = "POST", .path = S1 "/branches/switch", .name = "switchMessageBranch", .group = "Branches", .flags = MOVE,
+ROUTE("GET", S1 "/branches", ROLE_USER, .name = "getSessionBranches", .group = "Branches", .flags = READ,
+ .summary = "Every message that has several versions", .success = 200, .answer = "SessionBranches", .run = agentpod_branches_list, .statuses = E_SEE),
+ROUTE("POST", S1 "/branches/switch", ROLE_USER, .name = "switchMessageBranch", .group = "Branches", .flags = MOVE,
  .summary = "Shows another version of a message", .success = 200, .answer = "BranchSwitched", .run = agentpod_branch_switch,
  .about = "The head moves to the newest branch that holds it.",
  .body = FIELDS(R("messageId", TEXT, ""), R("branchNumber", INT, "from 1", .least = 1, .most = 16777215)),
- .statuses = E_WRITE " BRANCH_NOT_FOUND HEAD_MOVED", .example = "{\"messageId\": \"e1\", \"branchNumber\": 1}"},
-{.method = "POST", .path = S1 "/messages/sync", .name = "syncMessages", .group = "Branches", .flags = MOVE,
+ .statuses = E_WRITE " BRANCH_NOT_FOUND HEAD_MOVED", .example = "{\"messageId\": \"e1\", \"branchNumber\": 1}"),
+ROUTE("POST", S1 "/messages/sync", ROLE_USER, .name = "syncMessages", .group = "Branches", .flags = MOVE,
  .summary = "Makes the history equal to a client's list", .success = 200, .answer = "MessagesSynced", .run = agentpod_messages_sync,
  .about = "The first difference is found, the head moves to a new branch there, and the rest is appended, in one commit. What was there stays a version: "
           "of another message of the user as `auto-edit`, of another answer as `auto-regenerate`.",
  .body = FIELDS(R("messages", ARRAY, "all of them, oldest first", .schema = "SyncMessage")),
  .statuses = E_WRITE " ENTRY_EXISTS ENTRY_TOO_LARGE BATCH_TOO_LARGE BAD_ID PATH_FULL HEAD_MOVED",
- .example = "{\"messages\": [{\"id\": \"e1\", \"role\": \"user\", \"text\": \"How do I get to Porto?\"}]}"},
-{.method = NULL},
+ .example = "{\"messages\": [{\"id\": \"e1\", \"role\": \"user\", \"text\": \"How do I get to Porto?\"}]}"),
+ROUTES_END,
 };
 
 static const face_param params[] = {
@@ -145,7 +143,7 @@ static const face_param params[] = {
 };
 
 const face face_agentpod = {
-    .name = "agentpod", .title = "AgentPod's branching API", .prefix = "/api/v2/sandboxes", .who = WHO_AGENTPOD, .fail = agentpod_fail,
+    .name = "agentpod", .title = "AgentPod's branching API", .prefix = "/api/v2/sandboxes", .identity = &agentpod_identity, .fail = agentpod_fail,
     .about = "The backend of AgentPod's plan for session forking and branching. Errors are `{\"error\": \"text\", \"details\": \"text\"}`. "
              "A sandbox that is not the caller's, and a session that is not in it, are 404. Unknown parameters and members are not looked at.\n"
              "The sandbox `default` is always there: the caller's sessions that are in no other. `POST /ramet/v1/sandboxes` makes another, "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * about.c: agents as kagent's page wants to know them, feedback, and what is told about the
- * server.
+ * about.c: the agents as kagent's user interface lists them, feedback, and health and version of
+ * the server.
  */
 #include "face/kagent/kagent.h"
 #include "ramet/kagent.h"
@@ -40,7 +40,7 @@ void kagent_me(request *q)
 
 /* ------------------------------------------------------------------ agents */
 
-/* An agent that answers here, or one that sessions of the caller have. */
+/* An agent of this server, or one that sessions of the caller name. */
 typedef struct known_agent {
     const char *id;
     bool here;

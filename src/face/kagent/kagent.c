@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kagent.c: who asks a kagent route, and the envelope of its answers.
+ * kagent.c: the call of a request, which sessions its caller may use, and the envelope of answers.
  */
 #include "face/kagent/kagent.h"
 
@@ -22,7 +22,7 @@ void kagent_fail(request *q, const char *code, const char *field, const char *me
         buf_puts(&q->out, link ? "Forbidden\n" : "Unauthorized\n");
         return;
     }
-    /* Before a handler ran, what was wrong is the body. */
+    /* No handler has run yet: the body is at fault. */
     bool body = q->status == 400 && !q->c && q->route && q->route->body;
     jw_object(&q->w);
     jw_kstr(&q->w, "error",
@@ -112,8 +112,9 @@ ramet_call *kagent_call(request *q)
     return face_call(q);
 }
 
-/* Links that were followed are in the lists of who followed them. The request's own call is left
- * alone: it may be one for an answer that is kept. Whether it can be noted is nobody's matter. */
+/* Remembers that the caller has followed a share link, which puts the session into its lists. It
+ * uses a call of its own, since that of the request may have an idempotency key. A failure is
+ * ignored. */
 static void visit_note(request *q)
 {
     ramet_call *c = ramet_call_new(q->host->store, q->who.user, NULL);

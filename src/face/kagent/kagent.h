@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kagent.h: what the files of the kagent face share: kagent_api.c (the table), kagent.c (who asks,
- * the envelope), face/kagent/session.c, face/kagent/event.c, face/kagent/move.c,
- * face/kagent/task.c, face/kagent/about.c.
+ * kagent.h: what the files of the kagent face share; README.md lists them.
  *
  * Answers are an envelope: {"error": false, "data": …, "message": …}; an empty list leaves `data`
  * out. Errors are {"error": "text"}.
@@ -13,36 +11,40 @@
 #include "form/a2a/a2a.h"
 #include "face/kit/face.h"
 
-/* ---- who asks */
+extern const identity_rule kagent_identity;
 
-/* The call of who asks: of the user; of the program itself for an agent in nobody's name, whose
- * sessions are checked by kagent_session(). NULL: the answer is filled. */
+/* ---- callers and agents */
+
+/* The call of the caller: that of the user; for an agent that acts for no user one of the program,
+ * whose sessions kagent_session() checks. NULL: the answer is filled. */
 ramet_call *kagent_call(request *q);
-/* Loads a session that the caller may use. False: the answer is filled, 404 with these words. */
+/* Loads a session that the caller may use. False: the answer is filled, 404 with this text. */
 bool kagent_session(request *q, const char *id, const char *missing, ramet_session **out);
-/* The name that a session keeps of the agent with a ref: that of one that answers here, or its id.
- * NULL: there is none, and others are not taken. */
+/* The name under which a session keeps the agent of a ref: that of an agent of this server, or its
+ * id. NULL: this server has no such agent and accepts no other. */
 const char *kagent_agent_name(request *q, const char *ref);
 
 /* ---- answers */
 
-/* {"error": false, "data": the caller goes on with one value. */
+/* {"error": false, "data": … the caller writes one value next. */
 void kagent_data(request *q);
 /* , "message": …} */
 void kagent_end(request *q, const char *message);
 /* The same without data. */
 void kagent_done(request *q, const char *message);
-/* The error of the call as an answer: 404 with `missing` when something is not there, else `what`
+/* Answers with the error of the call: 404 with `missing` if something does not exist, else `what`
  * and the reason. */
 void kagent_error(request *q, ramet_status st, const char *what, const char *missing);
 void kagent_refuse(request *q, int status, const char *message);
 void kagent_fail(request *q, const char *code, const char *field, const char *message);
-/* RFC 3339 with microseconds, zeros at the end cut. */
+/* RFC 3339 with microseconds, without trailing zeros. */
 void kagent_time(request *q, const char *key, int64_t us);
 void kagent_session_write(request *q, const ramet_session *s);
 /* The same without the braces. */
 void kagent_session_members(request *q, const ramet_session *s);
-/* Every session that the caller owns (or, in nobody's name, that is the agent's): newest first. */
+/* Every session that the caller owns (or, for an agent without a user, that names it), newest
+ * first.
+ */
 bool kagent_sessions(request *q, ramet_session **out, size_t *n);
 /* Header A2A-Version. False: the answer is filled. */
 bool kagent_version(request *q, a2a_version *out);

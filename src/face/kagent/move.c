@@ -92,7 +92,7 @@ static void move_answer(request *q, ramet_status st, const char *id)
     if (!face_answer(q, st))
         return;
     face_count(q, "rewind", NULL);
-    /* What runs on the branch that was left is not for the new head. */
+    /* Cancel the turn on the old branch; its answer must not reach the new head. */
     turns_moved(q->host->turns, id, false);
 }
 

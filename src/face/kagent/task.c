@@ -156,8 +156,8 @@ void kagent_task_delete(request *q)
 
 /* ------------------------------------------------------------------ putting */
 
-/* The session of a task: the one that it names, made when it is not there yet (a runtime may store
- * its task before the session), so that nothing is lost. */
+/* The session that a task names. It is created if it does not exist: a runtime may store its task
+ * before its session. */
 static bool session_for(request *q, const char *context, const char *task, ramet_session **out,
                         bool *made)
 {
@@ -220,7 +220,7 @@ void kagent_task_post(request *q)
         kagent_refuse(q, 409, "Task ID is already in use");
     else if (st != RAMET_OK)
         kagent_error(q, st, "Failed to create task", "Session not found");
-    if (st != RAMET_OK && made) /* for nothing */
+    if (st != RAMET_OK && made) /* the session is not needed */
         ramet_session_delete(q->c, s->id, false, false, &gone);
     if (st != RAMET_OK)
         return;

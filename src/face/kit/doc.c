@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * doc.c: what is true of a route beside what its row says. See doc.h.
+ * doc.c: what the documents say of a route beside its row. See doc.h.
  */
 #include "face/kit/doc.h"
 
@@ -62,8 +62,8 @@ bool doc_once(const face_route *r)
            strcmp(r->method, "POST") == 0;
 }
 
-/* What routes with one of these flags have in common. */
-enum { HAS_BODY = 1 << 16, HAS_KEY = 1 << 17 };
+/* Flags of add_common(), above those of routes. */
+enum { HAS_BODY = 1 << 16, HAS_KEY = 1 << 17, IS_OPEN = 1 << 18 };
 
 static void add_common(doc_error *out, size_t *n, unsigned flags)
 {
@@ -72,7 +72,7 @@ static void add_common(doc_error *out, size_t *n, unsigned flags)
         add_status(out, n, RAMET_BUSY);
         add(out, n, 503, "too_many_connections", "too many connections are open");
     }
-    if (!(flags & ROUTE_OPEN)) {
+    if (!(flags & IS_OPEN)) {
         add(out, n, 401, "unauthenticated", "who asks could not be found out");
         add_status(out, n, RAMET_FORBIDDEN);
         add_status(out, n, RAMET_BAD_ID);
@@ -95,10 +95,12 @@ static void add_common(doc_error *out, size_t *n, unsigned flags)
 size_t doc_errors(const face_route *r, bool all, doc_error out[DOC_ERRORS])
 {
     size_t n = 0;
-    bool body = r->body || (r->flags & ROUTE_UPLOAD);
+    bool body = r->body || (r->flags & ROUTE_UPLOAD), open = r->roles & ROLE_ANYONE;
     add_named(out, &n, r->statuses);
     if (all)
-        add_common(out, &n, r->flags | (body ? HAS_BODY : 0) | (doc_once(r) ? HAS_KEY : 0));
+        add_common(out, &n,
+                   r->flags | (open ? IS_OPEN : 0) | (body ? HAS_BODY : 0) |
+                       (doc_once(r) ? HAS_KEY : 0));
     qsort(out, n, sizeof *out, by_http);
     return n;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * doc.h: what the documents are made of: the tables of faces, as openapi.c and docs.c tell them.
+ * doc.h: what openapi.c and docs.c share to write the documents from the tables of faces.
  */
 #ifndef FACE_KIT_DOC_H
 #define FACE_KIT_DOC_H
@@ -14,14 +14,14 @@ typedef struct doc_error {
 } doc_error;
 
 enum { DOC_ERRORS = 48 };
-/* Those of its row, by HTTP status; `all`: and those that every such route has. */
+/* The errors of its row, by HTTP status; `all`: and those that every such route has. */
 size_t doc_errors(const face_route *r, bool all, doc_error out[DOC_ERRORS]);
-/* Those that routes have in common, whatever they do. */
+/* The errors that all routes have in common. */
 size_t doc_errors_common(doc_error out[DOC_ERRORS]);
 
 /* Whether a write of this route can be made conditional. */
 bool doc_expects(const face_route *r);
-/* Whether an Idempotency-Key is heard. */
+/* Whether the route has Idempotency-Key. */
 bool doc_once(const face_route *r);
 /* The param of a face by the name of n bytes; NULL when it has none. */
 const face_param *doc_param(const face *f, const char *name, size_t n);

@@ -261,7 +261,7 @@ static void answer_put(const pen *p, const face_route *r)
         puts_text(p, " Hears `If-Match`.");
     if (r->flags & ROUTE_PAGE)
         puts_text(p, " Hears `X-Ramet-Position`.");
-    if (r->flags & ROUTE_ADMIN)
+    if (r->roles == ROLE_ADMIN)
         puts_text(p, " For administrators.");
     raw(p, "</p>\n", "\n\n");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * face.c: what every face uses of a request, how answers and errors are written, how a route is
- * found and run. What is sent is checked in face_check.c.
+ * face.c: reading a request, writing answers and errors, finding and running a route. Query and
+ * body are checked in face_check.c.
  */
 #include "face/kit/face.h"
 
@@ -15,7 +15,7 @@
 
 /* ------------------------------------------------------------------- reading */
 
-/* The segment of a path template at *p, which goes on behind it; its length. */
+/* The next segment of a path template; *p moves behind it. Returns its length. */
 static size_t template_next(const char **p, const char **start)
 {
     while (**p == '/')
@@ -156,6 +156,10 @@ void request_error(request *q, const ramet_error *e)
         q->fail(q, ramet_status_code(e->status), e->field, e->message);
         return;
     }
+    if (q->keeps_failure) {
+        request_keep_failure(q, ramet_status_code(e->status), e->field, e->message);
+        return;
+    }
     jw_object(&q->w);
     native_error_fields(&q->w, e);
     jw_kstr(&q->w, "request_id", q->id);
@@ -184,7 +188,7 @@ void face_etag(request *q, const char *front, const void *bytes, size_t n)
                        arena_printf(q->a, "\"%s%s%s\"", front ? front : "", front ? "-" : "", hex));
 }
 
-/* ---- answers that are kept by a key */
+/* ---- answers that are kept for an idempotency key */
 
 static void render_now(request *q)
 {
@@ -196,7 +200,7 @@ static void render_now(request *q)
     q->rendered = true;
 }
 
-/* Runs inside the commit, perhaps on another thread while this request waits for it. */
+/* Runs inside the commit, perhaps on another thread while this one waits. */
 static void once_answer(void *arg, int *status, const char **bytes, size_t *n)
 {
     request *q = arg;
@@ -231,7 +235,7 @@ bool face_answer(request *q, ramet_status st)
     return true;
 }
 
-/* Reads for a client that has left are not worth finishing. */
+/* Stops reads for a client that has gone. */
 static bool client_gone(void *arg)
 {
     const request *q = arg;
@@ -320,12 +324,25 @@ static bool path_fits(const char *path, const request *q)
     return i == q->n_segments || (!i && q->n_segments == 1 && !*q->segments[0]);
 }
 
+static bool path_is_below(const char *prefix, const request *q)
+{
+    size_t i = 0;
+    for (; prefix[0] == '/' && prefix[1]; i++) {
+        prefix++;
+        if (i == q->n_segments || !segment_fits(&prefix, q->segments[i]))
+            return false;
+    }
+    return i < q->n_segments;
+}
+
 void face_set(request *q, const face *f, const face_route *r)
 {
     q->face = f;
     q->fail = f->fail;
     q->referrer = f->referrer;
+    q->identity_rule = f->identity;
     q->route = r;
+    q->roles = r ? r->roles : 0;
     q->writes = r && (r->flags & ROUTE_WRITE);
 }
 
@@ -348,10 +365,8 @@ face_found face_find(const face *const *faces, size_t n, request *q, const char 
                                      strcmp(r->method, "GET") == 0 ? "HEAD, " : "");
         }
     }
-    /* Who speaks a protocol is told in its words that there is nothing. */
     for (size_t f = 0; f < n && !used; f++)
-        if (faces[f]->who == WHO_MEMORY && q->n_segments > 1 &&
-            strcmp(q->segments[0], faces[f]->prefix + 1) == 0)
+        if (faces[f]->owns_prefix && path_is_below(faces[f]->prefix, q))
             face_set(q, faces[f], NULL);
     if (!used)
         return FACE_NO_PATH;
@@ -372,7 +387,7 @@ static bool param_secret(const face *f, const char *part, size_t n)
     return false;
 }
 
-/* Marks the segments that are secrets by that route, as far as the path is like its own. */
+/* Marks the segments that are secrets in that route, as far as the path matches it. */
 static void secrets_mark(const face *f, const char *path, const request *q, bool *secret)
 {
     const char *s;
@@ -401,7 +416,7 @@ void face_path_show(const face *const *faces, size_t n, const request *q, buf *o
         size_t slash = *p == '/', len = strcspn(p + slash, "/");
         if (slash)
             buf_putc(out, '/');
-        /* Of a path that leads nowhere and was not split, what is a secret cannot be told. */
+        /* In an unknown path that was not split, any segment may be a secret. */
         if (i < q->n_segments ? secret[i] : !q->route)
             buf_puts(out, "***");
         else
@@ -473,7 +488,7 @@ static bool once_prepare(request *q)
     return true;
 }
 
-/* X-Ramet-Position: what was answered on a write, so that a read sees it. */
+/* X-Ramet-Position: from the answer of a write that this read must see. */
 static bool position_prepare(request *q)
 {
     const char *text = q->header ? q->header(q, "X-Ramet-Position") : NULL;
@@ -485,8 +500,8 @@ static bool position_prepare(request *q)
     return false;
 }
 
-/* What a replica does not have yet may be at the primary: the caller may know it from somebody
- * else. And a replica may go, or cancel what it answers for the sake of its replay. */
+/* Repeats a failed read on the primary: the replica may lag behind what the caller has learned from
+ * elsewhere, may go away, or may cancel a query that conflicts with its replay. */
 static void page_again(request *q, size_t n_headers)
 {
     bool failed = q->status == 404 || q->status >= 500;
@@ -511,9 +526,15 @@ static void position_answer(request *q)
 
 bool face_check_role(request *q)
 {
-    if (!(q->route->flags & ROUTE_ADMIN) || q->who.admin)
+    const identity_rule *rule = q->identity_rule;
+    if ((q->roles & ROLE_ANYONE) || identity_has_role(&q->who, q->roles))
         return true;
-    request_fail(q, 403, "forbidden", NULL, "this is for administrators alone");
+    if (rule && rule->refuse_role)
+        rule->refuse_role(q, q->roles);
+    else
+        request_fail(q, 403, "forbidden", NULL, "%s",
+                     q->roles == ROLE_ADMIN ? "this is for administrators alone"
+                                            : "the caller has none of the roles that this is for");
     return false;
 }
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * face.h: one request as a protocol sees it, and the table that a protocol is.
+ * face.h: the tables that a protocol consists of, and what its handlers use.
  *
- * A face is an array of face_route. The server finds the route of a request by it, reads the query
- * and the body by its fields (a bad one is refused before anything runs), finds out who asks, and
- * calls `run`; /openapi.json, /docs and docs/api are written from the same rows. A face fills the
- * answer and never touches the transport: it is given a request by whoever speaks HTTP.
+ * A face is an array of face_route. The server finds the row of a request, identifies the caller,
+ * checks roles, query and body by the row, and calls `run`; /openapi.json, /docs and docs/api are
+ * generated from the same rows. A face fills the answer and never uses the transport.
  *
- * A request belongs to one thread at a time. Everything in it lives as long as the request; texts
- * that are given to it must, too (its arena is the place for them).
+ * A request belongs to one thread at a time. Everything in it, including texts that are given to
+ * it, must live as long as the request; its arena does.
  */
 #ifndef FACE_KIT_FACE_H
 #define FACE_KIT_FACE_H
@@ -16,28 +15,28 @@
 #include "form/field.h"
 #include "ramet/memory.h"
 #include "http/request.h"
+#include "identity/rule.h"
 #include "live/live.h"
 #include "turns/turns.h"
 
 /* ------------------------------------------------------------------ the table */
 
-/* What a "{name}" in paths means. */
+/* The meaning of a "{name}" in paths. */
 typedef struct face_param {
     const char *name; /* NULL ends an array */
     const char *text, *example;
 } face_param;
 
 enum {
-    ROUTE_OPEN = 1,      /* needs no identity (health, documents, login) */
     ROUTE_QUICK = 2,     /* neither reads nor writes the store: may run on a worker */
-    ROUTE_WRITE = 4,     /* changes something: origin is checked, Idempotency-Key is heard (POST) */
-    ROUTE_UPLOAD = 8,    /* the body is not JSON and is not gathered: see face_route.sink */
+    ROUTE_WRITE = 4,     /* changes something; a POST may have an Idempotency-Key */
+    ROUTE_UPLOAD = 8,    /* the body is not JSON and is not collected: see face_route.sink */
     ROUTE_STREAM = 16,   /* answers with server-sent events */
-    ROUTE_ADMIN = 32,    /* for the role admin alone */
-    ROUTE_LOOSE = 64,    /* parameters and members that it does not know are not looked at */
+    ROUTE_LOOSE = 64,    /* unknown parameters and members are ignored */
     ROUTE_KEYLESS = 128, /* a write without Idempotency-Key: it signs a browser in or out, which is
                             not the store's */
-    ROUTE_PAGE = 256     /* reads history: a read replica may answer it */
+    ROUTE_PAGE = 256,    /* reads history: a read replica may answer it */
+    ROUTE_ALWAYS_STREAMS = 512 /* turns are answered as events whatever Accept says */
 };
 
 typedef struct face_route {
@@ -46,48 +45,63 @@ typedef struct face_route {
     const char *name;   /* "forkSession": unique, operationId in OpenAPI */
     const char *group;  /* heading in the documents: "Sessions" */
     const char *summary;
-    const char *about; /* more, may be NULL */
-    unsigned flags;
+    const char *about;       /* more, may be NULL */
+    unsigned roles;          /* ROLE_* (identity/rule.h): one of them is enough; never 0 */
+    unsigned flags;          /* ROUTE_* */
     const form_field *query; /* NULL: none; an unknown parameter is refused by name */
     const form_field *body;  /* NULL: no body; an unknown member is refused by name */
     int success;             /* 200, 201, 204 */
-    const char *answer;      /* schema that is answered; NULL: see `about` */
+    const char *answer;      /* schema of the answer; NULL: see `about` */
     const char *statuses;    /* ramet_status names that it can fail with, for the documents:
                                 "SESSION_NOT_FOUND HEAD_MOVED" */
     const char *example;     /* for the documents: a body, or a query when it has none */
     size_t body_max;         /* 0 = the server's */
     void (*run)(request *q);
     /* ROUTE_UPLOAD: called with each piece of the body, on a thread of the pool, before run();
-     * false when the answer is filled already and the rest is not wanted. */
+     * false when the answer is filled and the rest is not needed. */
     bool (*sink)(request *q, const void *bytes, size_t n);
 } face_route;
 
-/* Which order identities are looked for in (local mode), and how a stranger is refused. */
-typedef enum { WHO_NATIVE, WHO_KAGENT, WHO_MEMORY, WHO_AGENTPOD } face_who_kind;
+/* A row of a table of routes. Its roles are a parameter of the macro, so that a row without them,
+ * or with a mask that is empty or has other bits, does not compile. tools/house-rules refuses rows
+ * that are written without it. */
+#define ROUTE(method_, path_, roles_, ...)                                                         \
+    {                                                                                              \
+        .method = method_, .path = path_, .roles = ROUTE_ROLES(roles_), __VA_ARGS__                \
+    }
+#define ROUTE_ROLES(roles_)                                                                        \
+    ((unsigned)(roles_) +                                                                          \
+     0 * (unsigned)sizeof(struct {                                                                 \
+         _Static_assert((roles_) && !((roles_) & ~ROLE_ALL),                                       \
+                        "a route names the roles that may call it: ROLE_USER, ROLE_ADMIN, …");     \
+         int unused;                                                                               \
+     }))
+#define ROUTES_END                                                                                 \
+    {                                                                                              \
+        .method = NULL                                                                             \
+    }
 
 typedef struct face {
     const char *name;   /* "native": in metrics (face="native") */
     const char *title;  /* of its document */
     const char *prefix; /* "/ramet/v1" */
-    face_who_kind who;
+    /* How it names its callers; NULL: all its routes are for ROLE_ANYONE. */
+    const identity_rule *identity;
+    /* An unknown path below its prefix is refused in the shape of this protocol. */
+    bool owns_prefix;
     const char *about; /* what holds for all of it; may be NULL */
     const face_route *routes;
     const form_schema *const *schemas; /* NULL ends them; NULL: none */
     const face_param *params;          /* NULL: none */
-    const char *uuids;   /* those of them that must be UUIDs, parted by |; NULL: none */
+    const char *uuids;   /* those of them that must be UUIDs, separated by |; NULL: none */
     const char *secrets; /* … and that are left out of logs */
     /* Writes an error in the shape of the protocol; q->out is empty and q->status set. NULL: the
      * shape of the native API. `code` is stable, `field` may be NULL. */
     void (*fail)(request *q, const char *code, const char *field, const char *message);
     const char *referrer; /* Referrer-Policy of its answers; NULL: no-referrer */
+    /* Its services by gRPC (grpc/service.h); NULL: none. */
+    const struct grpc_service *grpc;
 } face;
-
-extern const face face_native;     /* face/native/routes.c */
-extern const face face_kagent;     /* face/kagent/routes.c */
-extern const face face_a2a;        /* face/a2a/routes.c: /a2a/{agent} */
-extern const face face_agentpod;   /* face/agentpod/routes.c: /api/v2/sandboxes */
-extern const face face_memory;     /* face/memory/routes.c: /v1 */
-extern const face face_a2a_kagent; /* the same at /api/a2a/{namespace}/{name} */
 
 /* ------------------------------------------------------------------ a request */
 
@@ -129,10 +143,10 @@ typedef struct face_host {
 
 /* ---- what faces use (face/kit/face.c) */
 
-/* The call of who asks; the share link and the idempotency key of the request are in it. NULL: the
- * answer is filled (an unknown share link). */
+/* The call of the library for the caller, with the share link and the idempotency key of the
+ * request. NULL: the answer is filled (an unknown share link). */
 ramet_call *face_call(request *q);
-/* The same for a write that has no expected_head of its own: the one of the request is in it. */
+/* The same for a write without an expected_head of its own: the call carries the request's. */
 ramet_call *face_call_expecting(request *q, const char *session);
 
 /* A handler says how its answer is written before it calls the library, because an answer that is
@@ -176,7 +190,7 @@ const char *face_escape(request *q, const char *s);
 /* A Content-Disposition: `kind` ("attachment", "inline"), and the name, unless it is "": in plain
  * ASCII, and whole by RFC 5987. */
 const char *face_disposition(request *q, const char *kind, const char *name);
-/* Tells the server that something happened which is counted; `type` may be NULL. */
+/* Counts something in the metrics of the server; `type` may be NULL. */
 void face_count(request *q, const char *what, const char *type);
 
 void request_error(request *q, const ramet_error *e);
@@ -197,17 +211,17 @@ face_found face_find(const face *const *faces, size_t n, request *q, const char 
 /* Reads query and body by the route's fields. False: the answer is filled. */
 bool face_check_query(request *q);
 bool face_check_body(request *q);
-/* Whether the caller has the role that the route needs. False: the answer is filled. */
+/* Whether the caller has one of the roles of the route. False: the answer is filled. */
 bool face_check_role(request *q);
 /* Whether the share link that comes with a body is good. Without a body, face_call() finds out.
  * False: the answer is filled. */
 bool face_check_share(request *q);
-/* The path and the query as they may be logged: *** stands for secrets. Of a request without a
- * route, what a route of the same beginning takes for a secret is one, and all values of the query
- * are. */
+/* The path and the query for the log, with *** for secrets. For a request without a route, a
+ * segment is a secret if it is one in any route that begins alike, and so is every value of the
+ * query. */
 void face_path_show(const face *const *faces, size_t n, const request *q, buf *out);
 void face_query_show(const request *q, buf *out);
-/* Runs it, with its idempotency key. */
+/* Checks the roles, prepares the idempotency key and runs the handler. */
 void face_run(request *q);
 
 /* ---- the documents (face/kit/openapi.c, face/kit/docs.c): from the tables of all faces */

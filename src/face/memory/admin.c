@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * admin.c: what administrators and auditors see of all conversations, and what
- * administrators change. The lists are those of the callers, with the rights of the program.
+ * admin.c: what administrators and auditors see of all conversations, and what administrators
+ * change. The lists are those of ordinary callers, read with the rights of the program. Which roles
+ * may call a route stands in its row (routes.c) and is checked before its handler runs.
  */
 #include "face/memory/memory.h"
 
@@ -9,53 +10,48 @@
 #include "form/native.h"
 #include "ramet/memory.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool memory_is_admin(const request *q)
 {
-    return strncmp(q->route->path, "/v1/admin/", 10) == 0;
+    return !(q->roles & ~(unsigned)(ROLE_ADMIN | ROLE_AUDITOR));
 }
 
-/* False: the answer is filled. */
-static bool admin_call(request *q, bool change)
+void memory_program_call(request *q)
 {
-    if (!q->who.admin && (change || !q->who.auditor)) {
-        memory_refuse(q, 403, "forbidden", "forbidden", NULL);
-        return false;
-    }
+    assert(!(q->roles & (ROLE_ANYONE | ROLE_USER)));
     q->c = ramet_call_new(q->host->store, NULL, NULL);
-    return true;
 }
 
 void memory_admin_talks(request *q)
 {
-    if (admin_call(q, false))
-        memory_talks_list(q);
+    memory_program_call(q);
+    memory_talks_list(q);
 }
 
 void memory_admin_entries(request *q)
 {
-    if (admin_call(q, false))
-        memory_entries_list(q);
+    memory_program_call(q);
+    memory_entries_list(q);
 }
 
 void memory_admin_members(request *q)
 {
-    if (admin_call(q, false))
-        memory_members_list(q);
+    memory_program_call(q);
+    memory_members_list(q);
 }
 
 void memory_admin_children(request *q)
 {
-    if (admin_call(q, false))
-        memory_children_list(q);
+    memory_program_call(q);
+    memory_children_list(q);
 }
 
 void memory_admin_entry(request *q)
 {
     const char *id = face_path(q, "entryId"), *session;
-    if (!admin_call(q, false))
-        return;
+    memory_program_call(q);
     const ramet_entry *e = memory_entry_anywhere(q->c, q->a, id, &session);
     ramet_status st = ramet_call_error(q->c)->status;
     bool none = st == RAMET_OK || st == RAMET_ENTRY_NOT_FOUND || st == RAMET_BRANCH_NOT_FOUND;
@@ -70,8 +66,8 @@ void memory_admin_entry(request *q)
 
 void memory_admin_search(request *q)
 {
-    if (admin_call(q, false))
-        memory_search(q);
+    memory_program_call(q);
+    memory_search(q);
 }
 
 /* -------------------------------------------------------------- attachments */
@@ -113,7 +109,7 @@ static ramet_attached status_read(request *q)
                                              : RAMET_ATTACHED_EXPIRED;
 }
 
-/* The entry that the list is narrowed to. False: the answer is filled. */
+/* The entry that the list is restricted to. False: the answer is filled. */
 static bool entry_read(request *q, ramet_attachments_in *in)
 {
     const char *id = request_query(q, "entryId");
@@ -138,7 +134,8 @@ void memory_admin_files(request *q)
                                .after = after ? memory_lower(q->a, after) : NULL,
                                .limit = memory_limit(q, 50)};
     ramet_attachments page;
-    if (!admin_call(q, false) || !entry_read(q, &in))
+    memory_program_call(q);
+    if (!entry_read(q, &in))
         return;
     if (ramet_attachment_list(q->c, &in, &page) != RAMET_OK) {
         memory_error(q, "");
@@ -157,8 +154,7 @@ void memory_admin_file(request *q)
     const char *id = memory_lower(q->a, face_path(q, "attachmentId"));
     ramet_attachments_in in = {.only = id};
     ramet_attachments page;
-    if (!admin_call(q, false))
-        return;
+    memory_program_call(q);
     if (ramet_attachment_list(q->c, &in, &page) != RAMET_OK) {
         memory_file_error(q, id);
     } else if (!page.n) {
@@ -171,37 +167,38 @@ void memory_admin_file(request *q)
 
 void memory_admin_file_get(request *q)
 {
-    if (admin_call(q, false))
-        memory_file_get(q);
+    memory_program_call(q);
+    memory_file_get(q);
 }
 
 void memory_admin_file_url(request *q)
 {
-    if (admin_call(q, false))
-        memory_file_url(q);
+    memory_program_call(q);
+    memory_file_url(q);
 }
 
 void memory_admin_file_delete(request *q)
 {
-    if (admin_call(q, true))
-        memory_file_delete(q);
+    memory_program_call(q);
+    memory_file_delete(q);
 }
 
 /* ------------------------------------------------------------------- events */
 
-/* Of everybody, told in the words of memory_events(). */
+/* Events of all conversations, in the shapes of memory_events(). */
 void memory_admin_events(request *q)
 {
-    if (admin_call(q, false))
-        memory_events(q);
+    memory_program_call(q);
+    memory_events(q);
 }
 
-/* Archiving what is archived is no error to who looks after the whole. */
+/* Unlike for a user, archiving an archived conversation is no error here. */
 void memory_admin_talk_patch(request *q)
 {
     const char *id = face_path(q, "conversationId");
     ramet_session *s;
-    if (!admin_call(q, true) || !memory_session(q, q->c, id, &s))
+    memory_program_call(q);
+    if (!memory_session(q, q->c, id, &s))
         return;
     bool archived = face_member(q, "archived") ? face_bool(q, "archived") : s->archived;
     if (archived != s->archived && ramet_archive(q->c, id, archived, &s) != RAMET_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * append.c: entries as they are sent: what is checked, the attachments that they refer to,
- * and the append that makes a conversation, a root or a fork, with its first entries.
+ * append.c: appending entries: checks, the attachments that they refer to, and the commit that
+ * creates a conversation, a root or a fork, together with its first entries.
  */
 #include "face/memory/memory.h"
 
@@ -127,7 +127,7 @@ bool memory_new_read(request *q, const json_doc *d, const json_node *o, memory_n
             refuse_message(q, "contentType has more than 127 characters"));
 }
 
-/* ---- the rules of the channel history, when it was named */
+/* ---- the rules of the channel history, if it was named */
 
 static bool attachment_rule(request *q, const json_doc *d, const json_node *v, size_t i)
 {
@@ -176,7 +176,7 @@ static bool history_rules(request *q, const json_doc *d, const memory_new *n)
 
 /* ------------------------------------------------------------------- attachments */
 
-/* One that an entry refers to already becomes another with the same content. */
+/* An attachment that an entry refers to already is copied: the new one has the same content. */
 static bool file_take(request *q, const char *id, memory_again *again, ramet_attachment **out,
                       const char **shown)
 {
@@ -201,9 +201,9 @@ static bool file_take(request *q, const char *id, memory_again *again, ramet_att
 }
 
 typedef struct content_pen {
-    request *q;
-    const json_doc *d;
-    json_writer w, parts; /* the content anew; parts of the normal form */
+    request *request;
+    const json_doc *doc;
+    json_writer out, parts; /* the rewritten content; parts of the normal form */
     memory_again *again;
     bool changed;
 } content_pen;
@@ -211,33 +211,33 @@ typedef struct content_pen {
 static void members_but(content_pen *p, const json_node *o, const char *a, const char *b)
 {
     const json_node *v;
-    for (const json_node *k = json_first(p->d, o); k; k = json_next(p->d, o, v)) {
-        const char *name = json_text(p->q->a, p->d, k);
-        v = json_next(p->d, o, k);
+    for (const json_node *k = json_first(p->doc, o); k; k = json_next(p->doc, o, v)) {
+        const char *name = json_text(p->request->a, p->doc, k);
+        v = json_next(p->doc, o, k);
         if (strcmp(name, a) != 0 && (!b || strcmp(name, b) != 0))
-            jw_kraw(&p->w, name, json_raw(p->q->a, p->d, v));
+            jw_kraw(&p->out, name, json_raw(p->request->a, p->doc, v));
     }
 }
 
 static bool file_write(content_pen *p, const json_node *v)
 {
-    const char *id = json_text(p->q->a, p->d, json_get(p->d, v, "attachmentId")), *shown;
+    const char *id = json_text(p->request->a, p->doc, json_get(p->doc, v, "attachmentId")), *shown;
     ramet_attachment *a;
     if (!id || !uuid_valid(id)) {
-        jw_raw(&p->w, json_raw(p->q->a, p->d, v));
+        jw_raw(&p->out, json_raw(p->request->a, p->doc, v));
         return true;
     }
-    if (!file_take(p->q, id, p->again, &a, &shown))
+    if (!file_take(p->request, id, p->again, &a, &shown))
         return false;
     p->changed = true;
-    jw_object(&p->w);
+    jw_object(&p->out);
     members_but(p, v, "attachmentId", NULL);
-    jw_kstr(&p->w, "attachmentId", shown);
-    if (!json_get(p->d, v, "contentType") && a->media_type && *a->media_type)
-        jw_kstr(&p->w, "contentType", a->media_type);
-    if (!json_get(p->d, v, "name") && a->name && *a->name)
-        jw_kstr(&p->w, "name", a->name);
-    jw_end_object(&p->w);
+    jw_kstr(&p->out, "attachmentId", shown);
+    if (!json_get(p->doc, v, "contentType") && a->media_type && *a->media_type)
+        jw_kstr(&p->out, "contentType", a->media_type);
+    if (!json_get(p->doc, v, "name") && a->name && *a->name)
+        jw_kstr(&p->out, "name", a->name);
+    jw_end_object(&p->out);
     jw_object(&p->parts);
     jw_kstr(&p->parts, "type", "file");
     jw_kstr(&p->parts, "attachment_id", shown);
@@ -247,8 +247,9 @@ static bool file_write(content_pen *p, const json_node *v)
 
 static bool item_write(content_pen *p, const json_node *o)
 {
-    const json_node *files = json_get(p->d, o, "attachments"), *text = json_get(p->d, o, "text");
-    const char *words = json_text(p->q->a, p->d, text);
+    const json_node *files = json_get(p->doc, o, "attachments"),
+                    *text = json_get(p->doc, o, "text");
+    const char *words = json_text(p->request->a, p->doc, text);
     if (words && *words && !text->has_nul) {
         jw_object(&p->parts);
         jw_kstr(&p->parts, "type", "text");
@@ -256,37 +257,37 @@ static bool item_write(content_pen *p, const json_node *o)
         jw_end_object(&p->parts);
     }
     if (!json_is(files, JSON_ARRAY)) {
-        jw_raw(&p->w, json_raw(p->q->a, p->d, o));
+        jw_raw(&p->out, json_raw(p->request->a, p->doc, o));
         return true;
     }
-    jw_object(&p->w);
+    jw_object(&p->out);
     members_but(p, o, "attachments", NULL);
-    jw_key(&p->w, "attachments");
-    jw_array(&p->w);
-    for (const json_node *v = json_first(p->d, files); v; v = json_next(p->d, files, v))
+    jw_key(&p->out, "attachments");
+    jw_array(&p->out);
+    for (const json_node *v = json_first(p->doc, files); v; v = json_next(p->doc, files, v))
         if (!file_write(p, v))
             return false;
-    jw_end_array(&p->w);
-    jw_end_object(&p->w);
+    jw_end_array(&p->out);
+    jw_end_object(&p->out);
     return true;
 }
 
-/* The parts of the normal form; and the content, when an id in it is another now. */
+/* The parts of the normal form, and the content if an id in it has changed. */
 static bool content_read(request *q, memory_new *n, const json_doc *d, memory_again *again)
 {
     buf out, parts;
-    content_pen p = {.q = q, .d = d, .again = again};
+    content_pen p = {.request = q, .doc = d, .again = again};
     buf_init(&out, 2 * strlen(n->content) + (1u << 20));
     buf_init(&parts, 2 * strlen(n->content) + (1u << 20));
-    jw_init(&p.w, &out, 0);
+    jw_init(&p.out, &out, 0);
     jw_init(&p.parts, &parts, 0);
-    jw_array(&p.w);
+    jw_array(&p.out);
     jw_array(&p.parts);
     bool fine = true;
     for (const json_node *v = json_first(d, &d->nodes[0]); v && fine;
          v = json_next(d, &d->nodes[0], v))
         fine = item_write(&p, v);
-    jw_end_array(&p.w);
+    jw_end_array(&p.out);
     jw_end_array(&p.parts);
     if (fine && p.changed)
         n->content = arena_memdup(q->a, out.p, out.n);
@@ -376,7 +377,7 @@ bool memory_prepare(request *q, memory_new *n, const char *session, memory_again
     return true;
 }
 
-/* An anchor by its own id, where this face has made one of it. */
+/* The stored id of an anchor that this face shows under a derived one. */
 static const char *anchor_of(request *q, const char *session, const char *id)
 {
     if (!session || !id)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * attachment.c: attachments of the memory-service face: downloads, signed links, deleting. What is
- * uploaded is in face/memory/upload.c.
+ * attachment.c: attachments of the memory-service face: downloads, signed links, deletion. Uploads
+ * are in upload.c.
  */
 #include "face/memory/memory.h"
 
@@ -123,7 +123,7 @@ static void file_send(request *q, const ramet_attachment *a, int fd, const char 
         face_done(q);
 }
 
-/* One that is not there yet. */
+/* An attachment that is still being fetched. */
 static void fetch_send(request *q, const char *id)
 {
     ramet_fetch *f;
@@ -174,7 +174,7 @@ void memory_file_delete(request *q)
 
 /* --------------------------------------------------------------------- links */
 
-/* ID.EXPIRES.MAC: who has it may read that attachment until then. */
+/* ID.EXPIRES.MAC: its holder may read that attachment until then. */
 static const char *link_token(request *q, const char *id, int64_t expires)
 {
     uint8_t mac[EVP_MAX_MD_SIZE];
@@ -231,7 +231,7 @@ void memory_file_signed(request *q)
     const char *token = face_path(q, "token"), *disposition, *dot = strchr(token, '.');
     ramet_attachment *a;
     int fd;
-    /* The address is the key. */
+    /* The address is the credential. */
     request_add_header(q, "Referrer-Policy", "no-referrer");
     if (!disposition_read(q, &disposition))
         return;

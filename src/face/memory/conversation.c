@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * conversation.c: conversations of the memory-service face: lists, making, changing, archiving.
+ * conversation.c: conversations of the memory-service face: listing, creating, changing, archiving.
  */
 #include "face/memory/memory.h"
 
@@ -19,7 +19,7 @@ static bool is(const char *s, const char *word)
 
 /* --------------------------------------------------------------------- list */
 
-/* Only what is archived has a time when it was. */
+/* Only an archived conversation has a time of archiving. */
 static void admin_filters(request *q, ramet_list_in *in, const char **archived)
 {
     const char *after = request_query(q, "archivedAfter"),
@@ -201,11 +201,7 @@ void memory_talk_get(request *q)
 void memory_admin_talk(request *q)
 {
     ramet_session *s;
-    if (!q->who.admin && !q->who.auditor) {
-        memory_refuse(q, 403, "forbidden", "forbidden", NULL);
-        return;
-    }
-    q->c = ramet_call_new(q->host->store, NULL, NULL);
+    memory_program_call(q);
     if (memory_session(q, q->c, face_path(q, "conversationId"), &s) &&
         memory_talk_write(q, s, true, true))
         face_done(q);

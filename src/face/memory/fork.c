@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fork.c: the navigation between forks: where alternatives leave the path of a conversation,
- * and which there are.
+ * fork.c: navigation between forks: where alternatives leave the path of a conversation, and which
+ * there are.
  *
- * A fork point is a pair (conversation, first entry that its forks do not have). Of the path of an
- * ancestor, a conversation sees what lies before `reach`, the smallest place where a fork on the
- * way down left. A point before that shows at its entry; one at it, at the first own entry of the
- * alternative that leads here; one behind it is not to be seen.
+ * A fork point is a pair (conversation, first entry that its forks do not have). A conversation
+ * sees the path of an ancestor up to `reach`, the smallest position at which a fork between them
+ * left. A point before `reach` is shown at its entry; a point at `reach`, at the first own entry of
+ * the alternative that leads here; a point behind it is invisible.
  */
 #include "face/memory/memory.h"
 
@@ -19,18 +19,18 @@
 enum { PREVIEW_BYTES = 200 };
 
 typedef struct nav {
-    request *q;
+    request *request;
     ramet_session *list; /* the tree */
     size_t n;
     const ramet_session **way; /* from the conversation up to the root */
     int64_t *reach;            /* of each on the way */
     size_t n_way;
     bool admin;
-    memory_sieve of; /* what counts: history, and the journal of the client */
+    memory_sieve of; /* the entries that count: history, and the journal of the client */
 } nav;
 
 typedef struct option {
-    const ramet_session *s;
+    const ramet_session *session;
     const char *entry, *preview; /* may be NULL */
     int64_t created;
 } option;
@@ -38,7 +38,7 @@ typedef struct option {
 typedef struct point {
     size_t way; /* index of the ancestor */
     const char *anchor;
-    const ramet_entry *at; /* that it shows at */
+    const ramet_entry *at; /* where it is shown */
     VEC(option) options;
 } point;
 
@@ -53,8 +53,8 @@ static const ramet_session *session_at(const nav *v, const char *id)
 static void way_find(nav *v, const char *id)
 {
     int64_t reach = INT64_MAX;
-    v->way = arena_array(v->q->a, v->n + 1, sizeof *v->way);
-    v->reach = arena_array(v->q->a, v->n + 1, sizeof *v->reach);
+    v->way = arena_array(v->request->a, v->n + 1, sizeof *v->way);
+    v->reach = arena_array(v->request->a, v->n + 1, sizeof *v->reach);
     for (const ramet_session *s = session_at(v, id); s && v->n_way <= v->n;
          s = session_at(v, s->parent_id)) {
         v->way[v->n_way] = s;
@@ -89,7 +89,7 @@ static const ramet_entry *first_own(nav *v, const ramet_session *s, int64_t end)
                         .want = own_navigable,
                         .want_arg = v};
     v->of.highest = s->number;
-    if (ramet_read(v->q->c, s->id, &in, &page) != RAMET_OK || !page.n)
+    if (ramet_read(v->request->c, s->id, &in, &page) != RAMET_OK || !page.n)
         return NULL;
     return page.entries;
 }
@@ -118,9 +118,9 @@ static const char *preview_of(request *q, const ramet_entry *e)
 
 static option option_of(nav *v, const ramet_session *s, const ramet_entry *e)
 {
-    return (option){.s = s,
-                    .entry = e ? memory_entry_id(v->q->a, e) : NULL,
-                    .preview = e ? preview_of(v->q, e) : NULL,
+    return (option){.session = s,
+                    .entry = e ? memory_entry_id(v->request->a, e) : NULL,
+                    .preview = e ? preview_of(v->request, e) : NULL,
                     .created = e ? e->created : s->created};
 }
 
@@ -129,10 +129,10 @@ static int option_order(const void *a, const void *b)
     const option *x = a, *y = b;
     if (x->created != y->created)
         return x->created < y->created ? -1 : 1;
-    return strcmp(x->s->id, y->s->id);
+    return strcmp(x->session->id, y->session->id);
 }
 
-/* Where a point shows; NULL: nowhere. */
+/* Where a point is shown; NULL: nowhere. */
 static const ramet_entry *shown_at(nav *v, size_t way, const ramet_entry *anchor)
 {
     if (anchor->position < v->reach[way])
@@ -152,10 +152,11 @@ static const ramet_entry *anchor_load(nav *v, const ramet_session *parent,
 {
     ramet_page page;
     ramet_read_in in = {.by_position = true, .position = fork->base, .limit = 1};
-    if (!fork->fork_entry_id || ramet_read(v->q->c, parent->id, &in, &page) != RAMET_OK || !page.n)
+    if (!fork->fork_entry_id || ramet_read(v->request->c, parent->id, &in, &page) != RAMET_OK ||
+        !page.n)
         return NULL;
     const ramet_entry *e = &page.entries[0];
-    /* What the parent had there then; a rewind may have put another in its place. */
+    /* As the parent was then; a rewind may have replaced it. */
     if (fork->fork_side == RAMET_BEFORE && strcmp(e->id, fork->fork_entry_id) != 0)
         return NULL;
     return navigable(v, e) ? e : NULL;
@@ -178,15 +179,15 @@ static void points_of(nav *v, size_t way, point_list *out)
                 p = &out->items[k];
         if (anchor && !p) {
             point fresh = {.way = way, .anchor = anchor->id, .at = shown_at(v, way, anchor)};
-            VEC_PUSH(v->q->a, out, fresh);
+            VEC_PUSH(v->request->a, out, fresh);
             p = &out->items[out->n - 1];
             option o = option_of(v, parent, anchor);
-            VEC_PUSH(v->q->a, &p->options, o);
+            VEC_PUSH(v->request->a, &p->options, o);
         }
         if (!p || !p->at)
             continue;
         option o = option_of(v, f, first_own(v, f, 0));
-        VEC_PUSH(v->q->a, &p->options, o);
+        VEC_PUSH(v->request->a, &p->options, o);
     }
 }
 
@@ -212,10 +213,10 @@ static void point_write(request *q, point *p)
     for (size_t i = 0; i < p->options.n; i++) {
         const option *o = &p->options.items[i];
         jw_object(&q->w);
-        jw_kstr(&q->w, "conversationId", o->s->id);
+        jw_kstr(&q->w, "conversationId", o->session->id);
         if (o->entry)
             jw_kstr(&q->w, "entryId", o->entry);
-        jw_kstr(&q->w, "title", o->s->title);
+        jw_kstr(&q->w, "title", o->session->title);
         if (o->preview)
             jw_kstr(&q->w, "preview", o->preview);
         native_ktime(&q->w, "createdAt", o->created);
@@ -238,20 +239,20 @@ static void ids_write(nav *v)
     VEC(const ramet_session *) all = {0};
     for (size_t i = 0; i < v->n; i++)
         if (!v->list[i].deleted)
-            VEC_PUSH(v->q->a, &all, &v->list[i]);
+            VEC_PUSH(v->request->a, &all, &v->list[i]);
     if (all.n)
         qsort(all.items, all.n, sizeof *all.items, by_age);
-    jw_key(&v->q->w, "conversationIds");
-    jw_array(&v->q->w);
+    jw_key(&v->request->w, "conversationIds");
+    jw_array(&v->request->w);
     for (size_t i = 0; i < all.n; i++)
-        jw_str(&v->q->w, all.items[i]->id);
-    jw_end_array(&v->q->w);
+        jw_str(&v->request->w, all.items[i]->id);
+    jw_end_array(&v->request->w);
 }
 
 static void navigation(request *q, bool admin)
 {
     const char *id = face_path(q, "conversationId");
-    nav v = {.q = q, .admin = admin};
+    nav v = {.request = q, .admin = admin};
     point_list points = {0};
     size_t kept = 0;
     if (ramet_tree(q->c, id, true, &v.list, &v.n) != RAMET_OK) {
@@ -286,10 +287,6 @@ void memory_forks_get(request *q)
 
 void memory_admin_forks(request *q)
 {
-    if (!q->who.admin && !q->who.auditor) {
-        memory_refuse(q, 403, "forbidden", "forbidden", NULL);
-        return;
-    }
-    q->c = ramet_call_new(q->host->store, NULL, NULL);
+    memory_program_call(q);
     navigation(q, true);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * grpc.c: the methods of memory.v1, each with the route that it is, and how messages become
- * requests. Answers are in face/memory/grpc_answer.c.
+ * grpc.c: the methods of memory.v1, each with its route, and how messages become requests. Answers
+ * are in grpc_answer.c.
  */
 #include "face/memory/grpc_internal.h"
 
 #include <memory/v1/memory.pb-c.h>
 #include <string.h>
 
-/* ------------------------------------------------------------- what a route cannot tell */
+/* ------------------------------------------------------------- checks that no route has */
 
 static bool refuse(request *q, const char *message)
 {
@@ -16,8 +16,8 @@ static bool refuse(request *q, const char *message)
     return false;
 }
 
-/* The rules of the channel history. They are not those of REST, so what passes them goes on as if
- * no channel was named. */
+/* The rules of the channel history. They differ from those of REST, so that a message that obeys
+ * them continues as if it named no channel. */
 static bool history_check(request *q, Memory__V1__CreateEntryRequest *e)
 {
     if (e->channel != MEMORY__V1__CHANNEL__HISTORY)
@@ -82,7 +82,7 @@ static const face_route *route_named(const face *f, const char *name)
     return NULL;
 }
 
-/* Two routes of REST are one method here. */
+/* Two routes of REST are one method of gRPC. */
 static bool check_scope(request *q, ProtobufCMessage *m)
 {
     const Memory__V1__SubscribeEventsRequest *in = (Memory__V1__SubscribeEventsRequest *)m;
@@ -95,7 +95,7 @@ static bool check_scope(request *q, ProtobufCMessage *m)
 
 /* A table reads by its rows. */
 /* clang-format off */
-#define M(s, m, r, ...) {.service = &memory__v1__##s##_service__descriptor, .method = m, .route = r, __VA_ARGS__}
+#define M(s, m, r, ...) {.base.service = &memory__v1__##s##_service__descriptor, .base.name = m, .route = r, __VA_ARGS__}
 
 static const memory_rpc methods[] = {
 M(system, "GetHealth", "memoryHealth"),
@@ -126,10 +126,10 @@ M(entries, "AppendEntry", "memoryAppendEntry", .names = "entry=.", .check = chec
 M(entries, "AppendEntries", "memoryAppendEntry", .answer = "entries=.", .check = check_append_many),
 M(entries, "SyncEntries", "memorySync", .names = "entry=.", .check = check_sync, .missing = "content", .instead = "[]"),
 
-M(attachments, "UploadAttachment", "grpcUpload", .kind = RPC_UPLOAD),
+M(attachments, "UploadAttachment", "grpcUpload", .base.kind = RPC_UPLOAD),
 M(attachments, "CreateAttachmentFromUrl", "memoryUpload", .names = "filename=name"),
 M(attachments, "GetAttachment", "grpcAttachment", .names = "id=attachmentId"),
-M(attachments, "DownloadAttachment", "grpcAttachment", .names = "id=attachmentId", .kind = RPC_DOWNLOAD),
+M(attachments, "DownloadAttachment", "grpcAttachment", .names = "id=attachmentId", .base.kind = RPC_DOWNLOAD),
 M(attachments, "DeleteAttachment", "memoryDeleteAttachment", .names = "id=attachmentId"),
 M(attachments, "GetAttachmentDownloadUrl", "memoryDownloadUrl", .names = "id=attachmentId"),
 
@@ -137,7 +137,7 @@ M(search, "SearchConversations", "memorySearch", .names = "after=afterCursor", .
 M(search, "IndexConversations", "memoryIndex"),
 M(search, "ListUnindexedEntries", "memoryUnindexed", .names = "cursor=afterCursor", .answer = "entries=data cursor=afterCursor"),
 
-M(event_stream, "SubscribeEvents", "memoryEvents", .kind = RPC_EVENTS, .check = check_scope,
+M(event_stream, "SubscribeEvents", "memoryEvents", .base.kind = RPC_EVENTS, .check = check_scope,
  .names = "after_cursor=after conversation_ids=- scope=- justification=- entry_channels=entry_channels "
           "entry_content_types=entry_content_types entry_roles=entry_roles"),
 
@@ -154,34 +154,9 @@ M(admin_conversations, "ListChildConversations", "memoryAdminListChildren", .ans
 /* clang-format on */
 enum { METHODS = sizeof methods / sizeof *methods };
 
-const memory_rpc *memory_rpc_find(const char *path)
-{
-    for (size_t i = 0; *path == '/' && i < METHODS; i++) {
-        const char *service = methods[i].service->name;
-        size_t n = strlen(service);
-        if (strncmp(path + 1, service, n) == 0 && path[n + 1] == '/' &&
-            strcmp(path + n + 2, methods[i].method) == 0)
-            return &methods[i];
-    }
-    return NULL;
-}
-
-rpc_kind memory_rpc_kind(const memory_rpc *m)
-{
-    return m->kind;
-}
-
-bool memory_rpc_serves(const char *service)
-{
-    for (size_t i = 0; i < METHODS; i++)
-        if (strcmp(methods[i].service->name, service) == 0)
-            return true;
-    return false;
-}
-
 const ProtobufCMethodDescriptor *memory_rpc_shape(const memory_rpc *m)
 {
-    return protobuf_c_service_descriptor_get_method_by_name(m->service, m->method);
+    return protobuf_c_service_descriptor_get_method_by_name(m->base.service, m->base.name);
 }
 
 const char *memory_rpc_name(arena *a, const char *names, const char *field)
@@ -200,19 +175,19 @@ const char *memory_rpc_name(arena *a, const char *names, const char *field)
 
 /* Where the parts of a message go. */
 typedef struct rest_call {
-    request *q;
-    const memory_rpc *m;
+    request *request;
+    const memory_rpc *method;
     VEC(request_pair) query, path;
-    json_writer w; /* the body */
-    bool in_body;  /* something goes there */
-    bool missing;  /* m->missing was not given so far */
+    json_writer body; /* the body */
+    bool in_body;     /* it is not empty */
+    bool missing;     /* method->missing was not given so far */
     const char *why;
 } rest_call;
 
 static void query_add(rest_call *r, const char *name, const char *value)
 {
     request_pair p = {name, value};
-    VEC_PUSH(r->q->a, &r->query, p);
+    VEC_PUSH(r->request->a, &r->query, p);
 }
 
 /* A value as text, for a path or a query: JSON without the quotes of a string. */
@@ -222,7 +197,7 @@ static bool text_of(rest_call *r, const ProtobufCMessage *m, const ProtobufCFiel
     buf b;
     json_writer w;
     json_doc d;
-    arena *a = r->q->a;
+    arena *a = r->request->a;
     buf_init(&b, SIZE_MAX / 4);
     jw_init(&w, &b, 0);
     bool fine = proto_value(a, &w, m, f, &r->why);
@@ -236,7 +211,7 @@ static bool text_of(rest_call *r, const ProtobufCMessage *m, const ProtobufCFiel
 
 static bool is_path(const rest_call *r, const char *name)
 {
-    const char *p = r->q->route->path;
+    const char *p = r->request->route->path;
     size_t n = strlen(name);
     while ((p = strchr(p, '{'))) {
         p++;
@@ -266,17 +241,18 @@ static void place_page(rest_call *r, const Memory__V1__PageRequest *p)
     if (*p->page_token)
         query_add(r, "afterCursor", p->page_token);
     if (p->page_size)
-        query_add(r, "limit", arena_printf(r->q->a, "%d", (int)p->page_size));
+        query_add(r, "limit", arena_printf(r->request->a, "%d", (int)p->page_size));
 }
 
 static bool place_members(rest_call *r, const ProtobufCMessage *m);
 
 static bool place_field(rest_call *r, const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
 {
-    arena *a = r->q->a;
-    const char *name = memory_rpc_name(a, r->m->names, f->name), *text;
-    bool body = strcmp(r->q->route->method, "GET") != 0 &&
-                strcmp(r->q->route->method, "DELETE") != 0 && r->m->kind != RPC_UPLOAD;
+    arena *a = r->request->a;
+    const char *name = memory_rpc_name(a, r->method->names, f->name), *text;
+    bool body = strcmp(r->request->route->method, "GET") != 0 &&
+                strcmp(r->request->route->method, "DELETE") != 0 &&
+                r->method->base.kind != RPC_UPLOAD;
     if (!name)
         name = proto_json_name(a, f);
     if (f->type == PROTOBUF_C_TYPE_MESSAGE && f->label != PROTOBUF_C_LABEL_REPEATED) {
@@ -290,16 +266,16 @@ static bool place_field(rest_call *r, const ProtobufCMessage *m, const ProtobufC
     }
     if (strcmp(name, "-") == 0)
         return true;
-    if (r->m->missing && strcmp(name, r->m->missing) == 0)
+    if (r->method->missing && strcmp(name, r->method->missing) == 0)
         r->missing = false;
     if (body && !is_path(r, name)) {
-        jw_key(&r->w, name);
+        jw_key(&r->body, name);
         r->in_body = true;
-        if (r->m->lone && strcmp(name, r->m->lone) == 0 && list_count(m, f) == 1) {
-            jw_str(&r->w, **(char *const *const *)proto_at(m, f));
+        if (r->method->lone && strcmp(name, r->method->lone) == 0 && list_count(m, f) == 1) {
+            jw_str(&r->body, **(char *const *const *)proto_at(m, f));
             return true;
         }
-        return proto_value(a, &r->w, m, f, &r->why);
+        return proto_value(a, &r->body, m, f, &r->why);
     }
     if (f->label == PROTOBUF_C_LABEL_REPEATED)
         return place_texts(r, name, m, f);
@@ -327,10 +303,10 @@ static bool place_members(rest_call *r, const ProtobufCMessage *m)
     return true;
 }
 
-/* The path of the route, with what the message says. */
+/* The path of the route, filled from the message. */
 static bool segments_make(rest_call *r)
 {
-    request *q = r->q;
+    request *q = r->request;
     q->segments = arena_array(q->a, 16, sizeof *q->segments);
     q->n_segments = 0;
     for (const char *p = q->route->path; *p;) {
@@ -361,29 +337,29 @@ static void route_set(request *q, const memory_rpc *m)
     q->method = q->route->method;
 }
 
-/* The first message of an upload: what the file is. */
+/* The first message of an upload describes the file. */
 static bool upload_read(rest_call *r, const ProtobufCMessage *m)
 {
     const Memory__V1__UploadAttachmentRequest *in = (const Memory__V1__UploadAttachmentRequest *)m;
     if (in->payload_case != MEMORY__V1__UPLOAD_ATTACHMENT_REQUEST__PAYLOAD_METADATA)
-        return refuse(r->q, "the first message of an upload must be its metadata");
+        return refuse(r->request, "the first message of an upload must be its metadata");
     return place_members(r, &in->metadata->base);
 }
 
 static bool request_fill(rest_call *r, ProtobufCMessage *in)
 {
-    request *q = r->q;
-    const memory_rpc *m = r->m;
-    jw_init(&r->w, &q->body, 0);
-    jw_object(&r->w);
+    request *q = r->request;
+    const memory_rpc *m = r->method;
+    jw_init(&r->body, &q->body, 0);
+    jw_object(&r->body);
     r->missing = m->missing != NULL;
-    if (!(m->kind == RPC_UPLOAD ? upload_read(r, in) : place_members(r, in)))
+    if (!(m->base.kind == RPC_UPLOAD ? upload_read(r, in) : place_members(r, in)))
         return r->why ? refuse(q, r->why) : false;
     if (r->missing) {
-        jw_kraw(&r->w, m->missing, m->instead);
+        jw_kraw(&r->body, m->missing, m->instead);
         r->in_body = true;
     }
-    jw_end_object(&r->w);
+    jw_end_object(&r->body);
     if (!r->in_body)
         buf_clear(&q->body);
     if (q->body.over) {
@@ -395,9 +371,10 @@ static bool request_fill(rest_call *r, ProtobufCMessage *in)
     return segments_make(r);
 }
 
-bool memory_rpc_read(request *q, const memory_rpc *m, const void *bytes, size_t n)
+static bool call_read(request *q, const grpc_method *method, const void *bytes, size_t n)
 {
-    rest_call r = {.q = q, .m = m};
+    const memory_rpc *m = (const memory_rpc *)(const void *)method;
+    rest_call r = {.request = q, .method = m};
     const char *why = NULL;
     route_set(q, m);
     ProtobufCMessage *in = proto_unpack(q->a, memory_rpc_shape(m)->input, bytes, n, &why);
@@ -405,20 +382,22 @@ bool memory_rpc_read(request *q, const memory_rpc *m, const void *bytes, size_t 
         return refuse(q, why);
     if (m->check && !m->check(q, in))
         return false;
-    if (m->kind == RPC_EVENTS)
-        q->user = in; /* which conversations are wanted; it lives in the arena */
+    if (m->base.kind == RPC_EVENTS)
+        q->user = in; /* it names the conversations; lives in the arena */
     return request_fill(&r, in);
 }
 
-bool memory_rpc_admit(request *q, const memory_rpc *m)
+/* What can only be checked when the caller is known. */
+static bool call_admit(request *q, const grpc_method *method)
 {
+    const memory_rpc *m = (const memory_rpc *)(const void *)method;
     if (!m->needs_client || q->who.client || !request_query(q, m->needs_client))
         return true;
     return refuse(q, arena_printf(q->a, "%s needs a client id", m->needs_client));
 }
 
-bool memory_rpc_chunk_read(request *q, arena *a, const void *bytes, size_t n, const void **chunk,
-                           size_t *size)
+static bool chunk_read(request *q, arena *a, const void *bytes, size_t n, const void **chunk,
+                       size_t *size)
 {
     const char *why = NULL;
     Memory__V1__UploadAttachmentRequest *in =
@@ -433,3 +412,19 @@ bool memory_rpc_chunk_read(request *q, arena *a, const void *bytes, size_t n, co
     *size = some ? in->chunk.len : 0;
     return true;
 }
+
+const grpc_service memory_grpc = {
+    .methods = methods,
+    .n_methods = METHODS,
+    .method_size = sizeof *methods,
+    .read = call_read,
+    .admit = call_admit,
+    .write = memory_rpc_write,
+    .status = memory_rpc_status,
+    .chunk_read = chunk_read,
+    .undo = memory_rpc_undo,
+    .open = memory_rpc_open,
+    .chunk_write = memory_rpc_chunk_write,
+    .event = memory_rpc_event,
+    .stream_over = "the stream has ended; begin again behind its last cursor",
+};

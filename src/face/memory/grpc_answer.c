@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * grpc_answer.c: answers of the memory-service face as messages and statuses; and what gRPC
- * has beside REST: uploads that are no forms, and what is known about an attachment.
+ * grpc_answer.c: answers of the memory-service face as messages and statuses; and the routes that
+ * only gRPC has: uploads that are no forms, and the description of an attachment.
  */
 #include "face/memory/grpc_internal.h"
 
@@ -54,11 +54,12 @@ static ProtobufCMessage *answer_make(request *q, const memory_rpc *m, const json
     return out;
 }
 
-bool memory_rpc_write(request *q, const memory_rpc *m, buf *out)
+bool memory_rpc_write(request *q, const grpc_method *method, buf *out)
 {
+    const memory_rpc *m = (const memory_rpc *)(const void *)method;
     json_doc d;
     const ProtobufCMessageDescriptor *kind = memory_rpc_shape(m)->output;
-    bool download = m->kind == RPC_DOWNLOAD;
+    bool download = method->kind == RPC_DOWNLOAD;
     if (q->out.n && kind->n_fields) {
         if (!json_parse(q->a, q->out.p, q->out.n, SIZE_MAX, &d, NULL)) {
             memory_refuse(q, 500, NULL, "internal server error", NULL);
@@ -91,7 +92,7 @@ void memory_rpc_chunk_write(const void *chunk, size_t size, buf *out)
 
 /* -------------------------------------------------------------------------- statuses */
 
-static int code_of(int status, const char *error)
+static int code_of(int status)
 {
     static const struct {
         int status, code;
@@ -110,8 +111,6 @@ static int code_of(int status, const char *error)
                  {501, RPC_UNIMPLEMENTED},
                  {503, RPC_UNAVAILABLE},
                  {504, RPC_DEADLINE_EXCEEDED}};
-    if (status == 409 && strcmp(error, MEMORY_NOT_READY) == 0)
-        return RPC_FAILED_PRECONDITION;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (codes[i].status == status)
             return codes[i].code;
@@ -120,17 +119,16 @@ static int code_of(int status, const char *error)
 
 int memory_rpc_status(request *q, const char **message)
 {
-    json_doc d;
+    int code = code_of(q->status);
     *message = "";
-    if (q->status >= 200 && q->status < 300)
+    if (code == RPC_OK)
         return RPC_OK;
-    if (q->out.n && json_parse(q->a, q->out.p, q->out.n, 0, &d, NULL)) {
-        const json_node *o = &d.nodes[0];
-        const char *error = json_text(q->a, &d, json_get(&d, o, "error"));
-        const char *more = json_text(q->a, &d, json_get(&d, json_get(&d, o, "details"), "message"));
-        *message = more ? more : error ? error : "";
-    }
-    int code = code_of(q->status, *message);
+    if (q->status >= 400 && q->failure.message)
+        *message = q->failure.message;
+    /* A file that is still being fetched: a redirect to its source when it is read, a conflict when
+     * an entry refers to it. */
+    if (q->status == 409 && strcmp(*message, MEMORY_NOT_READY) == 0)
+        code = RPC_FAILED_PRECONDITION;
     if (code == RPC_INTERNAL)
         *message = "internal server error";
     else if (q->status == 307)
@@ -162,7 +160,7 @@ void memory_rpc_event(request *q, arena *a, const char *bytes, size_t n, size_t 
         return;
     size_t len = (size_t)(end - bytes), skip = sizeof begin - 1;
     *used = len + 2;
-    /* Anything else is a sign of life, for which HTTP/2 has its own. */
+    /* Anything else is a keep-alive, for which HTTP/2 has its own. */
     if (len < skip || memcmp(bytes, begin, skip) != 0 ||
         !json_parse(a, bytes + skip, len - skip, SIZE_MAX, &d, NULL))
         return;
@@ -213,11 +211,11 @@ static void upload_run(request *q)
 /* A table reads by its rows. */
 /* clang-format off */
 static const face_route routes[] = {
-{.method = "POST", .path = "/grpc/attachments", .name = "grpcUpload", .group = "Attachments", .summary = "An upload that is no form",
- .flags = ROUTE_LOOSE | ROUTE_WRITE | ROUTE_KEYLESS | ROUTE_UPLOAD, .success = 201, .run = upload_run, .sink = upload_sink},
-{.method = "GET", .path = "/grpc/attachments/{attachmentId}", .name = "grpcAttachment", .group = "Attachments",
- .summary = "What is known about an attachment", .flags = ROUTE_LOOSE, .success = 200, .run = memory_file_about},
-{.method = NULL},
+ROUTE("POST", "/grpc/attachments", ROLE_USER, .name = "grpcUpload", .group = "Attachments", .summary = "An upload that is no form",
+ .flags = ROUTE_LOOSE | ROUTE_WRITE | ROUTE_KEYLESS | ROUTE_UPLOAD, .success = 201, .run = upload_run, .sink = upload_sink),
+ROUTE("GET", "/grpc/attachments/{attachmentId}", ROLE_USER, .name = "grpcAttachment", .group = "Attachments",
+ .summary = "What is known about an attachment", .flags = ROUTE_LOOSE, .success = 200, .run = memory_file_about),
+ROUTES_END,
 };
 
 static const face_param params[] = {
@@ -230,9 +228,10 @@ const face face_memory_grpc = {
     .name = "memory_grpc",
     .title = "memory-service by gRPC",
     .prefix = "/grpc",
-    .who = WHO_MEMORY,
+    .identity = &memory_identity,
     .fail = memory_fail,
     .routes = routes,
     .params = params,
     .uuids = "attachmentId",
+    .grpc = &memory_grpc,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * member.c: who may see a conversation and its forks, and handing them over.
+ * member.c: members of a conversation and its forks, and transfers of ownership.
  */
 #include "face/memory/memory.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A list that is in memory as a whole. */
+/* A list that is held in memory as a whole. */
 typedef struct listing {
     const void *rows;
     size_t n, size; /* of a row */
@@ -66,8 +66,8 @@ static int by_age(const void *a, const void *b)
     return strcmp(x->user, y->user);
 }
 
-/* The members of a conversation that is not archived, for who has that level at least. False: the
- * answer is filled. */
+/* The members of a conversation that is not archived, for a caller of at least that level. False:
+ * the answer is filled. */
 static bool members_load(request *q, ramet_level least, ramet_member **list, size_t *n)
 {
     ramet_call *c = face_call(q);
@@ -131,7 +131,7 @@ static bool level_read(request *q, ramet_level *out)
     return true;
 }
 
-/* The member as he is now. */
+/* The member as stored now. */
 static void member_answer(request *q, const char *user)
 {
     ramet_member *list;

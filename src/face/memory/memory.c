@@ -31,42 +31,51 @@ static const char *code_of(int status)
     return "internal_error";
 }
 
-void memory_refuse(request *q, int status, const char *code, const char *error, const char *details)
+void memory_refuse(request *q, int status, const char *code, const char *error,
+                   const memory_details *details)
 {
     buf_clear(&q->out);
     jw_init(&q->w, &q->out, 0);
     q->status = status;
+    if (!code)
+        code = code_of(status);
+    if (q->keeps_failure) {
+        const char *key = details ? details->key : "";
+        request_keep_failure(q, code, strcmp(key, "field") == 0 ? details->text : NULL,
+                             strcmp(key, "message") == 0 ? details->text : error);
+        return;
+    }
     q->type = "application/json; charset=utf-8";
     jw_object(&q->w);
-    jw_kstr(&q->w, "code", code ? code : code_of(status));
+    jw_kstr(&q->w, "code", code);
     jw_kstr(&q->w, "error", error);
     jw_kstr(&q->w, "requestId", q->id);
-    if (details)
-        jw_kraw(&q->w, "details", details);
+    if (details) {
+        jw_key(&q->w, "details");
+        jw_object(&q->w);
+        if (details->json)
+            jw_kraw(&q->w, details->key, details->json);
+        else
+            jw_kstr(&q->w, details->key, details->text);
+        jw_end_object(&q->w);
+    }
     jw_end_object(&q->w);
 }
 
 void memory_fail(request *q, const char *code, const char *field, const char *message)
 {
     (void)code;
-    /* The ceiling of a list is told in the words that clients know. */
+    /* Clients know the limit of a list by this text. */
     if (q->status == 400 && field && strcmp(field, "limit") == 0)
         message = "limit must be between 1 and 1000";
     memory_refuse(q, q->status, NULL, q->status == 500 ? "internal server error" : message, NULL);
 }
 
-const char *memory_detail(request *q, const char *key, const char *value)
+const memory_details *memory_detail(request *q, const char *key, const char *value)
 {
-    buf b;
-    json_writer w;
-    buf_init(&b, SIZE_MAX / 4);
-    jw_init(&w, &b, 0);
-    jw_object(&w);
-    jw_kstr(&w, key, value);
-    jw_end_object(&w);
-    const char *out = arena_memdup(q->a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    memory_details *details = arena_alloc(q->a, sizeof *details);
+    *details = (memory_details){.key = key, .text = value};
+    return details;
 }
 
 void memory_invalid(request *q, const char *message)
@@ -75,7 +84,7 @@ void memory_invalid(request *q, const char *message)
                   memory_detail(q, "message", message));
 }
 
-/* Names of fields as this protocol has them. */
+/* The names of fields in this protocol. */
 static const char *field_name(const char *field)
 {
     static const char *const names[][2] = {{"fork_of", "forkedAtConversationId"},
@@ -163,7 +172,7 @@ const char *memory_lower(arena *a, const char *uuid)
     return s;
 }
 
-/* Version 8: branch and position, which are never another's, and a digest of the id. */
+/* A UUID of version 8: branch and position, which are unique, and a digest of the id. */
 static const char *derived_id(arena *a, const ramet_entry *e)
 {
     uint8_t digest[HASH_LEN];
@@ -196,7 +205,7 @@ const char *memory_entry_id(arena *a, const ramet_entry *e)
     return is_plain_uuid(e->id) ? e->id : derived_id(a, e);
 }
 
-/* Where the entry of such an id stands; false: it is none. */
+/* The position that a derived id encodes; false: it is not a derived one. */
 static bool derived_place(const char *id, int64_t *branch, int64_t *position)
 {
     unsigned long long hi, mid, lo;
@@ -274,7 +283,7 @@ bool memory_body_read(arena *a, const ramet_entry *e, memory_body *out)
     return true;
 }
 
-/* What another face has written, as a history entry of this one. */
+/* An entry that another face has written, shown as a history entry of this one. */
 static void foreign_content(request *q, const ramet_entry *e)
 {
     const char *role = e->role == RAMET_USER ? "USER" : e->role == RAMET_SYSTEM ? "SYSTEM" : "AI";
@@ -357,8 +366,9 @@ bool memory_level(request *q, const char *session, ramet_origin *out)
     return false;
 }
 
-/* The first entry of the parent that a fork does not have; NULL: it has none of it, or there is
- * none behind. */
+/* The first entry of the parent that a fork does not have; NULL: it inherits nothing, or
+ * everything.
+ */
 static const char *fork_anchor(ramet_call *c, arena *a, const ramet_session *s)
 {
     ramet_page page;

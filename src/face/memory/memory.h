@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * memory.h: what the files of the memory-service face share: memory_api.c (the table), memory.c
- * (errors, ids, shapes), face/memory/conversation.c (conversations), face/memory/entry.c (lists of
- * entries), face/memory/append.c, face/memory/sync.c, face/memory/fork.c (navigation),
- * face/memory/member.c, face/memory/upload.c (uploads), face/memory/attachment.c,
- * face/memory/search.c (search), face/memory/about.c.
+ * memory.h: what the files of the memory-service face share; README.md lists them.
  *
  * A conversation is a session, its group a tree. An entry of this face has the format "memory"; its
  * body is {"contentType", "agentId"?, "epoch"?, "seq"?, "content"}, with the content byte for byte.
@@ -15,26 +11,33 @@
 #include "face/kit/face.h"
 #include "ramet/memory.h"
 
+extern const face face_memory;
+
 /* ---- errors */
 
 void memory_fail(request *q, const char *code, const char *field, const char *message);
-/* {"code", "error", "requestId", "details"?}; details is an object, may be NULL. */
+/* A member of the `details` of an error: a text, or any JSON. */
+typedef struct memory_details {
+    const char *key, *text, *json;
+} memory_details;
+/* {"code", "error", "requestId", "details"?}; by gRPC q->failure. `code` NULL: that of the status;
+ * `details` NULL: none. */
 void memory_refuse(request *q, int status, const char *code, const char *error,
-                   const char *details);
+                   const memory_details *details);
 /* 400 validation_error with details.message. */
 void memory_invalid(request *q, const char *message);
 /* The last error of the call, about a conversation: 404, 403, 400 validation_error, 409. `id` is
  * the conversation that the path names. */
 void memory_error(request *q, const char *id);
-/* Whether a stranger is told of an attachment that he may not see: memory-service answers 403 for
- * those that it has. Its own have random ids; those of other faces are told of nowhere. */
+/* Whether a caller learns that an attachment exists which it may not see: memory-service answers
+ * 403 for its own, which have random ids. Those of other faces are 404. */
 bool memory_file_told(const ramet_error *e, const char *id);
-/* {"key": "value"} */
-const char *memory_detail(request *q, const char *key, const char *value);
+/* For memory_refuse(): {"key": "value"}. */
+const memory_details *memory_detail(request *q, const char *key, const char *value);
 
 /* ---- ids and shapes */
 
-/* The id of an entry: its own when it is a UUID, else one that is made of where it stands. */
+/* The id of an entry: its own if it is a UUID, else one derived from its position. */
 const char *memory_entry_id(arena *a, const ramet_entry *e);
 /* The entry of that id on the path of a session; NULL: there is none (or the call has failed). */
 const ramet_entry *memory_entry_find(ramet_call *c, arena *a, const char *session, const char *id);
@@ -45,7 +48,7 @@ const ramet_entry *memory_entry_across(ramet_call *c, arena *a, const char *sess
 const ramet_entry *memory_entry_anywhere(ramet_call *c, arena *a, const char *id,
                                          const char **session);
 const char *memory_lower(arena *a, const char *uuid);
-/* The body of an entry of this face, read; false when it is another's. */
+/* Parses the body of an entry; false: it is an entry of another face. */
 typedef struct memory_body {
     const char *content_type, *agent, *content;
     int64_t epoch, seq; /* -1: none */
@@ -61,7 +64,7 @@ bool memory_talk_fields(ramet_call *c, arena *a, json_writer *w, const ramet_ses
                         bool detail, bool admin);
 /* The session that the path names. False: the answer is filled. */
 bool memory_session(request *q, ramet_call *c, const char *id, ramet_session **out);
-/* `limit`, or what it is otherwise. */
+/* `limit`, or a default. */
 int memory_limit(request *q, int otherwise);
 /* Ends {"data": [...: the cursor (NULL: null). The second one is the end of the answer, too. */
 void memory_page_close(request *q, void *after);
@@ -72,14 +75,14 @@ bool memory_level(request *q, const char *session, ramet_origin *out);
 
 /* ---- what is read of a channel */
 
-/* Which entries a caller sees: `channel` NULL: all that he may. */
+/* Which entries a caller sees; `channel` NULL: all that it may. */
 typedef struct memory_sieve {
     const char *channel, *client;
     bool everybody;   /* channels of all clients */
     int64_t epoch;    /* of context entries; -1: any */
     int64_t from_seq; /* -1: any */
     arena *scratch;
-    int64_t highest; /* epoch that was seen */
+    int64_t highest; /* epoch seen so far */
 } memory_sieve;
 bool memory_sieve_takes(void *arg, const ramet_entry *e);
 /* The highest epoch among the context entries that it takes, below `end` (0: all); -1: there is
@@ -97,10 +100,9 @@ typedef struct memory_new {
     ramet_entry_in in;
 } memory_new;
 typedef VEC(ramet_again) memory_again;
-/* Checks one, brings its attachments into place, makes the entry of it. False: the answer is
- * filled. */
+/* Checks a new entry, claims its attachments and fills `in`. False: the answer is filled. */
 bool memory_prepare(request *q, memory_new *n, const char *session, memory_again *again);
-/* The same for what a JSON object says. */
+/* Reads a new entry from a JSON object. False: the answer is filled. */
 bool memory_new_read(request *q, const json_doc *d, const json_node *v, memory_new *n);
 /* Appends; memory_error() is called on failure. */
 bool memory_append(request *q, const char *session, memory_new *list, size_t n,
@@ -129,10 +131,14 @@ bool memory_file_begin(request *q, const char *name, const char *type);
 memory_handler memory_file_about;
 /* The first entry that refers to an attachment; NULL: none does, or the caller may not see it. */
 const char *memory_file_entry(request *q, const char *id);
-/* The error of an attachment that is still being brought. */
+/* The error of an attachment that is still being fetched. */
 #define MEMORY_NOT_READY "attachment is not ready"
 /* Whether the route is one for administrators and auditors. */
 bool memory_is_admin(const request *q);
+/* Makes q->c a call with the rights of the program, which sees everything. Only for routes that are
+ * not open to every user. */
+void memory_program_call(request *q);
+extern const identity_rule memory_identity;
 memory_handler memory_admin_talks, memory_admin_talk_patch, memory_admin_entries,
     memory_admin_entry, memory_admin_members, memory_admin_children, memory_admin_events,
     memory_admin_search, memory_admin_files, memory_admin_file, memory_admin_file_get,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * search.c: search, and the texts that entries are found by.
+ * search.c: full-text search, and the texts by which entries are found.
  */
 #include "face/memory/memory.h"
 #include "face/kit/pieces.h"
@@ -58,7 +58,7 @@ static bool type_read(request *q)
     }
     if (semantic)
         memory_refuse(q, 501, "search_type_unavailable", "semantic search is not available",
-                      "{\"availableTypes\":[\"fulltext\"]}");
+                      &(memory_details){.key = "availableTypes", .json = "[\"fulltext\"]"});
     return !semantic;
 }
 
@@ -70,7 +70,7 @@ static bool bool_read(request *q, const char *name, bool otherwise, bool *out)
            refuse(q, name, "it is true or false");
 }
 
-/* Administrators search everybody's conversations, and get every entry that matches. */
+/* Administrators search all conversations and get every matching entry. */
 static bool admin_read(request *q, looking *l)
 {
     l->owner = face_text(q, "userId");
@@ -168,7 +168,7 @@ static bool hits_write(request *q, const looking *l, const ramet_hits *page, siz
     return true;
 }
 
-/* A cursor is SKIP:CURSOR, a page of the store and how many of it were given. */
+/* A cursor is SKIP:CURSOR: a page of the store, and how many of its hits were answered. */
 void memory_search(request *q)
 {
     ramet_call *c = face_call(q);
@@ -214,16 +214,6 @@ void memory_search(request *q)
 
 /* ---------------------------------------------------------------------- index */
 
-static bool may_index(request *q)
-{
-    if (q->who.indexer || q->who.admin) {
-        q->c = ramet_call_new(q->host->store, NULL, NULL);
-        return true;
-    }
-    memory_refuse(q, 403, "forbidden", "indexer or admin role required", NULL);
-    return false;
-}
-
 static bool index_one(request *q, const json_doc *d, const json_node *v)
 {
     const char *session = json_text(q->a, d, json_get(d, v, "conversationId"));
@@ -250,8 +240,7 @@ void memory_index(request *q)
 {
     json_doc d;
     size_t n = 0;
-    if (!may_index(q))
-        return;
+    memory_program_call(q);
     if (!q->body.n || !json_parse(q->a, q->body.p, q->body.n, 0, &d, NULL)) {
         memory_refuse(q, 400, NULL, "the body is not JSON that can be taken", NULL);
         return;
@@ -300,8 +289,7 @@ void memory_unindexed(request *q)
         return;
     }
     bool more;
-    if (!may_index(q))
-        return;
+    memory_program_call(q);
     ramet_call_page_bytes(q->c, PIECE_BYTES);
     if (ramet_indexed_lacking(q->c, from, (int)limit + 1, &list, &n) != RAMET_OK) {
         memory_error(q, "");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sync.c: the context of an agent, brought to what it says: nothing, the new tail in the
- * same epoch, or a new epoch.
+ * sync.c: makes the stored context of an agent equal to the one it sends: by appending nothing, the
+ * new tail in the same epoch, or a new epoch.
  */
 #include "face/memory/memory.h"
 #include "ramet/memory.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 16 }; /* somebody else may write in between */
+enum { TRIES = 16 }; /* another client may write in between */
 
 /* ------------------------------------------------------------------ comparing */
 
@@ -46,7 +46,7 @@ bool memory_json_same(const json_doc *a, const json_node *x, const json_doc *b, 
     if (x->end - x->start == y->end - y->start &&
         memcmp(a->text + x->start, b->text + y->start, x->end - x->start) == 0)
         return true;
-    /* 1.0 comes back as 1 from who speaks gRPC. */
+    /* A client of gRPC sends 1.0 back as 1. */
     return x->type == JSON_NUMBER &&
            strtod(json_raw(ar, a, x), NULL) == strtod(json_raw(ar, b, y), NULL);
 }
@@ -54,10 +54,10 @@ bool memory_json_same(const json_doc *a, const json_node *x, const json_doc *b, 
 /* ------------------------------------------------------------------ what is there */
 
 typedef struct context {
-    const char *head; /* of the history that was looked at; NULL: there is no conversation */
+    const char *head; /* of the history that was compared; NULL: there is no conversation */
     int64_t epoch;    /* -1: there is no context yet */
-    size_t matched;   /* items that are there and the same */
-    size_t there;     /* items that are there */
+    size_t matched;   /* stored items that are equal */
+    size_t there;     /* stored items */
 } context;
 
 /* Compares the items of one entry with those that were sent, from out->there on. */
@@ -175,7 +175,7 @@ static const char *items_from(request *q, const json_doc *d, size_t first)
     return out;
 }
 
-/* One try; false: somebody else has written meanwhile. */
+/* One attempt; false: another client has written meanwhile. */
 static bool sync_once(request *q, const char *id, const memory_new *sent)
 {
     json_doc d;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * upload.c: uploads. A form is taken apart as it comes, and its file goes to the store piece
- * by piece; or a JSON body names a URL that the server is to fetch.
+ * upload.c: uploads. A form is parsed as it arrives and its file is stored piece by piece; or a
+ * JSON body names a URL for the server to fetch.
  */
 #include "face/memory/memory.h"
 
@@ -18,9 +18,9 @@ enum { HEADERS_MOST = 8192, JSON_MOST = 65536, BOUNDARY_MOST = 70, FILE_MOST = 1
 
 typedef struct file_shown {
     const char *id, *type, *name, *sha, *url, *status;
-    const char *entry;     /* that refers to it; NULL: none, or it is not told */
+    const char *entry;     /* that refers to it; NULL: none, or not shown */
     int64_t size, expires; /* size -1: not known yet; expires 0: an entry refers to it */
-    int64_t created;       /* 0: not told */
+    int64_t created;       /* 0: not shown */
 } file_shown;
 
 static file_shown shown_file(const ramet_attachment *a)
@@ -74,10 +74,10 @@ static void file_write(request *q, const file_shown *f)
 typedef enum { FORM_START, FORM_HEADERS, FORM_BODY, FORM_END } form_state;
 
 typedef struct form {
-    request *q;
+    request *request;
     bool json;                    /* the body is no form */
     bool plain;                   /* nor JSON: it is the file */
-    buf held;                     /* bytes that are not understood yet */
+    buf held;                     /* bytes that are not parsed yet */
     char mark[BOUNDARY_MOST + 8]; /* "\r\n--BOUNDARY" */
     size_t n_mark;
     size_t size; /* of the file so far */
@@ -148,7 +148,7 @@ static form *form_begin(request *q)
 {
     const char *type = q->header ? q->header(q, "Content-Type") : NULL, *mark = NULL;
     form *f = arena_alloc(q->a, sizeof *f);
-    *f = (form){.q = q};
+    *f = (form){.request = q};
     if (!face_call(q) || !life_read(q, &f->life_us))
         return NULL;
     type = type ? type : "";
@@ -182,7 +182,7 @@ static void held_drop(form *f, size_t n)
 /* The header lines of a part, which end at `end`. */
 static bool part_begin(form *f, size_t end)
 {
-    request *q = f->q;
+    request *q = f->request;
     char *text = arena_memdup(q->a, f->held.p, end);
     const char *name = NULL, *file = NULL, *type = "application/octet-stream";
     for (char *line = text; line && *line;) {
@@ -214,12 +214,12 @@ static bool part_add(form *f, const void *bytes, size_t n)
         return true;
     f->size += n;
     if (f->size > FILE_MOST) {
-        memory_refuse(f->q, 413, NULL, "a file has at most 10 MiB", NULL);
+        memory_refuse(f->request, 413, NULL, "a file has at most 10 MiB", NULL);
         return false;
     }
     if (ramet_upload_add(f->to, bytes, n) == RAMET_OK)
         return true;
-    memory_file_error(f->q, "");
+    memory_file_error(f->request, "");
     return false;
 }
 
@@ -228,7 +228,7 @@ static bool headers_step(form *f, bool *more)
     buf *h = &f->held;
     const char *end = h->n >= 4 ? memmem(h->p, h->n, "\r\n\r\n", 4) : NULL;
     if (!end)
-        return h->n < HEADERS_MOST || form_bad(f->q, "the headers of a part are too long");
+        return h->n < HEADERS_MOST || form_bad(f->request, "the headers of a part are too long");
     size_t n = (size_t)(end - h->p);
     if (!part_begin(f, n))
         return false;
@@ -239,7 +239,7 @@ static bool headers_step(form *f, bool *more)
     return true;
 }
 
-/* One step over what is held; *more: another one may get on. False: the answer is filled. */
+/* One step of the parser; *more: another one may succeed. False: the answer is filled. */
 static bool form_step(form *f, bool *more)
 {
     buf *h = &f->held;
@@ -256,7 +256,7 @@ static bool form_step(form *f, bool *more)
     }
     size_t n = (size_t)(at - h->p);
     if (h->n - n < f->n_mark + 2)
-        return true; /* two bytes behind the boundary tell what comes */
+        return true; /* the two bytes behind the boundary decide */
     if (f->state == FORM_BODY && !part_add(f, h->p, n))
         return false;
     f->state = memcmp(at + f->n_mark, "--", 2) == 0 ? FORM_END : FORM_HEADERS;
@@ -286,7 +286,7 @@ bool memory_file_sink(request *q, const void *bytes, size_t n)
 bool memory_file_begin(request *q, const char *name, const char *type)
 {
     form *f = arena_alloc(q->a, sizeof *f);
-    *f = (form){.q = q, .plain = true, .in_file = true, .state = FORM_END};
+    *f = (form){.request = q, .plain = true, .in_file = true, .state = FORM_END};
     if (!face_call(q) || !life_read(q, &f->life_us))
         return false;
     buf_init(&f->held, 0);

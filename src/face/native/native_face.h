@@ -11,6 +11,8 @@
 #include "form/native.h"
 #include "face/kit/pieces.h"
 
+extern const identity_rule native_identity;
+
 /* ---- reading what several handlers are sent; false: the answer is filled */
 
 /* A list of EntryIn. */

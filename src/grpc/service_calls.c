@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls of the memory-service face: one message for one, files in pieces both ways, and events for
- * as long as somebody listens.
+ * service_calls.c: calls of registered services: one message for one, files in pieces both ways,
+ * and events for as long as the client listens. What a message means is the service's (service.h).
  */
 #include "grpc/grpc_internal.h"
 
@@ -9,51 +9,84 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PIECE (32 * 1024) /* of a file that is sent */
+#define PIECE (32 * 1024) /* bytes of a file in one message */
+
+/* -------------------------------------------------------------------------- finding */
+
+static const grpc_method *method_at(const grpc_service *h, size_t i)
+{
+    return (const grpc_method *)(const void *)((const char *)h->methods + i * h->method_size);
+}
+
+bool service_call_find(rpc *r, const char *path)
+{
+    const rpc_config *cfg = &r->server->cfg;
+    for (size_t i = 0; *path == '/' && i < cfg->n_services; i++)
+        for (size_t k = 0; k < cfg->services[i]->n_methods; k++) {
+            const grpc_method *m = method_at(cfg->services[i], k);
+            size_t n = strlen(m->service->name);
+            if (strncmp(path + 1, m->service->name, n) == 0 && path[n + 1] == '/' &&
+                strcmp(path + n + 2, m->name) == 0) {
+                r->handler = cfg->services[i];
+                r->method = m;
+                return true;
+            }
+        }
+    return false;
+}
+
+bool service_is_known(const rpc_server *s, const char *name)
+{
+    for (size_t i = 0; i < s->cfg.n_services; i++)
+        for (size_t k = 0; k < s->cfg.services[i]->n_methods; k++)
+            if (strcmp(method_at(s->cfg.services[i], k)->service->name, name) == 0)
+                return true;
+    return false;
+}
 
 /* -------------------------------------------------------------------------- answers */
 
 static void answer_error(rpc *r)
 {
     const char *text;
-    int code = memory_rpc_status(&r->q, &text);
+    int code = r->handler->status(&r->request, &text);
     call_finish(r, code == RPC_OK ? RPC_INTERNAL : code, text, false);
 }
 
 static void answer(rpc *r)
 {
     const char *text;
-    int code = memory_rpc_status(&r->q, &text);
+    int code = r->handler->status(&r->request, &text);
     buf_clear(&r->packed);
-    if (code == RPC_OK && memory_rpc_write(&r->q, r->m, &r->packed)) {
-        buf_release(&r->q.out); /* the message may wait for its client for long */
+    if (code == RPC_OK && r->handler->write(&r->request, r->method, &r->packed)) {
+        buf_release(&r->request.out); /* the message may wait long for its client */
         call_finish(r, RPC_OK, "", true);
     } else {
         answer_error(r);
     }
 }
 
-/* A client that has gone, or does not wait any more, wants nothing done. False: it is finished. */
-static bool wanted(rpc *r)
+/* Ends the call if its client has gone or has cancelled it. False: it is finished. */
+static bool client_waits(rpc *r)
 {
     if (!atomic_load(&r->cancelled))
         return true;
-    r->q.left = true;
+    r->request.left = true;
     call_finish(r, RPC_CANCELLED, "", false);
     return false;
 }
 
 static bool admitted(rpc *r)
 {
-    return r->s->cfg.admit(&r->q, r->s->cfg.arg) && memory_rpc_admit(&r->q, r->m);
+    const grpc_service *h = r->handler;
+    return r->server->cfg.admit(&r->request, r->server->cfg.arg) &&
+           (!h->admit || h->admit(&r->request, r->method));
 }
 
-/* The body of a route that takes it in pieces is one piece. */
 static void run(rpc *r)
 {
-    request *q = &r->q;
-    if (!q->route->sink || !q->body.n || r->s->cfg.sink(q, q->body.p, q->body.n))
-        r->s->cfg.run(q, r->s->cfg.arg);
+    request *q = &r->request;
+    r->server->cfg.run(q, r->server->cfg.arg);
     q->left = atomic_load(&r->cancelled);
 }
 
@@ -63,9 +96,9 @@ static void step_chunk(rpc *r);
 
 static void step_upload_run(rpc *r)
 {
-    if (!wanted(r))
+    if (!client_waits(r))
         return;
-    r->s->cfg.run(&r->q, r->s->cfg.arg);
+    r->server->cfg.run(&r->request, r->server->cfg.arg);
     answer(r);
 }
 
@@ -78,20 +111,20 @@ static void step_chunk(rpc *r)
 {
     const void *chunk;
     size_t n;
-    request *q = &r->q;
-    if (!wanted(r))
+    request *q = &r->request;
+    if (!client_waits(r))
         return;
-    /* No more comes. That is the end of the file only when the client is still there: then the
-     * metadata can be sent. */
+    /* The client sends no more. That is the end of the file only if the client is still there,
+     * which sending the metadata proves. */
     if (!r->in) {
         call_send(r, false, upload_whole);
         return;
     }
     grpc_slice bytes = call_bytes(r);
     arena_reset(r->scratch);
-    bool fine = memory_rpc_chunk_read(q, r->scratch, GRPC_SLICE_START_PTR(bytes),
-                                      GRPC_SLICE_LENGTH(bytes), &chunk, &n) &&
-                (!n || r->s->cfg.sink(q, chunk, n));
+    bool fine = r->handler->chunk_read(q, r->scratch, GRPC_SLICE_START_PTR(bytes),
+                                       GRPC_SLICE_LENGTH(bytes), &chunk, &n) &&
+                (!n || r->server->cfg.sink(q, chunk, n));
     grpc_slice_unref(bytes);
     if (fine)
         call_receive(r, step_chunk);
@@ -110,9 +143,9 @@ static void piece_sent(rpc *r)
 
 static void step_piece(rpc *r)
 {
-    request *q = &r->q;
+    request *q = &r->request;
     char piece[PIECE];
-    if (!wanted(r))
+    if (!client_waits(r))
         return;
     size_t n = q->file_size < PIECE ? (size_t)q->file_size : PIECE;
     ssize_t got = n ? pread(q->file, piece, n, q->file_from) : 0;
@@ -127,15 +160,15 @@ static void step_piece(rpc *r)
     q->file_from += got;
     q->file_size -= got;
     buf_clear(&r->packed);
-    memory_rpc_chunk_write(piece, (size_t)got, &r->packed);
+    r->handler->chunk_write(piece, (size_t)got, &r->packed);
     call_send(r, true, piece_sent);
 }
 
 static void download_begin(rpc *r)
 {
-    request *q = &r->q;
+    request *q = &r->request;
     buf_clear(&r->packed);
-    if (q->status == 200 && memory_rpc_write(q, r->m, &r->packed) && memory_rpc_open(q))
+    if (q->status == 200 && r->handler->write(q, r->method, &r->packed) && r->handler->open(q))
         call_send(r, true, piece_sent);
     else
         answer_error(r);
@@ -144,21 +177,21 @@ static void download_begin(rpc *r)
 /* --------------------------------------------------------------------------- events */
 
 typedef struct rpc_stream {
-    body_stream s;
-    rpc *r;
+    body_stream base; /* first: a body_stream of a call is one of these */
+    rpc *call;
 } rpc_stream;
 
 static void step_events(rpc *r);
 
-/* With the lock of the stream. The call sleeps, so nothing else has it. */
+/* With the lock of the stream. The call sleeps, so no other thread uses it. */
 static void events_wake(body_stream *s)
 {
-    call_pool(((rpc_stream *)s)->r, step_events);
+    call_pool(((rpc_stream *)s)->call, step_events);
 }
 
 static void events_cut(body_stream *s)
 {
-    grpc_call_cancel(((rpc_stream *)s)->r->call, NULL);
+    grpc_call_cancel(((rpc_stream *)s)->call->call, NULL);
 }
 
 static void events_abandon(body_stream *s)
@@ -166,7 +199,7 @@ static void events_abandon(body_stream *s)
     pthread_mutex_lock(&s->lock);
     s->gone = true;
     pthread_mutex_unlock(&s->lock);
-    atomic_store(&((rpc_stream *)s)->r->stream, NULL);
+    atomic_store(&((rpc_stream *)s)->call->stream, NULL);
     stream_leave(s);
 }
 
@@ -177,25 +210,25 @@ static body_stream *events_new(request *q, size_t most)
 {
     rpc *r = q->inner;
     body_stream *s = stream_make(sizeof(rpc_stream), &over_rpc, most);
-    ((rpc_stream *)s)->r = r;
+    ((rpc_stream *)s)->call = r;
     atomic_store(&r->stream, s);
     return s;
 }
 
-/* Packs the next event that is wanted. False: none is whole. */
+/* Packs the next event that is not left out. False: none is complete. */
 static bool event_next(rpc *r)
 {
     buf_clear(&r->packed);
     for (size_t used = 1; used && !r->packed.n; r->taken += used) {
         arena_reset(r->scratch);
-        memory_rpc_event(&r->q, r->scratch, r->pending.p + r->taken, r->pending.n - r->taken, &used,
-                         &r->packed);
+        r->handler->event(&r->request, r->scratch, r->pending.p + r->taken, r->pending.n - r->taken,
+                          &used, &r->packed);
     }
     return r->packed.n > 0;
 }
 
-/* Takes the next piece of the stream: the rest stays where it is counted, and shared. False: it had
- * nothing; *over tells whether nothing will come. */
+/* Takes the next piece of the stream; the rest stays in it, where its memory is counted and shared.
+ * False: it was empty; *over: and will stay so. */
 static bool events_take(rpc *r, bool *over)
 {
     body_stream *s = atomic_load(&r->stream);
@@ -215,7 +248,7 @@ static void events_sent(rpc *r)
     call_pool(r, step_events);
 }
 
-/* When it goes to sleep, another thread may have the call at once: it is not touched after that. */
+/* Once the call sleeps, another thread may run it at once: it must not be used after that. */
 static void step_events(rpc *r)
 {
     bool over = false;
@@ -223,8 +256,7 @@ static void step_events(rpc *r)
         if (events_take(r, &over))
             continue;
         if (over)
-            call_finish(r, RPC_UNAVAILABLE,
-                        "the stream has ended; begin again behind its last cursor", false);
+            call_finish(r, RPC_UNAVAILABLE, r->handler->stream_over, false);
         return;
     }
     call_send(r, true, events_sent);
@@ -236,17 +268,18 @@ static void step_run(rpc *r);
 
 static void step_first(rpc *r)
 {
-    request *q = &r->q;
-    if (!wanted(r))
+    request *q = &r->request;
+    if (!client_waits(r))
         return;
     if (!r->in) {
         call_finish(r, RPC_INVALID_ARGUMENT, "no message came", false);
         return;
     }
     grpc_slice bytes = call_bytes(r);
-    bool fine = memory_rpc_read(q, r->m, GRPC_SLICE_START_PTR(bytes), GRPC_SLICE_LENGTH(bytes));
+    bool fine =
+        r->handler->read(q, r->method, GRPC_SLICE_START_PTR(bytes), GRPC_SLICE_LENGTH(bytes));
     grpc_slice_unref(bytes);
-    rpc_kind kind = memory_rpc_kind(r->m);
+    rpc_kind kind = r->method->kind;
     if (!fine) {
         answer_error(r);
         return;
@@ -264,18 +297,18 @@ static void step_first(rpc *r)
         step_run(r);
 }
 
-void memory_call_begin(rpc *r)
+void service_call_begin(rpc *r)
 {
-    r->q.stream_new = events_new;
+    r->request.stream_new = events_new;
     call_receive(r, step_first);
 }
 
-/* It may have waited for its turn. */
+/* The call may have waited for a thread. */
 static void step_run(rpc *r)
 {
-    const request *q = &r->q;
-    rpc_kind kind = memory_rpc_kind(r->m);
-    if (!wanted(r))
+    const request *q = &r->request;
+    rpc_kind kind = r->method->kind;
+    if (!client_waits(r))
         return;
     run(r);
     if (kind == RPC_DOWNLOAD)
@@ -288,7 +321,7 @@ static void step_run(rpc *r)
         answer_error(r);
 }
 
-void memory_call_closed(rpc *r)
+void service_call_closed(rpc *r)
 {
     body_stream *s = atomic_load(&r->stream);
     if (!s)
@@ -302,22 +335,23 @@ void memory_call_closed(rpc *r)
 }
 
 /* Some clients end a stream before they cancel it, so that half a file looks like a whole one; and
- * who did not get the answer does not know that it is there. */
-bool memory_call_late(const rpc *r)
+ * a client that did not get the answer does not know that its file is there. */
+bool service_call_late(const rpc *r)
 {
-    return memory_rpc_kind(r->m) == RPC_UPLOAD && r->was_cancelled && r->q.status == 201;
+    return r->method->kind == RPC_UPLOAD && r->handler->undo && r->was_cancelled &&
+           r->request.status >= 200 && r->request.status < 300;
 }
 
-void memory_call_free(rpc *r)
+void service_call_free(rpc *r)
 {
-    request *q = &r->q;
+    request *q = &r->request;
     body_stream *s = atomic_load(&r->stream);
     if (s)
         events_abandon(s);
     if (q->user && q->user_free)
         q->user_free(q->user);
     if (q->route)
-        r->s->cfg.done(q, r->bytes, r->s->cfg.arg);
+        r->server->cfg.done(q, r->bytes, r->server->cfg.arg);
     if (q->file >= 0)
         close(q->file);
 }
