@@ -129,9 +129,5 @@ void jsonrpc_status_event(arena *a, json_writer *w, const a2a_view *view, const 
                           const a2a_task *t, bool final);
 /* A message of the agent with that text, as JSON of 0.3. */
 const char *jsonrpc_message_json(arena *a, const char *text);
-/* The answer of a task as its artifact; NULL: it has none. */
-const char *jsonrpc_artifacts_json(arena *a, const char *text);
-/* The text of the answer of a task. */
-const char *jsonrpc_answer_text(arena *a, const a2a_task *t);
 
 #endif

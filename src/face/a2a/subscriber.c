@@ -89,15 +89,6 @@ void jsonrpc_status_event(arena *a, json_writer *w, const a2a_view *view, const 
     jsonrpc_event_end(w, view->version);
 }
 
-static void part_write(json_writer *w, a2a_version version, const char *text)
-{
-    jw_object(w);
-    if (version == A2A_03)
-        jw_kstr(w, "kind", "text");
-    jw_kstr(w, "text", text);
-    jw_end_object(w);
-}
-
 static const char *json_kept(arena *a, buf *b)
 {
     const char *out = b->over ? NULL : arena_memdup(a, b->p, b->n);
@@ -119,7 +110,7 @@ static const char *message_json(arena *a, const char *text, const char *partial)
     jw_kstr(&w, "role", "agent");
     jw_key(&w, "parts");
     jw_array(&w);
-    part_write(&w, A2A_03, text);
+    a2a_text_part_write(&w, A2A_03, text);
     jw_end_array(&w);
     if (partial) {
         jw_key(&w, "metadata");
@@ -135,47 +126,6 @@ static const char *message_json(arena *a, const char *text, const char *partial)
 const char *jsonrpc_message_json(arena *a, const char *text)
 {
     return message_json(a, text, NULL);
-}
-
-static void artifact_write(json_writer *w, a2a_version version, const char *text)
-{
-    jw_object(w);
-    jw_kstr(w, "artifactId", "answer");
-    jw_key(w, "parts");
-    jw_array(w);
-    part_write(w, version, text);
-    jw_end_array(w);
-    jw_end_object(w);
-}
-
-const char *jsonrpc_artifacts_json(arena *a, const char *text)
-{
-    buf b;
-    json_writer w;
-    if (!*text)
-        return NULL;
-    buf_init(&b, MAX_EVENT_BYTES);
-    jw_init(&w, &b, 0);
-    jw_array(&w);
-    artifact_write(&w, A2A_03, text);
-    jw_end_array(&w);
-    return json_kept(a, &b);
-}
-
-const char *jsonrpc_answer_text(arena *a, const a2a_task *t)
-{
-    buf b;
-    buf_init(&b, MAX_EVENT_BYTES);
-    for (size_t i = 0; i < t->n; i++) {
-        const ramet_entry *e = &t->history[i];
-        if (e->role != RAMET_ASSISTANT || !*e->text)
-            continue;
-        if (b.n)
-            buf_puts(&b, "\n\n");
-        buf_puts(&b, e->text);
-    }
-    const char *text = json_kept(a, &b);
-    return text ? text : "";
 }
 
 /* ------------------------------------------------------------------ what is sent */
@@ -200,7 +150,7 @@ static void task_fill(follower *f)
     f->task.history = f->entries.items;
     f->task.n = f->entries.n;
     f->task.status_at = time_now_us();
-    f->task.artifacts = jsonrpc_artifacts_json(f->scratch, with_text ? f->text.p : "");
+    f->task.artifacts = a2a_artifacts_json(f->scratch, with_text ? f->text.p : "");
 }
 
 static void send_task(follower *f)
@@ -239,7 +189,7 @@ static void send_piece(follower *f, const char *text, bool append, bool last)
     jsonrpc_event_begin(&w, v, f->id, JSONRPC_EVENT_ARTIFACT);
     update_begin(&w, &f->view, JSONRPC_EVENT_ARTIFACT, f->task.id);
     jw_key(&w, "artifact");
-    artifact_write(&w, v, text);
+    a2a_artifact_write(&w, v, text);
     jw_kbool(&w, "append", append);
     jw_kbool(&w, "lastChunk", last);
     jw_end_object(&w);

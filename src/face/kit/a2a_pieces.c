@@ -9,7 +9,6 @@
 #include "face/kit/a2a_pieces.h"
 
 #include "form/a2a/a2a_internal.h"
-#include "face/a2a/a2a_face.h"
 #include "face/kit/pieces.h"
 
 #include <string.h>
@@ -187,7 +186,7 @@ static void artifact_end(request *q, writing *x)
     jw_end_array(&q->w);
 }
 
-/* The same artifact as jsonrpc_artifacts_json() makes of jsonrpc_answer_text(). */
+/* The same artifact as a2a_artifacts_json() makes of a2a_answer_text(). */
 static ramet_status artifact_write(request *q, writing *x)
 {
     ramet_page page;
@@ -258,7 +257,7 @@ static void task_write(request *q, writing *x, const a2a_task *t)
         now.artifacts = NULL;
     else if (x->in.artifacts == A2A_ARTIFACTS_ANSWER && !t->artifacts && !t->inherited &&
              !t->running)
-        now.artifacts = jsonrpc_artifacts_json(q->a, jsonrpc_answer_text(q->a, t));
+        now.artifacts = a2a_artifacts_json(q->a, a2a_answer_text(q->a, t));
     a2a_task_write(q->a, &q->w, &x->in.view, &now, x->in.history);
 }
 

@@ -189,6 +189,15 @@ const char *a2a_agent_id_of(arena *a, const char *ns, const char *name);
 /* Namespace and name of an agent's name, ref or id. */
 void a2a_agent_split(arena *a, const char *ref, const char **ns, const char **name);
 
+/* ---- the answer of a task (form/a2a/artifact.c) */
+
+void a2a_text_part_write(json_writer *w, a2a_version version, const char *text);
+void a2a_artifact_write(json_writer *w, a2a_version version, const char *text);
+/* The answer as the list of its artifact, JSON of 0.3; NULL: there is none. */
+const char *a2a_artifacts_json(arena *a, const char *text);
+/* The text of the answer. */
+const char *a2a_answer_text(arena *a, const a2a_task *t);
+
 /* ---- sessions (form/a2a/session.c) */
 
 /* Whether the session belongs to that agent (its name, ref or id). */
