@@ -142,7 +142,7 @@ static void snapshot_request_again(run *r)
 
 static run *remote_make(turns *t, const node_message *m)
 {
-    run *r = run_create(t, m->session);
+    run *r = run_alloc(t, m->session);
     snprintf(r->id, sizeof r->id, "%s", m->turn);
     r->is_remote = true;
     r->tree = arena_strdup(r->mem, m->tree ? m->tree : "");

@@ -417,7 +417,7 @@ static run *run_past(turns *t, request *q, const ramet_session *s, const char *i
                     "the turn of this request runs on another server, which does not answer");
         return NULL;
     }
-    run *r = run_create(t, s->id);
+    run *r = run_alloc(t, s->id);
     snprintf(r->id, sizeof r->id, "%s", turn->id);
     r->tree = arena_strdup(r->mem, s->tree_id);
     r->agent = arena_strdup(r->mem, turn->agent ? turn->agent : "");

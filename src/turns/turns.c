@@ -45,7 +45,7 @@ void turns_leave(turns *t, int64_t n)
     pthread_mutex_unlock(&t->lock);
 }
 
-run *run_create(turns *t, const char *session)
+run *run_alloc(turns *t, const char *session)
 {
     arena *a = arena_new();
     run *r = arena_alloc(a, sizeof *r);
@@ -64,7 +64,7 @@ run *run_create(turns *t, const char *session)
 
 run *run_new(turns *t, const char *session)
 {
-    run *r = run_create(t, session);
+    run *r = run_alloc(t, session);
     r->owners = 2;
     pthread_mutex_lock(&t->lock);
     r->next = t->runs;

@@ -185,7 +185,7 @@ bool run_wait_begun(run *r);
 /* Room for n more; false: there is none. Given back by turns_leave(), or by the end of each run. */
 bool turns_admit(turns *t, int64_t n);
 void turns_leave(turns *t, int64_t n);
-run *run_create(turns *t, const char *session);
+run *run_alloc(turns *t, const char *session);
 /* A run in the table, and owned by the caller. run_begun() follows, or run_remove(). */
 run *run_new(turns *t, const char *session);
 /* No other run of its session is in the table. */
@@ -201,7 +201,7 @@ void run_drop(run *r);
  * each of them, and the list. */
 run **runs_held(turns *t, const char *session, size_t *n);
 void runs_put(run **list, size_t n);
-/* Puts a run of another node, made by run_create(), into the table. */
+/* Puts a run of another node, made by run_alloc(), into the table. */
 void run_add(run *r);
 /* NULL: there is none. The caller becomes an owner; waits for one that is just beginning. session
  * NULL: any. */
