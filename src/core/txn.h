@@ -17,6 +17,8 @@
 
 #include "core/call.h"
 
+#include <assert.h>
+
 /* Id and hash of the entry that was last looked up; they never change. key 0: none. */
 typedef struct entry_mark {
     int64_t tree, key;
@@ -83,6 +85,9 @@ ramet_status txn_append(ramet_call *c, txn_op run, void *arg);
 ramet_status txn_write_guarded(ramet_call *c, txn_op run, void *arg);
 /* The sticky database failure as the error of the call, or RAMET_OK. */
 ramet_status txn_status(txn *tx);
+/* States what must hold of values that were read or made in this transaction. After a failure,
+ * which is sticky, statements return nothing and the values mean nothing. */
+#define txn_assert(tx, what) assert(db_status((tx)->db) != RAMET_OK || (what))
 /* A page of entries ends past so many bytes. */
 size_t txn_page_bytes(const txn *tx);
 /* Call it before `make` is called for each of n items in a read: it reads what they need together,

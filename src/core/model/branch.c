@@ -547,7 +547,7 @@ void branch_create(txn *tx, const branch_row *from, int64_t base, const session_
                    branch_row *out)
 {
     assert(tx->writing);
-    assert(!from || from->meta.tree == s->tree);
+    txn_assert(tx, !from || from->meta.tree == s->tree);
     /* The branches of a session are ordered by when they were made, then by their numbers. The
      * clock of another process may be ahead. The first branch is as old as its session. */
     bool tie = why == BRANCH_NEXT && not_before >= tx->now;
@@ -564,7 +564,7 @@ void branch_create(txn *tx, const branch_row *from, int64_t base, const session_
                         .live = true};
     branch_meta p, to;
     if (from && base > 0) {
-        assert(base <= from->len);
+        txn_assert(tx, base <= from->len);
         if (!path_owner(tx, &from->meta, base - 1, &p) || !jump_of(tx, &p, &to))
             return;
         out->meta.parent = p.id;

@@ -512,7 +512,8 @@ static void entries_chain(txn *tx, const session_brief *s, branch_row *b, entry_
  * every kind of transaction, so that no two wait for each other. */
 void entries_write(txn *tx, const session_brief *s, branch_row *b, entry_new *list, size_t n)
 {
-    assert(tx->writing && b->meta.id && b->meta.tree == s->tree);
+    assert(tx->writing);
+    txn_assert(tx, b->meta.id && b->meta.tree == s->tree);
     int64_t first = b->len, peer = peer_length(tx, s, b);
     uint8_t before[HASH_LEN];
     bool ran = b->run;
@@ -542,7 +543,7 @@ void entries_write(txn *tx, const session_brief *s, branch_row *b, entry_new *li
         turn_index_note(tx, &at, &list[i], turn);
         turn = list[i].entry.turn_id;
     }
-    assert(b->len <= POS_MAX); /* append_do() refuses more */
+    txn_assert(tx, b->len <= POS_MAX); /* append_do() refuses more */
     event_add(tx, s->tree, s->no, RAMET_EVENT_APPENDED, KEY(b->meta.id, first), b->len - first);
 }
 

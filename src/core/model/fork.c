@@ -152,7 +152,7 @@ static void fork_write(txn *tx, const fork_job *j, const session_full *s, const 
     branch_create(tx, from, cut->main, &f->brief, BRANCH_FIRST, f->created, RAMET_LOG_MAIN,
                   j->in->type, b);
     f->first = f->head = b->meta.id;
-    assert(f->tree == s->tree && b->meta.session == f->no);
+    txn_assert(tx, f->tree == s->tree && b->meta.session == f->no);
     if (s->adk && branch_load(tx, s->tree, s->adk, &adk)) {
         branch_create(tx, &adk, cut->adk, &f->brief, BRANCH_FIRST, f->created, RAMET_LOG_ADK,
                       j->in->type, &b_adk);

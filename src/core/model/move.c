@@ -196,7 +196,7 @@ ramet_status cut_find(txn *tx, const branch_row *head, const ramet_at *at, ramet
                          "cut must be exact, snap_before or snap_after");
     TRY(at_position(tx, head, at, "at.entry_id", &n));
     out->main = snap(tx, head, n, policy);
-    assert(out->main >= 0 && out->main <= head->len);
+    txn_assert(tx, out->main >= 0 && out->main <= head->len);
     ramet_cut *c = &out->shown;
     *c = (ramet_cut){.policy = policy, .position = out->main, .side = RAMET_AFTER};
     if (at->entry_id && out->main == n) {
@@ -253,7 +253,8 @@ static void set_live(txn *tx, int64_t tree, int64_t id, bool live)
 void head_move(txn *tx, session_full *s, const head_to *at, ramet_move_kind kind, const char *why,
                int64_t undo_under, int64_t redo_under, int64_t undo, int64_t redo)
 {
-    assert(tx->writing && at->main);
+    assert(tx->writing);
+    txn_assert(tx, at->main);
     int64_t seq = s->moves + 1, to = at->main, to_adk = at->adk;
     /* Not before the branches that it has, and that of those that it made: see branch_create(). */
     int64_t updated = tx->now > s->updated ? tx->now : s->updated;
@@ -349,7 +350,7 @@ ramet_status cut_both(txn *tx, const session_full *s, const branch_row *head, co
         TRY(cut_beside(tx, head, &adk, adk_at, &whole));
         cut->adk = whole.adk;
         rules->snap(tx, &s->brief, &adk, &cut->adk, &cut->before);
-        assert(cut->adk >= 0 && cut->adk <= adk.len);
+        txn_assert(tx, cut->adk >= 0 && cut->adk <= adk.len);
         return txn_status(tx);
     }
     if (adk_at->entry_id)

@@ -121,7 +121,8 @@ bool session_gone(const txn *tx, const session_access *s)
 
 void session_insert(txn *tx, const session_full *s, const char *const *tags, size_t n_tags)
 {
-    assert(tx->writing && s->id && s->first && s->created);
+    assert(tx->writing);
+    txn_assert(tx, s->id && s->first && s->created);
     db_stmt *q = db_query(tx->db, Q_session_add);
     q_int(q, 1, s->no);
     q_int(q, 2, s->tree);

@@ -181,7 +181,8 @@ static const char *text_put(char **to, const char *text)
 static void slot_fill(txn *tx, slot *t, const session_full *s, const branch_row *head,
                       const char *tree_id)
 {
-    assert(tx->writing && head->meta.tree == s->tree);
+    assert(tx->writing);
+    txn_assert(tx, head->meta.tree == s->tree);
     assert(!db_guarded(tx->db) || s->stamp != SESSION_NO_STAMP); /* R2 compares it */
     if (tx->ramet->session_cache->past != tx->past)
         return;

@@ -219,7 +219,8 @@ static void snap_check(txn *tx, const char *snap)
 
 void delta_write(txn *tx, const branch_row *b, int64_t k, const char *json)
 {
-    assert(tx->writing && KEY_BRANCH(k) == b->meta.id);
+    assert(tx->writing);
+    txn_assert(tx, KEY_BRANCH(k) == b->meta.id);
     int64_t prev = delta_before_on(tx, &b->meta, b->delta, KEY_POS(k));
     int64_t weight = 0, snap_len = 0;
     if (prev) {

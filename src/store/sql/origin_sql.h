@@ -18,7 +18,7 @@
     X(origin_started, "SELECT tree,session FROM origin WHERE started_tree=$1 AND started=$2 "      \
                       "ORDER BY session")                                                          \
     X(origin_trees, "SELECT tree FROM origin WHERE started_tree=$1")                               \
-    X(orphan_origin, "SELECT o.tree,o.session FROM origin o WHERE NOT EXISTS (SELECT 1 FROM "      \
+    X(orphan_origin, "SELECT o.tree,o.session,'' FROM origin o WHERE NOT EXISTS (SELECT 1 FROM "      \
                      "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                 \
     /* What an append to a conversation looks at beside what it is given by session_brief. */      \
     X(session_words, "SELECT s.title,s.archived,o.client FROM session s "                          \
@@ -55,7 +55,7 @@
     X(transfer_del, "DELETE FROM transfer WHERE id=$1")                                            \
     X(transfer_to, "DELETE FROM transfer WHERE tree=$1 AND " NO_INDEX_TEXT("taker") "=$2")         \
     X(transfer_clear, "DELETE FROM transfer WHERE tree=$1")                                        \
-    X(orphan_transfer, "SELECT o.tree,o.session FROM transfer o WHERE NOT EXISTS (SELECT 1 FROM "  \
+    X(orphan_transfer, "SELECT o.tree,o.session,'' FROM transfer o WHERE NOT EXISTS (SELECT 1 FROM "  \
                        "tree s WHERE s.tree=o.tree) LIMIT $1")                                     \
     X(indexed_set, "INSERT INTO indexed(tree,k,text,at) VALUES($1,$2,$3,$4) ON CONFLICT(tree,k) "  \
                    "DO UPDATE SET text=excluded.text,at=excluded.at")                              \
@@ -66,7 +66,7 @@
                        "AND s.tree=b.tree AND s.no=b.session AND s.deleted=0 AND s.purging=0 "     \
                        "AND b.log=0 AND e.k>$1 AND e.channel IS NULL AND NOT EXISTS (SELECT 1 "    \
                        "FROM indexed i WHERE i.tree=e.tree AND i.k=e.k) ORDER BY e.k LIMIT $2")    \
-    X(orphan_indexed, "SELECT o.tree,o.k FROM indexed o WHERE NOT EXISTS (SELECT 1 FROM entry e "  \
+    X(orphan_indexed, "SELECT o.tree,o.k,'' FROM indexed o WHERE NOT EXISTS (SELECT 1 FROM entry e "  \
                       "WHERE e.tree=o.tree AND e.k=o.k) LIMIT $1")                                 \
     X(entry_home, "SELECT s.id,e.id FROM entry e "                                                 \
                   LOOK("branch", "b", PK_LOOK("b.", "id", "e.tree", "(e.k>>24)"))                  \
