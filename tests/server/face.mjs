@@ -55,6 +55,22 @@ test('callers are named by its rule, and held to the roles of a route', async ()
     assert.deepEqual(await must(s, 'GET', '/toy/census', as(name)), { ok: true, notebooks: 1 });
 });
 
+test('an answer is streamed in its own words, and recorded', async () => {
+  const s = await start();
+  await must(s, 'POST', '/toy/notebooks', as('ann', { json: { name: 'chat' } }));
+  const answer = await call(s, 'POST', '/toy/notebooks/chat/ask', as('ann', { json: { text: 'is there milk?' } }));
+  assert.equal(answer.status, 200);
+  assert.match(answer.headers['content-type'] ?? answer.headers.get('content-type'), /^text\/plain/);
+  const lines = answer.text.trim().split('\n');
+  assert.equal(lines.at(-1), '. "done"');
+  const said = lines.slice(0, -1).map((line) => JSON.parse(line.replace(/^\+ /, ''))).join('');
+  assert.match(said, /is there milk\?/);
+  const { notes } = await must(s, 'GET', '/toy/notebooks/chat/notes', as('ann'));
+  assert.deepEqual(notes, ['is there milk?', said]);
+  const none = await call(s, 'POST', '/toy/notebooks/none/ask', as('ann', { json: { text: 'hello?' } }));
+  assert.deepEqual([none.status, none.body.ok], [404, false]);
+});
+
 test('with tokens its rule starts from the token', async () => {
   const s = await start({ args: ['--auth', 'tokens'] });
   const { secret } = JSON.parse((await ramet(['--db', s.db, 'token', 'create', '--user', 'ann', '--json'])).out);
@@ -70,7 +86,7 @@ test('the documents know it', async () => {
   const names = (await ramet(['help', '--api', 'list'])).out.trim().split('\n');
   assert.equal(names.at(-1), 'toy');
   const page = (await ramet(['help', '--api', 'toy'])).out;
-  for (const name of ['toyHealth', 'toyCreateNotebook', 'toyAddNote', 'toyListNotes', 'toyCensus'])
+  for (const name of ['toyHealth', 'toyCreateNotebook', 'toyAddNote', 'toyListNotes', 'toyAsk', 'toyCensus'])
     assert.match(page, new RegExp(`### ${name}\\n`));
   const s = await start();
   const openapi = await must(s, 'GET', '/openapi.json');
@@ -90,7 +106,8 @@ test('a route without roles does not compile', () => {
     writeFileSync(path, `#include "face/kit/face.h"
 extern const face_route routes[];
 const face_route routes[] = {ROUTE("GET", "/x", ${roles} .name = "x", .flags = ROUTE_QUICK), ROUTES_END};\n`);
-    return spawnSync(process.env.CC ?? 'gcc', ['-std=c11', '-D_GNU_SOURCE', '-fsyntax-only', '-Iinclude', '-Isrc', path],
+    const [cc, ...words] = (process.env.CC ?? 'gcc').split(' ');
+    return spawnSync(cc, [...words, '-std=c11', '-D_GNU_SOURCE', '-fsyntax-only', '-Iinclude', '-Isrc', path],
                      { cwd: top, encoding: 'utf8' });
   };
   try {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * toy.h: what the files of the toy face share: routes.c (the tables), identity.c (callers), notes.c
- * (the handlers and the shape of errors).
+ * (the handlers and the shape of errors), ask.c (answers of agents, as they come).
  *
  * The toy protocol keeps notebooks. A notebook is a session, a note an entry of the user.
  */
@@ -16,6 +16,6 @@ extern const identity_rule toy_identity;
 void toy_fail(request *q, const char *code, const char *field, const char *message);
 
 typedef void toy_handler(request *q);
-toy_handler toy_health, toy_notebook_post, toy_note_post, toy_notes_get, toy_census;
+toy_handler toy_health, toy_notebook_post, toy_note_post, toy_notes_get, toy_ask, toy_census;
 
 #endif
