@@ -11,7 +11,7 @@
 #define CORE_COLUMNS_H
 
 #include "core/model/entry.h"
-#include "core/model/event.h"
+#include "core/event.h"
 
 static inline ramet_role col_role(db_stmt *q, int n)
 {

@@ -8,13 +8,13 @@
 #include "core/check.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
-#include "core/model/event.h"
-#include "core/model/idempotency.h"
+#include "core/event.h"
+#include "core/idempotency.h"
 #include "core/model/lineage_cache.h"
-#include "core/model/rights.h"
-#include "core/model/session.h"
-#include "core/model/session_cache.h"
-#include "core/model/session_open.h"
+#include "core/session/rights.h"
+#include "core/session/session.h"
+#include "core/session/session_cache.h"
+#include "core/session/session_open.h"
 
 #include <assert.h>
 #include <stdatomic.h>

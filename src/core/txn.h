@@ -26,7 +26,7 @@ typedef struct entry_mark {
     uint8_t hash[HASH_LEN];
 } entry_mark;
 
-/* A tree whose access rights a write relies on, or changes (core/model/rights.c). */
+/* A tree whose access rights a write relies on, or changes (core/session/rights.c). */
 typedef struct tree_use {
     int64_t tree;
     bool changed;
@@ -54,7 +54,7 @@ typedef struct txn {
 } txn;
 
 /* Where an operation puts its answers. The operation may run again and find that there is nothing
- * left to do (core/model/idempotency.c), so the answers are cleared before each run. */
+ * left to do (core/idempotency.c), so the answers are cleared before each run. */
 #define MAX_ANSWERS 4
 typedef struct answer_list {
     struct {
@@ -75,11 +75,11 @@ ramet_status txn_done(txn *tx, ramet_status st);
 typedef ramet_status (*txn_op)(txn *tx, void *arg);
 ramet_status txn_write(ramet_call *c, txn_op run, void *arg);
 /* The same for a write that takes a right or a session away. It returns once no write that relied
- * on it can commit any more (core/model/rights.c). RAMET_BUSY: the write was made, but one that
+ * on it can commit any more (core/session/rights.c). RAMET_BUSY: the write was made, but one that
  * relied on the old state is still running. */
 ramet_status txn_revoke(ramet_call *c, txn_op run, void *arg);
 /* The same for a write that changes only the session that it appends to, or makes a new one
- * (core/model/session_cache.c). */
+ * (core/session/session_cache.c). */
 ramet_status txn_append(ramet_call *c, txn_op run, void *arg);
 /* The same for a write that also guards everything that it relies on (db_guarded()). */
 ramet_status txn_write_guarded(ramet_call *c, txn_op run, void *arg);

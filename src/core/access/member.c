@@ -12,10 +12,10 @@
 #include "core/call.h"
 #include "core/check.h"
 #include "core/columns.h"
-#include "core/model/event.h"
-#include "core/model/rights.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/event.h"
+#include "core/session/rights.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 ramet_level level_of(txn *tx, int64_t tree, const char *user)

@@ -5,7 +5,7 @@
 #ifndef CORE_ACCESS_MEMBER_H
 #define CORE_ACCESS_MEMBER_H
 
-#include "core/model/session.h"
+#include "core/session/session.h"
 
 /* The caller's level in a tree. */
 ramet_level level_in(txn *tx, int64_t tree);

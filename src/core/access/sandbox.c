@@ -13,9 +13,9 @@
 #include "ramet/sandboxes.h"
 #include "core/call.h"
 #include "core/check.h"
-#include "core/model/event.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/event.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 #include <stdlib.h>

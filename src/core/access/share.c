@@ -22,9 +22,9 @@
 #include "core/call.h"
 #include "core/check.h"
 #include "core/handle.h"
-#include "core/model/rights.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/rights.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 #define PREFIX "rms_"

@@ -5,7 +5,7 @@
 #ifndef CORE_ACCESS_SHARE_H
 #define CORE_ACCESS_SHARE_H
 
-#include "core/model/session_open.h"
+#include "core/session/session_open.h"
 
 /* Whether the call's link allows this now. It is looked up anew in every piece of work, so that a
  * link that was revoked or has expired gives nothing. False at once without a link. */

@@ -7,8 +7,8 @@
 #include "core/access/member.h"
 #include "core/call.h"
 #include "core/check.h"
-#include "core/model/event.h"
-#include "core/model/session.h"
+#include "core/event.h"
+#include "core/session/session.h"
 #include "core/txn.h"
 
 #include <stdlib.h>

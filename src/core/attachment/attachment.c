@@ -16,8 +16,8 @@
 #include "core/check.h"
 #include "core/columns.h"
 #include "core/model/entry.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 #include <stdio.h>

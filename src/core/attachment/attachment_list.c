@@ -8,8 +8,8 @@
 #include "core/call.h"
 #include "core/check.h"
 #include "core/model/key.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 #include <stdlib.h>

@@ -28,11 +28,11 @@
 #include "core/model/log_rules.h"
 #include "core/model/move.h"
 #include "core/model/path.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/model/state.h"
-#include "core/model/turn_cut.h"
-#include "core/model/turn_index.h"
+#include "core/turn/turn_cut.h"
+#include "core/turn/turn_index.h"
 #include "core/txn.h"
 
 #define CHUNK 256

@@ -9,11 +9,11 @@
 #include "core/model/branch.h"
 #include "core/model/entry.h"
 #include "core/model/entry_key.h"
-#include "core/model/event.h"
+#include "core/event.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 ramet_status ramet_entry_known(ramet_call *c, const char *session, const char *id, bool *known)

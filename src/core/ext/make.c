@@ -19,13 +19,13 @@
 #include "core/model/append.h"
 #include "core/model/branch.h"
 #include "core/model/entry.h"
-#include "core/model/event.h"
+#include "core/event.h"
 #include "core/model/fork.h"
 #include "core/model/path.h"
-#include "core/model/rights.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
-#include "core/model/session_show.h"
+#include "core/session/rights.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
+#include "core/session/session_show.h"
 #include "core/txn.h"
 
 #include <stdio.h>

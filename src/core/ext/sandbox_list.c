@@ -9,8 +9,8 @@
 #include "core/access/sandbox.h"
 #include "core/call.h"
 #include "core/columns.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 #include <stdlib.h>

@@ -13,9 +13,9 @@
 #include "core/check.h"
 #include "core/handle.h"
 #include "core/model/append.h"
-#include "core/model/rights.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/rights.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 typedef struct task_row {

@@ -14,11 +14,11 @@
 #include "core/model/key.h"
 #include "core/model/log_rules.h"
 #include "core/model/path.h"
-#include "core/model/rights.h"
-#include "core/model/session.h"
-#include "core/model/session_cache.h"
-#include "core/model/session_open.h"
-#include "core/model/turn_index.h"
+#include "core/session/rights.h"
+#include "core/session/session.h"
+#include "core/session/session_cache.h"
+#include "core/session/session_open.h"
+#include "core/turn/turn_index.h"
 #include "core/txn.h"
 
 #include <assert.h>

@@ -20,7 +20,7 @@
 #include "core/model/key.h"
 #include "core/model/lineage_cache.h"
 #include "core/model/path.h"
-#include "core/model/session.h"
+#include "core/session/session.h"
 #include "core/model/state.h"
 #include "core/txn.h"
 

@@ -5,7 +5,7 @@
 #ifndef CORE_MODEL_BRANCH_H
 #define CORE_MODEL_BRANCH_H
 
-#include "core/model/session_open.h"
+#include "core/session/session_open.h"
 
 /* What never changes about a branch. */
 typedef struct branch_meta {

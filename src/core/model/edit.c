@@ -10,13 +10,13 @@
 #include "core/model/append.h"
 #include "core/model/branch.h"
 #include "core/model/entry.h"
-#include "core/model/idempotency.h"
+#include "core/idempotency.h"
 #include "core/model/key.h"
 #include "core/model/move.h"
 #include "core/model/path.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
-#include "core/model/session_show.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
+#include "core/session/session_show.h"
 #include "core/txn.h"
 
 /* ------------------------------------------------------ edit and regenerate */

@@ -9,9 +9,9 @@
 #include "core/model/branch.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
-#include "core/model/rights.h"
-#include "core/model/session.h"
-#include "core/model/turn_index.h"
+#include "core/session/rights.h"
+#include "core/session/session.h"
+#include "core/turn/turn_index.h"
 #include "core/txn.h"
 
 /* A key stands among the places (core/ext/turn_index.c), with the number of its session before it.

@@ -6,7 +6,7 @@
 #define CORE_MODEL_FORK_H
 
 #include "core/model/branch.h"
-#include "core/model/session.h"
+#include "core/session/session.h"
 #include "core/txn.h"
 
 typedef struct fork_job {

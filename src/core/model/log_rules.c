@@ -9,7 +9,7 @@
 #include "core/model/append.h"
 #include "core/model/branch.h"
 #include "core/model/move.h"
-#include "core/model/session.h"
+#include "core/session/session.h"
 #include "core/txn.h"
 
 #include <assert.h>

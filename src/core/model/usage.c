@@ -15,9 +15,9 @@
 #include "core/model/branch.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
-#include "core/model/rights.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/rights.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 #include <assert.h>

@@ -17,8 +17,8 @@
 #include "core/model/entry.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 #include <stdlib.h>

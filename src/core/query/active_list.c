@@ -9,8 +9,8 @@
 #include "ramet/tasks.h"
 #include "core/call.h"
 #include "core/check.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 typedef struct span {

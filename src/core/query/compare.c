@@ -12,9 +12,9 @@
 #include "core/model/branch.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
-#include "core/model/session_show.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
+#include "core/session/session_show.h"
 #include "core/model/usage.h"
 #include "core/txn.h"
 

@@ -9,8 +9,8 @@
 #include "core/call.h"
 #include "core/model/branch.h"
 #include "core/model/path.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 typedef struct leaving {

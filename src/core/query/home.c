@@ -7,9 +7,9 @@
 #include "ramet/tasks.h"
 #include "core/call.h"
 #include "core/check.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
-#include "core/model/turn.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
+#include "core/turn/turn.h"
 #include "core/txn.h"
 
 static bool home_row(txn *tx, sql_id query, const char *id, const char **session,

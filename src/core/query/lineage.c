@@ -11,9 +11,9 @@
 #include "core/access/member.h"
 #include "core/call.h"
 #include "core/model/branch.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
-#include "core/model/session_show.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
+#include "core/session/session_show.h"
 #include "core/txn.h"
 
 #include <stdlib.h>

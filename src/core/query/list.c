@@ -13,9 +13,9 @@
 #include "core/columns.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
-#include "core/model/session_show.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
+#include "core/session/session_show.h"
 #include "core/search/search.h"
 #include "core/txn.h"
 

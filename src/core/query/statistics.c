@@ -12,8 +12,8 @@
 #include "core/columns.h"
 #include "core/model/branch.h"
 #include "core/model/key.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 #include "core/check.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/query/compare.h"
 #include "core/txn.h"
 

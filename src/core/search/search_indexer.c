@@ -15,7 +15,7 @@
 #include "core/call.h"
 #include "core/handle.h"
 #include "core/model/entry.h"
-#include "core/model/event.h"
+#include "core/event.h"
 #include "core/search/search.h"
 #include "core/txn.h"
 

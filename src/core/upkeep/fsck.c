@@ -12,7 +12,7 @@
 #include "core/call.h"
 #include "core/model/branch.h"
 #include "core/model/key.h"
-#include "core/model/session.h"
+#include "core/session/session.h"
 #include "core/txn.h"
 
 #include <stdio.h>

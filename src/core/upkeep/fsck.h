@@ -11,7 +11,7 @@
 #define CORE_UPKEEP_FSCK_H
 
 #include "core/model/branch.h"
-#include "core/model/session.h"
+#include "core/session/session.h"
 #include "core/txn.h"
 
 typedef struct fsck_session {

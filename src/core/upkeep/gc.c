@@ -25,9 +25,9 @@
 #include "core/model/entry.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
-#include "core/model/rights.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/rights.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/search/search_upkeep.h"
 #include "core/txn.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Waits until no guarded write is left that may have missed a commit and can still commit itself. A
- * revocation does so before it is answered (core/model/rights.c, decision 0043).
+ * revocation does so before it is answered (core/session/rights.c, decision 0043).
  *
  *   F1  A guarded write compares the stamp of its tree in the snapshot of the statement that
  *       writes. The server locks the tables of a statement before it takes that snapshot. So a

@@ -173,7 +173,7 @@ static const char step_4[] =
     " text TEXT NOT NULL, issue TEXT NOT NULL, at BIGINT NOT NULL@POSTGRES{, PRIMARY KEY(no)});"
     "CREATE INDEX remark_by_user ON remark(user_id,no);";
 
-/* stamp counts what changed about who may do what in a tree: see core/model/session_cache.c. */
+/* stamp counts what changed about who may do what in a tree: see core/session/session_cache.c. */
 static const char step_5[] =
     "ALTER TABLE tree ADD COLUMN stamp BIGINT NOT NULL DEFAULT 0;"
     /* The content of attachments where it does not lie in files; sha is another key while it comes

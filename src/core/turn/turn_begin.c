@@ -19,12 +19,12 @@
 #include "core/model/append.h"
 #include "core/model/branch.h"
 #include "core/model/edit.h"
-#include "core/model/idempotency.h"
+#include "core/idempotency.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
-#include "core/model/turn.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
+#include "core/turn/turn.h"
 #include "core/txn.h"
 
 #include <stdio.h>

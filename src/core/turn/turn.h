@@ -2,11 +2,11 @@
  *
  * turn.h: what the two files of turns share. turn.c has the invariants.
  */
-#ifndef CORE_MODEL_TURN_H
-#define CORE_MODEL_TURN_H
+#ifndef CORE_TURN_TURN_H
+#define CORE_TURN_TURN_H
 
 #include "core/model/entry.h"
-#include "core/model/session.h"
+#include "core/session/session.h"
 #include "core/txn.h"
 
 typedef struct turn_row {

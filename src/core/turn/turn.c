@@ -10,7 +10,7 @@
  *   T3  The id of a turn gives no access: the session decides who may read and write it, and for
  *       others there is no such turn.
  */
-#include "core/model/turn.h"
+#include "core/turn/turn.h"
 
 #include "core/access/share.h"
 #include "core/call.h"
@@ -20,8 +20,8 @@
 #include "core/model/append.h"
 #include "core/model/branch.h"
 #include "core/model/entry.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 #define ERROR_CHARS 2000

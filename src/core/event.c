@@ -13,7 +13,7 @@
  *   V4  Entries of the adk log may hold credentials: their events are for the search index alone,
  *       as are those of texts that entries are found by.
  */
-#include "core/model/event.h"
+#include "core/event.h"
 
 #include "ramet/sandboxes.h"
 #include "core/access/share.h"
@@ -22,11 +22,11 @@
 #include "core/columns.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
-#include "core/model/idempotency.h"
+#include "core/idempotency.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/search/search_upkeep.h"
 #include "core/txn.h"
 

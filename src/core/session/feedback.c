@@ -8,8 +8,8 @@
 #include "core/columns.h"
 #include "core/model/branch.h"
 #include "core/model/path.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 #define COMMENT_CHARS 2000

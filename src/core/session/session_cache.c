@@ -17,12 +17,12 @@
  *
  * What depends on the clock is not cached: whether a session has expired is checked every time.
  */
-#include "core/model/session_cache.h"
+#include "core/session/session_cache.h"
 
 #include "core/call.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
-#include "core/model/session.h"
+#include "core/session/session.h"
 #include "core/txn.h"
 
 #include <assert.h>

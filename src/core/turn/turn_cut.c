@@ -4,7 +4,7 @@
  * at its first event, however the two arrived. A log that does not know the turn is cut beside the
  * other one.
  */
-#include "core/model/turn_cut.h"
+#include "core/turn/turn_cut.h"
 
 #include "core/call.h"
 #include "core/check.h"
@@ -14,8 +14,8 @@
 #include "core/model/log_rules.h"
 #include "core/model/move.h"
 #include "core/model/path.h"
-#include "core/model/session.h"
-#include "core/model/turn_index.h"
+#include "core/session/session.h"
+#include "core/turn/turn_index.h"
 #include "core/txn.h"
 
 /* What of main stands beside an adk entry: what was there when that came, but a question that had

@@ -2,10 +2,10 @@
  *
  * session_open.h: opening a session: whether it is there, and what the caller may do with it (I10).
  */
-#ifndef CORE_MODEL_SESSION_OPEN_H
-#define CORE_MODEL_SESSION_OPEN_H
+#ifndef CORE_SESSION_SESSION_OPEN_H
+#define CORE_SESSION_SESSION_OPEN_H
 
-#include "core/model/session.h"
+#include "core/session/session.h"
 
 /* A share link gives NEED_READ, and NEED_WRITE when it is one for writing; nothing else. */
 typedef enum {

@@ -2,8 +2,8 @@
  *
  * turn_cut.h: cuts before a turn that is named, in both logs.
  */
-#ifndef CORE_MODEL_TURN_CUT_H
-#define CORE_MODEL_TURN_CUT_H
+#ifndef CORE_TURN_TURN_CUT_H
+#define CORE_TURN_TURN_CUT_H
 
 #include "core/model/move.h"
 

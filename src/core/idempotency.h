@@ -2,8 +2,8 @@
  *
  * idempotency.h: answers kept by an idempotency key (ramet_call_once()).
  */
-#ifndef CORE_MODEL_IDEMPOTENCY_H
-#define CORE_MODEL_IDEMPOTENCY_H
+#ifndef CORE_IDEMPOTENCY_H
+#define CORE_IDEMPOTENCY_H
 
 #include "core/txn.h"
 

@@ -10,7 +10,7 @@
  *       secret, which a reader of the file must not get. An altered answer does not decrypt.
  *   O5  Work of several commits (O1 cannot hold) looks first and keeps its answer at the end.
  */
-#include "core/model/idempotency.h"
+#include "core/idempotency.h"
 
 #include "core/call.h"
 #include "core/check.h"

@@ -3,8 +3,8 @@
  * session_cache.h: a cache of sessions that were appended to recently. Only for writes;
  * session_cache.c has the invariants.
  */
-#ifndef CORE_MODEL_SESSION_CACHE_H
-#define CORE_MODEL_SESSION_CACHE_H
+#ifndef CORE_SESSION_SESSION_CACHE_H
+#define CORE_SESSION_SESSION_CACHE_H
 
 #include "core/model/branch.h"
 

@@ -22,10 +22,10 @@
  *
  * Decision 0043 tells why this is enough and what it costs.
  */
-#include "core/model/rights.h"
+#include "core/session/rights.h"
 
 #include "core/call.h"
-#include "core/model/session.h"
+#include "core/session/session.h"
 #include "core/txn.h"
 
 #include <assert.h>

@@ -2,10 +2,10 @@
  *
  * rights.h: what a write relies on: that the session is there and that the caller may write to it.
  */
-#ifndef CORE_MODEL_RIGHTS_H
-#define CORE_MODEL_RIGHTS_H
+#ifndef CORE_SESSION_RIGHTS_H
+#define CORE_SESSION_RIGHTS_H
 
-#include "core/model/session.h"
+#include "core/session/session.h"
 
 /* Something has changed in a tree that writes rely on, the heads of its sessions aside: access
  * rights, or what session_cache_get() gives. The stamp of the tree counts up at the end of the

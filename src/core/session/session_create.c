@@ -8,11 +8,11 @@
 #include "core/check.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
-#include "core/model/event.h"
-#include "core/model/rights.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
-#include "core/model/session_show.h"
+#include "core/event.h"
+#include "core/session/rights.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
+#include "core/session/session_show.h"
 #include "core/txn.h"
 
 typedef struct create_job {

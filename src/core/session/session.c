@@ -2,13 +2,13 @@
  *
  * Rows of sessions: reading, finding and inserting them.
  */
-#include "core/model/session.h"
+#include "core/session/session.h"
 
 #include "core/call.h"
 #include "core/columns.h"
 #include "core/model/branch.h"
-#include "core/model/session_cache.h"
-#include "core/model/session_open.h"
+#include "core/session/session_cache.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 #include <assert.h>

@@ -2,10 +2,10 @@
  *
  * session_show.h: a session as the public struct: titles, agent, tags, heads.
  */
-#ifndef CORE_MODEL_SESSION_SHOW_H
-#define CORE_MODEL_SESSION_SHOW_H
+#ifndef CORE_SESSION_SESSION_SHOW_H
+#define CORE_SESSION_SESSION_SHOW_H
 
-#include "core/model/session.h"
+#include "core/session/session.h"
 
 /* The row as the public struct. */
 ramet_session *session_show(txn *tx, const session_full *s);

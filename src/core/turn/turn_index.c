@@ -9,7 +9,7 @@
  *   P2  It is an index. A row may belong to an entry that is gone: each is looked up on the path
  *       before it counts, and branch numbers are never used again.
  */
-#include "core/model/turn_index.h"
+#include "core/turn/turn_index.h"
 
 #include "ramet/tasks.h"
 #include "core/call.h"
@@ -19,9 +19,9 @@
 #include "core/model/entry.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
-#include "core/model/rights.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/rights.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 #include <assert.h>

@@ -11,8 +11,8 @@
  * type that it needs; `&s->brief` and `&s->access` convert. There is no conversion the other way:
  * load the row again (session_by_no()).
  */
-#ifndef CORE_MODEL_SESSION_H
-#define CORE_MODEL_SESSION_H
+#ifndef CORE_SESSION_SESSION_H
+#define CORE_SESSION_SESSION_H
 
 #include "core/txn.h"
 
@@ -38,7 +38,7 @@ typedef struct session_access {
     };                                                                                             \
     int64_t head, adk; /* branches; adk 0: nothing is in that log */                               \
     int64_t first_adk; /* 0: there never was anything in it */                                     \
-    int64_t stamp;     /* of its tree, or SESSION_NO_STAMP (core/model/rights.c) */
+    int64_t stamp;     /* of its tree, or SESSION_NO_STAMP (core/session/rights.c) */
 typedef struct session_brief {
     SESSION_BRIEF_MEMBERS
 } session_brief;

@@ -2,10 +2,10 @@
  *
  * event.h: events: what was committed, in order, for subscribers and for the search index.
  */
-#ifndef CORE_MODEL_EVENT_H
-#define CORE_MODEL_EVENT_H
+#ifndef CORE_EVENT_H
+#define CORE_EVENT_H
 
-#include "core/model/session.h"
+#include "core/session/session.h"
 #include "core/txn.h"
 
 /* Arguments of RAMET_EVENT_APPENDED: the key of the first entry, and how many. Of other kinds: the

@@ -2,7 +2,7 @@
  *
  * A session as the public struct: its agent, titles, tags, heads and cache root.
  */
-#include "core/model/session_show.h"
+#include "core/session/session_show.h"
 
 #include "core/access/share.h"
 #include "core/call.h"
@@ -10,8 +10,8 @@
 #include "core/model/branch.h"
 #include "core/model/lineage_cache.h"
 #include "core/model/path.h"
-#include "core/model/session.h"
-#include "core/model/session_open.h"
+#include "core/session/session.h"
+#include "core/session/session_open.h"
 #include "core/txn.h"
 
 #define TITLE_CHARS 60

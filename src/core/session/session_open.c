@@ -2,7 +2,7 @@
  *
  * Opening a session: whether it is there, and what the caller may do with it (I10).
  */
-#include "core/model/session_open.h"
+#include "core/session/session_open.h"
 
 #include "core/access/member.h"
 #include "core/access/share.h"
@@ -10,9 +10,9 @@
 #include "core/check.h"
 #include "core/columns.h"
 #include "core/model/branch.h"
-#include "core/model/rights.h"
-#include "core/model/session.h"
-#include "core/model/session_cache.h"
+#include "core/session/rights.h"
+#include "core/session/session.h"
+#include "core/session/session_cache.h"
 #include "core/txn.h"
 
 #include <assert.h>

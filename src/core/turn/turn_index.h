@@ -2,8 +2,8 @@
  *
  * turn_index.h: where turns begin, by their names. turn_index.c has the invariants.
  */
-#ifndef CORE_MODEL_TURN_INDEX_H
-#define CORE_MODEL_TURN_INDEX_H
+#ifndef CORE_TURN_TURN_INDEX_H
+#define CORE_TURN_TURN_INDEX_H
 
 #include "core/model/entry.h"
 
