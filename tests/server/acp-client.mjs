@@ -296,7 +296,8 @@ function script(text) {
 
 test('programs and terminals get neither secrets nor descriptors of the server', async () => {
   const out = scratch('seen');
-  const look = `env > ${out}; ls -l /proc/$$/fd >> ${out}`;
+  // Another shell looks: one that redirects keeps a descriptor for it, and so does one that pipes.
+  const look = `env > ${out}; sh -c 'ls -l /proc/$PPID/fd >> ${out}'`;
   const { open, say, last } = await serve({ settings: ' NAMED,terminal=on', command: `sh ${script(`${look}; exec ${process.execPath} ${TOLD}`)}`,
     args: ['--agent', 'ai=openai,url=http://127.0.0.1:1/v1,model=m,key=$MODEL_KEY'],
     env: { MODEL_KEY: 'sk-very-secret', RAMET_TOKEN: 'other-secret', PGPASSWORD: 'third-secret', NAMED: 'yes', LC_TEST: 'kept' } });
