@@ -223,6 +223,22 @@ static const char *uuid_text(const uint8_t b[16], char out[UUID_TEXT])
     return out;
 }
 
+static const uint32_t fnv_basis = 2166136261u, fnv_prime = 16777619u;
+
+uint32_t hash_bytes(const void *bytes, size_t n, uint32_t seed)
+{
+    const uint8_t *p = bytes;
+    uint32_t hash = fnv_basis ^ seed;
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ p[i]) * fnv_prime;
+    return hash;
+}
+
+uint32_t hash_text(const char *text)
+{
+    return hash_bytes(text, strlen(text), 0);
+}
+
 bool uuid_valid(const char *s)
 {
     for (size_t i = 0; i < 36; i++) {

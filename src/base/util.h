@@ -32,7 +32,10 @@ bool time_parse(const char *s, int64_t *us);
 /* UUIDv7; of one process they grow strictly. */
 const char *uuid7(int64_t now_us, char out[UUID_TEXT]);
 const char *uuid4(char out[UUID_TEXT]); /* random */
-bool uuid_valid(const char *s);         /* 8-4-4-4-12 hex digits, in either case */
+/* FNV-1a, for hash tables in memory. `seed` tells apart keys of several kinds; 0 for one. */
+uint32_t hash_bytes(const void *bytes, size_t n, uint32_t seed);
+uint32_t hash_text(const char *text);
+bool uuid_valid(const char *s); /* 8-4-4-4-12 hex digits, in either case */
 void random_bytes(void *p, size_t n);
 
 /* ---- hex */

@@ -66,6 +66,13 @@ static const char *const *session_order(const void *value)
 
 /* ---- a fork as it is asked for */
 
+/* An agent without a name is none: the fork keeps its parent's. */
+static bool fork_has_agent(const void *owner)
+{
+    const ramet_fork_in *in = owner;
+    return in->agent && in->agent->name;
+}
+
 static bool fork_has_at(const void *owner)
 {
     return ((const ramet_fork_in *)owner)->at.entry_id != NULL;
@@ -227,7 +234,7 @@ const form_schema form_fork_in = {
     F("title", TEXT, "at most 500 characters", AT(TEXT, title), OMIT),
     F("reason", TEXT, "at most 2,000 characters", AT(TEXT, reason), OMIT),
     F("tags", ARRAY, "at most 64", TEXTS(tags, n_tags), OMIT),
-    F("agent", OBJECT, "the parent's when not given", POINTER(form_agent_in, agent), OMIT),
+    F("agent", OBJECT, "the parent's when not given", POINTER(form_agent_in, agent), OMIT, WHEN(fork_has_agent)),
     F("metadata", OBJECT, "at most 64 KiB", AT(JSON, metadata), OMIT),
     F("type", ENUM, "`explicit` when not given", WORD(TYPES, type), OMIT),
     F("visibility", ENUM, "", WORD(SEEN, visibility), OMIT),

@@ -15,6 +15,7 @@
 #include "grpc/http2_internal.h"
 
 #include "base/arena.h"
+#include "base/util.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -97,10 +98,8 @@ static void key_make(const struct sockaddr *sa, uint8_t key[16])
 http2_address *shares_address(http2_shares *sh, const struct sockaddr *from)
 {
     uint8_t key[16];
-    uint32_t hash = 2166136261u;
     key_make(from, key);
-    for (int i = 0; i < 16; i++)
-        hash = (hash ^ key[i]) * 16777619u;
+    uint32_t hash = hash_bytes(key, sizeof key, 0);
     size_t bucket = (hash ^ hash >> 16) % BUCKETS;
     pthread_mutex_lock(&sh->lock);
     http2_address *a = sh->addresses[bucket];

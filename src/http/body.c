@@ -64,9 +64,7 @@ void bodies_free(bodies *b)
 /* With the lock. */
 static holder *holder_of(bodies *b, const char *name, bool known)
 {
-    uint32_t hash = 2166136261u + known;
-    for (const char *p = name; *p; p++)
-        hash = (hash ^ (uint8_t)*p) * 16777619u;
+    uint32_t hash = hash_bytes(name, strlen(name), known);
     size_t bucket = (hash ^ hash >> 16) % BUCKETS;
     holder *o = b->holders[bucket];
     while (o && (o->known != known || strcmp(o->name, name) != 0))

@@ -50,9 +50,7 @@ static void address_key(const struct sockaddr *sa, uint8_t key[16], char text[IN
 /* With h->lock. */
 static address *address_take(http *h, const uint8_t key[16])
 {
-    uint32_t hash = 2166136261u;
-    for (int i = 0; i < 16; i++)
-        hash = (hash ^ key[i]) * 16777619u;
+    uint32_t hash = hash_bytes(key, 16, 0);
     size_t bucket = (hash ^ hash >> 16) % ADDRESS_BUCKETS;
     address *a = h->addresses[bucket];
     while (a && memcmp(a->key, key, 16) != 0)

@@ -58,10 +58,7 @@ typedef struct snap_scan {
 
 static size_t bucket_of(const char *id)
 {
-    uint32_t h = 2166136261u;
-    for (; *id; id++)
-        h = (h ^ (unsigned char)*id) * 16777619u;
-    return h % BUCKETS;
+    return hash_text(id) % BUCKETS;
 }
 
 static void pair_open(snap_scan *s, const char *id, int64_t pos)

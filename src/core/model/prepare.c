@@ -322,10 +322,7 @@ static ramet_status doubles(ramet_call *c, entry_new *list, size_t n)
         slots *= 2;
     uint32_t *table = arena_array(c->arena, slots, sizeof *table);
     for (size_t i = 0; i < n; i++) {
-        uint32_t h = 2166136261u;
-        for (const char *p = list[i].entry.id; *p; p++)
-            h = (h ^ (unsigned char)*p) * 16777619u;
-        size_t s = h & (slots - 1);
+        size_t s = hash_text(list[i].entry.id) & (slots - 1);
         while (table[s] && strcmp(list[table[s] - 1].entry.id, list[i].entry.id) != 0)
             s = (s + 1) & (slots - 1);
         if (!table[s]) {

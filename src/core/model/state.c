@@ -78,17 +78,9 @@ typedef struct fold {
     size_t slots;
 } fold;
 
-static uint32_t hash_key(const char *s)
-{
-    uint32_t h = 2166136261u;
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 16777619u;
-    return h;
-}
-
 static void fold_place(fold *f, size_t i)
 {
-    size_t s = hash_key(f->items.items[i].key) & (f->slots - 1);
+    size_t s = hash_text(f->items.items[i].key) & (f->slots - 1);
     while (f->table[s])
         s = (s + 1) & (f->slots - 1);
     f->table[s] = (uint32_t)i + 1;
@@ -98,7 +90,7 @@ static bool fold_known(const fold *f, const char *key)
 {
     if (!f->slots)
         return false;
-    size_t s = hash_key(key) & (f->slots - 1);
+    size_t s = hash_text(key) & (f->slots - 1);
     for (; f->table[s]; s = (s + 1) & (f->slots - 1))
         if (strcmp(f->items.items[f->table[s] - 1].key, key) == 0)
             return true;

@@ -98,9 +98,7 @@ void session_cache_forget(struct session_cache *r)
 
 static slot *slot_of(txn *tx, const char *id)
 {
-    uint32_t h = 2166136261u;
-    for (; *id; id++)
-        h = (h ^ (unsigned char)*id) * 16777619u;
+    uint32_t h = hash_text(id);
     return &tx->ramet->session_cache->slots[(h ^ h >> 16) % SLOTS];
 }
 

@@ -116,10 +116,7 @@ typedef struct loader {
 
 static size_t slot_of(const loader *l, const char *id)
 {
-    uint32_t h = 2166136261u;
-    for (; *id; id++)
-        h = (h ^ (unsigned char)*id) * 16777619u;
-    return h & (l->slots - 1);
+    return hash_text(id) & (l->slots - 1);
 }
 
 static group *group_find(const loader *l, const char *id)

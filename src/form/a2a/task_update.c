@@ -153,10 +153,7 @@ static id_table table_new(arena *a, size_t n)
 
 static size_t table_at(const id_table *t, const char *id)
 {
-    uint32_t h = 2166136261u;
-    for (const char *p = id; *p; p++)
-        h = (h ^ (unsigned char)*p) * 16777619u;
-    size_t s = h & (t->slots - 1);
+    size_t s = hash_text(id) & (t->slots - 1);
     while (t->slot[s].id && strcmp(t->slot[s].id, id) != 0)
         s = (s + 1) & (t->slots - 1);
     return s;

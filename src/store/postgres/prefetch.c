@@ -93,9 +93,7 @@ static bool key_make(buf *key, const pg_stmt *q)
 
 static prefetch_item **slot_of(pg_prefetch *h, sql_id id)
 {
-    uint32_t hash = 2166136261u ^ (uint32_t)id;
-    for (size_t i = 0; i < h->key.n; i++)
-        hash = (hash ^ (unsigned char)h->key.p[i]) * 16777619u;
+    uint32_t hash = hash_bytes(h->key.p, h->key.n, (uint32_t)id);
     return &h->slots[(hash ^ hash >> 16) % SLOTS];
 }
 
