@@ -129,6 +129,18 @@ static ramet_status write_move(const stage *s)
     return ramet_rewind(s->bob, s->session, &(ramet_move_in){.at = {.entry_id = "a"}}, &out, NULL);
 }
 
+static char forked[64]; /* by write_fork() */
+
+/* Without an id of its own, which would make it a serializable write. */
+static ramet_status write_fork(const stage *s)
+{
+    ramet_session *out;
+    ramet_fork_in in = {.visibility = s->share ? RAMET_PRIVATE : RAMET_TREE_VISIBLE};
+    ramet_status st = ramet_fork(s->bob, s->session, &in, &out, NULL);
+    snprintf(forked, sizeof forked, "%s", st == RAMET_OK ? out->id : "");
+    return st;
+}
+
 typedef ramet_status (*write_run)(const stage *s);
 
 /* A session of ann's in which bob has appended, so that node A remembers it. */
@@ -167,6 +179,15 @@ static int64_t entries_of(PGconn *c, const char *session)
     char sql[160];
     snprintf(sql, sizeof sql,
              "SELECT len FROM branch WHERE id=(SELECT head FROM session WHERE id='%s')", session);
+    return ask_number(c, sql);
+}
+
+static int64_t sessions_of(PGconn *c, const char *session)
+{
+    char sql[160];
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM session WHERE tree=(SELECT tree FROM session WHERE id='%s')",
+             session);
     return ask_number(c, sql);
 }
 
@@ -245,7 +266,8 @@ typedef struct revoker {
     const stage *s;
     const struct revocation *v;
     ramet_status status;
-    int64_t at_answer; /* entries of the session */
+    int64_t (*count)(PGconn *c, const char *session); /* of what the write adds to */
+    int64_t at_answer;
     atomic_bool answered;
 } revoker;
 
@@ -254,32 +276,43 @@ static void *revoker_main(void *arg)
     revoker *r = arg;
     PGconn *c = scratch_db_connect(T.path);
     r->status = r->v->run(r->s);
-    r->at_answer = entries_of(c, r->s->session);
+    r->at_answer = r->count(c, r->s->session);
     r->answered = true;
     PQfinish(c);
     return NULL;
 }
 
-/* The writer waits in its commit, for a lock that `blocker` has. */
-static void commits_wait(void)
+/* A writer of this kind of event waits in its commit while `blocker` has a lock. It polls: the wait
+ * for a lock would be over after lock_timeout. */
+static void commits_wait(ramet_event_kind kind)
 {
     char sql[600];
     snprintf(sql, sizeof sql,
              "CREATE FUNCTION commit_waits() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN "
-             "PERFORM pg_advisory_xact_lock_shared(4711); RETURN NULL; END';"
+             "WHILE NOT pg_try_advisory_xact_lock_shared(4711) LOOP PERFORM pg_sleep(0.002); "
+             "END LOOP; RETURN NULL; END';"
              "CREATE CONSTRAINT TRIGGER commit_waits AFTER INSERT ON outbox DEFERRABLE INITIALLY "
              "DEFERRED FOR EACH ROW WHEN (NEW.kind=%d) EXECUTE FUNCTION commit_waits()",
-             RAMET_EVENT_APPENDED);
+             kind);
     scratch_db_run(T.path, sql);
 }
 
-/* Until the revocation is answered too early, or has long been committed and is not answered. */
+static void until_committing(PGconn *look)
+{
+    while (!ask_number(look, "SELECT count(*) FROM pg_stat_activity WHERE wait_event='PgSleep' AND "
+                             "datname=current_database()"))
+        rest();
+}
+
+/* Until the revocation is answered too early, has long been committed and is not answered, or waits
+ * for the writer itself. */
 static void until_committed(PGconn *look, const revoker *r, int64_t stamp)
 {
-    char sql[160];
+    char sql[300];
     snprintf(sql, sizeof sql,
-             "SELECT count(*) FROM tree t JOIN session s ON s.tree=t.tree WHERE s.id='%s' AND "
-             "t.stamp>%lld",
+             "SELECT count(*)+(SELECT count(*) FROM pg_stat_activity WHERE "
+             "wait_event_type='Lock' AND datname=current_database()) "
+             "FROM tree t JOIN session s ON s.tree=t.tree WHERE s.id='%s' AND t.stamp>%lld",
              r->s->session, (long long)stamp);
     while (!ask_number(look, sql))
         rest();
@@ -287,7 +320,8 @@ static void until_committed(PGconn *look, const revoker *r, int64_t stamp)
         rest();
 }
 
-static void wait_in_commit(write_run run)
+static void wait_in_commit(write_run run, ramet_event_kind kind,
+                           int64_t (*count)(PGconn *c, const char *session))
 {
     blocker = scratch_db_connect(T.path);
     PGconn *look = scratch_db_connect(T.path);
@@ -296,24 +330,25 @@ static void wait_in_commit(write_run run)
         snprintf(id, sizeof id, "s%d", i);
         stage s = stage_make(id, revocations[i].link);
         writer w = {.s = &s, .run = run};
-        revoker r = {.s = &s, .v = &revocations[i]};
+        revoker r = {.s = &s, .v = &revocations[i], .count = count};
+        int64_t before = count(look, id);
         pthread_t writing, revoking;
         snprintf(sql, sizeof sql,
                  "SELECT t.stamp FROM tree t JOIN session s ON s.tree=t.tree WHERE s.id='%s'", id);
         int64_t stamp = ask_number(look, sql);
         if (!i)
-            commits_wait();
+            commits_wait(kind);
         ask_number(blocker, "SELECT pg_advisory_lock(4711)");
         cr_assert_eq(pthread_create(&writing, NULL, writer_main, &w), 0);
-        until_blocked(look);
+        until_committing(look);
         cr_assert_eq(pthread_create(&revoking, NULL, revoker_main, &r), 0);
         until_committed(look, &r, stamp);
         ask_number(blocker, "SELECT pg_advisory_unlock(4711)");
         pthread_join(writing, NULL);
         pthread_join(revoking, NULL);
         ok_for(there, r.status);
-        cr_expect_eq(entries_of(look, id), r.at_answer, "%s", r.v->name);
-        cr_expect_eq(w.status == RAMET_OK ? 4 : 3, r.at_answer, "%s", r.v->name);
+        cr_expect_eq(count(look, id), r.at_answer, "%s", r.v->name);
+        cr_expect_eq(before + (w.status == RAMET_OK), r.at_answer, "%s", r.v->name);
     }
     PQfinish(look);
     PQfinish(blocker);
@@ -321,12 +356,62 @@ static void wait_in_commit(write_run run)
 
 Test(revoke, while_a_guarded_append_commits)
 {
-    wait_in_commit(write_guarded);
+    wait_in_commit(write_guarded, RAMET_EVENT_APPENDED, entries_of);
 }
 
 Test(revoke, while_a_serializable_append_commits)
 {
-    wait_in_commit(write_serializable);
+    wait_in_commit(write_serializable, RAMET_EVENT_APPENDED, entries_of);
+}
+
+Test(revoke, while_a_guarded_fork_commits)
+{
+    wait_in_commit(write_fork, RAMET_EVENT_FORKED, sessions_of);
+}
+
+static ramet_status collect(const stage *s)
+{
+    (void)s;
+    ramet_gc_out out;
+    return ramet_gc(there, false, NULL, NULL, &out);
+}
+
+/* gc removes the source of a fork that had begun before the source expired. The fork keeps all. */
+Test(revoke, gc_waits_for_a_fork_that_commits)
+{
+    static const struct revocation gc = {"gc", false, collect, RAMET_OK};
+    blocker = scratch_db_connect(T.path);
+    PGconn *look = scratch_db_connect(T.path);
+    ramet_session *made;
+    ok(ramet_session_create(
+        T.call, &(ramet_session_in){.id = "brief", .ephemeral_us = 3600 * SECOND}, &made));
+    stage s = {.session = "brief", .bob = as("bob")};
+    join("brief", "bob", RAMET_WRITER);
+    ok_for(s.bob, append(s.bob, "brief", "a", NULL, NULL));
+    ok_for(s.bob, append(s.bob, "brief", "b", NULL, NULL));
+    int64_t stamp = ask_number(look, "SELECT stamp FROM tree");
+    writer w = {.s = &s, .run = write_fork};
+    revoker r = {.s = &s, .v = &gc, .count = sessions_of};
+    pthread_t writing, collecting;
+    commits_wait(RAMET_EVENT_FORKED);
+    ask_number(blocker, "SELECT pg_advisory_lock(4711)");
+    cr_assert_eq(pthread_create(&writing, NULL, writer_main, &w), 0);
+    until_committing(look);
+    tick(8 * 86400 * SECOND);
+    cr_assert_eq(pthread_create(&collecting, NULL, revoker_main, &r), 0);
+    until_committed(look, &r, stamp);
+    cr_expect(!r.answered);
+    ask_number(blocker, "SELECT pg_advisory_unlock(4711)");
+    pthread_join(writing, NULL);
+    pthread_join(collecting, NULL);
+    ok_for(there, r.status);
+    ok_for(s.bob, w.status);
+    cr_expect_eq(entries_of(look, forked), 2);
+    ramet_entry *e;
+    ok_for(s.bob, ramet_entry_get(s.bob, forked, 0, "a", &e));
+    ok_for(s.bob, ramet_entry_get(s.bob, forked, 0, "b", &e));
+    PQfinish(look);
+    PQfinish(blocker);
 }
 
 /* ------------------------------------------------------- any number of writes */

@@ -130,10 +130,10 @@ static session_full fork_row(txn *tx, const fork_job *j, const session_full *s,
     };
 }
 
-/* What must not happen before the commit is that the source is taken away, by gc too, that the
- * caller may no longer fork it (both access_changed(), which waits until then), or that it has
- * another history than the one that was looked at. */
-static void source_hold(txn *tx, const session_full *s, const branch_row *head)
+/* The source must still be there, open to the caller, and have the history that was looked at. What
+ * takes it or the right away, gc included, changes the stamp and then waits for the forks that may
+ * have missed that (txn_revoke()). */
+static void source_guard(txn *tx, const session_full *s, const branch_row *head)
 {
     db_stmt *q = db_query(tx->db, Q_guard_fork);
     q_int(q, 1, s->tree);
@@ -185,7 +185,7 @@ static ramet_status fork_run(txn *tx, void *arg)
     TRY(head_check(tx, &from, j->expected, j->given));
     if (j->in->id)
         TRY(session_id_free(tx, j->id));
-    source_hold(tx, &s, &head);
+    source_guard(tx, &s, &head);
     session_full f;
     fork_write(tx, j, &s, &from, &cut, &f, &b);
     session_known known = {.head = &b,

@@ -3,7 +3,9 @@
  * gc: removes for good what no session can reach.
  *
  *   G1  A session is dead when it was deleted, or expired, longer ago than the grace time. First
- *       the dead are marked (purging = 1) and that is committed: no restore from here on.
+ *       the dead are marked (purging = 1) and that is committed: no restore from here on. The
+ *       marks count as a revocation, so every fork that may have missed them has ended before
+ *       anything is taken, in each run anew (dead_find() returns those that are marked, too).
  *   G2  How much of a dead session's branch is still needed can then only fall: a new fork into
  *       it must come along a living path, whose cut is already counted.
  *   G3  Entries go in small writes, children before parents, the newest positions first, and each
@@ -397,7 +399,7 @@ static ramet_status dead_mark(gc *g, const gc_names *dead)
     for (size_t i = 0; i < dead->n; i += MARK_BATCH) {
         size_t left = dead->n - i;
         mark_job j = {g, dead->items + i, left < MARK_BATCH ? left : MARK_BATCH};
-        TRY(txn_write(g->call, mark_run, &j));
+        TRY(txn_revoke(g->call, mark_run, &j));
     }
     return RAMET_OK;
 }

@@ -156,10 +156,18 @@ static session_rest *rest_keep(request *q, const face_sessions *list, size_t fro
     return r;
 }
 
+/* The sessions of the first piece were read already, and each one behind it is read once more. So
+ * that piece is as long as fits into the buffer of any other: buffers double, and one of PIECE_BYTES
+ * and a step has twice that. */
+static bool first_full(const request *q)
+{
+    return q->out.over || (!q->whole && q->out.n >= 2 * PIECE_BYTES - PIECE_BYTES / 8);
+}
+
 void face_sessions_answer(request *q, const face_sessions *list)
 {
     size_t i = 0;
-    while (i < list->n && !piece_full(q)) {
+    while (i < list->n && !first_full(q)) {
         if (!list->write(q, list->arg, i, &list->items[i]))
             return;
         i++;

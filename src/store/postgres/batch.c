@@ -39,7 +39,7 @@
  *
  * Rows of the tables are looked up by key, one by one (decision 0044). With a plain join, or an
  * equality that a merge join can use, the planner would scan a table that it believes to be small.
- * What locks the row of a tree queues for it first (TREE_QUEUE in postgres_sql.h). */
+ */
 typedef struct merge {
     sql_id id;
     const char *type;
@@ -60,9 +60,7 @@ static const merge merges[] = {
      "gt", 2, true},
     {Q_guard_fork, "put_head",
      "gh AS (SELECT 1 FROM unnest($1::put_head[]) u(tree,stamp,id,tip) CROSS JOIN LATERAL "
-     "(SELECT pg_advisory_xact_lock_shared(1380011348,(u.tree&2147483647)::int) AS turn "
-     "OFFSET 0) q CROSS JOIN LATERAL (SELECT 1 FROM tree x WHERE x.tree=u.tree AND x.stamp=u.stamp "
-     "AND q.turn IS NOT NULL FOR SHARE) t "
+     "(SELECT 1 FROM tree x WHERE x.tree=u.tree AND x.stamp=u.stamp OFFSET 0) t "
      "CROSS JOIN LATERAL (SELECT 1 FROM branch x WHERE x.tree=u.tree AND x.id>=u.id AND x.id<=u.id "
      "AND x.tip=u.tip AND x.live=1 ORDER BY x.id OFFSET 0) b)",
      "gh", 3, true},
@@ -127,11 +125,9 @@ static const whole wholes[] = {
      4,
      P(5) | P(9) | P(10) | P(15) | P(25) | P(26) | P(30) | P(32)},
     {"whole_fork",
-     "WITH q AS MATERIALIZED ("
-     "SELECT pg_advisory_xact_lock_shared(1380011348,($1&2147483647)::int)),g AS (SELECT 1 FROM "
-     "q,tree t JOIN branch h ON h.tree=t.tree WHERE t.tree=$1 "
+     "WITH g AS (SELECT 1 FROM tree t JOIN branch h ON h.tree=t.tree WHERE t.tree=$1 "
      "AND t.stamp=$2 AND h.tree=$1 AND h.id=$3 AND h.tip=$4 AND h.live=1 "
-     "AND (h.tree,h.id)>=($1,$3) FOR SHARE OF t),"
+     "AND (h.tree,h.id)>=($1,$3)),"
      "b AS (INSERT INTO branch(" BRANCH_ADD_COLS ") SELECT $5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,"
      "$16,$17,$10,$18,1,$17,0 FROM g),d AS (INSERT INTO dir(id,kind,tree,no) SELECT $21,1,$20,"
      "$19 FROM g),o AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT $43,$44,$45,$46,"

@@ -103,10 +103,10 @@
                  "SELECT 1 FROM queue,tree WHERE tree=$1 FOR SHARE OF tree")                       \
     X(tree_stamp, TREE_QUEUE("") "UPDATE tree SET stamp=stamp+1 FROM queue WHERE tree=$1")         \
     X(guard_tree, "SELECT 1/count(*) FROM tree WHERE tree=$1 AND stamp=$2")                        \
-    X(guard_fork, TREE_QUEUE("_shared") "SELECT 1/count(*) FROM "                                  \
-                  "(SELECT 1 FROM queue,tree t JOIN branch b ON b.tree=t.tree "                    \
+    X(guard_fork, "SELECT 1/count(*) FROM "                                                        \
+                  "(SELECT 1 FROM tree t JOIN branch b ON b.tree=t.tree "                          \
                   "WHERE t.tree=$1 AND t.stamp=$2 AND b.id=$3 AND b.tip=$4 AND b.live=1 "          \
-                  BY_INDEX("b.tree", "b.id", "$1", "$3") "FOR SHARE OF t) held")                   \
+                  BY_INDEX("b.tree", "b.id", "$1", "$3") "OFFSET 0) found")                        \
     X(branch_grow, "WITH done AS (UPDATE branch SET len=$3,tip=$4,touched=$5,run=1 "               \
                    "WHERE " PK("", "id") " AND tip=$6 AND live=$7 AND run=$8 RETURNING 1) "        \
                    "SELECT 1/count(*) FROM done")                                                  \
