@@ -76,6 +76,11 @@ bool json_nano(const json_doc *d, const json_node *v, int64_t *out);
 bool json_is(const json_node *v, json_type t); /* NULL-safe */
 /* How many bytes from s on are ASCII that stands for itself in a JSON string. */
 size_t json_plain(const char *s, size_t n);
+/* How many bytes the escape at s (a backslash; n bytes left) takes, for mending what other programs
+ * write. *cp gets its character: half of a pair (JSON_HALF) when it stands alone, the backslash
+ * when there is no escape. */
+size_t json_escape(const char *s, size_t n, uint32_t *cp);
+#define JSON_HALF(cp) ((cp) >= 0xd800 && (cp) <= 0xdfff)
 
 /* ---- writing */
 

@@ -20,14 +20,6 @@
 
 /* ------------------------------------------------------------------ the target */
 
-static int hex_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Percent-decoding, once; NULL when it is malformed, holds a NUL or is not UTF-8. */
 static const char *text_decode(arena *a, const char *s, size_t n, bool plus)
 {
@@ -36,10 +28,10 @@ static const char *text_decode(arena *a, const char *s, size_t n, bool plus)
     for (size_t i = 0; i < n; i++) {
         char c = s[i] == '+' && plus ? ' ' : s[i];
         if (c == '%') {
-            int hi = n - i > 2 ? hex_of(s[i + 1]) : -1, lo = hi >= 0 ? hex_of(s[i + 2]) : -1;
-            if (lo < 0)
+            int byte = n - i > 2 ? hex_pair(s + i + 1) : -1;
+            if (byte < 0)
                 return NULL;
-            c = (char)(hi << 4 | lo);
+            c = (char)byte;
             i += 2;
         }
         if (!c)

@@ -57,11 +57,7 @@ static const char *hash_hex(arena *a, const char *s)
 {
     uint8_t raw[HASH_LEN];
     char *out = arena_alloc(a, 2 * HASH_LEN + 1);
-    sha *h = sha_new();
-    sha_begin(h);
-    sha_add(h, s, strlen(s));
-    sha_end(h, raw);
-    sha_free(h);
+    sha_of(s, strlen(s), raw);
     hex_encode(raw, HASH_LEN, out);
     return out;
 }

@@ -178,11 +178,7 @@ void face_etag(request *q, const char *front, const void *bytes, size_t n)
 {
     uint8_t digest[HASH_LEN];
     char hex[2 * HASH_LEN + 1];
-    sha *h = sha_new();
-    sha_begin(h);
-    sha_add(h, bytes, n);
-    sha_end(h, digest);
-    sha_free(h);
+    sha_of(bytes, n, digest);
     hex_encode(digest, 8, hex);
     request_add_header(q, "ETag",
                        arena_printf(q->a, "\"%s%s%s\"", front ? front : "", front ? "-" : "", hex));

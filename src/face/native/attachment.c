@@ -5,6 +5,7 @@
  */
 #include "face/native/native_face.h"
 
+#include "base/base64.h"
 #include "base/util.h"
 
 #include <string.h>
@@ -37,31 +38,12 @@ static const char *disposition_name(request *q)
     return out;
 }
 
-static int base64_value(char ch)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *at = ch ? strchr(digits, ch) : NULL;
-    return at ? (int)(at - digits) : -1;
-}
-
 /* 32 bytes in base64, as hex; NULL when it is not that. */
 static const char *hash_of_base64(request *q, const char *s)
 {
     uint8_t bytes[HASH_LEN];
-    size_t n = 0;
-    unsigned bits = 0, have = 0;
-    for (; base64_value(*s) >= 0; s++) {
-        bits = bits << 6 | (unsigned)base64_value(*s);
-        have += 6;
-        if (have < 8)
-            continue;
-        have -= 8;
-        if (n == HASH_LEN)
-            return NULL;
-        bytes[n++] = (uint8_t)(bits >> have);
-        bits &= (1u << have) - 1;
-    }
-    if (n != HASH_LEN)
+    size_t n = strspn(s, BASE64_DIGITS);
+    if (n * 3 / 4 != HASH_LEN || !base64_decode(s, n, bytes, &n))
         return NULL;
     char *hex = arena_alloc(q->a, 2 * HASH_LEN + 1);
     hex_encode(bytes, HASH_LEN, hex);
