@@ -9,6 +9,7 @@
 #include "http/http_internal.h"
 
 #include "base/util.h"
+#include "base/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,20 +137,6 @@ static void length_read(header_seen *s, const char *v)
     s->lengths++;
 }
 
-/* Whether a list like "keep-alive, close" has the word. */
-static bool list_names(const char *list, const char *word)
-{
-    size_t want = strlen(word);
-    while (*list) {
-        list += strspn(list, " \t,");
-        size_t n = strcspn(list, " \t,");
-        if (n == want && strncasecmp(list, word, n) == 0)
-            return true;
-        list += n;
-    }
-    return false;
-}
-
 static void header_each(header_seen *s, const char *name, const char *v)
 {
     exchange *x = s->x;
@@ -174,8 +161,8 @@ static void header_each(header_seen *s, const char *name, const char *v)
         } else if (strcasecmp(name, "Content-Encoding") == 0) {
             s->content_encoding = v;
         } else if (strcasecmp(name, "Connection") == 0) {
-            s->close = s->close || list_names(v, "close");
-            s->keep = s->keep || list_names(v, "keep-alive");
+            s->close = s->close || word_in_any_case(v, " \t,", "close");
+            s->keep = s->keep || word_in_any_case(v, " \t,", "keep-alive");
         }
         break;
     case 't':

@@ -5,6 +5,7 @@
 #include "identity/jwt.h"
 
 #include "base/base64.h"
+#include "base/words.h"
 
 #include <openssl/ecdsa.h>
 #include <openssl/err.h>
@@ -46,16 +47,12 @@ unsigned jwt_algorithm(const char *name)
 unsigned jwt_algorithms(const char *list)
 {
     unsigned bits = 0;
-    for (const char *s = list; *s;) {
-        size_t n = strcspn(s, ", ");
-        if (n) {
-            const struct algorithm *alg = algorithm_find(s, n);
-            if (!alg)
-                return 0;
-            bits |= alg->bit;
-        }
-        s += n;
-        s += strspn(s, ", ");
+    size_t n;
+    for (const char *s; (s = word_next(&list, ", ", &n));) {
+        const struct algorithm *alg = algorithm_find(s, n);
+        if (!alg)
+            return 0;
+        bits |= alg->bit;
     }
     return bits;
 }

@@ -9,6 +9,8 @@
  */
 #include "face/a2a/a2a_face.h"
 
+#include "base/words.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -309,25 +311,12 @@ static bool version_read(jsonrpc_call *r)
     return false;
 }
 
-static bool listed(const char *list, const char *uri)
-{
-    size_t n = strlen(uri);
-    for (const char *p = list ? list : ""; *p;) {
-        p += strspn(p, ", \t");
-        size_t len = strcspn(p, ", \t");
-        if (len == n && memcmp(p, uri, n) == 0)
-            return true;
-        p += len;
-    }
-    return false;
-}
-
 /* The name of the header has changed between the versions; both are heard. */
 static void extensions_read(jsonrpc_call *r)
 {
     static const char *const names[] = {"A2A-Extensions", "X-A2A-Extensions"};
     for (size_t i = 0; i < 2; i++)
-        if (listed(header(r->q, names[i]), A2A_REWIND_URI)) {
+        if (word_in(header(r->q, names[i]), ", \t", A2A_REWIND_URI)) {
             request_add_header(r->q, names[i], A2A_REWIND_URI);
             r->rewinds = true;
         }

@@ -6,6 +6,7 @@
 #include "face/kit/face.h"
 
 #include "base/util.h"
+#include "base/words.h"
 #include "form/native.h"
 
 #include <errno.h>
@@ -374,12 +375,11 @@ face_found face_find(const face *const *faces, size_t n, request *q, const char 
 
 static bool param_secret(const face *f, const char *part, size_t n)
 {
-    for (const char *s = f->secrets; s && *s; s += strspn(s, "|")) {
-        size_t len = strcspn(s, "|");
+    size_t len;
+    const char *list = f->secrets;
+    for (const char *s; (s = word_next(&list, "|", &len));)
         if (len == n - 2 && memcmp(s, part + 1, len) == 0)
             return true;
-        s += len;
-    }
     return false;
 }
 
