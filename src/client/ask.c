@@ -157,13 +157,6 @@ ramet_status answer_error(client_call *c, const buf *text)
 
 /* --------------------------------------------------------------------- send */
 
-static size_t into_buf(char *p, size_t size, size_t n, void *arg)
-{
-    buf *b = arg;
-    buf_add(b, p, size * n);
-    return b->over ? 0 : size * n;
-}
-
 ramet_status who_check(client_call *c)
 {
     const struct {
@@ -202,7 +195,8 @@ struct curl_slist *ask_headers(const client_call *c, bool has_body)
     return curl_slist_append(list, "Expect:");
 }
 
-void position_remember(client_call *c)
+/* From the last answer. */
+static void position_remember(client_call *c)
 {
     struct curl_header *h;
     if (curl_easy_header(c->curl, "X-Ramet-Position", 0, CURLH_HEADER, -1, &h) != CURLHE_OK)
@@ -212,33 +206,44 @@ void position_remember(client_call *c)
         ramet_position_text(at, c->server->position);
 }
 
+CURL *send_prepare(client_call *c, const target *t, struct curl_slist *headers,
+                   curl_write_callback sink, void *arg)
+{
+    CURL *h = c->curl;
+    curl_easy_reset(h);
+    curl_setup(h, t->text.p, CONNECT_MS, 0, sink, arg); /* a turn may take hours */
+    curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);
+    return h;
+}
+
+CURLcode send_run(client_call *c, struct curl_slist *headers)
+{
+    long status = 0;
+    CURLcode rc = curl_easy_perform(c->curl);
+    position_remember(c);
+    curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+    c->status = (int)status;
+    curl_slist_free_all(headers);
+    return rc;
+}
+
+static void bytes_send(CURL *h, const void *bytes, size_t n)
+{
+    curl_easy_setopt(h, CURLOPT_POSTFIELDS, bytes);
+    curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n);
+}
+
 static CURLcode perform(client_call *c, const target *t, const char *method, const body *b,
                         curl_write_callback sink, void *arg)
 {
-    CURL *h = c->curl;
-    struct curl_slist *list = ask_headers(c, b != NULL);
-    curl_easy_reset(h);
-    curl_easy_setopt(h, CURLOPT_URL, t->text.p);
+    struct curl_slist *headers = ask_headers(c, b != NULL);
+    CURL *h = send_prepare(c, t, headers, sink, arg);
     curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method);
-    curl_easy_setopt(h, CURLOPT_HTTPHEADER, list);
-    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
     curl_easy_setopt(h, CURLOPT_ACCEPT_ENCODING, "");
-    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, sink);
-    curl_easy_setopt(h, CURLOPT_WRITEDATA, arg);
-    if (b) {
-        curl_easy_setopt(h, CURLOPT_POSTFIELDS, b->text.p);
-        curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)b->text.n);
-    }
-    CURLcode rc = curl_easy_perform(h);
-    position_remember(c);
-    long status = 0;
-    curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
-    c->status = (int)status;
-    curl_slist_free_all(list);
-    return rc;
+    if (b)
+        bytes_send(h, b->text.p, b->text.n);
+    return send_run(c, headers);
 }
 
 static void free_both(target *t, body *b)
@@ -273,7 +278,7 @@ ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out)
         return st;
     }
     buf_init(&text, ANSWER_MAX);
-    CURLcode rc = perform(c, t, method, b, into_buf, &text);
+    CURLcode rc = perform(c, t, method, b, curl_into_buf, &text);
     free_both(t, b);
     char *kept = NULL;
     if (rc != CURLE_OK)
@@ -341,29 +346,14 @@ ramet_status ask_upload(target *t, const char *media_type, const void *bytes, si
     buf_init(&text, ANSWER_MAX);
     buf_init(&type, 1024);
     buf_printf(&type, "Content-Type: %s", media_type);
-    struct curl_slist *list = curl_slist_append(ask_headers(c, false), type.p);
-    CURL *h = c->curl;
-    curl_easy_reset(h);
-    curl_easy_setopt(h, CURLOPT_URL, t->text.p);
-    curl_easy_setopt(h, CURLOPT_HTTPHEADER, list);
-    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
-    curl_easy_setopt(h, CURLOPT_POSTFIELDS, bytes);
-    curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n);
-    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, into_buf);
-    curl_easy_setopt(h, CURLOPT_WRITEDATA, &text);
-    CURLcode rc = curl_easy_perform(h);
-    long status = 0;
-    position_remember(c);
-    curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
-    c->status = (int)status;
-    curl_slist_free_all(list);
+    struct curl_slist *headers = curl_slist_append(ask_headers(c, false), type.p);
+    bytes_send(send_prepare(c, t, headers, curl_into_buf, &text), bytes, n);
+    CURLcode rc = send_run(c, headers);
     free_both(t, NULL);
     ramet_status st = RAMET_OK;
     if (rc != CURLE_OK)
         st = unreachable(c, rc);
-    else if (status < 200 || status > 299)
+    else if (c->status < 200 || c->status > 299)
         st = answer_error(c, &text);
     else if (!json_parse(c->arena, arena_memdup(c->arena, text.p, text.n), text.n, SIZE_MAX, out,
                          NULL))
@@ -378,7 +368,7 @@ ramet_status ask_download(target *t, buf *out)
 {
     client_call *c = t->call;
     memset(&c->err, 0, sizeof c->err);
-    CURLcode rc = perform(c, t, "GET", NULL, into_buf, out);
+    CURLcode rc = perform(c, t, "GET", NULL, curl_into_buf, out);
     free_both(t, NULL);
     if (rc != CURLE_OK)
         return unreachable(c, rc);

@@ -5,9 +5,9 @@
  */
 #include "identity/auth.h"
 
+#include "base/curl_setup.h"
 #include "base/util.h"
 
-#include <curl/curl.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,13 +19,6 @@ bool fetch_is_url(const char *s)
     return strncasecmp(s, "https://", 8) == 0 || strncasecmp(s, "http://", 7) == 0;
 }
 
-static size_t body_add(char *p, size_t size, size_t n, void *arg)
-{
-    buf *out = arg;
-    buf_add(out, p, size * n);
-    return out->over ? 0 : size * n;
-}
-
 bool fetch_run(fetch *f, buf *out, const char **why)
 {
     buf_init(out, JWKS_BYTES);
@@ -34,16 +27,9 @@ bool fetch_run(fetch *f, buf *out, const char **why)
         *why = "no request can be made";
         return false;
     }
-    curl_easy_setopt(curl, CURLOPT_URL, f->url);
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, WHOLE_MS);
+    curl_setup(curl, f->url, CONNECT_MS, WHOLE_MS, curl_into_buf, out);
     curl_easy_setopt(curl, CURLOPT_MAXFILESIZE, (long)JWKS_BYTES);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "ramet/" RAMET_VERSION);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, body_add);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
     if (f->form)
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, f->form);
     if (f->user) {
