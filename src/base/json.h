@@ -115,5 +115,7 @@ void jw_kstr(json_writer *w, const char *key, const char *s);
 void jw_kint(json_writer *w, const char *key, int64_t v);
 void jw_kbool(json_writer *w, const char *key, bool v);
 void jw_kraw(json_writer *w, const char *key, const char *json);
+/* The text as a JSON string, in the arena. */
+char *json_quote(arena *a, const char *text);
 
 #endif

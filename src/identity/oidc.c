@@ -328,9 +328,7 @@ static const char *roles_read(arena *a, const json_doc *d, const json_node *v)
             for (const char *role; (role = word_next(&s, ", ", &n));)
                 role_add(&out, role, n);
     }
-    const char *text = out.over ? NULL : arena_strdup(a, out.p);
-    buf_release(&out);
-    return text;
+    return buf_keep_whole(&out, a);
 }
 
 static const char *claim_text(arena *a, const json_doc *d, const char *name)

@@ -758,3 +758,10 @@ Test(base_json, an_escape_is_measured)
     }
     cr_expect(JSON_HALF(0xd800) && JSON_HALF(0xdfff) && !JSON_HALF(0xd7ff) && !JSON_HALF(0xe000));
 }
+
+Test(base_json, a_text_is_quoted_whole)
+{
+    cr_expect_str_eq(json_quote(a, ""), "\"\"");
+    cr_expect_str_eq(json_quote(a, "\x01\x01\x01"), "\"\\u0001\\u0001\\u0001\"");
+    cr_expect_str_eq(json_quote(a, "\xff\"ä"), "\"\xef\xbf\xbd\\\"ä\"");
+}

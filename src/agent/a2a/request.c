@@ -309,7 +309,5 @@ const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn 
     if (last)
         initiator_write(&c, last);
     jw_end_object(&c.w);
-    const char *text = out.over ? NULL : arena_memdup(a, out.p, out.n);
-    buf_release(&out);
-    return text;
+    return buf_keep_whole(&out, a);
 }

@@ -72,18 +72,6 @@ const char *message_raw(const message *m, const json_node *from, const char *pat
     return v && !json_is(v, JSON_NULL) ? json_raw(m->a, &m->d, v) : NULL;
 }
 
-const char *json_quote(arena *a, const char *text)
-{
-    buf b;
-    json_writer w;
-    buf_init(&b, strlen(text) * 6 + 16);
-    jw_init(&w, &b, 0);
-    jw_str(&w, text);
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
-}
-
 const char *json_without_nul(arena *a, const char *json)
 {
     char *out = arena_strdup(a, json);
@@ -129,9 +117,7 @@ const char *json_with(arena *a, const char *json, const member *changes, size_t 
             buf_printf(&b, "%s%s:%s", b.n > 1 ? "," : "", json_quote(a, changes[i].key),
                        changes[i].value);
     buf_putc(&b, '}');
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 /* ------------------------------------------------------------------ splices */

@@ -349,9 +349,7 @@ static const char *chat_content(request *q)
     }
     jw_end_object(&w);
     jw_end_array(&w);
-    const char *out = arena_memdup(q->a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, q->a);
 }
 
 void memory_chat_post(request *q)

@@ -71,9 +71,7 @@ static const char *parts_joined(request *q, const char *text, const char *const 
     for (size_t i = 0; i < n; i++)
         part_file(&w, files[i]);
     jw_end_array(&w);
-    const char *joined = out.over ? NULL : arena_memdup(q->a, out.p, out.n);
-    buf_release(&out);
-    return joined;
+    return buf_keep_whole(&out, q->a);
 }
 
 /* The message of the body: text or parts, attachments. False: the answer is filled. */
