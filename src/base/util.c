@@ -347,6 +347,19 @@ bool hex_decode(const char *s, uint8_t *out, size_t n)
     return true;
 }
 
+/* ---- orders */
+
+int text_order(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int number_order(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 /* ---- SHA-256 */
 
 struct sha {

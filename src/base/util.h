@@ -50,6 +50,10 @@ bool hex_decode(const char *s, uint8_t *out, size_t n); /* exactly 2n lower-case
 int hex_digit(char ch);
 int hex_pair(const char *s);
 
+/* ---- orders for qsort() and bsearch(): items are texts (const char *), or int64_t */
+int text_order(const void *a, const void *b);
+int number_order(const void *a, const void *b);
+
 /* ---- SHA-256 */
 #define HASH_LEN 32
 typedef struct sha sha;

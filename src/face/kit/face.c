@@ -114,12 +114,12 @@ const char *face_expected_head(request *q)
     if (v)
         return json_text(q->a, &q->json, v);
     const char *asked = request_query(q, "expected_head");
-    return asked ? asked : hash_of_tag(q, q->header ? q->header(q, "If-Match") : NULL);
+    return asked ? asked : hash_of_tag(q, request_header(q, "If-Match"));
 }
 
 bool face_last_event(request *q, int64_t *after, bool *given)
 {
-    const char *last = q->header ? q->header(q, "Last-Event-ID") : NULL;
+    const char *last = request_header(q, "Last-Event-ID");
     char *end;
     if (!last || !*last) {
         *given = face_query_int(q, "after", after);
@@ -456,7 +456,7 @@ static const char *once_scope(request *q, sha *h)
 
 static bool once_prepare(request *q)
 {
-    const char *key = q->header ? q->header(q, "Idempotency-Key") : NULL;
+    const char *key = request_header(q, "Idempotency-Key");
     if (!key || !(q->route->flags & ROUTE_WRITE) || strcmp(q->method, "POST") != 0)
         return true;
     if (!*key || strlen(key) > 255 || !utf8_valid(key, strlen(key))) {
@@ -487,7 +487,7 @@ static bool once_prepare(request *q)
 /* X-Ramet-Position: from the answer of a write that this read must see. */
 static bool position_prepare(request *q)
 {
-    const char *text = q->header ? q->header(q, "X-Ramet-Position") : NULL;
+    const char *text = request_header(q, "X-Ramet-Position");
     q->since = text && *text ? ramet_position_parse(text) : 0;
     if (q->since >= 0)
         return true;

@@ -318,7 +318,7 @@ static bool check_object(request *q, const json_node *obj, const form_field *fie
 static bool check_media(request *q)
 {
     static const char form[] = "application/x-www-form-urlencoded";
-    const char *type = q->header ? q->header(q, "Content-Type") : NULL;
+    const char *type = request_header(q, "Content-Type");
     if (!type || !*type)
         return true;
     size_t n = strcspn(type, "; \t");

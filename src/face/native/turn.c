@@ -112,7 +112,7 @@ static bool turns_run_here(request *q)
 /* Answers with events where the client accepts them, else with JSON at the end. */
 static void turns_answer_with(request *q, const turn_request *items, size_t n, bool fan_out)
 {
-    const char *accept = q->header ? q->header(q, "Accept") : NULL;
+    const char *accept = request_header(q, "Accept");
     turn_batch batch = {
         .items = items, .n = n, .fan_out = fan_out, .keep_running = face_bool(q, "keep_running")};
     if (!turns_run_here(q))
