@@ -157,17 +157,20 @@ ramet_status answer_error(client_call *c, const buf *text)
 
 /* --------------------------------------------------------------------- send */
 
+static ramet_status header_check(client_call *c, ramet_status st, const char *field,
+                                 const char *value)
+{
+    for (const char *p = value; p && *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            return client_fail(c, st, field, "the %s holds control characters", field);
+    return RAMET_OK;
+}
+
 ramet_status who_check(client_call *c)
 {
-    const struct {
-        const char *field, *value;
-    } all[] = {{"user", c->user}, {"client", c->name}, {"token", c->server->token}};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        for (const char *p = all[i].value; p && *p; p++)
-            if ((unsigned char)*p < 0x20 || *p == 0x7f)
-                return client_fail(c, RAMET_BAD_ID, all[i].field, "the %s holds control characters",
-                                   all[i].field);
-    return RAMET_OK;
+    TRY(header_check(c, RAMET_BAD_ID, "user", c->user));
+    TRY(header_check(c, RAMET_BAD_ID, "client", c->name));
+    return header_check(c, RAMET_BAD_ID, "token", c->server->token);
 }
 
 struct curl_slist *ask_headers(const client_call *c, bool has_body)
@@ -341,16 +344,21 @@ ramet_status ask_upload(target *t, const char *media_type, const void *bytes, si
                         json_doc *out)
 {
     client_call *c = t->call;
-    buf text, type;
+    buf text;
     memset(&c->err, 0, sizeof c->err);
+    ramet_status st = who_check(c);
+    if (st == RAMET_OK)
+        st = header_check(c, RAMET_INVALID, "media_type", media_type);
+    if (st != RAMET_OK) {
+        free_both(t, NULL);
+        return st;
+    }
     buf_init(&text, ANSWER_MAX);
-    buf_init(&type, 1024);
-    buf_printf(&type, "Content-Type: %s", media_type);
-    struct curl_slist *headers = curl_slist_append(ask_headers(c, false), type.p);
+    const char *type = arena_printf(c->arena, "Content-Type: %s", media_type);
+    struct curl_slist *headers = curl_slist_append(ask_headers(c, false), type);
     bytes_send(send_prepare(c, t, headers, curl_into_buf, &text), bytes, n);
     CURLcode rc = send_run(c, headers);
     free_both(t, NULL);
-    ramet_status st = RAMET_OK;
     if (rc != CURLE_OK)
         st = unreachable(c, rc);
     else if (c->status < 200 || c->status > 299)
@@ -360,7 +368,6 @@ ramet_status ask_upload(target *t, const char *media_type, const void *bytes, si
         st = client_fail(c, RAMET_INTERNAL, "server", "%s answered what is not JSON",
                          c->server->base);
     buf_release(&text);
-    buf_release(&type);
     return st;
 }
 
@@ -368,8 +375,11 @@ ramet_status ask_download(target *t, buf *out)
 {
     client_call *c = t->call;
     memset(&c->err, 0, sizeof c->err);
-    CURLcode rc = perform(c, t, "GET", NULL, curl_into_buf, out);
+    ramet_status st = who_check(c);
+    CURLcode rc = st == RAMET_OK ? perform(c, t, "GET", NULL, curl_into_buf, out) : CURLE_OK;
     free_both(t, NULL);
+    if (st != RAMET_OK)
+        return st;
     if (rc != CURLE_OK)
         return unreachable(c, rc);
     return c->status == 200 ? RAMET_OK : answer_error(c, out);
