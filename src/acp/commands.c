@@ -68,9 +68,7 @@ const char *commands_merged(proxy *p, const char *own)
         jw_end_object(&w);
     }
     buf_putc(&b, ']');
-    const char *out = arena_memdup(p->mem, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, p->mem);
 }
 
 void commands_tell(proxy *p, session *s)

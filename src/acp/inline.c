@@ -7,7 +7,8 @@
  */
 #include "acp/own.h"
 
-#include <openssl/evp.h>
+#include "base/base64.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,25 +33,19 @@ static char *base64_of(const unsigned char *bytes, size_t n)
     return text;
 }
 
-/* The bytes, of xmalloc; NULL when they would not give the same text again. */
+/* The bytes, of xmalloc; NULL when they would not give the same text again. *len stays then. */
 static unsigned char *bytes_of(const char *text, size_t *len)
 {
     size_t n = strlen(text);
     if (!n || n % 4)
         return NULL;
+    for (int pad = 0; pad < 2 && text[n - 1] == '='; pad++)
+        n--;
     unsigned char *bytes = xmalloc(n);
-    int got = EVP_DecodeBlock(bytes, (const unsigned char *)text, (int)n);
-    for (size_t i = n; got > 0 && i > n - 2 && text[i - 1] == '='; i--)
-        got--;
-    char *again = got > 0 ? base64_of(bytes, (size_t)got) : NULL;
-    bool same = again && strcmp(again, text) == 0;
-    free(again);
-    if (!same) {
-        free(bytes);
-        return NULL;
-    }
-    *len = (size_t)got;
-    return bytes;
+    if (base64_decode(text, n, bytes, len))
+        return bytes;
+    free(bytes);
+    return NULL;
 }
 
 /* ------------------------------------------------------------------ away */

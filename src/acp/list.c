@@ -168,8 +168,7 @@ static void list_agents(proxy *p, flow *f, const message *m)
             buf_printf(&b, "%s%s", b.n ? "," : "", json_raw(p->mem, &m->d, v));
     }
     free(known.slots);
-    list_add(p, f, arena_strdup(p->mem, b.p));
-    buf_release(&b);
+    list_add(p, f, buf_keep(&b, p->mem));
     list_answer(p, f, next ? arena_printf(p->mem, "a:%s", next) : NULL);
 }
 
@@ -209,8 +208,7 @@ static void list_own(proxy *p, flow *f, const message *m, const char *cursor)
         jw_init(&w, &b, 0);
         info_write(&w, r);
     }
-    list_add(p, f, arena_strdup(p->mem, b.p));
-    buf_release(&b);
+    list_add(p, f, buf_keep(&b, p->mem));
     if (page.next_cursor)
         list_answer(p, f, arena_printf(p->mem, "r:%s", page.next_cursor));
     else

@@ -366,9 +366,7 @@ static const char *tool_body(proxy *p, const item *it)
     if (it->kind == ITEM_TOOL && !field_get(it, "title"))
         buf_puts(&b, ",\"title\":\"tool\"");
     buf_puts(&b, "}]");
-    const char *out = arena_memdup(p->mem, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, p->mem);
 }
 
 static const char *string_of(proxy *p, const char *json)
@@ -408,9 +406,7 @@ static const char *tool_parts(proxy *p, const item *it)
         jw_end_object(&w);
     }
     jw_end_array(&w);
-    const char *out = arena_memdup(p->mem, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, p->mem);
 }
 
 static ramet_entry_in entry_of(proxy *p, item *it)

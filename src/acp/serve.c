@@ -156,9 +156,7 @@ static const char *parts_text(proxy *p, const message *m, const json_node *promp
     }
     jw_end_array(&w);
     jw_end_object(&w);
-    const char *out = arena_memdup(p->mem, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, p->mem);
 }
 
 static void prompt(proxy *p, const message *m)

@@ -171,9 +171,7 @@ static const char *options_shown(proxy *p, const char *config)
                        json_raw(p->mem, &d, id), json_raw(p->mem, &d, now));
     }
     buf_putc(&b, ']');
-    const char *out = b.over ? NULL : arena_memdup(p->mem, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep_whole(&b, p->mem);
 }
 
 static const char *mode_now(proxy *p, const char *modes)

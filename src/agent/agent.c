@@ -8,6 +8,7 @@
 #include "agent/agent.h"
 
 #include "base/util.h"
+#include "base/words.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -392,10 +393,9 @@ static void models_write(const agent *it, json_writer *w)
     if (others && *others) {
         jw_key(w, "models");
         jw_array(w);
-        for (size_t n; *(others += strspn(others, " \t")); others += n) {
-            n = strcspn(others, " \t");
-            jw_strn(w, others, n);
-        }
+        size_t n;
+        for (const char *one; (one = word_next(&others, " \t", &n));)
+            jw_strn(w, one, n);
         jw_end_array(w);
     }
     if (context && strcmp(context, "0") != 0)

@@ -7,9 +7,9 @@
  */
 #include "agent/wire.h"
 
+#include "base/curl_setup.h"
 #include "base/util.h"
 
-#include <curl/curl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,12 +124,9 @@ static bool transfer_open(transfer *t)
     for (size_t i = 0; i < in->n_headers; i++)
         t->headers = curl_slist_append(t->headers, in->headers[i]);
     t->headers = curl_slist_append(t->headers, "Expect:");
-    curl_easy_setopt(t->curl, CURLOPT_URL, in->url);
-    curl_easy_setopt(t->curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(t->curl, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(t->curl, CURLOPT_NOSIGNAL, 1L);
+    /* limit_next() bounds the whole. */
+    curl_setup(t->curl, in->url, (long)in->limits->connect_ms, 0, body_add, t);
     curl_easy_setopt(t->curl, CURLOPT_QUICK_EXIT, 1L); /* do not wait for a slow name server */
-    curl_easy_setopt(t->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)in->limits->connect_ms);
     curl_easy_setopt(t->curl, CURLOPT_ERRORBUFFER, t->told);
     if (in->ca_file && *in->ca_file) {
         curl_easy_setopt(t->curl, CURLOPT_CAINFO, in->ca_file);
@@ -141,8 +138,6 @@ static bool transfer_open(transfer *t)
         curl_easy_setopt(t->curl, CURLOPT_POSTFIELDS, in->body);
         curl_easy_setopt(t->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)in->n);
     }
-    curl_easy_setopt(t->curl, CURLOPT_WRITEFUNCTION, body_add);
-    curl_easy_setopt(t->curl, CURLOPT_WRITEDATA, t);
     return curl_multi_add_handle(t->multi, t->curl) == CURLM_OK;
 }
 

@@ -45,6 +45,11 @@ char *buf_keep(buf *b, arena *a)
     return out;
 }
 
+char *buf_keep_whole(buf *b, arena *a)
+{
+    return b->over ? NULL : buf_keep(b, a); /* over: nothing is left to release */
+}
+
 void buf_clear(buf *b)
 {
     b->n = 0;

@@ -35,8 +35,9 @@ void buf_init(buf *b, size_t max);
 void buf_release(buf *b);
 /* What it holds, in the arena; it is released. */
 char *buf_keep(buf *b, arena *a);
-void buf_clear(buf *b);             /* empties it, keeps the memory */
-void buf_trim(buf *b);              /* gives back what it does not need */
+char *buf_keep_whole(buf *b, arena *a); /* the same; NULL when it is over its limit */
+void buf_clear(buf *b);                 /* empties it, keeps the memory */
+void buf_trim(buf *b);                  /* gives back what it does not need */
 void buf_reserve(buf *b, size_t n); /* room for n more bytes in one step; past the limit: nothing */
 void buf_add(buf *b, const void *p, size_t n);
 void buf_puts(buf *b, const char *s);

@@ -99,14 +99,10 @@ static int hex4(const char *s)
 {
     int v = 0;
     for (int i = 0; i < 4; i++) {
-        char ch = s[i];
-        int d = ch >= '0' && ch <= '9'   ? ch - '0'
-                : ch >= 'a' && ch <= 'f' ? ch - 'a' + 10
-                : ch >= 'A' && ch <= 'F' ? ch - 'A' + 10
-                                         : -1;
-        if (d < 0)
+        int digit = hex_digit(s[i]);
+        if (digit < 0)
             return -1;
-        v = v << 4 | d;
+        v = v << 4 | digit;
     }
     return v;
 }
@@ -139,6 +135,14 @@ static const char *escape_read(const char *s, size_t n, uint32_t *cp, size_t *si
     *cp = 0x10000 + (((uint32_t)v - 0xd800) << 10) + ((uint32_t)low - 0xdc00);
     *size = 12;
     return NULL;
+}
+
+size_t json_escape(const char *s, size_t n, uint32_t *cp)
+{
+    size_t size = n;
+    *cp = '\\';
+    escape_read(s, n, cp, &size); /* of half a pair it tells the half and its size, too */
+    return size;
 }
 
 /* Reads the string at pos (its quote) into a new node. */

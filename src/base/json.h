@@ -76,6 +76,11 @@ bool json_nano(const json_doc *d, const json_node *v, int64_t *out);
 bool json_is(const json_node *v, json_type t); /* NULL-safe */
 /* How many bytes from s on are ASCII that stands for itself in a JSON string. */
 size_t json_plain(const char *s, size_t n);
+/* How many bytes the escape at s (a backslash; n bytes left) takes, for mending what other programs
+ * write. *cp gets its character: half of a pair (JSON_HALF) when it stands alone, the backslash
+ * when there is no escape. */
+size_t json_escape(const char *s, size_t n, uint32_t *cp);
+#define JSON_HALF(cp) ((cp) >= 0xd800 && (cp) <= 0xdfff)
 
 /* ---- writing */
 
@@ -110,5 +115,7 @@ void jw_kstr(json_writer *w, const char *key, const char *s);
 void jw_kint(json_writer *w, const char *key, int64_t v);
 void jw_kbool(json_writer *w, const char *key, bool v);
 void jw_kraw(json_writer *w, const char *key, const char *json);
+/* The text as a JSON string, in the arena. */
+char *json_quote(arena *a, const char *text);
 
 #endif

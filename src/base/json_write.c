@@ -229,3 +229,13 @@ void jw_kraw(json_writer *w, const char *key, const char *json)
     jw_key(w, key);
     jw_raw(w, json);
 }
+
+char *json_quote(arena *a, const char *text)
+{
+    buf b;
+    json_writer w;
+    buf_init(&b, strlen(text) * 6 + 2); /* \u00XX is the longest */
+    jw_init(&w, &b, 0);
+    jw_str(&w, text);
+    return buf_keep(&b, a);
+}

@@ -47,6 +47,20 @@ struct timespec time_spec(int64_t us)
     return (struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
 }
 
+struct timespec time_after(int64_t us)
+{
+    return time_spec(time_mono_us() + us);
+}
+
+void cond_init(pthread_cond_t *c)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(c, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
 #define DAY_US INT64_C(86400000000)
 
 /* Days since 1970-01-01 of a date of the Gregorian calendar. Years run from March here, so that
@@ -209,7 +223,7 @@ void random_bytes(void *p, size_t n)
 static pthread_mutex_t uuid_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t uuid_last; /* milliseconds << 12 | counter */
 
-static const char *uuid_text(const uint8_t b[16], char out[UUID_TEXT])
+const char *uuid_text(const uint8_t b[16], char out[UUID_TEXT])
 {
     char hex[33];
     hex_encode(b, 16, hex);
@@ -221,6 +235,16 @@ static const char *uuid_text(const uint8_t b[16], char out[UUID_TEXT])
     }
     *o = 0;
     return out;
+}
+
+/* A UUID of that version, whose other bits are those of the bytes. */
+static const char *uuid_marked(const uint8_t bytes[16], uint8_t version, char out[UUID_TEXT])
+{
+    uint8_t b[16];
+    memcpy(b, bytes, sizeof b);
+    b[6] = (uint8_t)(version << 4 | (b[6] & 0x0f));
+    b[8] = (uint8_t)(0x80 | (b[8] & 0x3f));
+    return uuid_text(b, out);
 }
 
 static const uint32_t fnv_basis = 2166136261u, fnv_prime = 16777619u;
@@ -239,14 +263,23 @@ uint32_t hash_text(const char *text)
     return hash_bytes(text, strlen(text), 0);
 }
 
+bool uuid_parse(const char *s, uint8_t out[16])
+{
+    for (size_t i = 0; i < 16; i++, s += 2) {
+        if ((i == 4 || i == 6 || i == 8 || i == 10) && *s++ != '-')
+            return false;
+        int v = hex_pair(s);
+        if (v < 0)
+            return false;
+        out[i] = (uint8_t)v;
+    }
+    return !*s;
+}
+
 bool uuid_valid(const char *s)
 {
-    for (size_t i = 0; i < 36; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (dash ? s[i] != '-' : !s[i] || !strchr("0123456789abcdefABCDEF", s[i]))
-            return false;
-    }
-    return !s[36];
+    uint8_t bytes[16];
+    return uuid_parse(s, bytes);
 }
 
 const char *uuid7(int64_t now_us, char out[UUID_TEXT])
@@ -261,69 +294,70 @@ const char *uuid7(int64_t now_us, char out[UUID_TEXT])
     uint64_t ms = id >> 12;
     for (int i = 0; i < 6; i++)
         b[i] = (uint8_t)(ms >> (40 - 8 * i));
-    b[6] = (uint8_t)(0x70 | (id >> 8 & 0x0f));
+    b[6] = (uint8_t)(id >> 8);
     b[7] = (uint8_t)id;
-    b[8] = (uint8_t)(0x80 | (b[8] & 0x3f));
-    return uuid_text(b, out);
+    return uuid_marked(b, 7, out);
 }
 
 const char *uuid4(char out[UUID_TEXT])
 {
     uint8_t b[16];
     random_bytes(b, sizeof b);
-    b[6] = (uint8_t)(0x40 | (b[6] & 0x0f));
-    b[8] = (uint8_t)(0x80 | (b[8] & 0x3f));
-    return uuid_text(b, out);
+    return uuid_marked(b, 4, out);
+}
+
+const char *uuid8(const uint8_t hash[16], char out[UUID_TEXT])
+{
+    return uuid_marked(hash, 8, out);
 }
 
 /* ---- hex */
 
+static const char lower_digits[] = "0123456789abcdef";
+
 void hex_encode(const uint8_t *p, size_t n, char *out)
 {
-    static const char digit[] = "0123456789abcdef";
     for (size_t i = 0; i < n; i++) {
-        *out++ = digit[p[i] >> 4];
-        *out++ = digit[p[i] & 15];
+        *out++ = lower_digits[p[i] >> 4];
+        *out++ = lower_digits[p[i] & 15];
     }
     *out = 0;
 }
 
-struct timespec time_after(int64_t us)
-{
-    return time_spec(time_mono_us() + us);
-}
-
-void cond_init(pthread_cond_t *c)
-{
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(c, &attr);
-    pthread_condattr_destroy(&attr);
-}
-
-size_t base64_encode(const void *p, size_t n, char *out)
-{
-    return (size_t)EVP_EncodeBlock((unsigned char *)out, p, (int)n);
-}
-
-static int hex_value(char ch)
+int hex_digit(char ch)
 {
     if (ch >= '0' && ch <= '9')
         return ch - '0';
+    ch |= 0x20;
     return ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : -1;
+}
+
+int hex_pair(const char *s)
+{
+    int high = hex_digit(s[0]), low = high < 0 ? -1 : hex_digit(s[1]);
+    return low < 0 ? -1 : high << 4 | low;
 }
 
 bool hex_decode(const char *s, uint8_t *out, size_t n)
 {
-    for (size_t i = 0; i < n; i++, s += 2) {
-        int hi = hex_value(s[0]);
-        int lo = hi < 0 ? -1 : hex_value(s[1]);
-        if (lo < 0)
-            return false;
-        out[i] = (uint8_t)(hi << 4 | lo);
-    }
-    return *s == 0;
+    if (strspn(s, lower_digits) != 2 * n || s[2 * n])
+        return false;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (uint8_t)hex_pair(s + 2 * i);
+    return true;
+}
+
+/* ---- orders */
+
+int text_order(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int number_order(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
 }
 
 /* ---- SHA-256 */
@@ -377,6 +411,15 @@ void sha_end(sha *s, uint8_t out[HASH_LEN])
 {
     if (!EVP_DigestFinal_ex(s->ctx, out, NULL))
         die("libcrypto failed in SHA-256");
+}
+
+void sha_of(const void *p, size_t n, uint8_t out[HASH_LEN])
+{
+    sha *s = sha_new();
+    sha_begin(s);
+    sha_add(s, p, n);
+    sha_end(s, out);
+    sha_free(s);
 }
 
 void sha_chain(sha *s, const uint8_t a[HASH_LEN], const uint8_t b[HASH_LEN], uint8_t out[HASH_LEN])

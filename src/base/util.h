@@ -32,18 +32,27 @@ bool time_parse(const char *s, int64_t *us);
 /* UUIDv7; of one process they grow strictly. */
 const char *uuid7(int64_t now_us, char out[UUID_TEXT]);
 const char *uuid4(char out[UUID_TEXT]); /* random */
+/* UUIDv8 of 16 bytes of a hash, 6 bits of which make room for version and variant. */
+const char *uuid8(const uint8_t hash[16], char out[UUID_TEXT]);
+const char *uuid_text(const uint8_t bytes[16], char out[UUID_TEXT]);
 /* FNV-1a, for hash tables in memory. `seed` tells apart keys of several kinds; 0 for one. */
 uint32_t hash_bytes(const void *bytes, size_t n, uint32_t seed);
 uint32_t hash_text(const char *text);
-bool uuid_valid(const char *s); /* 8-4-4-4-12 hex digits, in either case */
+bool uuid_valid(const char *s);                  /* 8-4-4-4-12 hex digits, in either case */
+bool uuid_parse(const char *s, uint8_t out[16]); /* the bytes of a valid one */
 void random_bytes(void *p, size_t n);
 
 /* ---- hex */
 void hex_encode(const uint8_t *p, size_t n, char *out); /* 2n characters and a NUL */
-/* BASE64_LEN(n) characters and a NUL; how many. n below 1 GiB. */
-size_t base64_encode(const void *p, size_t n, char *out);
-#define BASE64_LEN(n) (((n) + 2) / 3 * 4)
 bool hex_decode(const char *s, uint8_t *out, size_t n); /* exactly 2n lower-case digits */
+/* The value of one digit, and of two, in either case; -1 when they are none. The second character
+ * is looked at only behind a digit. */
+int hex_digit(char ch);
+int hex_pair(const char *s);
+
+/* ---- orders for qsort() and bsearch(): items are texts (const char *), or int64_t */
+int text_order(const void *a, const void *b);
+int number_order(const void *a, const void *b);
 
 /* ---- SHA-256 */
 #define HASH_LEN 32
@@ -53,6 +62,7 @@ void sha_free(sha *s);
 void sha_begin(sha *s);
 void sha_add(sha *s, const void *p, size_t n);
 void sha_end(sha *s, uint8_t out[HASH_LEN]);
+void sha_of(const void *p, size_t n, uint8_t out[HASH_LEN]); /* all of these at once */
 /* SHA-256(a || b), 32 bytes each. */
 void sha_chain(sha *s, const uint8_t a[HASH_LEN], const uint8_t b[HASH_LEN], uint8_t out[HASH_LEN]);
 

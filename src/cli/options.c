@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 #include "base/util.h"
+#include "base/words.h"
 #include "cli/help.h"
 
 #include <assert.h>
@@ -109,18 +110,6 @@ static bool count_parse(const char *s, int64_t *out)
     return true;
 }
 
-static bool choice_has(const char *choices, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *p = choices; *p;) {
-        size_t len = strcspn(p, "|");
-        if (len == n && memcmp(p, word, n) == 0)
-            return true;
-        p += len + (p[len] == '|');
-    }
-    return false;
-}
-
 static int bad_value(cli *c, const option_def *o, const char *value, const char *want)
 {
     return cli_error(c, RAMET_INVALID, o->name, "--%s is '%s'; it must be %s", o->name, value,
@@ -142,7 +131,7 @@ static int check_value(cli *c, const option_def *o, const char *value)
                    ? -1
                    : bad_value(c, o, value, "a date, an RFC 3339 time, or a span back like 3d");
     case OPT_CHOICE:
-        return choice_has(o->choices, value)
+        return word_in(o->choices, "|", value)
                    ? -1
                    : bad_value(c, o, value, arena_printf(c->mem, "one of %s", o->choices));
     case OPT_JSON:

@@ -157,24 +157,20 @@ ramet_status answer_error(client_call *c, const buf *text)
 
 /* --------------------------------------------------------------------- send */
 
-static size_t into_buf(char *p, size_t size, size_t n, void *arg)
+static ramet_status header_check(client_call *c, ramet_status st, const char *field,
+                                 const char *value)
 {
-    buf *b = arg;
-    buf_add(b, p, size * n);
-    return b->over ? 0 : size * n;
+    for (const char *p = value; p && *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            return client_fail(c, st, field, "the %s holds control characters", field);
+    return RAMET_OK;
 }
 
 ramet_status who_check(client_call *c)
 {
-    const struct {
-        const char *field, *value;
-    } all[] = {{"user", c->user}, {"client", c->name}, {"token", c->server->token}};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        for (const char *p = all[i].value; p && *p; p++)
-            if ((unsigned char)*p < 0x20 || *p == 0x7f)
-                return client_fail(c, RAMET_BAD_ID, all[i].field, "the %s holds control characters",
-                                   all[i].field);
-    return RAMET_OK;
+    TRY(header_check(c, RAMET_BAD_ID, "user", c->user));
+    TRY(header_check(c, RAMET_BAD_ID, "client", c->name));
+    return header_check(c, RAMET_BAD_ID, "token", c->server->token);
 }
 
 struct curl_slist *ask_headers(const client_call *c, bool has_body)
@@ -202,7 +198,8 @@ struct curl_slist *ask_headers(const client_call *c, bool has_body)
     return curl_slist_append(list, "Expect:");
 }
 
-void position_remember(client_call *c)
+/* From the last answer. */
+static void position_remember(client_call *c)
 {
     struct curl_header *h;
     if (curl_easy_header(c->curl, "X-Ramet-Position", 0, CURLH_HEADER, -1, &h) != CURLHE_OK)
@@ -212,33 +209,44 @@ void position_remember(client_call *c)
         ramet_position_text(at, c->server->position);
 }
 
+CURL *send_prepare(client_call *c, const target *t, struct curl_slist *headers,
+                   curl_write_callback sink, void *arg)
+{
+    CURL *h = c->curl;
+    curl_easy_reset(h);
+    curl_setup(h, t->text.p, CONNECT_MS, 0, sink, arg); /* a turn may take hours */
+    curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);
+    return h;
+}
+
+CURLcode send_run(client_call *c, struct curl_slist *headers)
+{
+    long status = 0;
+    CURLcode rc = curl_easy_perform(c->curl);
+    position_remember(c);
+    curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+    c->status = (int)status;
+    curl_slist_free_all(headers);
+    return rc;
+}
+
+static void bytes_send(CURL *h, const void *bytes, size_t n)
+{
+    curl_easy_setopt(h, CURLOPT_POSTFIELDS, bytes);
+    curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n);
+}
+
 static CURLcode perform(client_call *c, const target *t, const char *method, const body *b,
                         curl_write_callback sink, void *arg)
 {
-    CURL *h = c->curl;
-    struct curl_slist *list = ask_headers(c, b != NULL);
-    curl_easy_reset(h);
-    curl_easy_setopt(h, CURLOPT_URL, t->text.p);
+    struct curl_slist *headers = ask_headers(c, b != NULL);
+    CURL *h = send_prepare(c, t, headers, sink, arg);
     curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method);
-    curl_easy_setopt(h, CURLOPT_HTTPHEADER, list);
-    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
     curl_easy_setopt(h, CURLOPT_ACCEPT_ENCODING, "");
-    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, sink);
-    curl_easy_setopt(h, CURLOPT_WRITEDATA, arg);
-    if (b) {
-        curl_easy_setopt(h, CURLOPT_POSTFIELDS, b->text.p);
-        curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)b->text.n);
-    }
-    CURLcode rc = curl_easy_perform(h);
-    position_remember(c);
-    long status = 0;
-    curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
-    c->status = (int)status;
-    curl_slist_free_all(list);
-    return rc;
+    if (b)
+        bytes_send(h, b->text.p, b->text.n);
+    return send_run(c, headers);
 }
 
 static void free_both(target *t, body *b)
@@ -273,7 +281,7 @@ ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out)
         return st;
     }
     buf_init(&text, ANSWER_MAX);
-    CURLcode rc = perform(c, t, method, b, into_buf, &text);
+    CURLcode rc = perform(c, t, method, b, curl_into_buf, &text);
     free_both(t, b);
     char *kept = NULL;
     if (rc != CURLE_OK)
@@ -336,41 +344,30 @@ ramet_status ask_upload(target *t, const char *media_type, const void *bytes, si
                         json_doc *out)
 {
     client_call *c = t->call;
-    buf text, type;
+    buf text;
     memset(&c->err, 0, sizeof c->err);
+    ramet_status st = who_check(c);
+    if (st == RAMET_OK)
+        st = header_check(c, RAMET_INVALID, "media_type", media_type);
+    if (st != RAMET_OK) {
+        free_both(t, NULL);
+        return st;
+    }
     buf_init(&text, ANSWER_MAX);
-    buf_init(&type, 1024);
-    buf_printf(&type, "Content-Type: %s", media_type);
-    struct curl_slist *list = curl_slist_append(ask_headers(c, false), type.p);
-    CURL *h = c->curl;
-    curl_easy_reset(h);
-    curl_easy_setopt(h, CURLOPT_URL, t->text.p);
-    curl_easy_setopt(h, CURLOPT_HTTPHEADER, list);
-    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
-    curl_easy_setopt(h, CURLOPT_POSTFIELDS, bytes);
-    curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n);
-    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, into_buf);
-    curl_easy_setopt(h, CURLOPT_WRITEDATA, &text);
-    CURLcode rc = curl_easy_perform(h);
-    long status = 0;
-    position_remember(c);
-    curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
-    c->status = (int)status;
-    curl_slist_free_all(list);
+    const char *type = arena_printf(c->arena, "Content-Type: %s", media_type);
+    struct curl_slist *headers = curl_slist_append(ask_headers(c, false), type);
+    bytes_send(send_prepare(c, t, headers, curl_into_buf, &text), bytes, n);
+    CURLcode rc = send_run(c, headers);
     free_both(t, NULL);
-    ramet_status st = RAMET_OK;
     if (rc != CURLE_OK)
         st = unreachable(c, rc);
-    else if (status < 200 || status > 299)
+    else if (c->status < 200 || c->status > 299)
         st = answer_error(c, &text);
     else if (!json_parse(c->arena, arena_memdup(c->arena, text.p, text.n), text.n, SIZE_MAX, out,
                          NULL))
         st = client_fail(c, RAMET_INTERNAL, "server", "%s answered what is not JSON",
                          c->server->base);
     buf_release(&text);
-    buf_release(&type);
     return st;
 }
 
@@ -378,8 +375,11 @@ ramet_status ask_download(target *t, buf *out)
 {
     client_call *c = t->call;
     memset(&c->err, 0, sizeof c->err);
-    CURLcode rc = perform(c, t, "GET", NULL, into_buf, out);
+    ramet_status st = who_check(c);
+    CURLcode rc = st == RAMET_OK ? perform(c, t, "GET", NULL, curl_into_buf, out) : CURLE_OK;
     free_both(t, NULL);
+    if (st != RAMET_OK)
+        return st;
     if (rc != CURLE_OK)
         return unreachable(c, rc);
     return c->status == 200 ? RAMET_OK : answer_error(c, out);

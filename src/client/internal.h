@@ -9,11 +9,10 @@
 #include "ramet/sandboxes.h"
 #include "ramet/tokens.h"
 #include "base/buf.h"
+#include "base/curl_setup.h"
 #include "base/json.h"
 #include "client/client.h"
 #include "form/native.h"
-
-#include <curl/curl.h>
 
 #define ANSWER_MAX ((size_t)1 << 30)
 
@@ -76,8 +75,12 @@ ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out);
 /* The user and the token go into headers: refuses control characters, with which a caller could add
  * headers of its own. */
 ramet_status who_check(client_call *c);
-void position_remember(client_call *c); /* from the last answer */
 struct curl_slist *ask_headers(const client_call *c, bool has_body);
+/* One exchange in two steps: the handle with the options that all requests share, to which the
+ * caller adds; then the exchange, which sets c->status and frees the headers. */
+CURL *send_prepare(client_call *c, const target *t, struct curl_slist *headers,
+                   curl_write_callback sink, void *arg);
+CURLcode send_run(client_call *c, struct curl_slist *headers);
 /* The library's error from an answer of another status than 2xx. */
 ramet_status answer_error(client_call *c, const buf *text);
 /* The same with the answer into a file. */

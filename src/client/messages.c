@@ -80,24 +80,6 @@ static int on_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl
     return 0;
 }
 
-static void options_set(client_call *c, const char *url, const char *body_, listener *l,
-                        struct curl_slist *headers)
-{
-    CURL *h = c->curl;
-    curl_easy_reset(h);
-    curl_easy_setopt(h, CURLOPT_URL, url);
-    curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(h, CURLOPT_POSTFIELDS, body_);
-    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_bytes);
-    curl_easy_setopt(h, CURLOPT_WRITEDATA, l);
-    curl_easy_setopt(h, CURLOPT_XFERINFOFUNCTION, on_progress);
-    curl_easy_setopt(h, CURLOPT_XFERINFODATA, l);
-    curl_easy_setopt(h, CURLOPT_NOPROGRESS, 0L);
-}
-
 ramet_status client_message(ramet_call *call, const char *session, const char *route,
                             const char *json, const client_heard *heard)
 {
@@ -110,21 +92,20 @@ ramet_status client_message(ramet_call *call, const char *session, const char *r
     buf_init(&l.data, LINE_MAX_);
     buf_init(&l.error, 1 << 20);
     target_init(&t, c, "/sessions/%s/%s", session, route);
-    struct curl_slist *list = ask_headers(c, true);
-    list = curl_slist_append(list, "Accept: text/event-stream");
-    options_set(c, t.text.p, json, &l, list);
-    CURLcode rc = curl_easy_perform(c->curl);
-    position_remember(c);
-    long status = 0;
-    curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
-    c->status = (int)status;
+    struct curl_slist *headers =
+        curl_slist_append(ask_headers(c, true), "Accept: text/event-stream");
+    CURL *h = send_prepare(c, &t, headers, on_bytes, &l);
+    curl_easy_setopt(h, CURLOPT_POSTFIELDS, json);
+    curl_easy_setopt(h, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(h, CURLOPT_XFERINFODATA, &l);
+    curl_easy_setopt(h, CURLOPT_NOPROGRESS, 0L);
+    CURLcode rc = send_run(c, headers);
     ramet_status st = RAMET_OK;
     if (rc != CURLE_OK)
         st = client_fail(c, RAMET_CANNOT_OPEN, "server", "%s: %s", c->server->base,
                          curl_easy_strerror(rc));
-    else if (status < 200 || status > 299)
+    else if (c->status < 200 || c->status > 299)
         st = answer_error(c, &l.error);
-    curl_slist_free_all(list);
     buf_release(&t.text);
     buf_release(&l.line);
     buf_release(&l.data);

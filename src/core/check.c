@@ -111,11 +111,6 @@ static ramet_status tag_clean(ramet_call *c, const char *tag, const char **out)
     return RAMET_OK;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 ramet_status check_tags(ramet_call *c, const char *const *tags, size_t n, const char ***out,
                         size_t *n_out)
 {
@@ -131,7 +126,7 @@ ramet_status check_tags(ramet_call *c, const char *const *tags, size_t n, const 
             return call_fail(c, RAMET_BAD_TAG, "tags", "a tag is missing");
         TRY(tag_clean(c, tags[i], &list[i]));
     }
-    qsort(list, n, sizeof *list, by_text);
+    qsort(list, n, sizeof *list, text_order);
     size_t k = 0;
     for (size_t i = 0; i < n; i++)
         if (!k || strcmp(list[k - 1], list[i]) != 0)

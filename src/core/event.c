@@ -156,15 +156,6 @@ static bool session_numbers(txn *tx, const char *id, int64_t *tree, int64_t *no)
     return found;
 }
 
-static int64_t tree_number(txn *tx, const char *id)
-{
-    db_stmt *q = db_query(tx->db, Q_tree_by_id);
-    q_text(q, 1, id);
-    int64_t tree = q_row(q) ? q_col_int(q, 0) : 0;
-    q_end(q);
-    return tree;
-}
-
 bool ramet_event_seen(ramet_call *c, const ramet_event *e)
 {
     txn tx;

@@ -5,6 +5,7 @@
 #include "form/form.h"
 
 #include "base/util.h"
+#include "base/words.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -121,26 +122,12 @@ static bool branch_read(const reader *r, const form_field *f, const json_node *v
     return true;
 }
 
-static bool word_listed(const char *words, const char *s)
-{
-    size_t n = strlen(s);
-    for (const char *w = words; *w;) {
-        size_t len = strcspn(w, "|");
-        if (len == n && memcmp(w, s, n) == 0)
-            return true;
-        w += len + (w[len] == '|');
-    }
-    return false;
-}
-
 static const char *words_shown(arena *a, const char *words)
 {
     const char *all = "";
-    for (const char *w = words; *w;) {
-        size_t len = strcspn(w, "|");
-        all = arena_printf(a, "%s%s%.*s", all, *all ? ", " : "", (int)len, w);
-        w += len + (w[len] == '|');
-    }
+    size_t n;
+    for (const char *w; (w = word_next(&words, "|", &n));)
+        all = arena_printf(a, "%s%s%.*s", all, *all ? ", " : "", (int)n, w);
     return all;
 }
 
@@ -150,7 +137,7 @@ static bool word_read(const reader *r, const form_field *f, const json_node *v, 
     const char *word = json_text(r->a, r->d, v);
     if (!f->words) /* it is written only */
         return true;
-    if (word && word_listed(f->words, word))
+    if (word && word_in(f->words, "|", word))
         for (int i = LEAST; i <= MOST; i++) {
             const char *name = f->word_of((unsigned)i);
             if (name && strcmp(name, word) == 0) {

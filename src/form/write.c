@@ -5,6 +5,7 @@
 #include "form/form.h"
 
 #include "base/util.h"
+#include "base/words.h"
 
 #include <assert.h>
 #include <string.h>
@@ -85,12 +86,9 @@ static void branch_write(json_writer *w, int64_t branch)
 static void commas_write(json_writer *w, const char *words)
 {
     jw_array(w);
-    for (const char *p = words ? words : ""; *p;) {
-        size_t n = strcspn(p, ", ");
-        if (n)
-            jw_strn(w, p, n);
-        p += n + (p[n] != 0);
-    }
+    size_t n;
+    for (const char *p; (p = word_next(&words, ", ", &n));)
+        jw_strn(w, p, n);
     jw_end_array(w);
 }
 

@@ -36,7 +36,7 @@ static int64_t request_us(const http *h)
 
 /* Of the user all values count, a line each: no id has two lines, so that one who is named twice is
  * refused. */
-static const char *request_header(request *q, const char *name)
+static const char *exchange_header(request *q, const char *name)
 {
     static const char user[] = "X-User-Id";
     exchange *x = q->inner;
@@ -104,7 +104,7 @@ static exchange *exchange_begin(peer *p)
     q->inner = x;
     q->method = q->path = "";
     q->remote = p->remote;
-    q->header = request_header;
+    q->header = exchange_header;
     q->stream_new = http_stream_new;
     q->gone = &p->gone;
     x->job.run = exchange_job;

@@ -4,6 +4,8 @@
  */
 #include "http/parse.h"
 
+#include "base/util.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -142,17 +144,9 @@ const char *head_get(const http_head *h, const char *name)
 
 /* ----------------------------------------------------------------------- chunks */
 
-static int hex_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static chunk_state size_step(chunk_reader *r, char c)
 {
-    int digit = hex_of(c);
+    int digit = hex_digit(c);
     if (digit >= 0) {
         if (++r->digits > SIZE_DIGITS_MAX)
             return CHUNK_OVER;

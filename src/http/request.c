@@ -10,6 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *request_header(request *q, const char *name)
+{
+    return q->header ? q->header(q, name) : NULL;
+}
+
 const char *request_query(const request *q, const char *name)
 {
     for (size_t i = 0; i < q->n_query; i++)

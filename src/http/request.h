@@ -119,6 +119,9 @@ struct request {
     body_stream *(*stream_new)(request *q, size_t most); /* body_stream_new() */
 };
 
+/* A header of the request; NULL when it was not sent, or the transport has none. */
+const char *request_header(request *q, const char *name);
+
 /* ---- the query */
 
 const char *request_query(const request *q, const char *name);

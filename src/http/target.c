@@ -9,6 +9,7 @@
 #include "http/http_internal.h"
 
 #include "base/util.h"
+#include "base/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +21,6 @@
 
 /* ------------------------------------------------------------------ the target */
 
-static int hex_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Percent-decoding, once; NULL when it is malformed, holds a NUL or is not UTF-8. */
 static const char *text_decode(arena *a, const char *s, size_t n, bool plus)
 {
@@ -36,10 +29,10 @@ static const char *text_decode(arena *a, const char *s, size_t n, bool plus)
     for (size_t i = 0; i < n; i++) {
         char c = s[i] == '+' && plus ? ' ' : s[i];
         if (c == '%') {
-            int hi = n - i > 2 ? hex_of(s[i + 1]) : -1, lo = hi >= 0 ? hex_of(s[i + 2]) : -1;
-            if (lo < 0)
+            int byte = n - i > 2 ? hex_pair(s + i + 1) : -1;
+            if (byte < 0)
                 return NULL;
-            c = (char)(hi << 4 | lo);
+            c = (char)byte;
             i += 2;
         }
         if (!c)
@@ -144,20 +137,6 @@ static void length_read(header_seen *s, const char *v)
     s->lengths++;
 }
 
-/* Whether a list like "keep-alive, close" has the word. */
-static bool list_names(const char *list, const char *word)
-{
-    size_t want = strlen(word);
-    while (*list) {
-        list += strspn(list, " \t,");
-        size_t n = strcspn(list, " \t,");
-        if (n == want && strncasecmp(list, word, n) == 0)
-            return true;
-        list += n;
-    }
-    return false;
-}
-
 static void header_each(header_seen *s, const char *name, const char *v)
 {
     exchange *x = s->x;
@@ -182,8 +161,8 @@ static void header_each(header_seen *s, const char *name, const char *v)
         } else if (strcasecmp(name, "Content-Encoding") == 0) {
             s->content_encoding = v;
         } else if (strcasecmp(name, "Connection") == 0) {
-            s->close = s->close || list_names(v, "close");
-            s->keep = s->keep || list_names(v, "keep-alive");
+            s->close = s->close || word_in_any_case(v, " \t,", "close");
+            s->keep = s->keep || word_in_any_case(v, " \t,", "keep-alive");
         }
         break;
     case 't':

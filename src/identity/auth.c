@@ -15,6 +15,7 @@
 #include "ramet/tokens.h"
 
 #include "base/util.h"
+#include "base/words.h"
 
 #include <assert.h>
 #include <curl/curl.h>
@@ -151,20 +152,6 @@ static bool list_has(const char *list, const char *name)
     return false;
 }
 
-/* The same for roles, in which * has no meaning. */
-static bool roles_have(const char *roles, const char *role)
-{
-    size_t len = strlen(role);
-    for (const char *p = roles ? roles : ""; *p;) {
-        p += strspn(p, ", ");
-        size_t n = strcspn(p, ", ");
-        if (n == len && strncmp(p, role, n) == 0)
-            return true;
-        p += n;
-    }
-    return false;
-}
-
 bool identity_has_role(const request_caller *caller, unsigned roles)
 {
     return caller->mode && ((roles & ROLE_USER) || ((roles & ROLE_CLIENT) && caller->client) ||
@@ -180,7 +167,7 @@ bool identity_client_trusted(const auth *a, const char *client)
 
 static bool role_fill(request *q, const char *role, bool listed)
 {
-    if (roles_have(q->who.roles, role))
+    if (word_in(q->who.roles, ", ", role))
         return true;
     if (!listed)
         return false;
@@ -349,7 +336,7 @@ static bool verified_identify(auth *a, request *q)
     if (!credential_check(a, q, &id))
         return false;
     const char *agent = header_text(q, rule->agent_header), *user = NULL;
-    if (agent && roles_have(id.roles, "agent")) {
+    if (agent && word_in(id.roles, ", ", "agent")) {
         if (!query_user(q, &user))
             return false;
         return agent_fill(a, q, agent, user ? user : q->header(q, "X-User-Id"), &id);

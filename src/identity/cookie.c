@@ -16,6 +16,7 @@
  */
 #include "identity/auth.h"
 
+#include "base/base64.h"
 #include "base/seal.h"
 #include "base/util.h"
 #include "ramet/nodes.h"

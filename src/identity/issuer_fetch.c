@@ -5,7 +5,9 @@
  */
 #include "identity/auth.h"
 
-#include <curl/curl.h>
+#include "base/curl_setup.h"
+#include "base/util.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -17,13 +19,6 @@ bool fetch_is_url(const char *s)
     return strncasecmp(s, "https://", 8) == 0 || strncasecmp(s, "http://", 7) == 0;
 }
 
-static size_t body_add(char *p, size_t size, size_t n, void *arg)
-{
-    buf *out = arg;
-    buf_add(out, p, size * n);
-    return out->over ? 0 : size * n;
-}
-
 bool fetch_run(fetch *f, buf *out, const char **why)
 {
     buf_init(out, JWKS_BYTES);
@@ -32,16 +27,9 @@ bool fetch_run(fetch *f, buf *out, const char **why)
         *why = "no request can be made";
         return false;
     }
-    curl_easy_setopt(curl, CURLOPT_URL, f->url);
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, WHOLE_MS);
+    curl_setup(curl, f->url, CONNECT_MS, WHOLE_MS, curl_into_buf, out);
     curl_easy_setopt(curl, CURLOPT_MAXFILESIZE, (long)JWKS_BYTES);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "ramet/" RAMET_VERSION);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, body_add);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
     if (f->form)
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, f->form);
     if (f->user) {
@@ -65,29 +53,10 @@ bool fetch_run(fetch *f, buf *out, const char **why)
 
 const char *form_encode(arena *a, const char *s)
 {
-    static const char hex[] = "0123456789ABCDEF";
-    char *out = arena_alloc(a, 3 * strlen(s) + 1), *to = out;
-    for (; *s; s++) {
-        unsigned char ch = (unsigned char)*s;
-        if ((ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-            strchr("-._~", ch)) {
-            *to++ = (char)ch;
-        } else {
-            *to++ = '%';
-            *to++ = hex[ch >> 4];
-            *to++ = hex[ch & 15];
-        }
-    }
-    *to = 0;
-    return out;
-}
-
-static int hex_value(char ch)
-{
-    if (ch >= '0' && ch <= '9')
-        return ch - '0';
-    ch |= 32;
-    return ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : -1;
+    buf out;
+    buf_init(&out, 3 * strlen(s));
+    buf_percent(&out, s, "-._~");
+    return buf_keep(&out, a);
 }
 
 static const char *form_decode(arena *a, const char *s, size_t n)
@@ -95,10 +64,10 @@ static const char *form_decode(arena *a, const char *s, size_t n)
     char *out = arena_alloc(a, n + 1), *to = out;
     for (size_t i = 0; i < n; i++) {
         if (s[i] == '%') {
-            int hi = i + 2 < n ? hex_value(s[i + 1]) : -1, lo = hi < 0 ? -1 : hex_value(s[i + 2]);
-            if (lo < 0 || (hi | lo) == 0)
+            int byte = n - i > 2 ? hex_pair(s + i + 1) : -1;
+            if (byte <= 0) /* no digits, or a NUL */
                 return NULL;
-            *to++ = (char)(hi << 4 | lo);
+            *to++ = (char)byte;
             i += 2;
         } else {
             *to++ = s[i] == '+' ? ' ' : s[i];

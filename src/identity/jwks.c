@@ -5,6 +5,8 @@
  */
 #include "identity/jwt.h"
 
+#include "base/base64.h"
+
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/err.h>

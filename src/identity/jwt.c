@@ -4,6 +4,9 @@
  */
 #include "identity/jwt.h"
 
+#include "base/base64.h"
+#include "base/words.h"
+
 #include <openssl/ecdsa.h>
 #include <openssl/err.h>
 #include <openssl/rsa.h>
@@ -44,69 +47,14 @@ unsigned jwt_algorithm(const char *name)
 unsigned jwt_algorithms(const char *list)
 {
     unsigned bits = 0;
-    for (const char *s = list; *s;) {
-        size_t n = strcspn(s, ", ");
-        if (n) {
-            const struct algorithm *alg = algorithm_find(s, n);
-            if (!alg)
-                return 0;
-            bits |= alg->bit;
-        }
-        s += n;
-        s += strspn(s, ", ");
+    size_t n;
+    for (const char *s; (s = word_next(&list, ", ", &n));) {
+        const struct algorithm *alg = algorithm_find(s, n);
+        if (!alg)
+            return 0;
+        bits |= alg->bit;
     }
     return bits;
-}
-
-/* ------------------------------------------------------------------ base64url */
-
-static const char b64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-char *b64url_encode(arena *a, const void *p, size_t n)
-{
-    const unsigned char *in = p;
-    char *out = arena_alloc(a, n / 3 * 4 + 5), *to = out;
-    uint32_t bits = 0;
-    int have = 0;
-    for (size_t i = 0; i < n; i++) {
-        bits = bits << 8 | in[i];
-        for (have += 8; have >= 6; have -= 6)
-            *to++ = b64[bits >> (have - 6) & 63];
-    }
-    if (have)
-        *to++ = b64[bits << (6 - have) & 63];
-    *to = 0;
-    return out;
-}
-
-static int b64_value(char ch)
-{
-    const char *at = ch ? strchr(b64, ch) : NULL;
-    return at ? (int)(at - b64) : -1;
-}
-
-char *b64url_decode(arena *a, const char *s, size_t n, size_t *out_n)
-{
-    char *out = arena_alloc(a, n / 4 * 3 + 4), *to = out;
-    uint32_t bits = 0;
-    int have = 0;
-    for (size_t i = 0; i < n; i++) {
-        int v = b64_value(s[i]);
-        if (v < 0)
-            return NULL;
-        bits = bits << 6 | (uint32_t)v;
-        have += 6;
-        if (have >= 8) {
-            have -= 8;
-            *to++ = (char)(bits >> have & 255);
-        }
-    }
-    /* Each value has one encoding: no lone character, and unused bits are zero. */
-    if (have == 6 || (bits & ((1u << have) - 1)))
-        return NULL;
-    *to = 0;
-    *out_n = (size_t)(to - out);
-    return out;
 }
 
 /* ------------------------------------------------------------------ signature */

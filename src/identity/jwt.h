@@ -76,9 +76,4 @@ typedef enum { JWT_GOOD, JWT_BAD, JWT_NO_KEY } jwt_verdict;
 jwt_verdict jwt_check(arena *a, const char *token, const jwks *set, const jwt_rules *rules,
                       json_doc *claims, const char **why);
 
-/* base64url without padding (RFC 7515). Decoding is strict: NULL for any other character, padding,
- * or bits left over; a NUL is added. */
-char *b64url_encode(arena *a, const void *p, size_t n);
-char *b64url_decode(arena *a, const char *s, size_t n, size_t *out_n);
-
 #endif

@@ -15,6 +15,7 @@
 #include "identity/auth.h"
 
 #include "base/util.h"
+#include "base/words.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>
@@ -322,15 +323,12 @@ static const char *roles_read(arena *a, const json_doc *d, const json_node *v)
         }
     } else {
         const char *s = json_text(a, d, v);
-        while (s && !v->has_nul && *s) {
-            size_t n = strcspn(s, ", ");
-            role_add(&out, s, n);
-            s += n + (s[n] != 0);
-        }
+        size_t n;
+        if (s && !v->has_nul)
+            for (const char *role; (role = word_next(&s, ", ", &n));)
+                role_add(&out, role, n);
     }
-    const char *text = out.over ? NULL : arena_strdup(a, out.p);
-    buf_release(&out);
-    return text;
+    return buf_keep_whole(&out, a);
 }
 
 static const char *claim_text(arena *a, const json_doc *d, const char *name)

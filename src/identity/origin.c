@@ -12,6 +12,8 @@
  */
 #include "identity/auth.h"
 
+#include "base/words.h"
+
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,27 +77,12 @@ static bool origin_read(const char *s, place *out)
 /* Whether cors-origins names it. A * there opens reads to all, and names no origin. */
 static bool origin_named(const char *list, const char *origin)
 {
-    size_t n = strlen(origin);
-    for (const char *p = list ? list : ""; *p;) {
-        p += strspn(p, ", ");
-        size_t len = strcspn(p, ", ");
-        if (len == n && len && strncasecmp(p, origin, n) == 0)
-            return strcasecmp(origin, "null") != 0;
-        p += len;
-    }
-    return false;
+    return word_in_any_case(list, ", ", origin) && strcasecmp(origin, "null") != 0;
 }
 
 bool auth_any_origin(const char *list)
 {
-    for (const char *p = list ? list : ""; *p;) {
-        p += strspn(p, ", ");
-        size_t len = strcspn(p, ", ");
-        if (len == 1 && *p == '*')
-            return true;
-        p += len;
-    }
-    return false;
+    return word_in(list, ", ", "*");
 }
 
 /* scheme://host[:port] of a URL. */

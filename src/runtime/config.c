@@ -5,6 +5,8 @@
 #include "runtime/config.h"
 #include "runtime/settings.h"
 
+#include "base/words.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -51,18 +53,6 @@ static const server_setting *setting_find(const char *name)
     return NULL;
 }
 
-static bool word_listed(const char *words, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *p = words; *p;) {
-        size_t len = strcspn(p, "|");
-        if (len == n && memcmp(p, word, n) == 0)
-            return true;
-        p += len + (p[len] == '|');
-    }
-    return false;
-}
-
 static bool number_read(const server_setting *s, const char *value, int64_t *out)
 {
     char *end;
@@ -88,7 +78,7 @@ static bool setting_put(server_config *cfg, const server_setting *s, const char 
         return false;
     case SETTING_WORD:
     case SETTING_SWITCH:
-        if (!word_listed(s->words, value)) {
+        if (!word_in(s->words, "|", value)) {
             snprintf(message, CONFIG_MESSAGE, "%s is '%.80s'; it must be one of %s", s->name, value,
                      s->words);
             return false;

@@ -25,11 +25,7 @@ static void document_tag(document *d)
 {
     uint8_t hash[HASH_LEN];
     char hex[17];
-    sha *s = sha_new();
-    sha_begin(s);
-    sha_add(s, d->text.p, d->text.n);
-    sha_end(s, hash);
-    sha_free(s);
+    sha_of(d->text.p, d->text.n, hash);
     hex_encode(hash, 8, hex);
     snprintf(d->tag, sizeof d->tag, "\"%s\"", hex);
 }

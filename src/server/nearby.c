@@ -6,9 +6,9 @@
  */
 #include "server/server.h"
 
+#include "base/curl_setup.h"
 #include "base/json.h"
 
-#include <curl/curl.h>
 #include <string.h>
 
 enum { N_PLACES = 4, LOOK_MS = 700, ANSWER_MAX_BYTES = 256 << 10, MODELS_MAX = 32, DEPTH_MAX = 16 };
@@ -27,28 +27,17 @@ typedef struct look {
     buf body;
 } look;
 
-static size_t body_add(char *p, size_t size, size_t n, void *arg)
-{
-    buf *out = arg;
-    buf_add(out, p, size * n);
-    return out->over ? 0 : size * n;
-}
-
 static void look_begin(look *l, CURLM *all, arena *a, const char *url)
 {
     buf_init(&l->body, ANSWER_MAX_BYTES);
     l->curl = curl_easy_init();
     if (!l->curl)
         return;
-    curl_easy_setopt(l->curl, CURLOPT_URL, arena_printf(a, "%s/models", url));
+    curl_setup(l->curl, arena_printf(a, "%s/models", url), LOOK_MS, LOOK_MS, curl_into_buf,
+               &l->body);
     curl_easy_setopt(l->curl, CURLOPT_PROTOCOLS_STR, "http");
     curl_easy_setopt(l->curl, CURLOPT_PROXY, "");
-    curl_easy_setopt(l->curl, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(l->curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(l->curl, CURLOPT_TIMEOUT_MS, (long)LOOK_MS);
     curl_easy_setopt(l->curl, CURLOPT_USERAGENT, "ramet/" RAMET_VERSION);
-    curl_easy_setopt(l->curl, CURLOPT_WRITEFUNCTION, body_add);
-    curl_easy_setopt(l->curl, CURLOPT_WRITEDATA, &l->body);
     curl_multi_add_handle(all, l->curl);
 }
 

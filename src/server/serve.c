@@ -20,6 +20,7 @@
 
 #include "base/memory.h"
 #include "base/util.h"
+#include "base/words.h"
 #include "face/kit/turn_events.h"
 #include "http/stream.h"
 #include "server/upkeep.h"
@@ -156,16 +157,14 @@ static void host_count(void *arg, const char *what, const char *type, const char
 
 /* ------------------------------------------------------------------ other origins */
 
+/* Whichever comes first: * or the origin itself. */
 static bool origin_listed(const char *list, const char *origin, bool *any)
 {
-    size_t n = strlen(origin);
-    for (const char *p = list; *p;) {
-        p += strspn(p, ", ");
-        size_t len = strcspn(p, ", ");
-        *any = len == 1 && *p == '*';
-        if (*any || (len == n && len && strncasecmp(p, origin, n) == 0))
+    size_t len = strlen(origin), n;
+    for (const char *p; (p = word_next(&list, ", ", &n));) {
+        *any = n == 1 && *p == '*';
+        if (*any || (n == len && strncasecmp(p, origin, n) == 0))
             return true;
-        p += len;
     }
     return false;
 }

@@ -10,11 +10,11 @@
  */
 #include "server/url_fetch.h"
 
+#include "base/curl_setup.h"
 #include "base/util.h"
 #include "ramet/memory.h"
 
 #include <arpa/inet.h>
-#include <curl/curl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 8, WAITING_MOST = 256, CONNECT_S = 10, WHOLE_S = 120, REDIRECTS = 5 };
+enum { AT_ONCE = 8, WAITING_MOST = 256, CONNECT_MS = 10000, WHOLE_MS = 120000, REDIRECTS = 5 };
 
 typedef struct errand {
     struct errand *next;
@@ -142,21 +142,14 @@ static size_t body_take(char *p, size_t size, size_t n, void *arg)
 static bool errand_fetch(errand *e)
 {
     long status = 0;
-    curl_easy_setopt(e->curl, CURLOPT_URL, e->url);
-    curl_easy_setopt(e->curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(e->curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    curl_setup(e->curl, e->url, CONNECT_MS, WHOLE_MS, body_take, e);
     curl_easy_setopt(e->curl, CURLOPT_PROXY, "");
     curl_easy_setopt(e->curl, CURLOPT_FOLLOWLOCATION, 1L);
     curl_easy_setopt(e->curl, CURLOPT_MAXREDIRS, (long)REDIRECTS);
-    curl_easy_setopt(e->curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(e->curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
-    curl_easy_setopt(e->curl, CURLOPT_TIMEOUT, (long)WHOLE_S);
     curl_easy_setopt(e->curl, CURLOPT_FAILONERROR, 1L);
     curl_easy_setopt(e->curl, CURLOPT_USERAGENT, "ramet/" RAMET_VERSION);
     curl_easy_setopt(e->curl, CURLOPT_OPENSOCKETFUNCTION, socket_open);
     curl_easy_setopt(e->curl, CURLOPT_OPENSOCKETDATA, e);
-    curl_easy_setopt(e->curl, CURLOPT_WRITEFUNCTION, body_take);
-    curl_easy_setopt(e->curl, CURLOPT_WRITEDATA, e);
     curl_easy_setopt(e->curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(e->curl, CURLOPT_XFERINFOFUNCTION, progress);
     curl_easy_setopt(e->curl, CURLOPT_XFERINFODATA, e);

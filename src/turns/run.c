@@ -135,9 +135,7 @@ static json_writer *part_begin(parts_text *p, const char *type)
 static const char *parts_end(parts_text *p)
 {
     jw_end_array(&p->writer);
-    const char *text = arena_memdup(p->mem, p->out.p, p->out.n);
-    buf_release(&p->out);
-    return text;
+    return buf_keep(&p->out, p->mem);
 }
 
 /* How a turn that was cut off is marked. */

@@ -187,6 +187,21 @@ for (const over of ['a file', 'a server'])
     await e.end();
   });
 
+for (const over of ['a file', 'a server'])
+  test(`a media type that would be two headers makes no attachment in ${over}`, async () => {
+    const server = over === 'a server' ? await start() : null;
+    const e = await editor(server ? { db: server.db, args: ['acp', '--server', server.url, '--name', 'told', '--', process.execPath, TOLD] } : {});
+    const s = await e.open();
+    const image = { type: 'image', mimeType: 'image/png\r\nX-User-Id: mallory', data: randomBytes(300000).toString('base64') };
+    await e.ask('session/prompt', { sessionId: s, prompt: [image, { type: 'text', text: 'say seen' }] });
+    const list = server ? (await call(server, 'GET', `sessions/${s}/entries`)).body.entries : await entries(e.db, s);
+    assert.ok(!JSON.stringify(list[0].parts).includes('attachment'));
+    const from = e.log.length;
+    await e.load(s);
+    assert.deepEqual(e.updates(s, from).find((u) => u.sessionUpdate === 'user_message_chunk').content, image);
+    await e.end();
+  });
+
 test('large data in what a tool answers, and very long texts, are attachments, too', async () => {
   const e = await editor({});
   const s = await e.open();

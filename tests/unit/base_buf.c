@@ -127,3 +127,22 @@ Test(base_buf, an_address_keeps_letters_digits_and_what_is_plain)
     cr_assert_str_eq(b.p, "%2E%2E");
     buf_release(&b);
 }
+
+Test(base_buf, is_kept_whole_or_not_at_all)
+{
+    arena *a = arena_new();
+    buf b;
+    buf_init(&b, 3);
+    buf_puts(&b, "abc");
+    cr_expect_str_eq(buf_keep_whole(&b, a), "abc");
+    cr_expect_eq(b.cap, 0u);
+    buf_init(&b, 3);
+    buf_puts(&b, "abc");
+    buf_putc(&b, 'd');
+    cr_expect_null(buf_keep_whole(&b, a));
+    cr_expect_eq(b.cap, 0u);
+    buf_init(&b, 3);
+    buf_puts(&b, "abcd");
+    cr_expect_str_eq(buf_keep(&b, a), "");
+    arena_free(a);
+}

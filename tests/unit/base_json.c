@@ -730,3 +730,38 @@ Test(base_json, mutated_texts_never_confuse_the_reader)
     cr_assert_gt(taken, 200);
     cr_assert_gt(refused, 3000);
 }
+
+Test(base_json, an_escape_is_measured)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+        uint32_t cp;
+    } cases[] = {{"\\n", 2, '\n'},
+                 {"\\\\u0041", 2, '\\'},
+                 {"\\u0041", 6, 'A'},
+                 {"\\u0000", 6, 0},
+                 {"\\uD83D\\uDE00", 12, 0x1f600},
+                 {"\\ud83d", 6, 0xd83d},
+                 {"\\ud83d\\u0041", 6, 0xd83d},
+                 {"\\ud83d\\ude0", 6, 0xd83d},
+                 {"\\ude00\\ud83d", 6, 0xde00},
+                 {"\\u00", 2, '\\'},
+                 {"\\u00g0", 2, '\\'},
+                 {"\\x", 2, '\\'},
+                 {"\\", 1, '\\'}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t cp = 77;
+        size_t n = strlen(cases[i].text);
+        cr_expect_eq(json_escape(cases[i].text, n, &cp), cases[i].size, "%s", cases[i].text);
+        cr_expect_eq(cp, cases[i].cp, "%s", cases[i].text);
+    }
+    cr_expect(JSON_HALF(0xd800) && JSON_HALF(0xdfff) && !JSON_HALF(0xd7ff) && !JSON_HALF(0xe000));
+}
+
+Test(base_json, a_text_is_quoted_whole)
+{
+    cr_expect_str_eq(json_quote(a, ""), "\"\"");
+    cr_expect_str_eq(json_quote(a, "\x01\x01\x01"), "\"\\u0001\\u0001\\u0001\"");
+    cr_expect_str_eq(json_quote(a, "\xff\"ä"), "\"\xef\xbf\xbd\\\"ä\"");
+}

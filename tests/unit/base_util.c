@@ -162,6 +162,38 @@ Test(base_util, uuids_grow_also_when_the_clock_stands_or_goes_back)
     cr_assert_eq(strlen(uuid7(-5, id)), 36);
 }
 
+Test(base_util, a_uuid_of_a_hash_is_always_the_same)
+{
+    uint8_t hash[16];
+    char id[UUID_TEXT];
+    memset(hash, 0xff, sizeof hash);
+    cr_expect_str_eq(uuid8(hash, id), "ffffffff-ffff-8fff-bfff-ffffffffffff");
+    memset(hash, 0, sizeof hash);
+    cr_expect_str_eq(uuid8(hash, id), "00000000-0000-8000-8000-000000000000");
+    cr_expect(hash[6] == 0 && hash[8] == 0);
+}
+
+Test(base_util, a_uuid_there_and_back)
+{
+    uint8_t bytes[16];
+    char id[UUID_TEXT];
+    cr_assert(uuid_parse("01234567-89aB-cDeF-0123-456789ABCDEF", bytes));
+    cr_expect_str_eq(uuid_text(bytes, id), "01234567-89ab-cdef-0123-456789abcdef");
+    static const char *const bad[] = {"",
+                                      "01234567",
+                                      "0123456789abcdef0123456789abcdef",
+                                      "01234567-89ab-cdef-0123-456789abcde",
+                                      "01234567-89ab-cdef-0123-456789abcdef0",
+                                      "01234567-89ab-cdef-0123-456789abcdeg",
+                                      "0123456-789ab-cdef-0123-456789abcdef",
+                                      "01234567-89ab-cdef-0123 456789abcdef",
+                                      "01234567--89a-cdef-0123-456789abcdef"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        cr_expect_not(uuid_parse(bad[i], bytes), "%s", bad[i]);
+        cr_expect_not(uuid_valid(bad[i]), "%s", bad[i]);
+    }
+}
+
 #define IDS 2000
 static char many[4][IDS][UUID_TEXT];
 
@@ -218,6 +250,20 @@ Test(base_util, hex_there_and_back)
         cr_assert_not(hex_decode(bad[i], back, 4), "%s", bad[i]);
     hex_encode(bytes, 0, text);
     cr_assert_str_eq(text, "");
+}
+
+Test(base_util, hex_digits_of_either_case)
+{
+    for (int ch = 0; ch < 256; ch++) {
+        static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+        const char *at = ch ? strchr(digits, ch) : NULL;
+        cr_expect_eq(hex_digit((char)ch), at ? (int)(at - digits) % 16 : -1, "%d", ch);
+    }
+    cr_expect_eq(hex_pair("fF"), 255);
+    cr_expect_eq(hex_pair("00"), 0);
+    cr_expect_eq(hex_pair("A9x"), 0xa9);
+    cr_expect(hex_pair("") == -1 && hex_pair("1") == -1 && hex_pair("g1") == -1 &&
+              hex_pair("1g") == -1);
 }
 
 static void sha_is(sha *s, const char *want)
@@ -370,14 +416,4 @@ Test(base_util, a_preview_is_the_first_line_with_something_on_it)
     cr_assert_str_eq(text_preview(a, "ääääääääääää", 10), "äääääääää…");
     cr_assert_str_eq(text_preview(a, "abc", 1), "…");
     cr_assert_str_eq(text_preview(a, "abc", 0), "");
-}
-
-Test(base_util, base64_is_padded_and_ends)
-{
-    static const char *const of[] = {"", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="};
-    for (size_t n = 0; n < 5; n++) {
-        char text[16] = "";
-        cr_expect_eq(base64_encode("foob", n, text), BASE64_LEN(n));
-        cr_expect_str_eq(text, of[n]);
-    }
 }

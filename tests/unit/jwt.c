@@ -3,6 +3,7 @@
  * jwt.c: tokens of an issuer: only what was signed by its keys is believed, and no rubbish does
  * harm.
  */
+#include "base/base64.h"
 #include "identity/jwt.h"
 
 #include <criterion/criterion.h>
@@ -307,26 +308,6 @@ Test(jwt, rubbish_for_a_set)
             t[(size_t)rand_r(&seed) % n] = (char)(rand_r(&seed) & 255);
         jwks_free(jwks_parse(t, (size_t)rand_r(&seed) % (n + 1), message));
         jwks_free(jwks_parse(t, n, message));
-    }
-}
-
-Test(jwt, base64url_has_one_form)
-{
-    size_t n = 0;
-    cr_assert_str_eq(b64url_encode(K.a, "", 0), "");
-    cr_assert_str_eq(b64url_encode(K.a, "\xfb\xff", 2), "-_8");
-    cr_assert_str_eq(b64url_decode(K.a, "-_8", 3, &n), "\xfb\xff");
-    cr_assert_eq(n, 2);
-    static const char *const bad[] = {"A", "AAAAA", "-_9", "+/8", "AA==", "AA ", "A\nA", "AB"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        cr_assert_null(b64url_decode(K.a, bad[i], strlen(bad[i]), &n), "%s", bad[i]);
-    for (size_t len = 0; len < 100; len++) {
-        unsigned char raw[100];
-        for (size_t i = 0; i < len; i++)
-            raw[i] = (unsigned char)(i * 37 + len);
-        const char *text = b64url_encode(K.a, raw, len);
-        const char *back = b64url_decode(K.a, text, strlen(text), &n);
-        cr_assert(back && n == len && memcmp(back, raw, len) == 0);
     }
 }
 

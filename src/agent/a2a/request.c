@@ -77,19 +77,12 @@ static size_t known_from(arena *a, const a2a_settings *o, const agent_turn *t, s
 static const char *context_make(arena *a, const a2a_settings *o, const agent_turn *t, size_t from)
 {
     uint8_t raw[HASH_LEN];
-    char hex[2 * HASH_LEN + 1];
+    char id[UUID_TEXT];
     const char *begin = from ? t->history[from - 1].id : "";
     const char *name = arena_printf(a, "context\n%s\n%s\n%lld\n%s", o->name, t->session_id,
                                     (long long)t->branch, begin ? begin : "");
-    sha *h = sha_new();
-    sha_begin(h);
-    sha_add(h, name, strlen(name));
-    sha_end(h, raw);
-    sha_free(h);
-    raw[6] = (uint8_t)((raw[6] & 0x0f) | 0x80);
-    raw[8] = (uint8_t)((raw[8] & 0x3f) | 0x80);
-    hex_encode(raw, HASH_LEN, hex);
-    return arena_printf(a, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16, hex + 20);
+    sha_of(name, strlen(name), raw);
+    return arena_strdup(a, uuid8(raw, id));
 }
 
 void a2a_place_find(arena *a, const a2a_settings *o, const agent_turn *t, a2a_place *out)
@@ -316,7 +309,5 @@ const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn 
     if (last)
         initiator_write(&c, last);
     jw_end_object(&c.w);
-    const char *text = out.over ? NULL : arena_memdup(a, out.p, out.n);
-    buf_release(&out);
-    return text;
+    return buf_keep_whole(&out, a);
 }

@@ -6,6 +6,7 @@
  */
 #include "agent/acp/acp.h"
 
+#include "base/base64.h"
 #include "base/util.h"
 
 #include <string.h>

@@ -8,6 +8,8 @@
  */
 #include "agent/acp/acp.h"
 
+#include "base/words.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -31,11 +33,10 @@ static bool passed_on(const char *variable, const char *names)
     for (size_t i = 0; ordinary[i]; i++)
         if (name_fits(ordinary[i], strlen(ordinary[i]), variable))
             return true;
-    for (size_t n; *(names += strspn(names, " \t")); names += n) {
-        n = strcspn(names, " \t");
-        if (name_fits(names, n, variable))
+    size_t n;
+    for (const char *name; (name = word_next(&names, " \t", &n));)
+        if (name_fits(name, n, variable))
             return true;
-    }
     return false;
 }
 
@@ -52,14 +53,13 @@ static bool name_valid(const char *s, size_t n)
 char **env_make(arena *a, const char *names, const char **wrong)
 {
     size_t all = 0, out_n = 0;
-    const char *s = names;
-    for (size_t n; *(s += strspn(s, " \t")); s += n) {
-        n = strcspn(s, " \t");
+    const char *list = names;
+    size_t n;
+    for (const char *s; (s = word_next(&list, " \t", &n));)
         if (!name_valid(s, n)) {
             *wrong = arena_memdup(a, s, n);
             return NULL;
         }
-    }
     while (environ[all])
         all++;
     char **out = arena_array(a, all + 1, sizeof *out);

@@ -7,35 +7,17 @@
 #include <assert.h>
 #include <string.h>
 
-static int hex_at(const char *p)
-{
-    unsigned v = 0;
-    for (int i = 0; i < 4; i++) {
-        const char *digits = "0123456789abcdef", c = p[i];
-        const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + 32 : c) : NULL;
-        if (!at)
-            return -1;
-        v = v * 16 + (unsigned)(at - digits);
-    }
-    return (int)v;
-}
-
 /* The line with U+FFFD for each half of a pair of surrogates that stands alone, as programs send it
  * that cut a text in the middle of a sign. Every byte keeps its place. */
 static const char *halves_mended(arena *a, const char *line, size_t n)
 {
     char *out = arena_memdup(a, line, n);
-    for (char *p = out; (p = memchr(p, '\\', n - (size_t)(p - out))); p += 2) {
-        size_t left = n - (size_t)(p - out);
-        int first = left >= 6 && p[1] == 'u' ? hex_at(p + 2) : -1;
-        bool low = first >= 0xdc00 && first < 0xe000, high = first >= 0xd800 && first < 0xdc00;
-        int second = high && left >= 12 && p[6] == '\\' && p[7] == 'u' ? hex_at(p + 8) : -1;
-        if (second >= 0xdc00 && second < 0xe000)
-            p += 6;
-        else if (low || high)
+    size_t size;
+    for (char *p = out; (p = memchr(p, '\\', n - (size_t)(p - out))); p += size) {
+        uint32_t cp;
+        size = json_escape(p, n - (size_t)(p - out), &cp);
+        if (JSON_HALF(cp))
             memcpy(p, "\\ufffd", 6);
-        if (left < 2)
-            break;
     }
     return out;
 }
@@ -90,18 +72,6 @@ const char *message_raw(const message *m, const json_node *from, const char *pat
     return v && !json_is(v, JSON_NULL) ? json_raw(m->a, &m->d, v) : NULL;
 }
 
-const char *json_quote(arena *a, const char *text)
-{
-    buf b;
-    json_writer w;
-    buf_init(&b, strlen(text) * 6 + 16);
-    jw_init(&w, &b, 0);
-    jw_str(&w, text);
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
-}
-
 const char *json_without_nul(arena *a, const char *json)
 {
     char *out = arena_strdup(a, json);
@@ -147,9 +117,7 @@ const char *json_with(arena *a, const char *json, const member *changes, size_t 
             buf_printf(&b, "%s%s:%s", b.n > 1 ? "," : "", json_quote(a, changes[i].key),
                        changes[i].value);
     buf_putc(&b, '}');
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 /* ------------------------------------------------------------------ splices */

@@ -36,8 +36,7 @@ message_state message_read(message *m, arena *a, const char *line, size_t n);
 const json_node *message_at(const message *m, const json_node *from, const char *path);
 const char *message_text(const message *m, const json_node *from, const char *path);
 const char *message_raw(const message *m, const json_node *from, const char *path);
-/* A text as a JSON string, and a JSON text with U+0000 in it without. */
-const char *json_quote(arena *a, const char *text);
+/* A JSON text with U+0000 in it without. */
 const char *json_without_nul(arena *a, const char *json);
 
 /* An object with some members changed, added behind the others, or (value NULL) taken out; all else

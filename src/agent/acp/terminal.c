@@ -266,9 +266,7 @@ static const char *output_text(arena *a, const terminal *t)
         buf_add(&b, n ? t->output + i : "\xEF\xBF\xBD", n ? n : 3);
         i += n ? n : 1;
     }
-    const char *out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 /* What is answered at once; NULL: it waits. With the lock. */

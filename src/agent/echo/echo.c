@@ -153,8 +153,7 @@ static bool command_tool(speech *e, const char *rest)
     else
         jw_kraw(&w, "echo", input ? input : "{}");
     jw_end_object(&w);
-    const char *output = arena_memdup(e->a, b.p, b.n);
-    buf_release(&b);
+    const char *output = buf_keep(&b, e->a);
     char id[AGENT_CALL_ID];
     agent_call_id(id);
     if (e->calls++ >= CALLS_MOST) {

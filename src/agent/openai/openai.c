@@ -236,22 +236,12 @@ static const char *part_write(arena *a, const char *type, const char *id, const 
     return buf_keep(&b, a);
 }
 
-static const char *json_quoted(arena *a, const char *text)
-{
-    buf b;
-    json_writer w;
-    buf_init(&b, OPENAI_REQUEST_BYTES);
-    jw_init(&w, &b, 0);
-    jw_str(&w, text);
-    return buf_keep(&b, a);
-}
-
 /* Asks the user for the result of each call; false when the turn was cancelled. */
 static bool results_ask(rounds *r, openai_stream *st)
 {
     if (st->text.n)
         entry_push(r, RAMET_ASSISTANT,
-                   part_write(r->a, "text", NULL, NULL, "text", json_quoted(r->a, st->text.p)));
+                   part_write(r->a, "text", NULL, NULL, "text", json_quote(r->a, st->text.p)));
     for (size_t i = 0; i < st->n_calls; i++)
         entry_push(r, RAMET_ASSISTANT,
                    part_write(r->a, "tool_call", st->calls[i].id, st->calls[i].name, "input",
@@ -268,7 +258,7 @@ static bool results_ask(rounds *r, openai_stream *st)
         if (!r->s->ask(r->s->arg, &q, &answer))
             return false;
         r->deadline += time_mono_us() - asked; /* a person's time is not the model's */
-        const char *output = json_quoted(r->a, answer ? answer : "");
+        const char *output = json_quote(r->a, answer ? answer : "");
         if (!r->s->tool_result(r->s->arg, c->id, output, false))
             return false;
         entry_push(r, RAMET_TOOL, part_write(r->a, "tool_result", c->id, NULL, "output", output));

@@ -43,25 +43,11 @@ static void member_set(members *m, const char *key, const char *raw)
     VEC_PUSH(m->a, &m->all, one);
 }
 
-static const char *quoted(arena *a, const char *s)
-{
-    buf b;
-    json_writer w;
-    buf_init(&b, OPENAI_REQUEST_BYTES);
-    jw_init(&w, &b, 0);
-    jw_str(&w, s);
-    return buf_keep(&b, a);
-}
-
 static const char *hash_hex(arena *a, const char *s)
 {
     uint8_t raw[HASH_LEN];
     char *out = arena_alloc(a, 2 * HASH_LEN + 1);
-    sha *h = sha_new();
-    sha_begin(h);
-    sha_add(h, s, strlen(s));
-    sha_end(h, raw);
-    sha_free(h);
+    sha_of(s, strlen(s), raw);
     hex_encode(raw, HASH_LEN, out);
     return out;
 }
@@ -95,14 +81,14 @@ static void members_write(members *m, const openai_settings *o, const agent_turn
 {
     const char *model = t->session.model && *t->session.model ? t->session.model : o->model;
     const char *cache = t->cache_key ? t->cache_key : "";
-    member_set(m, "model", quoted(m->a, model));
+    member_set(m, "model", json_quote(m->a, model));
     member_set(m, "stream", "true");
     if (o->usage)
         member_set(m, "stream_options", "{\"include_usage\":true}");
     if (*o->cache_field && *cache) {
         if (strlen(cache) > CACHE_KEY_BYTES)
             cache = hash_hex(m->a, cache);
-        member_set(m, o->cache_field, quoted(m->a, cache));
+        member_set(m, o->cache_field, json_quote(m->a, cache));
     }
     if (*o->temperature)
         member_set(m, "temperature", o->temperature);

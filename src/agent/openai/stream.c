@@ -11,7 +11,6 @@
 
 #include "base/util.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum { CHUNK_DEPTH = 64 };
@@ -35,37 +34,8 @@ void openai_stream_release(openai_stream *st)
 
 /* ------------------------------------------------------------------ JSON that is nearly JSON */
 
-/* The value of four hex digits, -1 when they are none. */
-static int hex4(const char *s, size_t n)
-{
-    int v = 0;
-    for (size_t i = 0; i < 4; i++) {
-        if (i >= n || !isxdigit((unsigned char)s[i]))
-            return -1;
-        v = v * 16 + (s[i] <= '9' ? s[i] - '0' : (s[i] | 32) - 'a' + 10);
-    }
-    return v;
-}
-
-/* An escape \uXXXX at s that no text can hold alone: half of a pair, or NUL. Sets *bytes. */
-static bool escape_is_bad(const char *s, size_t n, size_t *bytes)
-{
-    *bytes = n < 2 ? n : 2;
-    int v = n >= 2 && s[1] == 'u' ? hex4(s + 2, n - 2) : -1;
-    if (v < 0)
-        return false;
-    *bytes = 6;
-    if (v < 0xd800 || v > 0xdfff)
-        return v == 0;
-    int low = n >= 8 && s[6] == '\\' && s[7] == 'u' ? hex4(s + 8, n - 8) : -1;
-    if (v > 0xdbff || low < 0xdc00 || low > 0xdfff)
-        return true;
-    *bytes = 12;
-    return false;
-}
-
 /* Servers cut the text of a model between tokens, so a character can come as two halves, each of
- * them no character. Those become U+FFFD. */
+ * them no character. Those become U+FFFD, and so does NUL, which no text can hold. */
 static const char *line_repair(arena *a, const char *s, size_t n)
 {
     buf b;
@@ -74,7 +44,8 @@ static const char *line_repair(arena *a, const char *s, size_t n)
         uint32_t cp;
         size_t step = utf8_next(s + i, n - i, &cp);
         if (s[i] == '\\') {
-            bool bad = escape_is_bad(s + i, n - i, &step);
+            step = json_escape(s + i, n - i, &cp);
+            bool bad = !cp || JSON_HALF(cp);
             buf_add(&b, bad ? "\\ufffd" : s + i, bad ? 6 : step);
         } else if (step) {
             buf_add(&b, s + i, step);

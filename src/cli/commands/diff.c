@@ -94,10 +94,8 @@ static void paint_add(buf *text, buf *styles, const char *s, size_t n, style pai
 static painted paint_take(cli *c, buf *text, buf *styles)
 {
     painted p = {.n = text->n};
-    p.text = arena_memdup(c->mem, text->p, text->n);
-    p.style = (unsigned char *)arena_memdup(c->mem, styles->p, styles->n);
-    buf_release(text);
-    buf_release(styles);
+    p.text = buf_keep(text, c->mem);
+    p.style = (unsigned char *)buf_keep(styles, c->mem);
     return p;
 }
 

@@ -98,11 +98,6 @@ static void one_list(listing *l, const char *id)
         listing_add(l, &b);
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Those that an entry refers to. */
 static ramet_status entry_list(listing *l)
 {
@@ -118,7 +113,7 @@ static ramet_status entry_list(listing *l)
         VEC_PUSH(l->tx->arena, &ids, q_keep_text(q, 0, l->tx->arena));
     q_end(q);
     if (ids.n)
-        qsort(ids.items, ids.n, sizeof *ids.items, by_text);
+        qsort(ids.items, ids.n, sizeof *ids.items, text_order);
     for (size_t i = 0; i < ids.n && !l->out->more; i++)
         if (!l->in->after || strcmp(ids.items[i], l->in->after) > 0)
             one_list(l, ids.items[i]);

@@ -42,11 +42,6 @@ void attached_note(txn *tx, arena *a, int64_t tree, int64_t lo, int64_t hi, atta
         VEC_PUSH(a, refs, q_keep_text(q, 0, a));
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static int64_t references(txn *tx, const char *id)
 {
     db_stmt *q = db_query(tx->db, Q_attached_count);
@@ -66,7 +61,7 @@ void attachments_would_go(txn *tx, attached_refs *refs, ramet_gc_out *out)
     }
     q_end(q);
     if (refs->n)
-        qsort(refs->items, refs->n, sizeof *refs->items, by_text);
+        qsort(refs->items, refs->n, sizeof *refs->items, text_order);
     for (size_t i = 0, next; i < refs->n; i = next) {
         attachment_row r;
         const char *id = refs->items[i];

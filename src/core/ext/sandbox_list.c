@@ -200,11 +200,6 @@ ramet_status ramet_sandbox_sessions(ramet_call *c, const char *id, ramet_session
 
 /* ------------------------------------------------------------------ counted */
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static int most_first(const void *a, const void *b)
 {
     const ramet_tag_count *p = a, *q = b;
@@ -218,7 +213,7 @@ static void tags_count(arena *a, const char **tags, size_t n, ramet_sandbox_coun
     out->tags = arena_array(a, n + 1, sizeof *out->tags);
     if (!n)
         return;
-    qsort(tags, n, sizeof *tags, by_text);
+    qsort(tags, n, sizeof *tags, text_order);
     for (size_t i = 0; i < n; i++) {
         if (!out->n_tags || strcmp(out->tags[out->n_tags - 1].tag, tags[i]) != 0)
             out->tags[out->n_tags++].tag = tags[i];

@@ -150,12 +150,6 @@ ramet_usage_sum usage_acc_sum(usage_acc *acc)
     return acc->sum;
 }
 
-static int number_order(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Every branch but those of sessions that the caller may not see. */
 static ramet_usage_sum tree_sum(txn *tx, const session_full *s)
 {

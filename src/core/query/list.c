@@ -342,15 +342,6 @@ static ramet_status lister_check(ramet_call *c, lister *l)
     return RAMET_OK;
 }
 
-static int64_t tree_number(txn *tx, const char *id)
-{
-    db_stmt *q = db_query(tx->db, Q_tree_by_id);
-    q_text(q, 1, id);
-    int64_t tree = q_row(q) ? q_col_int(q, 0) : 0;
-    q_end(q);
-    return tree;
-}
-
 /* The place of a session that the caller may see. */
 static bool behind(txn *tx, const char *id, list_spot *at)
 {

@@ -277,12 +277,6 @@ static void trees_survey(survey *v, const char *user)
     }
 }
 
-static int number_order(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void survey_end(survey *v)
 {
     ramet_activity *out = v->out;

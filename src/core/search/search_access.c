@@ -292,10 +292,7 @@ static void user_begin(finder *f, const numbers *mine, fts_scope *g)
 
 static ramet_status tree_begin(finder *f, const numbers *mine, int64_t *tree)
 {
-    db_stmt *q = db_query(f->tx.db, Q_tree_by_id);
-    q_text(q, 1, f->in->tree);
-    *tree = q_row(q) ? q_col_int(q, 0) : 0;
-    q_end(q);
+    *tree = tree_number(&f->tx, f->in->tree);
     if (!*tree || (f->call->user && !numbers_have(mine, *tree)))
         return call_fail(f->call, RAMET_TREE_NOT_FOUND, "tree", "there is no tree %s", f->in->tree);
     return RAMET_OK;

@@ -43,12 +43,6 @@ static int by_depth(const void *a, const void *b)
     return x->no < y->no ? -1 : x->no > y->no;
 }
 
-static int number_order(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The list is sorted. */
 static bool in_list(const int64_t *list, size_t n, int64_t v)
 {

@@ -117,6 +117,15 @@ bool session_gone(const txn *tx, const session_access *s)
     return s->deleted || s->purging || (s->expires && s->expires <= tx->now);
 }
 
+int64_t tree_number(txn *tx, const char *id)
+{
+    db_stmt *q = db_query(tx->db, Q_tree_by_id);
+    q_text(q, 1, id);
+    int64_t tree = q_row(q) ? q_col_int(q, 0) : 0;
+    q_end(q);
+    return tree;
+}
+
 /* ------------------------------------------------------------------- insert */
 
 void session_insert(txn *tx, const session_full *s, const char *const *tags, size_t n_tags)

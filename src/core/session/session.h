@@ -94,6 +94,7 @@ bool session_by_no(txn *tx, int64_t tree, int64_t no, session_full *s);
  */
 bool session_has_id(txn *tx, const session_access *s, const char *id);
 bool session_gone(const txn *tx, const session_access *s); /* deleted, expired or purged */
+int64_t tree_number(txn *tx, const char *id);              /* 0: there is no such tree */
 /* A copy whose texts are in another arena. */
 session_full session_keep(arena *a, const session_full *row);
 /* RAMET_SESSION_EXISTS or RAMET_SESSION_DELETED when a new session cannot have that id. */

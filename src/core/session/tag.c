@@ -24,14 +24,9 @@ typedef struct tag_job {
     ramet_tags *out;
 } tag_job;
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static bool tag_in(const char *const *list, size_t n, const char *tag)
 {
-    return n && bsearch(&tag, list, n, sizeof *list, by_text);
+    return n && bsearch(&tag, list, n, sizeof *list, text_order);
 }
 
 /* What the session will have, sorted: the change applied to what it has. */
@@ -46,7 +41,7 @@ static size_t tags_after(arena *a, const tag_job *j, const char *const *have, si
     for (size_t i = 0; i < j->n && j->change != TAGS_REMOVE; i++)
         list[n++] = j->tags[i];
     if (n)
-        qsort(list, n, sizeof *list, by_text);
+        qsort(list, n, sizeof *list, text_order);
     *out = list;
     return n;
 }

@@ -190,12 +190,6 @@ static bool look_each(copy_job *j, const copy_table *t, const copy_cell *from,
     return true;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 typedef VEC(int64_t) numbers;
 
 /* Of the trees from lo to hi those where anything but content is otherwise. */
@@ -206,7 +200,7 @@ static void otherwise_find(copy_job *j, int64_t lo, int64_t hi, numbers *out)
     for (size_t i = 0; i < COPY_N_TABLES; i++)
         table_merge(j, &s, &copy_tables[i], look_each);
     if (j->otherwise.n)
-        qsort(j->otherwise.items, j->otherwise.n, sizeof *j->otherwise.items, by_number);
+        qsort(j->otherwise.items, j->otherwise.n, sizeof *j->otherwise.items, number_order);
     out->n = 0;
     for (size_t i = 0; i < j->otherwise.n; i++)
         if (!out->n || out->items[out->n - 1] != j->otherwise.items[i])

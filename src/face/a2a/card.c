@@ -12,7 +12,7 @@
 
 const char *a2a_agent_url(request *q, const char *agent, bool kagent)
 {
-    const char *base = q->host->public_url, *host = q->header ? q->header(q, "Host") : NULL;
+    const char *base = q->host->public_url, *host = request_header(q, "Host");
     const char *ns, *name;
     size_t n = base ? strlen(base) : 0;
     while (n && base[n - 1] == '/')

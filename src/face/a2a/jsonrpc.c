@@ -9,6 +9,8 @@
  */
 #include "face/a2a/a2a_face.h"
 
+#include "base/words.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -283,15 +285,10 @@ static const jsonrpc_method *method_find(const char *name, a2a_version version)
 
 /* ------------------------------------------------------------------ one call */
 
-static const char *header(request *q, const char *name)
-{
-    return q->header ? q->header(q, name) : NULL;
-}
-
 static bool version_read(jsonrpc_call *r)
 {
     request *q = r->q;
-    const char *text = header(q, "A2A-Version");
+    const char *text = request_header(q, "A2A-Version");
     if (!text)
         text = request_query(q, "A2A-Version");
     if (a2a_version_of(text, &r->version))
@@ -309,25 +306,12 @@ static bool version_read(jsonrpc_call *r)
     return false;
 }
 
-static bool listed(const char *list, const char *uri)
-{
-    size_t n = strlen(uri);
-    for (const char *p = list ? list : ""; *p;) {
-        p += strspn(p, ", \t");
-        size_t len = strcspn(p, ", \t");
-        if (len == n && memcmp(p, uri, n) == 0)
-            return true;
-        p += len;
-    }
-    return false;
-}
-
 /* The name of the header has changed between the versions; both are heard. */
 static void extensions_read(jsonrpc_call *r)
 {
     static const char *const names[] = {"A2A-Extensions", "X-A2A-Extensions"};
     for (size_t i = 0; i < 2; i++)
-        if (listed(header(r->q, names[i]), A2A_REWIND_URI)) {
+        if (word_in(request_header(r->q, names[i]), ", \t", A2A_REWIND_URI)) {
             request_add_header(r->q, names[i], A2A_REWIND_URI);
             r->rewinds = true;
         }

@@ -381,7 +381,7 @@ static void turn_begin(sending *s)
 static bool session_make(sending *s)
 {
     request *q = s->call->q;
-    const char *source = q->header ? q->header(q, "x-kagent-source") : NULL;
+    const char *source = request_header(q, "x-kagent-source");
     bool by_agent = q->who.as_agent || (source && strcmp(source, "agent") == 0);
     ramet_session_in in = {.id = s->message.context,
                            .agent = {.name = s->call->agent},

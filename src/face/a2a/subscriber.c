@@ -89,13 +89,6 @@ void jsonrpc_status_event(arena *a, json_writer *w, const a2a_view *view, const 
     jsonrpc_event_end(w, view->version);
 }
 
-static const char *json_kept(arena *a, buf *b)
-{
-    const char *out = b->over ? NULL : arena_memdup(a, b->p, b->n);
-    buf_release(b);
-    return out;
-}
-
 /* `partial`: an invocation, of which this is a piece of the answer; NULL: it is whole. */
 static const char *message_json(arena *a, const char *text, const char *partial)
 {
@@ -120,7 +113,7 @@ static const char *message_json(arena *a, const char *text, const char *partial)
         jw_end_object(&w);
     }
     jw_end_object(&w);
-    return json_kept(a, &b);
+    return buf_keep_whole(&b, a);
 }
 
 const char *jsonrpc_message_json(arena *a, const char *text)
@@ -303,7 +296,7 @@ static bool on_entry(follower *f, const ramet_entry *e)
     jw_init(&w, &b, 0);
     a2a_message_write(&w, &f->view, e, f->task.id);
     if (b.n <= A2A_EVENT_ROOM) /* else the task has it */
-        send_message(f, json_kept(f->scratch, &b));
+        send_message(f, buf_keep_whole(&b, f->scratch));
     else
         buf_release(&b);
     return true;

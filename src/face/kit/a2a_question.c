@@ -42,9 +42,7 @@ const char *a2a_question_json(arena *a, const turn_question *question)
     }
     jw_end_array(&w);
     jw_end_object(&w);
-    const char *out = b.over ? NULL : arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep_whole(&b, a);
 }
 
 void a2a_task_live(request *q, const ramet_session *s, a2a_task *t)

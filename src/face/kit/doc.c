@@ -4,6 +4,8 @@
  */
 #include "face/kit/doc.h"
 
+#include "base/words.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,13 +34,9 @@ static void add_status(doc_error *out, size_t *n, ramet_status st)
 
 static void add_named(doc_error *out, size_t *n, const char *names)
 {
-    for (const char *p = names ? names : ""; *p;) {
-        size_t len = strcspn(p, " ");
-        for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
-            if (strlen(statuses[i].name) == len && memcmp(statuses[i].name, p, len) == 0)
-                add_status(out, n, statuses[i].status);
-        p += len + (p[len] == ' ');
-    }
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (word_in(names, " ", statuses[i].name))
+            add_status(out, n, statuses[i].status);
 }
 
 static int by_http(const void *a, const void *b)

@@ -6,6 +6,7 @@
 #include "face/kit/face.h"
 
 #include "base/util.h"
+#include "base/words.h"
 #include "form/native.h"
 
 #include <errno.h>
@@ -113,12 +114,12 @@ const char *face_expected_head(request *q)
     if (v)
         return json_text(q->a, &q->json, v);
     const char *asked = request_query(q, "expected_head");
-    return asked ? asked : hash_of_tag(q, q->header ? q->header(q, "If-Match") : NULL);
+    return asked ? asked : hash_of_tag(q, request_header(q, "If-Match"));
 }
 
 bool face_last_event(request *q, int64_t *after, bool *given)
 {
-    const char *last = q->header ? q->header(q, "Last-Event-ID") : NULL;
+    const char *last = request_header(q, "Last-Event-ID");
     char *end;
     if (!last || !*last) {
         *given = face_query_int(q, "after", after);
@@ -178,11 +179,7 @@ void face_etag(request *q, const char *front, const void *bytes, size_t n)
 {
     uint8_t digest[HASH_LEN];
     char hex[2 * HASH_LEN + 1];
-    sha *h = sha_new();
-    sha_begin(h);
-    sha_add(h, bytes, n);
-    sha_end(h, digest);
-    sha_free(h);
+    sha_of(bytes, n, digest);
     hex_encode(digest, 8, hex);
     request_add_header(q, "ETag",
                        arena_printf(q->a, "\"%s%s%s\"", front ? front : "", front ? "-" : "", hex));
@@ -378,12 +375,11 @@ face_found face_find(const face *const *faces, size_t n, request *q, const char 
 
 static bool param_secret(const face *f, const char *part, size_t n)
 {
-    for (const char *s = f->secrets; s && *s; s += strspn(s, "|")) {
-        size_t len = strcspn(s, "|");
+    size_t len;
+    const char *list = f->secrets;
+    for (const char *s; (s = word_next(&list, "|", &len));)
         if (len == n - 2 && memcmp(s, part + 1, len) == 0)
             return true;
-        s += len;
-    }
     return false;
 }
 
@@ -460,7 +456,7 @@ static const char *once_scope(request *q, sha *h)
 
 static bool once_prepare(request *q)
 {
-    const char *key = q->header ? q->header(q, "Idempotency-Key") : NULL;
+    const char *key = request_header(q, "Idempotency-Key");
     if (!key || !(q->route->flags & ROUTE_WRITE) || strcmp(q->method, "POST") != 0)
         return true;
     if (!*key || strlen(key) > 255 || !utf8_valid(key, strlen(key))) {
@@ -491,7 +487,7 @@ static bool once_prepare(request *q)
 /* X-Ramet-Position: from the answer of a write that this read must see. */
 static bool position_prepare(request *q)
 {
-    const char *text = q->header ? q->header(q, "X-Ramet-Position") : NULL;
+    const char *text = request_header(q, "X-Ramet-Position");
     q->since = text && *text ? ramet_position_parse(text) : 0;
     if (q->since >= 0)
         return true;

@@ -6,6 +6,7 @@
 #include "face/kit/face.h"
 
 #include "base/util.h"
+#include "base/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,18 +33,6 @@ static const char *names_of(request *q, const form_field *fields)
     for (const form_field *f = fields; f && f->name; f++)
         all = all ? arena_printf(q->a, "%s, %s", all, f->name) : f->name;
     return all ? all : "none";
-}
-
-static bool word_in(const char *words, const char *s)
-{
-    size_t n = strlen(s);
-    for (const char *w = words; *w;) {
-        size_t len = strcspn(w, "|");
-        if (len == n && memcmp(w, s, n) == 0)
-            return true;
-        w += len + (w[len] == '|');
-    }
-    return false;
 }
 
 static const char *words_shown(request *q, const char *words)
@@ -91,7 +80,7 @@ static bool check_parameter(request *q, const form_field *f, const char *value)
             return BAD(q, f->name, "\"%s\" must be a whole number, not '%.60s'", f->name, value);
         return in_range(f, v) ? true : BAD(q, f->name, "\"%s\" %s", f->name, range_shown(q, f, v));
     case FIELD_BOOL:
-        if (!word_in("true|false", value))
+        if (!word_in("true|false", "|", value))
             return BAD(q, f->name, "\"%s\" must be true or false, not '%.60s'", f->name, value);
         return true;
     case FIELD_TIME:
@@ -101,7 +90,7 @@ static bool check_parameter(request *q, const form_field *f, const char *value)
     case FIELD_UUID:
         return uuid_valid(value) ? true : BAD(q, f->name, "\"%s\" must be a UUID", f->name);
     case FIELD_ENUM:
-        if (!word_in(f->words, value))
+        if (!word_in(f->words, "|", value))
             return BAD(q, f->name, "\"%s\" is '%.60s'; it is one of: %s", f->name, value,
                        words_shown(q, f->words));
         return true;
@@ -140,7 +129,7 @@ static bool check_pair(request *q, size_t i)
 bool face_check_query(request *q)
 {
     for (const face_param *p = q->face->uuids ? q->face->params : NULL; p && p->name; p++) {
-        const char *value = word_in(q->face->uuids, p->name) ? face_path(q, p->name) : "";
+        const char *value = word_in(q->face->uuids, "|", p->name) ? face_path(q, p->name) : "";
         if (*value && !uuid_valid(value))
             return BAD(q, p->name, "\"%s\" must be a UUID", p->name);
     }
@@ -229,10 +218,10 @@ static bool check_word(request *q, const json_node *v, const form_field *f, cons
     if (!check_text(q, v, at))
         return false;
     const char *word = json_text(q->a, &q->json, v);
-    return word_in(f->words, word) ? true
-                                   : refuse(q, at,
-                                            arena_printf(q->a, "is '%.60s'; it is one of: %s", word,
-                                                         words_shown(q, f->words)));
+    if (word_in(f->words, "|", word))
+        return true;
+    return refuse(
+        q, at, arena_printf(q->a, "is '%.60s'; it is one of: %s", word, words_shown(q, f->words)));
 }
 
 static bool check_number(request *q, const json_node *v, const form_field *f, const spot *at)
@@ -329,7 +318,7 @@ static bool check_object(request *q, const json_node *obj, const form_field *fie
 static bool check_media(request *q)
 {
     static const char form[] = "application/x-www-form-urlencoded";
-    const char *type = q->header ? q->header(q, "Content-Type") : NULL;
+    const char *type = request_header(q, "Content-Type");
     if (!type || !*type)
         return true;
     size_t n = strcspn(type, "; \t");

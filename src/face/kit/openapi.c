@@ -4,6 +4,8 @@
  */
 #include "face/kit/doc.h"
 
+#include "base/words.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -14,11 +16,9 @@ static void words_write(json_writer *w, const char *words, bool nullable)
 {
     jw_key(w, "enum");
     jw_array(w);
-    for (const char *p = words; *p;) {
-        size_t n = strcspn(p, "|");
+    size_t n;
+    for (const char *p; (p = word_next(&words, "|", &n));)
         jw_strn(w, p, n);
-        p += n + (p[n] == '|');
-    }
     if (nullable)
         jw_null(w);
     jw_end_array(w);

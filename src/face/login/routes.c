@@ -14,10 +14,10 @@
 #include "face/kit/face.h"
 #include "identity/auth.h"
 
+#include "base/base64.h"
 #include "base/util.h"
 
 #include <openssl/crypto.h>
-#include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -330,8 +330,8 @@ static void start_get(request *q)
                           .nonce = random_text(q->a),
                           .verifier = random_text(q->a),
                           .next = next_path(request_query(q, "next"))};
-    unsigned char hash[SHA256_DIGEST_LENGTH];
-    SHA256((const unsigned char *)login.verifier, strlen(login.verifier), hash);
+    uint8_t hash[HASH_LEN];
+    sha_of(login.verifier, strlen(login.verifier), hash);
     oidc_start in = {redirect_url(q), login.state, login.nonce,
                      b64url_encode(q->a, hash, sizeof hash)};
     const char *url = oidc_authorize(bound->issuer, q->a, &in, &why);

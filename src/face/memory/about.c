@@ -7,12 +7,12 @@
 #include "face/kit/turn_events.h"
 
 #include "base/util.h"
+#include "base/words.h"
 #include "ramet/nodes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 void memory_health(request *q)
 {
@@ -79,16 +79,7 @@ typedef struct feed {
 
 static bool listed(const char *list, const char *word)
 {
-    size_t n = strlen(word);
-    if (!list || !*list)
-        return true;
-    for (const char *p = list; *p;) {
-        size_t len = strcspn(p, ",");
-        if (len == n && strncasecmp(p, word, n) == 0)
-            return true;
-        p += len + (p[len] == ',');
-    }
-    return false;
+    return !list || !*list || word_in_any_case(list, ",", word);
 }
 
 static void frame_begin(buf *out, json_writer *w, const char *event, const char *kind,
@@ -358,9 +349,7 @@ static const char *chat_content(request *q)
     }
     jw_end_object(&w);
     jw_end_array(&w);
-    const char *out = arena_memdup(q->a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, q->a);
 }
 
 void memory_chat_post(request *q)

@@ -344,9 +344,7 @@ static const char *body_make(request *q, const memory_new *n)
         jw_kint(&w, "seq", n->seq);
     jw_kraw(&w, "content", n->content);
     jw_end_object(&w);
-    const char *out = arena_memdup(q->a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, q->a);
 }
 
 bool memory_prepare(request *q, memory_new *n, const char *session, memory_again *again)

@@ -19,7 +19,7 @@ enum { LINK_S = 300 };
 
 static const char *header(request *q, const char *name)
 {
-    const char *s = q->header ? q->header(q, name) : NULL;
+    const char *s = request_header(q, name);
     return s ? s : "";
 }
 

@@ -177,11 +177,7 @@ static const char *derived_id(arena *a, const ramet_entry *e)
 {
     uint8_t digest[HASH_LEN];
     uint64_t k = (uint64_t)e->branch << 24 | (uint64_t)e->position;
-    sha *h = sha_new();
-    sha_begin(h);
-    sha_add(h, e->id, strlen(e->id));
-    sha_end(h, digest);
-    sha_free(h);
+    sha_of(e->id, strlen(e->id), digest);
     /* 48 bits of k, version and 12 more, variant and the last 4; then 58 bits of the digest. */
     return arena_printf(a, "%08llx-%04llx-8%03llx-%x%x%02x-%02x%02x%02x%02x%02x%02x",
                         (unsigned long long)(k >> 32), (unsigned long long)(k >> 16 & 0xffff),

@@ -170,9 +170,7 @@ static const char *items_from(request *q, const json_doc *d, size_t first)
         if (i++ >= first)
             jw_raw(&w, json_raw(q->a, d, v));
     jw_end_array(&w);
-    const char *out = arena_memdup(q->a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, q->a);
 }
 
 /* One attempt; false: another client has written meanwhile. */

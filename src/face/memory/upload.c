@@ -146,7 +146,7 @@ static const char *parameter(arena *a, const char *line, const char *name)
 
 static form *form_begin(request *q)
 {
-    const char *type = q->header ? q->header(q, "Content-Type") : NULL, *mark = NULL;
+    const char *type = request_header(q, "Content-Type"), *mark = NULL;
     form *f = arena_alloc(q->a, sizeof *f);
     *f = (form){.request = q};
     if (!face_call(q) || !life_read(q, &f->life_us))

@@ -5,6 +5,7 @@
  */
 #include "face/native/native_face.h"
 
+#include "base/base64.h"
 #include "base/util.h"
 
 #include <string.h>
@@ -12,15 +13,10 @@
 
 /* ------------------------------------------------------------------- headers */
 
-static const char *header(request *q, const char *name)
-{
-    return q->header ? q->header(q, name) : NULL;
-}
-
 /* The plain `filename` of a Content-Disposition; NULL when there is none. */
 static const char *disposition_name(request *q)
 {
-    const char *p = header(q, "Content-Disposition");
+    const char *p = request_header(q, "Content-Disposition");
     p = p ? strcasestr(p, "filename=") : NULL;
     if (!p)
         return NULL;
@@ -37,31 +33,12 @@ static const char *disposition_name(request *q)
     return out;
 }
 
-static int base64_value(char ch)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *at = ch ? strchr(digits, ch) : NULL;
-    return at ? (int)(at - digits) : -1;
-}
-
 /* 32 bytes in base64, as hex; NULL when it is not that. */
 static const char *hash_of_base64(request *q, const char *s)
 {
     uint8_t bytes[HASH_LEN];
-    size_t n = 0;
-    unsigned bits = 0, have = 0;
-    for (; base64_value(*s) >= 0; s++) {
-        bits = bits << 6 | (unsigned)base64_value(*s);
-        have += 6;
-        if (have < 8)
-            continue;
-        have -= 8;
-        if (n == HASH_LEN)
-            return NULL;
-        bytes[n++] = (uint8_t)(bits >> have);
-        bits &= (1u << have) - 1;
-    }
-    if (n != HASH_LEN)
+    size_t n = strspn(s, BASE64_DIGITS);
+    if (n * 3 / 4 != HASH_LEN || !base64_decode(s, n, bytes, &n))
         return NULL;
     char *hex = arena_alloc(q->a, 2 * HASH_LEN + 1);
     hex_encode(bytes, HASH_LEN, hex);
@@ -72,12 +49,12 @@ static const char *hash_of_base64(request *q, const char *s)
  * Digest: SHA-256=BASE64. False: one is there that cannot be read. */
 static bool digest_given(request *q, const char **out)
 {
-    const char *s = header(q, "Content-Digest");
-    const char *field = s ? "Content-Digest" : "Digest";
+    const char *field = request_header(q, "Content-Digest") ? "Content-Digest" : "Digest";
+    const char *s = request_header(q, field);
     *out = request_query(q, "sha256");
     if (*out)
         return true;
-    s = strcasestr(s ? s : header(q, "Digest") ? header(q, "Digest") : "", "sha-256=");
+    s = s ? strcasestr(s, "sha-256=") : NULL;
     if (!s)
         return true;
     s += 8;
@@ -104,7 +81,7 @@ static void upload_free(void *user)
 
 static bool upload_begin(request *q)
 {
-    const char *type = header(q, "Content-Type");
+    const char *type = request_header(q, "Content-Type");
     ramet_upload_in in = {.name = request_query(q, "name"), .media_type = type};
     if (type && strncasecmp(type, "multipart/", 10) == 0) {
         request_fail(q, 415, "unsupported_media_type", "Content-Type",
@@ -122,7 +99,7 @@ static bool upload_begin(request *q)
     upload *u = arena_alloc(q->a, sizeof *u);
     q->user = u;
     q->user_free = upload_free;
-    if (header(q, "Idempotency-Key")) {
+    if (request_header(q, "Idempotency-Key")) {
         u->digest = sha_new();
         sha_begin(u->digest);
     }

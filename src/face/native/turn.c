@@ -71,9 +71,7 @@ static const char *parts_joined(request *q, const char *text, const char *const 
     for (size_t i = 0; i < n; i++)
         part_file(&w, files[i]);
     jw_end_array(&w);
-    const char *joined = out.over ? NULL : arena_memdup(q->a, out.p, out.n);
-    buf_release(&out);
-    return joined;
+    return buf_keep_whole(&out, q->a);
 }
 
 /* The message of the body: text or parts, attachments. False: the answer is filled. */
@@ -114,7 +112,7 @@ static bool turns_run_here(request *q)
 /* Answers with events where the client accepts them, else with JSON at the end. */
 static void turns_answer_with(request *q, const turn_request *items, size_t n, bool fan_out)
 {
-    const char *accept = q->header ? q->header(q, "Accept") : NULL;
+    const char *accept = request_header(q, "Accept");
     turn_batch batch = {
         .items = items, .n = n, .fan_out = fan_out, .keep_running = face_bool(q, "keep_running")};
     if (!turns_run_here(q))

@@ -6,13 +6,6 @@
 
 enum { MAX_ANSWER_BYTES = 256 << 20 };
 
-static const char *json_kept(arena *a, buf *b)
-{
-    const char *out = b->over ? NULL : arena_memdup(a, b->p, b->n);
-    buf_release(b);
-    return out;
-}
-
 void a2a_text_part_write(json_writer *w, a2a_version version, const char *text)
 {
     jw_object(w);
@@ -44,7 +37,7 @@ const char *a2a_artifacts_json(arena *a, const char *text)
     jw_array(&w);
     a2a_artifact_write(&w, A2A_03, text);
     jw_end_array(&w);
-    return json_kept(a, &b);
+    return buf_keep_whole(&b, a);
 }
 
 const char *a2a_answer_text(arena *a, const a2a_task *t)
@@ -59,6 +52,6 @@ const char *a2a_answer_text(arena *a, const a2a_task *t)
             buf_puts(&b, "\n\n");
         buf_puts(&b, e->text);
     }
-    const char *text = json_kept(a, &b);
+    const char *text = buf_keep_whole(&b, a);
     return text ? text : "";
 }

@@ -225,7 +225,6 @@ static const char *normal_parts(arena *a, const json_doc *d, const json_node *li
     buf b;
     json_writer w;
     size_t i = 0;
-    const char *out = NULL;
     buf_init(&b, d->len * 8 + 4096);
     jw_init(&w, &b, 0);
     jw_array(&w);
@@ -242,9 +241,7 @@ static const char *normal_parts(arena *a, const json_doc *d, const json_node *li
         normal_part(a, d, &p, &w);
     }
     jw_end_array(&w);
-    out = arena_memdup(a, b.p, b.n);
-    buf_release(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 static bool role_read(const char *word, ramet_role *out)

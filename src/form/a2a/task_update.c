@@ -22,17 +22,14 @@ enum { PAGE = 1000, TRIES = 16 };
 const char *a2a_derived(arena *a, const char *session, const char *what)
 {
     uint8_t digest[HASH_LEN];
-    char hex[2 * HASH_LEN + 1];
+    char id[UUID_TEXT];
     sha *h = sha_new();
     sha_begin(h);
     sha_add(h, session, strlen(session) + 1);
     sha_add(h, what, strlen(what));
     sha_end(h, digest);
     sha_free(h);
-    digest[6] = (uint8_t)(0x80 | (digest[6] & 0x0f)); /* a UUID of version 8 */
-    digest[8] = (uint8_t)(0x80 | (digest[8] & 0x3f));
-    hex_encode(digest, 16, hex);
-    return arena_printf(a, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16, hex + 20);
+    return arena_strdup(a, uuid8(digest, id));
 }
 
 static bool empty(const json_node *v)

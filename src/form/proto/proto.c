@@ -288,13 +288,10 @@ static bool bad_field(arena *a, const ProtobufCFieldDescriptor *f, const char *w
 static bool uuid_value(arena *a, json_writer *w, const ProtobufCFieldDescriptor *f,
                        const ProtobufCBinaryData *b, const char **why)
 {
-    char hex[33], text[UUID_TEXT];
+    char text[UUID_TEXT];
     if (b->len != 16)
         return bad_field(a, f, "must be a UUID of 16 bytes", why);
-    hex_encode(b->data, 16, hex);
-    snprintf(text, sizeof text, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16,
-             hex + 20);
-    jw_str(w, text);
+    jw_str(w, uuid_text(b->data, text));
     return true;
 }
 

@@ -2,7 +2,6 @@
  *
  * proto_fill.c: JSON as messages of protobuf.
  */
-#include "base/util.h"
 #include "form/proto/proto.h"
 
 #include "base/util.h"
@@ -122,16 +121,9 @@ static ProtobufCMessage *message_make(arena *a, const ProtobufCFieldDescriptor *
 static ProtobufCBinaryData bytes_make(arena *a, const json_doc *d, const json_node *v)
 {
     const char *text = json_text(a, d, v);
-    char hex[33];
     uint8_t *out = arena_alloc(a, 16);
-    if (!text || !uuid_valid(text))
+    if (!text || !uuid_parse(text, out))
         return (ProtobufCBinaryData){v->end - v->start, (uint8_t *)json_raw(a, d, v)};
-    size_t n = 0;
-    for (const char *p = text; *p; p++)
-        if (*p != '-')
-            hex[n++] = *p >= 'A' && *p <= 'F' ? (char)(*p + 32) : *p;
-    hex[n] = 0;
-    hex_decode(hex, out, 16);
     return (ProtobufCBinaryData){16, out};
 }
 

@@ -338,13 +338,6 @@ static void put_scope(buf *b, const fts_scope *g)
     buf_putc(b, ')');
 }
 
-static const char *kept(buf *b, arena *a)
-{
-    const char *out = arena_memdup(a, b->p, b->n);
-    buf_release(b);
-    return out;
-}
-
 static const char *expression_make(const fts_want *w)
 {
     buf b;
@@ -365,7 +358,7 @@ static const char *expression_make(const fts_want *w)
     for (size_t i = 0; i < w->n_scopes; i++)
         if (w->scopes[i].n || w->scopes[i].letter2)
             put_scope(&b, &w->scopes[i]);
-    return kept(&b, w->a);
+    return buf_keep(&b, w->a);
 }
 
 /* All words to find, any of which counts. */
@@ -377,7 +370,7 @@ static const char *rank_make(const fts_want *w)
         buf_puts(&b, i ? " | " : "");
         put_tokens(&b, &w->terms[i], " | ");
     }
-    return kept(&b, w->a);
+    return buf_keep(&b, w->a);
 }
 
 /* The expression for the documents (from, upto], which are whole blocks or all that are left. */
@@ -392,7 +385,7 @@ static const char *expression_within(const words *s, bool blocks)
     for (int64_t i = (s->from + 1) >> BLOCK_BITS; i <= s->upto >> BLOCK_BITS; i++)
         buf_printf(&b, "%s' b%" PRId64 "'", i == (s->from + 1) >> BLOCK_BITS ? "" : " | ", i);
     buf_putc(&b, ')');
-    return kept(&b, s->want->a);
+    return buf_keep(&b, s->want->a);
 }
 
 /* ------------------------------------------------------------------ finding */
