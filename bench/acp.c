@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ACP: what the proxy adds to a message. The agent is `cat`: every line that the editor sends comes
- * back as if the agent had said it, so the editor plays both parts. A chunk of an answer goes
- * through the proxy to the agent and back, and is recorded; the same line through `cat` alone is
- * what it is held against. Both ways together must stay under the bar that one message has.
+ * The ACP benchmark: the time that the proxy adds to a message. The agent is `cat`: every line that
+ * the editor sends comes back as if the agent had written it, so the editor plays both parts. A
+ * chunk of an answer passes through the proxy to the agent and back, and is recorded; the baseline
+ * is the same line through `cat` alone. Both directions together must stay below the bar for one
+ * message.
  */
 #include "bench/suite.h"
 
@@ -43,7 +44,7 @@ static void say(pipe_end *e, const char *line)
     lines_end(&e->out);
 }
 
-/* Hears until a line has the mark in it. */
+/* Reads until a line contains the mark. */
 static void expect(pipe_end *e, const char *mark)
 {
     char *line;
@@ -54,12 +55,12 @@ static void expect(pipe_end *e, const char *mark)
                 return;
         struct pollfd f = {.fd = e->in.fd, .events = POLLIN};
         if (e->in.ended || poll(&f, 1, WAIT_MS) <= 0)
-            bench_die("nothing came with %s in it", mark);
+            bench_die("no line with %s arrived", mark);
         lines_read(&e->in);
     }
 }
 
-/* There and back; microseconds. */
+/* The time of one round trip, in microseconds. */
 static double round_us(pipe_end *e, const char *line, const char *mark)
 {
     double begun = now_us();
@@ -68,7 +69,8 @@ static double round_us(pipe_end *e, const char *line, const char *mark)
     return now_us() - begun;
 }
 
-/* A request, and the answer that the agent gives to it: its own mark come back first. */
+/* Sends a request and waits until the agent has echoed it; with `result`, does the same with the
+ * response. */
 static void ask(pipe_end *e, int id, const char *method, const char *params, const char *result)
 {
     char line[512], mark[64];
@@ -97,7 +99,7 @@ static void turn_end(pipe_end *e, int id)
     round_us(e, line, mark);
 }
 
-/* A chunk of the agent's answer; `mark` is in it and in no other. */
+/* Makes a chunk of the agent's answer; `mark` occurs in it and in no other chunk. */
 static void chunk_make(words *w, int i, char mark[32], char line[512])
 {
     char text[CHUNK + 1];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many appenders at once against plain SQLite: same rows, same disk, one thread, 64 a transaction.
+ * The append benchmark: many concurrent appenders, compared with plain SQLite that writes the same
+ * rows to the same disk from one thread, 64 a transaction.
  */
 #include "bench/suite.h"
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 
 #define APPENDERS 64
-#define TEXTS 256 /* different ones; made before the clock runs */
+#define TEXTS 256 /* different texts, made before the measurement */
 
 typedef struct appender {
     ramet *store;

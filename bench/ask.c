@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Requests of a benchmark, one at a time over one connection.
+ * Requests from a benchmark to a server, one at a time over one connection.
  */
 #include "bench/ask.h"
 
@@ -17,7 +17,7 @@ asker ask_new(const char *header)
     asker a = {.curl = curl_easy_init()};
     a.headers = curl_slist_append(NULL, "Content-Type: application/json");
     a.headers = curl_slist_append(a.headers, header);
-    a.headers = curl_slist_append(a.headers, "Expect:"); /* large bodies go at once */
+    a.headers = curl_slist_append(a.headers, "Expect:"); /* send large bodies without waiting */
     buf_init(&a.answer, (size_t)1 << 30);
     return a;
 }

@@ -15,11 +15,11 @@ typedef struct asker {
     buf answer; /* to the last request */
 } asker;
 
-/* `header` says who asks. */
+/* `header` identifies the user. */
 asker ask_new(const char *header);
 void ask_free(asker *a);
-/* A POST with a body, or a GET without one (NULL). Ends the process when the answer is another than
- * `want`. */
+/* Sends a POST with a body, or a GET when the body is NULL. Ends the process unless the response
+ * has the status `want`. */
 void bench_ask(asker *a, const char *url, const char *body, size_t n, long want);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ramet-bench: the speeds that docs/performance.md reports. Its options, its scratch folder, its
- * cases.
+ * ramet-bench measures the speeds that docs/performance.md reports. This file has its options, its
+ * scratch folder and its table of cases.
  *
- * The work is done by a child. The parent waits and removes the scratch folder, however the child
- * ended: Ctrl-C and a crash leave nothing behind.
+ * A child process does the work. The parent waits and removes the scratch folder however the child
+ * ended, so Ctrl-C and a crash leave nothing behind.
  */
 #include "bench/suite.h"
 
@@ -60,7 +60,7 @@ static const char usage[] =
     "usage: ramet-bench [--quick] [--only CASE] [--json FILE] [--dir DIR] [--list]\n"
     "\n"
     "Measures this build on this machine, against plain SQLite with the same settings, and\n"
-    "against pgbench on a PostgreSQL server of its own.\n"
+    "against pgbench on a private PostgreSQL server.\n"
     "\n"
     "  --quick      smaller sizes, under 20 seconds; too small for the bars to mean much\n"
     "  --only CASE  one case (--list names them)\n"
@@ -153,7 +153,7 @@ static void facts_add(bench *b, const options *o)
 
 /* -------------------------------------------------------------------- child */
 
-/* The server and tool that are measured: `ramet` in the folder of this program. */
+/* The server and command-line tool to measure: `ramet` in the folder of this program. */
 static void program_find(char *out, size_t size)
 {
     static const char name[] = "/ramet";
@@ -213,7 +213,7 @@ static int child_wait(const char *dir)
     int status = 0;
     while (waitpid(worker, &status, 0) < 0 && errno == EINTR)
         ;
-    /* A server that lost its benchmark may need a moment to end. */
+    /* A server that has lost its benchmark may need a moment to exit. */
     for (int i = 0; i < 50 && access(dir, F_OK) == 0; i++) {
         if (i)
             usleep(100000);

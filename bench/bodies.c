@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the body of an entry is kept best: in its row, or packed in a table of its own. Two plain
- * tables stand for entry and body of the store, so that the threshold and the level can vary.
+ * The benchmark behind the storage of entry bodies: is a body better kept in its row, or compressed
+ * in a table of its own? Two plain tables stand for the store's `entry` and `body`, so that the
+ * size threshold and the compression level can vary.
  */
 #include "bench/suite.h"
 
@@ -19,8 +20,8 @@
 #define TAIL 50
 
 typedef struct spec {
-    bool random;   /* cannot be compressed */
-    size_t lo, hi; /* bytes of a body; evenly in the logarithm between them */
+    bool random;   /* not compressible */
+    size_t lo, hi; /* bytes of a body, spread evenly in the logarithm */
     size_t inline_max;
     int level;
 } spec;
@@ -32,7 +33,7 @@ typedef struct outcome {
 typedef struct yard {
     sqlite3 *h;
     sqlite3_stmt *entry, *body, *tail, *get;
-    const char *pool; /* of the text that bodies are cut from */
+    const char *pool; /* the text that bodies are cut from */
     char *packed;
     size_t packed_cap;
     ZSTD_CCtx *packer;
@@ -47,7 +48,7 @@ static char *pool_make(bool random)
         words_fill(&w, p, POOL);
         return p;
     }
-    /* Every byte but NUL: as dense as text can be. */
+    /* Every byte except NUL: as dense as text can be. */
     for (size_t i = 0; i < POOL; i++)
         p[i] = (char)(words_number(&w) % 255 + 1);
     p[POOL] = 0;
@@ -90,7 +91,7 @@ static void put(yard *y, const spec *s, int64_t k, const char *text, size_t n)
     step(y, y->body);
 }
 
-/* Reads and unpacks the last 50 of a branch; the bytes that it got. */
+/* Reads and decompresses the last 50 bodies of a branch; returns their bytes. */
 static size_t tail_read(yard *y, int64_t branch)
 {
     size_t got = 0;

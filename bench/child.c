@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Child processes of a benchmark (child.h).
+ */
 #include "bench/child.h"
 
 #include <errno.h>
@@ -17,7 +20,7 @@ void child_end(child *c)
         ;
 }
 
-/* In the child: it ends with the benchmark, however that ends. */
+/* Called in the child: makes it end together with the benchmark, however that ends. */
 static void die_along(pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -31,7 +34,7 @@ child child_fork(void (*run)(int out))
     child c = {0};
     pid_t parent = getpid();
     if (pipe(ends) != 0 || (c.pid = fork()) < 0)
-        bench_die("no child: %s", strerror(errno));
+        bench_die("a child process cannot be started: %s", strerror(errno));
     if (c.pid == 0) {
         die_along(parent);
         run(ends[1]);
@@ -74,7 +77,7 @@ child child_serve(const bench *b, const char *name, const char *const *more)
     char line[256] = "";
     pid_t parent = getpid();
     if (pipe(ends) != 0 || (c.pid = fork()) < 0)
-        bench_die("no child: %s", strerror(errno));
+        bench_die("a child process cannot be started: %s", strerror(errno));
     if (c.pid == 0) {
         die_along(parent);
         serve(b, name, more, ends[1]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * child.h: programs that a case runs beside itself, each on a port of its own.
+ * child.h: programs that a benchmark runs as child processes, each listening on its own port.
  */
 #ifndef BENCH_CHILD_H
 #define BENCH_CHILD_H
@@ -14,14 +14,14 @@ typedef struct child {
     int port;
 } child;
 
-/* A function in a process of its own: it writes its port (an int) to `out`. */
+/* Runs a function in a child process; it must write its port (an int) to `out`. */
 child child_fork(void (*run)(int out));
-/* `ramet serve` on a scratch store, or on the one of a URL; `more` (NULL: none) are further words,
- * NULL at the end. */
+/* Starts `ramet serve` on a scratch store, or on the store at a URL. `more` (may be NULL) holds
+ * further arguments and ends with NULL. */
 child child_serve(const bench *b, const char *name, const char *const *more);
 void child_end(child *c);
-int64_t child_resident(const child *c); /* bytes of memory that it has now */
-/* http://127.0.0.1:PORT and the path; in a ring of a few static buffers. */
+int64_t child_resident(const child *c); /* resident bytes now */
+/* http://127.0.0.1:PORT followed by the path; in a ring of a few static buffers. */
 const char *child_url(const child *c, const char *path);
 
 #endif

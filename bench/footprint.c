@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The memory of the server: idle, a minute after a burst of load, and during ten minutes of load.
+ * The footprint benchmark: resident memory of the server when idle, a minute after a burst of load,
+ * and during ten minutes of load.
  */
 #include "bench/suite.h"
 
@@ -17,9 +18,9 @@
 #define MIB 1048576.0
 #define CONNECTIONS 64
 #define SEARCHES 20
-#define SETTLE_S 15 /* after the start: the first indexing is over, and its memory given back */
+#define SETTLE_S 15 /* after the start: the first indexing is over and its memory released */
 #define REST_S 60   /* after the burst */
-#define CHURN_S 600 /* its first part is not compared: what has to fill is filled then */
+#define CHURN_S 600 /* the first part is not compared: caches are still filling */
 #define CHURN_WARM_S 120
 
 static double resident_mib(const child *c)
@@ -34,14 +35,15 @@ static void burst(bench *b, const child *server, const char *script, const char 
     snprintf(page, sizeof page, "/ramet/v1/sessions/%s/entries?tail=true&limit=50", session);
     wrk_run(b, child_url(server, "/"), script, CONNECTIONS);
     wrk_run(b, child_url(server, page), NULL, CONNECTIONS);
-    /* The first one indexes what was appended, which takes longer than wrk waits for. */
+    /* The first search indexes what was appended, which takes longer than the timeout of wrk. */
     asker a = ask_new("X-User-Id: local");
     for (int i = 0; i < SEARCHES; i++)
         bench_ask(&a, child_url(server, "/ramet/v1/search?q=the"), NULL, 0, 200);
     ask_free(&a);
 }
 
-/* A store with a session of a thousand entries, and the script that appends to others. */
+/* Makes a store with a session of a thousand entries, and the script that appends to other
+ * sessions. */
 static const char *store_make(bench *b, const char *script)
 {
     ramet *store = scratch_open(b, "footprint.db");

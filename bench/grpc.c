@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * memory-service by gRPC: durable appends by 64 streams of one connection, against the same by REST
- * on 64 connections.
+ * The gRPC benchmark: durable appends through the memory-service protocol by 64 streams of one
+ * connection, compared with REST on 64 connections.
  */
 #include "bench/suite.h"
 
@@ -22,7 +22,7 @@
 typedef struct stream {
     grpc_call *call;
     grpc_slice ask;
-    grpc_byte_buffer *sent, *answer; /* the core empties what it has sent */
+    grpc_byte_buffer *sent, *answer; /* gRPC core empties `sent` */
     grpc_metadata_array head, tail;
     grpc_slice words;
     grpc_status_code status;
@@ -52,7 +52,7 @@ static Google__Protobuf__Value text_value(const char *text)
     return v;
 }
 
-/* An entry of ENTRY_BYTES for the i-th conversation. */
+/* Makes an entry of ENTRY_BYTES for the i-th conversation. */
 static grpc_slice ask_make(int i, const char *text)
 {
     char id[16];
@@ -109,7 +109,7 @@ static void stream_begin(load *l, stream *s)
     ops[5].data.recv_status_on_client.status_details = &s->words;
     ops[5].data.recv_status_on_client.trailing_metadata = &s->tail;
     if (grpc_call_start_batch(s->call, ops, 6, s, NULL) != GRPC_CALL_OK)
-        bench_die("a call of gRPC cannot be begun");
+        bench_die("a gRPC call cannot be started");
 }
 
 static void stream_end(load *l, stream *s)
@@ -128,7 +128,7 @@ static void stream_end(load *l, stream *s)
     grpc_call_unref(s->call);
 }
 
-/* For so many seconds; appends a second. */
+/* Runs the load for so many seconds; returns appends a second. */
 static double load_run(load *l, stream *list, double seconds)
 {
     double began = now_us(), until = began + seconds * 1e6;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Forks and moves against a plain commit, against copying, and against each other.
+ * The history benchmark: forks and moves, compared with a plain commit, with copying, and with each
+ * other.
  */
 #include "bench/suite.h"
 
@@ -15,13 +16,13 @@ typedef struct race {
     ramet_call *c;
     raw *plain;
     const char *short_one, *long_one;
-    const char *short_entry, *long_entry; /* in the middle of each */
-    int64_t head;                         /* of the long one, before any move */
+    const char *short_entry, *long_entry; /* in the middle of each session */
+    int64_t head;                         /* of the long session, before any move */
     int64_t rewound;                      /* the branch that the last rewind made */
     sample times[OP_N];
 } race;
 
-/* The id of the entry at a position; it lives as long as the process. */
+/* The id of the entry at a position; never freed. */
 static const char *entry_at(ramet_call *c, const char *session, int64_t position)
 {
     ramet_read_in in = {.by_position = true, .position = position, .limit = 1};
@@ -73,7 +74,8 @@ static void race_time(race *r, op what)
     ramet_call_reset(r->c);
 }
 
-/* One of each. Who is first changes, for whoever comes after an idle moment pays for it. */
+/* Times each operation once. Their order rotates, because the first operation after an idle moment
+ * pays for it. */
 static void race_round(race *r, int i)
 {
     for (int k = 0; k < 3; k++)
@@ -86,8 +88,8 @@ static void race_round(race *r, int i)
     ramet_call_reset(r->c);
 }
 
-/* Writes both logs full once, so that they are written over from then on and no longer grow: the
- * state of a store that is in use. A growing file costs the file system a commit of its own. */
+/* Fills both write-ahead logs once. From then on they are overwritten and no longer grow, as in a
+ * store that is in use; growing a file costs the file system a commit of its own. */
 static void logs_fill(race *r)
 {
     enum { ENTRIES = 16000, BATCH = 1000 };
@@ -121,7 +123,7 @@ static void ratio_row(bench *b, race *r, op what, op against, const char *name, 
     report_number(b, "against_us_mean", sample_mean(z));
 }
 
-/* Copying is slow: fewer rounds, and forks of their own beside it. */
+/* Copying is slow, so it gets fewer rounds, with its own forks to compare with. */
 static void copy_row(bench *b, race *r)
 {
     raw *plain = raw_open(b, "copy.db", RAW_KEYED_INDEX);
@@ -197,7 +199,7 @@ void case_fork(bench *b)
     ramet_close(store);
 }
 
-/* Closing moves everything into the file, so its size is what the forks cost. */
+/* Closing moves everything from the log into the file, so its size is what the forks cost. */
 void case_bytes(bench *b)
 {
     const char *name = "bytes.db";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The server: driven by wrk on loopback, in a process of its own, against a bare libmicrohttpd
- * program and against the store without HTTP.
+ * The HTTP benchmark: the server in a process of its own, driven by wrk over loopback, compared
+ * with a bare libmicrohttpd program and with the store without HTTP.
  */
 #include "bench/suite.h"
 
@@ -34,7 +34,7 @@ static enum MHD_Result hello(void *cls, struct MHD_Connection *conn, const char 
     (void)cls, (void)url, (void)method, (void)version, (void)data, (void)size;
     static char text[] = "{\"status\":\"ok\"}";
     static int seen;
-    if (!*state) { /* the first call has only the header */
+    if (!*state) { /* the first call has only the headers */
         *state = &seen;
         return MHD_YES;
     }
@@ -187,7 +187,7 @@ static void fork_row(bench *b)
 
 /* ------------------------------------------------------------------- streams */
 
-/* Waits for the answer's header, so that the stream is really open. */
+/* Opens a stream and waits for the response header, so that the stream is established. */
 static int stream_open(const child *c)
 {
     static const char ask[] = "GET /ramet/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -212,7 +212,7 @@ static void streams_row(bench *b)
     }
     child server = child_serve(b, "http.db", NULL);
     bench_note("idle streams");
-    close(stream_open(&server)); /* what the first one brings along is not counted */
+    close(stream_open(&server)); /* do not count what the first stream initializes */
     int64_t before = child_resident(&server);
     for (int i = 0; i < n; i++)
         fds[i] = stream_open(&server);

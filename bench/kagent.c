@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kagent: what a fork over its API takes at any length, and what a task that is sent whole after
- * every turn costs.
+ * The kagent benchmark: the time of a fork through its API at any length of history, and the cost
+ * of a task that the client sends again in full after every turn.
  */
 #include "bench/suite.h"
 
@@ -19,7 +19,7 @@
 
 /* ----------------------------------------------------------------------- fork */
 
-/* n messages and n events, two of each a turn. */
+/* Loads n messages and n events, two of each per turn. */
 static void session_load(ramet_call *c, const char *id, int n, words *w)
 {
     enum { BATCH = 500 };
@@ -90,7 +90,7 @@ static void fork_row(bench *b)
 
 /* ---------------------------------------------------------------------- tasks */
 
-/* Adds a message to a list; its bytes. */
+/* Adds a message to a list; returns its bytes. */
 static size_t message_add(buf *history, int turn, bool user, words *w)
 {
     char text[TEXT_BYTES + 1];

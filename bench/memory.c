@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * memory-service: what the append that makes a fork takes at any length of the parent, and a page
- * that goes through many forks.
+ * The memory-service benchmark: the time of an append that makes a fork, at any length of the
+ * parent, and of a page that crosses many forks.
  */
 #include "bench/suite.h"
 
@@ -19,7 +19,7 @@
 
 typedef struct parent {
     const char *id;
-    char anchor[64]; /* in its middle */
+    char anchor[64]; /* an entry in the middle of the parent */
     sample took;
 } parent;
 

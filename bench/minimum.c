@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The minimal workload on PostgreSQL (minimum.h).
+ */
 #include "bench/minimum.h"
 
 #include <errno.h>
@@ -11,7 +14,7 @@
 static const char tables[] =
     "CREATE TABLE min_entry(LIKE entry);"
     "ALTER TABLE min_entry ADD PRIMARY KEY(tree,k);"
-    /* Rows grow in place, as in the store. */
+    /* Leave room in each page so that rows can be updated in place, as in the store. */
     "CREATE TABLE min_branch(LIKE branch) WITH (fillfactor=70);"
     "ALTER TABLE min_branch ADD PRIMARY KEY(tree,id);"
     "CREATE TABLE min_session(LIKE session INCLUDING DEFAULTS);"
@@ -19,13 +22,13 @@ static const char tables[] =
     "CREATE TABLE min_event(no BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tree BIGINT NOT "
     "NULL, session BIGINT NOT NULL, kind INT NOT NULL, k BIGINT NOT NULL, n INT NOT NULL,"
     " at BIGINT NOT NULL);"
-    /* The heads of all clients of all runs. */
+    /* One branch for each client of each run. */
     "INSERT INTO min_branch(id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,type,"
     "created,len,tip,live,touched,run) "
     "SELECT i,i,i,0,0,0,0,i,0,0,0,0,0,0,sha256(''),1,0,1 FROM generate_series(1,20000) i;"
     "ANALYZE min_branch";
 
-/* One insert, and the head of the branch moved on. */
+/* Inserts an entry and advances the head of its branch. */
 static const char append_script[] =
     "\\set n :n + 1\n"
     "\\set tree :first + :client_id\n"
@@ -38,7 +41,7 @@ static const char append_script[] =
     "COMMIT;\n"
     "\\endpipeline\n";
 
-/* A branch, a session and an event. */
+/* Inserts a branch, a session and an event. */
 static const char fork_script[] =
     "\\set n :n + 1\n"
     "\\set tree :first + :client_id\n"
@@ -70,7 +73,7 @@ void minimum_make(const bench *b, const server_pg *s, const char *database)
     }
 }
 
-/* Its words; those that differ from run to run are in `w`. */
+/* The arguments of pgbench that differ from run to run. */
 typedef struct run_words {
     char clients[16], threads[16], seconds[16], first[32], text[ENTRY_BYTES + 8];
 } run_words;
@@ -111,7 +114,7 @@ static _Noreturn void pgbench_exec(const bench *b, const server_pg *s, const cha
 
 static void words_make(run_words *w, int clients, int seconds)
 {
-    static int first = 1; /* each run has trees of its own */
+    static int first = 1; /* each run uses its own trees */
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     words from = {31};
     snprintf(w->clients, sizeof w->clients, "%d", clients);
@@ -133,7 +136,7 @@ double minimum_rate(const bench *b, const server_pg *s, const char *database, mi
     words_make(&w, clients, seconds);
     pid_t pid = pipe(ends) == 0 ? fork() : -1;
     if (pid < 0)
-        bench_die("no child: %s", strerror(errno));
+        bench_die("a child process cannot be started: %s", strerror(errno));
     if (pid == 0) {
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
@@ -151,7 +154,7 @@ double minimum_rate(const bench *b, const server_pg *s, const char *database, mi
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (status != 0 || rate <= 0 || failed > 0)
-        bench_die("pgbench did not run, or not all of its transactions");
+        bench_die("pgbench failed, or did not complete all of its transactions");
     fclose(f);
     return rate;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PostgreSQL: a server of the benchmark's own, and the store in it against the least that can be
- * done there (minimum.h); forks of long histories, pages behind nested forks, two nodes, and the
- * bytes of a row.
+ * The PostgreSQL benchmark: the store on a private PostgreSQL server, compared with the least work
+ * that can be done there (minimum.h); forks of long histories, pages behind nested forks, two
+ * nodes, and the bytes of a row.
  */
 #include "bench/child.h"
 #include "bench/minimum.h"
@@ -16,7 +16,7 @@
 #define STORE "ramet"
 #define NODES "nodes"
 #define CONNECTIONS 64
-#define WARM_US 300000 /* before it counts: connections are made, statements prepared */
+#define WARM_US 300000 /* not measured: connections are opened, statements prepared */
 
 static ramet *store_open(const server_pg *s, const char *database)
 {
@@ -33,7 +33,7 @@ typedef struct client {
     ramet *store;
     const char *session, *text;
     minimum_kind kind;
-    double begin, end; /* what counts */
+    double begin, end; /* the time that is measured */
     sample times;
 } client;
 
@@ -130,7 +130,7 @@ static void cell_free(cell *r)
     sample_free(&r->p99);
 }
 
-/* One of these, one of those; each is first in every other pair. */
+/* Measures the store and the minimum as a pair; they take turns at being first. */
 static void pair_run(bench *b, const server_pg *s, ramet *store, minimum_kind kind, int clients,
                      int round, cell *out)
 {
@@ -257,7 +257,7 @@ static void deep_rows(bench *b, const server_pg *s)
 
 /* ---------------------------------------------------------------- two nodes */
 
-/* The requests that go to one node, and half of them to each of two. */
+/* Sends the load to one node, then half of it to each of two nodes. */
 static void nodes_run(const bench *b, const child nodes[2], const char *path, const char *script,
                       sample *one, sample *two)
 {
@@ -287,7 +287,7 @@ static void nodes_rows(bench *b, const server_pg *s)
     char path[256];
     sample append[2] = {{0}}, page[2] = {{0}};
     const char *script = xstrdup(scratch_path(b, "nodes.lua"));
-    server_pg_database(s, NODES); /* of its own: nodes would index what else was written */
+    server_pg_database(s, NODES); /* its own: nodes would index the entries of other cases */
     ramet *store = store_open(s, NODES);
     ramet_call *c = ramet_call_new(store, "local", "bench");
     const char *session = scratch_session(c);
@@ -315,8 +315,8 @@ static void nodes_rows(bench *b, const server_pg *s)
 
 /* -------------------------------------------------------------- bytes a row */
 
-/* Tables with their partitions, divided by their rows: the table (with what PostgreSQL moved out of
- * the rows), and its indexes. */
+/* Bytes a row of a table with its partitions: of the table itself (with what PostgreSQL moved out
+ * of the rows), and of its indexes. */
 static void bytes_row(bench *b, const server_pg *s, const char *table, const char *what)
 {
     char sql[512], name[40];
@@ -339,8 +339,8 @@ static void bytes_row(bench *b, const server_pg *s, const char *table, const cha
     report_number(b, "rows", v[2]);
 }
 
-/* Histories of 100 entries that grow side by side, two by two, as conversations do; 20 forks of
- * each, so that there are enough sessions and branches to fill pages. */
+/* Makes histories of 100 entries that grow side by side, two entries at a time, as conversations
+ * do, with 20 forks each, so that there are enough sessions and branches to fill pages. */
 static void size_fill(ramet *store, int sessions)
 {
     words w = {53};

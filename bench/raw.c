@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Plain SQLite with the settings of store/sqlite/sqlite.c: what the store is measured against.
+ * Plain SQLite with the settings of store/sqlite/sqlite.c: the baseline that the store is compared
+ * with.
  */
 #include "bench/suite.h"
 

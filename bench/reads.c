@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading: deep forks, wide trees, comparing, state; and the start of the program.
+ * The read benchmarks: deep forks, wide trees, comparison, state; and the start of the program.
  */
 #include "bench/suite.h"
 
@@ -46,7 +46,7 @@ static void tail_row(bench *b, ramet_call *c, const char *deep, const char *flat
     sample_free(&plain);
 }
 
-/* A move makes versions cost something: without one a session has a single branch. */
+/* Adds a move, so that reading versions costs something: without one, a session has one branch. */
 static void edit_last(ramet_call *c, const char *session)
 {
     ramet_read_in in = {.tail = true, .limit = 1};
@@ -58,7 +58,8 @@ static void edit_last(ramet_call *c, const char *session)
     ramet_call_reset(c);
 }
 
-/* What checking the hash chain costs a read: the same file, opened twice. */
+/* Measures what checking the hash chain adds to a read: one file, opened with and without the
+ * check. */
 static void checked_row(bench *b, ramet_call *checked, const char *session)
 {
     ramet_options o = {.unverified_reads = true};
@@ -249,7 +250,7 @@ void case_compare(bench *b)
 
 enum { STATE_BATCH = 1000, STATE_KEYS = 200 };
 
-/* Every entry sets one of 200 keys. Keeps the id of one entry a batch. */
+/* Appends entries that each set one of 200 keys. Keeps the id of one entry a batch. */
 static size_t state_load(ramet_call *c, const char *session, size_t n, const char **ids)
 {
     char(*deltas)[64] = xcalloc(STATE_BATCH, sizeof *deltas);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The report: a table for people while it is measured, JSON for programs at the end.
+ * The report of a benchmark: a table for people while it runs, JSON for programs at the end.
  */
 #include "bench/suite.h"
 
@@ -66,7 +66,7 @@ void report_fact(struct report *r, const char *name, const char *fmt, ...)
     va_end(ap);
 }
 
-/* Three digits that count, whatever the size. */
+/* Formats a value with three significant digits. */
 static const char *figure(double v, const char *unit, char out[32])
 {
     int digits = v == floor(v) && fabs(v) < 1e6 ? 0 : fabs(v) < 10 ? 2 : fabs(v) < 100 ? 1 : 0;

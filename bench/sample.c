@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Times, medians, and text to fill entries with.
+ * Samples of times and their percentiles, and random text to fill entries with.
  */
 #include "bench/suite.h"
 
@@ -80,7 +80,7 @@ uint64_t words_number(words *w)
     return z ^ (z >> 31);
 }
 
-/* Evenly spread in the logarithm of the rank: a word is as common as 1 / rank. */
+/* Spread evenly in the logarithm of the rank: the frequency of a word is as 1 / rank. */
 static unsigned zipf(words *w)
 {
     double u = (double)(words_number(w) >> 11) / 9007199254740992.0;

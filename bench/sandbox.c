@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sandbox: AgentPod's list and statistics of a sandbox with many forks, over HTTP.
+ * The sandbox benchmark: AgentPod's list and statistics of a sandbox with many forks, over HTTP.
  */
 #include "bench/suite.h"
 
@@ -20,7 +20,7 @@ static size_t on_bytes(char *p, size_t size, size_t n, void *arg)
     return size * n;
 }
 
-/* Forks of the root, and of forks: ten deep; two tags each. */
+/* Forks the root, and forks of it, ten deep; two tags each. */
 static void sandbox_fill(ramet_call *c, int forks)
 {
     static char last[64];

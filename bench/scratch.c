@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stores to measure on, in the scratch folder.
+ * Scratch stores that benchmarks measure on, and threads to load them.
  */
 #include "bench/suite.h"
 
@@ -15,7 +15,7 @@
 
 const char *scratch_path(const bench *b, const char *name)
 {
-    static _Thread_local char ring[4][512]; /* small: every thread of the server has it, too */
+    static _Thread_local char ring[4][512]; /* small: every thread of the server has one, too */
     static _Thread_local unsigned next;
     char *out = ring[next++ % 4];
     snprintf(out, sizeof ring[0], "%s/%s", b->dir, name);
@@ -137,7 +137,7 @@ void threads_run(size_t n, void (*run)(void *arg), void *args, size_t arg_size)
     for (size_t i = 0; i < n; i++) {
         t[i] = (thread_arg){run, (char *)args + i * arg_size};
         if (pthread_create(&ids[i], NULL, thread_main, &t[i]) != 0)
-            bench_die("no more threads");
+            bench_die("a thread cannot be started");
     }
     for (size_t i = 0; i < n; i++)
         pthread_join(ids[i], NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Search over the large store, and what it costs those who append meanwhile.
+ * The search benchmark: queries on the large store, and what they cost concurrent appends.
  */
 #include "bench/suite.h"
 
@@ -40,7 +40,7 @@ static void words_make(query_set *q)
     query_add(q, "", 3, " ", 900, "");
 }
 
-/* What makes an index work harder: phrases, beginnings, exclusions. */
+/* Queries that are harder for an index: phrases, prefixes, exclusions. */
 static void rest_make(query_set *q)
 {
     query_add(q, "", 2, " -", 1, "");
@@ -150,7 +150,7 @@ static double rate_beside(ramet *store, int64_t each, int64_t *searches)
     searcher s = {.store = store};
     pthread_t id;
     if (pthread_create(&id, NULL, searcher_main, &s) != 0)
-        bench_die("no more threads");
+        bench_die("a thread cannot be started");
     double rate = appenders_rate(store, each);
     atomic_store(&s.stop, true);
     pthread_join(id, NULL);
@@ -165,7 +165,7 @@ static void slow_row(bench *b)
     words w = {23};
     int64_t each = b->quick ? 60 : 400, indexed, searches = 0;
     sample alone = {0}, beside = {0};
-    bench_note("64 appenders beside a thread that searches all the time");
+    bench_note("64 appenders while a thread searches all the time");
     scratch_load(c, scratch_session(c), b->quick ? 5000 : 50000, &w);
     for (int i = 0; i < (b->quick ? 1 : 4); i++) {
         must(program, ramet_search_update(program, false, &indexed), "index");

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A private PostgreSQL server for benchmarks (server_pg.h).
+ */
 #include "bench/server_pg.h"
 
 #include <errno.h>
@@ -16,9 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SOCKET_MAX 90 /* bytes of the folder's name: the system allows 107 for a socket */
+#define SOCKET_MAX 90 /* bytes of the folder's name: a socket path may have 107 */
 
-/* The newest of those that Debian has installed. */
+/* Finds the newest version that Debian has installed. */
 static void bin_find(char *out, size_t size)
 {
     glob_t found;
@@ -46,7 +49,7 @@ static const struct passwd *server_user(void)
     return who ? who : getpwnam("nobody");
 }
 
-/* Runs a program of the server, its words up to a NULL; what it says goes to the log. */
+/* Starts a program of the server with arguments up to a NULL; its output goes to the log. */
 static pid_t program_start(const server_pg *s, const char *const *argv)
 {
     char path[512], log[1100];
@@ -60,7 +63,7 @@ static pid_t program_start(const server_pg *s, const char *const *argv)
     int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
     if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0 || chdir("/") != 0)
         _exit(126);
-    /* Ctrl-C is for the benchmark: it ends the server. */
+    /* Ctrl-C must reach the benchmark only, which then stops the server. */
     setpgid(0, 0);
     if (who && (setgroups(0, NULL) != 0 || setgid(who->pw_gid) != 0 || setuid(who->pw_uid) != 0))
         _exit(126);
@@ -70,7 +73,7 @@ static pid_t program_start(const server_pg *s, const char *const *argv)
     _exit(127);
 }
 
-/* The folder goes with the benchmark: what it has to say is said now. */
+/* Prints the log before the process ends: the folder with the log is removed with the benchmark. */
 static _Noreturn void log_die(const server_pg *s, const char *what)
 {
     char path[1100], line[512];
@@ -104,7 +107,7 @@ static void folder_make(const bench *b, server_pg *s)
     if ((who && chmod(full, 0711) != 0) || mkdir(s->dir, 0755) != 0 || mkdir(sub, 0755) != 0 ||
         (who && (chown(s->dir, who->pw_uid, who->pw_gid) != 0 ||
                  chown(sub, who->pw_uid, who->pw_gid) != 0)))
-        bench_die("%s cannot be made: %s", s->dir, strerror(errno));
+        bench_die("%s cannot be created: %s", s->dir, strerror(errno));
     free(full);
 }
 
@@ -127,11 +130,11 @@ void server_pg_start(const bench *b, server_pg *s)
     folder_make(b, s);
     snprintf(data, sizeof data, "%s/data", s->dir);
     snprintf(sockets, sizeof sockets, "unix_socket_directories=%s/s", s->dir);
-    bench_note("starting a PostgreSQL server of its own");
+    bench_note("starting a private PostgreSQL server");
     const char *init[] = {
         "initdb", "-D", data, "-U", "ramet", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", NULL};
     const char *serve[] = {"postgres", "-D", data, "-c", sockets, "-c", "listen_addresses=",
-                           /* What is acknowledged is on the disk. */
+                           /* Acknowledged commits are on disk. */
                            "-c", "fsync=on", "-c", "synchronous_commit=on", "-c",
                            "full_page_writes=on", "-c", "max_connections=200", "-c",
                            "shared_buffers=512MB", "-c", "max_wal_size=4GB", "-c",

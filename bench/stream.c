@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory while a long session is streamed out, in a process of its own.
+ * The stream benchmark: memory of a process while it streams a long session.
  */
 #include "bench/suite.h"
 
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 typedef struct stream_result {
-    double start, tenth, peak; /* resident, KiB: before, after a tenth, at most */
+    double start, tenth, peak; /* resident KiB: before, after a tenth, peak */
     double seconds;
     int64_t entries;
 } stream_result;

@@ -2,9 +2,9 @@
  *
  * suite.h: what the files of bench/ share.
  *
- * A case is a function that measures and adds rows to the report. Whatever it compares it measures
- * in turns (one of these, one of those), so that a slow moment of the machine hits both sides, and
- * takes medians. Nothing here returns an error: a benchmark that cannot go on says why and ends.
+ * A case is a function that measures and adds rows to the report. When it compares two things it
+ * alternates between them, so that a slow moment of the machine affects both, and reports medians.
+ * Nothing here returns an error: a benchmark that cannot continue says why and ends.
  */
 #ifndef BENCH_SUITE_H
 #define BENCH_SUITE_H
@@ -27,13 +27,13 @@ typedef struct bench {
     const char *dir; /* the scratch folder */
     const char *program;
     struct report *report;
-    big_store *big; /* made by the first case that asks for it */
+    big_store *big; /* made by the first case that needs it */
 } bench;
 
 typedef struct bench_case {
     const char *name, *about;
     void (*run)(bench *b);
-    bool extra; /* only when it is named */
+    bool extra; /* runs only when named */
 } bench_case;
 
 void case_fork(bench *b);
@@ -58,9 +58,9 @@ void case_acp(bench *b);
 void case_sandbox(bench *b);
 void case_bodies(bench *b);
 
-/* Says why on standard error and ends the process. */
+/* Prints the reason to standard error and ends the process. */
 _Noreturn void bench_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* What is being done, for people who wait. */
+/* Prints progress, for the person waiting. */
 void bench_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- numbers (sample.c) */
@@ -72,18 +72,18 @@ typedef struct sample {
 double now_us(void);
 void sample_add(sample *s, double v);
 void sample_free(sample *s);
-/* The value below which the share q of them lies; 0.5 is the median. */
+/* The q-quantile; 0.5 is the median. */
 double sample_at(sample *s, double q);
 double sample_mean(const sample *s);
 
-/* ---- text (sample.c): words by Zipf's law, as a language has them */
+/* ---- text (sample.c): words distributed by Zipf's law, as in natural language */
 
 typedef struct words {
     uint64_t seed;
 } words;
 #define WORD_RANKS 50000
 #define WORD_BYTES 8
-/* The word of a rank, 1 the commonest. */
+/* The word of a rank; rank 1 is the most common. */
 const char *word_at(unsigned rank, char out[WORD_BYTES]);
 uint64_t words_number(words *w); /* random */
 /* Fills exactly n bytes and a NUL. */
@@ -93,15 +93,16 @@ void words_fill(words *w, char *out, size_t n);
 
 typedef enum { BAR_NONE, BAR_MOST, BAR_LEAST } bar_kind;
 
-/* Adds and prints a row. `unit` goes behind the number. detail: the raw numbers, for people. */
+/* Adds and prints a row. `unit` is printed after the number; `detail` holds the raw numbers for
+ * people. */
 void report_row(bench *b, const char *name, const char *what, double value, const char *unit,
                 bar_kind kind, double bar, const char *detail, ...)
     __attribute__((format(printf, 8, 9)));
-/* A raw number of the row added last, for the JSON. */
+/* Adds a raw number to the last row, for the JSON. */
 void report_number(bench *b, const char *name, double value);
 struct report *report_new(void);
 void report_free(struct report *r);
-/* The surroundings: printed first, and put into the JSON. */
+/* Facts about the machine and the run: printed first, and put into the JSON. */
 void report_fact(struct report *r, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void report_begin(const struct report *r);
@@ -112,20 +113,20 @@ void report_json(const struct report *r, const char *path);
 
 /* DIR/NAME; in a ring of a few static buffers. */
 const char *scratch_path(const bench *b, const char *name);
-int64_t file_bytes(const char *path); /* 0 when there is none */
+int64_t file_bytes(const char *path); /* 0 when it does not exist */
 void file_remove(const char *path);   /* a store: with its log and its index */
 ramet *scratch_open(const bench *b, const char *name);
-/* A call as a user, so that access is checked as in real use. */
+/* A call on behalf of a user, so that access is checked as in real use. */
 ramet_call *scratch_call(ramet *r);
 /* Ends the process when a call failed. */
 void must(ramet_call *c, ramet_status st, const char *what);
-/* A session; the id lives as long as the process. */
+/* Creates a session; the caller may free() its id. */
 const char *scratch_session(ramet_call *c);
 const char *scratch_fork(ramet_call *c, const char *session);
 /* Appends n entries of ENTRY_BYTES in batches of 1,000; roles alternate. */
 void scratch_load(ramet_call *c, const char *session, int64_t n, words *w);
 
-/* The store with a session of 1,000,000 entries (20,000 when quick). */
+/* A store with a session of 1,000,000 entries (20,000 when quick). */
 struct big_store {
     const char *name;    /* for scratch_open() */
     const char *session; /* the long one */
@@ -134,30 +135,31 @@ struct big_store {
 };
 const big_store *big_open(bench *b);
 
-/* Runs a function in n threads at once and waits for all; arg[i] goes to the i-th. */
+/* Runs a function in n threads at once and waits for all of them; the i-th gets the i-th element of
+ * args. */
 void threads_run(size_t n, void (*run)(void *arg), void *args, size_t arg_size);
 
-/* Appends a second by 64 threads, one session and `each` entries a thread (append.c). */
+/* Appends a second by 64 threads, each with its own session and `each` entries (append.c). */
 double appenders_rate(ramet *store, int64_t each);
 
-/* Reads the last 50 entries (reads.c). */
+/* The time to read the last 50 entries (reads.c). */
 double tail_us(ramet_call *c, const char *session, bool versions);
 
-/* ---- plain SQLite, set as the store sets it (raw.c) */
+/* ---- plain SQLite with the store's settings (raw.c) */
 
 typedef struct raw raw;
 typedef enum { RAW_KEYED, RAW_KEYED_INDEX, RAW_ARRIVAL } raw_order;
 raw *raw_open(const bench *b, const char *name, raw_order order);
-void raw_close(raw *r); /* and removes it */
+void raw_close(raw *r); /* also removes the file */
 void raw_begin(raw *r);
 void raw_commit(raw *r);
-/* One row as the store's entry table has it. */
+/* Inserts a row like one of the store's entry table. */
 void raw_insert(raw *r, int64_t k, const char *id, const char *text);
-/* A durable commit of one short row. */
+/* Commits one short row durably. */
 void raw_one(raw *r);
-/* Copies n rows from key 1 on to a new place, in one transaction. */
+/* Copies the n rows from key 1 on to new keys, in one transaction. */
 void raw_copy(raw *r, int64_t n);
-/* For tables of a case's own. */
+/* For tables that a case creates itself. */
 sqlite3 *raw_handle(raw *r);
 void raw_exec(sqlite3 *h, const char *sql);
 sqlite3_stmt *raw_prepare(sqlite3 *h, const char *sql);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Turns: what the server adds to a model's stream. The model is a small program of this file that
- * streams words at a fixed pace, as an OpenAI-compatible endpoint; it is read with curl alone, and
- * through a turn of the server. The first word of its path says how it treats a connection: on
- * /kept it stays open for the next request, on all others it is closed after each.
+ * The turns benchmark: the time that the server adds to a model's stream. The model is a small
+ * program in this file, an OpenAI-compatible endpoint that streams words at a fixed pace. It is
+ * read by curl directly, and through a turn of the server. The first segment of its path selects
+ * how it treats a connection: on /kept it keeps it open for the next request, on all others it
+ * closes it after each.
  */
 #include "bench/suite.h"
 
@@ -25,10 +26,10 @@
 #include <unistd.h>
 
 #define WORDS 20
-#define CROWD_WORDS 40 /* on /crowd */
-#define FIRST_US 20000 /* the model thinks */
+#define CROWD_WORDS 40 /* words of an answer on /crowd */
+#define FIRST_US 20000 /* until the first word */
 #define EACH_US 2000
-#define REST_US 5000 /* between two readings: what one leaves behind is not the other's */
+#define REST_US 5000 /* between two readings, so that one does not affect the next */
 #define PAIRS 300
 #define CROWD 200
 #define REQUEST_BYTES ((size_t)1 << 20)
@@ -46,9 +47,9 @@ static bool send_all(int fd, const char *text)
     return send(fd, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text);
 }
 
-/* Reads a request to its end; NULL: there is none. Only its first line matters here. `in` has room
- * for REQUEST_BYTES; it is the caller's, because thread-local memory of this size would be part of
- * every thread of the server, which is the same program. */
+/* Reads a whole request; NULL: there is none. Only its first line matters here. `in` has room for
+ * REQUEST_BYTES and belongs to the caller, because thread-local memory of this size would be part
+ * of every thread of the server, which is the same program. */
 static const char *request_read(int fd, char *in)
 {
     size_t n = 0;
@@ -64,7 +65,7 @@ static const char *request_read(int fd, char *in)
     }
 }
 
-/* As a chunk where the connection is kept: its end must show. */
+/* Sends an event; as a chunk when the connection is kept open, so that the client sees its end. */
 static bool event_send(int fd, bool kept, const char *data)
 {
     char event[320];
@@ -133,7 +134,7 @@ static _Noreturn void model_main(int out)
 /* -------------------------------------------------------------- two readers */
 
 typedef struct heard {
-    double first, end; /* when the first word came, and the last */
+    double first, end; /* times of the first and the last word */
     size_t bytes;
 } heard;
 
@@ -148,7 +149,7 @@ static size_t on_curl(char *p, size_t size, size_t n, void *arg)
     return size * n;
 }
 
-/* Straight from the model. The handle keeps its connection where the model does. */
+/* Reads directly from the model. The handle keeps its connection open when the model does. */
 static void read_alone(CURL *c, const char *url, double *first, double *total)
 {
     heard h = {0};
@@ -176,7 +177,7 @@ static void on_event(void *arg, const char *name, arena *a, const json_doc *d)
         h->end = now_us();
 }
 
-/* Through a turn. */
+/* Reads through a turn of the server. */
 static void read_turn(ramet_call *c, const char *session, const char *message, double *first,
                       double *total)
 {
@@ -186,7 +187,7 @@ static void read_turn(ramet_call *c, const char *session, const char *message, d
     if (client_message(c, session, "messages", message, &ears) != RAMET_OK)
         bench_die("a turn failed: %s", client_http.ramet_call_error(c)->message);
     if (!h.first || !h.end)
-        bench_die("a turn said nothing");
+        bench_die("a turn had no output");
     *first = h.first - start;
     *total = h.end - start;
     client_http.ramet_call_reset(c);
@@ -204,9 +205,9 @@ static char *session_make(ramet_call *c)
 
 /* Times of one kind of connection, in milliseconds. */
 typedef struct pairs {
-    sample alone, turn;  /* the first word */
-    sample added, total; /* by the turn, pair by pair */
-    sample disk;         /* a durable write by itself, meanwhile */
+    sample alone, turn;  /* time of the first word */
+    sample added, total; /* added by the turn, pair by pair */
+    sample disk;         /* durable writes alone, measured between the pairs */
 } pairs;
 
 static void pairs_free(pairs *p)
@@ -218,7 +219,7 @@ static void pairs_free(pairs *p)
     sample_free(&p->disk);
 }
 
-/* A write of the size of a commit, over what was there: no turn can begin sooner. */
+/* Times a durable overwrite of the size of a commit: no turn can begin sooner. */
 static void disk_time(int fd, int i, sample *out)
 {
     static const char bytes[32768];
@@ -229,8 +230,8 @@ static void disk_time(int fd, int i, sample *out)
     sample_add(out, (now_us() - start) / 1000);
 }
 
-/* In turns, and each kind is the first of a pair as often as the other. A conversation has some ten
- * turns; then another one begins. */
+/* Measures pairs; each kind is first in every other pair. A conversation has ten turns, then a new
+ * one begins. */
 static void pairs_read(ramet_call *c, const child *model, const char *agent, int n, int disk,
                        pairs *p)
 {
@@ -268,7 +269,7 @@ static double added_at(pairs *p, double q)
     return sample_at(&p->turn, q) - sample_at(&p->alone, q);
 }
 
-/* The bar is for what is added at p99: the p99 of the turns less that of the model alone. */
+/* The bar applies to what is added at p99: the p99 of the turns minus that of the model alone. */
 static void first_row(bench *b, pairs *p, const char *name, const char *what)
 {
     report_row(b, name, what, added_at(p, 0.99), "ms", BAR_MOST, 2,
@@ -285,8 +286,8 @@ static void first_row(bench *b, pairs *p, const char *name, const char *what)
     report_number(b, "turn_p99_ms", sample_at(&p->turn, 0.99));
 }
 
-/* The log of the store is written full once, so that it is written over from then on: the state of
- * a server that is in use. A file that grows costs the file system a commit of its own. */
+/* Fills the write-ahead log once. From then on it is overwritten, as in a server that is in use;
+ * growing a file costs the file system a commit of its own. */
 static void log_fill(ramet_call *c, bool quick)
 {
     enum { BATCH = 400 };
@@ -305,7 +306,7 @@ static void log_fill(ramet_call *c, bool quick)
         client_http.ramet_call_reset(c);
     }
     free(session);
-    pause_us(quick ? 0 : 3000000); /* until they are indexed */
+    pause_us(quick ? 0 : 3000000); /* until the entries are indexed */
 }
 
 static void stream_rows(bench *b, const child *model, ramet *remote)
@@ -317,7 +318,7 @@ static void stream_rows(bench *b, const child *model, ramet *remote)
     int disk = open(scratch_path(b, "turns.disk"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     for (int i = 0; i < 32; i++)
         disk_time(disk, i, &kept.disk);
-    kept.disk.n = 0; /* while it grew */
+    kept.disk.n = 0; /* drop what was measured while the log grew */
     pairs_read(c, model, "kept", b->quick ? 10 : PAIRS, disk, &kept);
     pairs_read(c, model, "new", b->quick ? 10 : PAIRS, disk, &fresh);
     close(disk);

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs wrk (wrk.h).
+ */
 #include "bench/wrk.h"
 
 #include <stdlib.h>
@@ -37,7 +40,7 @@ wrk_result wrk_end(wrk *w)
     if (!w->out || pclose(w->out) != 0 || r.rate <= 0)
         bench_die("wrk did not run; tools/setup bench installs it");
     if (*errors)
-        bench_die("wrk met errors at %s: %s", w->url, errors);
+        bench_die("wrk reported errors at %s: %s", w->url, errors);
     return r;
 }
 

@@ -453,8 +453,8 @@ typedef struct ramet_list_in {
         RAMET_ALL_FORKS,
         RAMET_NO_FORKS,
         RAMET_LATEST_FORK
-    } forks; /* the last one: of each tree the session changed last, among those that
-                `archived` lets through */
+    } forks; /* RAMET_LATEST_FORK: of each tree only the session changed last, among those that
+                `archived` admits */
     enum {
         RAMET_ANY_START,
         RAMET_NOT_STARTED,
@@ -598,8 +598,8 @@ typedef struct ramet_append_in {
 typedef struct ramet_append_out {
     ramet_entry *entries; /* as stored, in the order given */
     size_t n;
-    size_t added;    /* how many were written; the others were there already */
-    bool made;       /* with ramet_append_in.make: the session was, too */
+    size_t added;    /* entries written; the rest existed already */
+    bool made;       /* with ramet_append_in.make: this call created the session */
     ramet_head head; /* of the branch written to */
 } ramet_append_out;
 
@@ -675,7 +675,7 @@ typedef struct ramet_fork_in {
     const char *metadata;     /* NULL: {} */
     ramet_fork_type type;
     ramet_visibility visibility; /* tree needs writer, private needs reader */
-    ramet_actor by_kind;         /* who made it, according to the caller */
+    ramet_actor by_kind;         /* the kind of actor that made it, according to the caller */
     const char *by_id;           /* NULL: the caller */
     int64_t ephemeral_us;        /* > 0: expires */
     const char *expected_head;
@@ -739,7 +739,7 @@ RAMET_API ramet_status ramet_regenerate(ramet_call *c, const char *session, cons
 
 typedef struct ramet_sync_out {
     ramet_session *session;
-    int64_t matched; /* entries of the list that already existed */
+    int64_t matched; /* entries of the list that existed already */
     int64_t added;   /* entries appended */
     bool moved;      /* a branch was made: the list differed, or was a prefix */
 } ramet_sync_out;
@@ -1045,7 +1045,7 @@ RAMET_API ramet_status ramet_turn_end(ramet_call *c, const char *turn, ramet_tur
                                       ramet_append_out *out);
 RAMET_API ramet_status ramet_turn_get(ramet_call *c, const char *session, const char *turn,
                                       ramet_turn **out);
-/* Newest first. limit 1-1000; 0 = 50. These three need reader. */
+/* The turns of a session, newest first. limit 1-1000; 0 = 50. These three need reader. */
 RAMET_API ramet_status ramet_turns(ramet_call *c, const char *session, int limit, ramet_turn **out,
                                    size_t *n);
 /* The turn that is running on the session's head branch; *out is NULL when there is none. */
@@ -1107,8 +1107,9 @@ typedef struct ramet_events_out {
                      future: the caller must read again. Then items is empty and `next` the newest */
 } ramet_events_out;
 
-/* Events after a number that the caller may see, without appends to the adk log. Of a session that
- * is gone only its end is left. A page ends early past 32 MiB. O(limit + those filtered out). */
+/* Events after a number that the caller may see, without appends to the adk log. For a session that
+ * no longer exists only its end is reported. A page ends early past 32 MiB. O(limit + those
+ * filtered out). */
 RAMET_API ramet_status ramet_events(ramet_call *c, const ramet_events_in *in,
                                     ramet_events_out *out);
 /* The newest number. Cheap; any thread. */
@@ -1118,8 +1119,8 @@ RAMET_API int64_t ramet_event_last(ramet *r);
 RAMET_API bool ramet_event_seen(ramet_call *c, const ramet_event *e);
 /* Blocks for at most `ms` until there is an event after `after`; returns the newest number. It sees
  * an event of this process at once, one of another process on the same file within half a second,
- * on the same database at once or within a second or two. ramet_event_wake() ends every wait early,
- * or the next one when there is none. */
+ * on the same database at once or within a second or two. ramet_event_wake() ends every wait in
+ * progress, or the next one when there is none. */
 RAMET_API int64_t ramet_event_wait(ramet *r, int64_t after, int ms);
 RAMET_API void ramet_event_wake(ramet *r);
 /* In a database, events get their numbers shortly after their commit. A mark stands for everything
@@ -1134,8 +1135,8 @@ RAMET_API ramet_status ramet_events_prune(ramet_call *c, int64_t keep, int64_t *
 
 /* ------------------------------------------------------- answers kept by a key
  * A caller that does not know whether its request arrived sends it again with the same key. The
- * kept answer is encrypted with that key, of which only a hash is stored: a secret in an answer can
- * be read from the file only by someone who knows the key, or guesses it. */
+ * kept answer is encrypted with that key, of which only a hash is stored: only someone who knows or
+ * guesses the key can read a secret in a stored answer. */
 
 typedef struct ramet_once {
     const char *scope;  /* what the key is unique in, beside the user; 1-1,000 bytes */
@@ -1168,9 +1169,9 @@ RAMET_API void ramet_call_once(ramet_call *c, ramet_once *once);
  *
  * The key does not apply to the calls between the two. Both do nothing without a key, and so does
  * ramet_once_keep() when ramet_once_look() did not return RAMET_OK or found an answer. If several
- * callers look at the same time, all do the work and the first to keep its answer wins: the others
- * find `repeated` set, with that answer, when ramet_once_keep() returns (RAMET_KEY_MISMATCH if the
- * digests differ). If keeping fails, the work is done nevertheless. */
+ * callers look at the same time, all do the work and the first to keep its answer wins: the other
+ * callers find `repeated` set, with that answer, when ramet_once_keep() returns (RAMET_KEY_MISMATCH
+ * if the digests differ). If keeping fails, the work is done nevertheless. */
 RAMET_API ramet_status ramet_once_look(ramet_call *c);
 RAMET_API ramet_status ramet_once_keep(ramet_call *c);
 
@@ -1207,10 +1208,10 @@ RAMET_API ramet_status ramet_share_revoke(ramet_call *c, const char *session, co
  *   write   in addition: append, rewind, undo, redo, switch, edit, regenerate, sync, turns
  *
  * Everything else about it is RAMET_FORBIDDEN, other sessions do not exist, lists do not show it.
- * Its position in the tree, tags, metadata, adk log, who moved its head and why, and the folder and
- * options of its agent are left out of answers, and a fork does not inherit them. Every call looks
- * the link up again: after it was revoked or has expired it gives nothing. `token` NULL drops the
- * link. `out` may be NULL. Unknown, expired or revoked: RAMET_SHARE_NOT_FOUND. */
+ * Answers leave out its position in the tree, tags, metadata, adk log, the user and reason of each
+ * head move, and the folder and options of its agent, and a fork does not inherit them. Every call
+ * looks the link up again: once it is revoked or has expired, it gives nothing. `token` NULL drops
+ * the link. `out` may be NULL. Unknown, expired or revoked: RAMET_SHARE_NOT_FOUND. */
 RAMET_API ramet_status ramet_call_share(ramet_call *c, const char *token, ramet_share **out);
 /* -------------------------------------------------------------- attachments
  * Files that entries refer to (parts of type file). Kept once by content: in a folder, or in the
@@ -1246,7 +1247,7 @@ RAMET_API ramet_status ramet_upload_add(ramet_upload *u, const void *bytes, size
 RAMET_API ramet_status ramet_upload_finish(ramet_upload *u, ramet_attachment **out);
 RAMET_API void ramet_upload_abort(ramet_upload *u); /* NULL is fine */
 
-/* For the uploader, and users who may read an entry that refers to it. */
+/* For the uploader, and for users who may read an entry that refers to it. */
 RAMET_API ramet_status ramet_attachment_get(ramet_call *c, const char *id, ramet_attachment **out);
 /* The same, and an open file to read from; the caller closes it. Content stored in the database is
  * copied to an unnamed file in $TMPDIR. */
@@ -1276,8 +1277,8 @@ RAMET_API ramet_status ramet_feedback_get(ramet_call *c, const char *session, co
 
 typedef struct ramet_activity {
     int days;
-    int64_t active_users;                 /* users who wrote, forked or moved in that time */
-    int64_t forked_users, switched_users; /* of those: who forked; who rewound, switched, undid … */
+    int64_t active_users;                    /* users who wrote, forked or moved in that time */
+    int64_t forked_users, switched_users;    /* of those: forked; rewound, switched, undid … */
     int64_t sessions, forks, trees, entries; /* made in that time */
     double forks_per_tree;                   /* over the trees that were active */
 } ramet_activity;
@@ -1288,7 +1289,7 @@ typedef struct ramet_activity {
 RAMET_API ramet_status ramet_statistics(ramet_call *c, int days, ramet_activity *out);
 
 /* ------------------------------------------------------------------- upkeep
- * For the embedding program (user NULL): anyone else gets RAMET_FORBIDDEN. */
+ * For the embedding program (user NULL): other callers get RAMET_FORBIDDEN. */
 
 /* Reports the progress of long work; return false to stop (RAMET_STOP). */
 typedef bool (*ramet_progress)(void *arg, const char *what, int64_t done, int64_t total);
@@ -1320,11 +1321,12 @@ typedef struct ramet_gc_out {
 } ramet_gc_out;
 /* Permanently removes what nothing can reach: entries of sessions that were deleted longer ago than
  * the grace time, unless another session shares them; attachments that only those referred to; and
- * expired attachments. Works in small transactions while others read and write. */
+ * expired attachments. Works in small transactions, so that other calls can read and write
+ * meanwhile. */
 RAMET_API ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress progress, void *arg,
                                 ramet_gc_out *out);
 
-/* Makes a consistent copy while others read and write: the file at `path`, attachments at
+/* Makes a consistent copy while other calls read and write: the file at `path`, attachments at
  * `path`.files. Neither may exist. */
 RAMET_API ramet_status ramet_backup(ramet_call *c, const char *path, ramet_progress progress,
                                     void *arg);
@@ -1333,7 +1335,7 @@ RAMET_API ramet_status ramet_backup(ramet_call *c, const char *path, ramet_progr
 typedef struct ramet_copy_fault {
     const char *table; /* "" when it does not belong to one table */
     const char *key;   /* of the row: "tree=3 session=7 tag=travel" */
-    const char *what;  /* one line, with both of them */
+    const char *what;  /* what is wrong, in one line */
 } ramet_copy_fault;
 
 typedef struct ramet_copy_in {
@@ -1343,7 +1345,7 @@ typedef struct ramet_copy_in {
 } ramet_copy_in;
 
 typedef struct ramet_copy_out {
-    bool resumed;                              /* an earlier one was not finished */
+    bool resumed;                              /* an earlier copy was not finished */
     int64_t trees, entries, attachments;       /* processed */
     int64_t written, removed;                  /* rows in the target */
     int64_t passes;                            /* passes over what changed meanwhile */
@@ -1354,10 +1356,10 @@ typedef struct ramet_copy_out {
     int64_t n_all;
 } ramet_copy_out;
 /* Copies everything to another store (`to` as in ramet_open()), whichever engine either uses, while
- * others read and write this one. Numbers, ids and hashes stay the same. Each tree is copied from
- * one snapshot, read back and compared row by row, and its hash chains are recomputed; attachments
- * are read back, too. Then trees that changed meanwhile are copied again, until none has.
- * RAMET_BEHIND: that did not converge, and `behind` trees are left; the next call copies only
+ * other calls read and write this one. Numbers, ids and hashes stay the same. Each tree is copied
+ * from one snapshot, read back and compared row by row, and its hash chains are recomputed;
+ * attachments are read back, too. Then trees that changed meanwhile are copied again, until none
+ * has. RAMET_BEHIND: that did not converge, and `behind` trees are left; the next call copies only
  * those.
  *
  * The target must be new, or hold what an earlier call copied from this store and nothing else:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ramet/kagent.h: what kagent needs beside ramet.h: the adk log as its runtime reads it, share
- * links that a user has opened, and feedback that names no entry.
+ * ramet/kagent.h: calls that only the kagent protocol needs: the adk log as its runtime reads it,
+ * share links that a user has opened, and feedback that names no entry.
  */
 #ifndef RAMET_KAGENT_H
 #define RAMET_KAGENT_H
@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 /* Reads the adk log, oldest first, in constant memory: what the session inherited, then its record,
- * with every rewind event; or (`effective`) its path, without them. `own`: not inherited. False
- * from the callback, which must not use the call, ends it. Needs writer. */
+ * with every rewind event; or (`effective`) its path, without them. `own`: the session appended it
+ * itself. The callback must not use the call; it returns false to stop. Needs writer. */
 typedef bool (*ramet_each)(void *arg, const ramet_entry *e, bool own);
 RAMET_API ramet_status ramet_adk_each(ramet_call *c, const char *session, bool effective,
                                       ramet_each each, void *arg);
@@ -33,14 +33,14 @@ RAMET_API ramet_status ramet_adk_span_each(ramet_call *c, const char *session, r
 RAMET_API ramet_status ramet_adk_state(ramet_call *c, const char *session, const char **json);
 
 /* Records that the call's user has used its link, if the user sees the session only through the
- * link; no error otherwise. For that user, and nobody else, the id of the link then works like its
- * token. It writes only the first time. */
+ * link; no error otherwise. From then on the id of the link works like its token, for that user
+ * only. Only the first call writes. */
 RAMET_API ramet_status ramet_share_visit(ramet_call *c);
 /* The links that the call's user has used and that still give access to a session: at most 1,000,
  * newest first. */
 RAMET_API ramet_status ramet_shares_visited(ramet_call *c, ramet_share **out, size_t *n);
 
-/* Feedback that names no entry: what a user thought of an answer somewhere. */
+/* Feedback that names no entry: a user's opinion of an answer. */
 typedef struct ramet_remark {
     int64_t number;
     const char *user;

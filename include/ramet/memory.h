@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ramet/memory.h: what the memory-service protocol needs beside ramet.h: conversations that are
- * made by their first entries, pages over the sessions of a tree, texts that entries are found by,
- * offers to hand a tree over, and files that a server fetches. The rules of ramet.h about threads,
- * memory and errors hold here too.
+ * ramet/memory.h: calls that only the memory-service protocol needs: conversations created by their
+ * first entries, pages over the sessions of a tree, texts that entries are found by, offers to
+ * transfer a tree, and files that a server fetches. The rules of ramet.h about threads, memory and
+ * errors apply.
  */
 #ifndef RAMET_MEMORY_H
 #define RAMET_MEMORY_H
@@ -14,19 +14,19 @@
 extern "C" {
 #endif
 
-/* How a conversation is made by its first entries, in one commit with them, or by
- * ramet_session_make(). With it an append to a session that is archived is RAMET_SESSION_NOT_FOUND,
- * and one whose title is empty gets this one.
+/* How a conversation is created: by its first entries, in the same commit, or by
+ * ramet_session_make(). With it, an append to an archived session is RAMET_SESSION_NOT_FOUND, and a
+ * session without a title gets this one.
  *
- * A fork: `fork_of` must be there and not archived, the caller a member of its tree; `fork_at` an
- * entry of the tree (RAMET_ENTRY_NOT_FOUND), of channel history, or journal and the caller's client
- * (else RAMET_INVALID, RAMET_FORBIDDEN), on the path of `fork_of` (RAMET_INVALID). It inherits what
- * comes before `fork_at`; without that, nothing. With entries it needs writer; without, a reader
- * gets a private fork.
+ * A fork: `fork_of` must exist and not be archived, and the caller must be a member of its tree;
+ * `fork_at` must be an entry of the tree (RAMET_ENTRY_NOT_FOUND), of channel history, or of channel
+ * journal and the caller's client (else RAMET_INVALID, RAMET_FORBIDDEN), on the path of `fork_of`
+ * (RAMET_INVALID). The fork inherits what comes before `fork_at`; without that, nothing. With
+ * entries it needs writer; without, a reader gets a private fork.
  *
- * Started by another session: a tree of its own, with the owner and the members that the tree of
- * the other one has at that time. Needs writer there; `started_at` must be on its path
- * (RAMET_INVALID). */
+ * Started by another session: a new tree, with the owner and the members that the tree of the other
+ * session has at that time. Needs writer there; `started_at` must be on its path (RAMET_INVALID).
+ */
 typedef struct ramet_make {
     const char *title, *agent, *metadata;
     const char *fork_of, *fork_at;
@@ -35,8 +35,9 @@ typedef struct ramet_make {
                */
 } ramet_make;
 
-/* An attachment that an entry of this tree refers to: `id` becomes one of the caller's own with the
- * same content. RAMET_ATTACHMENT_NOT_FOUND, RAMET_FORBIDDEN when it is another tree's. */
+/* Refers once more to an attachment that an entry of this tree refers to: `id` becomes an
+ * attachment of the caller with the same content. RAMET_ATTACHMENT_NOT_FOUND, RAMET_FORBIDDEN when
+ * it belongs to another tree. */
 typedef struct ramet_again {
     const char *from, *id;
 } ramet_again;
@@ -46,7 +47,7 @@ RAMET_API ramet_status ramet_session_make(ramet_call *c, const char *id, const r
                                           ramet_session **out);
 
 typedef struct ramet_origin {
-    const char *client;                  /* that made it as a conversation; "" when none */
+    const char *client; /* the client that made it as a conversation; "" when none */
     const char *started_by, *started_at; /* session, entry; NULL when none */
     ramet_level
         level; /* the caller's in the tree; owner for a private session of the caller's own */
@@ -55,11 +56,11 @@ RAMET_API ramet_status ramet_origin_get(ramet_call *c, const char *session, rame
 /* The sessions that a session has started and the caller may see, oldest first. */
 RAMET_API ramet_status ramet_started(ramet_call *c, const char *session, ramet_session **out,
                                      size_t *n);
-/* Archives, or brings back, every session of the tree, and of the trees that were started from it.
- * Needs owner. RAMET_SESSION_NOT_FOUND: it is archived, or not archived, already. One commit. */
+/* Archives, or brings back, every session of the tree and of the trees started from it. Needs
+ * owner. RAMET_SESSION_NOT_FOUND: it is archived, or not archived, already. One commit. */
 RAMET_API ramet_status ramet_archive(ramet_call *c, const char *session, bool archived,
                                      ramet_session **out);
-/* Whether the tree of a session has an entry of that id. */
+/* Whether the tree of a session has an entry with that id. */
 RAMET_API ramet_status ramet_entry_known(ramet_call *c, const char *session, const char *id,
                                          bool *known);
 
@@ -124,7 +125,7 @@ RAMET_API ramet_status ramet_across_entry(ramet_call *c, const char *session, co
 /* An offer to transfer a tree: its owner makes it, a member accepts. */
 typedef struct ramet_transfer {
     const char *id;
-    const char *session; /* by which it was offered */
+    const char *session; /* the session named in the offer */
     const char *from, *to;
     int64_t created;
 } ramet_transfer;
@@ -138,25 +139,25 @@ RAMET_API ramet_status ramet_transfers(ramet_call *c, bool given, bool taken, ra
                                        size_t *n);
 /* RAMET_TRANSFER_NOT_FOUND, also for an offer between other users. */
 RAMET_API ramet_status ramet_transfer_get(ramet_call *c, const char *id, ramet_transfer **out);
-/* For either of the two users; others: RAMET_FORBIDDEN. */
+/* For either of the two users; other callers get RAMET_FORBIDDEN. */
 RAMET_API ramet_status ramet_transfer_delete(ramet_call *c, const char *id);
 /* For the user that it was offered to. The old owner becomes manager; every session of the tree
  * that is not private gets the new owner. */
 RAMET_API ramet_status ramet_transfer_accept(ramet_call *c, const char *id);
 
-/* The first entry that refers to it, and its session; NULL: none. Whether the caller may read them
- * is not checked. */
+/* The first entry that refers to an attachment, and its session; NULL: none. Does not check whether
+ * the caller may read them. */
 RAMET_API ramet_status ramet_attachment_home(ramet_call *c, const char *id, const char **session,
                                              const char **entry);
 typedef enum {
     RAMET_ATTACHED_ANY = 0,
     RAMET_ATTACHED_LINKED,   /* an entry refers to it */
     RAMET_ATTACHED_UNLINKED, /* none does */
-    RAMET_ATTACHED_EXPIRED   /* none did in time: the next gc removes it */
+    RAMET_ATTACHED_EXPIRED   /* no entry did in time: the next gc removes it */
 } ramet_attached;
 typedef struct ramet_attachments_in {
     const char *only;    /* this one; NULL = all that match the rest */
-    const char *owner;   /* uploaded by; NULL = anyone */
+    const char *owner;   /* uploaded by; NULL = any user */
     const char *session; /* those that the entry at `branch`, `position` of its tree refers to; */
     int64_t branch, position; /* NULL = of any entry or none */
     ramet_attached which;
@@ -171,11 +172,12 @@ typedef struct ramet_attachments {
     size_t n;
     bool more;
 } ramet_attachments;
-/* Those of all users; for the embedding program. O(limit + those filtered out). */
+/* Attachments of all users; for the embedding program. O(limit + those filtered out). */
 RAMET_API ramet_status ramet_attachment_list(ramet_call *c, const ramet_attachments_in *in,
                                              ramet_attachments *out);
 
-/* A file that a server is to fetch from a URL. Until it has, there is no attachment of that id. */
+/* A file that a server is to fetch from a URL. Until it has done so, there is no attachment with
+ * that id. */
 typedef struct ramet_fetch {
     const char *id, *url, *name, *media_type, *owner;
     int64_t created, expires;

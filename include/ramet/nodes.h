@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ramet/nodes.h: several servers on one database: messages between them, who is alive, jobs that
- * one does for all, shared secrets.
+ * ramet/nodes.h: several servers on one database: messages between nodes, liveness, jobs that one
+ * node does for all, shared secrets.
  */
 #ifndef RAMET_NODES_H
 #define RAMET_NODES_H

@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /* A tree is in one sandbox, or in none, which "default" stands for; every user has that one. Only
- * its owner can use a sandbox: for others, even members of its trees, it does not exist. A user's
- * default sandbox has the sessions that the user may see in trees without a sandbox. */
+ * its owner can use a sandbox: for other users, even members of its trees, it does not exist. A
+ * user's default sandbox has the sessions that the user may see in trees without a sandbox. */
 
 #define RAMET_SANDBOX_DEFAULT "default"
 
@@ -24,7 +24,7 @@ typedef struct ramet_sandbox {
 } ramet_sandbox;
 /* Ids are unique in the store (RAMET_SANDBOX_EXISTS). `out` may be NULL. */
 RAMET_API ramet_status ramet_sandbox_add(ramet_call *c, const char *id, ramet_sandbox **out);
-/* Those of the caller by name, after the default one; for the embedding program: all. */
+/* The caller's sandboxes by name, after the default one; for the embedding program: all. */
 RAMET_API ramet_status ramet_sandboxes(ramet_call *c, ramet_sandbox **out, size_t *n);
 /* Its sessions stay, without a sandbox; *trees gets the number of their trees. One commit. */
 RAMET_API ramet_status ramet_sandbox_remove(ramet_call *c, const char *id, int64_t *trees);
@@ -33,9 +33,9 @@ RAMET_API ramet_status ramet_sandbox_remove(ramet_call *c, const char *id, int64
 RAMET_API ramet_status ramet_sandbox_check(ramet_call *c, const char *id, const char *session);
 /* The sandbox of a session. */
 RAMET_API ramet_status ramet_sandbox_of(ramet_call *c, const char *session, const char **id);
-/* Its sessions that the caller may see, newest first. Of each: id, owner, visibility, tags, where
- * it was forked from and by whom, from_title, merged_into, metadata, created, depth; the rest is
- * empty. One query. O(sessions of its trees). */
+/* Sessions of the sandbox that the caller may see, newest first. Of each: id, owner, visibility,
+ * tags, where it was forked from and by which user, from_title, merged_into, metadata, created,
+ * depth; the rest is empty. One query. O(sessions of its trees). */
 RAMET_API ramet_status ramet_sandbox_sessions(ramet_call *c, const char *id, ramet_session **out,
                                               size_t *n);
 typedef struct ramet_sandbox_counts {
@@ -45,7 +45,7 @@ typedef struct ramet_sandbox_counts {
     ramet_tag_count *tags; /* the most used first, then by name */
     size_t n_tags;
 } ramet_sandbox_counts;
-/* The same, counted. */
+/* Statistics over the same sessions. */
 RAMET_API ramet_status ramet_sandbox_count(ramet_call *c, const char *id,
                                            ramet_sandbox_counts *out);
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arenas as lists of blocks (arena.h).
+ */
 #include "base/arena.h"
 
 #include <stdio.h>
@@ -10,11 +13,11 @@
 
 typedef struct block {
     struct block *next;
-    size_t size, used; /* of the bytes behind the header */
+    size_t size, used; /* of the bytes after the header */
 } block;
 
 struct arena {
-    block *blocks; /* the one being filled is first */
+    block *blocks; /* the block being filled is first */
     size_t total;
 };
 
@@ -76,8 +79,8 @@ void arena_free(arena *a)
 
 void arena_reset(arena *a)
 {
-    /* The oldest block is the small first one: keep that, so that one large
-     * answer does not stay allocated for the life of a connection. */
+    /* Keep the oldest block, which is the small first one, so that one large answer does not stay
+     * allocated for the life of a connection. */
     block *b = a->blocks;
     while (b && b->next) {
         block *next = b->next;
@@ -108,7 +111,7 @@ static void *take(arena *a, size_t n)
         block *fresh = xmalloc(HEADER + size);
         fresh->size = size;
         fresh->used = 0;
-        /* A huge single allocation must not hide the block that still has room. */
+        /* Put a huge single allocation behind the block that still has room. */
         if (b && need > BLOCK && b->size - b->used > BLOCK / 2) {
             fresh->next = b->next;
             b->next = fresh;

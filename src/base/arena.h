@@ -2,9 +2,9 @@
  *
  * arena.h: memory that is freed all at once.
  *
- * One arena a request. Allocation never returns NULL: a process that cannot get
- * a few kilobytes cannot do anything sensible, so it says so and aborts. Sizes
- * that come from outside are checked by the caller before they get here.
+ * There is one arena per request. Allocation never returns NULL: a process that cannot get a few
+ * kilobytes cannot do anything sensible, so it reports that and aborts. The caller checks sizes
+ * that come from outside before it allocates.
  *
  * An arena belongs to one thread at a time.
  */
@@ -19,11 +19,11 @@ typedef struct arena arena;
 
 arena *arena_new(void);
 void arena_free(arena *a);
-/* Forgets everything; keeps one block for the next round. */
+/* Frees everything except one block, which the next request reuses. */
 void arena_reset(arena *a);
 /* Zeroed, aligned for any type. */
 void *arena_alloc(arena *a, size_t n);
-/* Zeroed array; aborts on overflow of the product. */
+/* Zeroed array; aborts when the product overflows. */
 void *arena_array(arena *a, size_t count, size_t size);
 char *arena_strdup(arena *a, const char *s);           /* NULL gives NULL */
 char *arena_memdup(arena *a, const void *p, size_t n); /* a NUL is added */

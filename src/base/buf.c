@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Bounded growing buffers (buf.h).
+ */
 #include "base/buf.h"
 
 #include "base/arena.h"
@@ -15,7 +18,7 @@ void buf_init(buf *b, size_t max)
     *b = (buf){.p = nothing, .max = max};
 }
 
-/* Counts a change of the capacity. False: the budget does not allow it. */
+/* Charges a change of the capacity to the budget; false when the budget does not allow it. */
 static bool budget_move(buf *b, size_t cap)
 {
     int64_t was = b->cap > BUF_FREE ? (int64_t)b->cap : 0;
@@ -67,7 +70,7 @@ void buf_trim(buf *b)
     b->p = xrealloc(b->p, b->cap);
 }
 
-/* Room for n more bytes and the NUL; false when that is over the limit. */
+/* Makes room for n more bytes and the NUL; false when that exceeds the limit. */
 static bool room(buf *b, size_t n)
 {
     if (b->over)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * child.c: runs a program and talks to it through its standard input and output.
+ * Child processes (child.h): starting one, and ending it with its helpers.
  */
 #include "base/child.h"
 
@@ -143,7 +143,7 @@ bool child_over(child *c)
     return true;
 }
 
-/* The session of a process that runs; 0: there is none such, or it waits to be reaped. */
+/* The session of a running process; 0: there is no such process, or it waits to be reaped. */
 static pid_t session_of(const char *pid)
 {
     char path[64], text[512];
@@ -155,14 +155,14 @@ static pid_t session_of(const char *pid)
     if (fd >= 0)
         close(fd);
     text[n > 0 ? n : 0] = 0;
-    const char *rest = strrchr(text, ')'); /* the name before it may hold anything */
+    const char *rest = strrchr(text, ')'); /* the command name before it may contain anything */
     if (!rest || sscanf(rest + 1, " %c %*d %d %d", &state, &group, &session) != 3 || state == 'Z')
         return 0;
     return session;
 }
 
-/* Signals all processes of a child's session, in whatever group they are; 0 signals none. Whether
- * one besides the child itself runs. */
+/* Signals all processes of a child's session, whatever group they are in; signal 0 sends nothing.
+ * Returns whether one besides the child itself is running. */
 static bool session_signal(pid_t leader, int sig)
 {
     bool others = false;
@@ -189,8 +189,8 @@ void child_kill(const child *c)
         session_signal(c->pid, SIGKILL);
 }
 
-/* Waits until the child has exited and, with `all`, its session has no other process. Its output is
- * discarded meanwhile: it must not wait for us. False: not within the time. */
+/* Waits until the child has exited and, with `all`, its session has no other process. Discards its
+ * output meanwhile, so that the child does not block on it. False: not within the time. */
 static bool end_wait(child *c, bool all, int ms)
 {
     char waste[4096];

@@ -7,8 +7,8 @@
  *
  * LIFETIME  The exit of a child is the exit of the process that was started, whatever its helpers
  *           do: one of them may hold the output open for ever. Wait for `exit_fd`, not for the end
- *           of `out`. A child that has exited is reaped by child_stop() alone: until then its
- *           process id cannot be given to another process, so signals reach nobody else.
+ *           of `out`. Only child_stop() reaps a child that has exited: until then the system does
+ *           not reuse its process id, so signals reach no other process.
  * THREADS   One thread at a time, except child_kill(), which reads `pid` only.
  */
 #ifndef BASE_CHILD_H
@@ -25,7 +25,7 @@ typedef struct child {
     bool ended;
 } child;
 
-/* Before child_start(), where child_stop() may be called without it. */
+/* The value of a child before child_start(); child_stop() accepts it. */
 #define CHILD_NONE                                                                                 \
     {                                                                                              \
         .in = -1, .out = -1, .exit_fd = -1                                                         \

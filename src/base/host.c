@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names of processes (host.h).
+ */
 #include "base/host.h"
 
 #include <stdio.h>
@@ -6,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first line of a small file, without its end; "" when it cannot be read. */
+/* The first line of a small file, without the line end; "" when it cannot be read. */
 static void line_of(const char *path, char *out, size_t size)
 {
     FILE *f = fopen(path, "re");
@@ -18,8 +21,8 @@ static void line_of(const char *path, char *out, size_t size)
         fclose(f);
 }
 
-/* When a process was started, in ticks since boot; 0: there is none. It is the 22nd field; the
- * second is a name in brackets, which may hold anything. */
+/* The start time of a process in ticks since boot; 0: there is none. It is the 22nd field; the
+ * second is the command name in parentheses, which may contain anything. */
 static unsigned long long process_start(long pid)
 {
     char path[64], line[1024];

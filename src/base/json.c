@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * json.c: the reading half of json.h. One pass over the text without recursion; the time is
- * linear in it whatever it holds, because the keys of large objects are compared
- * through a hash that outsiders cannot foresee.
+ * The JSON parser (json.h). One pass over the text without recursion. The time is linear in its
+ * length whatever it holds, because the keys of large objects are compared through a hash with a
+ * secret seed, for which a client cannot prepare collisions.
  */
 #include "base/json.h"
 
@@ -72,7 +72,7 @@ static json_node *node_add(parser *p, json_type type, size_t start)
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
 /* Eight bytes at a time: the top bit of each is set where a byte is below 0x20, a quote, a
- * backslash or not ASCII (and perhaps, through a borrow, behind such a byte). */
+ * backslash or not ASCII (and perhaps, through a borrow, after such a byte). */
 static uint64_t special(uint64_t w)
 {
     uint64_t quote = w ^ EACH('"'), slash = w ^ EACH('\\');
@@ -107,8 +107,8 @@ static int hex4(const char *s)
     return v;
 }
 
-/* The character of the escape at s (a backslash), n bytes left; *size gets its length.
- * NULL, or what is wrong with it. */
+/* Decodes the escape at s (a backslash) with n bytes left; *size gets its length. Returns NULL, or
+ * what is wrong with it. */
 static const char *escape_read(const char *s, size_t n, uint32_t *cp, size_t *size)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -145,7 +145,7 @@ size_t json_escape(const char *s, size_t n, uint32_t *cp)
     return size;
 }
 
-/* Reads the string at pos (its quote) into a new node. */
+/* Reads the string at pos (its opening quote) into a new node. */
 static bool string_read(parser *p)
 {
     size_t start = p->pos, i = start + 1;
@@ -184,7 +184,7 @@ static bool string_read(parser *p)
     return true;
 }
 
-/* Decodes the inside of a string that was checked; gives the length. */
+/* Decodes the inside of a validated string; returns the length. */
 static size_t string_decode(const char *s, size_t n, char *out)
 {
     char *o = out;
@@ -396,7 +396,7 @@ static bool container_open(parser *p, json_type type)
     return true;
 }
 
-/* Closes the innermost container at pos, its bracket. */
+/* Closes the innermost container; pos is at its bracket. */
 static bool container_close(parser *p)
 {
     uint32_t at = p->open.items[--p->open.n];
@@ -410,7 +410,7 @@ static bool container_close(parser *p)
     return node->count <= FEW_KEYS ? few_keys_differ(p, at) : many_keys_differ(p, at);
 }
 
-/* A value at pos; of a container only its start. */
+/* Reads a value at pos; of a container only its start. */
 static bool value_read(parser *p)
 {
     switch (peek(p)) {
@@ -434,7 +434,7 @@ static bool value_read(parser *p)
     }
 }
 
-/* What comes inside the innermost open container: its end, or its next item. */
+/* Reads what comes next inside the innermost open container: its end, or its next item. */
 static bool container_step(parser *p)
 {
     uint32_t at = p->open.items[p->open.n - 1];
@@ -491,7 +491,7 @@ bool json_is(const json_node *v, json_type t)
     return v && v->type == t;
 }
 
-/* Whether a string node means `key`, without memory for decoding it. */
+/* Whether a string node equals `key`; does not allocate. */
 static bool string_is(const json_doc *d, const json_node *v, const char *key, size_t n)
 {
     const char *s = d->text + v->start + 1;
@@ -587,8 +587,8 @@ bool json_int(const json_doc *d, const json_node *v, int64_t *out)
     return true;
 }
 
-/* The exponent of a number, whose mantissa ends at s. It saturates far outside of what the
- * digits of a text of 4 GiB can make up for. */
+/* The exponent of a number whose mantissa ends at s. It saturates far beyond what the digits of a
+ * text of 4 GiB can compensate. */
 static int64_t exponent(const char *s, const char *end)
 {
     if (s == end)
@@ -617,7 +617,7 @@ bool json_nano(const json_doc *d, const json_node *v, int64_t *out)
     while (mantissa < p && (*mantissa == '0' || *mantissa == '.'))
         mantissa++;
     int64_t have = p - mantissa - (point && point >= mantissa);
-    int64_t keep = have + shift; /* digits left of the point of the answer */
+    int64_t keep = have + shift; /* digits before the decimal point of the result */
     *out = 0;
     if (!have || keep < 0)
         return true;

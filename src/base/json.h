@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * json.h: reading and writing JSON without touching what is not ours.
+ * json.h: reading and writing JSON. Values that are not decoded keep their exact bytes.
  *
- * The reader checks a text in full (RFC 8259, valid UTF-8, paired surrogates, no
- * duplicate keys, bounded depth and size) and gives a flat list of nodes that
- * point into it. Numbers stay text; the raw span of every value is at hand, so
- * a body can be kept byte for byte. Nothing is decoded until it is asked for.
+ * The parser validates the whole text (RFC 8259, valid UTF-8, paired surrogates, no duplicate keys,
+ * bounded depth and size) and returns a flat list of nodes that point into it. Numbers stay text,
+ * and every node has the span of its value, so a body can be stored byte for byte. Strings and
+ * numbers are decoded on demand.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -29,12 +29,12 @@ typedef enum {
 
 /* Children follow their parent. In an object, keys (strings) and values alternate. */
 typedef struct json_node {
-    uint32_t start, end; /* span in the text; of a string: with its quotes */
-    uint32_t next;       /* index of the node behind this one and its children */
+    uint32_t start, end; /* span in the text; a string includes its quotes */
+    uint32_t next;       /* index of the node after this one and its children */
     uint32_t count;      /* items of an array, members of an object */
     uint8_t type;
-    bool escaped; /* string: holds a backslash */
-    bool has_nul; /* string: holds \u0000 (also set on everything around it) */
+    bool escaped; /* string: contains a backslash */
+    bool has_nul; /* string: contains \u0000 (also set on every container around it) */
 } json_node;
 
 typedef struct json_doc {
@@ -52,29 +52,29 @@ typedef struct json_error {
 #define JSON_MAX_DEPTH 128
 #define JSON_MAX_NODES 2000000u
 
-/* The text must outlive the doc. `depth` 0 takes JSON_MAX_DEPTH. err may be NULL. */
+/* The text must outlive the doc. `depth` 0 means JSON_MAX_DEPTH. err may be NULL. */
 bool json_parse(arena *a, const char *text, size_t len, size_t depth, json_doc *out,
                 json_error *err);
 
-/* The value of a key, or NULL. `obj` NULL or no object gives NULL. */
+/* The value of a key; NULL when there is none, and when `obj` is NULL or not an object. */
 const json_node *json_get(const json_doc *d, const json_node *obj, const char *key);
 /* First child and next sibling of a child; NULL at the end. */
 const json_node *json_first(const json_doc *d, const json_node *parent);
 const json_node *json_next(const json_doc *d, const json_node *parent, const json_node *child);
 
-/* The decoded text of a string node, in the arena; NULL when it is no string or NULL. */
+/* The decoded text of a string node, in the arena; NULL when it is NULL or not a string. */
 const char *json_text(arena *a, const json_doc *d, const json_node *v);
-/* The same with its length: it may hold NUL. */
+/* The same with its length: it may contain NUL. */
 const char *json_textn(arena *a, const json_doc *d, const json_node *v, size_t *len);
 /* The raw bytes of a value, in the arena. */
 const char *json_raw(arena *a, const json_doc *d, const json_node *v);
-/* An integer in range; false when it is none (1.0 and 1e3 are none). */
+/* An integer in range; false when it is not one (1.0 and 1e3 are not). */
 bool json_int(const json_doc *d, const json_node *v, int64_t *out);
 /* Any number, as a decimal scaled by 10^9 and rounded half away from zero; false when it does not
  * fit. */
 bool json_nano(const json_doc *d, const json_node *v, int64_t *out);
 bool json_is(const json_node *v, json_type t); /* NULL-safe */
-/* How many bytes from s on are ASCII that stands for itself in a JSON string. */
+/* The number of bytes from s on that are ASCII and need no escape in a JSON string. */
 size_t json_plain(const char *s, size_t n);
 /* How many bytes the escape at s (a backslash; n bytes left) takes, for mending what other programs
  * write. *cp gets its character: half of a pair (JSON_HALF) when it stands alone, the backslash
@@ -88,7 +88,7 @@ typedef struct json_writer {
     buf *out;
     int indent; /* spaces a level; 0 = one line */
     int depth;
-    bool first[64]; /* nothing was written yet on this level */
+    bool first[64]; /* nothing was written on this level yet */
     bool after_key;
 } json_writer;
 
@@ -100,7 +100,7 @@ void jw_end_array(json_writer *w);
 void jw_key(json_writer *w, const char *key);
 void jw_str(json_writer *w, const char *s); /* NULL writes null */
 void jw_strn(json_writer *w, const char *s, size_t n);
-/* A string in parts, each of which is UTF-8 by itself. */
+/* A string written in parts, each of them valid UTF-8. */
 void jw_text(json_writer *w);
 void jw_text_add(json_writer *w, const char *s);
 void jw_end_text(json_writer *w);

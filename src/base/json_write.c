@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * json_write.c: the writing half of json.h. Whatever it is given, what it writes is JSON.
+ * The JSON writer (json.h). Its output is valid JSON whatever the input.
  */
 #include "base/json.h"
 
@@ -30,7 +30,7 @@ static void new_line(json_writer *w)
     buf_pad(w->out, ' ', (size_t)w->indent * (size_t)w->depth);
 }
 
-/* What stands before a value or a key. */
+/* Writes the separator and indentation before a value or a key. */
 static void item(json_writer *w)
 {
     if (w->after_key) {
@@ -93,7 +93,7 @@ static void put_escape(buf *b, unsigned char ch)
     buf_add(b, out, at ? 2 : 6);
 }
 
-/* Bytes that are no UTF-8 become U+FFFD, so that what is written is always JSON. */
+/* Replaces invalid UTF-8 with U+FFFD, so that the output is always JSON. */
 static void put_escaped(buf *b, const char *s, size_t n)
 {
     size_t from = 0, i = 0;
@@ -122,7 +122,7 @@ static void put_quoted(buf *b, const char *s, size_t n)
     buf_putc(b, '"');
 }
 
-/* Keys are short and plain as a rule: one of those is added in one step. */
+/* Most keys are short and need no escape: those are added in one step. */
 void jw_key(json_writer *w, const char *key)
 {
     char text[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * jsonrpc.h: the errors that JSON-RPC itself defines. Each protocol on it has more of its own.
+ * jsonrpc.h: the error codes that JSON-RPC itself defines. Each protocol on top of it adds its own.
  */
 #ifndef BASE_JSONRPC_H
 #define BASE_JSONRPC_H

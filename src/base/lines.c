@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lines.c: whole lines from one descriptor and to another.
+ * Line-based input and output on non-blocking descriptors (lines.h).
  */
 #include "base/lines.h"
 
@@ -34,7 +34,7 @@ void lines_in_release(lines_in *l)
     *l = (lines_in){.fd = -1, .ended = true};
 }
 
-/* Room for one more read, and a NUL. A buffer that one long line has blown up is given back. */
+/* Makes room for one more read and a NUL. Releases a buffer that one long line has made large. */
 static void make_room(lines_in *l)
 {
     if (l->at == l->n) {
@@ -56,7 +56,7 @@ static void make_room(lines_in *l)
     }
 }
 
-/* How many bytes were read now. */
+/* Reads once; returns the number of bytes. */
 static size_t read_some(lines_in *l)
 {
     make_room(l);
@@ -84,8 +84,7 @@ void lines_read_rest(lines_in *l)
     l->ended = true;
 }
 
-/* Throws away what belongs to a line that is too long; true when that was told for the first
- * time. */
+/* Discards the bytes of a line that is too long; true the first time for that line. */
 static bool too_long(lines_in *l)
 {
     bool first = !l->skips;

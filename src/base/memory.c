@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Settings of glibc's allocator (memory.h).
+ */
 #include "base/memory.h"
 
 #include <malloc.h>
@@ -6,11 +9,11 @@
 #include <unistd.h>
 
 /* Threads wait for the disk or for a model most of the time: two arenas a core are enough for those
- * that run, and 8 a core (the default) would keep the peaks of all of them. */
+ * that run. The default, 8 a core, would retain the peak memory of all of them. */
 #define ARENAS_A_CORE 2
 #define ARENAS_MAX 16
-/* A fixed threshold: by default the first freed block raises it, up to 32 MiB, and what is below
- * stays in the heap. */
+/* Fixes the threshold. By default freeing a mapped block raises it, up to 32 MiB, and smaller
+ * blocks stay in the heap. */
 #define MMAP_BYTES (256 << 10)
 #define TRIM_BYTES (256 << 10)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * seal.c: see seal.h. The IV is random: a key may seal some billion times.
+ * Authenticated encryption with AES-256-GCM (seal.h). The IV is random: a key may seal some billion
+ * times.
  */
 #include "base/seal.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * seal.h: bytes that only the holder of a key can read or make: AES-256-GCM.
+ * seal.h: authenticated encryption (AES-256-GCM): only the holder of the key can read or make a
+ * sealed text.
  */
 #ifndef BASE_SEAL_H
 #define BASE_SEAL_H
@@ -11,14 +12,15 @@
 #include <stdint.h>
 
 #define SEAL_KEY 32
-#define SEAL_MORE                                                                                  \
-    28 /* what is sealed is longer by that: 12 bytes IV before it, 16 bytes tag after */
+#define SEAL_MORE 28 /* bytes that sealing adds: 12 of IV in front, 16 of tag at the end */
 
-/* Seals n bytes, at most INT_MAX - SEAL_MORE of them. `about` is not in what is given back, and
- * must be the same when that is opened. Every seal of the same bytes is another one. */
+/* Seals n bytes, at most INT_MAX - SEAL_MORE. `about` is authenticated but not part of the result;
+ * it must be the same when the result is opened. Sealing the same bytes twice gives different
+ * results. */
 const char *seal_make(arena *a, const uint8_t key[SEAL_KEY], const char *about, const void *p,
                       size_t n, size_t *len);
-/* NULL unless it was sealed with this key and `about` and is unchanged. A NUL stands after it. */
+/* NULL unless it was sealed with this key and `about` and is unchanged. The result is followed by a
+ * NUL. */
 const char *seal_open(arena *a, const uint8_t key[SEAL_KEY], const char *about, const void *p,
                       size_t n, size_t *len);
 

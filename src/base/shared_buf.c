@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shared_buf.c: see shared_buf.h.
+ * Reference-counted immutable bytes (shared_buf.h).
  */
 #include "base/shared_buf.h"
 

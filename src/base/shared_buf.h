@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * shared_buf.h: immutable bytes with a count of their holders.
+ * shared_buf.h: reference-counted immutable bytes.
  *
- * An event is rendered once and put into every stream that is given it, however many those are. All
- * calls are safe from any thread; the bytes never change.
+ * An event is rendered once, and every stream that sends it shares the result. All calls are safe
+ * from any thread; the bytes never change.
  */
 #ifndef BASE_SHARED_BUF_H
 #define BASE_SHARED_BUF_H
@@ -18,11 +18,11 @@ typedef struct shared_buf {
     char bytes[];
 } shared_buf;
 
-shared_buf *shared_buf_new(const void *p, size_t n); /* one holder: the caller */
+shared_buf *shared_buf_new(const void *p, size_t n); /* the caller holds the one reference */
 shared_buf *shared_buf_hold(shared_buf *b);
-void shared_buf_drop(shared_buf *b); /* frees it with the last holder; NULL: nothing */
+void shared_buf_drop(shared_buf *b); /* frees it with the last reference; NULL is fine */
 
-/* Bytes of all that there are in this process. */
+/* Bytes of all shared buffers in this process. */
 int64_t shared_buf_total(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * util.c: see util.h. State shared by all threads is made once (locale, digest)
- * or kept under a mutex (the last uuid).
+ * Times, ids, hashes and Unicode (util.h). State shared by all threads is initialized once (locale,
+ * digest) or protected by a mutex (the last uuid).
  */
 #include "base/util.h"
 
@@ -63,8 +63,8 @@ void cond_init(pthread_cond_t *c)
 
 #define DAY_US INT64_C(86400000000)
 
-/* Days since 1970-01-01 of a date of the Gregorian calendar. Years run from March here, so that
- * the leap day is the last day of one. */
+/* Days since 1970-01-01 of a date in the Gregorian calendar. Years begin in March here, so that the
+ * leap day is the last day of one. */
 static int64_t days_from_date(int64_t y, int m, int d)
 {
     y -= m <= 2;
@@ -104,7 +104,7 @@ const char *time_text(int64_t us, char out[TIME_TEXT])
     return out;
 }
 
-/* Exactly n digits at *s, which moves behind them; -1 when they are not there. */
+/* Reads exactly n digits at *s and moves *s past them; -1 when they are not there. */
 static int digits(const char **s, int n)
 {
     int v = 0;
@@ -288,7 +288,7 @@ const char *uuid7(int64_t now_us, char out[UUID_TEXT])
     random_bytes(b + 8, 8);
     uint64_t now = now_us > 0 ? (uint64_t)now_us / 1000 << 12 : 0;
     pthread_mutex_lock(&uuid_lock);
-    /* The counter runs over into the milliseconds when one of them is used up. */
+    /* When a millisecond is used up, the counter overflows into the milliseconds. */
     uint64_t id = uuid_last = now > uuid_last ? now : uuid_last + 1;
     pthread_mutex_unlock(&uuid_lock);
     uint64_t ms = id >> 12;
@@ -463,7 +463,7 @@ bool utf8_valid(const char *s, size_t n)
 {
     for (size_t i = 0; i < n;) {
         uint64_t eight;
-        /* Mostly it is ASCII: eight bytes at a time. */
+        /* Most text is ASCII: skip eight bytes at a time. */
         if (n - i >= sizeof eight) {
             memcpy(&eight, s + i, sizeof eight);
             if (!(eight & 0x8080808080808080u)) {
@@ -524,7 +524,7 @@ size_t utf8_put(uint32_t cp, char out[4])
 }
 
 static pthread_once_t unicode_once = PTHREAD_ONCE_INIT;
-static locale_t unicode; /* 0 when the system has none; then only ASCII has cases and widths */
+static locale_t unicode; /* 0 when the system has none; then only ASCII has case and width */
 
 static void unicode_make(void)
 {
@@ -547,8 +547,8 @@ int utf8_width(uint32_t cp)
 char *utf8_lower(arena *a, const char *s, size_t n)
 {
     pthread_once(&unicode_once, unicode_make);
-    /* Simple mappings give one character for one, and only those of two bytes and more can
-     * get longer: by less than half of what 2n allows. */
+    /* Simple case mappings map one character to one. Only characters of two bytes and more can get
+     * longer, by less than half of what 2n allows. */
     char *out = arena_alloc(a, 2 * n + 1), *o = out;
     for (size_t i = 0; i < n;) {
         uint32_t cp;
@@ -574,7 +574,8 @@ bool utf8_is_space(uint32_t cp)
            cp == 0x205f || cp == 0x3000;
 }
 
-/* The bytes of the white space that s ends with, 0 when it ends with something else. */
+/* The bytes of the white space character that s ends with; 0 when it ends with another
+ * character. */
 static size_t space_before(const char *s, size_t n)
 {
     uint32_t cp;
@@ -584,7 +585,7 @@ static size_t space_before(const char *s, size_t n)
     return 0;
 }
 
-/* The span of s without the spaces around it. Looks at its ends only. */
+/* The span of s without the white space around it. Reads only its ends. */
 static const char *trim(const char *s, size_t *n)
 {
     uint32_t cp;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * util.h: ids, times, hashes and Unicode. Knows nothing of conversations.
- * Every function is safe from any thread.
+ * util.h: ids, times, hashes and Unicode. Every function is safe from any thread.
  */
 #ifndef BASE_UTIL_H
 #define BASE_UTIL_H
@@ -16,10 +15,10 @@
 
 /* ---- time: microseconds since 1970, UTC */
 int64_t time_now_us(void);
-int64_t time_mono_us(void); /* only differences mean something */
+int64_t time_mono_us(void); /* monotonic: only differences are meaningful */
 struct timespec time_spec(int64_t us);
-struct timespec time_after(int64_t us); /* that far from now, by time_mono_us() */
-/* One whose waits end by time_mono_us(). */
+struct timespec time_after(int64_t us); /* that long from now, by time_mono_us() */
+/* Initializes a condition whose timed waits use time_mono_us(). */
 void cond_init(pthread_cond_t *c);
 /* RFC 3339 with milliseconds and Z, "2026-01-02T03:04:05.678Z". */
 #define TIME_TEXT 32
@@ -29,13 +28,13 @@ bool time_parse(const char *s, int64_t *us);
 
 /* ---- ids */
 #define UUID_TEXT 37
-/* UUIDv7; of one process they grow strictly. */
+/* UUIDv7; those of one process strictly increase. */
 const char *uuid7(int64_t now_us, char out[UUID_TEXT]);
 const char *uuid4(char out[UUID_TEXT]); /* random */
 /* UUIDv8 of 16 bytes of a hash, 6 bits of which make room for version and variant. */
 const char *uuid8(const uint8_t hash[16], char out[UUID_TEXT]);
 const char *uuid_text(const uint8_t bytes[16], char out[UUID_TEXT]);
-/* FNV-1a, for hash tables in memory. `seed` tells apart keys of several kinds; 0 for one. */
+/* FNV-1a, for hash tables in memory. `seed` separates kinds of keys; 0 when there is one kind. */
 uint32_t hash_bytes(const void *bytes, size_t n, uint32_t seed);
 uint32_t hash_text(const char *text);
 bool uuid_valid(const char *s);                  /* 8-4-4-4-12 hex digits, in either case */
@@ -67,16 +66,16 @@ void sha_of(const void *p, size_t n, uint8_t out[HASH_LEN]); /* all of these at 
 void sha_chain(sha *s, const uint8_t a[HASH_LEN], const uint8_t b[HASH_LEN], uint8_t out[HASH_LEN]);
 
 /* ---- UTF-8 */
-/* Length in bytes of the character at s (n bytes left), 0 when it is not valid; *cp gets it. */
+/* Length in bytes of the character at s (n bytes left), 0 when it is invalid; *cp gets it. */
 size_t utf8_next(const char *s, size_t n, uint32_t *cp);
 bool utf8_valid(const char *s, size_t n);
 size_t utf8_count(const char *s); /* characters of a valid text */
 /* Bytes of the first `chars` characters of a valid text. */
 size_t utf8_prefix(const char *s, size_t chars);
-/* Takes bytes off the end until what is left is valid: for what was cut by bytes. */
+/* Removes bytes from the end until the rest is valid: for text that was cut by bytes. */
 void utf8_trim(char *s);
 size_t utf8_put(uint32_t cp, char out[4]);
-/* Columns on a terminal: wide characters count two, combining ones none. */
+/* Columns on a terminal: wide characters take two, combining ones none. */
 int utf8_width(uint32_t cp);
 /* Lower case by simple case mapping, independent of the locale. */
 char *utf8_lower(arena *a, const char *s, size_t n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls: made, reset and freed, their options and their error.
+ * Calls of the library: creating, resetting and freeing them, their options and their error.
  */
 #include "core/call.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * call.h: One call of the library: its user, the memory of its answers, its error.
+ * call.h: one call of the library: its user, the memory of its answers, its error.
  *
- * A function that fails reports it once, with call_fail(), and returns the status. Its caller
- * passes the status on, mostly with TRY().
+ * A function that fails reports the failure once, with call_fail(), and returns the status. Its
+ * caller passes the status on, mostly with TRY().
  */
 #ifndef CORE_CALL_H
 #define CORE_CALL_H
@@ -19,8 +19,8 @@
 #error "core relies on its asserts: they are part of every build"
 #endif
 
-/* A JSON document that was stored was checked against the limit when it arrived. It is read
- * whatever the limit is now. */
+/* The depth of a JSON document was checked when it arrived. A stored document is read whatever the
+ * limit is now. */
 #define STORED_DEPTH SIZE_MAX
 
 #define PAGE_BYTES                                                                                 \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checking what comes from outside: each refusal names its field and the limit.
+ * Validation of arguments from outside. Each error names the field and the limit.
  */
 #include "core/check.h"
 
@@ -116,7 +116,7 @@ ramet_status check_tags(ramet_call *c, const char *const *tags, size_t n, const 
 {
     *out = NULL;
     *n_out = 0;
-    /* Doubles may be given, but not without end. */
+    /* Duplicates are allowed, but not without bound. */
     if (n > c->ramet->limits.tags * 4)
         return call_fail(c, RAMET_TOO_MANY_TAGS, "tags", "%zu tags; a session has at most %zu", n,
                          c->ramet->limits.tags);
@@ -157,7 +157,7 @@ ramet_status check_limit(ramet_call *c, int limit, int most, int deflt, int *out
     return RAMET_OK;
 }
 
-/* Far past any use, and far from where adding it to the time of day could overflow. */
+/* Far longer than useful, and small enough that adding it to the current time cannot overflow. */
 #define LIFE_MAX (INT64_C(100) * 366 * 86400 * 1000000)
 
 ramet_status check_life(ramet_call *c, const char *field, int64_t us)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * check.h: checks of arguments from outside.
+ * check.h: validation of arguments from outside.
  */
 #ifndef CORE_CHECK_H
 #define CORE_CHECK_H

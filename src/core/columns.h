@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * columns.h: columns whose values are used as an enum, an index or a set of flags.
+ * columns.h: reading columns whose values are used as an enum, an index or a set of flags.
  *
- * The file may be damaged, so such a value is checked where the row is read: one that the enum does
- * not have fails the connection with RAMET_DAMAGED and names the column (q_col_range()). The value
- * returned then is a legal one, so that the caller can finish the row; the call still fails.
- * Behind this line every enum of a row is one that its `switch` and its tables know.
+ * The file may be damaged, so such a value is checked where the row is read: a value outside the
+ * enum fails the connection with RAMET_DAMAGED and names the column (q_col_range()). The function
+ * still returns a legal value, so that the caller can finish the row; the call fails nevertheless.
+ * So code that uses a row may rely on every enum in it being one that its `switch` and its tables
+ * know.
  */
 #ifndef CORE_COLUMNS_H
 #define CORE_COLUMNS_H
@@ -49,7 +50,7 @@ static inline int col_fork_side(db_stmt *q, int n)
     return (int)q_col_range(q, n, RAMET_AFTER, RAMET_BEFORE, "session.fork_side");
 }
 
-/* 1: gc is taking the session; 2: only its place in the tree is left. */
+/* 1: gc is removing the session; 2: only its place in the tree is left. */
 static inline int col_purging(db_stmt *q, int n)
 {
     return (int)q_col_range(q, n, 0, 2, "session.purging");

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events: what was committed, in that order, for subscribers and the search index.
+ * Events: what was committed, in commit order, for subscribers and the search index.
  *
- *   V1  Numbers are given one after the other, inside the write transaction, or after it where
- *       many write at once (store_settle()): a reader that has seen number n never meets a smaller
- *       one later.
- *   V2  The newest event is never forgotten, so that no number comes twice; the others are
- *       forgotten from the oldest on, so that those which are left have no gap.
+ *   V1  Numbers are assigned in order, inside the write transaction, or after it where several
+ *       transactions write at once (store_settle()): a reader that has seen number n never meets a
+ *       smaller one later.
+ *   V2  The newest event is never removed, so that no number is used twice. Older ones are removed
+ *       from the oldest on, so that the remaining numbers have no gap.
  *   V3  An event is shown to callers who may see its session now (I10). Of a session that is gone
  *       only its end is shown. The removal of a member is also shown to that member: nothing else
  *       would explain why the stream falls silent.
- *   V4  Entries of the adk log may hold credentials: their events are for the search index alone,
- *       as are those of texts that entries are found by.
+ *   V4  Entries of the adk log may hold credentials: their events are for the search index only,
+ *       as are changes of the texts that entries are found by.
  */
 #include "core/event.h"
 
@@ -94,16 +94,16 @@ void event_add_member(txn *tx, const session_brief *s, const char *user, ramet_l
     q_run(q);
 }
 
-/* ------------------------------------------------------------- who sees what */
+/* ---------------------------------------------------------------- visibility */
 
-/* What is known about the session of an event. */
+/* What the caller may see of the session of an event. */
 typedef struct look {
-    int64_t session; /* 0: a free slot */
-    bool seen, gone; /* by the caller; deleted, expired or purged */
+    int64_t session; /* 0: an empty slot */
+    bool seen, gone; /* visible to the caller; deleted, expired or purged */
     const char *id, *tree, *sandbox;
 } look;
 
-/* `keep` gets the names of one that is seen, or (`named`) of any; NULL: they are not wanted. */
+/* `keep` gets the names of a session that is visible, or (`named`) of any; NULL: not needed. */
 static look look_at(txn *tx, int64_t tree, int64_t no, arena *keep, bool named)
 {
     look l = {.session = no};
@@ -136,13 +136,13 @@ static bool look_shows(const look *l, ramet_event_kind kind)
     return l->seen && (!l->gone || kind == RAMET_EVENT_DELETED);
 }
 
-/* Whether an event is the removal of the caller himself. */
+/* Whether an event is the removal of the caller. */
 static bool removes_caller(const ramet_call *c, const char *member, ramet_level after)
 {
     return member && !after && c->user && strcmp(member, c->user) == 0;
 }
 
-/* The numbers of a session that has, or had, that id. */
+/* The numbers of the session that has, or had, that id. */
 static bool session_numbers(txn *tx, const char *id, int64_t *tree, int64_t *no)
 {
     db_stmt *q = db_query(tx->db, Q_session_place);
@@ -165,7 +165,7 @@ bool ramet_event_seen(ramet_call *c, const ramet_event *e)
     if (!txn_read(&tx, c))
         return false;
     bool seen = false;
-    /* Another session may have got that id since, in another tree. */
+    /* The id may have been reused since, in another tree. */
     if (session_numbers(&tx, e->session, &tree, &no) && tree == tree_number(&tx, e->tree)) {
         look l = look_at(&tx, tree, no, NULL, false);
         seen = look_shows(&l, e->kind);
@@ -178,16 +178,16 @@ bool ramet_event_seen(ramet_call *c, const ramet_event *e)
 typedef struct walk {
     txn *tx;
     bool bare;
-    int64_t session, tree; /* what is asked for; 0 = all */
-    look looks[LOOKS];     /* by the number of the session: events of one come in a row */
+    int64_t session, tree; /* what to report; 0 = all */
+    look looks[LOOKS];     /* by the number of the session: consecutive events often share one */
     VEC(ramet_event) found;
-    size_t begin; /* memory of the call before the first one */
+    size_t begin; /* memory used by the call before the first event */
 } walk;
 
 typedef struct row {
     int64_t no, tree, session, key, count, at;
     ramet_event_kind kind;
-    const char *who; /* until the next row */
+    const char *who; /* valid until the next row */
 } row;
 
 typedef struct taken {
@@ -274,7 +274,7 @@ static void event_take(walk *w, const row *r)
     VEC_PUSH(tx->arena, &w->found, e);
 }
 
-/* The ids asked for as numbers; false when nothing has them. */
+/* Resolves the requested ids to numbers; false when nothing has them. */
 static bool filter_find(walk *w, const ramet_events_in *in)
 {
     if (in->session && !session_numbers(w->tx, in->session, &w->tree, &w->session))
@@ -287,7 +287,7 @@ static bool filter_find(walk *w, const ramet_events_in *in)
     return fits;
 }
 
-/* Takes up to CHUNK rows behind out->next; false when there are no more, or all was found. */
+/* Reads up to CHUNK rows after out->next; false when there are no more, or the page is complete. */
 static bool chunk_walk(walk *w, size_t limit, ramet_events_out *out)
 {
     int n = 0;
@@ -323,7 +323,7 @@ static void events_find(txn *tx, const ramet_events_in *in, size_t limit, ramet_
 {
     walk w = {.tx = tx, .bare = in->bare, .begin = arena_used(tx->arena)};
     int64_t newest = number(tx->db, Q_max_event);
-    /* The first one kept tells how far back it goes (V2). */
+    /* The oldest number that is left shows whether events were lost (V2). */
     out->lost = in->after > newest || number(tx->db, Q_min_event) > in->after + 1;
     out->next = newest;
     if (out->lost || !filter_find(&w, in))
@@ -357,20 +357,19 @@ ramet_status ramet_events(ramet_call *c, const ramet_events_in *in, ramet_events
 
 /* ------------------------------------------------------------------- waiting */
 
-/* One for each open store. One of the waiting threads polls for writes of other processes; there is
- * never more than one. */
+/* Threads that wait for events of one open store. At most one of them at a time polls for writes of
+ * other processes. */
 struct watch {
     pthread_mutex_t lock;
-    pthread_cond_t moved; /* `last` or `wakes` has grown, or no thread polls any more */
-    _Atomic int64_t last; /* newest number that is known */
+    pthread_cond_t moved; /* `last` or `wakes` has grown, or the polling thread has stopped */
+    _Atomic int64_t last; /* newest number known */
     _Atomic int waiters;
-    int64_t wakes, polled; /* by ramet_event_wake(); when the store was looked at last */
+    int64_t wakes, polled; /* calls of ramet_event_wake(); when the store was last polled */
     int64_t unheard;       /* wakes that found no thread waiting */
     bool polling;
 
     pthread_mutex_t look_lock;
-    db *db; /* a connection of its own: a look must not wait for one of the pool. Opened when used
-             */
+    db *db; /* a connection of its own, opened on first use: polling must not wait for the pool */
 };
 
 struct watch *watch_new(void)
@@ -408,7 +407,7 @@ static bool watch_raise(struct watch *w, int64_t no)
 void event_notify(ramet *r, int64_t no)
 {
     struct watch *w = r->watch;
-    /* A waiter counts itself before it looks at `last`, so one of the two sees the other. */
+    /* A waiter registers before it reads `last`, so one of the two always sees the other. */
     if (!watch_raise(w, no) || !w->waiters)
         return;
     pthread_mutex_lock(&w->lock);
@@ -416,7 +415,7 @@ void event_notify(ramet *r, int64_t no)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* The newest number in the file; 0 when it cannot be read. */
+/* The newest number in the store; 0 when it cannot be read. */
 static int64_t store_newest(ramet *r)
 {
     struct watch *w = r->watch;
@@ -454,7 +453,7 @@ int64_t ramet_event_last(ramet *r)
     return r->watch->last;
 }
 
-/* Looks at the file without the lock. */
+/* Reads the store without holding the lock. */
 static void watch_poll(ramet *r, struct watch *w)
 {
     w->polling = true;
@@ -500,7 +499,7 @@ int64_t ramet_event_wait(ramet *r, int64_t after, int ms)
         if (mine)
             w->polling = false;
     }
-    /* If this thread has polled so far, one of the others takes over. */
+    /* If this thread was the poller, another waiter takes over. */
     if (--w->waiters && !w->polling)
         pthread_cond_signal(&w->moved);
     int64_t last = w->last;

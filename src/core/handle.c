@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening and closing a store. This is where core is put together: the extensions of core/ext
- * register themselves here, and nothing below them knows that they exist.
+ * Opening and closing a store. This is where core is put together: the extensions of core/ext are
+ * registered here, and nothing below knows that they exist.
  */
 #include "core/handle.h"
 
@@ -37,7 +37,7 @@ const char *ramet_where(const char *where)
         return path;
     }
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-    /* The XDG rule: a relative path there is to be ignored. */
+    /* XDG requires ignoring a relative path there. */
     if (data && data[0] == '/')
         snprintf(path, sizeof path, "%s/ramet/ramet.db", data);
     else
@@ -51,14 +51,14 @@ ramet_status ramet_schema(const ramet_schema_in *in, void (*statement)(void *arg
     return schema_tell(in, statement, arg);
 }
 
-/* "word:" in front that is none of ours. */
+/* Whether it starts with "word:" of an engine that we do not have. */
 static bool names_other_engine(const char *where)
 {
     size_t n = strspn(where, "abcdefghijklmnopqrstuvwxyz0123456789+");
     return n > 1 && where[n] == ':' && strncmp(where, "sqlite:", 7) != 0 && !db_is_url(where);
 }
 
-/* A new name lasts through a power cut only when its folder was synced. */
+/* A new file name survives a power failure only when its folder was synced. */
 static void sync_folder(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -68,7 +68,7 @@ static void sync_folder(const char *path)
     close(fd);
 }
 
-/* Makes the folders above a path. A failure shows when the file is opened. */
+/* Creates the folders above a path. A failure shows when the file is opened. */
 static void make_folders(const char *path)
 {
     char copy[PATH_BYTES], above[PATH_BYTES] = "/";
@@ -124,8 +124,8 @@ static void on_event(void *arg, int64_t newest)
     event_notify(arg, newest);
 }
 
-/* A copy that was not finished is no store yet: numbers that it would give belong to rows that are
- * still to come. */
+/* An unfinished copy is not a store yet: numbers that it would assign belong to rows that are still
+ * to be copied. */
 static ramet_status unfinished_check(store *s, char *message)
 {
     ramet_status st;

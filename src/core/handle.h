@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * handle.h: what an open store is made of: `struct ramet`, behind every public `ramet *`.
+ * handle.h: `struct ramet`, an open store, behind every public `ramet *`.
  */
 #ifndef CORE_HANDLE_H
 #define CORE_HANDLE_H

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Answers kept by a key: a request that is sent again is not done again.
+ * Answers kept by an idempotency key: a repeated request is not executed again.
  *
- *   O1  The key is looked up and the answer stored in the transaction of the write itself: there is
- *       no moment at which one is there without the other.
- *   O2  What failed is not kept: it may be tried again with the same key.
- *   O3  An answer past its time counts as none, whether it was removed already or not.
+ *   O1  The key is looked up and the answer stored in the transaction of the write itself: neither
+ *       is ever visible without the other.
+ *   O2  A failure is not kept: the request may be tried again with the same key.
+ *   O3  An expired answer counts as none, whether it was removed already or not.
  *   O4  The key itself is not stored, and the answer is encrypted with it: an answer may hold a
  *       secret, which a reader of the file must not get. An altered answer does not decrypt.
- *   O5  Work of several commits (O1 cannot hold) looks first and keeps its answer at the end.
+ *   O5  Work of several commits, for which O1 cannot hold, looks up the key first and stores its
+ *       answer at the end.
  */
 #include "core/idempotency.h"
 
@@ -66,7 +67,7 @@ static const char *idempotency_user(const txn *tx)
 typedef struct idempotency_row {
     uint8_t digest[HASH_LEN];
     int64_t status, size, expires;
-    const void *sealed; /* the answer, packed, then sealed */
+    const void *sealed; /* the answer, compressed, then sealed */
     size_t n_sealed;
 } idempotency_row;
 
@@ -80,7 +81,7 @@ static void key_hash(txn *tx, const char *label, size_t n_label, const ramet_onc
     sha_end(h, out);
 }
 
-/* `name` must live until the statement has run. */
+/* Binds the columns of the key; `name` must live until the statement has run. */
 static void bind_key(txn *tx, db_stmt *q, const ramet_once *o, uint8_t name[HASH_LEN])
 {
     key_hash(tx, "", 0, o, name);
@@ -95,8 +96,8 @@ static void seal_key(txn *tx, const ramet_once *o, uint8_t out[SEAL_KEY])
     key_hash(tx, label, sizeof label, o, out);
 }
 
-/* What is sealed with the answer: all else of its row. A user holds no line break, and the scope
- * stands last. */
+/* The rest of the row, which is authenticated with the answer. It is unambiguous: a user contains
+ * no line break, and the scope comes last. */
 static const char *row_about(txn *tx, const ramet_once *o, const idempotency_row *r)
 {
     char digest[2 * HASH_LEN + 1];
@@ -105,7 +106,7 @@ static const char *row_about(txn *tx, const ramet_once *o, const idempotency_row
                         (long long)r->size, (long long)r->expires, idempotency_user(tx), o->scope);
 }
 
-/* Gives the answer; false when the row is damaged. */
+/* Decrypts the answer; false when the row is damaged. */
 static bool row_open(txn *tx, const ramet_once *o, const idempotency_row *r, const char **bytes,
                      size_t *len)
 {
@@ -127,7 +128,7 @@ static void row_seal(txn *tx, const ramet_once *o, const char *bytes, idempotenc
     OPENSSL_cleanse(key, sizeof key);
 }
 
-/* Whether the key is there; with the same digest its answer is filled in. */
+/* Looks up the key; with the same digest, fills in its answer. */
 static ramet_status idempotency_find(txn *tx, ramet_once *o, bool *found)
 {
     uint8_t name[HASH_LEN];
@@ -135,7 +136,7 @@ static ramet_status idempotency_find(txn *tx, ramet_once *o, bool *found)
     size_t n = 0, n_bytes = 0;
     bool whole = false;
     idempotency_row r = {0};
-    o->repeated = false; /* may run twice */
+    o->repeated = false; /* this may run twice */
     db_stmt *q = db_query(tx->db, Q_once_get);
     bind_key(tx, q, o, name);
     q_int(q, 4, tx->now);

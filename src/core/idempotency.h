@@ -7,12 +7,12 @@
 
 #include "core/txn.h"
 
-/* Takes what ramet_call_once() left for this write; *out is NULL when there is nothing. */
+/* Takes what ramet_call_once() set for this write; *out is NULL when there is nothing. */
 ramet_status idempotency_take(ramet_call *c, ramet_once **out);
-/* Runs a write unless its key was used already, and keeps its answer. */
+/* Runs a write unless its key was used already, and stores its answer. */
 ramet_status idempotency_run(txn *tx, ramet_once *o, txn_op run, void *arg);
-/* For a call that must read before it can write: its first run may have changed what it reads.
- * *done: the key was used already, `repeated` is filled in and nothing is left to do. */
+/* For a call that must read before it can write: an earlier execution may have changed what it
+ * reads. *done: the key was used already, `repeated` is filled in and nothing is left to do. */
 ramet_status idempotency_early(ramet_call *c, bool *done);
 ramet_status idempotency_prune(ramet_call *c);
 

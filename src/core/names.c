@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The words for the values of ramet.h, and the table of statuses by column.
+ * The names of the values in ramet.h, and the table of statuses by column.
  */
 #include "ramet.h"
 
@@ -48,7 +48,7 @@ int ramet_status_exit(ramet_status s)
     return exits[known(s)];
 }
 
-/* Words by value, from 0; NULL where there is none. */
+/* Names by value, from 0; NULL where there is none. */
 static const char *const roles[] = {NULL, "user", "assistant", "tool", "system"};
 static const char *const sides[] = {"after", "before"};
 static const char *const cuts[] = {"exact", "snap_before", "snap_after"};
@@ -156,7 +156,7 @@ const char *ramet_branch_text(int64_t branch, char out[24])
     return out;
 }
 
-/* As PostgreSQL writes it. */
+/* In the notation of PostgreSQL. */
 const char *ramet_position_text(int64_t position, char out[24])
 {
     uint64_t p = (uint64_t)position;
@@ -164,7 +164,7 @@ const char *ramet_position_text(int64_t position, char out[24])
     return out;
 }
 
-/* Up to 8 hex digits; where they end. NULL: there are none, or more. */
+/* Reads up to 8 hex digits; returns where they end. NULL: there are none, or too many. */
 static const char *half_parse(const char *s, uint64_t *out)
 {
     size_t n = strspn(s, "0123456789abcdefABCDEF");

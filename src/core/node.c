@@ -71,11 +71,11 @@ void ramet_job_end(ramet *r, const char *job)
 /* ------------------------------------------------------------------ secrets */
 
 typedef struct secret_job {
-    const char *key; /* of its row */
+    const char *key; /* the key of its row */
     uint8_t *out;
 } secret_job;
 
-/* The first one to ask makes it. */
+/* The first caller creates it. */
 static ramet_status secret_run(txn *tx, void *arg)
 {
     secret_job *j = arg;

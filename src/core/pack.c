@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
+ * Packing the texts of an entry into one compressed blob (pack.h).
+ *
  * Layout: one byte method (0 plain, 1 zstd), eight bytes plain size (big-endian), then the plain
  * bytes or their zstd frame. Plain: for each of three texts eight bytes length (all ones: there is
  * none) and the bytes.
@@ -32,8 +34,8 @@ static uint64_t get64(const char *p)
 
 /* ----------------------------------------------------------------- contexts */
 
-/* A context is some hundred kilobytes: making one costs more than packing a message. A few are
- * kept for the next callers. */
+/* A context takes some hundred kilobytes: creating one costs more than packing a message. A few are
+ * kept for reuse. */
 #define KEPT 8
 
 static struct {
@@ -103,7 +105,7 @@ static size_t decompress(char *to, size_t room, const char *from, size_t n)
 
 /* ------------------------------------------------------------------ packing */
 
-/* `out` has HEAD bytes of room and the plain bytes behind it. */
+/* `out` has HEAD bytes of room, followed by the plain bytes. */
 static const char *squeeze(arena *a, char *out, size_t plain, bool pays, size_t *len)
 {
     out[0] = 0;
@@ -146,7 +148,8 @@ const char *pack_make(arena *a, const pack_texts *t, size_t *len)
     return squeeze(a, out, plain, true, len);
 }
 
-/* The plain size, said twice: a damaged one must not decide how much memory is taken. */
+/* Whether both records of the plain size agree: a damaged one must not decide how much memory is
+ * allocated. */
 static bool size_agrees(const char *p, size_t n)
 {
     uint64_t plain = n < HEAD ? NONE : get64(p + 1);

@@ -20,11 +20,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#define MAX_PREFETCH_PASSES 12 /* as deep as reads depend on each other */
+#define MAX_PREFETCH_PASSES 12 /* the deepest chain of dependent reads */
 
-/* The past that a transaction belongs to. When it is a new one, what is cached of the one before is
- * forgotten: after a fail-over that lost something, the same numbers may mean other things. A
- * replica shares the caches until the first fail-over; then it may be of either past. */
+/* The past that a transaction belongs to. When a new past begins, caches of the previous one are
+ * dropped: after a fail-over that lost something, the same numbers may mean other things. A replica
+ * shares the caches until the first fail-over; after that it may be of either past. */
 static int64_t past_enter(ramet *r, db *d)
 {
     int64_t past = db_past(d), newest = r->past;
@@ -50,8 +50,9 @@ static txn txn_of(ramet_call *c, db *d, bool writing)
                  .writing = writing};
 }
 
-/* Reads of one call never go back in time, whichever replicas they come from. What a link gives is
- * asked where it is revoked. */
+/* Begins a read that may come from a replica. Reads of one call never go back in time, whichever
+ * replicas they come from. The rights of a link are always read from the primary, where it is
+ * revoked. */
 static db *page_begin(ramet_call *c, ramet_status *st, char *message)
 {
     if (!c->replica.may || c->share.on)
@@ -62,7 +63,7 @@ static db *page_begin(ramet_call *c, ramet_status *st, char *message)
         c->replica.used = true;
         c->replica.since = at;
     } else if (c->replica.used) {
-        c->replica.may = false; /* the primary is ahead of all */
+        c->replica.may = false; /* the primary is ahead of all replicas */
     }
     return d;
 }
@@ -105,7 +106,7 @@ void txn_prefetch(txn *tx, txn_make make, void *arg, size_t n)
             txn look = *tx;
             look.arena = scratch;
             make(&look, arg, i);
-            db_clear(tx->db); /* what was not there yet looks like damage */
+            db_clear(tx->db); /* rows that are not prefetched yet look like damage */
         }
         more = db_prefetched(tx->db);
         arena_reset(scratch);
@@ -117,7 +118,7 @@ void txn_prefetch(txn *tx, txn_make make, void *arg, size_t n)
 ramet_status txn_done(txn *tx, ramet_status st)
 {
     assert(!tx->writing);
-    /* "Not found" on a damaged file is damage. */
+    /* On a damaged file "not found" means damage. */
     if (db_status(tx->db) != RAMET_OK)
         st = txn_status(tx);
     db_stop_when(tx->db, NULL, NULL);
@@ -133,7 +134,7 @@ typedef struct write_job {
     const char *expect; /* session whose history must end in `head`; NULL: none */
     uint8_t head[HASH_LEN];
     ramet_once *idempotency; /* may be NULL */
-    int64_t event;           /* the last one it has written; 0 = none */
+    int64_t event;           /* the last event it has written; 0 = none */
     branch_seen seen;
     answer_list answers;
     tree_uses uses;
@@ -149,7 +150,7 @@ void txn_answers(txn *tx, void *out, size_t size)
     l->at[l->n++].size = size;
 }
 
-/* What a run that did not count has answered. */
+/* Clears the answers of a run that did not count. */
 static void answers_empty(answer_list *l)
 {
     while (l->n) {
@@ -169,7 +170,7 @@ static ramet_status expect_take(ramet_call *c, write_job *j)
     return RAMET_OK;
 }
 
-/* The operation, if the history that it expects is there. */
+/* Runs the operation if the session has the expected history. */
 static ramet_status expect_run(txn *tx, void *arg)
 {
     write_job *j = arg;
@@ -190,7 +191,7 @@ static ramet_status write_run(db *d, void *arg)
     tx.seen = &j->seen;
     tx.answers = &j->answers;
     tx.uses = &j->uses;
-    /* It may run twice. */
+    /* This may run twice. */
     memset(&j->call->err, 0, sizeof j->call->err);
     answers_empty(&j->answers);
     j->seen = (branch_seen){.past = tx.past};
@@ -214,7 +215,7 @@ static ramet_status write_do(ramet_call *c, write_job *job)
     TRY(expect_take(c, job));
     if (c->user)
         TRY(check_id(c, "user", c->user));
-    /* What a key and an expected history rely on has no guard. */
+    /* The rows behind a key or an expected history have no guard. */
     bool light = job->guarded && !job->idempotency && !job->expect;
     ramet_status st = light ? store_write_guarded(c->ramet->store, write_run, job, message)
                             : store_write(c->ramet->store, write_run, job, message);

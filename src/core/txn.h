@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txn.h: One piece of work on one connection.
+ * txn.h: one transaction of the library on one connection.
  *
  * Every public call has one of two shapes:
  *
  *   read   txn_read() takes a snapshot, the work is done on it, txn_done() ends it
- *   write  a struct of arguments and answers is handed to txn_write(), which runs its function
- * inside the group transaction (store/store.h). The function checks first and writes afterwards,
- *          and it must be able to run twice.
+ *   write  a struct of arguments and answers is passed to txn_write(), which runs its function
+ *          inside the group transaction (store/store.h). The function checks first and writes
+ *          afterwards, and it must be able to run twice.
  *
  * A failure of the database is sticky in the connection, so that work need not check every
  * statement: txn_status() at the end turns it into the error of the call.
@@ -44,7 +44,7 @@ typedef struct txn {
     int64_t level_tree; /* the tree that `level` is the caller's level in; 0: not looked up yet */
     ramet_level level;
     enum { LINK_UNKNOWN, LINK_NONE, LINK_READ, LINK_WRITE } link; /* what the call's link allows */
-    int64_t named_tree; /* the tree that `tree_id` is the id of */
+    int64_t named_tree; /* the tree whose id is `tree_id` */
     const char *tree_id;
     entry_mark mark;
     struct branch_seen *seen;    /* while writing: goes into the lineage cache after the commit */
@@ -74,21 +74,21 @@ ramet_status txn_done(txn *tx, ramet_status st);
 /* Runs a write in the group transaction. `run` gets `arg` back. */
 typedef ramet_status (*txn_op)(txn *tx, void *arg);
 ramet_status txn_write(ramet_call *c, txn_op run, void *arg);
-/* The same for a write that takes a right or a session away. It returns once no write that relied
- * on it can commit any more (core/session/rights.c). RAMET_BUSY: the write was made, but one that
- * relied on the old state is still running. */
+/* The same for a write that revokes a right or removes a session. It returns once no write that
+ * relied on it can commit any more (core/session/rights.c). RAMET_BUSY: the write was made, but one
+ * that relied on the old state is still running. */
 ramet_status txn_revoke(ramet_call *c, txn_op run, void *arg);
-/* The same for a write that changes only the session that it appends to, or makes a new one
+/* The same for a write that changes only the session that it appends to, or creates a new one
  * (core/session/session_cache.c). */
 ramet_status txn_append(ramet_call *c, txn_op run, void *arg);
 /* The same for a write that also guards everything that it relies on (db_guarded()). */
 ramet_status txn_write_guarded(ramet_call *c, txn_op run, void *arg);
-/* The sticky database failure as the error of the call, or RAMET_OK. */
+/* Turns the sticky database failure into the error of the call; RAMET_OK: there is none. */
 ramet_status txn_status(txn *tx);
-/* States what must hold of values that were read or made in this transaction. After a failure,
- * which is sticky, statements return nothing and the values mean nothing. */
+/* Asserts a condition on values that were read or made in this transaction. After a failure, which
+ * is sticky, statements return nothing and the values mean nothing. */
 #define txn_assert(tx, what) assert(db_status((tx)->db) != RAMET_OK || (what))
-/* A page of entries ends past so many bytes. */
+/* A page of entries ends past this many bytes. */
 size_t txn_page_bytes(const txn *tx);
 /* Call it before `make` is called for each of n items in a read: it reads what they need together,
  * where that is faster (db_prefetch()). To learn what that is, it calls `make` with memory that is

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * store/db.h: what is common to the engines, and the way to the one that a connection is of.
+ * The part of store/db.h that is common to both engines, and the calls into the engine of a
+ * connection.
  */
 #include "store/engine.h"
 
@@ -30,7 +31,7 @@ void db_close(db *d)
 
 /* -------------------------------------------- calls that the engine answers */
 
-/* A function with a result, and one without. A table reads by its rows. */
+/* Defines a function with a result, and one without, so that the calls below read as a table. */
 #define CALL(type, name, params, call)                                                             \
     type name params                                                                               \
     {                                                                                              \
@@ -168,7 +169,7 @@ void db_conflict(db *d)
 
 /* --------------------------------------------------------------- statements */
 
-/* Many short statements are a long read, too. */
+/* Many short statements are a long read, too: check for a stop after this many. */
 #define STATEMENTS_PER_STOP 16
 
 db_stmt *db_query(db *d, sql_id q)
@@ -237,7 +238,7 @@ static void expand_text(expansion *x, const char *s)
     expand_add(x, s, strlen(s));
 }
 
-/* One mark at `sql`; what comes behind it. */
+/* Expands the mark at `sql`; returns what follows it. */
 static const char *expand_mark(expansion *x, const char *sql, const db_engine *e,
                                const db_word *words, size_t n, const char *keyed)
 {

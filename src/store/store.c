@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * store/store.h: the kind of store that a place is of, and the way to it.
+ * The part of store/store.h that is common to files and databases, and the calls into the kind of
+ * store that is open.
  */
 #include "store/store_internal.h"
 
@@ -33,7 +34,7 @@ void store_close(store *s)
 #define POLL_FILE_US 200000
 #define POLL_US 1000000
 
-/* A function with a result, and one without. A table reads by its rows. */
+/* Defines a function with a result, and one without, so that the calls below read as a table. */
 #define CALL(type, name, params, call)                                                             \
     type name params                                                                               \
     {                                                                                              \
@@ -44,7 +45,7 @@ void store_close(store *s)
     {                                                                                              \
         call;                                                                                      \
     }
-/* The same for what only a store that processes share has. */
+/* The same for calls that only a store shared by several processes has. */
 #define SHARED(s) (s)->kind->others
 #define CALL_SHARED(type, name, params, call, alone)                                               \
     CALL(type, name, params, SHARED(s) ? SHARED(s)->call : (alone))

@@ -39,12 +39,12 @@ typedef struct store_config {
     const char *vfs;
     int busy_ms, readers;
     int pool;                 /* connections to a database; 0 = 16 */
-    const char *direct;       /* URL past pgbouncer; NULL: as path */
+    const char *direct;       /* URL that bypasses pgbouncer; NULL: as path */
     const char *const *reads; /* URLs of its read replicas */
     size_t n_reads;
     bool create;
-    /* Called when events were numbered after their commit, by any thread. May be NULL. From
-     * store_follow() on also for those of other processes. */
+    /* Called when events were numbered after their commit, on any thread. May be NULL. From
+     * store_follow() on also for events of other processes. */
     void (*on_event)(void *arg, int64_t newest);
     void *arg;
 } store_config;
@@ -57,46 +57,47 @@ void store_close(store *s);
 typedef ramet_status (*store_op)(db *d, void *arg);
 ramet_status store_write(store *s, store_op run, void *arg, char *message);
 
-/* The same for an operation that guards what it relies on (q_guard()): those of many callers are
- * committed together. When a guard fails, the operation refuses, or it runs a statement that no
+/* The same for an operation that guards what it relies on (q_guard()): operations of many callers
+ * are committed together. When a guard fails, the operation refuses, or it runs a statement that no
  * guard covers (store/sql/guarded_sql.h), it is run again by store_write(). */
 ramet_status store_write_guarded(store *s, store_op run, void *arg, char *message);
 
-/* Called after a commit that no later write may miss: waits until no transaction is left that may
- * have missed it and can still commit. RAMET_BUSY: that takes too long. */
+/* Called after a commit that no later write may miss: waits until every transaction has ended that
+ * may have missed it and could still commit. RAMET_BUSY: that takes too long. */
 ramet_status store_fence(store *s, char *message);
 
 /* A read connection inside a read transaction; NULL (and *st) on failure. */
 db *store_read_begin(store *s, ramet_status *st, char *message);
-/* The same, perhaps on a replica that has all that was written up to *position, which is raised to
- * how far it is. *position is 0 then when it is none. */
+/* The same, possibly on a replica that has everything written up to *position, which is raised to
+ * the replica's position. If it is not a replica, *position becomes 0. */
 db *store_page_begin(store *s, int64_t *position, ramet_status *st, char *message);
 void store_read_end(store *s, db *d);
 /* A position at or after the last commit of this process; 0: there are no replicas. */
 int64_t store_position(store *s);
 
-/* A read connection outside the pool, for a caller that must not wait; to be closed with
+/* A read connection outside the pool, for a caller that must not wait; the caller closes it with
  * db_close(). */
 ramet_status store_connect(store *s, db **out, char *message);
-/* Whether writes of this process run one after the other, on whichever thread. */
+/* Whether writes of this process run one after the other, on whatever thread. */
 bool store_alone(const store *s);
-/* What was committed by now, by this process, has its events with their numbers when it returns. */
+/* Waits until the events of everything that this process has committed by now have numbers. */
 void store_settle(store *s);
-/* The same of what any process has committed. */
+/* The same for what any process has committed. */
 void store_settle_all(store *s);
 
-/* What this process has committed by now; waits until the events of that have numbers. */
+/* A mark for what this process has committed by now; waits until the events of that have
+ * numbers. */
 int64_t store_mark(store *s);
 void store_upto(store *s, int64_t mark);
 
-/* ---- other processes. The processes on a file do not know of each other: nothing is published
- * there, every job is granted, and no process reports that it lives. */
+/* ---- other processes. Processes on a file do not know each other: nothing is published, every job
+ * is granted, and there are no heartbeats. */
 
 bool store_shared(const store *s);
 /* From now on on_event is called at once for events of other processes; false: it is not, and the
- * caller has to poll. Cheap when it was called before. */
+ * caller must poll. Cheap when it was called before. */
 bool store_follow(store *s);
-int64_t store_poll_us(const store *s); /* how often it has to */
+int64_t store_poll_us(const store *s); /* interval of that polling */
 /* Sends a text (UTF-8) to the subscribers in all other processes: in order, at most once, not
  * stored. Never waits. */
 void store_publish(store *s, const char *text, size_t n);
@@ -104,7 +105,7 @@ void store_publish(store *s, const char *text, size_t n);
  * received it before. At most ms, and not while nothing can be sent. */
 void store_flush(store *s, int ms);
 /* text NULL: something may have been missed. Called on a thread of the store, which it must not
- * hold up. subscriber NULL: ends the subscription, and no call is under way when it returns. False:
+ * block. subscriber NULL: ends the subscription, and no call is in progress when it returns. False:
  * nothing can be received. */
 typedef void (*store_subscriber)(void *arg, const char *text, size_t n);
 bool store_subscribe(store *s, store_subscriber subscriber, void *arg);
@@ -112,21 +113,22 @@ bool store_subscribe(store *s, store_subscriber subscriber, void *arg);
  * commit. At most ms, and not while nothing can be received. */
 void store_wait_event(store *s, int64_t no, int ms);
 typedef VEC(const char *) store_hosts;
-/* Reports that a process lives, and lists those that did so in the last dead_us, by one clock. */
+/* Reports that a process is alive, and lists those that did so in the last dead_us, by one
+ * clock. */
 ramet_status store_beat(store *s, const char *host, int64_t dead_us, arena *a, store_hosts *out,
                         char *message);
 void store_leave(store *s, const char *host);
-/* True: the job is not run by any other until store_job_end(), and was not in the last every_us. */
+/* True: no other process runs the job until store_job_end(), and none did in the last every_us. */
 bool store_job(store *s, const char *job, int64_t every_us);
 void store_job_end(store *s, const char *job);
 
 ramet_status store_health(store *s);
-/* Does ahead what a write would have to do at times, so that none waits for it. */
+/* Does work ahead that a write would otherwise have to do now and then. */
 void store_tidy(store *s);
-/* Gives back what caches of idle connections hold. */
+/* Releases the caches of idle connections. */
 void store_release(store *s);
-const char *store_path(const store *s); /* for people: a URL without its secrets */
-const char *store_file(const store *s); /* NULL: it is none */
+const char *store_path(const store *s); /* for people: a URL without secrets */
+const char *store_file(const store *s); /* NULL: it is not a file */
 void store_shown(const char *where, char *out, size_t size);
 /* batches: see ramet_stats. */
 void store_counters(store *s, int64_t *commits, int64_t *writes,

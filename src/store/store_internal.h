@@ -16,23 +16,23 @@ typedef struct store_kind {
     bool alone; /* store_alone() */
     void (*close)(store *s);
     ramet_status (*write)(store *s, store_op run, void *arg, char *message);
-    /* NULL: as write. */
+    /* NULL: same as write. */
     ramet_status (*write_guarded)(store *s, store_op run, void *arg, char *message);
     ramet_status (*fence)(store *s, char *message); /* NULL: there is only one writer */
     db *(*read_begin)(store *s, ramet_status *st, char *message);
-    /* NULL: as read_begin; nothing lies elsewhere. */
+    /* NULL: same as read_begin; there are no replicas. */
     db *(*page_begin)(store *s, int64_t *position, ramet_status *st, char *message);
-    int64_t (*position)(store *s); /* NULL: there is none */
+    int64_t (*position)(store *s); /* NULL: there are no replicas */
     void (*read_end)(store *s, db *d);
     ramet_status (*connect)(store *s, db **out, char *message);
     ramet_status (*health)(store *s);
-    void (*tidy)(store *s);    /* NULL: there is nothing to tidy */
+    void (*tidy)(store *s);    /* NULL: nothing to do */
     void (*release)(store *s); /* NULL: its connections cache nothing */
     void (*settle)(store *s, bool all);
     const struct store_others *others; /* NULL: it is a file */
 } store_kind;
 
-/* See store.h. */
+/* The calls of store.h about other processes. */
 typedef struct store_others {
     int64_t (*mark)(store *s);
     void (*upto)(store *s, int64_t mark);
@@ -54,10 +54,10 @@ struct store {
     _Atomic int64_t commits, writes, batches[RAMET_BATCH_SIZES];
 };
 
-/* For what only the holder of a lock may do. */
+/* For functions that require the lock to be held. */
 #define ASSERT_LOCKED(mutex) assert(pthread_mutex_trylock(mutex) != 0)
 
-/* A commit of n writes. */
+/* Counts a commit of n writes. */
 void store_count(store *s, size_t n);
 
 ramet_status store_file_open(const store_config *cfg, store **out, char *message);

@@ -2,9 +2,9 @@
  *
  * Members of a tree and their levels (I10).
  *
- *   M1  A tree has exactly one owner. Ownership is handed over, never taken: the old owner
- *       becomes manager in the same commit.
- *   M2  Only that changes the owner's row, and the owner cannot be removed.
+ *   M1  A tree has exactly one owner. Only the owner can transfer ownership; the old owner becomes
+ *       manager in the same commit.
+ *   M2  Nothing else changes the owner's row, and the owner cannot be removed.
  */
 #include "core/access/member.h"
 
@@ -32,7 +32,7 @@ ramet_level level_in(txn *tx, int64_t tree)
 {
     if (!tx->call->user)
         return RAMET_OWNER;
-    /* Asked for again and again while one answer is made. */
+    /* Cached: one answer needs it again and again. */
     if (tx->level_tree != tree) {
         tx->level = level_of(tx, tree, tx->call->user);
         tx->level_tree = tree;
@@ -44,7 +44,7 @@ ramet_level session_level(txn *tx, const session_access *s)
 {
     if (share_only(tx, s))
         return share_gives(tx, s, NEED_WRITE) ? RAMET_WRITER : RAMET_READER;
-    /* A private session is seen by its owner alone. */
+    /* Only its owner sees a private session. */
     return s->visibility == RAMET_PRIVATE ? RAMET_OWNER : level_in(tx, s->tree);
 }
 
@@ -79,7 +79,7 @@ void tree_hand_over(txn *tx, const session_brief *s, const char *to)
     q_run(q);
 }
 
-/* A member, not only the owner of a private session in the tree. */
+/* Requires a member; the owner of a private session in the tree is not enough. */
 ramet_status member_open(txn *tx, const char *session, ramet_level least, session_full *s,
                          ramet_level *level)
 {

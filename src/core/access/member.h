@@ -10,14 +10,14 @@
 /* The caller's level in a tree. */
 ramet_level level_in(txn *tx, int64_t tree);
 ramet_level level_of(txn *tx, int64_t tree, const char *user);
-/* What the caller may do in a session that is visible. */
+/* The caller's level in a session that the caller may see. */
 ramet_level session_level(txn *tx, const session_access *s);
 /* Adds a member to a new tree. */
 void member_insert(txn *tx, int64_t tree, const char *user, ramet_level level);
 /* Opens a session for callers with at least that level in its tree; else RAMET_FORBIDDEN. */
 ramet_status member_open(txn *tx, const char *session, ramet_level least, session_full *s,
                          ramet_level *level);
-/* Gives the tree and all its sessions, private ones excepted, to another owner. */
+/* Makes another user the owner of the tree and of all its sessions, except private ones. */
 void tree_hand_over(txn *tx, const session_brief *s, const char *to);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sandboxes: who owns which, and which one a tree is in. core/ext/sandbox_list.c lists the sessions
- * of one.
+ * Sandboxes: their owners, and the sandbox that a tree is in. core/ext/sandbox_list.c lists the
+ * sessions of one.
  *
- *   B1  A tree is in at most one sandbox, and all its sessions with it: so a fork stays in its
- *       parent's without a write.
- *   B2  Only its owner can use a sandbox, whatever trees are in it. What the owner sees of
- *       them is decided as everywhere (I10).
+ *   B1  A tree is in at most one sandbox, with all its sessions: so a fork is in its parent's
+ *       sandbox without a write.
+ *   B2  Only its owner can use a sandbox, whatever trees are in it. Access to those trees is
+ *       checked as everywhere (I10).
  */
 #include "core/access/sandbox.h"
 
@@ -20,7 +20,7 @@
 
 #include <stdlib.h>
 
-/* The name that the trees of a sandbox bear; NULL: it is the default one. */
+/* The name that the trees of a sandbox carry; NULL for the default sandbox. */
 static const char *tree_mark(const char *id)
 {
     return id && strcmp(id, RAMET_SANDBOX_DEFAULT) != 0 ? id : NULL;
@@ -49,7 +49,7 @@ bool sandbox_is_default(const char *id)
     return !tree_mark(id);
 }
 
-/* B2, for a user; NULL: the embedding program. */
+/* Checks B2 for a user; NULL: the embedding program. */
 static ramet_status sandbox_open_for(txn *tx, const char *id, const char *user)
 {
     ramet_sandbox box;
@@ -178,7 +178,7 @@ static ramet_status remove_run(txn *tx, void *arg)
         q_int(q, 1, v.items[i].tree);
         q_text(q, 2, "");
         q_run(q);
-        /* A copy that is under way looks at trees with events. */
+        /* A copy in progress finds changed trees by their events. */
         event_add(tx, v.items[i].tree, v.items[i].root, RAMET_EVENT_UPDATED, 0, 0);
     }
     q = db_query(tx->db, Q_sandbox_del);

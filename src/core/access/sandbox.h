@@ -7,14 +7,14 @@
 
 #include "core/txn.h"
 
-/* What a new tree of that owner notes as its sandbox: "" for none. RAMET_SANDBOX_NOT_FOUND. */
+/* The sandbox to record in a new tree of that owner: "" for none. RAMET_SANDBOX_NOT_FOUND. */
 ramet_status sandbox_for_new(txn *tx, const char *id, const char *owner, const char **mark);
 void sandbox_put(txn *tx, int64_t tree, const char *mark);
-/* RAMET_SANDBOX_NOT_FOUND when there is none of that id that the caller may use. */
+/* RAMET_SANDBOX_NOT_FOUND unless the caller may use a sandbox with that id. */
 ramet_status sandbox_open(txn *tx, const char *id);
-/* The one that a tree is in. */
+/* The sandbox of a tree. */
 const char *sandbox_name(txn *tx, int64_t tree);
-/* Whether it is the one that stands for no sandbox. */
+/* Whether the id stands for no sandbox. */
 bool sandbox_is_default(const char *id);
 
 #endif

@@ -2,18 +2,18 @@
  *
  * Share links: a secret that gives its holder one session, to read or to write (I10).
  *
- *   H1  A call remembers the digest of its link's secret, not what the link gives. That is looked
- *       up in every piece of work, in its own snapshot or transaction: what was revoked or has
- *       expired gives nothing from then on.
- *   H2  A link gives NEED_READ and, for writing, NEED_WRITE on its session. Every check of access
- *       asks for it in one place (access_check() in session_open.c); lists ask for the caller's own
- *       rights alone.
- *   H3  A caller who sees a session through a link alone gets its path and versions. share_only()
- *       is checked wherever an answer holds more than that.
- *   H4  A link of a deleted session is not found. It comes back when the session is restored, and
- *       goes for good with it (gc.c).
- *   H5  A user who was shown a session through a link alone has visited it: for that user, and
- *       nobody else, the id of the link works like its secret while the link is valid.
+ *   H1  A call remembers the digest of its link's secret, not what the link allows. Every read and
+ *       write looks that up in its own snapshot or transaction, so a link that was revoked or has
+ *       expired allows nothing from then on.
+ *   H2  A link grants NEED_READ and, for writing, NEED_WRITE on its session. Every access check
+ *       consults it in one place (access_check() in session_open.c); lists consider the caller's
+ *       own rights only.
+ *   H3  A caller who sees a session only through a link gets its path and versions. share_only() is
+ *       checked wherever an answer holds more than that.
+ *   H4  A link of a deleted session is not found. It works again when the session is restored, and
+ *       gc removes it together with the session (gc.c).
+ *   H5  A user who was shown a session only through a link has visited it: from then on the id of
+ *       the link works like its secret, for that user only and while the link is valid.
  */
 #include "core/access/share.h"
 
@@ -28,8 +28,8 @@
 #include "core/txn.h"
 
 #define PREFIX "rms_"
-#define SHARES_MAX 1000 /* of one session */
-#define VISITS_MAX 1000 /* that are shown to one user: the newest links */
+#define SHARES_MAX 1000 /* per session */
+#define VISITS_MAX 1000 /* shown to one user: the newest links */
 
 typedef struct share_row {
     int64_t tree, session;
@@ -37,7 +37,7 @@ typedef struct share_row {
     int64_t expires;
 } share_row;
 
-/* SHARE_COLS */
+/* Reads SHARE_COLS. */
 static void share_from(db_stmt *q, arena *a, share_row *row, ramet_share *out)
 {
     *row = (share_row){.tree = q_col_int(q, 1),
@@ -57,7 +57,7 @@ static bool expired(const txn *tx, const share_row *row)
     return row->expires && row->expires <= tx->now;
 }
 
-/* The link with that secret, when it has not expired. */
+/* Finds the link with that secret, unless it has expired. */
 static bool share_find(txn *tx, const uint8_t secret[HASH_LEN], share_row *row, ramet_share *out)
 {
     db_stmt *q = db_query(tx->db, Q_share_by_secret);
@@ -153,7 +153,7 @@ static ramet_status add_run(txn *tx, void *arg)
                          .created = tx->now,
                          .expires = j->life ? tx->now + j->life : 0,
                          .token = arena_strdup(tx->arena, j->token)};
-    db_stmt *q = db_query(tx->db, Q_share_expired_of); /* so that they do not pile up */
+    db_stmt *q = db_query(tx->db, Q_share_expired_of); /* so that they do not accumulate */
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     q_int(q, 3, tx->now);
@@ -326,7 +326,7 @@ static ramet_status hold_run(txn *tx, const char *id, uint8_t secret[HASH_LEN], 
     return RAMET_OK;
 }
 
-/* Whether a text has the form of the id of a link. */
+/* Whether a text has the form of a link's id. */
 static bool is_share_id(const char *s)
 {
     return strlen(s) == UUID_TEXT - 1 && strspn(s, "0123456789abcdef-") == UUID_TEXT - 1;
@@ -358,7 +358,7 @@ ramet_status ramet_call_share(ramet_call *c, const char *token, ramet_share **ou
 
 /* ------------------------------------------------------------------- visiting */
 
-/* The link that the call holds, when it is what shows the session to its user. */
+/* Finds the call's link, when the user sees the session only through it. */
 static bool visit_due(txn *tx, ramet_share *share)
 {
     share_row row;
@@ -395,7 +395,7 @@ ramet_status ramet_share_visit(ramet_call *c)
     return due ? txn_write(c, visit_run, NULL) : RAMET_OK;
 }
 
-/* One of them, with where it leads. */
+/* A visited link, with the session that it leads to. */
 typedef struct visit_row {
     ramet_share share;
     share_row row;

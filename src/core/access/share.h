@@ -7,15 +7,15 @@
 
 #include "core/session/session_open.h"
 
-/* Whether the call's link allows this now. It is looked up anew in every piece of work, so that a
- * link that was revoked or has expired gives nothing. False at once without a link. */
+/* Whether the call's link allows this now. Every read and write looks it up again, so that a
+ * revoked or expired link allows nothing. False at once when the call has no link. */
 bool share_gives(txn *tx, const session_access *s, need what);
-/* Whether the caller sees the session through a link alone: then an answer has no more than its
+/* Whether the caller sees the session only through a link: then an answer holds no more than its
  * path and versions. */
 bool share_only(txn *tx, const session_access *s);
-/* Takes out of an answer what a link does not show. */
+/* Removes from an answer what a link does not show. */
 void share_trim(ramet_session *out);
-/* Removes links that have expired; for gc. */
+/* Removes expired links; for gc. */
 ramet_status share_prune(ramet_call *c);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tokens: the API keys of a server. And secrets: what the holder shows is never kept, only its
- * SHA-256, which is looked up by index and then compared in constant time.
+ * Tokens: the API keys of a server. A secret is never stored, only its SHA-256, which is looked up
+ * by index and then compared in constant time.
  *
- *   K1  A secret is 32 random bytes and cannot be guessed, so a plain hash without salt will do.
+ *   K1  A secret is 32 random bytes and cannot be guessed, so a plain hash without salt is enough.
  *   K2  A result is cached for FRESH_US, so that a busy server does not read the store for each
- *       request. A revocation by this process takes effect at once, one by another within that
- *       time; results from before a fail-over are not used after it.
- *   K3  When a token was last used is written at most once in USED_US; a failure of that refuses
- *       no request.
+ *       request. A revocation by this process takes effect at once, one by another process within
+ *       that time. Results from before a fail-over are not used after it.
+ *   K3  The time of last use is written at most once in USED_US. A failure to write it does not
+ *       fail the request.
  */
 #include "core/access/token.h"
 
@@ -64,7 +64,7 @@ bool secret_is(db_stmt *q, int column, const uint8_t digest[HASH_LEN])
 
 /* ---------------------------------------------------------------------- rows */
 
-/* TOKEN_COLS */
+/* Reads TOKEN_COLS. */
 static ramet_token token_from(db_stmt *q, arena *a)
 {
     ramet_token t = {.id = q_need_text(q, 0, a, "token.id"),
@@ -93,16 +93,17 @@ static ramet_token token_copy(arena *a, const ramet_token *t)
 /* ---------------------------------------------------------------- cache (K2) */
 
 typedef struct token_slot {
-    arena *arena; /* of its texts; NULL: never used */
+    arena *arena; /* holds its texts; NULL: never used */
     uint8_t secret[HASH_LEN];
-    int64_t seen; /* time_mono_us() of the look-up; 0: empty */
-    int64_t past; /* txn.past of where it was found */
+    int64_t seen; /* time_mono_us() of the lookup; 0: empty */
+    int64_t past; /* txn.past of the transaction that found it */
     ramet_token token;
 } token_slot;
 
 struct token_cache {
     pthread_mutex_t lock;
-    token_slot slots[SLOTS]; /* by the first bytes of the digest: each pushes the one before out */
+    token_slot slots[SLOTS]; /* by the first bytes of the digest; a new result replaces the one in
+                                its slot */
 };
 
 struct token_cache *token_cache_new(void)
@@ -203,7 +204,7 @@ static ramet_status add_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
-/* Words of letters, digits, - and _, parted by single commas. */
+/* Words of letters, digits, - and _, separated by single commas. */
 static ramet_status roles_check(ramet_call *c, const char *roles)
 {
     static const char letters[] =
@@ -311,7 +312,8 @@ static ramet_status used_run(db *d, void *arg)
     return db_status(d);
 }
 
-/* K3. A write of its own: the next one through the call may be meant for an idempotency key. */
+/* Writes the time of last use (K3). Runs as a separate write, because the next write through the
+ * call may belong to an idempotency key. */
 static void used_note(ramet *r, const uint8_t secret[HASH_LEN], ramet_token *t, int64_t past,
                       int64_t now)
 {
@@ -320,12 +322,12 @@ static void used_note(ramet *r, const uint8_t secret[HASH_LEN], ramet_token *t, 
     if (now - t->used < USED_US)
         return;
     t->used = now;
-    cache_put(r, secret, t, past); /* before the write: others need not do it, too */
+    cache_put(r, secret, t, past); /* before the write, so that other threads do not repeat it */
     if (store_health(r->store) == RAMET_OK)
         store_write(r->store, used_run, &j, message);
 }
 
-/* *past: the one that it was found in. */
+/* Looks a token up; *past gets the past that it was found in. */
 static ramet_status token_find(ramet_call *c, const uint8_t secret[HASH_LEN], ramet_token *t,
                                int64_t *past)
 {

@@ -10,7 +10,7 @@
 #define SECRET_TEXT (4 + 2 * HASH_LEN + 1)
 /* 32 random bytes in hex behind a prefix of 4 characters. */
 void secret_make(const char *prefix, char out[SECRET_TEXT]);
-/* What is stored of it. False when the text does not have that form. */
+/* The digest that is stored. False when the text does not have that form. */
 bool secret_digest(sha *h, const char *prefix, const char *text, uint8_t out[HASH_LEN]);
 /* Whether a blob column is that digest; compares in constant time. */
 bool secret_is(db_stmt *q, int column, const uint8_t digest[HASH_LEN]);

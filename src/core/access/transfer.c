@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Transferring a tree: its owner offers it, a member accepts. A tree has at most one offer, which
- * ends when it is accepted, when either of the two withdraws it, or when the member leaves.
+ * Transferring a tree: its owner offers it, a member accepts. A tree has at most one offer. The
+ * offer ends when it is accepted, when either of the two users withdraws it, or when the member
+ * leaves the tree.
  */
 #include "ramet/memory.h"
 #include "core/access/member.h"
@@ -18,7 +19,7 @@ typedef struct transfer_row {
     ramet_transfer shown;
 } transfer_row;
 
-/* TRANSFER_COLS; the session's id is filled by who has ended the statement. */
+/* Reads TRANSFER_COLS; the caller fills in the session's id once the statement has ended. */
 static void transfer_from(db_stmt *q, arena *a, transfer_row *t)
 {
     *t = (transfer_row){.tree = q_col_int(q, 1),
@@ -139,8 +140,9 @@ static int by_age(const void *a, const void *b)
     return strcmp(x->id, y->id);
 }
 
-/* Without those that the caller has given, if they are there already: what the program itself
- * offers is the session's owner's, who may be the one that it is offered to. */
+/* Adds the offers of a statement to the list. `others`: without the caller's own, which are in it
+ * already: an offer that the embedding program made has the session's owner as giver, who may also
+ * be the user that it is offered to. */
 static void transfers_of(txn *tx, sql_id what, bool others, transfer_list *v)
 {
     size_t first = v->n;
@@ -217,7 +219,7 @@ static ramet_status end_run(txn *tx, const char *id, bool accept)
         return txn_status(tx);
     session_full s;
     if (!session_by_no(tx, t.tree, t.session, &s))
-        s = (session_full){.tree = t.tree, .no = t.session}; /* gone; the tree is there */
+        s = (session_full){.tree = t.tree, .no = t.session}; /* gone, but not its tree */
     tree_hand_over(tx, &s.brief, t.shown.to);
     event_add(tx, s.tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
     return txn_status(tx);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Attachments: the row, who may read it, how entries come to refer to it. attachment.h has the
- * invariants.
+ * Attachments: the row, access to it, and how entries refer to it. attachment.h has the invariants.
  *
- * Its uploader may read an attachment, and every user who may read an entry that refers to it. A
- * session holds the entries on the paths of all its branches, so these are the sessions that
- * appended such an entry, and those with a branch below one (their heirs).
+ * An attachment may be read by its uploader, and by every user who may read an entry that refers to
+ * it. A session holds the entries on the paths of all its branches, so these are the sessions that
+ * appended such an entry, and those with a branch that inherits it (their heirs).
  */
 #include "core/attachment/attachment.h"
 
@@ -107,7 +106,7 @@ static bool home_open(txn *tx, int64_t tree, int64_t no, int log)
     return may;
 }
 
-/* Whether one of the sessions that a statement gives (tree, number, log) is open to the caller. */
+/* Whether the caller may read one of the sessions that a statement returns (tree, number, log). */
 static bool any_open(txn *tx, sql_id what, const char *id)
 {
     txn look = *tx;
@@ -137,7 +136,7 @@ static bool spent(const txn *tx, const attachment_row *r)
     return r->expires && r->expires <= tx->now;
 }
 
-/* O(sessions that refer to it) when one of them is open to the caller, else O(branches below, in
+/* O(sessions that refer to it) when the caller may read one of them, else O(branches below, in
  * trees of the caller). */
 static bool attachment_readable(txn *tx, const attachment_row *r)
 {
@@ -241,7 +240,8 @@ ramet_status ramet_attachment_open(ramet_call *c, const char *id, ramet_attachme
     int64_t size = (*out)->size;
     int got;
     ramet_status st = file_open(c, digest, size, &got);
-    /* It may have been removed since it was looked up; else it should be there. */
+    /* If it was removed since it was looked up, report that it is not found; otherwise it is
+     * damaged. */
     if (st == RAMET_OK && got < 0 && (st = ramet_attachment_get(c, id, out)) == RAMET_OK)
         st = call_fail(c, RAMET_DAMAGED, NULL, "the file of attachment %s is missing", id);
     if (st != RAMET_OK) {

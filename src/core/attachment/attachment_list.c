@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lists of attachments, for the embedding program: whoever uploaded them, and whether or not an
- * entry refers to them.
+ * Lists of attachments of all users, in use or not, for the embedding program.
  */
 #include "ramet/memory.h"
 #include "core/attachment/attachment.h"
@@ -14,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { CHUNK = 500 }; /* rows that are looked at in one go */
+enum { CHUNK = 500 }; /* rows read at a time */
 
 typedef struct listing {
     txn *tx;
@@ -23,7 +22,7 @@ typedef struct listing {
     ramet_attachments *out;
 } listing;
 
-/* An attachment as a list tells it. */
+/* An attachment with what a list adds to it. */
 typedef struct beside {
     const char *id;
     bool linked;
@@ -52,7 +51,7 @@ static bool fits(const listing *l, const beside *b, const attachment_row *r)
     return false;
 }
 
-/* False: the page is full, and this one is not on it. */
+/* Adds an attachment; false: the page is full without it. */
 static bool listing_add(listing *l, const beside *b)
 {
     attachment_row r;
@@ -67,7 +66,7 @@ static bool listing_add(listing *l, const beside *b)
     return true;
 }
 
-/* Those of the whole store, from `after` on. */
+/* Lists those of the whole store, from `after` on. */
 static void all_list(listing *l)
 {
     const char *after = l->in->after ? l->in->after : "";
@@ -98,7 +97,7 @@ static void one_list(listing *l, const char *id)
         listing_add(l, &b);
 }
 
-/* Those that an entry refers to. */
+/* Lists those that an entry refers to. */
 static ramet_status entry_list(listing *l)
 {
     session_full s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Upkeep of attachments: what gc and fsck do about them (attachment.h has the invariants).
+ * What gc and fsck do with attachments (attachment.h has the invariants).
  */
 #include "core/attachment/attachment_upkeep.h"
 
@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-#define SPENT_BATCH 256 /* rows a write */
+#define SPENT_BATCH 256 /* rows per write */
 
 /* -------------------------------------------------------------------------- gc */
 
@@ -26,7 +26,7 @@ void attached_cut(txn *tx, int64_t tree, int64_t lo, int64_t hi)
         q_int(q, 1, tree);
         q_int(q, 2, lo);
         q_int(q, 3, hi);
-        /* Its grace time was that of the entries: it goes with them. */
+        /* A released attachment expires now: the grace time of its entries has passed. */
         q_int(q, 4, tx->now);
         q_run(q);
     }
@@ -126,7 +126,7 @@ static ramet_status told(reap_job *j)
     return call_fail(j->call, RAMET_STOP, NULL, "gc was stopped; the next one goes on");
 }
 
-/* Rows first, in small writes; their files after each commit. */
+/* Removes rows first, in small writes, and their files after each commit. */
 static ramet_status rows_reap(reap_job *j, ramet_gc_out *out)
 {
     ramet_status st = RAMET_OK;
@@ -176,7 +176,7 @@ static void link_check(fsck *f, const char *id, int64_t expires, bool used)
                    id);
 }
 
-/* Rows in order of content, so that each file is read once. */
+/* Checks rows ordered by content, so that each file is read once. */
 static void rows_check(fsck *f, arena *a, suspect **list, size_t *n_list)
 {
     VEC(suspect) bad = {0};
@@ -214,7 +214,8 @@ void fsck_attachments(fsck *f)
     size_t n;
     rows_check(f, a, &bad, &n);
     fsck_read_ok(f, (fsck_location){FSCK_NOWHERE}, "reading the attachments");
-    /* A row that was removed since the snapshot has taken its file with it. */
+    /* Check suspects again in a new snapshot: a row removed meanwhile has taken its file with
+     * it. */
     db_end_read(f->tx.db);
     if (n && db_begin_read(f->tx.db) != RAMET_OK)
         fsck_read_ok(f, (fsck_location){FSCK_NOWHERE}, "reading the attachments");

@@ -10,22 +10,24 @@
 
 /* ---- gc */
 
-/* Entries of this range go: so does what refers from them, and the feedback on them. An attachment
- * that nothing else refers to has expired then. */
+/* Removes what belongs to the entries of a range: their references to attachments, and the feedback
+ * on them. An attachment that nothing else refers to expires then. */
 void attached_cut(txn *tx, int64_t tree, int64_t lo, int64_t hi);
-/* Removes what has expired, and files that nothing names. */
+/* Removes expired attachments, and files that no row names. */
 ramet_status attachments_reap(ramet_call *c, ramet_progress progress, void *arg, ramet_gc_out *out);
 
-/* For a dry run: the references from ranges that would go, and what would go with them. */
+/* For a dry run: collects the references from ranges that gc would remove, and counts what would go
+ * with them. */
 typedef VEC(const char *) attached_refs;
 void attached_note(txn *tx, arena *a, int64_t tree, int64_t lo, int64_t hi, attached_refs *refs);
 void attachments_would_go(txn *tx, attached_refs *refs, ramet_gc_out *out);
 
 /* ---- fsck */
 
-/* Every attachment: its file, and whether it is in use. Last: it ends the snapshot. */
+/* Checks every attachment: its file, and whether it is in use. Must come last: it ends the
+ * snapshot. */
 void fsck_attachments(fsck *f);
-/* What is wrong with the references of an entry that has some. */
+/* What is wrong with the references of an entry that has some; NULL: nothing. */
 const char *fsck_files_fault(fsck *f, int64_t k, const ramet_entry *e);
 
 #endif

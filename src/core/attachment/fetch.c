@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files that are to be brought from elsewhere: what is known of one until its content is there and
- * it is an attachment (upload.c), or it could not be had.
+ * Files that the server is to fetch from a URL: the row that stands for one until its content has
+ * arrived and it becomes an attachment (upload.c), or the fetch has failed.
  */
 #include "ramet/memory.h"
 #include "core/attachment/attachment.h"

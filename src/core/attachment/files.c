@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The content of attachments, wherever it lies (files.h).
+ * The content of attachments, independent of where it is stored (files.h).
  */
 #include "core/attachment/files.h"
 
@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Beside the file itself, as the engine's own files are: a link to it means the same store. */
+/* The folder beside the file itself, as with the engine's own files: a link to the file names the
+ * same store. */
 static char *beside(const char *file)
 {
     char *real = realpath(file, NULL);
@@ -154,7 +155,7 @@ bool file_named(ramet_call *c, const uint8_t digest[HASH_LEN])
 void file_reap(ramet_call *c, const uint8_t digest[HASH_LEN])
 {
     kind_of(c)->reap(c, digest);
-    /* What is left lies there until the next gc. */
+    /* Drop the error: what is left is removed by the next gc. */
     memset(&c->err, 0, sizeof c->err);
 }
 

@@ -3,10 +3,10 @@
  * files.h: where the content of attachments is stored. Two kinds, chosen when the store is opened:
  *
  *   folder  a file for each content, named by its SHA-256 (files_folder.c); invariants A1 to A3 in
- *           attachment.h are about it
+ *           attachment.h describe it
  *   tables  rows of the database, in parts of PART_BYTES (files_tables.c). They change in the
- *           transaction that writes or removes the row which names them, so no lock is needed; what
- *           is under way lies under a key of its own, which tells when it was begun
+ *           transaction that writes or removes the row which names them, so no lock is needed. An
+ *           upload in progress has a key of its own, which records when it began
  *
  * Nothing here holds more than one part of a content in memory.
  */
@@ -30,10 +30,10 @@ struct files {
 struct files *files_open(const store *st, const char *folder);
 void files_close(struct files *f);
 
-/* Pieces of a content; false: no more of it is wanted, errno says why. */
+/* Receives a piece of a content; returns false to stop, with errno. */
 typedef bool (*file_take)(void *arg, const void *bytes, size_t n);
 
-/* ---- content on its way in */
+/* ---- writing content */
 
 typedef struct incoming {
     const files_kind *kind;
@@ -42,53 +42,53 @@ typedef struct incoming {
 
 ramet_status content_begin(ramet_call *c, incoming **out);
 ramet_status content_add(incoming *w, const void *bytes, size_t n);
-/* All of it is there: brings it to where that content belongs, as far as it can before the row. */
+/* All bytes have arrived: moves them to their final location, as far as possible before the row. */
 ramet_status content_seal(incoming *w, const uint8_t digest[HASH_LEN]);
-/* The rest, in the transaction that writes the row. */
+/* Does the rest, in the transaction that writes the row. */
 ramet_status content_keep(incoming *w, txn *tx);
-/* After the row is committed (`kept`), or instead of all that. NULL is fine. */
+/* Called after the row is committed (`kept`), or to abandon the content. NULL is fine. */
 void content_end(incoming *w, bool kept);
 
-/* ---- content that is there */
+/* ---- stored content */
 
-/* A file to read it from; *fd is -1 when it is missing. */
+/* Opens a file to read it from; *fd is -1 when it is missing. */
 ramet_status file_open(ramet_call *c, const uint8_t digest[HASH_LEN], int64_t size, int *fd);
-/* Hands over `n` bytes from an offset on. NULL, or what is wrong with it. */
+/* Passes `n` bytes from an offset on to `take`. Returns NULL, or what is wrong with it. */
 const char *file_read(ramet_call *c, arena *a, const uint8_t digest[HASH_LEN], int64_t from,
                       int64_t n, file_take take, void *arg);
 /* NULL when it has that content, else what is wrong with it. */
 const char *file_fault(ramet_call *c, arena *a, const uint8_t digest[HASH_LEN], int64_t size);
-/* Whether a row names the content; true also when that cannot be told. */
+/* Whether a row names the content; also true when the lookup fails. */
 bool file_named(ramet_call *c, const uint8_t digest[HASH_LEN]);
 /* Removes it when no row names it. */
 void file_reap(ramet_call *c, const uint8_t digest[HASH_LEN]);
-/* Removes all that no row names and nobody is about to. `each` is called before each look, and
- * answers RAMET_OK to go on. */
+/* Removes all content that no row names or is about to name. Calls `each` before each one, which
+ * returns RAMET_OK to continue. */
 typedef ramet_status (*sweep_each)(void *arg);
 ramet_status files_sweep(ramet_call *c, sweep_each each, void *arg);
-/* Brings content to another store, unless it is there and whole. *fault: NULL, or what is wrong
- * with the content here, which is then not brought. */
+/* Copies content to another store, unless it is complete there. *fault gets NULL, or what is wrong
+ * with the content here, which is not copied then. */
 ramet_status file_carry(ramet_call *c, ramet_call *to, arena *a, const uint8_t digest[HASH_LEN],
                         int64_t size, const char **fault);
 
-/* ---- backup of a folder; the tables are in the database's own */
+/* ---- backup of a folder; content in tables is part of the database's own backup */
 
-/* Keeps files from being removed until it is closed; -1: there are none. */
+/* Keeps files from being removed until the descriptor is closed; -1: there are none. */
 int files_hold(ramet_call *c);
-/* Copies them to a folder, which must not exist. On failure nothing is left there. */
+/* Copies the files to a folder, which must not exist. A failed copy leaves nothing there. */
 ramet_status files_copy(ramet_call *c, const char *target, ramet_progress progress, void *arg);
 
-/* ---- what a kind is */
+/* ---- the interface of a kind */
 
 struct files_kind {
-    const char *word; /* for messages: "its file is missing" */
+    const char *word; /* names it in messages: "its file is missing" */
     ramet_status (*begin)(ramet_call *c, incoming **out);
     ramet_status (*add)(incoming *w, const void *bytes, size_t n);
     ramet_status (*seal)(incoming *w, const uint8_t digest[HASH_LEN]);
-    ramet_status (*keep)(incoming *w, txn *tx); /* NULL: nothing is left to do then */
+    ramet_status (*keep)(incoming *w, txn *tx); /* NULL: nothing to do */
     void (*end)(incoming *w, bool kept);
     ramet_status (*open)(ramet_call *c, const uint8_t digest[HASH_LEN], int64_t size, int *fd);
-    /* Both: NULL, or what is wrong, without the word. */
+    /* Both return NULL, or what is wrong, without the word. */
     const char *(*size)(ramet_call *c, arena *a, const uint8_t digest[HASH_LEN], int64_t *out);
     const char *(*read)(ramet_call *c, arena *a, const uint8_t digest[HASH_LEN], int64_t from,
                         int64_t n, file_take take, void *arg);
@@ -98,7 +98,7 @@ struct files_kind {
 
 extern const files_kind files_folder, files_tables;
 
-/* Writes all of it; false and errno when that fails. */
+/* Writes all bytes; false with errno on failure. */
 bool bytes_write(int fd, const void *bytes, size_t n);
 
 #endif

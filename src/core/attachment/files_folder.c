@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Content as files in a folder: where they lie, how one gets there and goes (A1 to A3 in
- * attachment.h). Several nodes may share the folder.
+ * Content of attachments as files in a folder: their names, and how files are added and removed (A1
+ * to A3 in attachment.h). Several nodes may share the folder.
  */
 #include "core/attachment/files.h"
 #include "core/call.h"
@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 #define READ_BYTES ((size_t)64 << 10)
-#define BEGUN "up-" /* how the name of one under way begins; it lies in the folder itself */
-#define YOUNG_US (INT64_C(3600) * 1000000) /* a file that is younger may be under way */
+#define BEGUN "up-" /* prefix of an upload in progress, directly in the folder */
+#define YOUNG_US (INT64_C(3600) * 1000000) /* a younger file may still be written */
 
 /* ------------------------------------------------------------------------ names */
 
-/* The error that errno stands for: "PATH cannot be WHAT: why". */
+/* Reports errno as "PATH cannot be WHAT: why". */
 static ramet_status failed(ramet_call *c, const char *what, const char *path)
 {
     int why = errno;
@@ -52,8 +52,8 @@ static const char *above(arena *a, const char *path)
     return slash == path ? "/" : arena_memdup(a, path, (size_t)(slash - path));
 }
 
-/* Rights of a new file or folder: the owner's, and the group's as far as the database file gives it
- * some. */
+/* Permissions of a new file or folder: the owner's, and the group's where the database file grants
+ * them. */
 static mode_t mode_of(const ramet *r, bool folder)
 {
     struct stat st;
@@ -69,7 +69,7 @@ static int folder_open(const char *path)
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Opens and locks a folder (LOCK_SH, …); -1 and errno when that fails. */
+/* Opens and locks a folder (LOCK_SH, …); -1 with errno on failure. */
 static int folder_lock(const char *path, int how)
 {
     int fd = folder_open(path), rc = -1;
@@ -91,7 +91,7 @@ static bool folder_sync(const char *path)
     return done;
 }
 
-/* No error when it is there already. */
+/* Creates a folder; no error when it exists. */
 static ramet_status folder_make(ramet_call *c, const char *path)
 {
     if (mkdir(path, mode_of(c->ramet, true)) == 0 || errno == EEXIST)
@@ -103,15 +103,15 @@ static ramet_status folder_make(ramet_call *c, const char *path)
 
 typedef struct coming {
     incoming base;
-    int fd;     /* locked: gc leaves the file alone */
-    char *path; /* NULL: it is in its place */
-    int lock;   /* then: A3; else -1 */
+    int fd;     /* locked, so that gc leaves the file alone */
+    char *path; /* NULL: the file is in its final location */
+    int lock;   /* the lock of A3, then; else -1 */
 } coming;
 
 static void folder_end(incoming *base, bool kept)
 {
     coming *w = (coming *)base;
-    (void)kept; /* without a row it is gc's */
+    (void)kept; /* gc removes a file without a row */
     if (w->path)
         unlink(w->path);
     if (w->fd >= 0)
@@ -154,7 +154,8 @@ static ramet_status folder_add(incoming *base, const void *bytes, size_t n)
     return bytes_write(w->fd, bytes, n) ? RAMET_OK : failed(base->call, "written", w->path);
 }
 
-/* Syncs every folder on the way, whichever process made it: that one may not have synced it yet. */
+/* Syncs every folder on the way, whichever process created it: that process may not have done so
+ * yet. */
 static ramet_status file_install(ramet_call *c, const char *from, const char *to,
                                  const char *folder)
 {
@@ -269,7 +270,7 @@ static void folder_reap(ramet_call *c, const uint8_t digest[HASH_LEN])
 typedef struct file_seen {
     const char *path, *folder, *name;
     uint8_t sha[HASH_LEN];
-    bool whole; /* in its place; else one that was begun */
+    bool whole; /* in its final location; else an upload in progress */
     struct stat st;
 } file_seen;
 typedef ramet_status (*file_each)(void *arg, const file_seen *f);
@@ -319,8 +320,8 @@ static ramet_status folder_walk(ramet_call *c, arena *a, const char *root, const
     return RAMET_OK;
 }
 
-/* Every file of ours, or in a copy of the folder, one folder at a time; what is not ours is passed
- * over. `each` answers RAMET_OK to go on. */
+/* Visits every file of the store, or of a copy of the folder, one subfolder at a time; other files
+ * are skipped. `each` returns RAMET_OK to continue. */
 static ramet_status files_walk(ramet_call *c, const char *root, file_each each, void *arg)
 {
     arena *a = arena_new(), *part = arena_new();
@@ -351,7 +352,7 @@ typedef struct sweep_job {
     void *arg;
 } sweep_job;
 
-/* A writer of the folder holds its lock. */
+/* Removes an unfinished upload, unless its writer still holds the lock. */
 static void begun_reap(const file_seen *f)
 {
     int fd = open(f->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -367,7 +368,7 @@ static ramet_status sweep_file(void *arg, const file_seen *f)
     sweep_job *j = arg;
     int64_t changed = (int64_t)f->st.st_mtim.tv_sec * 1000000 + f->st.st_mtim.tv_nsec / 1000;
     TRY(j->each(j->arg));
-    /* Files have the system's time, whatever clock the store has. */
+    /* File times come from the system's clock, whatever clock the store uses. */
     if (changed > time_now_us() - YOUNG_US)
         return RAMET_OK;
     if (!f->whole)
@@ -391,7 +392,7 @@ typedef struct backup_job {
     ramet_progress progress;
     void *arg;
     int64_t done, total;
-    arena *arena; /* of one file */
+    arena *arena; /* memory for one file */
 } backup_job;
 
 static bool take_write(void *arg, const void *bytes, size_t n)
@@ -444,7 +445,7 @@ static ramet_status count_each(void *arg, const file_seen *f)
 static ramet_status remove_each(void *arg, const file_seen *f)
 {
     unlink(f->path);
-    rmdir(above(arg, f->path)); /* when it was the last one */
+    rmdir(above(arg, f->path)); /* fails unless that was the last file */
     return RAMET_OK;
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Content as rows of the database: attach_part(sha, n, bytes), parts of PART_BYTES each, the last
- * one shorter. Every content has part 0, also an empty one.
+ * Content of attachments as rows of the database: attach_part(sha, n, bytes), parts of PART_BYTES
+ * each, the last one shorter. Every content has part 0, even an empty one.
  *
- * Parts are written as they come, each in a transaction of its own, under a key of KEY_BYTES: the
- * time, and random bytes. The transaction that writes the row of the attachment adds the last part
- * and gives all of them their SHA-256; when the content is there already, it drops them. So content
+ * Each part is written as it arrives, in its own transaction, under a key of KEY_BYTES: the time,
+ * and random bytes. The transaction that writes the row of the attachment adds the last part and
+ * renames all of them to their SHA-256; if that content exists already, it drops them. So content
  * and row are committed together, and removing content without a row cannot race with adding one:
- * the engine lets only one of the two commit. gc removes what a crash leaves under such a key.
+ * the engine lets only one of the two commit. gc removes the parts that a crash leaves under such a
+ * key.
  */
 #include "core/attachment/files.h"
 #include "core/call.h"
@@ -21,20 +22,20 @@
 #include <unistd.h>
 
 #define KEY_BYTES 16
-#define BEGUN_US (INT64_C(24) * 3600 * 1000000) /* an upload may take so long */
-#define SWEEP 64                                /* contents a look */
+#define BEGUN_US (INT64_C(24) * 3600 * 1000000) /* an upload may take this long */
+#define SWEEP 64                                /* contents per query */
 
 typedef struct coming {
     incoming base;
     uint8_t key[KEY_BYTES], digest[HASH_LEN];
-    int64_t n; /* parts written, all of them whole */
+    int64_t n; /* full parts written */
     size_t have;
-    char bytes[PART_BYTES]; /* the one that comes */
+    char bytes[PART_BYTES]; /* the part being filled */
 } coming;
 
 /* ---------------------------------------------------------------------- writes */
 
-/* One piece of work outside the group of a call's own write. */
+/* Runs a write outside the group of the call's own write. */
 static ramet_status run(ramet_call *c, store_op op, void *arg)
 {
     char message[512] = "";
@@ -102,7 +103,7 @@ static ramet_status tables_begin(ramet_call *c, incoming **out)
     return RAMET_OK;
 }
 
-/* The last part is not known to be that before the end, so a full one waits for the next byte. */
+/* A full part waits for the next byte, because the last part is written only at the end. */
 static ramet_status tables_add(incoming *base, const void *bytes, size_t n)
 {
     coming *w = (coming *)base;
@@ -128,7 +129,7 @@ static ramet_status tables_seal(incoming *base, const uint8_t digest[HASH_LEN])
     return RAMET_OK;
 }
 
-/* How many parts there are under a name, and their bytes. */
+/* The number of parts under a name, and their total bytes. */
 static int64_t parts_sum(db *d, const void *name, size_t len, int64_t *bytes)
 {
     db_stmt *q = db_query(d, Q_part_sums);
@@ -143,7 +144,7 @@ static int64_t parts_sum(db *d, const void *name, size_t len, int64_t *bytes)
     return n;
 }
 
-/* Parts that are missing or short are replaced. */
+/* Replaces parts that are missing or short. */
 static ramet_status tables_keep(incoming *base, txn *tx)
 {
     coming *w = (coming *)base;
@@ -198,8 +199,8 @@ static const char *tables_size(ramet_call *c, arena *a, const uint8_t digest[HAS
     return n ? NULL : "is missing";
 }
 
-/* One part in a read of its own; a connection is not kept while its bytes are taken. -1: it is
- * missing, or the call has failed. */
+/* Reads one part in its own transaction, so that no connection is held while the caller uses the
+ * bytes. -1: it is missing, or the call has failed. */
 static ssize_t part_load(ramet_call *c, const uint8_t digest[HASH_LEN], int64_t n, char *to)
 {
     txn tx;
@@ -243,7 +244,7 @@ static const char *tables_read(ramet_call *c, arena *a, const uint8_t digest[HAS
     return fault;
 }
 
-/* A file without a name. */
+/* Creates an unnamed temporary file. */
 static int temp_make(void)
 {
     char path[4096];
@@ -271,8 +272,8 @@ static bool take_temp(void *arg, const void *bytes, size_t n)
     return !t->failed;
 }
 
-/* Parts that do not make up the size show as a file of another size; parts that go meanwhile as a
- * content that is missing. */
+/* If the parts do not add up to the size, the file has another size; if parts disappear meanwhile,
+ * the content is missing. */
 static ramet_status tables_file(ramet_call *c, const uint8_t digest[HASH_LEN], int64_t size,
                                 int *fd)
 {
@@ -319,7 +320,7 @@ static void tables_reap(ramet_call *c, const uint8_t digest[HASH_LEN])
     run(c, reap_run, &j);
 }
 
-/* The names after `last` that no row has. */
+/* Loads the names after `last` that no row has. */
 static ramet_status orphans_load(ramet_call *c, const reap_job *last, reap_job *out, size_t *n)
 {
     txn tx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Uploads: bytes go to where content lies as they come (files.h). At the end they are brought to
- * where that content belongs, and the row is written (A2 in attachment.h).
+ * Uploads: bytes are stored as they arrive (files.h). At the end the content moves to its final
+ * location, and the row is written (A2 in attachment.h).
  */
 #include "core/attachment/attachment.h"
 #include "core/attachment/files.h"
@@ -18,10 +18,10 @@
 struct ramet_upload {
     ramet_call *call;
     incoming *to;
-    bool finished; /* or tried to */
+    bool finished; /* or failed to */
     sha *hash;
     int64_t size, most;
-    char *name, *media_type, *id; /* id NULL: one is made */
+    char *name, *media_type, *id; /* id NULL: generated */
     bool random_id;
     int64_t life_us;
     uint8_t want[HASH_LEN];
@@ -30,7 +30,7 @@ struct ramet_upload {
 
 /* ------------------------------------------------------------------- arguments */
 
-/* Both end up in headers and file dialogs. */
+/* Name and media type end up in headers and file dialogs. */
 static ramet_status plain_check(ramet_call *c, const char *field, const char *s)
 {
     TRY(check_utf8(c, field, s));
@@ -128,7 +128,7 @@ void ramet_upload_abort(ramet_upload *u)
 
 /* ---------------------------------------------------------------------- finish */
 
-/* A file that was being fetched is an attachment from here on. */
+/* Completes a fetch: its row goes in the transaction that adds the attachment. */
 static ramet_status fetch_end(txn *tx, const char *id)
 {
     db_stmt *q = db_query(tx->db, Q_fetch_get);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The adk log of a session whose runtime is ADK. That runtime reads the record of events and finds
- * what counts by a rule of its own: from the last event back, a rewind event "before X" is left
- * out, and so is everything from the first event of X in the record up to it.
+ * The rules of the adk log in a session whose runtime is ADK. That runtime reads the record of
+ * events and decides by its own rule which of them count: going back from the last event, it skips
+ * a rewind event "before X" together with everything from the first event of X in the record up to
+ * it.
  *
- *   K1  Every move of the head appends one rewind event to the branch that is left, in the same
+ *   K1  Every move of the head appends one rewind event to the branch that it leaves, in the same
  *       commit, so that the rule over the record gives the path of the new head. Rewind events are
- *       not a part of the effective history, on whichever path they stand.
- *   K2  The rule goes back to what counted just before the first event of X. So a cut falls on an
+ *       not part of the effective history, on whichever path they are.
+ *   K2  The rule returns to what counted just before the first event of X. So a cut must be at an
  *       event that is the first of its invocation in the record; the state that a move left is
  *       named by the invocation of the rewind event that left it. A rewind event that names itself
  *       cuts nothing off.
  *   K3  Nothing is appended to a branch that is not the head: it would come later in the record and
- *       count.
- *   K4  The deltas of rewind events are for that runtime alone: the fold along a path has no need
- *       of them.
+ *       therefore count.
+ *   K4  Only that runtime uses the deltas of rewind events: the fold along a path does not need
+ *       them.
  */
 #include "core/ext/adk.h"
 
@@ -37,14 +38,14 @@
 
 #define CHUNK 256
 #define REWIND_CHANNEL "rewind" /* of rewind events in the adk log */
-#define ADK_FORMAT "adk"        /* of events that came from ADK */
+#define ADK_FORMAT "adk"        /* of events that ADK sent */
 
 static bool is_rewind_event(const entry_kind *kind)
 {
     return kind->channel && strcmp(kind->channel, REWIND_CHANNEL) == 0;
 }
 
-/* The first event of the record: inherited, or the session's own. */
+/* The first event of the record: inherited, or appended by the session. */
 static bool first_event(txn *tx, const session_brief *s, entry_kind *out)
 {
     branch_row b;
@@ -91,7 +92,7 @@ static bool can_rewind(txn *tx, const session_brief *s, const branch_row *adk, i
            first == pos && path_owner(tx, &adk->meta, pos, &o) && o.id == b.meta.id;
 }
 
-/* Back to where the invocation began that a cut at `at` would part. */
+/* Moves a cut back to the beginning of the invocation that it would split. */
 static int64_t run_start(txn *tx, const branch_row *adk, int64_t at)
 {
     entry_kind here, prev;
@@ -118,7 +119,7 @@ static void adk_snap(txn *tx, const session_brief *s, const branch_row *adk, int
     while (at < adk->len && entry_kind_at(tx, &adk->meta, at, &kind) && is_rewind_event(&kind))
         at++;
     at = at < adk->len ? run_start(tx, adk, at) : at;
-    /* Forward over what comes again and again before each turn. */
+    /* Move forward over events that repeat before each turn. */
     for (; at < adk->len && entry_kind_at(tx, &adk->meta, at, &kind); at++)
         if (can_rewind(tx, s, adk, at, &kind))
             break;
@@ -139,7 +140,7 @@ static const char *state_on(txn *tx, const branch_row *b)
     return b->meta.id ? state_fold(tx, b->meta.tree, delta_before(tx, b, b->len)) : "{}";
 }
 
-/* What makes `to` of `from`: the keys that differ, and null for those that go. */
+/* Writes the delta from `from` to `to`: the keys that differ, and null for those that disappear. */
 static void delta_between(arena *a, const char *from, const char *to, json_writer *w)
 {
     json_doc f, t;
@@ -167,7 +168,7 @@ static void delta_between(arena *a, const char *from, const char *to, json_write
     jw_end_object(w);
 }
 
-/* The keys that every ADK with rewind knows: it refuses others. */
+/* Only keys that every version of ADK with rewind knows: it rejects others. */
 static const char *rewind_body(txn *tx, const char *id, const char *invocation, const char *before,
                                const branch_row *left, const branch_row *to)
 {
@@ -198,7 +199,7 @@ static const char *move_name(txn *tx, const session_brief *s, int64_t seq)
     return arena_printf(tx->arena, "move %lld %lld", (long long)s->no, (long long)seq);
 }
 
-/* The event itself; its key. */
+/* Appends the event; returns its key. */
 static int64_t rewind_write(txn *tx, session_brief *s, branch_row *left, const head_to *to)
 {
     branch_row target = {0};
@@ -247,7 +248,7 @@ static const char *adk_left(txn *tx, const session_brief *s, int64_t adk)
     int64_t pos;
     if (adk == s->adk || !adk_is(tx, s))
         return NULL;
-    /* Nothing was appended to it since the last move that left it (K3). */
+    /* Nothing was appended to the branch since the last move that left it (K3). */
     db_stmt *q = db_query(tx->db, Q_move_left);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
@@ -259,7 +260,7 @@ static const char *adk_left(txn *tx, const session_brief *s, int64_t adk)
                              &b, &pos) &&
         entry_kind_at(tx, &b.meta, pos, &kind))
         return kind.turn;
-    /* It was left before there were events: back to before the first one. */
+    /* The branch was left before there were events: go back to before the first one. */
     return first_event(tx, s, &kind) ? kind.turn : NULL;
 }
 
@@ -274,7 +275,8 @@ static ramet_status adk_append_check(txn *tx, const session_brief *s, int64_t br
                      "events of ADK are appended at the head alone"); /* K3 */
 }
 
-/* A rewind event of the runtime itself: it is the one of the move that it asks for (K1). */
+/* Appends a rewind event that the runtime sent: it is the event of the move that it requests
+ * (K1). */
 static ramet_status adk_append_rewind(txn *tx, const char *session, const append_work *w,
                                       const char *before_turn)
 {
@@ -303,7 +305,7 @@ void adk_register(ramet *r)
         .mark = adk_mark,
         .left = adk_left,
         .append_rewind = adk_append_rewind,
-        /* kagent keeps the headers of requests there, which may hold credentials. */
+        /* kagent stores request headers there, which may hold credentials. */
         .private_state_key = "headers"};
     log_rules_register(r, RAMET_LOG_ADK, &rules);
 }
@@ -315,8 +317,8 @@ typedef struct adk_walk {
     ramet_each each;
     void *arg;
     ramet_adk_span *span;
-    int64_t until;   /* of the span, or INT64_MAX */
-    int64_t shift;   /* from a position to its number */
+    int64_t until;   /* end of the span, or INT64_MAX */
+    int64_t shift;   /* added to a position gives its number */
     int64_t session; /* its number */
     int64_t seen;
     bool markers, stopped;
@@ -342,7 +344,7 @@ static void walk_path(txn *tx, adk_walk *w, const branch_row *b, int64_t lo, int
     }
 }
 
-/* Of the positions from `lo` to `hi`, of which the first has that number, those in the span. */
+/* Visits those positions of [lo, hi) that are in the span; the first position has that number. */
 static void walk_part(txn *tx, adk_walk *w, const branch_row *b, int64_t lo, int64_t hi,
                       int64_t number)
 {
@@ -358,7 +360,8 @@ typedef struct run_part {
     int64_t rec, key;
 } run_part;
 
-/* `number` is that of its first event; returns the number behind its last. */
+/* Visits the record of a session; `number` is that of its first event. Returns the number after its
+ * last event. */
 static int64_t walk_record(txn *tx, adk_walk *w, const session_full *s, int64_t number)
 {
     VEC(run_part) runs = {0};
@@ -391,7 +394,7 @@ static int64_t walk_record(txn *tx, adk_walk *w, const session_full *s, int64_t 
     return number;
 }
 
-/* Sets *length to how many numbers there are. */
+/* Sets *length to the number of events. */
 static ramet_status span_run(txn *tx, const char *session, adk_walk *w, int64_t *length)
 {
     session_full s;
@@ -444,7 +447,7 @@ ramet_status ramet_adk_each(ramet_call *c, const char *session, bool effective, 
 
 /* -------------------------------------------------------------------- state */
 
-/* Newest values of the keys that belong to no session. */
+/* The newest values of the keys that do not belong to a session. */
 typedef struct shared_keys {
     arena *arena;
     const char *json; /* an object */
@@ -493,7 +496,7 @@ static ramet_status state_run(txn *tx, const char *session, const char **json)
     return txn_status(tx);
 }
 
-/* A fold of two objects: `own` without shared keys, then `shared`. */
+/* Joins two objects: `own` without shared keys, then `shared`. */
 static const char *state_join(arena *a, const char *own, const char *shared)
 {
     json_doc d, t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * adk.h: ADK as the owner of the adk log.
+ * adk.h: the rules that ADK, as its owner, imposes on the adk log.
  */
 #ifndef CORE_EXT_ADK_H
 #define CORE_EXT_ADK_H

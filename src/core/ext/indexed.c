@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Texts that entries are found by, beside their content: set and read by the embedding program, for
- * a protocol whose clients send such texts (memory-service).
+ * Texts that entries are found by, stored beside their content. The embedding program sets and
+ * reads them, for a protocol whose clients send such texts (memory-service).
  */
 #include "ramet/memory.h"
 #include "core/call.h"

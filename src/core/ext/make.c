@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Conversations that are made by their first entries: a root, a fork or one that another session
- * has started, in one commit with what is appended; and what is known of how a session was made.
+ * Conversations created by their first entries: a root, a fork, or one that another session has
+ * started, in one commit with the append; and the record of how a session was created.
  *
- *   O1  Lineage counts once, when the session is made. A second caller appends to what the first
- *       has made, whatever it says about lineage.
- *   O2  A row of `origin` is written with each session that is made here, and never changes. A
- *       session without one was made otherwise (or, before that was so, by a user without a client,
- *       and started by nobody).
+ *   O1  The lineage in a request counts only when it creates the session. A second caller appends
+ *       to the session that the first has created, whatever lineage it states.
+ *   O2  Each session created here gets a row in `origin`, which never changes. A session without
+ *       one was created in another way (or by an older version, without a client and not started by
+ *       another session).
  */
 #include "core/ext/make.h"
 
@@ -49,7 +49,7 @@ static ramet_status make_check(ramet_call *c, const ramet_make *m)
 
 /* ------------------------------------------------------------------- lineage */
 
-/* The session that a new one comes from; an archived one gives nothing. */
+/* Opens the session that a new one comes from; RAMET_SESSION_NOT_FOUND when it is archived. */
 static ramet_status source_open(txn *tx, const char *field, const char *id, need what,
                                 session_full *s, branch_row *head)
 {
@@ -66,7 +66,7 @@ static bool same_client(const txn *tx, const char *client)
     return tx->call->client && client && strcmp(tx->call->client, client) == 0;
 }
 
-/* What may be forked before: see ramet_make. */
+/* Checks the entry that a fork cuts before: see ramet_make. */
 static ramet_status anchor_check(txn *tx, const branch_row *head, const char *id)
 {
     ramet_entry e;
@@ -111,7 +111,8 @@ static ramet_status make_fork(txn *tx, const char *id, const ramet_make *m, bool
     return fork_make(tx, &j, &p, &head, s, b);
 }
 
-/* A root of its own, with the members that the tree of `from` has now (NULL: the caller alone). */
+/* Creates a root session with the members that the tree of `from` has now (NULL: only the
+ * caller). */
 static void make_root(txn *tx, const char *id, const ramet_make *m, const session_full *from,
                       session_full *s, branch_row *b)
 {
@@ -191,8 +192,8 @@ static ramet_status make_do(txn *tx, const char *id, const ramet_make *m, bool a
 
 /* -------------------------------------------------------------------- append */
 
-/* What is looked at when the session is there: it must not be archived, the channels of a client
- * are that client's, and a title that is missing is given. */
+/* Checks a session that exists already: it must not be archived, and the channels of a client
+ * belong to that client. Sets a missing title. */
 static ramet_status there_check(txn *tx, const ramet_make *m, const session_brief *s)
 {
     db_stmt *q = db_query(tx->db, Q_session_words);
@@ -381,7 +382,7 @@ typedef struct archive_job {
     ramet_session **out;
 } archive_job;
 
-/* The tree and all that were started from it. */
+/* Collects the tree and all trees that were started from it. */
 static void trees_gather(txn *tx, int64_t tree, int64_t **out, size_t *n)
 {
     VEC(int64_t) v = {0};

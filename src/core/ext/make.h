@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * make.h: conversations that are made by their first entries, as an extension of append.
+ * make.h: conversations created by their first entries, as an extension of append.
  */
 #ifndef CORE_EXT_MAKE_H
 #define CORE_EXT_MAKE_H

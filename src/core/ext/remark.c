@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Remarks: opinions of users that name no entry (kagent's feedback).
+ * Remarks: feedback of users that names no entry (kagent's feedback).
  */
 #include "ramet/kagent.h"
 #include "core/call.h"

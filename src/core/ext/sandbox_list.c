@@ -2,8 +2,8 @@
  *
  * The sessions of a sandbox, listed and counted, for AgentPod.
  *
- *   S1  A list or a count is one query over the trees of a sandbox. It gives one row per session
- * and one per tag, in any order, those that the caller may not see among them.
+ *   S1  A list or a count is one query over the trees of a sandbox. It returns one row per session
+ *       and one per tag, in any order, including sessions that the caller may not see.
  */
 #include "ramet/sandboxes.h"
 #include "core/access/sandbox.h"
@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-/* A session of the query (B3). */
+/* A session that the query returned (S1). */
 typedef struct member_row {
     int64_t no, parent, depth, merged, created;
     const char *id, *owner, *reason, *metadata, *entry, *from_title;
@@ -93,7 +93,7 @@ static int by_session(const void *a, const void *b)
     return strcmp(p->tag, q->tag);
 }
 
-/* Gives each session its tags: both are by number. */
+/* Assigns tags to their sessions: both lists are sorted by session number. */
 static void tags_give(txn *tx, members *m)
 {
     const char **room = arena_array(tx->arena, m->tags.n + 1, sizeof *room);
@@ -110,7 +110,8 @@ static void tags_give(txn *tx, members *m)
     }
 }
 
-/* Which statement: of a name, of none for the program, of none for a user. */
+/* `which` holds the statements for a named sandbox, for the default one of the embedding program,
+ * and for that of a user. */
 static ramet_status members_gather(txn *tx, const char *id, const sql_id which[3], bool whole,
                                    members *m)
 {

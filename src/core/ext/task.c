@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tasks: a directory from the id of an A2A task to its session, and what the protocol
- * knows about it beside its messages.
+ * Tasks: a directory from the id of an A2A task to its session, and what the protocol stores about
+ * it beside its messages.
  *
- *   A task's messages are the entries of the turn with its id; so a fork, which has other tasks,
- *   and a rewind need nothing of these rows. A deleted task's id is not used again.
+ * The messages of a task are the entries of the turn with its id. So neither a fork, which has
+ * other tasks, nor a rewind touches these rows. The id of a deleted task is not reused.
  */
 #include "core/ext/task.h"
 
@@ -21,10 +21,10 @@
 typedef struct task_row {
     int64_t tree, session;
     ramet_task shown;
-    bool there; /* its session lives */
+    bool there; /* its session exists */
 } task_row;
 
-/* Faces keep a JSON object there. */
+/* Faces store a JSON object there. */
 static bool data_sound(const char *data)
 {
     arena *scratch = arena_new();
@@ -35,7 +35,7 @@ static bool data_sound(const char *data)
     return sound;
 }
 
-/* TASK_COLS; the session's id is the caller's to fill. */
+/* Reads TASK_COLS; the caller fills in the session's id. */
 static void task_from(txn *tx, db_stmt *q, task_row *t)
 {
     *t = (task_row){.tree = q_col_int(q, 1),
@@ -93,7 +93,7 @@ static void task_write(txn *tx, const session_brief *s, const ramet_task_in *in)
 {
     task_row t;
     db_stmt *q;
-    /* The task of a session that is gone: the id is free again. */
+    /* The id belonged to a task of a session that is gone: it is free again. */
     if (task_load(tx, in->id, &t) && (t.tree != s->tree || t.session != s->no)) {
         q = db_query(tx->db, Q_task_take);
         q_text(q, 1, in->id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * task.h: tasks as an extension of append, which puts one in its own commit.
+ * task.h: tasks as an extension of append, which stores one in the same commit.
  */
 #ifndef CORE_EXT_TASK_H
 #define CORE_EXT_TASK_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Append (I5): nothing is written before every entry of the batch has been checked.
+ * Appending entries to a branch (I5). Nothing is written before every entry of the batch has been
+ * checked.
  */
 #include "core/model/append.h"
 
@@ -40,7 +41,7 @@ ramet_status entries_known(txn *tx, const branch_row *b, entry_new *list, size_t
     *fresh = 0;
     for (size_t i = 0; i < n; i++) {
         entry_new *e = &list[i];
-        e->existing = false; /* may run twice */
+        e->existing = false; /* this may run twice */
         if (e->same_as >= 0)
             continue;
         int64_t k = 0;
@@ -69,7 +70,7 @@ ramet_status entries_known(txn *tx, const branch_row *b, entry_new *list, size_t
 
 void append_answer(txn *tx, const branch_row *b, entry_new *list, size_t n, ramet_append_out *out)
 {
-    const char *newest = NULL; /* of those written now: the head */
+    const char *newest = NULL; /* the newest entry written now: the head */
     ANSWER(tx, out);
     *out =
         (ramet_append_out){.entries = arena_array(tx->arena, n + 1, sizeof *out->entries), .n = n};
@@ -89,8 +90,8 @@ void append_answer(txn *tx, const branch_row *b, entry_new *list, size_t n, rame
     hex_encode(b->tip, HASH_LEN, out->head.hash);
 }
 
-/* The branch to append to, given the head of the main log; the adk log of a session begins with its
- * first entry. */
+/* Finds the branch to append to, given the head of the main log; the adk log of a session is
+ * created with its first entry. */
 static ramet_status target(txn *tx, const session_brief *s, const append_work *w, branch_row *b)
 {
     bool head = w->log == RAMET_LOG_MAIN && (!w->branch || w->branch == s->head);
@@ -119,7 +120,7 @@ void adk_begin(txn *tx, session_brief *s, branch_row *b)
     access_changed(tx, s->tree);
 }
 
-/* The first branch of a log. A brief row does not have that of main. */
+/* The first branch of a log. A session_brief does not have that of main. */
 static int64_t first_branch(txn *tx, const session_brief *s, ramet_log log)
 {
     session_full full;
@@ -153,7 +154,7 @@ ramet_status append_do(txn *tx, session_brief *s, branch_row *b, const append_wo
     TRY(entries_known(tx, b, w->list, w->n, &fresh));
     if (fresh && w->fenced)
         TRY(fence_check(tx, s, b, w));
-    /* A retry of something that was done already is answered, whatever came after it. */
+    /* A retry of an append that was done already succeeds, whatever came after it. */
     if (fresh)
         TRY(head_check(tx, b, w->expected, w->given));
     if (b->len + (int64_t)fresh > POS_MAX)
@@ -162,14 +163,14 @@ ramet_status append_do(txn *tx, session_brief *s, branch_row *b, const append_wo
     TRY(tip_check(tx, b));
     if (fresh && !b->meta.id)
         adk_begin(tx, s, b);
-    /* Where nothing is written nothing is guarded: then the store runs it on what is true now. */
+    /* Without a write there is nothing to guard: the store then runs the call on committed rows. */
     if (fresh)
         access_guard(tx, s);
     entries_write(tx, s, b, w->list, w->n);
     if (b->meta.id == s->head)
         session_cache_put(tx, s, b);
     else
-        session_cache_drop(tx, s->id); /* it may have changed the session and its other branches */
+        session_cache_drop(tx, s->id); /* the session or other branches may have changed */
     append_answer(tx, b, w->list, w->n, w->out);
     return txn_status(tx);
 }
@@ -211,7 +212,7 @@ static ramet_status append_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
-/* An entry that asks for a move: what that means is up to the owner of the log. */
+/* Appends an entry that requests a move: the owner of the log defines what that means. */
 static ramet_status append_rewind_run(txn *tx, void *arg)
 {
     const append_job *j = arg;

@@ -17,14 +17,14 @@ typedef struct append_work {
     bool fenced;
     ramet_append_out *out;
 } append_work;
-/* Appends in a session that session_open_brief() gave with its head; *b becomes the branch written
- * to. Refuses before it has written anything. */
+/* Appends to a session that session_open_brief() returned with its head; *b becomes the branch
+ * written to. Refuses before it has written anything. */
 ramet_status append_do(txn *tx, session_brief *s, branch_row *b, const append_work *w);
 /* Looks each prepared entry up on a path: known with the same content, new, or a conflict. */
 ramet_status entries_known(txn *tx, const branch_row *b, entry_new *list, size_t n, size_t *fresh);
-/* The answer to an append, after it was written. */
+/* Fills in the answer to an append, after the entries were written. */
 void append_answer(txn *tx, const branch_row *b, entry_new *list, size_t n, ramet_append_out *out);
-/* Makes the adk log of a session that has none, or nothing in it. */
+/* Creates the adk log of a session that has none, or nothing in it. */
 void adk_begin(txn *tx, session_brief *s, branch_row *b);
 
 /* What an extension (core/ext) adds to ramet_append(), in the same commit. Each function looks at
@@ -32,11 +32,11 @@ void adk_begin(txn *tx, session_brief *s, branch_row *b);
 typedef struct append_extension {
     /* Refuses bad arguments, on the caller's thread. */
     ramet_status (*check)(ramet_call *c, const ramet_append_in *in);
-    /* Opens the session in place of session_open_brief(), and may make it (*made). *opened stays
-     * false when it leaves that to others. */
+    /* Opens the session in place of session_open_brief(), and may create it (*made). *opened stays
+     * false when it leaves that to the default. */
     ramet_status (*open)(txn *tx, const char *session, const ramet_append_in *in, session_brief *s,
                          branch_row *b, bool *opened, bool *made);
-    /* Refuses before anything is written. */
+    /* May refuse before anything is written. */
     ramet_status (*before)(txn *tx, const session_brief *s, const ramet_append_in *in);
     /* After the entries were written; `added` of them are new. */
     ramet_status (*after)(txn *tx, const session_brief *s, const ramet_append_in *in, size_t added);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Branches and paths.
+ * Branches and paths: lookup of rows, the lineage cache, and creating a branch.
  *
  *   B1  A branch's parent is the branch that owns entry base-1 on the path it was cut from, so base
  *       strictly falls on the way to the root, an empty branch is never a parent, and the owner
  *       of position p is the first branch upward with base <= p.
  *   B2  parent, base, depth, jump and jump_base never change and ids are never used again, so the
- *       lineage cache needs no invalidation. It only ever gets committed branches.
+ *       lineage cache needs no invalidation. Only committed branches are added to it.
  *   B3  jump follows the skew-binary rule: jump(b) = jump(jump(p)) when the two last jumps of the
  *       parent p were of equal length, else p. Walking by jump and parent takes O(log depth).
  *   B4  base = 0 has parent 0; such a branch jumps to itself, with jump_base 0.
@@ -51,18 +51,18 @@ struct words {
 #define END_SLOTS 1024
 #define END_ID_BYTES 64
 
-/* What is known of an entry at which histories end that are forked. */
+/* Cached facts about an entry at which histories that are forked end. */
 struct end {
     int64_t tree, key;
     bool named; /* id and hash are known */
     char id[END_ID_BYTES];
     uint8_t hash[HASH_LEN];
     bool folded;
-    int64_t delta; /* the last one on its own branch up to it; 0: none */
+    int64_t delta; /* the last delta on its own branch up to it; 0: none */
 };
 
 struct lineage {
-    int64_t past;               /* that all of it belongs to (B5); changed with all locks held */
+    int64_t past; /* the past that all of it belongs to (B5); changed with all locks held */
     struct tip tips[TIP_SLOTS]; /* see tip_check() */
     struct end ends[END_SLOTS]; /* see end_of() */
     struct words words[WORDS_SLOTS];
@@ -178,7 +178,7 @@ void branch_from(db_stmt *q, int at, branch_row *b)
         memcpy(b->tip, tip, HASH_LEN);
 }
 
-/* What a row must be for a walk over it to end. */
+/* Conditions that a row must meet for a walk over it to end. */
 static bool sane(const branch_row *b)
 {
     return b->meta.id > 0 && b->meta.id <= BRANCH_MAX && b->meta.base >= 0 &&
@@ -192,7 +192,7 @@ bool branch_came(txn *tx, const branch_row *b)
         db_fail(tx->db, RAMET_DAMAGED, "branch b%lld is damaged", (long long)b->meta.id);
         return false;
     }
-    /* A writer sees its own uncommitted branches: those wait for the commit (B2). */
+    /* A writer sees its own uncommitted branches: those are added after the commit (B2). */
     if (!tx->writing)
         cache_put(tx->ramet->lineage, tx->past, &b->meta);
     else if (tx->seen && tx->seen->n < MAX_BRANCHES_SEEN)
@@ -276,8 +276,9 @@ static bool entry_marked(const txn *tx, int64_t tree, int64_t k)
     return tx->mark.key == k && tx->mark.tree == tree && k;
 }
 
-/* All paths through the entry at `pos` of a branch begin with what that branch holds before it; so
- * when it holds the first entry, too, they have the same first words. */
+/* The first words of a history, cached by its root branch. All paths through the entry at `pos` of
+ * a branch start with what that branch holds before it; if it also holds the first entry, they
+ * share their first words. */
 const char *words_get(txn *tx, const branch_row *head)
 {
     branch_meta root, o;
@@ -304,16 +305,16 @@ void words_put(txn *tx, const branch_row *head, int64_t pos, const char *text)
         o.id != root.id)
         return;
     root_words w = {root.tree, root.id, pos, text};
-    /* A writer sees what is not committed yet (B2). */
+    /* A writer sees uncommitted rows (B2). */
     if (!tx->writing)
         words_keep(tx->ramet->lineage, tx->past, &w);
     else if (tx->seen)
         tx->seen->words = w;
 }
 
-/* A second fork of the same session need not read its last entry again: an entry never changes.
- * Only where guards detect that the session has another history by now. Reads there see what is
- * committed, never what the write itself has made. */
+/* The cache slot of an entry, locked, so that a second fork of the same session need not read its
+ * last entry again: an entry never changes. NULL unless guards detect that the session has another
+ * history by now. Reads in that mode see committed rows only, never those of the write itself. */
 static struct end *end_of(txn *tx, int64_t tree, int64_t k, pthread_mutex_t **lock)
 {
     if (!db_guarded(tx->db) || db_fresh(tx->db) || !k)
@@ -405,7 +406,7 @@ static bool entry_mark_at(txn *tx, int64_t tree, int64_t k)
     return ok;
 }
 
-/* Whether the entry at k has that id: an index that was damaged could point anywhere. */
+/* Whether the entry at k has that id: a damaged index could point anywhere. */
 static bool entry_is(txn *tx, int64_t tree, int64_t k, const char *id)
 {
     return entry_mark_at(tx, tree, k) && strcmp(tx->mark.id, id) == 0;
@@ -548,8 +549,8 @@ void branch_create(txn *tx, const branch_row *from, int64_t base, const session_
 {
     assert(tx->writing);
     txn_assert(tx, !from || from->meta.tree == s->tree);
-    /* The branches of a session are ordered by when they were made, then by their numbers. The
-     * clock of another process may be ahead. The first branch is as old as its session. */
+    /* The branches of a session are ordered by creation time, then by number. The clock of another
+     * process may be ahead. The first branch is as old as its session. */
     bool tie = why == BRANCH_NEXT && not_before >= tx->now;
     int64_t id = tie ? db_number_above(tx->db, DB_BRANCH) : db_number(tx->db, DB_BRANCH, NULL);
     int64_t created = not_before > tx->now ? not_before : tx->now;
@@ -577,7 +578,7 @@ void branch_create(txn *tx, const branch_row *from, int64_t base, const session_
         if (!path_hash(tx, from, base, out->tip))
             return;
     }
-    /* An inherited entry that this branch takes the place of stays one of its versions. */
+    /* An inherited entry that this branch replaces remains one of its versions. */
     if (from && why == BRANCH_NEXT && base < from->len) {
         branch_meta o;
         if (!path_owner(tx, &from->meta, base, &o))
@@ -618,14 +619,14 @@ void head_fill(txn *tx, const branch_row *b, ramet_head *out)
     bool found = entry_mark_at(tx, b->meta.tree, KEY(o.id, b->len - 1));
     if (found)
         out->entry_id = tx->mark.id;
-    /* A length or a hash that was damaged would make the history another one without a word. */
+    /* A damaged length or hash would silently change the history. */
     if (!found || memcmp(tx->mark.hash, b->tip, HASH_LEN) != 0)
         db_fail(tx->db, RAMET_DAMAGED,
                 "branch b%lld is damaged: its last entry is not the one at %lld",
                 (long long)b->meta.id, (long long)(b->len - 1));
 }
 
-/* Tips that this process has seen to be right, or made itself. */
+/* The cache slot for tips that this process has checked, or made itself. */
 static struct tip *tip_slot(txn *tx, int64_t branch, pthread_mutex_t **lock)
 {
     size_t i = (size_t)branch % TIP_SLOTS;
@@ -662,7 +663,7 @@ ramet_status tip_check(txn *tx, const branch_row *b)
     if (tip_known(tx, b))
         return RAMET_OK;
     uint8_t hash[HASH_LEN];
-    branch_row longer = *b; /* so that the entry is asked, not the tip */
+    branch_row longer = *b; /* makes path_hash() read the entry, not the tip */
     longer.len++;
     if (path_hash(tx, &longer, b->len, hash) && memcmp(hash, b->tip, HASH_LEN) != 0)
         db_fail(tx->db, RAMET_DAMAGED,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Edit, regenerate and sync: a branch before an entry and what goes there, in one commit.
+ * Edit, regenerate and sync: each creates a branch before an entry and appends to it, in one
+ * commit.
  */
 #include "core/model/edit.h"
 
@@ -34,7 +35,7 @@ ramet_status edit_do(txn *tx, session_full *s, const branch_row *head, const edi
     ramet_at adk_at = {0};
     TRY(head_check(tx, head, w->expected, w->given));
     TRY(cut_both(tx, s, head, &w->at, &adk_at, w->cut, &cut));
-    /* What is before the cut stays, so an id of the new entries must not be there. */
+    /* The entries before the cut stay, so a new entry must not have the id of one of them. */
     branch_row kept = *head;
     kept.len = cut.main;
     TRY(entries_known(tx, &kept, w->list, w->n, &fresh));
@@ -117,7 +118,7 @@ typedef struct sync_job {
     uint8_t expected[HASH_LEN];
     bool given;
     ramet_sync_out *out;
-    /* the walk over the path */
+    /* for the walk over the path */
     ramet_call *call;
     arena *scratch;
     int64_t seen;
@@ -141,7 +142,7 @@ static bool sync_take(void *arg, ramet_entry *e)
     return false;
 }
 
-/* Walks the path in steps, so that a long history does not stay in memory. */
+/* Walks the path in steps, so that a long history is not held in memory. */
 static void sync_match(txn *tx, const branch_row *head, sync_job *j)
 {
     const int64_t step = 512;
@@ -158,8 +159,8 @@ static void sync_match(txn *tx, const branch_row *head, sync_job *j)
     arena_free(j->scratch);
 }
 
-/* What the caller did, as far as the list tells: another message of the user is an edit, another
- * answer was made anew; one that only ends earlier is a rewind. */
+/* Guesses the caller's action from the list: another message of the user is an edit, another answer
+ * a regenerate, a list that only ends earlier a rewind. */
 static ramet_fork_type sync_type(const entry_new *list, size_t n)
 {
     if (!n)
@@ -174,7 +175,7 @@ static ramet_status sync_write(txn *tx, sync_job *j, session_full *s, branch_row
     entry_new *list = j->list + j->matched;
     if (j->cut >= 0)
         kept.len = j->cut;
-    /* An index into the batch means an earlier entry of the list with that id. */
+    /* An index into the batch refers to an earlier entry of the list with that id. */
     for (size_t i = 0; i < rest; i++)
         if (list[i].same_as >= 0)
             return call_fail(tx->call, RAMET_INVALID, "entries", "entry id %s is in the list twice",

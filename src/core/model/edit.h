@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * edit.h: editing and regenerating: a branch at a cut, and prepared entries that go there.
+ * edit.h: editing and regenerating: a new branch at a cut, with prepared entries appended to it.
  */
 #ifndef CORE_MODEL_EDIT_H
 #define CORE_MODEL_EDIT_H
@@ -17,10 +17,10 @@ typedef struct edit_work {
     bool given;
     ramet_append_out *out;
 } edit_work;
-/* *to is the new branch. Refuses before it has written anything. */
+/* Refuses before it has written anything. *to is the new branch. */
 ramet_status edit_do(txn *tx, session_full *s, const branch_row *head, const edit_work *w,
                      branch_row *to);
-/* The role of an entry on the path: an edit may leave its own to the entry that it replaces. */
+/* The role of an entry on the path: an edit may inherit the role of the entry that it replaces. */
 ramet_status role_of(ramet_call *c, const char *session, const char *entry_id, ramet_role *role);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Entries: the row, its digest, reading it back.
+ * Entries: the row, its digest, and reading it back.
  *
- *   E1  A stored entry is never updated. Usage and state deltas lie in tables of their own, under
+ *   E1  A stored entry is never updated. Usage and state deltas are in tables of their own, under
  *       the same key, and are part of the digest.
  *   E2  The content is three texts: `text` (the text parts joined), `parts` (the normal form; not
  *       stored when it is exactly one text part, or none) and `body` (the caller's bytes; not
  *       stored for format "ramet"). Above INLINE_MAX together (INLINE_TWICE_MAX when the body
- *       says the text again) they go to the body table, packed.
+ *       repeats the text) they go to the body table, compressed.
  *   E3  digest = SHA-256 over every stored field; hash = SHA-256(previous hash || digest).
  */
 #include "core/model/entry.h"
@@ -33,7 +33,7 @@
 
 /* ------------------------------------------------------------------- digest */
 
-/* Short fields are gathered: a call into the library for each would cost more than hashing them. */
+/* Collects short fields: a call of the hash library for each would cost more than hashing them. */
 typedef struct gather {
     sha *hasher;
     size_t n;
@@ -248,13 +248,13 @@ bool entry_load(txn *tx, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[H
 
 typedef struct reader {
     txn *tx;
-    int64_t next; /* position that must come */
+    int64_t next; /* the next position to expect */
     uint8_t prev[HASH_LEN];
     entry_each each;
     void *arg;
 } reader;
 
-/* One row of a range: in its place, and on the hash chain. */
+/* Reads one row of a range: it must be at its position, and on the hash chain. */
 static bool reader_take(reader *r, db_stmt *q, const segment *s)
 {
     ramet_entry e;
@@ -280,7 +280,8 @@ static bool reader_take(reader *r, db_stmt *q, const segment *s)
     return r->each(r->arg, &e);
 }
 
-/* Several by one statement: asked for one by one, each would cost a round trip to a server. */
+/* Several segments are read by one statement: one by one, each would cost a round trip to a
+ * server. */
 #define SEGMENTS_AT_ONCE 10
 
 static db_stmt *segments_ask(txn *tx, const segment *s, size_t n)
@@ -294,7 +295,7 @@ static db_stmt *segments_ask(txn *tx, const segment *s, size_t n)
     return q;
 }
 
-/* The entries of segments that follow each other. True when the reader wants more. */
+/* Reads the entries of consecutive segments. True when the reader wants more. */
 static bool reader_segments(reader *r, const segment *s, size_t n)
 {
     int64_t end = s[n - 1].hi;
@@ -427,7 +428,7 @@ static void entry_insert(txn *tx, const branch_row *b, const entry_new *n, int64
         attachments_link(tx, b->meta.tree, k, n);
 }
 
-/* The record: a row only where appends go on in another branch than before. */
+/* Starts a run of the record: it gets a row only when appends change to another branch. */
 static void run_open(txn *tx, const session_brief *s, const branch_row *b)
 {
     db_stmt *q = db_query(tx->db, Q_run_last);
@@ -461,9 +462,9 @@ static void run_open(txn *tx, const session_brief *s, const branch_row *b)
     q_run(q);
 }
 
-/* How long main was when an entry of the adk log was appended: where a later cut parts them. It
- * never falls along a path, also when a turn goes on writing to a branch that is no longer the
- * head. */
+/* The length of main when an entry of the adk log is appended, by which a later cut of main finds
+ * its place in adk. It never falls along a path, even when a turn keeps writing to a branch that is
+ * no longer the head. */
 static int64_t peer_length(txn *tx, const session_brief *s, const branch_row *b)
 {
     branch_row head;
@@ -488,7 +489,7 @@ static bool entry_is_new(const entry_new *e)
     return !e->existing && e->same_as < 0;
 }
 
-/* Chains the new ones behind the tip, which moves on. */
+/* Chains the new entries onto the tip, which advances. */
 static void entries_chain(txn *tx, const session_brief *s, branch_row *b, entry_new *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -508,8 +509,8 @@ static void entries_chain(txn *tx, const session_brief *s, branch_row *b, entry_
     }
 }
 
-/* The branch goes first: an append holds its row before that of an entry, on every engine and in
- * every kind of transaction, so that no two wait for each other. */
+/* Writes the branch first: an append locks the branch's row before that of an entry, on every
+ * engine and in every kind of transaction, so that two appends cannot deadlock. */
 void entries_write(txn *tx, const session_brief *s, branch_row *b, entry_new *list, size_t n)
 {
     assert(tx->writing);
@@ -533,7 +534,7 @@ void entries_write(txn *tx, const session_brief *s, branch_row *b, entry_new *li
     q_int(q, 7, b->live);
     q_int(q, 8, ran);
     q_change(q);
-    branch_row at = *b; /* as it is before each of them */
+    branch_row at = *b; /* the branch as it was before each entry */
     const char *turn = NULL;
     for (size_t i = 0; i < n; i++) {
         if (!entry_is_new(&list[i]))

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * entry.h: entries: prepared for writing, written, and read back.
+ * entry.h: entries: preparing, writing and reading them.
  */
 #ifndef CORE_MODEL_ENTRY_H
 #define CORE_MODEL_ENTRY_H
 
 #include "core/model/path.h"
 
-#define INDEXED_CHARS 100000 /* of a text that an entry is found by */
+#define INDEXED_CHARS 100000 /* longest text that an entry is found by */
 
 enum { FLAG_LARGE = 1, FLAG_USAGE = 2, FLAG_DELTA = 4, FLAG_TOOL = 8, FLAG_FILE = 16 };
 #define FLAGS_ALL (FLAG_LARGE | FLAG_USAGE | FLAG_DELTA | FLAG_TOOL | FLAG_FILE)
 
-/* An entry that the caller's own thread has checked and prepared. */
+/* An entry that was checked and prepared on the caller's thread. */
 typedef struct entry_new {
-    ramet_entry entry; /* the answer; position, branch and hash come with the write */
+    ramet_entry entry; /* the answer; the write fills in position, branch and hash */
     const ramet_entry_in *in;
     const char *text, *parts, *body; /* content; NULL where there is none */
     const char *packed;              /* FLAG_LARGE: text, parts and body together */
@@ -22,11 +22,11 @@ typedef struct entry_new {
     int flags;
     const char **files; /* FLAG_FILE: ids of the attachments that it refers to */
     size_t n_files;
-    const char *files_field; /* where they stood, for messages */
+    const char *files_field; /* the field that named them, for messages */
     uint8_t digest[HASH_LEN], hash[HASH_LEN];
-    bool existing;     /* on the path already: */
-    ramet_entry found; /* this is what is there */
-    int64_t same_as;   /* index of an earlier one of the batch with that id, else -1 */
+    bool existing;     /* already on the path: */
+    ramet_entry found; /* the entry that is there */
+    int64_t same_as;   /* index of an earlier entry of the batch with that id, else -1 */
 } entry_new;
 
 /* Checks and prepares a batch. */
@@ -44,18 +44,18 @@ bool entry_from(txn *tx, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[
                 entry_cols *cols);
 /* Entry by key; not checked against the hash chain. */
 bool entry_load(txn *tx, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN]);
-/* A copy that shares nothing with it (core/model/read.c). */
+/* A copy that shares no memory with it (core/model/read.c). */
 ramet_entry entry_keep(arena *a, const ramet_entry *e);
-/* The key of an entry of that id somewhere in the tree; 0: there is none. */
+/* The key of an entry with that id anywhere in the tree; 0: there is none. */
 int64_t key_in_tree(txn *tx, int64_t tree, const char *id);
-/* Whether a stored entry has the content that the caller gave (I5). */
+/* Whether a stored entry has the content that the caller sent (I5). */
 bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have);
-/* Writes prepared entries at the end of a branch and brings the row up to date. */
+/* Writes prepared entries at the end of a branch and updates its row. */
 void entries_write(txn *tx, const session_brief *s, branch_row *b, entry_new *list, size_t n);
-/* The parts of an entry that is one text, or (NULL) nothing. */
+/* The parts of an entry that consists of one text, or (NULL) of nothing. */
 const char *parts_of_text(arena *a, const char *text);
-/* Unpacks the text of a large body. NULL when it has none, and when it is damaged: search and gc
- * must get past it. Reading the entry reports the damage. */
+/* Decompresses the text of a large body. NULL when it has none, and when it is damaged: search and
+ * gc must continue then. Reading the entry reports the damage. */
 const char *body_text(txn *tx, int64_t tree, int64_t k);
 /* Ids of the tool calls and results in an entry's parts. */
 typedef struct tool_ref {
@@ -66,7 +66,7 @@ size_t entry_tools(arena *a, const char *parts, tool_ref **out);
 /* Ids of the attachments that an entry's parts refer to. */
 size_t entry_files(arena *a, const char *parts, const char ***out);
 
-/* What a walk over a path needs to know of an entry. */
+/* What a walk over a path needs to know about an entry. */
 typedef struct entry_kind {
     ramet_role role;
     const char *turn; /* NULL: none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is kept beside an entry: a key that no other entry of its session has, and a text that it is
+ * Data stored beside an entry: a key that is unique in its session, and a text that the entry is
  * found by. Neither is part of the entry or of its hash.
  */
 #include "core/model/entry_key.h"
@@ -14,8 +14,8 @@
 #include "core/turn/turn_index.h"
 #include "core/txn.h"
 
-/* A key stands among the places (core/ext/turn_index.c), with the number of its session before it.
- */
+/* A key is a row of the turn index (core/turn/turn_index.c), prefixed with the number of its
+ * session. */
 static const char *key_name(txn *tx, const session_brief *s, const char *key)
 {
     return arena_printf(tx->arena, "key %lld %s", (long long)s->no, key);

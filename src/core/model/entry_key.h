@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * entry_key.h: what is kept beside an entry: a key that is unique in its session, and a text to
- * find it by.
+ * entry_key.h: data stored beside an entry: a key that is unique in its session, and a text that it
+ * is found by.
  */
 #ifndef CORE_MODEL_ENTRY_KEY_H
 #define CORE_MODEL_ENTRY_KEY_H

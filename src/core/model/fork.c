@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fork: a new session in the same tree whose head is a new branch at the cut. One branch row a log,
- * one session row, one event: a constant number of small rows, whatever the history (I3, I4).
+ * Forking: a new session in the same tree whose head is a new branch at the cut. It writes one
+ * branch row per log, one session row and one event: a constant number of small rows, whatever the
+ * history (I3, I4).
  */
 #include "core/model/fork.h"
 
@@ -35,7 +36,7 @@ static ramet_status fork_access(txn *tx, const session_full *s, const ramet_fork
         tx->call->user, ramet_level_name(have));
 }
 
-/* The adk log may hold credentials: a caller who may not read it does not get it through a fork. */
+/* The adk log may hold credentials: a caller who may not read it must not get it through a fork. */
 static bool adk_read(txn *tx, const session_full *s)
 {
     if (share_only(tx, &s->access))
@@ -49,7 +50,7 @@ static ramet_status side_by_role(txn *tx, const branch_row *from, ramet_at *at)
     TRY(check_id(tx->call, "at.entry_id", at->entry_id));
     at->side = RAMET_AFTER;
     if (path_find(tx, from, at->entry_id, &k) < 0)
-        return txn_status(tx); /* the cut tells that it is not there */
+        return txn_status(tx); /* cut_find() reports that it is not there */
     db_stmt *q = db_query(tx->db, Q_entry_kind);
     q_int(q, 1, from->meta.tree);
     q_int(q, 2, k);
@@ -59,8 +60,8 @@ static ramet_status side_by_role(txn *tx, const branch_row *from, ramet_at *at)
     return txn_status(tx);
 }
 
-/* The cut on the path of the branch asked for (*from is the head), with the adk log as it was on
- * that branch. */
+/* Finds the cut on the path of the requested branch (*from is the head), with the adk log as it was
+ * on that branch. */
 static ramet_status fork_cut(txn *tx, session_full *s, const ramet_fork_in *in, branch_row *from,
                              cut_result *cut)
 {
@@ -86,7 +87,7 @@ static ramet_status fork_cut(txn *tx, session_full *s, const ramet_fork_in *in, 
     return cut_both(tx, s, from, &at, &in->adk_at, in->cut, cut);
 }
 
-/* What a link does not show does not come with a fork, either. */
+/* A fork does not inherit what a link does not show. */
 static const char *inherited_config(txn *tx, const session_full *s)
 {
     if (!share_only(tx, &s->access))
@@ -95,14 +96,14 @@ static const char *inherited_config(txn *tx, const session_full *s)
     return agent_config(tx->arena, &shown);
 }
 
-/* The new row, in the call's own memory: it is also what is answered. */
+/* The new row, in the memory of the call: it is also the answer. */
 static session_full fork_row(txn *tx, const fork_job *j, const session_full *s,
                              const branch_row *from, const cut_result *cut)
 {
     const ramet_fork_in *in = j->in;
     const char *user = tx->call->user ? arena_strdup(tx->arena, tx->call->user) : s->owner;
     int64_t created = tx->now, no = db_number(tx->db, DB_SESSION, &created);
-    /* A session stands before its forks, also when the clock of another process is ahead. */
+    /* A session sorts before its forks, even when the clock of another process is ahead. */
     if (created < s->created || (created == s->created && no < s->no))
         created = s->created + (no < s->no);
     return (session_full){
@@ -130,9 +131,9 @@ static session_full fork_row(txn *tx, const fork_job *j, const session_full *s,
     };
 }
 
-/* The source must still be there, open to the caller, and have the history that was looked at. What
- * takes it or the right away, gc included, changes the stamp and then waits for the forks that may
- * have missed that (txn_revoke()). */
+/* Guards the source until the commit: it must still be there, open to the caller, and have the
+ * history that was read. What removes it or the right, gc included, changes the stamp and then waits
+ * for the forks that may have missed that (txn_revoke()). */
 static void source_guard(txn *tx, const session_full *s, const branch_row *head)
 {
     db_stmt *q = db_query(tx->db, Q_guard_fork);
@@ -143,7 +144,7 @@ static void source_guard(txn *tx, const session_full *s, const branch_row *head)
     q_guard(q);
 }
 
-/* The rows of a fork whose cut was found. */
+/* Writes the rows of a fork whose cut was found. */
 static void fork_write(txn *tx, const fork_job *j, const session_full *s, const branch_row *from,
                        const cut_result *cut, session_full *f, branch_row *b)
 {

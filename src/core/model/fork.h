@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fork.h: making a fork as part of another write (core/ext/make.c).
+ * fork.h: creating a fork as part of another write (core/ext/make.c).
  */
 #ifndef CORE_MODEL_FORK_H
 #define CORE_MODEL_FORK_H
@@ -21,8 +21,8 @@ typedef struct fork_job {
     ramet_cut *cut; /* may be NULL */
 } fork_job;
 
-/* Makes a fork of a session that is open with its head: writes *f and its head *b. The caller has
- * checked access and that the id is free. Only in a transaction that sees all others. */
+/* Creates a fork of a session that was opened with its head: writes *f and its head *b. The caller
+ * has checked access and that the id is free. Not in a guarded write: it sets no guards. */
 ramet_status fork_make(txn *tx, const fork_job *j, session_full *s, const branch_row *head,
                        session_full *f, branch_row *b);
 

@@ -9,7 +9,7 @@
 
 struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
-/* Forgets what belongs to an earlier past (db_past()). */
+/* Drops what belongs to an earlier past (db_past()). */
 void lineage_enter(struct lineage *l, int64_t past);
 
 /* The first words of the paths through the entry at `pos` of a branch without parent. */
@@ -18,7 +18,7 @@ typedef struct root_words {
     const char *text; /* NULL: none */
 } root_words;
 
-/* What a write has read. It may be cached once the write is committed. */
+/* What a write has read; it may be cached once the write is committed. */
 #define MAX_BRANCHES_SEEN 8
 typedef struct branch_seen {
     int64_t past; /* txn.past */
@@ -27,10 +27,10 @@ typedef struct branch_seen {
     root_words words;
 } branch_seen;
 void lineage_keep(struct lineage *l, const branch_seen *seen);
-/* The words that a path is named after: those of the entry at `pos`. NULL: not known. */
+/* The words that a path is named after: those of the entry at `pos`. NULL: not cached. */
 const char *words_get(txn *tx, const branch_row *head);
 void words_put(txn *tx, const branch_row *head, int64_t pos, const char *text);
-/* The last delta of the branch that owns the entry at k, up to that entry, while it is known. */
+/* The last delta of the branch that owns the entry at k, up to that entry; false: not cached. */
 bool end_delta(txn *tx, int64_t tree, int64_t k, int64_t *delta);
 void end_fold(txn *tx, int64_t tree, int64_t k, int64_t delta);
 

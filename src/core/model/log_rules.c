@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The rules of logs: those that were registered, and plain ones for a log without an owner.
+ * The rules of logs: those that were registered, and default ones for a log without an owner.
  */
 #include "core/model/log_rules.h"
 

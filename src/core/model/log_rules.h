@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * log_rules.h: what the owner of a log wants to happen to it when the heads of its session move.
+ * log_rules.h: hooks for the owner of a log, called when the heads of its session move.
  *
  * The model keeps two logs and moves both, but does not know what is in them. A protocol whose
  * entries fill a log registers its rules when the store is opened (core/ext/adk.c does, for the adk
- * log); the model calls them at the few points where they matter. A log without an owner has plain
- * rules, which do nothing.
+ * log); the model calls them at the few points where they matter. A log without an owner has
+ * default rules, which do nothing.
  */
 #ifndef CORE_MODEL_LOG_RULES_H
 #define CORE_MODEL_LOG_RULES_H
@@ -14,25 +14,25 @@
 #include "core/model/move.h"
 
 typedef struct log_rules {
-    /* Refuses an append to a branch of the log that is not its head. */
+    /* May refuse an append to a branch of the log that is not its head. */
     ramet_status (*append_check)(txn *tx, const session_brief *s, int64_t branch);
-    /* Whether a cut of main falls on the start of a turn as far as this log is concerned, which
-     * then keeps or loses the entries of a turn as a whole. */
+    /* Whether this log keeps or loses the entries of a turn as a whole: then a cut of main inside a
+     * turn counts as one at its start. */
     bool (*whole_turns)(txn *tx, const session_brief *s);
-    /* Moves a cut of the log to a position where its reader can be told of it. *before: the turn
+    /* Moves a cut of the log to a position that can be described to its reader. *before: the turn
      * that begins there; NULL: nothing is cut off. */
     void (*snap)(txn *tx, const session_brief *s, const branch_row *log, int64_t *cut,
                  const char **before);
     /* Called for every move of the head, in its commit, before the heads move: writes what the
-     * reader of the log must be told. `seq` is the number of the move. */
+     * reader of the log must know. `seq` is the number of the move. */
     void (*mark)(txn *tx, session_brief *s, const head_to *to, int64_t seq);
-    /* What the reader goes back before to get to a branch of the log that was its head (0: to
-     * nothing); NULL: it is the head. */
+    /* The turn that the reader must go back before to reach a branch of the log that was its head
+     * once (0: the empty log); NULL: it is the head. */
     const char *(*left)(txn *tx, const session_brief *s, int64_t branch);
-    /* An append whose entry asks for a move itself (ramet_append_in.before_turn). */
+    /* Handles an append whose entry itself requests a move (ramet_append_in.before_turn). */
     ramet_status (*append_rewind)(txn *tx, const char *session, const append_work *w,
                                   const char *before_turn);
-    /* A key of the state that only callers who may read the log get; NULL: none. */
+    /* A state key that only callers who may read the log get; NULL: none. */
     const char *private_state_key;
 } log_rules;
 

@@ -8,9 +8,9 @@
  *       writes a row that goes back to where u came from, with redo_under = the top of the redo
  *       stack; it pops u and pushes the new row for redo. Redo is the mirror image. So both are
  *       O(1) and without limit, and appends touch neither.
- *   M3  Both logs move in one commit, each at its own cut. adk 0 means: nothing is in it.
- *   M4  What a move means to the reader of the adk log is the business of that log's owner: each
- *       move calls the rules that it registered (log_rules.h).
+ *   M3  Both logs move in one commit, each at its own cut. adk 0 means: the log is empty.
+ *   M4  What a move means to the reader of the adk log is up to the owner of that log: each move
+ *       calls the rules that the owner registered (log_rules.h).
  */
 #include "core/model/move.h"
 
@@ -33,7 +33,7 @@
 
 #include <assert.h>
 
-#define SNAP_WINDOW 2000 /* entries looked at to either side of a cut for parted tool calls */
+#define SNAP_WINDOW 2000 /* entries searched on either side of a cut for split tool calls */
 
 /* --------------------------------------------------------------- cut points */
 
@@ -42,7 +42,7 @@ typedef struct tool_pair {
     const char *id;
     int64_t call;   /* position of the call */
     int64_t result; /* position of the result, -1 while there is none */
-    size_t next;    /* the next open one of its bucket, and one more; 0 at the end */
+    size_t next;    /* index + 1 of the next open pair in its bucket; 0 at the end */
 } tool_pair;
 
 #define BUCKETS 256
@@ -71,7 +71,7 @@ static void pair_open(snap_scan *s, const char *id, int64_t pos)
     s->n_open++;
 }
 
-/* A result answers every call with its id that is still open. */
+/* A result answers every open call with its id. */
 static void pair_close(snap_scan *s, const char *id, int64_t pos)
 {
     size_t b = bucket_of(id), last = 0, next;
@@ -103,12 +103,12 @@ static bool snap_take(void *arg, ramet_entry *e)
             pair_open(s, refs[i].id, e->position);
     }
     s->seen = e->position;
-    /* Behind the cut, no pair spans a position where no call is open. */
+    /* After the cut, no pair spans a position where no call is open. */
     s->done = e->position >= s->cut && !s->n_open;
     return !s->done && arena_used(s->scratch) < PAGE_BYTES;
 }
 
-/* In steps, so that large entries do not pile up. */
+/* Reads in steps, so that large entries do not accumulate in memory. */
 static void snap_read(txn *tx, const branch_row *head, int64_t lo, int64_t hi, snap_scan *s)
 {
     while (lo < hi && !s->done && db_status(tx->db) == RAMET_OK) {
@@ -207,8 +207,8 @@ ramet_status cut_find(txn *tx, const branch_row *head, const ramet_at *at, ramet
     return txn_status(tx);
 }
 
-/* The adk log keeps what was appended while main had no more entries than are kept now: `peer`
- * never falls along a path, so a binary search finds the place. */
+/* The adk log keeps what was appended while main had no more entries than it keeps now: `peer`
+ * never falls along a path, so a binary search finds the position. */
 ramet_status cut_beside(txn *tx, const branch_row *head, const branch_row *adk, const ramet_at *at,
                         cut_result *out)
 {
@@ -253,7 +253,8 @@ void head_move(txn *tx, session_full *s, const head_to *at, ramet_move_kind kind
     assert(tx->writing);
     txn_assert(tx, at->main);
     int64_t seq = s->moves + 1, to = at->main, to_adk = at->adk;
-    /* Not before the branches that it has, and that of those that it made: see branch_create(). */
+    /* Not before the branches of the session, including those that this move made: see
+     * branch_create(). */
     int64_t updated = tx->now > s->updated ? tx->now : s->updated;
     log_rules_of(tx, RAMET_LOG_ADK)->mark(tx, &s->brief, at, seq); /* M4 */
     db_stmt *q = db_query(tx->db, Q_move_add);
@@ -312,14 +313,16 @@ void move_to_cut(txn *tx, session_full *s, const branch_row *head, const cut_res
     branch_row adk, to_adk = {0};
     branch_create(tx, head, cut->main, &s->brief, BRANCH_NEXT, s->updated, RAMET_LOG_MAIN, type,
                   out);
-    /* Also when nothing is cut off there: what is appended from now on is not the old head's. */
+    /* Branch even when nothing is cut off there: what is appended from now on must not go to the
+     * old head. */
     if (s->adk && branch_load(tx, s->tree, s->adk, &adk))
         branch_create(tx, &adk, cut->adk, &s->brief, BRANCH_NEXT, s->updated, RAMET_LOG_ADK, type,
                       &to_adk);
     move_new(tx, s, &(head_to){out->meta.id, to_adk.meta.id, cut->before, 0}, kind, why);
 }
 
-/* Back to the start of a turn that a cut of main parts: its events go as a whole. */
+/* Moves a cut of main that splits a turn back to the start of the turn, whose events go as a
+ * whole. */
 static int64_t turn_start(txn *tx, const branch_row *head, int64_t cut)
 {
     entry_kind at, prev;
@@ -338,7 +341,8 @@ ramet_status cut_both(txn *tx, const session_full *s, const branch_row *head, co
     const log_rules *rules = log_rules_of(tx, RAMET_LOG_ADK);
     *cut = (cut_result){0};
     TRY(cut_find(tx, head, at, policy, cut));
-    /* That log is hidden from the holder of a link: it moves along, and he learns nothing of it. */
+    /* The adk log is hidden from the holder of a link: it moves along, and the holder must not
+     * notice it. */
     bool hidden = adk_at->entry_id && share_only(tx, &s->access);
     if (!hidden && s->adk && branch_load(tx, s->tree, s->adk, &adk)) {
         cut_result whole = *cut;
@@ -375,7 +379,7 @@ static ramet_status move_begin(txn *tx, move_job *j, session_full *s, branch_row
     return head_check(tx, head, j->expected, j->given);
 }
 
-/* The row was kept up to date by head_move(). `head` may be NULL. */
+/* Answers from the row, which head_move() keeps up to date. `head` may be NULL. */
 static ramet_status move_answer(txn *tx, move_job *j, const session_full *s, const branch_row *head)
 {
     session_known known = {.head = head};
@@ -412,7 +416,7 @@ static ramet_status rewind_run(txn *tx, void *arg)
     return move_answer(tx, j, &s, &to);
 }
 
-/* Undo takes the top of the undo stack, redo that of the redo stack (M2). */
+/* Undo pops the undo stack, redo the redo stack (M2). */
 static ramet_status undo_redo_run(txn *tx, void *arg)
 {
     move_job *j = arg;

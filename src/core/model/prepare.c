@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Entries checked and prepared on the caller's thread: the normal form, the digest, the packed
- * body. The writer then only links them into the chain.
+ * Checking and preparing entries on the caller's thread: the normal form, the digest, the
+ * compressed body. The writer then only has to link them into the chain.
  */
 #include "core/call.h"
 #include "core/check.h"
@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#define FILES_MAX 256 /* attachments that an entry refers to */
+#define FILES_MAX 256 /* attachments that an entry may refer to */
 
 /* A field of the i-th entry, for messages: "entries[3].parts". */
 static const char *at(ramet_call *c, size_t i, const char *field)
@@ -25,7 +25,7 @@ static const char *at(ramet_call *c, size_t i, const char *field)
 typedef struct part_rule {
     const char *type;
     const char *strings[2]; /* keys that must be strings */
-    const char *any;        /* a key that must be there */
+    const char *any;        /* a key that must be present */
 } part_rule;
 
 static const part_rule rules[] = {
@@ -111,7 +111,7 @@ static ramet_status files_note(ramet_call *c, const char *field, const char *par
     return RAMET_OK;
 }
 
-/* Checks the parts; gives the text parts joined by a blank line (NULL when there is none). */
+/* Checks the parts; returns the text parts joined by a blank line (NULL when there is none). */
 static ramet_status parts_read(ramet_call *c, const char *field, const char *parts, entry_new *n)
 {
     json_doc d;
@@ -160,7 +160,8 @@ static ramet_status content(ramet_call *c, size_t i, const ramet_entry_in *in, e
         if (n->flags & FLAG_FILE)
             TRY(files_note(c, at(c, i, "parts"), in->parts, n));
         n->entry.parts = in->parts;
-        /* Exactly what reading would make of the text, or of nothing: no need to keep it. */
+        /* Reading would produce exactly these parts from the text, or from nothing: do not store
+         * them. */
         const char *plain = parts_of_text(c->arena, n->text);
         n->parts = strcmp(plain, in->parts) == 0 ? NULL : in->parts;
     } else if (in->text) {
@@ -188,7 +189,7 @@ static ramet_status json_field(ramet_call *c, size_t i, const char *name, const 
                          err.message, err.offset);
     if (object && !json_is(&d.nodes[0], JSON_OBJECT))
         return call_fail(c, RAMET_INVALID, field, "%s must be a JSON object", field);
-    /* Keys are compared as text: one with U+0000 in it would be taken for another. */
+    /* Keys are compared as C strings: one that contains U+0000 would be confused with another. */
     if (object && d.nodes[0].has_nul)
         return call_fail(c, RAMET_INVALID, field, "%s holds U+0000", field);
     return RAMET_OK;
@@ -296,8 +297,8 @@ static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, i
     return RAMET_OK;
 }
 
-/* What is answered lives in the call: the arguments may go when the call returns. What is not the
- * caller's lives there already. */
+/* Copies what the answer shows into the call, because the arguments may be freed when the call
+ * returns. The rest is there already. */
 static void keep(ramet_call *c, const ramet_entry_in *in, ramet_entry *e)
 {
     struct {
@@ -314,7 +315,8 @@ static void keep(ramet_call *c, const ramet_entry_in *in, ramet_entry *e)
         ((ramet_usage *)e->usage)->currency = arena_strdup(c->arena, e->usage->currency);
 }
 
-/* The same id twice in one batch: the second is the first again, or a conflict. */
+/* Finds ids that occur twice in one batch: the second entry must equal the first, else it is a
+ * conflict. */
 static ramet_status doubles(ramet_call *c, entry_new *list, size_t n)
 {
     size_t slots = 16;

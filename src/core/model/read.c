@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading: pages, single entries, streams, the record.
+ * Reading histories: pages, single entries, streams, the record.
  *
  * A path never changes: entries are only added at the end of its branch. So a page that names
  * entries by id neither skips nor repeats one while the session grows.
@@ -21,7 +21,7 @@
 
 #define CHUNK 256
 
-/* Window of positions that a request leaves, before limit and tail. */
+/* The positions that a request admits, before limit and tail. */
 typedef struct window {
     int64_t lo, hi;
 } window;
@@ -64,8 +64,7 @@ static ramet_status window_of(txn *tx, const branch_row *b, const ramet_read_in 
 
 /* ------------------------------------------------------------------ collect */
 
-/* Which entries are wanted: of a channel (NULL = any), and those that `want` (may be NULL) takes.
- */
+/* Filters entries: by channel (NULL = any), and by `want` (may be NULL). */
 typedef struct sieve {
     const char *channel;
     bool (*want)(void *arg, const ramet_entry *e);
@@ -84,12 +83,12 @@ static bool sieve_takes(const sieve *s, const ramet_entry *e)
 
 typedef struct collect {
     sieve of;
-    size_t bytes; /* enough past these; 0: PAGE_BYTES */
+    size_t bytes; /* a page is full past these; 0: PAGE_BYTES */
     size_t most;
-    arena *arena; /* of what is kept */
+    arena *arena; /* holds what is kept */
     size_t start_bytes;
-    arena *scratch; /* with a sieve: entries are read into it, and those it takes copied */
-    int64_t seen;   /* last position looked at */
+    arena *scratch; /* with a filter: entries are read into it, and matching ones copied */
+    int64_t seen;   /* last position read */
     VEC(ramet_entry) v;
 } collect;
 
@@ -119,7 +118,7 @@ static bool collect_room(const collect *c)
     return c->v.n < c->most && arena_used(c->arena) - c->start_bytes < collect_bytes(c);
 }
 
-/* False when there is enough, or when what was read so far must be let go first. */
+/* False when the page is full, or when the scratch memory must be released first. */
 static bool collect_take(void *arg, ramet_entry *e)
 {
     collect *c = arg;
@@ -132,7 +131,7 @@ static bool collect_take(void *arg, ramet_entry *e)
     return room && collect_room(c);
 }
 
-/* Entries of other channels are many, perhaps: they are read in steps and forgotten. */
+/* There may be many entries of other channels: read them in steps and drop them. */
 static void collect_channel(txn *tx, const branch_row *b, int64_t lo, int64_t hi, collect *c)
 {
     c->scratch = arena_new();
@@ -155,8 +154,8 @@ static void collect_forward(txn *tx, const branch_row *b, int64_t lo, int64_t hi
                   collect_take, c);
 }
 
-/* The last `most` of [lo, hi): steps from the end. A step whose entries are too large to be read at
- * once is taken again, shorter, so that the newest are never the ones left out. */
+/* The last `most` of [lo, hi): in steps from the end. A step whose entries are too large to be read
+ * at once is repeated with a smaller size, so that the newest entries are never left out. */
 static void collect_backward(txn *tx, const branch_row *b, int64_t lo, int64_t hi, collect *c)
 {
     VEC(ramet_entry) all = {0};
@@ -211,14 +210,14 @@ static bool any_in(txn *tx, const branch_row *b, int64_t lo, int64_t hi, const c
     return found;
 }
 
-/* `moved`: the head of the session has moved before. */
+/* `moved`: the head of the session has moved at least once. */
 static void versions_fill(txn *tx, const session_access *s, bool moved, ramet_entry *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         version_row *v = NULL;
         size_t count = 1, number = 1;
         branch_meta o;
-        /* Without a move a session has one branch a log, and every message one version. */
+        /* A session that never moved has one branch per log, and every message one version. */
         if (moved && branch_meta_load(tx, s->tree, list[i].branch, &o)) {
             versions_at(tx, s, &o, list[i].position, &v, &count);
             for (size_t k = 0; k < count; k++)
@@ -230,7 +229,7 @@ static void versions_fill(txn *tx, const session_access *s, bool moved, ramet_en
     }
 }
 
-/* The caller's own feedback, a run of entries of one branch at a time. */
+/* Fills in the caller's own feedback, a run of entries of one branch at a time. */
 static void feedback_fill(txn *tx, const session_full *s, ramet_entry *list, size_t n)
 {
     for (size_t i = 0, to; i < n; i = to) {
@@ -258,8 +257,8 @@ static bool passed_over(void *arg, ramet_entry *e)
     return true;
 }
 
-/* A page that ends where another branch goes on: reads over that place, because only what lies
- * behind it tells whether the branch begins there. */
+/* For a page that ends where the path changes to another branch: reads across that position,
+ * because only the next entry shows whether the branch really begins there. */
 static void seam_check(txn *tx, const branch_row *b, int64_t at)
 {
     branch_meta o;
@@ -371,12 +370,12 @@ ramet_status ramet_entry_get(ramet_call *c, const char *session, int64_t branch,
 
 /* ------------------------------------------------------------------- stream */
 
-/* Pages of CHUNK entries, each in a snapshot of its own: the path is fixed by branch and length, so
- * no long transaction keeps the write-ahead log from being emptied. */
+/* Pages of CHUNK entries, each in its own snapshot: branch and length fix the path, so no long
+ * transaction keeps the write-ahead log from being reset. */
 struct ramet_stream {
     ramet_call *call;
     char *session, *channel;
-    session_access row; /* only its numbers */
+    session_access row; /* only its numbers are set */
     bool moved;
     branch_row branch;
     bool versions;
@@ -399,7 +398,7 @@ static ramet_status stream_start(txn *tx, const char *session, const ramet_read_
     }
     TRY(branch_open(tx, &row.brief, in->log, in->branch, &s->branch));
     ramet_head head;
-    head_fill(tx, &s->branch, &head); /* checks that the path has the length it says, too */
+    head_fill(tx, &s->branch, &head); /* also checks that the path has the stated length */
     TRY(window_of(tx, &s->branch, in, &w));
     s->row = (session_access){.no = row.no, .tree = row.tree};
     s->moved = row.moves != 0;
@@ -443,7 +442,7 @@ static bool stream_take(void *arg, ramet_entry *e)
     return collect_take(&s->got, e);
 }
 
-/* Loads the next page; nothing in it: the end. */
+/* Loads the next page; an empty one is the end. */
 static ramet_status stream_page(ramet_stream *s)
 {
     txn tx;
@@ -521,8 +520,8 @@ static bool run_find(txn *tx, const session_full *s, int log, sql_id which, int6
     return found;
 }
 
-/* Every entry that the session's branches own is in its record: one that lost a part is damaged,
- * not shorter. */
+/* Every entry that the session's branches own is in its record: a record that lost a part is
+ * damaged, not shorter. */
 static void record_check(txn *tx, const session_full *s, ramet_log log, int64_t total)
 {
     branch_row *b;

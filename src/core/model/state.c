@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Session state: key-value deltas carried by entries; the state at a point is the fold of the path.
+ * Session state: key-value deltas carried by entries. The state at an entry is the fold of the
+ * deltas on its path.
  *
  *   S1  Each delta names the one before it on its path (`prev`), so a fold is a walk back.
  *   S2  Now and then a delta carries a snapshot of the state including it; the walk ends there.
  *       One is written when the deltas since the last weigh more than it: the work of writing them
  *       at most doubles, and a fold reads at most about twice the size of the state.
  *   S3  A branch names the last delta below its base, so a fork inherits without a walk.
- *   S4  Values are never decoded: they go out as the bytes that came in.
- *   S5  The state of a session is that of its main log over that of its adk log, each folded by
- *       itself: a key that main has is main's. Through a link it is main's alone.
+ *   S4  Values are never decoded: they are returned as the bytes that were sent.
+ *   S5  The state of a session is that of its main log over that of its adk log, each folded
+ *       separately: main's value of a key wins. Through a link only main's state is visible.
  */
 #include "core/model/state.h"
 
@@ -30,8 +31,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define SNAP_MIN 2048 /* lighter runs of deltas are not worth a snapshot */
-#define ROW_WEIGHT 16 /* a row costs something however short it is */
+#define SNAP_MIN 2048 /* deltas that weigh less are not worth a snapshot */
+#define ROW_WEIGHT 16 /* cost of a row, however short it is */
 #define STATE_MAX ((size_t)64 << 20)
 
 int64_t delta_before_on(txn *tx, const branch_meta *owner, int64_t inherited, int64_t n)
@@ -69,8 +70,8 @@ typedef struct item {
     const char *value; /* raw; NULL: removed */
 } item;
 
-/* The newest value of each key wins, so a walk from the newest delta back keeps what it sees first.
- */
+/* The newest value of each key wins, so a walk back from the newest delta keeps the first value it
+ * sees. */
 typedef struct fold {
     arena *arena;
     VEC(item) items;
@@ -194,7 +195,7 @@ const char *state_after(txn *tx, int64_t tree, int64_t prev, const char *json)
 
 /* -------------------------------------------------------------------- write */
 
-/* A snapshot must be one that can be read again: a state has its limits. */
+/* A snapshot must be readable again, so the size of a state is limited. */
 static void snap_check(txn *tx, const char *snap)
 {
     json_doc d;
@@ -246,8 +247,7 @@ void delta_write(txn *tx, const branch_row *b, int64_t k, const char *json)
 
 /* --------------------------------------------------------------------- read */
 
-/* Adds what a log gives to what others have given; `but` (may be NULL) is a key that is left out.
- */
+/* Adds the state of a log to that of others; `but` (may be NULL) is a key to leave out. */
 static void fold_join(fold *to, txn *tx, int64_t tree, int64_t k, const char *but)
 {
     fold log = {.arena = to->arena};
@@ -266,8 +266,8 @@ static bool adk_open(txn *tx, const session_full *s)
     return may;
 }
 
-/* The deltas of the adk log, as far as it goes when main has n entries. Members see them; a key
- * that the rules of the log call private is only for callers who may read the log. */
+/* Adds the deltas of the adk log up to the point when main had n entries. Members see them; a key
+ * that the rules of the log declare private is only for callers who may read the log. */
 static ramet_status adk_fold(txn *tx, const session_full *s, const branch_row *head, int64_t n,
                              fold *to)
 {

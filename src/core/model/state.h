@@ -13,7 +13,7 @@ int64_t delta_before_on(txn *tx, const branch_meta *owner, int64_t inherited, in
 void delta_write(txn *tx, const branch_row *b, int64_t k, const char *json);
 /* The state at the delta with that key, as JSON. */
 const char *state_fold(txn *tx, int64_t tree, int64_t k);
-/* The same with one more delta behind it. */
+/* The same with one more delta applied. */
 const char *state_after(txn *tx, int64_t tree, int64_t prev, const char *json);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Usage (I9): it belongs to an entry, an entry to one branch, so nothing is counted twice.
+ * Usage of tokens and money (I9): it belongs to an entry, and an entry to one branch, so nothing is
+ * counted twice.
  *
  * Each row carries the running sums of its branch, so the sum over a stretch of a branch that
- * starts at its base is one look-up. Money is kept by currency: a branch that has used more than
- * one says so (`mixed`), and its money is then added up row by row.
+ * starts at its base is one lookup. Money is summed by currency: a branch that has used more than
+ * one is marked `mixed`, and its money is then added up row by row.
  */
 #include "core/model/usage.h"
 
@@ -25,7 +26,7 @@
 
 typedef struct usage_cum {
     int64_t n, input, output, cached, cost;
-    const char *currency; /* the one of the branch so far, "" when no money was spent */
+    const char *currency; /* the currency of the branch so far, "" when no money was spent */
     bool mixed;
 } usage_cum;
 
@@ -57,7 +58,7 @@ void usage_write(txn *tx, int64_t tree, int64_t k, const ramet_usage *u)
     assert(tx->writing);
     usage_cum c;
     cum_last(tx, tree, KEY_BRANCH(k), 0, KEY_POS(k), &c);
-    /* A row that spends nothing carries the branch's currency on. */
+    /* A row without cost carries the branch's currency forward. */
     bool other = u->cost && c.currency[0] && strcmp(c.currency, u->currency) != 0;
     db_stmt *q = db_query(tx->db, Q_usage_add);
     q_int(q, 1, k);
@@ -150,7 +151,7 @@ ramet_usage_sum usage_acc_sum(usage_acc *acc)
     return acc->sum;
 }
 
-/* Every branch but those of sessions that the caller may not see. */
+/* Sums every branch except those of sessions that the caller may not see. */
 static ramet_usage_sum tree_sum(txn *tx, const session_full *s)
 {
     usage_acc *acc = usage_acc_new(tx->arena);

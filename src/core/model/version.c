@@ -4,10 +4,10 @@
  * that share everything before it, in order of creation.
  *
  * Let o own the entry at p on some path, and g own p-1 (o.parent when o begins at p, else o
- * itself). Then the others are: g's own entry at p, and the entries of branches (parent g, base p),
- * as far as those branches are this session's and not empty. An entry of another session counts
- * when it was inherited: when it is on the path looked at, or when a branch of the group replaced
- * it (`over`).
+ * itself). Then the versions are: g's own entry at p, and the entries of branches (parent g, base
+ * p), as far as those branches belong to this session and are not empty. An entry of another
+ * session counts when it was inherited: when it is on the path in question, or when a branch of the
+ * group replaced it (`over`).
  */
 #include "core/model/version.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sessions by when something happened in them last.
+ * Lists of sessions ordered by their last activity.
  *
- * What a protocol derives from a session (tasks, say) has times, but no rows that could be sorted.
- * Each session has a span instead, from the oldest to the newest time that anything in it can have:
- * a caller that walks the sessions in this order knows when nothing newer can follow.
+ * What a protocol derives from a session (tasks, for example) has times, but no rows that could be
+ * sorted. Each session has a span instead, from the oldest to the newest time that anything in it
+ * can have: a caller that walks the sessions in this order knows when nothing newer can follow.
  */
 #include "ramet/tasks.h"
 #include "core/call.h"
@@ -39,7 +39,7 @@ static bool before(const span *a, const span *b)
     return a->last != b->last ? a->last > b->last : a->no > b->no;
 }
 
-/* A caller's sessions are those of his trees and his own private ones elsewhere. */
+/* Merges the sessions of the caller's trees with the caller's own private sessions elsewhere. */
 static void fetch_both(txn *tx, const ramet_active_in *in, int limit, span_list *out)
 {
     span_list a = {0}, b = {0};
@@ -57,7 +57,7 @@ static void fetch_both(txn *tx, const ramet_active_in *in, int limit, span_list 
 
 typedef struct shower {
     const span *spans;
-    ramet_active *shown; /* session NULL: it is not */
+    ramet_active *shown; /* session NULL: not visible */
 } shower;
 
 static void show(txn *tx, void *arg, size_t i)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Compare: what two to sixteen histories share, and what each has of its own.
+ * Comparison of two to sixteen histories: what they share, and what each has of its own.
  *
- * Two paths share exactly their first k entries when their hashes at k are equal (I2), so the
- * shared length is found by bisection, a few key lookups whatever the lengths.
+ * Two paths share exactly their first k entries when their hashes at k are equal (I2), so bisection
+ * finds the shared length with a few key lookups, whatever the lengths.
  */
 #include "core/query/compare.h"
 
@@ -31,7 +31,7 @@ static ramet_status side_open(txn *tx, const ramet_side_in *in, side *out)
     return branch_open(tx, &out->session.brief, RAMET_LOG_MAIN, in->branch, &out->branch);
 }
 
-/* Entries that two paths share, of which `most` is as much as can count. */
+/* The number of entries that two paths share, at most `most`. */
 static int64_t shared_length(txn *tx, const branch_row *a, const branch_row *b, int64_t most)
 {
     int64_t lo = 0, hi = most; /* equal at lo; not known above hi */
@@ -39,7 +39,7 @@ static int64_t shared_length(txn *tx, const branch_row *a, const branch_row *b, 
         hi = a->len;
     if (b->len < hi)
         hi = b->len;
-    int64_t at = hi; /* whole equal prefixes are common: look there first */
+    int64_t at = hi; /* identical paths are common: look there first */
     while (lo < hi) {
         uint8_t ha[HASH_LEN], hb[HASH_LEN];
         if (!path_hash(tx, a, at, ha) || !path_hash(tx, b, at, hb))
@@ -53,7 +53,7 @@ static int64_t shared_length(txn *tx, const branch_row *a, const branch_row *b, 
     return lo;
 }
 
-/* When the entry at a position of a path was made. */
+/* The creation time of the entry at a position of a path. */
 static int64_t path_created(txn *tx, const branch_row *head, int64_t pos)
 {
     branch_meta o;

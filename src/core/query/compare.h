@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * compare.h: sides of a comparison.
+ * compare.h: the sides of a comparison.
  */
 #ifndef CORE_QUERY_COMPARE_H
 #define CORE_QUERY_COMPARE_H

@@ -2,8 +2,8 @@
  *
  * Fork points: where forks and other branches leave a session's present path.
  *
- * A branch that leaves the path has as its parent the branch that owns the last entry kept
- * (B1), so each segment of the path knows those that leave it.
+ * The parent of a branch that leaves the path is the branch that owns the last entry kept (B1), so
+ * the branches that leave a segment of the path are found by its owner.
  */
 #include "core/access/member.h"
 #include "core/call.h"
@@ -45,7 +45,7 @@ static const char *fork_id(txn *tx, const point_list *p, const leaving *l)
     return s.id;
 }
 
-/* `next` is the branch that the path itself goes on with. */
+/* `next` is the branch that the path itself continues with. */
 static void points_add(txn *tx, point_list *p, const leaving *list, size_t n, int64_t next)
 {
     for (size_t i = 0; i < n; i++) {
@@ -66,7 +66,7 @@ static void points_add(txn *tx, point_list *p, const leaving *list, size_t n, in
     }
 }
 
-/* A branch of this session that the path follows up to `at` and then leaves behind. */
+/* A branch of this session that the path follows up to `at` and then leaves. */
 static void point_left(txn *tx, point_list *p, const branch_meta *m, int64_t at)
 {
     branch_row b;

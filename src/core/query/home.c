@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Homes: the session that appended an entry, found by the entry's id alone, by the branch that it
- * stands on, or by an attachment that it refers to.
+ * Homes: the session that appended an entry, found by the entry's id alone, by the branch that owns
+ * it, or by an attachment that it refers to.
  */
 #include "ramet/memory.h"
 #include "ramet/tasks.h"

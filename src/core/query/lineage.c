@@ -2,10 +2,11 @@
  *
  * Lineage: ancestry, children, the whole tree, and where forks leave a history.
  *
- * What of a tree is shown to a caller (I7, I10):
+ * Which sessions of a tree a caller sees (I7, I10):
  *
- *   L1  A private session of another is left out, alone: a fork of it stays, its parent unnamed.
- *   L2  A session that is gone is a place holder as long as something shown descends from it.
+ *   L1  A private session of another user is left out, but not its forks: they stay, with an
+ *       unnamed parent.
+ *   L2  A session that is gone is a placeholder as long as a visible session descends from it.
  *       It keeps its id while it can be restored.
  */
 #include "core/access/member.h"
@@ -20,7 +21,7 @@
 
 #define PATH_MAX_IDS 64
 
-/* L2: its place and nothing else. */
+/* L2: only its position in the tree. */
 static void holder_fill(const session_full *s, ramet_session *out)
 {
     *out = (ramet_session){.id = s->id && !s->purging ? s->id : "",
@@ -121,8 +122,8 @@ typedef struct node {
     session_full session;
     node_head head, adk;
     int64_t touched, base;
-    struct node *parent, *child, *next; /* next: of the same parent */
-    bool seen, gone, wanted;            /* wanted: it or something below it is shown */
+    struct node *parent, *child, *next; /* next: sibling */
+    bool seen, gone, wanted;            /* wanted: it or a descendant is shown */
     const char *const *tags;
     size_t n_tags;
     const char **path;
@@ -205,11 +206,11 @@ static void nodes_load(txn *tx, int64_t tree, ramet_level level, forest *f)
     qsort(f->by_no, v.n, sizeof *f->by_no, no_order);
 }
 
-/* The tags of each session lie together in one array. */
+/* Loads the tags; those of one session are contiguous in one array. */
 static void tags_load(txn *tx, int64_t tree, forest *f)
 {
     VEC(const char *) tags = {0};
-    VEC(node *) of = {0}; /* each tag's session */
+    VEC(node *) of = {0}; /* the session of each tag */
     db_stmt *q = db_query(tx->db, Q_tag_of_tree);
     q_int(q, 1, tree);
     int64_t last = 0;
@@ -249,7 +250,7 @@ static void order_make(arena *a, forest *f)
     while (depth) {
         node *d = stack[--depth];
         f->order[f->n_order++] = d;
-        /* A fork is followed by its own forks first, then by its next sibling. */
+        /* A fork is followed by its own forks, then by its next sibling. */
         if (d->next)
             stack[depth++] = d->next;
         if (d->child)
@@ -268,7 +269,7 @@ static const char *node_id(const node *d)
     return d && d->seen && !d->session.purging ? d->session.id : NULL;
 }
 
-/* The ids from the root; what has no name for the caller is left out. */
+/* The ids from the root, without sessions whose id the caller may not know. */
 static void path_make(arena *a, node *d)
 {
     const char **up = d->parent ? d->parent->path : NULL;
@@ -284,7 +285,7 @@ static void path_make(arena *a, node *d)
     d->path[d->n_path - 1] = d->session.id;
 }
 
-/* Without a query of its own. */
+/* Fills a session in without a query. */
 static void node_fill(txn *tx, const forest *f, const node *d, ramet_session *out)
 {
     const session_full *s = &d->session;

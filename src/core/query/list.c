@@ -2,9 +2,9 @@
  *
  * Lists of sessions, newest first, by cursor.
  *
- * The cursor is (created, number) of the last session given, so a session that is made or removed
- * between two pages makes no other one repeat or disappear. Which index is walked depends on the
- * narrowest filter; what it gives is then filtered row by row, in chunks, until the page is full.
+ * The cursor is (created, number) of the last session returned, so a session created or removed
+ * between two pages makes no other one repeat or disappear. The narrowest filter selects the index
+ * to walk; its rows are then filtered one by one, in chunks, until the page is full.
  */
 #include "core/access/member.h"
 #include "core/access/sandbox.h"
@@ -23,9 +23,7 @@
 
 #define CHUNK 256
 #define FILL_AT_ONCE 64
-#define FEW_TREES                                                                                  \
-    2000 /* of so many trees a caller's sessions are gathered; else all are walked                 \
-          */
+#define FEW_TREES 2000 /* up to this many trees: by tree; else walk all sessions */
 
 typedef struct list_spot {
     int64_t created, no;
@@ -34,11 +32,11 @@ typedef struct list_spot {
 typedef struct lister {
     txn *tx;
     const ramet_list_in *in;
-    const char *tag, *title; /* cleaned */
+    const char *tag, *title; /* normalized */
     int64_t tree;
     sql_id source;
-    arena *keep; /* of `latest` */
-    map latest;  /* of trees: when a session of it was touched last */
+    arena *keep; /* memory for `latest` */
+    map latest;  /* by tree: when one of its sessions was last touched */
 } lister;
 
 static bool cursor_read(const char *s, list_spot *p)
@@ -113,7 +111,8 @@ static bool newer(const session_full *a, const session_full *b)
     return a->created != b->created ? a->created > b->created : a->no > b->no;
 }
 
-/* The next chunk. A member's sessions are those of his trees and his own private ones elsewhere. */
+/* Reads the next chunk. A member's sessions are those of the member's trees, and the member's own
+ * private sessions elsewhere. */
 static void fetch(lister *l, list_spot at, row_list *out)
 {
     out->n = 0;
@@ -125,7 +124,7 @@ static void fetch(lister *l, list_spot at, row_list *out)
     fetch_from(l, Q_session_of_member, at, &a);
     fetch_from(l, Q_session_owned, at, &b);
     size_t i = 0, k = 0;
-    /* Merged only as far as both chunks reach: behind that one of them may lack rows. */
+    /* Merge only as far as both chunks reach: past that one of them may lack rows. */
     while ((i < a.n || k < b.n) && out->n < CHUNK) {
         bool take_a = k >= b.n || (i < a.n && !newer(&b.items[k], &a.items[i]));
         if (i < a.n && k < b.n && a.items[i].no == b.items[k].no)
@@ -168,7 +167,7 @@ static bool archive_lets(const ramet_list_in *in, int64_t archived)
                                                   : in->archived != RAMET_ARCHIVED_ONLY || archived;
 }
 
-/* When a session of the tree, of those that the list could show, was touched last. */
+/* When a session of the tree, among those that the list could show, was last touched. */
 static int64_t latest_in(lister *l, int64_t tree)
 {
     txn *tx = l->tx;
@@ -257,8 +256,8 @@ static void wanted_make(txn *tx, void *arg, size_t i)
     wanted(&l, &k->rows[i]);
 }
 
-/* Up to one more than the limit. A filter may refuse most of a large store, so what is only looked
- * at lives in an arena of its own. */
+/* Finds up to one more than the limit. A filter may reject most of a large store, so rows that are
+ * only examined live in an arena of their own. */
 static void page_find(lister *l, int limit, list_spot at, row_list *page)
 {
     txn *tx = l->tx, look = *tx;
@@ -292,7 +291,7 @@ static void fill_make(txn *tx, void *arg, size_t i)
     session_fill(tx, &rows[i], &out);
 }
 
-/* Some at a time: what is read for them is kept until they are made. */
+/* In batches: what is prefetched for a batch is held until its sessions are filled in. */
 void session_fill_all(txn *tx, session_full *rows, size_t n, ramet_session *out)
 {
     for (size_t at = 0, some; at < n; at += some) {
@@ -342,7 +341,7 @@ static ramet_status lister_check(ramet_call *c, lister *l)
     return RAMET_OK;
 }
 
-/* The place of a session that the caller may see. */
+/* The list position of a session that the caller may see. */
 static bool behind(txn *tx, const char *id, list_spot *at)
 {
     session_full s;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every version of every message of a session that has more than one: what a branch picker shows.
+ * Every version of every message of a session that has more than one, as a branch picker shows
+ * them.
  *
- * Branches of a session that begin at one place (the same parent and base) are a group: the entries
- * there are versions of one message (core/model/version.c). The message is known by the id of the
- * oldest of them. An id may stand on several branches that part further up, so that two groups can
- * bear one id: then they are numbered together. The view message_branches (store/sql/schema.c) does
- * the same for all sessions.
+ * Branches of a session that begin at one position (the same parent and base) form a group: the
+ * entries there are versions of one message (core/model/version.c). A message is identified by the
+ * id of its oldest version. An id may be on several branches that diverge earlier, so that two
+ * groups can have the same id: then they are numbered together. The view message_branches
+ * (store/sql/schema.c) does the same for all sessions.
  */
 #include "ramet/agentpod.h"
 #include "core/call.h"
@@ -23,7 +24,7 @@ typedef struct group {
     branch_meta meta; /* one of its branches */
     int64_t pos;
     version_row *rows;
-    size_t n, first; /* `first`: index of its versions among all */
+    size_t n, first; /* `first`: index of its first version among all */
     const char *message;
 } group;
 
@@ -47,7 +48,7 @@ static int by_start(const void *a, const void *b)
     return p->meta.parent < q->meta.parent ? -1 : p->meta.parent > q->meta.parent;
 }
 
-/* The groups with more than one version, those further up first. */
+/* Finds the groups with more than one version, those earlier on the path first. */
 static void groups_find(txn *tx, const session_full *s, const branch_row *list, size_t n,
                         group_list *out)
 {
@@ -70,7 +71,7 @@ static void groups_find(txn *tx, const session_full *s, const branch_row *list, 
     }
 }
 
-/* The version, further up, that all of a group come behind. */
+/* The version earlier on the path that all versions of a group follow. */
 static int within_find(txn *tx, const group_list *v, size_t i)
 {
     const group *g = &v->items[i];
@@ -86,8 +87,7 @@ static int within_find(txn *tx, const group_list *v, size_t i)
     return -1;
 }
 
-/* The session's newest branch whose path holds each version: from the newest on, the first that
- * does. */
+/* The session's newest branch whose path holds a version. */
 static int64_t holder_of(txn *tx, const branch_row *list, size_t n, int64_t owner, int64_t pos)
 {
     for (size_t i = n; i-- > 0;) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Statistics: who did what in the last days, from the sessions, moves and entries themselves.
+ * Statistics: which users did what in the last days, computed from sessions, moves and entries.
  *
- * Nothing is counted while writing, so the cost lies here, and it is bounded: at most SESSIONS_MOST
- * session rows are looked at (for the embedding program the newest ones, for a user those of the
- * user's trees). Branches and the newest moves are read only for sessions that changed in that
- * time. In a branch, a bisection over its entries finds where the time begins, and the newest
- * WRITERS_MOST of them say who wrote.
+ * Nothing is counted while writing, so the cost is here, and it is bounded: at most SESSIONS_MOST
+ * session rows are read (for the embedding program the newest ones, for a user those of the user's
+ * trees). Branches and the newest moves are read only for sessions that changed in that time. In a
+ * branch, a bisection over its entries finds where the time begins, and the newest WRITERS_MOST of
+ * them name their authors.
  */
 #include "core/call.h"
 #include "core/columns.h"
@@ -30,7 +30,7 @@
 enum { DID_SOMETHING = 1, DID_FORK = 2, DID_MOVE = 4 };
 
 typedef struct user_did {
-    const char *name; /* NULL: free */
+    const char *name; /* NULL: empty */
     int what;
 } user_did;
 
@@ -81,18 +81,18 @@ static int64_t users_count(const users *u, int what)
 /* -------------------------------------------------------------------- the survey */
 
 typedef struct survey {
-    txn *tx;             /* its arena is for one session */
-    arena *arena;        /* of the whole survey */
-    int64_t since, left; /* session rows that may still be looked at */
+    txn *tx;             /* its arena is reset for each session */
+    arena *arena;        /* lives as long as the survey */
+    int64_t since, left; /* session rows that may still be read */
     users who;
-    VEC(int64_t) trees; /* that were active; a tree may be in it more than once */
+    VEC(int64_t) trees; /* active trees; a tree may occur more than once */
     ramet_activity *out;
 } survey;
 
-/* What the rows of STATISTICS_COLS hold. */
+/* The columns of STATISTICS_COLS. */
 typedef struct session_look {
     session_full session;
-    branch_row head; /* its place, and when it was touched */
+    branch_row head; /* its position, and when it was touched */
 } session_look;
 
 static session_look look_from(db_stmt *q, arena *a)
@@ -131,8 +131,8 @@ static void writers_note(survey *v, const branch_row *b, int64_t from)
             user_note(v->arena, &v->who, q_col_text(q, 1), DID_SOMETHING);
 }
 
-/* The first of a branch's own entries that is not older than the time; times rise along it, but
- * where a caller gave his own. */
+/* The first of a branch's own entries that is not older than the time. Times rise along a branch,
+ * except where a caller set them. */
 static int64_t first_since(survey *v, const branch_row *b)
 {
     int64_t lo = b->meta.base, hi = b->len;
@@ -217,7 +217,7 @@ static void session_survey(survey *v, const session_look *l)
         if (s->parent && s->by_kind == RAMET_BY_USER)
             user_note(v->arena, &v->who, s->owner, DID_FORK);
     }
-    /* A move sets the one, an append the other. */
+    /* A move sets `updated`, an append `touched`. */
     if (active || s->updated >= v->since || l->head.touched >= v->since) {
         active |= entries_survey(v, l);
         active |= moves_survey(v, s);
@@ -230,7 +230,7 @@ typedef struct session_mark {
     int64_t created, no;
 } session_mark;
 
-/* A chunk of rows is taken before it is looked into: that asks for other rows. */
+/* Reads a whole chunk before it examines the rows, which runs other statements. */
 static size_t chunk_survey(survey *v, db_stmt *q, session_mark *last)
 {
     VEC(session_look) rows = {0};

@@ -2,12 +2,12 @@
  *
  * Pages over several sessions of a tree at once: what each has appended itself, by time or by key.
  *
- * Each session is a run that is in order already; the runs are merged, and of each only as much is
- * read as comes into the page. So a page costs by its own size and by the number of sessions, not
- * by the entries that they hold.
+ * Each session is a sorted run. The runs are merged, and only as much is read of each as the page
+ * needs. So the cost of a page depends on its size and the number of sessions, not on the entries
+ * that they hold.
  *
- *   A1  By time: (created, session, position). The time of a run rises; where a caller gave entries
- *       other times, they stand where their neighbours are.
+ *   A1  By time: (created, session, position). Times rise along a run; an entry whose time a caller
+ *       set otherwise stays with its neighbours.
  *   A2  By key: (key, entry id). Keys are compared as text; those of one kind have one length.
  */
 #include "ramet/memory.h"
@@ -25,29 +25,29 @@
 
 #include <stdlib.h>
 
-#define MAX_STEP 256 /* positions that are looked through at once */
+#define MAX_STEP 256 /* positions read at once */
 
-/* One session: what of it is left. */
+/* The rest of one session. */
 typedef struct run {
     int64_t no, head;
-    int64_t lo, hi;      /* positions */
-    int64_t first, last; /* times of those */
-    int64_t bound;       /* time that its next one is not before; going back: not behind */
-    branch_row *path;    /* that its entries have to be on; loaded when needed */
-    const char *key;     /* of `next`, without what is before it */
-    ramet_entry *next;   /* NULL: not looked for yet */
+    int64_t lo, hi;      /* remaining positions */
+    int64_t first, last; /* times of the first and last entry */
+    int64_t bound;       /* its next entry is not older than this; backwards: not newer */
+    branch_row *path;    /* the path that its entries must be on; loaded when needed */
+    const char *key;     /* key of `next`, without the prefix */
+    ramet_entry *next;   /* NULL: not read yet */
 } run;
 
 typedef struct tree_page {
     txn *tx;
     const ramet_across_in *in;
-    const ramet_entry *from; /* the cursor; NULL: from the end that it begins at */
+    const ramet_entry *from; /* the cursor; NULL: from the start, or backwards from the end */
     const char *from_key;
     int64_t tree;
     bool back, by_key;
     run **heap;
     size_t n;
-    arena *keep; /* what is given */
+    arena *keep; /* memory of the answer */
     arena *scratch;
 } tree_page;
 
@@ -126,7 +126,7 @@ typedef struct looking {
     tree_page *page;
     run *run;
     ramet_entry *found;
-    int64_t seen; /* position that was looked at last */
+    int64_t seen; /* last position read */
 } looking;
 
 static bool look_take(void *arg, ramet_entry *e)
@@ -141,7 +141,7 @@ static bool look_take(void *arg, ramet_entry *e)
     return l->page->back;
 }
 
-/* The next wanted one of a run, in steps that grow while there is none. */
+/* Finds the next matching entry of a run, in steps that grow while there is none. */
 static bool run_look(tree_page *w, run *r)
 {
     r->next = NULL;
@@ -171,7 +171,7 @@ static bool time_take(void *arg, ramet_entry *e)
     return true;
 }
 
-/* The first position of a run behind the cursor (A1). */
+/* The first position of a run after the cursor (A1). */
 static int64_t run_behind(tree_page *w, run *r)
 {
     int64_t lo = r->lo, hi = r->hi;
@@ -187,7 +187,7 @@ static int64_t run_behind(tree_page *w, run *r)
     return lo;
 }
 
-/* Where a run begins; false: nothing of it is left. */
+/* Positions a run at the cursor; false: nothing of it is left. */
 static bool run_seek(tree_page *w, run *r)
 {
     const ramet_entry *c = w->from;
@@ -213,7 +213,7 @@ static bool run_seek(tree_page *w, run *r)
 
 /* --------------------------------------------------------------------------- keys */
 
-/* Whether the page begins behind that entry: among those of one key it goes by the id. */
+/* Whether the cursor is already past that entry: entries with the same key are ordered by id. */
 static bool key_passed(const tree_page *w, const char *key, const char *id)
 {
     if (!w->from || strcmp(key, w->from_key) != 0)
@@ -222,14 +222,15 @@ static bool key_passed(const tree_page *w, const char *key, const char *id)
     return w->back ? order >= 0 : w->in->with_after ? order < 0 : order <= 0;
 }
 
-/* The next wanted entry of a run by key; r->key is the one before it, NULL at the beginning. */
+/* Finds the next matching entry of a run by key; r->key is the previous key, NULL at the
+ * beginning. */
 static bool run_key(tree_page *w, run *r)
 {
     txn *tx = w->tx;
     const char *before = arena_printf(tx->arena, "key %lld ", (long long)r->no);
     const char *lo = w->in->key_from, *hi = w->in->key_to;
     size_t skip = strlen(before);
-    bool open = r->key != NULL; /* that one itself is behind us */
+    bool open = r->key != NULL; /* exclude that key itself */
     const char *start = r->key ? r->key : w->from_key;
     for (;;) {
         ramet_entry e;
@@ -304,7 +305,7 @@ static void runs_of_tree(txn *tx, const session_full *of, run_list *out)
     }
 }
 
-/* The session and those that it was forked from: all that its path may be of. */
+/* The runs of a session and its ancestors: its path consists of their entries. */
 static void runs_of_path(txn *tx, const session_full *of, branch_row *head, run_list *out)
 {
     session_full s = *of;
@@ -327,7 +328,7 @@ static void page_fill(tree_page *w, int limit, ramet_page *out)
             heap_drop(w);
             continue;
         }
-        if (w->n > 1 && !w->by_key) { /* what was found may be behind others */
+        if (w->n > 1 && !w->by_key) { /* the entry found may sort after those of other runs */
             heap_sink(w, 0);
             r = w->heap[0];
             if (!r->next)

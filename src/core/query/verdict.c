@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verdicts: which side of a comparison was the better one, why, and who said so.
+ * Verdicts: which side of a comparison was better, why, and by whose judgement.
  *
- * Sides are kept by number, [{"session":3,"branch":17},…], and named when they are read (I4).
- * A head given as a side is kept as the branch it was, so a later move does not change what was
- * judged.
+ * Sides are stored by number, [{"session":3,"branch":17},…], and resolved to ids when they are read
+ * (I4). When a side is a head, its current branch is stored, so a later move does not change what
+ * was judged.
  */
 #include "core/call.h"
 #include "core/check.h"
@@ -15,7 +15,7 @@
 #include "core/query/compare.h"
 #include "core/txn.h"
 
-#define BATCH 256 /* rows looked at in one go */
+#define BATCH 256 /* rows read at a time */
 
 typedef struct verdict_row {
     int64_t no, tree;
@@ -118,7 +118,7 @@ ramet_status ramet_verdict_add(ramet_call *c, const ramet_side_in *sides, size_t
 
 /* -------------------------------------------------------------------- listing */
 
-/* The next rows below `before`; of one tree, or of all (tree 0). */
+/* Loads the next rows below `before`; of one tree, or of all (tree 0). */
 static size_t rows_load(txn *tx, arena *a, int64_t tree, int64_t before, verdict_row *rows)
 {
     db_stmt *q = db_query(tx->db, tree ? Q_verdict_of_tree : Q_verdict_page);
@@ -143,8 +143,8 @@ static size_t rows_load(txn *tx, arena *a, int64_t tree, int64_t before, verdict
     return n;
 }
 
-/* The sides by name. False: it does not name `wanted` (0 = any), or names a session that is gone
- * or that the caller may not see. */
+/* Resolves the sides to ids. False: none of them is `wanted` (0 = any), or one is a session that is
+ * gone or that the caller may not see. */
 static bool sides_show(txn *tx, const verdict_row *r, int64_t wanted, ramet_side_in **out,
                        size_t *n)
 {
@@ -189,8 +189,8 @@ static ramet_verdict verdict_keep(arena *a, const verdict_row *r, const ramet_si
                            .at = r->at};
 }
 
-/* Fills list (room for limit) and tells whether there is one more. Most rows of a large store
- * may be hidden from the caller, so what is only looked at lives in an arena of its own. */
+/* Fills list (room for limit) and returns whether there is one more. Most rows of a large store may
+ * be hidden from the caller, so rows that are only examined live in an arena of their own. */
 static size_t verdicts_find(txn *tx, int64_t tree, int64_t session, int64_t before, size_t limit,
                             ramet_verdict *list, bool *more)
 {

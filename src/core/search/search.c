@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Full-text search: the public calls, and where the index of a store is. search.h tells the parts.
+ * Full-text search: the public calls, and the choice between the two kinds of index. search.h lists
+ * the parts.
  */
 #include "core/search/search.h"
 

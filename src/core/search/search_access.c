@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who may see a match, and in which session it is shown (I10).
+ * Which matches the caller may see, and in which session a match is shown (I10).
  *
- * A match is shown in the session that appended it, when the caller may see that one.
- * Otherwise in another session that the caller may see and that holds the entry: a fork of it.
+ * A match is shown in the session that appended it, when the caller may see that session. Otherwise
+ * it is shown in another session that the caller may see and that holds the entry: a fork of it.
  *
- * What of this the index can tell goes into its scopes: trees of the caller (by the
- * word of their owner, and one by one where the owner is another), the tree, the role,
- * the trees with a tag. The rest is looked up, once a session.
+ * What the index can decide goes into its scopes: the trees of the caller (by a word for their
+ * owner, and one by one where another user owns them), the tree, the role, the trees with a tag.
+ * The rest is looked up, once per session.
  */
 #include "core/access/share.h"
 #include "core/call.h"
@@ -20,8 +20,8 @@
 #include "core/session/session_show.h"
 #include "core/search/search.h"
 
-#define HEIRS_LOOKED_AT 16 /* forks tried for one where the entry is on the present path */
-#define SCOPE_FEW 64       /* trees that are named without asking whether they are indexed */
+#define HEIRS_LOOKED_AT 16 /* forks tried to find one where the entry is on the present path */
+#define SCOPE_FEW 64       /* trees that are named without checking whether they are indexed */
 
 /* ---------------------------------------------------------------------- map */
 
@@ -128,7 +128,7 @@ bool see_names(finder *f, seen *s)
 
 /* -------------------------------------------------------------------- heirs */
 
-/* Sessions with branches below a branch, and how far each holds it. */
+/* A session with branches below a branch, and how many entries of that branch it holds. */
 typedef struct heir {
     int64_t session, reach;
 } heir;
@@ -216,7 +216,8 @@ static bool numbers_have(const numbers *v, int64_t tx)
     return false;
 }
 
-/* Every branch that is on a path of one of the session's branches, and how much of it. */
+/* Records every branch on the path of one of the session's branches, and how many entries of it are
+ * on that path. */
 static void reach_note(finder *f, const branch_row *b, numbers *sessions)
 {
     branch_meta m = b->meta;
@@ -248,7 +249,7 @@ static ramet_status only_begin(finder *f, fts_scope *g, int64_t *tree)
     f->only = seen_make(f, &s, true); /* also through a link */
     f->none |= !f->only->fits || (*tree && *tree != s.tree);
     f->none |=
-        f->tag && share_only(&f->tx, &s.access); /* its tags are not for the holder of a link */
+        f->tag && share_only(&f->tx, &s.access); /* the holder of a link may not see its tags */
     f->tx.arena = f->keep;
     branches_of(&f->tx, &s.access, &b, &n);
     f->tx.arena = f->call->arena;
@@ -261,8 +262,9 @@ static ramet_status only_begin(finder *f, fts_scope *g, int64_t *tree)
     return RAMET_OK;
 }
 
-/* Trees of the caller: the word of the owner stands for those that were his when they were
- * first indexed; the others are named one by one, or looked at when they are many. */
+/* The trees of the caller. The word of the owner stands for those that the caller owned when they
+ * were first indexed; the rest are named one by one, or checked per match when there are too
+ * many. */
 static void user_begin(finder *f, const numbers *mine, fts_scope *g)
 {
     numbers own = {0}, *other = arena_alloc(f->keep, sizeof *other);
@@ -272,7 +274,7 @@ static void user_begin(finder *f, const numbers *mine, fts_scope *g)
         q_int(q, 1, owner);
         numbers_read(f, q, &own);
     }
-    /* Only when they are many it pays to ask which of them have anything indexed. */
+    /* Only when there are many it pays to check which of them have anything indexed. */
     bool few = mine->n <= own.n + SCOPE_FEW;
     for (size_t i = 0, j = 0; i < mine->n && other->n <= SCOPE_WORDS; i++) {
         while (j < own.n && own.items[j] < mine->items[i])
@@ -315,7 +317,8 @@ static ramet_status tag_begin(finder *f, fts_scope *g)
     return RAMET_OK;
 }
 
-/* Documents are about in order of creation: blocks that may hold some of the wanted time. */
+/* Documents are roughly in order of creation: restricts the search to blocks that may hold some of
+ * the requested time. */
 static void time_begin(finder *f)
 {
     if (!f->in->since && !f->in->until)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Full-text search in an index of its own, a file beside the store. search.h tells the parts.
+ * Full-text search in an index file beside the store. search.h lists the parts.
  *
- * The index follows the commit: appends know nothing of it, and a search first indexes
- * what it has not seen yet. So it can be lost at any time, and its failures are those
- * of a search, never of a write.
+ * The index follows the commit: appends do not know it, and a search first indexes what is new. So
+ * the index can be lost at any time, and its failures are failures of a search, never of a write.
  */
 #include "core/call.h"
 #include "core/handle.h"
@@ -16,14 +15,14 @@ static const char *search_path(arena *a, const ramet *r)
     return arena_printf(a, "%s-search", store_path(r->store));
 }
 
-/* A failure to write. What was indexed before can be read all the same. */
+/* Whether only writing failed: then what was indexed before can still be read. */
 static bool only_writes_fail(ramet_status st)
 {
     return st == RAMET_FULL || st == RAMET_IO || st == RAMET_STOPPED;
 }
 
-/* Even a reader of the index needs some room beside it. Without any, it is read as if it were on a
- * read-only file system. */
+/* Opens the index. Even reading it needs some disk space beside it; when there is none, it is
+ * opened as if it were on a read-only file system. */
 static ramet_status index_open(ramet *r, struct search *s, bool create, char *message)
 {
     if (s->index && !s->no_room)
@@ -76,7 +75,7 @@ static void file_forget(ramet *r, int64_t tree, const int64_t *keys, const char 
 
 typedef ramet_status (*index_work)(ramet_call *c, fts *f, void *arg);
 
-/* Runs work on the open index; once more on an empty one when it proved to be damaged. */
+/* Runs work on the open index; if the index proves to be damaged, runs it again on an empty one. */
 static ramet_status index_run(ramet_call *c, index_work work, void *arg)
 {
     char message[512] = "";
@@ -109,14 +108,14 @@ static ramet_status search_run(ramet_call *c, fts *f, void *arg)
     query q = j->query;
     TRY(query_cut(c, f, &q));
     ramet_status followed = follow_all(c, f, &indexed);
-    /* While the disk is full, or can only be read, a search finds what was indexed before. */
+    /* While the disk is full or read-only, a search finds what was indexed before. */
     if (followed != RAMET_OK && !only_writes_fail(followed))
         return followed;
     memset(&c->err, 0, sizeof c->err);
     *j->out = (ramet_hits){0};
     finder s = {.call = c, .in = j->in, .query = &q, .index = f};
     fts_state state;
-    /* The index first: then the store's snapshot has all that is in it. */
+    /* Begin with the index: then the snapshot of the store has everything that is in it. */
     if (db_begin_read(fts_db(f)) != RAMET_OK)
         return index_fail(c, f);
     db_stop_when(fts_db(f), c->stop.when, c->stop.arg);
@@ -168,8 +167,8 @@ static int64_t file_bytes(ramet *r)
     return n;
 }
 
-/* What the index has seen last must stay: it knows by that event that it belongs to this store.
- * An index that is made later goes through the entries themselves. */
+/* The event that the index has seen last must stay: by that event it recognizes the store it
+ * belongs to. An index that is created later reads the entries themselves. */
 static int64_t file_needs(ramet *r)
 {
     arena *a = arena_new();

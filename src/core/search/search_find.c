@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matches, ranked, a page at a time.
+ * Finding matches, ranked, a page at a time.
  *
- * Matches are taken in windows of the newest ones, and ranked within the window: so the commonest
- * word costs no more than any other. A phrase of common words that is itself rare costs by the
- * documents that are looked through: there a window ends early. When a window is used up, the next
- * older one follows. Access is looked at in order of rank, until the page is full.
+ * Matches are read in windows of the newest ones, and ranked within the window: so the most common
+ * word costs no more than any other. A rare phrase of common words costs by the documents that are
+ * examined: there a window ends early. When a window is used up, the next older one follows. Access
+ * is checked in order of rank, until the page is full.
  *
- * A cursor holds the top document of the first page, so later ones do not come between,
- * and everything the score depends on.
+ * A cursor holds the newest document at the time of the first page, so that later documents do not
+ * shift the pages, and everything that the score depends on.
  */
 #include "core/call.h"
 #include "core/model/entry.h"
@@ -21,8 +21,8 @@ typedef struct window {
     fts_doc *items; /* best first */
     size_t n;
     int64_t high, lowest;
-    fts_window size; /* enough is most when there is no phrase */
-    bool more;       /* older matches are left */
+    fts_window size; /* without a phrase `enough` equals `most` */
+    bool more;       /* there are older matches */
 } window;
 
 static int by_rank(const void *a, const void *b)
@@ -60,7 +60,7 @@ static void window_read(finder *f, fts_want *want, window *w)
 
 /* --------------------------------------------------------------------- hits */
 
-/* Id and texts of an entry; these live until f->tmp is emptied. */
+/* The id and texts of an entry; they live until f->tmp is reset. */
 static const char *entry_found(finder *f, const fts_doc *d, const char **text, const char **given)
 {
     db_stmt *q = db_query(f->tx.db, Q_entry_found);
@@ -82,7 +82,8 @@ static const char *entry_found(finder *f, const fts_doc *d, const char **text, c
     return id;
 }
 
-/* False: there is nothing to show, the entry or its sessions are gone, or it is no match. */
+/* False: there is nothing to show, because the entry or its sessions are gone, or it is not a
+ * match. */
 static bool hit_text(finder *f, const fts_doc *d, ramet_hit *h)
 {
     const char *text, *given, *id = entry_found(f, d, &text, &given);
@@ -124,8 +125,8 @@ static bool hit_make(finder *f, const fts_doc *d, ramet_hit *h)
 typedef struct page {
     ramet_hits *out;
     size_t limit;
-    search_cursor last; /* of the last hit */
-    bool full;          /* and there is one more */
+    search_cursor last; /* cursor of the last hit */
+    bool full;          /* there is at least one more */
 } page;
 
 static void page_add(finder *f, page *p, const window *w, size_t from, const fts_want *r)
@@ -144,7 +145,7 @@ static void page_add(finder *f, page *p, const window *w, size_t from, const fts
     }
 }
 
-/* Index of the first document behind a place. */
+/* Index of the first document after a cursor. */
 static size_t window_after(const window *w, const search_cursor *p)
 {
     fts_doc last = {.no = p->no, .score = p->score};
@@ -154,7 +155,7 @@ static size_t window_after(const window *w, const search_cursor *p)
     return i;
 }
 
-/* The place before everything that is indexed now. */
+/* The cursor before everything that is indexed now. */
 static void cursor_at_start(finder *f, search_cursor *p)
 {
     fts_state s;

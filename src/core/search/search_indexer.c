@@ -2,15 +2,14 @@
  *
  * Brings the search index up to the store's last commit.
  *
- * The events of the store say what was appended, in commit order. The index keeps the
- * number of the last event that it has seen, and what that event was: when the store
- * has another one there, the index belongs to another store or to another past of this
- * one, and is filled from scratch.
+ * The events of the store list what was appended, in commit order. The index stores the number of
+ * the last event that it has seen, and what that event was: when the store has another event there,
+ * the index belongs to another store or to another past of this one, and is rebuilt.
  *
- * The work goes in steps, each one transaction of the index. Its lock is taken before
- * the snapshot of the store: so entries that gc takes out of both are never put back.
- * The snapshot ends before the words are indexed, which takes much longer than reading
- * them: a long snapshot would keep the writer's log from being reset.
+ * The work is done in steps, each one transaction of the index. The lock of the index is taken
+ * before the snapshot of the store, so that entries which gc removes from both are never added
+ * again. The snapshot ends before the words are indexed, which takes much longer than reading them:
+ * a long snapshot would keep the write-ahead log from being reset.
  */
 #include "core/call.h"
 #include "core/handle.h"
@@ -26,9 +25,9 @@
 #define STEP_EVENTS 8000
 #define STEP_BYTES ((int64_t)8 << 20)
 #define EVENTS 500        /* read by one statement */
-#define SCAN_ENTRIES 1000 /* the same */
+#define SCAN_ENTRIES 1000 /* read by one statement */
 
-/* Columns of event_texts and entry_scan; the former has the event behind them. */
+/* Columns of event_texts and entry_scan; the former appends the event. */
 enum { K, TREE, ROLE, TEXT, FLAGS, CREATED, LOG, SESSION, OWNER, OWNER_NAME, GIVEN, EVENT };
 enum { EVENT_NO = EVENT, EVENT_KIND = EVENT + 3, EVENT_K = EVENT + 4 };
 #define EVENT_COLS 7
@@ -38,11 +37,11 @@ typedef struct item {
     fts_doc doc;
     int64_t owner;
     const char *text;
-    const char *given; /* one more that it is found by; may be NULL */
-    bool again;        /* that is why: it may have been indexed without */
+    const char *given; /* another text that it is found by; may be NULL */
+    bool again;        /* because of `given`: it may have been indexed without */
 } item;
 
-typedef enum { PLAIN, ONE, BARE } step_care; /* one entry a step; and that without its words */
+typedef enum { PLAIN, ONE, BARE } step_care; /* ONE: one entry a step; BARE: without its words */
 
 typedef struct step {
     fts *index;
@@ -51,9 +50,9 @@ typedef struct step {
     arena *tmp;  /* for one entry */
     VEC(item) items;
     fts_state state;
-    map owners;                     /* of the trees of this step */
+    map owners;                     /* by tree, for this step */
     int64_t block, lo, hi;          /* block of the time table not yet written, -1 = none */
-    int64_t events, entries, bytes; /* looked at, and of texts taken, in this step */
+    int64_t events, entries, bytes; /* examined in this step; bytes of text collected */
     int64_t indexed;
     bool more;
     step_care care;
@@ -76,7 +75,7 @@ static void event_print(db_stmt *q, int at, char out[FTS_PRINT])
         n += (size_t)snprintf(out + n, FTS_PRINT - n, "%" PRId64 ".", q_col_int(q, at + i));
 }
 
-/* Whether the store still has the event that the index has seen last. */
+/* Whether the store still has the last event that the index has seen. */
 static bool state_fits(txn *tx, const fts_state *s)
 {
     char print[FTS_PRINT] = "";
@@ -92,7 +91,7 @@ static bool state_fits(txn *tx, const fts_state *s)
 
 /* ----------------------------------------------------------------- one entry */
 
-/* The first owner of a tree as the index is to know it. */
+/* The first owner of a tree, as the index stores it. */
 static int64_t owner_make(step *w, db_stmt *row, int64_t tree)
 {
     const char *name = q_col_text(row, OWNER_NAME);
@@ -163,7 +162,7 @@ static void entry_take(step *w, db_stmt *q, bool again)
                       .role = (int)q_col_int(q, ROLE),
                       .created = q_col_int(q, CREATED)}};
     w->entries++;
-    /* A damaged entry is left out: reading it says so, and it must not keep the others out. */
+    /* Skip a damaged entry: reading it reports the damage, and it must not block the rest. */
     bool damaged = i.doc.role < RAMET_USER || i.doc.role > RAMET_SYSTEM;
     if (damaged || q_col_null(q, LOG) || q_col_int(q, LOG) != RAMET_LOG_MAIN)
         return;
@@ -188,7 +187,7 @@ static bool step_full(const step *w)
 
 /* ------------------------------------------------------------------ one step */
 
-/* An event whose entries are being taken. */
+/* An event whose entries are being read. */
 typedef struct event_open {
     int64_t no;
     char print[FTS_PRINT];
@@ -203,7 +202,7 @@ static void event_done(step *w, const event_open *e)
     memcpy(w->state.print, e->print, sizeof e->print);
 }
 
-/* One row: an event, and one of its entries when it has any. False when the step is full. */
+/* Handles one row: an event, with one of its entries if it has any. False when the step is full. */
 static bool event_row(step *w, db_stmt *q, event_open *e)
 {
     int64_t no = q_col_int(q, EVENT_NO), first = q_col_int(q, EVENT_K), k = q_col_int(q, K);
@@ -245,9 +244,9 @@ static void events_take(step *w)
     w->more |= step_full(w);
 }
 
-/* When the events do not reach back to the first, the entries themselves are gone through, by key:
- * the one that was looked at last is kept. Events after the mark come behind that, and what both
- * have is taken once. */
+/* When the events do not reach back to the first one, the entries themselves are scanned, ordered
+ * by key; the state keeps the last one scanned. Events after the mark follow, and an entry found by
+ * both is indexed once. */
 static void scan_begin(step *w)
 {
     db_stmt *q = db_query(w->tx.db, Q_event_get);
@@ -297,14 +296,14 @@ static void step_read(step *w)
         events_take(w);
 }
 
-/* False: the store is going to be closed, and nothing of the step is to be kept. */
+/* False: the store is about to be closed, and the step must be rolled back. */
 static bool step_write(step *w)
 {
     w->block = -1;
     for (size_t i = 0; i < w->items.n && !w->tx.ramet->search_stopped; i++)
         doc_add(w, &w->items.items[i]);
     if (w->tx.ramet->search_stopped)
-        return false; /* nor what was read of it: that stopped before its end, too */
+        return false; /* reading stopped early, too, so nothing of the step is complete */
     span_flush(w);
     fts_state_set(w->index, &w->state);
     return true;
@@ -351,7 +350,7 @@ bool follow_fresh(txn *tx, fts *f)
     return is_fresh(&s, number(tx->db, Q_max_event));
 }
 
-/* Whether there is nothing to do; looks without a lock. *last is the store's last event. */
+/* Whether there is nothing to do; checks without a lock. *last gets the store's last event. */
 static bool nothing_new(ramet_call *c, fts *f, int64_t *last)
 {
     fts_state s;
@@ -369,9 +368,9 @@ static bool nothing_new(ramet_call *c, fts *f, int64_t *last)
     return txn_done(&tx, RAMET_OK) == RAMET_OK && good;
 }
 
-/* An entry that the index refuses must not keep the others out: after a failure that is not one of
- * the disk or the connection they are taken one by one, and the one that fails goes in without its
- * words. */
+/* An entry that the index rejects must not block the rest: after a failure that is not one of the
+ * disk or the connection, entries are indexed one by one, and the one that fails is indexed without
+ * its words. */
 static bool step_again(ramet_call *c, ramet_status st, step_care *care)
 {
     if (st != RAMET_INTERNAL || *care == BARE) {
@@ -395,7 +394,7 @@ ramet_status follow_all(ramet_call *c, fts *f, int64_t *indexed)
     do {
         step w = {.index = f, .keep = keep, .tmp = tmp, .care = care};
         st = step_run(&w, c);
-        /* What is appended meanwhile is for the next call: it may come faster than this. */
+        /* Leave what is appended meanwhile to the next call: it may arrive faster than we index. */
         more = w.more && (w.state.scan || w.state.mark < last);
         if (st == RAMET_OK)
             *indexed += w.indexed;
@@ -426,7 +425,7 @@ int64_t follow_mark(fts *f)
     return s.scan ? 0 : s.mark;
 }
 
-/* When it fails, the documents stay; a search skips those whose entry is gone. */
+/* If this fails, the documents stay; a search skips those whose entry is gone. */
 void follow_forget(fts *f, int64_t tree, const int64_t *keys, const char *const *texts, size_t n)
 {
     if (fts_begin_write(f) != RAMET_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the caller typed, as terms to look for; and cursors.
+ * Parses what the caller typed into search terms, and encodes cursors.
  */
 #include "core/call.h"
 #include "core/check.h"
@@ -18,7 +18,7 @@ static size_t space_at(const char *s)
     return n && utf8_is_space(cp) ? n : 0;
 }
 
-/* "-word" leaves out, but "--flag" looks for it, and a lone "-" is nothing. */
+/* "-word" excludes a word, but "--flag" searches for it, and a lone "-" is ignored. */
 static bool is_without(const char *s)
 {
     return s[0] == '-' && s[1] && s[1] != '-' && !space_at(s + 1);
@@ -102,7 +102,7 @@ ramet_status query_cut(ramet_call *c, fts *f, query *q)
 
 #define CHECK_LEN 8
 
-/* Ties a cursor to who asked for what. */
+/* Ties a cursor to its user, query and filters. */
 static void search_cursor_check(ramet_call *c, const ramet_search_in *in, const search_cursor *p,
                                 uint8_t out[CHECK_LEN])
 {

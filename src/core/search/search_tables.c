@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Full-text search where the index is in tables of the store's own database.
+ * Full-text search in an index that is in tables of the store's own database.
  *
- * A search reads index and store in one snapshot, on a connection of the pool, any number at a
- * time. When that snapshot has something that is not indexed yet, it is given back, the index is
- * brought up to date on a connection of its own, and the search begins again.
+ * A search reads index and store in one snapshot, on a connection of the pool; any number of
+ * searches run at a time. When the snapshot holds something that is not indexed yet, the search
+ * releases it, brings the index up to date on a separate connection, and starts again.
  */
 #include "core/call.h"
 #include "core/handle.h"
 #include "core/search/search.h"
 #include "core/txn.h"
 
-/* The index for writing; under the lock. */
+/* Opens the index for writing; under the lock. */
 static ramet_status index_open(ramet *r, struct search *s, char *message)
 {
     ramet_status st = RAMET_OK;
@@ -27,7 +27,7 @@ static ramet_status cannot_open(ramet_call *c, ramet_status st, const char *mess
     return call_fail(c, st, NULL, "the search index cannot be opened: %s", message);
 }
 
-/* Whether something was committed, by whomever, that has no number yet. */
+/* Whether any node has committed an event that has no number yet. */
 static bool is_waiting(txn *tx)
 {
     db_stmt *q = db_query(tx->db, Q_event_waiting);
@@ -52,7 +52,7 @@ static ramet_status tables_update(ramet_call *c, bool rebuild, int64_t *indexed)
     return st;
 }
 
-/* Runs a search on one snapshot. *fresh false: nothing was looked for, the index is behind. */
+/* Runs a search on one snapshot. *fresh false: the index is behind, and nothing was searched. */
 static ramet_status find_on(finder *f, int limit, bool *fresh, ramet_hits *out)
 {
     char message[512] = "";
@@ -87,7 +87,7 @@ static ramet_status tables_find(ramet_call *c, const ramet_search_in *in, int li
     if (fresh)
         return RAMET_OK;
     TRY(tables_update(c, false, &indexed));
-    fresh = true; /* what was committed since need not be there */
+    fresh = true; /* what was committed since then need not be found */
     f = (finder){.call = c, .in = in, .query = q};
     return find_on(&f, limit, &fresh, out);
 }
@@ -102,7 +102,7 @@ static void tables_forget(ramet *r, int64_t tree, const int64_t *keys, const cha
     search_unlock(s);
 }
 
-/* One number of the index, read on its own. */
+/* Reads one number of the index. */
 static int64_t number_read(ramet *r, int64_t (*read)(fts *f))
 {
     char message[512];
@@ -138,8 +138,8 @@ static int64_t tables_bytes(ramet *r)
     return number_read(r, bytes_read);
 }
 
-/* What the index has seen last must stay: it knows by that event that it goes with what is stored.
- * One that has seen none goes through the entries themselves. */
+/* The event that the index has seen last must stay: by that event it recognizes the store it
+ * belongs to. An index that has seen none reads the entries themselves. */
 static int64_t needs_read(fts *f)
 {
     fts_state s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * search_upkeep.h: the search index as the rest of core sees it.
+ * search_upkeep.h: the search index as seen by the rest of core.
  */
 #ifndef CORE_SEARCH_SEARCH_UPKEEP_H
 #define CORE_SEARCH_SEARCH_UPKEEP_H
@@ -8,11 +8,11 @@
 #include "core/handle.h"
 
 void search_close(ramet *r);
-/* Takes purged entries out of the index; gc calls it after the commit. */
+/* Removes purged entries from the index; gc calls it after the commit. */
 void search_forget(ramet *r, int64_t tree, const int64_t *keys, const char *const *texts, size_t n);
-int64_t search_mark(ramet *r);  /* the last event it has seen */
+int64_t search_mark(ramet *r);  /* the last event indexed */
 int64_t search_bytes(ramet *r); /* on disk, apart from the store's */
 void search_release(ramet *r);  /* empties its cache */
-int64_t search_needs(ramet *r); /* events from this number on must stay for it */
+int64_t search_needs(ramet *r); /* events from this number on must not be removed */
 
 #endif

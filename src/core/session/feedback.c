@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Feedback on entries: beside the entry, under its key, so that its bytes never change (I2) and
- * every session that shares the entry shows it. The embedding program's own has the user "".
+ * Feedback on entries. It is stored beside the entry, under its key, so that the entry's bytes
+ * never change (I2) and every session that shares the entry shows it. The user of the embedding
+ * program's own feedback is "".
  */
 #include "core/call.h"
 #include "core/check.h"
@@ -14,7 +15,7 @@
 
 #define COMMENT_CHARS 2000
 
-/* The entry on the session's present path. */
+/* Finds the entry on the session's present path. */
 static ramet_status entry_find(txn *tx, const char *session, const char *entry_id, session_full *s,
                                int64_t *k)
 {

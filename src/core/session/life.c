@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Deleting and bringing back (I7). A deleted session is only marked: its forks stay where they are,
- * and what it shares lives on. gc takes it after the grace time.
+ * Deleting and restoring sessions (I7). A deleted session is only marked: its forks stay where they
+ * are, and entries that they share with it live on. gc removes it after the grace time.
  */
 #include "core/access/member.h"
 #include "core/call.h"
@@ -49,7 +49,7 @@ static bool in_list(const int64_t *list, size_t n, int64_t v)
     return bsearch(&v, list, n, sizeof v, number_order) != NULL;
 }
 
-/* The session and all that descends from it, as far as it lives and is not somebody else's own. */
+/* The session and its descendants that are not gone and not private to another user. */
 static ramet_status delete_set(txn *tx, const session_full *s, bool tree, row_list *out)
 {
     VEC_PUSH(tx->arena, out, *s);
@@ -58,8 +58,8 @@ static ramet_status delete_set(txn *tx, const session_full *s, bool tree, row_li
     row_list all = {0};
     VEC(int64_t) below = {0};
     sessions_of_tree(tx, s->tree, &all);
-    /* By depth a fork comes after its parent, whatever the clock did and whichever node gave the
-     * number. */
+    /* Sorted by depth, a fork comes after its parent, whatever the clock did and whichever node
+     * assigned the number. */
     if (all.n)
         qsort(all.items, all.n, sizeof *all.items, by_depth);
     VEC_PUSH(tx->arena, &below, s->no);
@@ -74,7 +74,7 @@ static ramet_status delete_set(txn *tx, const session_full *s, bool tree, row_li
         if (d->no == s->no || !d->parent || !in_list(below.items, sorted, d->parent))
             continue;
         VEC_PUSH(tx->arena, &below, d->no);
-        /* What the caller cannot see is neither taken nor named. */
+        /* Sessions that the caller cannot see are neither deleted nor named. */
         if (session_gone(tx, &d->access) || !session_visible(tx, &d->access))
             continue;
         if (!manager && strcmp(d->owner, tx->call->user) != 0)
@@ -95,7 +95,7 @@ static void set_deleted(txn *tx, const session_full *s, int64_t deleted, int64_t
     q_int(q, 3, deleted);
     q_int(q, 4, op);
     q_int(q, 5, expires);
-    /* Not before the branches that it has: see branch_create(). */
+    /* Not before the branches of the session: see branch_create(). */
     q_int(q, 6, tx->now > s->updated ? tx->now : s->updated);
     q_run(q);
     event_add(tx, s->tree, s->no, deleted ? RAMET_EVENT_DELETED : RAMET_EVENT_RESTORED, s->head, 0);
@@ -150,7 +150,7 @@ typedef struct restore_job {
     ramet_session **out;
 } restore_job;
 
-/* Its owner, or a manager of the tree; a private one only its owner. */
+/* Its owner, or a manager of the tree; for a private session only its owner. */
 static bool may_restore(txn *tx, const session_full *s)
 {
     return !tx->call->user || strcmp(s->owner, tx->call->user) == 0 ||

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a write relies on: that the session is there and that the caller may write to it.
+ * Revocation of access: what a write relies on (the session exists, and the caller may write to
+ * it), and how a change of that stops it.
  *
- * A change of that is called a revocation here: a member removed or lowered, a share link revoked,
- * a session deleted, archived or made private. Each one counts up the stamp of its tree. Once the
- * revocation is answered, no write that relied on the old state commits any more.
+ * A revocation is a member removed or lowered, a share link revoked, a session deleted, archived or
+ * made private. Each one increments the stamp of its tree. Once a revocation is answered, no write
+ * that relied on the old state can still commit.
  *
  *   A1  A file has one writer, and every write reads what it relies on inside its own transaction.
  *       Nothing more is needed there.
  *   A2  A guarded write (DB_GUARDED) compares the stamp that it has read with the one of the tree
- *       in the statement that writes (access_guard()). What it has read after the stamp, levels and
- *       links, cannot be older than that. One that compares no stamp of a tree whose rights it has
- *       used becomes one of A3 (q_hold()).
+ *       in the statement that writes (access_guard()). Levels and links that it read after the
+ *       stamp cannot be older than it. A write that does not compare the stamp of a tree whose
+ *       rights it has used becomes one of A3 (q_hold()).
  *   A3  Any other write locks the row of the stamp at its end (access_settle()). The engine refuses
  *       the lock when the row was changed since the transaction began, and a revocation waits for
- *       it: one of the two sees the other. Both queue for the row, so that writes which go on do
+ *       it: one of the two sees the other. Both queue for the row, so that a stream of writes does
  *       not keep a revocation waiting for ever.
- *   A4  A guarded write locks nothing of that kind, so it may still commit when the stamp changes
- *       behind its comparison. The revocation waits for such writes before it is answered
- *       (txn_revoke(), store_fence()).
+ *   A4  A guarded write takes no such lock, so it may still commit when the stamp changes after its
+ *       comparison. The revocation waits for such writes before it is answered (txn_revoke(),
+ *       store_fence()).
  *
- * Decision 0043 tells why this is enough and what it costs.
+ * Decision 0043 explains why this is enough and what it costs.
  */
 #include "core/session/rights.h"
 
@@ -68,7 +69,7 @@ static int by_tree(const void *a, const void *b)
     return x->tree < y->tree ? -1 : x->tree > y->tree;
 }
 
-/* In order of their numbers, so that two writes never wait for each other here. */
+/* Ordered by tree number, so that two writes cannot deadlock here. */
 void access_settle(txn *tx)
 {
     assert(tx->writing && tx->uses);

@@ -80,7 +80,7 @@ int64_t session_seal(sha *h, const session_full *s)
     return seal;
 }
 
-/* An index that was damaged could lead to another session. */
+/* A damaged index could lead to another session. */
 bool session_has_id(txn *tx, const session_access *s, const char *id)
 {
     if (s->id && strcmp(s->id, id) == 0)
@@ -171,9 +171,8 @@ ramet_status session_id_free(txn *tx, const char *id)
     session_full s;
     if (!session_load(tx, id, &s))
         return txn_status(tx);
-    /* Reveals nothing about sessions of others: only a user who could restore it learns that it can
-     * be.
-     */
+    /* Reveals nothing about other users' sessions: only a user who could restore it learns that it
+     * can be. */
     if (session_gone(tx, &s.access) && session_visible(tx, &s.access))
         return call_fail(tx->call, RAMET_SESSION_DELETED, "id",
                          "session %s is deleted; restore it, or wait until gc has taken it", id);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * session.h: rows of sessions. Three types say how much of a row was loaded; each holds the one
- * before it:
+ * session.h: rows of sessions. Three types state how much of a row was loaded; each contains the
+ * one before it:
  *
- *   session_access   whose the session is, who sees it, whether it is alive
+ *   session_access   its owner and visibility, and whether it is gone
  *   session_brief    the same with its heads: what an append needs
  *   session_full     the whole row
  *
@@ -16,8 +16,8 @@
 
 #include "core/txn.h"
 
-/* Of a row that was selected for a list the number, tree and id may be left out where the caller's
- * level in the tree is known (session_seen()). */
+/* A row that was selected for a list may lack number, tree and id where the caller's level in the
+ * tree is known (session_seen()). */
 #define SESSION_ACCESS_MEMBERS                                                                     \
     int64_t no, tree;                                                                              \
     const char *id; /* NULL: purged, only its position in the tree is left */                      \
@@ -36,8 +36,8 @@ typedef struct session_access {
             SESSION_ACCESS_MEMBERS                                                                 \
         };                                                                                         \
     };                                                                                             \
-    int64_t head, adk; /* branches; adk 0: nothing is in that log */                               \
-    int64_t first_adk; /* 0: there never was anything in it */                                     \
+    int64_t head, adk; /* branches; adk 0: that log is empty */                                    \
+    int64_t first_adk; /* 0: the log was always empty */                                           \
     int64_t stamp;     /* of its tree, or SESSION_NO_STAMP (core/session/rights.c) */
 typedef struct session_brief {
     SESSION_BRIEF_MEMBERS
@@ -58,26 +58,26 @@ typedef struct session_full {
     const char *by_id, *fork_entry;
     int fork_side;
     int64_t merged_into, first, undo, redo, moves;
-    int64_t archived; /* archive_stamp(); 0: it is not */
+    int64_t archived; /* archive_stamp(); 0: not archived */
     int64_t created, updated, delete_op;
     int64_t seal;           /* session_seal() of what never changes about it */
-    const char *from_title; /* of a fork: what its parent was called then */
+    const char *from_title; /* of a fork: the name of its parent at that time */
 } session_full;
 #define SESSION_N_COLS 34
 
-/* The stamp was not read with the row: a guarded write must not rely on it. Only
- * session_open_head(), session_open_brief() and the session cache give one. */
+/* The stamp was not read with the row, so a guarded write must not rely on it. Only
+ * session_open_head(), session_open_brief() and the session cache set it. */
 #define SESSION_NO_STAMP INT64_C(-1)
 
-/* When a session was archived, as it is stored: in seconds since 2020, which 31 bits hold until
- * 2088, and never 0. 1 also stands for sessions archived before the time was recorded. */
+/* The time of archiving as it is stored: in seconds since 2020, which 31 bits hold until 2088, and
+ * never 0. 1 also stands for sessions archived before the time was recorded. */
 #define ARCHIVE_EPOCH_S INT64_C(1577836800)
 static inline int64_t archive_stamp(int64_t us)
 {
     int64_t s = us / 1000000 - ARCHIVE_EPOCH_S;
     return s < 1 ? 1 : s > INT32_MAX ? INT32_MAX : s;
 }
-/* The time back from a stamp, whatever a damaged store holds. */
+/* Converts a stamp back to a time, whatever a damaged store holds. */
 static inline int64_t archive_time(int64_t stamp)
 {
     return ((stamp & INT32_MAX) + ARCHIVE_EPOCH_S) * 1000000;
@@ -85,19 +85,17 @@ static inline int64_t archive_time(int64_t stamp)
 
 /* Reads SESSION_COLS. */
 void session_from(db_stmt *q, arena *a, session_full *s);
-/* A short digest of where a session came from, for fsck: no hash chain covers its position in the
- * tree. */
+/* A short digest of a session's origin, for fsck: no hash chain covers its position in the tree. */
 int64_t session_seal(sha *h, const session_full *s);
 bool session_load(txn *tx, const char *id, session_full *s);
 bool session_by_no(txn *tx, int64_t tree, int64_t no, session_full *s);
-/* RAMET_DAMAGED when a row that was found by `id` is another session's: the index may be damaged.
- */
+/* RAMET_DAMAGED when the row found by `id` belongs to another session: the index may be damaged. */
 bool session_has_id(txn *tx, const session_access *s, const char *id);
 bool session_gone(const txn *tx, const session_access *s); /* deleted, expired or purged */
 int64_t tree_number(txn *tx, const char *id);              /* 0: there is no such tree */
 /* A copy whose texts are in another arena. */
 session_full session_keep(arena *a, const session_full *row);
-/* RAMET_SESSION_EXISTS or RAMET_SESSION_DELETED when a new session cannot have that id. */
+/* RAMET_SESSION_EXISTS or RAMET_SESSION_DELETED when the id is not available for a new session. */
 ramet_status session_id_free(txn *tx, const char *id);
 /* Inserts a session row with its tags. */
 void session_insert(txn *tx, const session_full *s, const char *const *tags, size_t n_tags);

@@ -34,11 +34,11 @@
 #define MAX_TEXT_BYTES 4096 /* of one whole row */
 
 typedef struct slot {
-    int64_t epoch, turn; /* when it was put (R1) */
+    int64_t epoch, turn; /* when it was stored (R1) */
     int64_t wrote;       /* the transaction that made its head */
-    char *texts;         /* all that the pointers below lead to; NULL: free */
-    const char *user;    /* whose level it is; NULL: the embedding program */
-    const char *tree_id; /* NULL: only what an append needs is here */
+    char *texts;         /* memory of all texts below; NULL: empty slot */
+    const char *user;    /* the user whose level it holds; NULL: the embedding program */
+    const char *tree_id; /* NULL: only what an append needs is cached */
     ramet_level level;
     session_full session;
     branch_row head;
@@ -53,7 +53,7 @@ typedef struct slot {
 #define N_ROW_TEXTS 10
 
 struct session_cache {
-    pthread_mutex_t lock; /* of the slots: with guards there are many writers at once */
+    pthread_mutex_t lock; /* protects the slots: guarded writes run concurrently */
     int64_t turn;
     int64_t past; /* R4 */
     slot slots[SLOTS];
@@ -120,7 +120,7 @@ session_full session_keep(arena *a, const session_full *row)
     return s;
 }
 
-/* Gives what a slot has, the session aside, to the caller. */
+/* Passes the head and level of a slot to the caller. */
 static void slot_give(txn *tx, const slot *t, branch_row *head)
 {
     *head = t->head;
@@ -154,7 +154,7 @@ bool session_cache_whole(txn *tx, const char *id, session_full *s, branch_row *h
         return false;
     pthread_mutex_lock(&r->lock);
     const slot *t = slot_of(tx, id);
-    /* A fork looks at what is committed: the branch is as it was before this transaction. */
+    /* A fork needs the committed branch, as it was before this transaction. */
     bool holds = slot_holds(tx, t, id) && t->tree_id && t->wrote != db_epoch(tx->db);
     if (holds) {
         *s = session_keep(tx->arena, &t->session);
@@ -175,7 +175,7 @@ static const char *text_put(char **to, const char *text)
     return at;
 }
 
-/* tree_id NULL: the row is a brief one. Rows with long texts are not kept whole. */
+/* tree_id NULL: the row is a brief one. Rows with long texts are not cached. */
 static void slot_fill(txn *tx, slot *t, const session_full *s, const branch_row *head,
                       const char *tree_id)
 {
@@ -205,7 +205,7 @@ static void slot_fill(txn *tx, slot *t, const session_full *s, const branch_row 
     *t = now;
 }
 
-/* Whether the slot has the same session as the caller, the head aside. */
+/* Whether the slot holds the same session, apart from the head. */
 static bool slot_same(txn *tx, const slot *t, const session_brief *s)
 {
     return slot_holds(tx, t, s->id) && (!db_guarded(tx->db) || t->session.stamp == s->stamp);

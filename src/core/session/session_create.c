@@ -17,13 +17,13 @@
 
 typedef struct create_job {
     const ramet_session_in *in;
-    const char *id, *owner, *mark; /* of its sandbox */
+    const char *id, *owner, *mark; /* mark: of its sandbox */
     const char **tags;
     size_t n_tags;
     ramet_session **out;
 } create_job;
 
-/* A deleted session of that owner lets go of its id, and keeps another one to be restored by. */
+/* Frees the id of a deleted session of that owner, which can be restored under another one. */
 static void id_give_up(txn *tx, const char *id, const char *owner)
 {
     session_full s;
@@ -160,7 +160,7 @@ static ramet_status patch_apply(txn *tx, const ramet_session_patch *in, session_
         if (tx->call->user && strcmp(tx->call->user, s->owner) != 0)
             return call_fail(tx->call, RAMET_FORBIDDEN, "visibility",
                              "only the session's owner may change its visibility");
-        /* As for a fork: what the tree gets to see comes from a writer (I10). */
+        /* As with a fork: showing a session to the tree takes a writer (I10). */
         if (*in->visibility == RAMET_TREE_VISIBLE && s->visibility == RAMET_PRIVATE &&
             level_in(tx, s->tree) < RAMET_WRITER)
             return call_fail(tx->call, RAMET_FORBIDDEN, "visibility",
@@ -183,7 +183,7 @@ static ramet_status update_run(txn *tx, void *arg)
         TRY(patch_apply(tx, j->in, &s));
     if (j->promote)
         s.expires = 0;
-    /* Not before the branches that it has: see branch_create(). */
+    /* Not before the branches of the session: see branch_create(). */
     s.updated = tx->now > s.updated ? tx->now : s.updated;
     db_stmt *q = db_query(tx->db, Q_session_set);
     q_int(q, 1, s.tree);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening a session: whether it is there, and what the caller may do with it (I10).
+ * Opening a session: whether it exists, and what the caller may do with it (I10).
  */
 #include "core/session/session_open.h"
 
@@ -31,12 +31,12 @@ bool session_seen(const txn *tx, ramet_level level, const session_access *s)
 
 bool session_visible(txn *tx, const session_access *s)
 {
-    /* The level is looked up only where it counts. */
+    /* Look the level up only where it matters. */
     bool by_level = tx->call->user && s->visibility != RAMET_PRIVATE;
     return session_seen(tx, by_level ? level_in(tx, s->tree) : RAMET_NO_LEVEL, s);
 }
 
-/* RAMET_HIDDEN, and whether the session was made as a conversation (core/ext/make.c). */
+/* RAMET_HIDDEN; also sets whether the session was made as a conversation (core/ext/make.c). */
 static ramet_status session_hidden(txn *tx, const session_access *s)
 {
     db_stmt *q = db_query(tx->db, Q_origin_get);
@@ -60,7 +60,7 @@ static ramet_status access_check(txn *tx, const session_access *s, need what)
                              "the share link of session %s does not allow this", s->id);
         return session_hidden(tx, s);
     }
-    /* A private session is its owner's alone, whatever his level in the tree. */
+    /* The owner of a private session may do everything in it, at any level in the tree. */
     if (what == NEED_READ || what == NEED_TREE || !tx->call->user ||
         (s->visibility == RAMET_PRIVATE && owns(tx, s)))
         return RAMET_OK;
@@ -94,7 +94,7 @@ ramet_status session_open(txn *tx, const char *id, need what, session_full *s)
     return session_opened(tx, id, found, what, &s->access);
 }
 
-#define BRIEF_N_COLS 13 /* of the session and the member, before those of the branch */
+#define BRIEF_N_COLS 13 /* columns of the session and the member, before those of the branch */
 
 ramet_status session_open_brief(txn *tx, const char *id, need what, session_brief *s,
                                 branch_row *head)
@@ -122,7 +122,7 @@ ramet_status session_open_brief(txn *tx, const char *id, need what, session_brie
             .purging = col_purging(q, 9),
             .stamp = q_col_int(q, 12),
         };
-        /* The caller's level came along: level_in() need not look. */
+        /* The row includes the caller's level, so level_in() need not read it. */
         tx->level = col_level(q, 11);
         tx->level_tree = s->tree;
         branch_from(q, BRIEF_N_COLS, head);
@@ -164,5 +164,5 @@ ramet_status session_open_head(txn *tx, const char *id, need what, session_full 
         session_cache_put_whole(tx, s, head);
         return RAMET_OK;
     }
-    return branch_open(tx, &s->brief, RAMET_LOG_MAIN, 0, head); /* tells what is wrong with it */
+    return branch_open(tx, &s->brief, RAMET_LOG_MAIN, 0, head); /* reports what is wrong with it */
 }

@@ -15,8 +15,8 @@
 #include "core/txn.h"
 
 #define TITLE_CHARS 60
-#define TITLE_LOOK 32 /* entries looked through for the first user message */
-#define NEAR 16 /* ancestors walked one by one: what a fork costs must not depend on its depth */
+#define TITLE_LOOK 32 /* entries searched for the first user message */
+#define NEAR 16 /* ancestors walked one by one: the cost of a fork must not depend on its depth */
 
 /* -------------------------------------------------------------------- agent */
 
@@ -26,7 +26,7 @@ const char *agent_config(arena *a, const ramet_agent *g)
         return NULL;
     buf b;
     json_writer w;
-    buf_init(&b, SIZE_MAX / 4); /* its parts were checked */
+    buf_init(&b, SIZE_MAX / 4); /* its parts were checked before */
     jw_init(&w, &b, 0);
     jw_object(&w);
     if (g->provider)
@@ -94,7 +94,7 @@ static const char *first_words(txn *tx, const session_full *s, const branch_row 
     if (words)
         return words;
     int64_t most = head->len < TITLE_LOOK ? head->len : TITLE_LOOK;
-    /* A list shows many titles: what they were taken from must not stay in the call. */
+    /* A list shows many titles: the entries that they come from must not stay in the call. */
     arena *scratch = arena_new();
     for (int64_t at = 0; at < most && !t.text && db_status(tx->db) == RAMET_OK; at++) {
         arena_reset(scratch);
@@ -111,13 +111,13 @@ const char *session_words(txn *tx, const session_full *s, const branch_row *head
 {
     if (s->title[0])
         return s->title;
-    /* What its parent was called is not for the holder of a link. */
+    /* The holder of a link may not see the name of its parent. */
     return s->from_title[0] && !share_only(tx, &s->access) ? s->from_title
                                                            : first_words(tx, s, head);
 }
 
-/* What a fork is called was settled when it was made: what happens to its parent later does not
- * change it (I3). "Fork of" stands once, however deep the chain. */
+/* The name of a fork was fixed when it was made: later changes of its parent do not affect it (I3).
+ * "Fork of" occurs once, however deep the chain. */
 static const char *shown_title(txn *tx, const session_full *s, const branch_row *head)
 {
     const char *words = session_words(tx, s, head);
@@ -156,7 +156,7 @@ static const char *tree_id(txn *tx, int64_t tree)
     return id ? id : "";
 }
 
-/* The id of another session of the tree, when the caller may know it. */
+/* The id of another session of the tree, if the caller may know it. */
 static const char *visible_id(txn *tx, int64_t tree, int64_t no)
 {
     if (!no)
@@ -174,7 +174,7 @@ static const char *visible_id(txn *tx, int64_t tree, int64_t no)
     return s.id && session_visible(tx, &s) ? s.id : NULL;
 }
 
-/* How many entries from the start of a path are a session's own. */
+/* The number of entries at the start of a path that a session owns. */
 static int64_t owned_prefix(txn *tx, const branch_row *head, int64_t session)
 {
     branch_meta m = head->meta;
@@ -199,8 +199,8 @@ static int64_t owned_prefix(txn *tx, const branch_row *head, int64_t session)
     return shared;
 }
 
-/* The session that owns the first entry: under that key a provider's prompt cache has seen the
- * start of this history. */
+/* The session that owns the first entry: a provider's prompt cache has seen the start of this
+ * history under that key. */
 static void cache_root(txn *tx, const session_full *s, const branch_row *head, ramet_session *out)
 {
     branch_meta first;

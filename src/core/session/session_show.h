@@ -11,16 +11,16 @@
 ramet_session *session_show(txn *tx, const session_full *s);
 void session_fill(txn *tx, const session_full *s, ramet_session *out);
 void session_fill_all(txn *tx, session_full *rows, size_t n, ramet_session *out);
-/* session_show() with what the caller has at hand, so that it is not read again. Every member may
- * be empty. */
+/* session_show() with what the caller has already loaded, so that it is not read again. Every
+ * member may be empty. */
 typedef struct session_known {
     const struct branch_row *head; /* of main */
-    const char *parent_id;         /* when the caller may see it */
+    const char *parent_id;         /* set when the user may see it */
     bool untagged;
 } session_known;
 ramet_session *session_show_with(txn *tx, const session_full *s, const session_known *known);
 const char *session_shown_title(txn *tx, const session_full *s);
-/* The words that a fork of it is named after. `head` is its head, NULL when not at hand. */
+/* The words that a fork of it is named after. `head` is its head, NULL when not loaded. */
 const char *session_words(txn *tx, const session_full *s, const struct branch_row *head);
 /* The agent that answers in it, as far as the caller may know. */
 ramet_agent session_agent(txn *tx, const session_full *s);

@@ -29,7 +29,7 @@ static bool tag_in(const char *const *list, size_t n, const char *tag)
     return n && bsearch(&tag, list, n, sizeof *list, text_order);
 }
 
-/* What the session will have, sorted: the change applied to what it has. */
+/* The session's tags after the change, sorted. */
 static size_t tags_after(arena *a, const tag_job *j, const char *const *have, size_t n_have,
                          const char ***out)
 {
@@ -66,7 +66,7 @@ static ramet_status tags_run(txn *tx, void *arg)
     tags_of(tx, &s.access, &have, &n_have);
     size_t n = tags_after(tx->arena, j, have, n_have, &now);
     TRY(txn_status(tx));
-    /* A session that had more, under an older limit, may still lose some. */
+    /* A session that has more, from an older limit, may still lose some. */
     if (n > tx->ramet->limits.tags && n > n_have)
         return call_fail(tx->call, RAMET_TOO_MANY_TAGS, "tags",
                          "session %s would have %zu tags; at most %zu are allowed", s.id, n,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Turns: answers being made. turn_begin.c begins them.
+ * Turns: answers being generated. turn_begin.c begins them.
  *
  *   T1  A turn writes to the branch that it began on, and only while it is running. Each write
  *       checks both in its own transaction, so that late output ends up there or nowhere,
  *       wherever the head is by then.
  *   T2  At most one turn runs on a branch: begin checks that in its own transaction, and an edit
  *       or a regenerate begins on a branch that no other call knows yet.
- *   T3  The id of a turn gives no access: the session decides who may read and write it, and for
- *       others there is no such turn.
+ *   T3  The id of a turn grants no access: access to the session decides who may read and write it;
+ *       to other callers the turn does not exist.
  */
 #include "core/turn/turn.h"
 
@@ -29,7 +29,7 @@
 
 /* ----------------------------------------------------------------------- rows */
 
-/* TURN_COLS */
+/* Reads TURN_COLS. */
 static void turn_from(db_stmt *q, arena *a, turn_row *t)
 {
     *t = (turn_row){.tree = q_col_int(q, 1),
@@ -73,7 +73,7 @@ bool turn_on(txn *tx, const session_access *s, int64_t branch, turn_row *t)
     return found;
 }
 
-/* Through a link alone, who asked and what runs beside it are not told. */
+/* Hides the user and the fan-out group from the holder of a link. */
 static void turn_trim(ramet_turn *t)
 {
     t->by = NULL;
@@ -107,7 +107,8 @@ ramet_status turn_entries(ramet_call *c, const char *turn, const ramet_entry_in 
     if (n && !copy[0].role)
         copy[0].role = first;
     TRY(entries_prepare(c, copy, n, c->ramet->limits.batch, ramet_now(c->ramet), out));
-    /* The turn is not the caller's word: an entry sent again is the same one in another turn. */
+    /* The caller did not choose the turn: an entry that is sent again counts as the same one in
+     * another turn. */
     for (size_t i = 0; i < n; i++)
         copy[i].turn_id = NULL;
     return RAMET_OK;
@@ -116,11 +117,11 @@ ramet_status turn_entries(ramet_call *c, const char *turn, const ramet_entry_in 
 typedef struct write_job {
     const char *turn;
     append_work work;
-    ramet_turn_status status; /* 0: it goes on */
+    ramet_turn_status status; /* 0: it continues */
     const char *error;
 } write_job;
 
-/* T3. *head gets the session's head. */
+/* Opens a turn (T3). *head gets the session's head. */
 static ramet_status turn_open(txn *tx, const char *id, turn_row *t, session_brief *s,
                               branch_row *head)
 {
@@ -153,7 +154,7 @@ static ramet_status write_run(txn *tx, void *arg)
     session_brief s;
     branch_row b;
     ramet_status st = turn_open(tx, j->turn, &t, &s, &b);
-    /* What was deleted can be restored, and must not run then. */
+    /* A deleted session can be restored, and its turn must not be running then. */
     if (st == RAMET_SESSION_NOT_FOUND && j->status && !j->work.n && !tx->call->user) {
         turn_finish(tx, j->turn, j->status, j->error);
         return txn_status(tx);

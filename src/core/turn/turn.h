@@ -11,11 +11,11 @@
 
 typedef struct turn_row {
     int64_t tree, session;
-    ramet_turn shown; /* its session is NULL when that is gone for good */
+    ramet_turn shown; /* `session` is NULL when the session was purged */
 } turn_row;
 
 bool turn_load(txn *tx, const char *id, turn_row *t);
-/* The turn that runs on a branch of a session. */
+/* The turn that is running on a branch of a session. */
 bool turn_on(txn *tx, const session_access *s, int64_t branch, turn_row *t);
 /* Prepares entries of a turn. `first`: the role of the first one when it has none. */
 ramet_status turn_entries(ramet_call *c, const char *turn, const ramet_entry_in *in, size_t n,

@@ -32,8 +32,8 @@
 typedef struct begin_job {
     const char *session;
     const ramet_turn_in *in;
-    ramet_turn turn;  /* as it will be */
-    append_work work; /* the message; its fields serve the branching kinds too */
+    ramet_turn turn;  /* the row to be inserted */
+    append_work work; /* the message; its fields also serve edit and regenerate */
     ramet_turn **out;
 } begin_job;
 
@@ -70,7 +70,7 @@ static void entry_part(txn *tx, int64_t tree, int64_t k, ramet_role *role, const
 }
 
 /* The position of the last entry of the message that the turn of the last entry answered; -1 when
- * it is of none. A fork finds the turns of what it was forked from. */
+ * there is none. A fork finds the turns of its ancestors. */
 static int64_t answered_last(txn *tx, const branch_row *head)
 {
     branch_meta o;
@@ -106,7 +106,7 @@ static ramet_status cut_entry(txn *tx, const branch_row *head, const char *id, r
     *at = (ramet_at){id, RAMET_BEFORE};
     int64_t pos = path_find(tx, head, id, &k);
     if (pos < 0)
-        return txn_status(tx); /* the cut tells it */
+        return txn_status(tx); /* the cut reports that it is missing */
     entry_part(tx, head->meta.tree, k, &role, &turn);
     if (role == RAMET_USER && pos == head->len - 1)
         at->side = RAMET_AFTER;
@@ -157,7 +157,7 @@ static ramet_status begin_append(txn *tx, begin_job *j, branch_row *b)
         TRY(head_check(tx, b, j->work.expected, j->work.given));
     TRY(append_do(tx, &s, b, &j->work));
     const ramet_append_out *a = j->work.out;
-    /* A message that is there already is answered once. */
+    /* A message that existed already is answered only while it is the last entry. */
     if (a->n && strcmp(a->entries[a->n - 1].id, a->head.entry_id) != 0)
         return call_fail(tx->call, RAMET_ENTRY_EXISTS, "id",
                          "entry %s is in the history already, and others came after it",
@@ -166,7 +166,7 @@ static ramet_status begin_append(txn *tx, begin_job *j, branch_row *b)
     return RAMET_OK;
 }
 
-/* Never before the turn that came last, whatever the clock did: the list is sorted by it. */
+/* After the start of the last turn, whatever the clock did: the list is sorted by this time. */
 static int64_t start_time(txn *tx, const branch_row *b)
 {
     db_stmt *q = db_query(tx->db, Q_turn_last);
@@ -236,7 +236,7 @@ static ramet_status begin_check(ramet_call *c, const ramet_turn_in *in)
     return RAMET_OK;
 }
 
-/* `done`: the same request, under the same key, has replaced the entry meanwhile. */
+/* `done`: the same request, with the same key, has replaced the entry meanwhile. */
 static ramet_status role_look(ramet_call *c, const char *session, const char *entry,
                               ramet_role *role, bool *done)
 {
@@ -276,7 +276,7 @@ static ramet_status begin(ramet_call *c, begin_job *j)
         .status = RAMET_TURN_RUNNING,
         .error = ""};
     TRY(turn_entries(c, j->turn.id, in->entries, in->n, role, &j->work.list));
-    /* What branches moves the head, and so is more than an append. */
+    /* Edit and regenerate move the head, so they are more than an append. */
     return in->replace || in->regenerate ? txn_write(c, begin_run, j) : txn_append(c, begin_run, j);
 }
 
@@ -291,7 +291,7 @@ ramet_status ramet_turn_begin(ramet_call *c, const char *session, const ramet_tu
         return st;
     *out = NULL;
     *appended = (ramet_append_out){0};
-    /* The cut and the role are looked for by calls that know the argument by another name. */
+    /* The functions that look for the cut and the role know the argument by another name. */
     if (st == RAMET_ENTRY_NOT_FOUND)
         snprintf(c->err.field, sizeof c->err.field, "%s", in->replace ? "replace" : "regenerate");
     return st;

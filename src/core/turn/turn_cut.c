@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the two logs are cut before a turn that is named: main at the question that began it, adk
- * at its first event, however the two arrived. A log that does not know the turn is cut beside the
- * other one.
+ * Cuts before a named turn: main is cut at the question that began it, adk at its first event, in
+ * whichever order the two arrived. A log that does not know the turn is cut at the position that
+ * corresponds to the cut of the other log.
  */
 #include "core/turn/turn_cut.h"
 
@@ -18,8 +18,8 @@
 #include "core/turn/turn_index.h"
 #include "core/txn.h"
 
-/* What of main stands beside an adk entry: what was there when that came, but a question that had
- * no answer by then is the turn's own. */
+/* The length of main when an adk entry arrived, without trailing messages of the user that had no
+ * answer by then: those belong to the turn itself. */
 static int64_t main_beside(txn *tx, const branch_row *main, const branch_row *adk, int64_t pos)
 {
     branch_meta o;
@@ -63,7 +63,7 @@ static void shown_fill(txn *tx, turn_cut *out)
     }
 }
 
-/* The adk log beside a cut of main. */
+/* Finds the cut of the adk log that corresponds to a cut of main. */
 static ramet_status adk_side(txn *tx, const session_full *s, turn_cut *out)
 {
     const log_rules *rules = log_rules_of(tx, RAMET_LOG_ADK);
@@ -76,7 +76,7 @@ static ramet_status adk_side(txn *tx, const session_full *s, turn_cut *out)
         TRY(cut_beside(tx, &out->main, &out->adk, &none, &out->at));
         rules->snap(tx, &s->brief, &out->adk, &out->at.adk, &out->before);
     }
-    /* All of a branch that is not the head: what was there when it was left. */
+    /* The whole of a branch that is not the head: its content when it was left. */
     if (!out->before)
         out->before = rules->left(tx, &s->brief, at);
     return txn_status(tx);
@@ -92,8 +92,8 @@ ramet_status turn_cut_find(txn *tx, const session_full *s, const branch_row *hea
         branch_load(tx, s->tree, s->adk, &adk);
     bool in_adk = s->first_adk && find_in(tx, s, &adk, RAMET_LOG_ADK, turn, in_record, but,
                                           &out->adk, &out->at.adk);
-    /* The reader of adk takes the first entry in the record; in main, entries on the path go first.
-     */
+    /* In adk the first entry in the record counts, as for its reader; in main, entries on the path
+     * come first. */
     bool in_main =
         find_in(tx, s, head, RAMET_LOG_MAIN, turn, false, 0, &out->main, &out->at.main) ||
         (in_record && turn_index_in_record(tx, &s->access, s->first, RAMET_LOG_MAIN, turn, 0,

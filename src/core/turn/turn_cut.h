@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * turn_cut.h: cuts before a turn that is named, in both logs.
+ * turn_cut.h: cuts before a named turn, in both logs.
  */
 #ifndef CORE_TURN_TURN_CUT_H
 #define CORE_TURN_TURN_CUT_H
 
 #include "core/model/move.h"
 
-/* Both logs, each with the branch whose path is cut. */
+/* The cuts of both logs, each with the branch whose path is cut. */
 typedef struct turn_cut {
     branch_row main, adk; /* adk.meta.id 0: none */
     cut_result at;
     const char *before; /* see head_to */
 } turn_cut;
-/* RAMET_TURN_NOT_FOUND. `in_record`: anywhere in the record; else on the paths of `head` and
+/* RAMET_TURN_NOT_FOUND. `in_record`: searches the whole record; else the paths of `head` and
  * s->adk. The entry with the key `but` does not count. */
 ramet_status turn_cut_find(txn *tx, const session_full *s, const branch_row *head, const char *turn,
                            bool in_record, int64_t but, turn_cut *out);

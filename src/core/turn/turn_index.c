@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The index of turns (table `place`): where a turn begins, by its id or another name (an
- * invocation), so that a cut before it does not read the history.
+ * The turn index (table `place`): where a turn begins, by its id or another name (an invocation),
+ * so that a cut before it does not read the history.
  *
  *   P1  A row is written with an entry that names a turn which its path does not hold yet. So the
  *       first entry of a turn on any path has one. Under another name of the turn the row points at
  *       the question: the last message of the user in that turn at or before the entry.
- *   P2  It is an index. A row may belong to an entry that is gone: each is looked up on the path
- *       before it counts, and branch numbers are never used again.
+ *   P2  It is only an index. A row may belong to an entry that is gone: every entry is looked up on
+ *       the path before it counts, and branch numbers are never reused.
  */
 #include "core/turn/turn_index.h"
 
@@ -68,7 +68,7 @@ int64_t turn_index_on_path(txn *tx, const branch_row *head, const char *name)
     return found;
 }
 
-/* The number of an own entry in the session's record; -1: it is not in it. */
+/* The number of an entry of the session in its record; -1: it is not in it. */
 static int64_t record_number(txn *tx, const session_access *s, ramet_log log, int64_t k)
 {
     db_stmt *q = db_query(tx->db, Q_run_holding);
@@ -114,8 +114,8 @@ bool turn_index_in_record(txn *tx, const session_access *s, int64_t first_branch
 
 /* ------------------------------------------------------------------- noting */
 
-/* The position of the question that an entry at `pos`, the last of the path, belongs to: looked for
- * from there back to where its turn begins. */
+/* The position of the question that the entry at `pos`, the last of the path, belongs to: searches
+ * back to where its turn begins. */
 static int64_t question_of(txn *tx, const branch_row *b, int64_t pos, const entry_new *e)
 {
     entry_kind kind;
@@ -130,7 +130,8 @@ static int64_t question_of(txn *tx, const branch_row *b, int64_t pos, const entr
             at = p;
         asked = asked || (own && kind.role == RAMET_USER);
     }
-    /* The question may have come as another turn: by who asked, not by who answers. */
+    /* The question may belong to another turn, named by the client that asks and not by the agent
+     * that answers: include the messages of the user just before. */
     while (!asked && at > 0 && entry_kind_at(tx, &b->meta, at - 1, &kind) &&
            kind.role == RAMET_USER)
         at--;

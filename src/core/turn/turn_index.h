@@ -10,12 +10,13 @@
 void turn_index_add(txn *tx, int64_t tree, const char *name, ramet_log log, int64_t k);
 /* The first position of a turn on a path; -1 when it is not there. */
 int64_t turn_index_on_path(txn *tx, const branch_row *head, const char *name);
-/* Where a turn came up first in the record of a session (what it inherited comes before that).
- * `first_branch` is the session's first one of that log; 0: it has none. The entry with the key
+/* Where a turn first occurred in the record of a session (what it inherited comes before its own).
+ * `first_branch` is the session's first branch of that log; 0: it has none. The entry with the key
  * `but` does not count. */
 bool turn_index_in_record(txn *tx, const session_access *s, int64_t first_branch, ramet_log log,
                           const char *name, int64_t but, branch_row *b, int64_t *pos);
-/* Records where turns begin: for the entry that is written next to b, behind one of that turn. */
+/* Records where turns begin, for the entry that is written next to b; last_turn is the turn of the
+ * entry before it. */
 void turn_index_note(txn *tx, const branch_row *b, const entry_new *e, const char *last_turn);
 
 #endif

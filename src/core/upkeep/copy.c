@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copying a store to another one: who may write the target, and the passes (copy.h).
+ * Copying a store to another one: locking the target, and the passes (copy.h).
  */
 #include "core/upkeep/copy.h"
 
@@ -40,7 +40,7 @@ static void meta_set(txn *tx, const char *key, const char *value)
     q_run(q);
 }
 
-/* The source gets its identity when it is copied first. */
+/* The source gets its identity when it is first copied. */
 static ramet_status identity_run(txn *tx, void *arg)
 {
     char uuid[UUID_TEXT];
@@ -58,7 +58,7 @@ static ramet_status identity_run(txn *tx, void *arg)
 typedef struct claim {
     copy_job *job;
     const char *source; /* its identity */
-    int64_t tree, seen; /* where an earlier copy came to; seen -1: none */
+    int64_t tree, seen; /* how far an earlier copy came; seen -1: none */
 } claim;
 
 /* Whether the holder of the lock is alive, as far as can be determined, and has renewed it
@@ -108,7 +108,8 @@ static ramet_status claim_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
-/* New numbers go on above those that came with the rows; lists go by time, whatever the numbers. */
+/* Makes new numbers continue above those of the copied rows, and lists go by time when the numbers
+ * do not rise with it. */
 static void copy_counters(txn *tx)
 {
     q_run(db_query(tx->db, Q_copy_counters));
@@ -119,7 +120,7 @@ static void copy_counters(txn *tx)
         q_run(db_query(tx->db, Q_copy_by_time));
 }
 
-/* The end: done, or (arg->err) left for the next one to go on with. */
+/* Ends the copy: done, or (arg->err) left for the next call to continue. */
 static ramet_status release_run(txn *tx, void *arg)
 {
     const copy_job *j = arg;
@@ -159,7 +160,7 @@ static int64_t source_number(copy_job *j, sql_id what, int column, int64_t arg)
     return v;
 }
 
-/* The number of the last event, of all that was committed by now. */
+/* The number of the last event, once everything committed by now has a number. */
 static int64_t newest(copy_job *j)
 {
     store_settle_all(j->call->ramet->store);
@@ -191,7 +192,7 @@ static void doing(copy_job *j, const char *what, int64_t done, int64_t total)
     j->total = total;
 }
 
-/* What events name since `after`; the number of trees that were otherwise. */
+/* Copies the trees that events after `after` name; returns the number of trees that differed. */
 static int64_t pass_named(copy_job *j, int64_t after, int64_t upto)
 {
     trees v = {0};
@@ -213,7 +214,7 @@ static int64_t pass_light(copy_job *j)
     return w.changed;
 }
 
-/* Until nothing has changed (C5), or there were too many. */
+/* Runs passes until nothing has changed (C5), or there were too many. */
 static void passes_run(copy_job *j, int64_t seen)
 {
     int most = j->in->passes > 0 ? j->in->passes : PASSES;
@@ -234,7 +235,7 @@ static void passes_run(copy_job *j, int64_t seen)
     trees v = {0};
     arena *a = arena_new();
     trees_since(j, a, seen, INT64_MAX, &v);
-    /* Without events those of the last pass may have changed again. */
+    /* Without events, the trees of the last pass may have changed again. */
     j->out->behind = v.n ? (int64_t)v.n : changed;
     arena_free(a);
 }

@@ -2,18 +2,18 @@
  *
  * copy.h: what the files of a copy from one store to another share.
  *
- *   C1  Both sides are walked in the order of a table's key and compared row by row. What is
- *       missing or otherwise in the target is written, what the source does not have is removed:
- *       so it does not matter how far an earlier copy came. The same walk verifies.
- *   C2  The source is read in snapshots, each with whole trees. Within a tree content goes first,
- *       then branches, then sessions; what goes is removed in the opposite order.
- *   C3  Entries never change, and the tip of a branch is the hash of all that lies below it. So
- *       where the branches of a tree are the same on both sides, its entries are.
- *   C4  The target says in `meta` whose copy it is, how far that came, and who is writing it; a
- *       store that is not finished is not opened. Every write to it checks that it is still this
- *       copy's turn (`copy_lock`), in the same transaction.
- *   C5  Not every change has an event (gc, feedback, shares, turns have none). Events lead to most
- *       of what changed quickly; the end is found by comparing all trees without their content.
+ *   C1  Both sides are walked in the order of a table's key and compared row by row. A row that is
+ *       missing or different in the target is written, one that the source does not have is
+ *       removed: so it does not matter how far an earlier copy came. The same walk verifies.
+ *   C2  The source is read in snapshots, each with whole trees. Within a tree content is copied
+ *       first, then branches, then sessions; rows are removed in the opposite order.
+ *   C3  Entries never change, and the tip of a branch is the hash of everything below it. So where
+ *       the branches of a tree are equal on both sides, its entries are.
+ *   C4  The target records in `meta` which store it is a copy of, how far the copy came, and which
+ *       process is writing it; an unfinished store is not opened. Every write to it checks in the
+ *       same transaction that this copy still holds the lock (`copy_lock`).
+ *   C5  Not every change has an event (gc, feedback, shares, turns have none). Events lead quickly
+ *       to most of what changed; comparing all trees without their content finds the rest.
  *
  *   copy_rows.c    tables, cursors, the walk over two of them, writes in bounded transactions
  *   copy_tree.c    one tree, and walks over trees
@@ -30,17 +30,17 @@
 #define COPY_IDENTITY "identity" /* of a store that was copied */
 #define COPY_FROM "copy_from"    /* identity of the source */
 #define COPY_STATE "copy_state"  /* COPY_BEGUN or COPY_DONE */
-#define COPY_TREE_AT "copy_tree" /* all trees up to this one were copied and verified */
+#define COPY_TREE_AT "copy_tree" /* all trees up to this one are copied and verified */
 #define COPY_EVENT "copy_event"  /* events up to this one may be copied */
-#define COPY_SEEN "copy_seen"    /* what events up to this one name was copied */
-#define COPY_LOCK "copy_lock"    /* "OWNER DEADLINE HOST" of who writes */
+#define COPY_SEEN "copy_seen"    /* the trees that events up to this one name are copied */
+#define COPY_LOCK "copy_lock"    /* "OWNER DEADLINE HOST" of the writer */
 #define COPY_BEGUN "begun"
 #define COPY_DONE "done"
 
-#define COPY_LOCK_US (INT64_C(20) * 1000000) /* it ends so long after it was renewed */
+#define COPY_LOCK_US (INT64_C(20) * 1000000) /* it expires this long after it was renewed */
 #define COPY_LOCK_TEXT (UUID_TEXT + 32 + HOST_TEXT)
 
-/* ramet_open(), also of a store that a copy is going into (core/handle.c). */
+/* ramet_open() that also opens the unfinished target of a copy (core/handle.c). */
 ramet_status copy_target_open(const char *where, const ramet_options *opt, ramet **out,
                               ramet_error *err);
 
@@ -77,18 +77,18 @@ typedef struct copy_cursor {
     db *db;
     const copy_table *table;
     int64_t tree, upto;
-    arena *arena, *spare; /* the page and the one before, which has the last key */
+    arena *arena, *spare; /* memory of the page, and of the previous one, which has the last key */
     copy_cell after[COPY_KEY];
     copy_cell *rows;
     size_t n, at, limit;
-    bool last;     /* no page comes after this one */
+    bool last;     /* there is no page after this one */
     int64_t spent; /* reading all pages so far, in microseconds */
 } copy_cursor;
 
 typedef struct copy_change {
     const copy_table *table;
     const copy_cell *row;
-    bool cut, there; /* remove it; it is there with other content */
+    bool cut, there; /* remove it; it exists with other content */
 } copy_change;
 
 typedef struct copy_mark {
@@ -104,26 +104,26 @@ typedef struct copy_job {
     void *arg;
     const char *doing;
     int64_t done, total;
-    ramet_error err; /* the first failure; the copy ends */
+    ramet_error err; /* the first failure, which ends the copy */
 
     txn src, dst; /* snapshots, while `reading` */
     bool reading;
-    bool moving; /* rows are being written: the target is read anew after each write, so that its
-                    log does not grow; no statement is open on it then */
+    bool moving; /* rows are being written: the snapshot of the target is renewed after each write,
+                    so that its log does not grow; no statement is open on it then */
     copy_cursor from, with;
 
     char owner[UUID_TEXT], host[HOST_TEXT];
     int64_t written_at;       /* last write to the target, by time_mono_us() */
-    arena *batch;             /* changes that wait */
+    arena *batch;             /* memory of pending changes */
     VEC(copy_change) changes; /* in `batch` */
     VEC(copy_mark) marks;     /* in `batch` */
 
-    sha *digest[2]; /* over the rows compared, of both sides */
+    sha *digest[2]; /* over the rows compared, for each side */
     VEC(ramet_copy_fault) faults;
     int64_t extra[COPY_N_TABLES]; /* rows that the source does not have, in the last walk */
     int64_t changed;              /* changes so far */
-    VEC(int64_t) otherwise;       /* trees in which a row was, in `tree` */
-    arena *chunk, *tree;          /* of a few trees, of one */
+    VEC(int64_t) otherwise;       /* trees with a row that differs; in `tree` */
+    arena *chunk, *tree;          /* memory for a few trees, and for one */
 } copy_job;
 
 /* Sets the first failure. */
@@ -131,11 +131,11 @@ void copy_fail(copy_job *j, ramet_status st, const char *field, const char *fmt,
     __attribute__((format(printf, 4, 5)));
 void copy_fault(copy_job *j, const copy_table *t, const copy_cell *row, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* False when the copy has failed or was stopped. Tells progress, and keeps the lock. */
+/* False when the copy has failed or was stopped. Reports progress, and renews the lock. */
 bool copy_tick(copy_job *j);
 
-/* Walks a table on both sides: rows behind `lo` up to `upto` (RANGE, SPAN), of a tree (RANGE,
- * TREE). One of the two rows is NULL when only one side has it. False from `each` ends it. */
+/* Walks a table on both sides: rows after `lo` up to `upto` (RANGE, SPAN), of a tree (RANGE, TREE).
+ * One of the two rows is NULL when only one side has it. `each` returns false to stop. */
 typedef bool (*copy_each)(copy_job *j, const copy_table *t, const copy_cell *from,
                           const copy_cell *with);
 void copy_merge(copy_job *j, const copy_table *t, int64_t tree, int64_t lo, int64_t upto,
@@ -143,20 +143,20 @@ void copy_merge(copy_job *j, const copy_table *t, int64_t tree, int64_t lo, int6
 /* The tree that a row belongs to; 0: none. */
 int64_t copy_tree_of(const copy_table *t, const copy_cell *row);
 bool copy_same(const copy_table *t, const copy_cell *a, const copy_cell *b);
-/* Writes what the target lacks; removes what the source lacks; names what is otherwise. */
+/* Writes what the target lacks; removes what the source lacks; reports what differs. */
 bool copy_put_each(copy_job *j, const copy_table *t, const copy_cell *from, const copy_cell *with);
 bool copy_cut_each(copy_job *j, const copy_table *t, const copy_cell *from, const copy_cell *with);
 bool copy_check_each(copy_job *j, const copy_table *t, const copy_cell *from,
                      const copy_cell *with);
 
-/* A change, or a note in the target's meta, that goes with the next write. */
+/* Queues a change, or a mark in the target's meta, for the next write. */
 void copy_change_add(copy_job *j, const copy_change *change);
 void copy_mark_add(copy_job *j, const char *key, int64_t value);
 void copy_flush(copy_job *j);
-/* The lock as it stands in the target from now on. */
+/* The text of the lock from now on. */
 void copy_lock_text(const copy_job *j, char out[COPY_LOCK_TEXT]);
 
-/* Takes snapshots of both sides, or (again) of the target alone; ends them. */
+/* Takes snapshots of both sides, or a new one of the target alone; ends them. */
 bool copy_read_begin(copy_job *j);
 bool copy_read_target(copy_job *j);
 void copy_read_end(copy_job *j);
@@ -165,8 +165,8 @@ void copy_read_end(copy_job *j);
 
 typedef enum {
     COPY_ALL,   /* everything of every tree after `at` */
-    COPY_NAMED, /* what is otherwise in the trees of the list */
-    COPY_LIGHT, /* what is otherwise in any tree, by all but its content */
+    COPY_NAMED, /* what differs in the trees of the list */
+    COPY_LIGHT, /* what differs in any tree, compared without its content */
     COPY_VERIFY /* nothing is written */
 } copy_mode;
 
@@ -175,20 +175,20 @@ typedef struct copy_walk {
     int64_t at;
     const int64_t *list;
     size_t n;
-    size_t size;     /* trees in one snapshot: by how long they take */
-    int64_t changed; /* trees that were otherwise */
+    size_t size;     /* trees in one snapshot; adapts to how long they take */
+    int64_t changed; /* trees that differed */
 } copy_walk;
 void copy_walk_run(copy_job *j, copy_walk *w);
-/* Rows of the source that belong to nothing are named; in the target they are what an earlier copy
- * left of a tree that went, and are removed (not when verifying). */
+/* Reports rows of the source that belong to nothing. In the target such rows are left over from an
+ * earlier copy of a tree that has since been removed; they are deleted (not when verifying). */
 void copy_orphans(copy_job *j);
 
 /* ---- tables of no tree (core/upkeep/copy_whole.c) */
 
-/* `upto`: the last event that may be copied. `cut`: attachments that went are removed. */
+/* `upto`: the last event that may be copied. `cut`: remove attachments that the source lacks. */
 void copy_whole(copy_job *j, int64_t upto, bool cut);
 void copy_whole_verify(copy_job *j);
-/* A number that a statement without parameters gives. */
+/* Runs a statement without parameters that returns a number. */
 int64_t copy_number(db *d, sql_id what);
 
 #endif

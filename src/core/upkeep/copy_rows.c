@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows of a copy: every table, pages of it, the walk over both sides, and writes (copy.h).
+ * Rows of a copy: the tables, pages of rows, the walk over both sides, and writes (copy.h).
  */
 #include "core/call.h"
 #include "core/txn.h"
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 #define PAGE_ROWS 1000
-#define PAGE_FIRST 64 /* until it is known how large rows are */
+#define PAGE_FIRST 64 /* until the size of the rows is known */
 #define COPY_BYTES ((size_t)4 << 20)
 #define FAULTS_MAX 1000
-#define KEEP_US (INT64_C(3) * 1000000) /* the lock is renewed that often */
+#define KEEP_US (INT64_C(3) * 1000000) /* how often the lock is renewed */
 
 /* ------------------------------------------------------------------- tables */
 
@@ -73,7 +73,7 @@ void copy_fail(copy_job *j, ramet_status st, const char *field, const char *fmt,
     va_end(ap);
 }
 
-/* The failure of a connection, or of a call. */
+/* Records the failure of a connection, or of a call. */
 static void side_failed(copy_job *j, const char *side, ramet_status st, const char *message)
 {
     if (st != RAMET_OK)
@@ -203,7 +203,7 @@ static void cursor_start(copy_cursor *k, db *d, const copy_table *t, int64_t tre
     k->last = false;
     for (size_t i = 0; i < t->n_key; i++)
         k->after[i] = (copy_cell){.number = i ? INT64_MIN : lo, .bytes = ""};
-    /* Behind the tree before, where nothing follows in the key. */
+    /* Start after the previous tree when the key has no other column. */
     if (t->reach == COPY_TREE && t->n_key == 1)
         k->after[0].number--;
 }
@@ -221,7 +221,7 @@ static void cursor_bind(const copy_cursor *k, db_stmt *q)
     q_int(q, n, (int64_t)k->limit);
 }
 
-/* The rows of a page are one after the other, t->n cells each. */
+/* Reads a page. Its rows are contiguous, t->n cells each. */
 static void cursor_page(copy_cursor *k)
 {
     const copy_table *t = k->table;
@@ -248,7 +248,7 @@ static void cursor_page(copy_cursor *k)
         k->limit = k->limit * 4 < PAGE_ROWS ? k->limit * 4 : PAGE_ROWS;
 }
 
-/* The walk needs both sides in the same order: that of bytes. */
+/* The walk needs both sides in the same order: bytewise. */
 static void cursor_check(copy_job *j, const copy_cursor *k, const copy_cell *before)
 {
     for (size_t i = 0; i < k->n; i++) {
@@ -260,7 +260,7 @@ static void cursor_check(copy_job *j, const copy_cursor *k, const copy_cell *bef
     }
 }
 
-/* The row that it is at; NULL at the end. It lives until the next but one page. */
+/* The current row; NULL at the end. It lives until the page after the next one is read. */
 static const copy_cell *cursor_row(copy_job *j, copy_cursor *k)
 {
     if (k->at == k->n && !k->last && copy_tick(j)) {
@@ -311,7 +311,7 @@ bool copy_cut_each(copy_job *j, const copy_table *t, const copy_cell *from, cons
     return true;
 }
 
-/* The canonical form: the table, then each cell with its type and length. */
+/* Hashes a row in canonical form: the table, then each cell with its type and length. */
 static void row_digest(sha *h, const copy_table *t, const copy_cell *row)
 {
     sha_add(h, t->name, strlen(t->name) + 1);
@@ -372,7 +372,7 @@ void copy_mark_add(copy_job *j, const char *key, int64_t value)
     VEC_PUSH(j->batch, &j->marks, m);
 }
 
-/* What a row is known by may have been another's in the target, which the source no longer has. */
+/* Frees a unique id that another row of the target has, which the source no longer has. */
 static void row_free(txn *tx, sql_id what, char type, const copy_cell *id, int64_t number)
 {
     db_stmt *q = db_query(tx->db, what);
@@ -408,7 +408,7 @@ static void change_do(txn *tx, const copy_change *change)
         row_free(tx, Q_copy_tree_free, 't', &row[1], row[0].number);
     if (t == &copy_tables[COPY_T_verdict])
         row_free(tx, Q_copy_verdict_free, 'i', &row[0], row[1].number);
-    if (t == &copy_tables[COPY_T_transfer]) /* a tree has one */
+    if (t == &copy_tables[COPY_T_transfer]) /* a tree has at most one */
         row_free(tx, Q_copy_transfer_free, 't', &row[0], row[1].number);
     db_stmt *q = db_query(tx->db, t->add);
     for (size_t i = 0; i < t->n; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Trees of a copy: what is otherwise in one, how it gets into the target and is read back, and
- * walks over many of them, a few in one snapshot (copy.h).
+ * Trees of a copy: finding what differs in one, writing it to the target and reading it back, and
+ * walks over many trees, a few per snapshot (copy.h).
  */
 #include "core/model/key.h"
 #include "core/txn.h"
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #define CHUNK_TREES 256
-#define CHUNK_SHORT (INT64_C(250) * 1000) /* more trees after less than this, in microseconds */
-#define CHUNK_LONG (INT64_C(1) * 1000000) /* fewer after more */
+#define CHUNK_SHORT (INT64_C(250) * 1000) /* below this, in microseconds, take more trees */
+#define CHUNK_LONG (INT64_C(1) * 1000000) /* above this, fewer */
 #define ORPHANS 1000
 
 /* ------------------------------------------------------------------ branches */
@@ -22,19 +22,19 @@ typedef struct mark {
     uint8_t tip[HASH_LEN];
 } mark;
 
-/* Entries of some branches: keys behind lo, up to hi. */
+/* Entries of some branches: keys after lo, up to hi. */
 typedef struct range {
     int64_t lo, hi;
 } range;
 
-/* A tree that was gone through, and what of its content. */
+/* A tree that was processed, and which part of its content. */
 typedef struct seen {
     int64_t tree;
-    range *ranges; /* in order */
+    range *ranges; /* in ascending order */
     size_t n;
 } seen;
 
-/* Trees that are gone through together: all there are from lo to hi. */
+/* Trees that are processed together: all that exist from lo to hi. */
 typedef struct span {
     int64_t lo, hi;
     seen *trees;
@@ -63,7 +63,7 @@ static bool mark_same(const mark *a, const mark *b)
     return a->base == b->base && a->len == b->len && memcmp(a->tip, b->tip, HASH_LEN) == 0;
 }
 
-/* Neighbours become one range: a tree's branches often are. */
+/* Adjacent branches become one range: the branches of a tree often are adjacent. */
 static void range_add(arena *a, ranges *v, int64_t id)
 {
     range r = {KEY(id, 0) - 1, KEY(id, POS_MAX)};
@@ -73,7 +73,7 @@ static void range_add(arena *a, ranges *v, int64_t id)
         VEC_PUSH(a, v, r);
 }
 
-/* The branches whose content may be otherwise (C3), or all of them. */
+/* Finds the branches whose content may differ (C3), or all of them. */
 static void ranges_find(copy_job *j, int64_t tree, bool all, seen *s)
 {
     marks from = {0}, with = {0};
@@ -131,7 +131,7 @@ static void span_sync(copy_job *j, const span *s)
     j->moving = false;
 }
 
-/* A long check must not lose the lock. */
+/* Renews the lock during a long check. */
 static bool chain_tick(void *arg, const char *what, int64_t done, int64_t total)
 {
     (void)what;
@@ -140,7 +140,7 @@ static bool chain_tick(void *arg, const char *what, int64_t done, int64_t total)
     return copy_tick(arg);
 }
 
-/* Damage is on both sides when the rows are the same. */
+/* Checks the hash chains of one side; damage is on both when the rows are equal. */
 static void tree_chains(copy_job *j, const txn *side, seen *s, arena *of_tree, arena *of_entry)
 {
     ramet_fsck_out out = {0};
@@ -167,8 +167,8 @@ static void span_chains(copy_job *j, const txn *side, const span *s)
     arena_free(b);
 }
 
-/* Where both sides have the same rows, their chains are computed from the one that is read faster:
- * a file, when the other is a server. */
+/* When both sides have equal rows, computes the chains from the side that is faster to read: a
+ * file, when the other is a server. */
 static void span_verify(copy_job *j, const span *s)
 {
     int64_t before = j->out->n_all;
@@ -192,7 +192,7 @@ static bool look_each(copy_job *j, const copy_table *t, const copy_cell *from,
 
 typedef VEC(int64_t) numbers;
 
-/* Of the trees from lo to hi those where anything but content is otherwise. */
+/* Finds the trees from lo to hi where anything except content differs. */
 static void otherwise_find(copy_job *j, int64_t lo, int64_t hi, numbers *out)
 {
     span s = {.lo = lo, .hi = hi};
@@ -220,7 +220,7 @@ static void trees_page(copy_job *j, db *d, int64_t after, size_t n, numbers *v)
         copy_fail(j, db_status(d), NULL, "the list of trees: %s", db_message(d));
 }
 
-/* The next trees, that either side has, in order. */
+/* The next trees, in order, that either side has. */
 static void trees_next(copy_job *j, copy_walk *w, numbers *v)
 {
     numbers from = {0}, with = {0};
@@ -240,7 +240,7 @@ static void trees_next(copy_job *j, copy_walk *w, numbers *v)
     }
 }
 
-/* Goes through trees lo to hi, `n` of them; false when there was nothing to do. */
+/* Processes the n trees; false when there was nothing to do. */
 static bool span_take(copy_job *j, copy_walk *w, const int64_t *trees, size_t n, span *out)
 {
     int64_t before = j->changed;
@@ -256,7 +256,7 @@ static bool span_take(copy_job *j, copy_walk *w, const int64_t *trees, size_t n,
     return all || j->changed != before;
 }
 
-/* All of them together, or each that is otherwise; then read back what was gone through. */
+/* Processes all of them together, or each that differs, then reads back what was written. */
 static void chunk_take(copy_job *j, copy_walk *w, numbers *v)
 {
     VEC(span) list = {0};
@@ -280,7 +280,7 @@ static void chunk_take(copy_job *j, copy_walk *w, numbers *v)
             span_verify(j, &list.items[i]);
 }
 
-/* Some trees, all in one snapshot of the source. False: there are no more. */
+/* Processes some trees in one snapshot of the source. False: there are no more. */
 static bool chunk_run(copy_job *j, copy_walk *w)
 {
     numbers v = {0};
@@ -295,7 +295,7 @@ static bool chunk_run(copy_job *j, copy_walk *w)
         chunk_take(j, w, &v);
     }
     copy_read_end(j);
-    /* Noted with the next write: what was not verified is done again. */
+    /* Written with the next change: trees that were not verified are processed again. */
     if (any && w->mode == COPY_ALL && j->err.status == RAMET_OK)
         copy_mark_add(j, COPY_TREE_AT, w->at);
     ramet_call_reset(j->to);
@@ -341,7 +341,7 @@ static void orphans_name(copy_job *j, size_t kind)
                    (long long)q_col_int(q, 1), q_col_text(q, 2)[0] ? ", " : "", q_col_text(q, 2));
 }
 
-/* Content without a branch. Its tables have k and tree as first columns, and k as key. */
+/* Removes content without a branch. Its tables have k and tree as first columns, and k as key. */
 static void orphans_cut(copy_job *j, size_t kind)
 {
     const copy_table *t = &copy_tables[orphan_kinds[kind].table];

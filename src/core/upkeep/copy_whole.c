@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What belongs to no tree: attachments with their content, tokens, kept answers, events (copy.h).
+ * Copying tables that belong to no tree: attachments with their content, tokens, kept answers,
+ * events (copy.h).
  */
 #include "core/attachment/files.h"
 #include "core/call.h"
@@ -28,7 +29,7 @@ static bool digest_of(const copy_cell *row, uint8_t out[HASH_LEN])
     return true;
 }
 
-/* The content is there before its row is (A2). */
+/* The content is stored before its row is (A2). */
 static bool attachment_put_each(copy_job *j, const copy_table *t, const copy_cell *from,
                                 const copy_cell *with)
 {
@@ -82,7 +83,7 @@ static ramet_status prune_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
-/* Events that the source has forgotten go from the target, too. */
+/* Removes events from the target that the source has removed. */
 static void events_prune(copy_job *j)
 {
     prune_job p = {copy_number(j->src.db, Q_min_event)};
@@ -113,7 +114,7 @@ void copy_whole(copy_job *j, int64_t upto, bool cut)
     int64_t last = copy_number(j->dst.db, Q_max_event);
     j->moving = true;
     copy_merge(j, attachment, 0, INT64_MIN, 0, attachment_put_each);
-    /* The content of those that went goes with the next gc. */
+    /* gc of the target removes the content of removed attachments. */
     if (cut && j->extra[COPY_T_attachment])
         copy_merge(j, attachment, 0, INT64_MIN, 0, copy_cut_each);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -121,7 +122,7 @@ void copy_whole(copy_job *j, int64_t upto, bool cut)
         if (j->extra[others[i]])
             copy_merge(j, &copy_tables[others[i]], 0, INT64_MIN, 0, copy_cut_each);
     }
-    copy_flush(j); /* with the mark: before the first event that it speaks of */
+    copy_flush(j); /* writes the mark, too: before the first event that it covers */
     copy_merge(j, event, 0, last, upto, copy_put_each);
     copy_flush(j);
     j->moving = false;

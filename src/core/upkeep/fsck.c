@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fsck: checks the file, every hash, reference and head. See fsck.h for the rules of the house;
- * the invariants are B1 to B4 (branch.c), M2 (move.c), S1 to S3 (state.c) and G3 to G5 (gc.c).
+ * fsck: checks the file, every hash, reference and head. fsck.h has the rules of the check; the
+ * invariants that it verifies are B1 to B4 (branch.c), M2 (move.c), S1 to S3 (state.c) and G3 to G5
+ * (gc.c).
  *
- * Of a session that gc is taking (purging > 0) only its place and what is left in its branches
- * is checked.
+ * Of a session that gc is removing (purging > 0) only its position in the tree and what is left in
+ * its branches are checked.
  */
 #include "core/upkeep/fsck.h"
 
@@ -164,7 +165,7 @@ static void branches_load(fsck *f)
 
 /* -------------------------------------------------------------------- lineage */
 
-/* What the jump pointer of a child of p must be (B3); NULL when that cannot be told. */
+/* The required jump pointer of a child of p (B3); NULL when it cannot be determined. */
 static const fsck_branch *jump_of(const fsck *f, const fsck_branch *p)
 {
     const fsck_branch *j = branch_at(f, p->row.meta.jump),
@@ -287,15 +288,15 @@ typedef struct move_row {
     int64_t kind, from, to, undo_under, redo_under, at;
 } move_row;
 
-/* The moves so far, and what the tops of both stacks must be after them (M2). */
+/* The moves so far, and the tops of both stacks after them (M2). */
 typedef struct move_log {
     VEC(move_row) rows;
     int64_t undo, redo;
-    int64_t first;             /* where the session began */
+    int64_t first;             /* the session's first branch */
     const fsck_branch *newest; /* of main */
 } move_log;
 
-/* Whether the row can follow the moves before it; the tops move on. */
+/* Whether the row can follow the moves before it; updates the tops. */
 static bool move_follows(move_log *l, const move_row *m)
 {
     int64_t top = m->kind == RAMET_MOVE_UNDO ? l->undo : l->redo, seq = (int64_t)l->rows.n + 1;
@@ -329,7 +330,8 @@ static void branch_name(const fsck *f, int64_t id)
         b->named = true;
 }
 
-/* The kind of a move tells of what type the branch is that it made; a sync may be any of them. */
+/* The kind of a move determines the type of the branch that it made; a sync may make any of
+ * them. */
 static bool type_fits(int64_t kind, int type)
 {
     if (kind == RAMET_MOVE_SYNC)
@@ -339,7 +341,7 @@ static bool type_fits(int64_t kind, int type)
                                                     : RAMET_EXPLICIT);
 }
 
-/* A branch is made by the first move that leads to it; so branches stand in that order. */
+/* The first move to a branch created it; so branches are ordered as their moves. */
 static const char *made_fault(move_log *l, const move_row *m, const fsck_branch *b)
 {
     const fsck_branch *before = l->newest;
@@ -358,7 +360,7 @@ static const char *made_fault(move_log *l, const move_row *m, const fsck_branch 
     return NULL;
 }
 
-/* What a move leads to, in each log. An adk log begins without a move. */
+/* Checks the destination of a move in each log. An adk log begins without a move. */
 static void made_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l, const move_row *m)
 {
     branch_name(f, q_col_int(q, 2));
@@ -479,7 +481,7 @@ typedef struct run {
     int log;
 } run;
 
-/* The run covers `n` entries; they must go on where the record left that branch. */
+/* Checks a run of `n` entries: they must continue where the record left that branch. */
 static bool run_take(fsck *f, const fsck_session *s, const run *r, int64_t n, bool last)
 {
     fsck_branch *b = branch_at(f, KEY_BRANCH(r->key));
@@ -518,7 +520,7 @@ static void record_check(fsck *f, const fsck_session *s)
         fsck_fault(f, at_session(s), "its record does not follow its branches");
 }
 
-/* After every session's record was gone through. */
+/* Called after the records of all sessions were checked. */
 static void recorded_check(fsck *f, const fsck_branch *b)
 {
     if (!b->of || b->of->row.purging || !b->sane)
@@ -533,7 +535,7 @@ static void recorded_check(fsck *f, const fsck_branch *b)
 
 /* ------------------------------------------------------------------- verdicts */
 
-/* Sessions that a verdict names may have been taken by gc since; its form must be right. */
+/* gc may have removed sessions that a verdict names; its form must still be right. */
 static bool verdict_sane(arena *a, const char *sides, int64_t winner)
 {
     json_doc d;
@@ -648,7 +650,7 @@ static void orphan_fault(fsck *f, const orphan_kind *kind, db_stmt *q)
     fsck_fault(f, at, "%s", kind->what);
 }
 
-/* Rows that belong to nothing, and rows with values that no store holds. */
+/* Finds rows that belong to nothing, and rows with values that no store holds. */
 static void rows_check(fsck *f)
 {
     static const orphan_kind kinds[] = {

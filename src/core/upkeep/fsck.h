@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * fsck.h: what the two files of fsck share. fsck.c checks how rows refer to each other,
- * fsck_entry.c what lies in a branch.
+ * fsck_entry.c the content of a branch.
  *
- * Every number here may be damaged, so nothing is followed that was not checked before, and
- * nothing is walked: each row is compared with its neighbour only. A statement that fails is
- * a fault like any other, and the check goes on.
+ * Every number may be damaged, so the check follows no reference that it has not validated, and
+ * walks no chain: it compares each row with its neighbour only. A statement that fails is a fault
+ * like any other, and the check continues.
  */
 #ifndef CORE_UPKEEP_FSCK_H
 #define CORE_UPKEEP_FSCK_H
@@ -21,13 +21,13 @@ typedef struct fsck_session {
 
 typedef struct fsck_branch {
     branch_row row;
-    fsck_session *of;                 /* NULL: of no session */
-    const struct fsck_branch *parent; /* parent */
-    bool sane;                        /* its numbers can be used */
-    bool linked;                      /* its lineage is right */
-    int64_t recorded;                 /* the record covers its entries up to here */
-    bool last;                        /* the record goes on here */
-    bool named;                       /* it is, or was, a head of its session */
+    fsck_session *of; /* NULL: belongs to no session */
+    const struct fsck_branch *parent;
+    bool sane;        /* its numbers can be used */
+    bool linked;      /* its lineage is right */
+    int64_t recorded; /* the record covers its entries up to this position */
+    bool last;        /* the record continues here */
+    bool named;       /* it is, or was, a head of its session */
 } fsck_branch;
 
 typedef struct fsck {
@@ -40,7 +40,7 @@ typedef struct fsck {
     int64_t total;
     bool stopped;
 
-    bool (*wanted)(void *arg, int64_t branch); /* whose content is looked at; NULL: all */
+    bool (*wanted)(void *arg, int64_t branch); /* which content to check; NULL: all */
     void *wanted_arg;
 
     int64_t tree;
@@ -50,7 +50,7 @@ typedef struct fsck {
     size_t n_branches;
 } fsck;
 
-/* Where a fault shows; FSCK_NOWHERE and then what is known. */
+/* Where a fault was found; FSCK_NOWHERE followed by what is known. */
 typedef struct fsck_location {
     const char *session, *entry;
     int64_t branch, position;
@@ -59,15 +59,15 @@ typedef struct fsck_location {
 
 void fsck_fault(fsck *f, fsck_location at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* False when the last statements failed: that is reported, and cleared. */
+/* False when the last statements failed: the failure is reported, and cleared. */
 bool fsck_read_ok(fsck *f, fsck_location at, const char *what);
-/* Counts entries looked at, and tells progress. False to stop. */
+/* Counts checked entries, and reports progress. False: stop. */
 bool fsck_tick(fsck *f, int64_t entries);
 
-/* Everything about f->tree; f->tx.a is to be reset before. */
+/* Checks everything about f->tree; f->tx.arena must be reset before. */
 void fsck_tree(fsck *f);
 fsck_location fsck_in(const fsck_branch *b, int64_t position, const char *entry);
-/* Entries, usage and deltas of one branch. */
+/* Checks entries, usage and deltas of one branch. */
 void fsck_content(fsck *f, const fsck_branch *b);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fsck of what lies in a branch: entries without gaps on the hash chain, running sums of usage,
+ * fsck of the content of a branch: entries without gaps on the hash chain, running sums of usage,
  * the chain of state deltas.
  */
 #include "core/attachment/attachment_upkeep.h"
@@ -12,15 +12,15 @@
 #include "core/txn.h"
 #include "core/upkeep/fsck.h"
 
-#define ENTRY_MEMORY ((size_t)1 << 20) /* freed when more than this was used */
+#define ENTRY_MEMORY ((size_t)1 << 20) /* reset when it holds more than this */
 
 /* -------------------------------------------------------------------- entries */
 
 typedef struct chain {
     const fsck_branch *branch;
-    int64_t next;              /* position that must come */
-    uint8_t hash[2][HASH_LEN]; /* what the next one may follow: as stored, and as it should be */
-    int n;                     /* of them; 0: not known */
+    int64_t next;              /* the next position to expect */
+    uint8_t hash[2][HASH_LEN]; /* the next entry may follow either: as stored, as computed */
+    int n;                     /* how many of them; 0: unknown */
 } chain;
 
 static void chain_start(fsck *f, chain *c)
@@ -45,7 +45,7 @@ static void chain_start(fsck *f, chain *c)
                    "the entry that it begins after is missing");
 }
 
-/* What the flags promise and is not there. */
+/* What the flags promise but is missing. */
 static const char *missing_part(fsck *f, const ramet_entry *e, int flags)
 {
     if (!e->id[0])
@@ -59,8 +59,8 @@ static const char *missing_part(fsck *f, const ramet_entry *e, int flags)
     return NULL;
 }
 
-/* A damaged entry is named, and the one after it only when it is damaged itself: that may follow
- * the hash as stored, or as it should be. */
+/* Reports a damaged entry, but not the one after it unless that is damaged itself: it may follow
+ * either the stored hash or the computed one. */
 static void chain_link(fsck *f, chain *c, const ramet_entry *e, const entry_cols *cols, int flags,
                        const uint8_t hash[HASH_LEN])
 {
@@ -125,7 +125,7 @@ static void entry_check(fsck *f, chain *c, db_stmt *q)
     c->n = 0;
 }
 
-/* The largest numbers in a key range: also what lies outside the branch is seen. */
+/* Covers the whole range of keys of a branch, so that rows outside its length are seen, too. */
 static db_stmt *rows_of(fsck *f, const fsck_branch *b, sql_id what)
 {
     db_stmt *q = db_query(f->tx.db, what);
@@ -167,7 +167,7 @@ typedef struct sums {
     bool mixed;
 } sums;
 
-/* Adds a row as usage.c does. */
+/* Adds a row like usage.c. */
 static void sums_add(sums *s, db_stmt *q)
 {
     const char *currency = q_col_text(q, 5);
@@ -198,7 +198,7 @@ static void usage_check(fsck *f, const fsck_branch *b)
     db_stmt *q = rows_of(f, b, Q_usage_range);
     while (q_row(q)) {
         sums_add(&s, q);
-        /* The first wrong sum; those after it are wrong with it. */
+        /* Report only the first wrong sum; those after it are wrong because of it. */
         if (!told && !sums_same(&s, q)) {
             fsck_fault(f, fsck_in(b, KEY_POS(q_col_int(q, 0)), NULL),
                        "the running sum of usage is wrong here");
@@ -210,7 +210,7 @@ static void usage_check(fsck *f, const fsck_branch *b)
 
 /* --------------------------------------------------------------------- deltas */
 
-/* The last delta below the base: of the parent's own, or what that one inherited. */
+/* The last delta below the base: one of the parent's own, or the one that the parent inherited. */
 static int64_t inherited_delta(fsck *f, const fsck_branch *b)
 {
     return b->parent ? delta_before_on(&f->tx, &b->parent->row.meta, b->parent->row.delta,
@@ -227,7 +227,7 @@ static bool weight_sane(db_stmt *q)
     return weight > 0 && snap_len >= 0;
 }
 
-/* A snapshot is not on the hash chain; it must be what the deltas before it fold to. */
+/* A snapshot is not on the hash chain, so it must equal the fold of the deltas before it. */
 static void snapshot_check(fsck *f, const fsck_branch *b, int64_t k, int64_t prev, const char *json,
                            const char *snap)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gc: removes for good what no session can reach.
+ * Garbage collection: permanently removes what no session can reach.
  *
  *   G1  A session is dead when it was deleted, or expired, longer ago than the grace time. First
- *       the dead are marked (purging = 1) and that is committed: no restore from here on. The
- *       marks count as a revocation, so every fork that may have missed them has ended before
- *       anything is taken, in each run anew (dead_find() returns those that are marked, too).
+ *       dead sessions are marked (purging = 1) and that is committed: from then on they cannot be
+ *       restored. Marking is a revocation, so every fork that may have missed the marks has ended
+ *       before anything is removed, in each run anew (dead_find() returns marked ones, too).
  *   G2  How much of a dead session's branch is still needed can then only fall: a new fork into
- *       it must come along a living path, whose cut is already counted.
- *   G3  Entries go in small writes, children before parents, the newest positions first, and each
- *       write leaves the branch shorter but whole. Whatever stops gc, the store is sound and
- *       the next gc continues.
- *   G4  A number must never come back. So the branch, session and tree that the next number is
- *       taken from (db_highest()) stay, emptied, and go when they are no longer the highest.
- *   G5  A session with forks in the tree, or with branches that others need, leaves a tombstone
- *       (purging = 2): its position in the tree, nothing more.
+ *       it must come along the path of a live session, whose cut is already counted.
+ *   G3  Entries are removed in small writes, children before parents, the newest positions first,
+ *       and each write leaves the branch shorter but complete. If gc is interrupted, the store is
+ *       sound and the next gc continues.
+ *   G4  A number must never be reused. So the branch, session and tree that the next number is
+ *       derived from (db_highest()) stay, emptied, until they are no longer the highest.
+ *   G5  A session with forks in the tree, or with branches that other sessions need, leaves a
+ *       tombstone (purging = 2): only its position in the tree.
  */
 #include "core/upkeep/gc.h"
 
@@ -36,9 +36,9 @@
 #include <stdlib.h>
 
 #define MARK_BATCH 500
-#define ENTRY_BATCH 1000             /* entries a write */
-#define STEP_BATCH 256               /* branches or sessions a write */
-#define TEXT_BATCH ((size_t)8 << 20) /* bytes of text kept for the search index a write */
+#define ENTRY_BATCH 1000             /* entries per write */
+#define STEP_BATCH 256               /* branches or sessions per write */
+#define TEXT_BATCH ((size_t)8 << 20) /* bytes of text kept for the search index per write */
 
 /* ------------------------------------------------------------- reachability */
 
@@ -50,8 +50,8 @@ typedef struct gc_session {
 
 typedef struct gc_branch {
     int64_t id, session, parent, base, len;
-    int64_t need; /* entries up to here are on a path that is needed */
-    bool work;    /* something of it can go */
+    int64_t need; /* entries up to this position are on a needed path */
+    bool work;    /* a part of it can be removed */
     gc_session *of;
 } gc_branch;
 
@@ -61,7 +61,7 @@ typedef struct gc_tree {
     size_t n_sessions;
     gc_branch *branches; /* by number */
     size_t n_branches;
-    gc_branch **down; /* the same, largest base first: children before parents (B1) */
+    gc_branch **down; /* the same branches, largest base first: children before parents (B1) */
 } gc_tree;
 
 static int session_order(const void *a, const void *b)
@@ -141,7 +141,7 @@ static void branches_load(txn *tx, arena *a, gc_tree *t)
         qsort(t->down, v.n, sizeof *t->down, down_order);
 }
 
-/* Nothing is ever taken from a tree that does not add up. */
+/* Nothing is removed from a tree that is inconsistent. */
 static void tree_check(txn *tx, const gc_tree *t)
 {
     for (size_t i = 0; i < t->n_branches; i++) {
@@ -162,7 +162,7 @@ static void tree_load(txn *tx, arena *a, int64_t tree, gc_tree *t)
     tree_check(tx, t);
 }
 
-/* How much of each branch the living need. */
+/* Computes how much of each branch live sessions need. */
 static void need_find(gc_tree *t)
 {
     for (size_t i = 0; i < t->n_branches; i++)
@@ -175,7 +175,7 @@ static void need_find(gc_tree *t)
     }
 }
 
-/* Entries from here on can go. */
+/* Entries from this position on can be removed. */
 static int64_t branch_keep(const gc_branch *b)
 {
     return b->need > b->base ? b->need : b->base;
@@ -223,10 +223,10 @@ typedef struct gc {
     int64_t cutoff;
     ramet_progress progress;
     void *arg;
-    int64_t taken; /* entries, for progress */
+    int64_t taken; /* entries removed, for progress */
     ramet_gc_out *out;
-    attached_refs refs; /* of a dry run: from entries that would go */
-    arena *arena;       /* of the whole run */
+    attached_refs refs; /* dry run: references from entries that would be removed */
+    arena *arena;       /* lives as long as the run */
 } gc;
 
 typedef struct gc_name {
@@ -277,7 +277,8 @@ static int name_order(const void *a, const void *b)
     return x->no < y->no ? -1 : x->no > y->no;
 }
 
-/* The dead, and the trees to go through: theirs, and those of tombstones that waited (G4). */
+/* Finds the dead sessions, and the trees to process: theirs, and those of tombstones that waited
+ * (G4). */
 static ramet_status dead_find(gc *g, gc_names *dead, gc_names *trees)
 {
     txn tx;
@@ -297,7 +298,7 @@ static ramet_status dead_find(gc *g, gc_names *dead, gc_names *trees)
     return txn_done(&tx, RAMET_OK);
 }
 
-/* What can go from a tree. A dry run counts those that would be marked. */
+/* Plans what to remove from a tree. In a dry run, sessions that would be marked count as dead. */
 static void tree_plan(txn *tx, const gc *g, arena *a, int64_t tree, gc_tree *t)
 {
     int64_t highest = db_highest(tx->db, DB_BRANCH);
@@ -383,7 +384,7 @@ static ramet_status mark_run(txn *tx, void *arg)
     look.arena = arena_new();
     for (size_t i = 0; i < j->n; i++) {
         session_full s;
-        /* It may have been restored since it was found. */
+        /* It may have been restored meanwhile. */
         if (session_by_no(&look, j->names[i].tree, j->names[i].no, &s) && !s.purging &&
             is_dead(s.deleted, s.expires, j->gc->cutoff)) {
             tree_write(tx, Q_session_purging, s.tree, s.no);
@@ -408,11 +409,11 @@ static ramet_status dead_mark(gc *g, const gc_names *dead)
 
 typedef struct take_job {
     const gc_tree *tree;
-    size_t at, next; /* indexes into t->down: where a write begins, and where it got to */
-    arena *arena;    /* of one write */
+    size_t at, next; /* indexes into t->down: where a write begins, and how far it came */
+    arena *arena;    /* memory of one write */
     int64_t entries;
     size_t bytes;
-    VEC(int64_t) keys; /* for search: what went, and the text it had */
+    VEC(int64_t) keys; /* for the search index: removed entries and their texts */
     VEC(const char *) texts;
 } take_job;
 
@@ -421,8 +422,8 @@ static bool take_full(const take_job *j)
     return j->entries >= ENTRY_BATCH || j->bytes >= TEXT_BATCH;
 }
 
-/* Walks down from the end of a branch as far as one write goes, and keeps for search what it
- * passes. Answers the new length. */
+/* Walks from the end of a branch as far as one write goes, and collects the texts for the search
+ * index. Returns the new length. */
 static int64_t texts_collect(txn *tx, take_job *j, const branch_row *b, int64_t keep)
 {
     int64_t len = b->len;
@@ -452,7 +453,7 @@ static int64_t texts_collect(txn *tx, take_job *j, const branch_row *b, int64_t 
     return len;
 }
 
-/* Ends a branch at a length: its entries from there on go (G3). */
+/* Cuts a branch at a length and removes its entries from there on (G3). */
 static void branch_cut(txn *tx, const branch_row *b, int64_t len)
 {
     static const sql_id tables[] = {Q_entry_del, Q_body_del, Q_usage_del, Q_delta_del};
@@ -475,7 +476,8 @@ static void branch_cut(txn *tx, const branch_row *b, int64_t len)
     q_run(q);
 }
 
-/* G4: the highest branch stays, cut loose from its lineage, so that that can go. */
+/* Keeps the highest branch (G4), but detaches it from its ancestors, so that those can be
+ * removed. */
 static void branch_drop(txn *tx, const branch_row *b)
 {
     static const uint8_t zeros[HASH_LEN];
@@ -492,7 +494,7 @@ static bool branch_take(txn *tx, take_job *j, const gc_branch *g)
 {
     branch_row b;
     int64_t keep = branch_keep(g);
-    /* Not there, or cut loose: another gc was here. */
+    /* Removed or detached already: another gc was here. */
     if (!branch_load(tx, j->tree->tree, g->id, &b) || b.meta.base != g->base)
         return true;
     if (b.len > keep) {
@@ -591,7 +593,7 @@ static int bury_order(const void *a, const void *b)
     return x->depth > y->depth ? -1 : x->depth < y->depth;
 }
 
-/* Forks before what they were forked from, so that a tombstone goes with its last fork (G5). */
+/* Forks before their parents, so that a tombstone is removed with its last fork (G5). */
 static ramet_status sessions_bury(gc *g, arena *a, const gc_tree *t)
 {
     VEC(gc_session *) v = {0};
@@ -637,7 +639,7 @@ static ramet_status trees_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
-/* Trees that have no session left. */
+/* Removes trees that have no session left. */
 static ramet_status trees_bury(gc *g)
 {
     txn tx;

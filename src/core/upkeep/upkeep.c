@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Upkeep for the embedding program: online backup and statistics. fsck.c and gc.c are beside it.
+ * Upkeep for the embedding program: online backup and statistics.
  */
 #include "core/attachment/files.h"
 #include "core/call.h"
@@ -20,7 +20,7 @@ ramet_status program_only(ramet_call *c)
                      "only the program that opened the store may do that, not %s", c->user);
 }
 
-/* Makes the target, so that two backups never write into one file. */
+/* Creates the target, so that two backups never write into one file. */
 static ramet_status target_claim(ramet_call *c, const char *path)
 {
     if (!path || !*path)
@@ -60,7 +60,8 @@ ramet_status ramet_backup(ramet_call *c, const char *path, ramet_progress progre
                          "a store in a database is backed up by the database's own tools, such as "
                          "pg_dump and pg_basebackup");
     TRY(target_claim(c, path));
-    /* From before the snapshot on: no file of an attachment in it goes before it is copied. */
+    /* Taken before the snapshot: no attachment file in the snapshot is removed before it is
+     * copied. */
     int hold = files_hold(c);
     ramet_status st = file_copy(c, path, progress, arg);
     if (st == RAMET_OK)

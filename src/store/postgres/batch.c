@@ -8,19 +8,19 @@
  *
  * Invariants
  *
- *   T1  A guard counts the rows that it has found; when they are fewer than were asked for, the
- *       statement divides by zero, so that nothing of it happens.
- *   T2  Rows are sorted by their key before they are locked: two such transactions never wait for
- *       each other in a circle. (The server finds a deadlock with another kind of transaction, and
- *       the write is run again.)
+ *   T1  A guard counts the rows that it has found; when they are fewer than expected, the statement
+ *       divides by zero, so that none of it takes effect.
+ *   T2  Rows are sorted by their key before they are locked, so two such transactions cannot
+ *       deadlock. (The server detects a deadlock with another kind of transaction, and the write is
+ *       run again.)
  *   T3  Several growths of one branch become one: the branch must be as the first knew it, and
  *       becomes what the last made of it. Each of them knew what the one before it made.
  *   T4  No table refers to another by a constraint, and no part of the statement sees what another
  *       part has written: a branch that is made in it cannot grow in it, and no caller can ask for
- *       that before the branch's maker was answered. Writes that have no part in the statement go
- *       behind it, in the order in which they came.
- *   T5  Only statements that are marked for it are kept (P9). The writes of one operation stand
- *       together, from `operation` on while it runs, so that they can be undone as a whole.
+ *       that before the caller that made the branch was answered. Writes that have no part in the
+ *       statement follow it, in the order in which they came.
+ *   T5  Only statements that are marked for it are kept (P9). The writes of one operation are
+ *       contiguous, from `operation` on while it runs, so that they can be undone as a whole.
  */
 #include "store/postgres/postgres.h"
 
@@ -44,12 +44,12 @@ typedef struct merge {
     sql_id id;
     const char *type;
     const char *text;    /* $1 is the array */
-    const char *counted; /* the part that must return a row for each one; NULL: none */
-    int keys;            /* so many parameters are the key: rows are sorted by it */
+    const char *counted; /* the part that must return a row for each of them; NULL: none */
+    int keys;            /* this many parameters are the key: rows are sorted by it */
     bool once;           /* equal rows count once; other rows with the same key are a conflict */
 } merge;
 
-/* The columns of an array of rows, by the parameters that they were. */
+/* The columns of an array of rows, named after the parameters. */
 #define COLUMN(n) "c" #n
 #define COLUMNS_14 "c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14"
 
@@ -97,7 +97,7 @@ static const merge merges[] = {
  * operations. A write that times out is run again, in the end as a serializable transaction. */
 #define BRIEF_MS "500"
 
-#define WHOLE_MOST 4 /* statements in one */
+#define WHOLE_MOST 4 /* statements in one `whole` */
 #define P(n) (UINT64_C(1) << (n))
 
 /* A frequent transaction of a single caller as one statement, whose parameters are those of its
@@ -150,14 +150,14 @@ typedef struct pg_write {
 } pg_write;
 
 struct pg_batch {
-    arena *a; /* of the values */
+    arena *a; /* memory of the values */
     pg_write *writes;
     size_t n, cap, bytes;
-    size_t operation; /* the first write of the operation that is run */
+    size_t operation; /* the first write of the running operation */
     pg_stmt whole[N_WHOLES];
-    pg_stmt *many[1 << N_MERGES]; /* by which merges have a part in it; NULL: not used yet */
+    pg_stmt *many[1 << N_MERGES]; /* by the set of merges that take part; NULL: not used yet */
     bool brief;                   /* lock_timeout of the connection is BRIEF_MS */
-    bool knows;                   /* the OIDs of the types in this database: */
+    bool knows;                   /* the OIDs of the types in this database are known: */
     Oid types[N_MERGES], arrays[N_MERGES];
 };
 
@@ -233,7 +233,7 @@ static void put_int(buf *to, uint32_t v)
 static void row_put(buf *to, const pg_write *row)
 {
     size_t at = to->n;
-    put_int(to, 0); /* of the length */
+    put_int(to, 0); /* placeholder for the length */
     put_int(to, (uint32_t)row->n);
     for (int i = 0; i < row->n; i++) {
         const char *value = row->values[i];
@@ -247,7 +247,7 @@ static void row_put(buf *to, const pg_write *row)
         memcpy(to->p + at, &len, 4);
 }
 
-/* The rows in PostgreSQL's binary form of an array. */
+/* Writes the rows in PostgreSQL's binary form of an array. */
 static void array_make(buf *to, Oid type, pg_write *const *rows, size_t n)
 {
     put_int(to, 1); /* dimension */
@@ -259,7 +259,7 @@ static void array_make(buf *to, Oid type, pg_write *const *rows, size_t n)
         row_put(to, rows[i]);
 }
 
-/* Asks for the OIDs of the types, which differ between databases. */
+/* Reads the OIDs of the types, which differ between databases. */
 static bool types_ask(pg *d)
 {
     pg_batch *b = d->batch;
@@ -304,7 +304,7 @@ static bool same_key(const pg_write *x, const pg_write *y, int keys)
     return true;
 }
 
-/* None of their values is NULL. */
+/* Neither has a NULL value. */
 static bool same_row(const pg_write *x, const pg_write *y)
 {
     for (int i = 0; i < x->n; i++)
@@ -327,7 +327,7 @@ static bool growth_join(pg_write *first, const pg_write *last)
     return true;
 }
 
-/* Merges rows with the same key. Returns how many are left; 0: they are in conflict. */
+/* Merges rows with the same key. Returns how many are left; 0: they conflict. */
 static size_t rows_join(const merge *m, pg_write **rows, size_t n)
 {
     size_t kept = 0;
@@ -475,7 +475,7 @@ static bool is_narrow(const char *value)
 }
 
 /* Collects the parameters of all rows. False: a number is too large for its column; the server
- * reports that when the rows are sent by themselves. */
+ * reports that when the rows are sent separately. */
 static bool whole_params(const whole *w, const pg_write **rows, params *p)
 {
     for (size_t i = 0; i < w->n; i++)
@@ -504,7 +504,7 @@ static const whole *whole_of(const pg_batch *b, params *p)
     return NULL;
 }
 
-/* Collects the rows of each merge. False: rows are in conflict. */
+/* Collects the rows of each merge. False: rows conflict. */
 static bool many_gather(pg_batch *b, params *p, unsigned *mask)
 {
     pg_write **rows = arena_array(b->a, b->n + 1, sizeof *rows);

@@ -3,20 +3,20 @@
  * Publish and subscribe between the processes on one PostgreSQL database, by NOTIFY and LISTEN.
  *
  *   B1  A process has two connections for it, outside the pool and not through pgbouncer: one
- *       listens, one sends. Each is made when it is first needed, and again when it is lost.
- *   B2  Messages go out in order, many in one statement, on a thread of their own: no write waits
- *       for them.
- *   B3  A long message is cut where a character ends, and put together by the receiver. Its parts
- *       are numbered by the sender: a part that comes twice (a batch was sent again on a new
- *       connection) is dropped, and a gap is reported to the subscriber.
+ *       listens, one sends. Each is opened when it is first needed, and again when it is lost.
+ *   B2  Messages are sent in order, many in one statement, on a separate thread: no write waits for
+ *       them.
+ *   B3  A long message is split at a character boundary and reassembled by the receiver. The sender
+ *       numbers its parts: a part that arrives twice (a batch was sent again on a new connection)
+ *       is dropped, and a gap is reported to the subscriber.
  *   B4  Nothing is stored. A subscriber must be able to ask again for what it has missed. For
- *       events the table is the truth, and a poll each second finds what no message announced.
+ *       events the table is authoritative, and a poll each second finds what no message announced.
  *   B5  A process that publishes, waits for bus_flush() and then commits can rely on the order:
  *       another one that has received the number of that commit has received the message before,
- *       since the server passes messages on in the order of their commits.
+ *       since the server delivers messages in the order of their commits.
  *
  * A payload is "e" and the number of the newest event, or "m", the sender, the number of the part
- * among all of that sender, its place in the message, '+' (more follow) or '.', and the text.
+ * among all of that sender, its position in the message, '+' (more follow) or '.', and the text.
  */
 #include "store/postgres/postgres.h"
 
@@ -33,8 +33,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAYLOAD 7900 /* PostgreSQL takes up to 7,999 bytes */
-#define HEAD 64      /* of them, at most, before the text */
+#define PAYLOAD 7900 /* PostgreSQL allows up to 7,999 bytes */
+#define HEAD 64      /* of these, at most, before the text */
 #define MESSAGE_MOST ((size_t)64 << 20)
 #define QUEUE_MOST ((size_t)64 << 20)
 #define BATCH_BYTES ((size_t)1 << 20)
@@ -42,7 +42,7 @@
 #define CONNECT_MS 10000
 #define ANSWER_MS 10000
 #define AGAIN_MS 500  /* between two attempts to connect */
-#define LEAVE_MS 2000 /* what waits to be sent at the end has so long */
+#define LEAVE_MS 2000 /* at the end, time to send what is queued */
 
 typedef struct payload {
     struct payload *next;
@@ -50,12 +50,12 @@ typedef struct payload {
     char text[];
 } payload;
 
-/* Another process, and the message of it that is not whole yet. */
+/* Another process, and its incomplete message. */
 typedef struct sender {
     struct sender *next;
     char id[17];
     int64_t seq;
-    bool whole; /* its message so far has no gap */
+    bool whole; /* the message has no gap so far */
     buf text;
 } sender;
 
@@ -64,27 +64,27 @@ struct bus {
     event_callback on_event;
     void *on_event_arg;
     char id[17];
-    int stop_fd; /* readable from the end on */
+    int stop_fd; /* readable once the bus is closing */
 
-    pthread_mutex_t delivery; /* held while a message is delivered, and of these */
-    _Atomic bool up;          /* LISTEN stands */
+    pthread_mutex_t delivery; /* protects these; held while a message is delivered */
+    _Atomic bool up;          /* LISTEN is active */
     bus_subscriber subscriber;
     void *subscriber_arg;
 
-    pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t work;  /* of the sender */
+    pthread_mutex_t lock; /* protects the following */
+    pthread_cond_t work;  /* for the sending thread */
     pthread_cond_t moved; /* something was sent or received, or cannot be */
     bool listening, sending, stop;
-    bool failing; /* what was to be sent last was not */
+    bool failing; /* the last attempt to send failed */
     _Atomic bool follows;
     pthread_t listener, sender;
     payload *first, **last;
     size_t queued;
     int64_t seq;
-    int64_t added, gone; /* payloads that were put into the queue, and that left it */
-    int64_t newest;      /* the highest number of an event that was received */
+    int64_t added, gone; /* payloads queued so far, and removed from the queue */
+    int64_t newest;      /* the highest event number received */
 
-    /* the listener's own */
+    /* used by the listening thread only */
     sender *senders;
     size_t n_senders;
 };
@@ -97,7 +97,7 @@ static bool stopped(bus *b)
     return poll(&p, 1, 0) > 0;
 }
 
-/* True: the connection can be read (or written); false: the time is over, or the end has come. */
+/* True: the connection is readable (or writable); false: timeout, or the bus is closing. */
 static bool conn_wait(bus *b, PGconn *c, bool write, int64_t until)
 {
     int64_t left = (until - time_mono_us()) / 1000;
@@ -133,7 +133,7 @@ static PGconn *conn_open(bus *b)
     return NULL;
 }
 
-/* Runs a statement; the result is the caller's, NULL when it failed. */
+/* Runs a statement; the caller owns the result, NULL when it failed. */
 static PGresult *conn_run(bus *b, PGconn *c, const char *sql, const char *const *values, int n)
 {
     int64_t until = time_mono_us() + ANSWER_MS * 1000;
@@ -152,7 +152,7 @@ static PGresult *conn_run(bus *b, PGconn *c, const char *sql, const char *const 
     return NULL;
 }
 
-/* Waits a little; false at the end. */
+/* Sleeps; false when the bus is closing. */
 static bool pause_ms(bus *b, int ms)
 {
     struct pollfd p = {.fd = b->stop_fd, .events = POLLIN};
@@ -185,7 +185,7 @@ static void sender_free(sender *s)
     free(s);
 }
 
-/* The one of that name; the one that was silent longest goes when there are too many. */
+/* The sender of that name. When there are too many, the one that was silent longest is dropped. */
 static sender *sender_get(bus *b, const char *id, bool *known)
 {
     sender **at = &b->senders;
@@ -279,7 +279,7 @@ static PGconn *listen_open(bus *b)
     return NULL;
 }
 
-/* Until the connection is lost. */
+/* Listens until the connection is lost. */
 static void listen_on(bus *b, PGconn *c)
 {
     PGnotify *n;
@@ -304,7 +304,7 @@ static void *listener_main(void *arg)
         PGconn *c = listen_open(b);
         if (c) {
             up_set(b, true);
-            deliver(b, NULL, 0); /* for what was published before */
+            deliver(b, NULL, 0); /* something may have been published before */
             listen_on(b, c);
             up_set(b, false);
         }
@@ -316,7 +316,7 @@ static void *listener_main(void *arg)
 
 /* ----------------------------------------------------------------- sending */
 
-/* With the lock. */
+/* Call with the lock held. */
 static void queue_add(bus *b, int place, const char *text, size_t n, bool more)
 {
     payload *p = xmalloc(sizeof *p + HEAD + n + 1);
@@ -332,7 +332,7 @@ static void queue_add(bus *b, int place, const char *text, size_t n, bool more)
     b->added++;
 }
 
-/* So many bytes of a text as fit into a payload and end with a character. */
+/* The number of bytes that fit into a payload and end at a character boundary. */
 static size_t part_bytes(const char *text, size_t n)
 {
     if (n <= PAYLOAD - HEAD)
@@ -359,7 +359,8 @@ static void array_item(buf *out, const payload *p)
     buf_putc(out, '"');
 }
 
-/* What is to be sent at once stays in the queue until it was. With the lock. */
+/* Makes a batch to send; its payloads stay in the queue until it was sent. Call with the lock
+ * held. */
 static size_t batch_make(const bus *b, buf *out)
 {
     size_t n = 0;
@@ -394,7 +395,7 @@ static bool batch_out(bus *b, PGconn *c, const char *array)
 static PGconn *send_open(bus *b)
 {
     PGconn *c = conn_open(b);
-    /* Nothing of it is to last. */
+    /* Messages need not be durable. */
     PGresult *r = c ? conn_run(b, c, "SET synchronous_commit=off", NULL, 0) : NULL;
     PQclear(r);
     if (r)
@@ -446,7 +447,7 @@ void bus_publish(bus *b, const char *text, size_t n)
     if (!b->sending && !b->stop)
         b->sending = pthread_create(&b->sender, NULL, sender_main, b) == 0;
     if (!b->sending || b->stop || n > MESSAGE_MOST || b->queued + n > QUEUE_MOST) {
-        b->seq++; /* B3: subscribers find that something is missing */
+        b->seq++; /* B3: subscribers detect the gap */
         pthread_mutex_unlock(&b->lock);
         return;
     }
@@ -523,13 +524,13 @@ bool bus_subscribe(bus *b, bus_subscriber subscriber, void *arg)
     pthread_mutex_lock(&b->delivery);
     b->subscriber = subscriber;
     b->subscriber_arg = arg;
-    if (subscriber && b->up) /* for what was published before */
+    if (subscriber && b->up) /* something may have been published before */
         subscriber(arg, NULL, 0);
     pthread_mutex_unlock(&b->delivery);
     return !subscriber || bus_follow(b);
 }
 
-/* What was published last, such as the end of a turn, still goes out. */
+/* Sends what was published last, such as the end of a turn. */
 static void queue_leave(bus *b)
 {
     int64_t until = time_mono_us() + LEAVE_MS * 1000;

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STOP_MS 100     /* how often a read that waits asks whether it is still wanted */
-#define ANSWER_MS 30000 /* past the statement time-out: then the connection counts as lost */
+#define STOP_MS 100     /* how often a waiting read checks whether it should stop */
+#define ANSWER_MS 30000 /* past the statement timeout: then the connection counts as lost */
 
 /* ------------------------------------------------------------------ errors */
 
@@ -35,7 +35,7 @@ static bool starts(const char *s, const char *with)
 }
 
 /* 40003: the server itself does not know whether a statement was completed. Only distributed
- * engines say that. */
+ * engines report that. */
 static bool is_ambiguous(const char *state)
 {
     return strcmp(state, "40003") == 0;
@@ -48,7 +48,7 @@ static bool is_conflict(const char *state)
            strcmp(state, "55P03") == 0 || strcmp(state, "22012") == 0;
 }
 
-/* The server goes, or became one that only reads. 08P01 is a mistake of ours. */
+/* The server shuts down, or became read-only. 08P01 is a mistake of ours. */
 static bool is_lost(const char *state)
 {
     return (starts(state, "08") && strcmp(state, "08P01") != 0) || starts(state, "57P") ||
@@ -63,7 +63,7 @@ static ramet_status status_of(const char *state)
         return RAMET_FULL;
     if (strcmp(state, "53200") == 0)
         return RAMET_NO_MEMORY;
-    /* The texts are constant: it is the tables that are not what they should be. */
+    /* Our statements are constant, so the tables must be wrong. */
     if (starts(state, "42P01") || starts(state, "42703") || starts(state, "XX00"))
         return RAMET_DAMAGED;
     if (is_lost(state) || starts(state, "58") || starts(state, "53") || starts(state, "28"))
@@ -71,7 +71,7 @@ static ramet_status status_of(const char *state)
     return RAMET_INTERNAL;
 }
 
-/* P7. False: it has failed before. */
+/* Records a failure (P7). False: there was one before. */
 static bool failure_set(pg *d, pg_failure failure)
 {
     if (d->base.status != RAMET_OK)
@@ -88,7 +88,7 @@ void link_lost(pg *d, const char *why)
     snprintf(text, sizeof text, "%s", why && *why ? why : "it was closed");
     one_line(text);
     d->link = LINK_LOST;
-    /* What is committed stays so, and that is what its caller learns. */
+    /* A commit stays committed, and the caller gets that answer. */
     if (committed || !failure_set(d, unknown ? FAILURE_UNKNOWN : FAILURE_LOST))
         return;
     d->base.engine_failed = true;
@@ -113,7 +113,8 @@ void link_fail(pg *d, const PGresult *r, const char *what)
         link_lost(d, said ? said : PQerrorMessage(d->conn));
         return;
     }
-    /* Each read of a guarded transaction is one of its own: nothing else is undone with it. */
+    /* Each read of a guarded transaction is a transaction of its own: nothing else is undone with
+     * it. */
     if (d->state == STATE_RUNNING && d->begin_sent)
         pg_move(d, STATE_UNDONE);
     if (!failure_set(d, is_conflict(state) ? FAILURE_CONFLICT : FAILURE_REFUSED))
@@ -145,9 +146,9 @@ static void forget(pg *d)
     d->unsynced = d->begin_sent = false;
 }
 
-/* P6. An engine that has no timelines, or a replica, gives none, and its past never changes.
- * False: other servers of this site gave theirs, and this one does not; it may be a replica that is
- * promoted while the connection lasts, so it must not be used. */
+/* Reads the timeline of the server (P6). An engine without timelines, or a replica, has none, and
+ * its past never changes. False: other servers of this site have one, and this one does not; it may
+ * be a replica that is promoted while the connection lasts, so it must not be used. */
 static bool past_ask(pg *d)
 {
     PGresult *r = PQexec(d->conn, "SELECT " TIMELINE);
@@ -199,7 +200,7 @@ bool link_alive(pg *d)
     struct pollfd p = {.fd = PQsocket(d->conn), .events = POLLIN};
     if (!link_usable(d))
         return false;
-    /* What comes in unasked is the end of the connection, or an answer that is still due (P3). */
+    /* Unexpected input is the end of the connection, or an answer that is still due (P3). */
     if (poll(&p, 1, 0) > 0 && !PQconsumeInput(d->conn))
         return false;
     return PQstatus(d->conn) == CONNECTION_OK;
@@ -250,7 +251,7 @@ int64_t link_int(int64_t v)
     return (int64_t)out;
 }
 
-/* The place of a text; -1: it is sent as it is. */
+/* The index of a statement; -1: it is sent unprepared. */
 static int own_of(pg *d, const char *sql)
 {
     int i = 0;
@@ -369,7 +370,7 @@ static void position_raise(db_site *s, int64_t to)
 
 /* ----------------------------------------------------------------- waiting */
 
-/* Asks the server to give up the statement that it runs; its answer still comes, as an error. */
+/* Asks the server to cancel the running statement; its answer still arrives, as an error. */
 static void statement_cancel(pg *d)
 {
     char why[256];
@@ -379,8 +380,8 @@ static void statement_cancel(pg *d)
     PQfreeCancel(cancel);
 }
 
-/* Waits for the socket, at most `most` ms (-1: however long). A read whose caller has
- * gone is cancelled, once. */
+/* Waits for the socket, at most `most` ms (-1: without limit). Cancels a read, once, when its
+ * caller no longer wants it. */
 static int link_wait(pg *d, struct pollfd *p, int most)
 {
     int64_t until = most < 0 ? INT64_MAX : time_mono_us() + (int64_t)most * 1000;
@@ -396,11 +397,10 @@ static int link_wait(pg *d, struct pollfd *p, int most)
     return poll(p, 1, most);
 }
 
-/* The next result; NULL between two of them. False: the connection is lost. */
+/* Reads the next result; NULL between two of them. False: the connection is lost. */
 static bool next_result(pg *d, pg_purpose what, PGresult **out)
 {
-    /* A commit may wait for a replica as long as that takes; a whole statement is committed by the
-     * sync behind it. */
+    /* A commit may wait for a replica for any time; the sync after a whole statement commits it. */
     bool commits = what == FOR_COMMIT || what == FOR_COMMIT_SYNC;
     int most = commits ? -1 : d->site->statement_ms + ANSWER_MS;
     for (;;) {
@@ -425,8 +425,8 @@ static bool next_result(pg *d, pg_purpose what, PGresult **out)
     return false;
 }
 
-/* Behind pgbouncer the server may be another one than the transaction before had: what this one
- * relies on does not hold then. */
+/* Behind pgbouncer the server may be another one than in the transaction before: then what this one
+ * relies on does not hold. */
 static void past_note(pg *d, const PGresult *r)
 {
     const char *text = PQgetvalue(r, 0, PQnfields(r) - 1);
@@ -437,14 +437,14 @@ static void past_note(pg *d, const PGresult *r)
     link_past_changed(d);
 }
 
-/* One result for what was sent; takes it over. */
+/* Handles one result for what was sent; takes ownership of it. */
 static void take(pg *d, const pg_sent *s, PGresult *r)
 {
     ExecStatusType st = PQresultStatus(r);
     bool good = st == PGRES_COMMAND_OK || st == PGRES_TUPLES_OK, mine = s->turn == d->turn;
     if (s->what == FOR_PREPARE)
         s->stmt->prepared = good ? PG_PREPARED : PG_NEW;
-    /* The commit before it holds whatever becomes of this. */
+    /* The commit before it stands whatever happens to this. */
     if (s->what == FOR_POSITION && PQstatus(d->conn) == CONNECTION_OK) {
         if (st == PGRES_TUPLES_OK && PQntuples(r) == 1)
             position_raise(d->site, value_int(r, 0, 0));
@@ -496,7 +496,7 @@ bool link_settle(pg *d)
                 d->acknowledged = d->turn;
             }
         }
-        /* Each but a sync ends by a NULL. */
+        /* Every answer except a sync ends with a NULL. */
         if (!r || synced)
             d->n_done++;
     }

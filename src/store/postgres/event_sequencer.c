@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The sequencer of events on PostgreSQL.
+ * Numbers events on PostgreSQL, after their commit.
  *
  *   E1  A write puts its events into `outbox`, in its own transaction, without numbers.
  *   E2  The process that numbers events holds one advisory lock until its own commit, and moves
- *       what it sees in the outbox to `event` with the numbers behind the last one. So a number
- *       becomes visible after all smaller ones, whichever node gave it. Any node may number: the
- *       lock decides.
- *   E3  A process numbers soon after its own commits, on a thread of its own, many commits at once;
+ *       what it sees in the outbox to `event` with the numbers after the last one. So a number
+ *       becomes visible after all smaller ones, whichever node assigned it. Any node may number:
+ *       the lock decides.
+ *   E3  A process numbers soon after its own commits, on a separate thread, many commits at once;
  *       what a process left behind when it died is numbered by the next pass of any other.
  */
 #include "store/postgres/postgres.h"
@@ -21,33 +21,33 @@
 
 #define BATCH 5000
 #define REST_US 30000   /* between two passes: a commit each would cost as much as the writes */
-#define LOOK_US 1000000 /* how often the outbox is looked at for what others have left */
+#define LOOK_US 1000000 /* how often the outbox is checked for what other processes have left */
 
-/* All of a pass is sent at once. Should only some of it arrive, and the connection not be closed,
- * no other process could number events until the server ends the transaction. */
+/* All of a pass is sent at once. If only a part of it arrived, and the connection stayed open, no
+ * other process could number events until the server ends the transaction. */
 static const char idle_sql[] = "SET LOCAL idle_in_transaction_session_timeout=5000";
 static const char lock_sql[] =
     "SELECT pg_advisory_xact_lock(hashtext('ramet events'),hashtext(current_schema()))";
 static const char move_sql[] = EVENTS_MOVE;
-/* Behind the commit: wakes every process that listens. */
+/* Sent after the commit: wakes every process that listens. */
 static const char notify_sql[] = "SELECT pg_notify(" BUS_CHANNEL ",'e'||$1)";
 
 struct sequencer {
     db_site *site;
     event_callback on_event;
     void *arg;
-    pg *d; /* the thread's */
+    pg *d; /* used by the thread only */
 
     pthread_mutex_t lock;
     pthread_cond_t work, done;
-    int64_t wanted, finished; /* passes asked for, and done or given up */
+    int64_t wanted, finished; /* passes requested, and done or abandoned */
     int64_t looked;           /* when the last one ended */
-    int settling;             /* callers that wait for numbers: then there is no rest */
+    int settling;             /* callers that wait for numbers: then there is no pause */
     bool running, stop, resting;
     pthread_t thread;
 };
 
-/* One transaction in one round trip; -1 when it failed. */
+/* Runs one transaction in one round trip; -1 when it failed. */
 static int64_t move_some(sequencer *s, int64_t *newest)
 {
     static const int64_t most = BATCH;
@@ -90,7 +90,7 @@ static void rest(sequencer *s)
 {
     int64_t until = s->looked + REST_US;
     struct timespec t = time_spec(until);
-    s->resting = true; /* sequencer_wrote() need not wake it meanwhile */
+    s->resting = true; /* sequencer_wrote() need not wake the thread meanwhile */
     while (!s->stop && !s->settling && time_mono_us() < until &&
            pthread_cond_timedwait(&s->work, &s->lock, &t) == 0)
         ;
@@ -131,14 +131,14 @@ sequencer *sequencer_new(db_site *site, event_callback on_event, void *arg)
     return s;
 }
 
-/* Asks for a pass; the thread starts with the first. Under the lock. */
+/* Requests a pass; the first request starts the thread. Call with the lock held. */
 static void want(sequencer *s)
 {
     s->wanted++;
     if (!s->running)
         s->running = pthread_create(&s->thread, NULL, sequencer_run, s) == 0;
     if (!s->running)
-        s->finished = s->wanted; /* another pass will do */
+        s->finished = s->wanted; /* give up: a later pass numbers them */
     if (!s->resting)
         pthread_cond_signal(&s->work);
 }

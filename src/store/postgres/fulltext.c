@@ -5,18 +5,18 @@
  *   W1  `words` has one row for each document, with a tsvector and a GIN index over it. The
  *       tsvector is made here, by the tokenizer that SQLite's index uses too, so it depends on no
  *       text search configuration.
- *   W2  What a document belongs to is in the tsvector as well, as lexemes that begin with a space,
+ *   W2  The scopes of a document are in the tsvector as well, as lexemes that begin with a space,
  *       which no word does. So is its block of 1 << BLOCK_BITS document numbers: GIN has no order,
  *       so a search for the newest matches of a common word goes block by block.
- *   W3  A tsvector keeps POSITIONS places of a word, none behind PLACES words, and no word of more
- *       than LEXEME bytes. A document that exceeds one of these is `unsure`: its lexemes let
- *       through at least what matches, and the text decides.
+ *   W3  A tsvector keeps POSITIONS positions of a word, none past PLACES words, and no word of more
+ *       than LEXEME bytes. A document that exceeds one of these is `unsure`: its lexemes admit at
+ *       least everything that matches, and the text decides.
  *   W4  One process writes at a time, on any node, under an advisory lock that is held until its
- *       commit. That commit need not be on disk when it returns: what a crash takes away is indexed
+ *       commit. That commit need not be on disk when it returns: what a crash loses is indexed
  *       again, since the state and the words are in the same transaction.
- *   W5  GIN collects new rows in a list, which every search reads, and merges it when it is long.
- *       Merging many rows at once takes a third of the work; so the list may grow while many
- *       documents come, and is merged after every 1 << TIDY_BITS documents.
+ *   W5  GIN collects new rows in a pending list, which every search reads, and merges it when it is
+ *       long. Merging many rows at once takes a third of the work; so the list may grow while many
+ *       documents arrive, and is merged after every 1 << TIDY_BITS documents.
  */
 #include "store/search/search_index_internal.h"
 #include "store/postgres/postgres.h"
@@ -30,28 +30,28 @@
 #include <string.h>
 
 #define LEXEME 2000     /* bytes; PostgreSQL's limit is 2046 */
-#define PLACES 16382    /* its limit is 16383, and what is behind that counts as there */
+#define PLACES 16382    /* its limit is 16383; positions past that are stored as that */
 #define POSITIONS 250   /* its limit is 255 */
-#define UNSURE " x"     /* the lexeme of a document that is */
+#define UNSURE " x"     /* the lexeme of an unsure document */
 #define VECTOR_OID 3614 /* tsvector */
 #define VECTOR_BYTES ((size_t)8 << 20)
 #define EXPRESSION_BYTES ((size_t)1 << 20)
 #define BLOCK_BITS 12 /* documents in a block: 1 << BLOCK_BITS */
 #define FIRST_BLOCKS 1
 #define MOST_BLOCKS 64
-#define MOST_ROWS 20000 /* of one statement */
-#define LOCK_TRIES 6    /* times lock_timeout */
+#define MOST_ROWS 20000 /* rows of one statement */
+#define LOCK_TRIES 6    /* attempts, of lock_timeout each */
 #define TIDY_BITS 9
 
-/* One statement goes through the documents (from, upto]. */
+/* A search; each statement covers the documents (from, upto]. */
 typedef struct words {
     fts base;
     fts_want *want;
     const char *rank;
     int64_t low, from, upto;
-    int64_t looked, found; /* documents gone through, and matches among them */
-    bool exact;            /* the lexemes say all, where the document is not unsure */
-    int rows;              /* of the present statement */
+    int64_t looked, found; /* documents covered, and matches among them */
+    bool exact;            /* the lexemes decide, unless the document is unsure */
+    int rows;              /* of the current statement */
     int64_t last;          /* number of the last document */
     db_stmt *q;            /* NULL: none is open */
 } words;
@@ -82,8 +82,8 @@ static ramet_status lock_take(pg *d)
     return db_status(&d->base);
 }
 
-/* W4. The lock is held when it returns, so that what is read of the store then is newer than what
- * the one before has read. */
+/* Begins a write (W4). The lock is held when it returns, so that the store is read after the
+ * previous writer has finished. */
 static ramet_status words_begin_write(fts *f)
 {
     ramet_status st;
@@ -113,7 +113,7 @@ static ramet_status words_reset(fts *f)
 
 typedef struct lexeme {
     const char *text;
-    uint32_t len, place; /* place 0: none */
+    uint32_t len, place; /* position; 0: none */
 } lexeme;
 
 typedef struct lexemes {
@@ -123,7 +123,7 @@ typedef struct lexemes {
     bool unsure;
 } lexemes;
 
-/* A word as it is kept: the beginning of a very long one. */
+/* The length of a word as it is stored: a very long one is truncated. */
 static size_t lexeme_length(const char *text, size_t len)
 {
     if (len <= LEXEME)
@@ -152,7 +152,7 @@ static void scope_add(lexemes *x, char letter, int64_t number)
     VEC_PUSH(x->a, &x->v, ((lexeme){text, (uint32_t)strlen(text), 0}));
 }
 
-/* In the order of a tsvector; then by place, those without one last. */
+/* The order of a tsvector; then by position, words without one last. */
 static int lexeme_order(const void *a, const void *b)
 {
     const lexeme *x = a, *y = b;
@@ -171,7 +171,7 @@ static void put_number(buf *b, uint32_t v, int bytes)
         buf_putc(b, (char)(v >> 8 * bytes));
 }
 
-/* The places of the word at i; *next is where the next word begins. */
+/* The number of positions of the word at i; *next is where the next word begins. */
 static uint32_t places_of(const lexemes *x, size_t i, size_t *next)
 {
     const lexeme *w = &x->v.items[i];
@@ -195,7 +195,8 @@ static void lexemes_sort(lexemes *x)
     qsort(x->v.items, x->v.n, sizeof *x->v.items, lexeme_order);
 }
 
-/* The wire form of a tsvector: how many; for each its text, how many places, and those. */
+/* Writes the wire form of a tsvector: the count; for each lexeme its text and its positions with
+ * their count. */
 static void vector_make(const lexemes *x, buf *out)
 {
     uint32_t n = 0;
@@ -256,8 +257,8 @@ static void words_forget(fts *f, arena *tmp, int64_t tree, int64_t k, const char
     q_run(q);
 }
 
-/* A digest of the name (FNV-1a): owners need no table. Two that have the same find no more by it:
- * who may see a match is looked at afterwards. */
+/* A digest of the name (FNV-1a), so that owners need no table. A collision does not widen access:
+ * that is checked for each match afterwards. */
 static int64_t words_owner(fts *f, const char *name, bool make)
 {
     uint64_t h = 0xcbf29ce484222325u;
@@ -268,7 +269,8 @@ static int64_t words_owner(fts *f, const char *name, bool make)
     return (int64_t)(h >> 1 | 1);
 }
 
-/* W5. A failure, as of one who is not the owner of the tables, leaves it to the server. */
+/* Merges the pending list (W5). If that fails, for example because we do not own the tables, the
+ * server does it later. */
 static void words_tidy(fts *f, int64_t from, int64_t upto)
 {
     static const char sql[] =
@@ -309,12 +311,12 @@ static void put_tokens(buf *b, const fts_term *t, const char *between)
 static bool has_long(const fts_term *t)
 {
     for (size_t i = 0; i < t->n; i++)
-        if (t->tokens[i].len > LEXEME - 4) /* what is cut may have lost a whole character */
+        if (t->tokens[i].len > LEXEME - 4) /* truncation may have removed a whole character */
             return true;
     return false;
 }
 
-/* A phrase: as such, or all its words where the places of some are not known (W3). */
+/* Adds a phrase: as such, or all its words where the positions of some are not known (W3). */
 static void put_find(buf *b, const fts_term *t)
 {
     if (t->n == 1) {
@@ -344,7 +346,7 @@ static const char *expression_make(const fts_want *w)
     buf_init(&b, EXPRESSION_BYTES);
     for (size_t i = 0; i < w->n; i++) {
         const fts_term *t = &w->terms[i];
-        /* Of a word that is kept by its beginning only the text can tell that it does not occur. */
+        /* For a word that is stored truncated, only the text can show that it does not occur. */
         if (t->without && has_long(t))
             continue;
         buf_puts(&b, i ? " & " : "");
@@ -361,7 +363,7 @@ static const char *expression_make(const fts_want *w)
     return buf_keep(&b, w->a);
 }
 
-/* All words to find, any of which counts. */
+/* All words to find; any of them counts. */
 static const char *rank_make(const fts_want *w)
 {
     buf b;
@@ -390,8 +392,8 @@ static const char *expression_within(const words *s, bool blocks)
 
 /* ------------------------------------------------------------------ finding */
 
-/* How far the next statement goes: as far as what was found so far promises enough matches. True
- * when it is to go by blocks. */
+/* Chooses the range of the next statement: as far as the matches so far promise enough. True:
+ * search by blocks. */
 static bool range_choose(words *s)
 {
     int64_t left = s->upto - s->low + 1, blocks = FIRST_BLOCKS, enough = (int64_t)s->want->enough;
@@ -423,7 +425,7 @@ static void statement_open(words *s)
     q_int(s->q, 5, MOST_ROWS);
 }
 
-/* Where the statement that was opened ends, the next one goes on. */
+/* The next statement continues where the finished one ends. */
 static void statement_end(words *s)
 {
     int64_t end = s->rows == MOST_ROWS ? s->last - 1 : s->from;
@@ -444,8 +446,8 @@ static void words_find(fts *f, fts_want *w, int64_t low, int64_t high)
     s->rank = rank_make(w);
 }
 
-/* ts_rank() of a word that occurs once is `once`, and it grows with each further time, to 1.6 times
- * that. The rest is BM25's: long documents count less. */
+/* ts_rank() of a word that occurs once is `once`; it grows with each further occurrence, up to 1.6
+ * times that. The rest follows BM25: long documents count less. */
 static double score_of(const words *s, double rank, double bytes)
 {
     static const double once = 0.0607927;

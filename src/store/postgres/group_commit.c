@@ -60,10 +60,10 @@
 #define MAX_COMMIT_SLOTS 8
 #define SMALL_GROUP_OPS 4
 #define SLOW_GROUP_US 1500
-#define SLOW_GROUPS_MEASURED 256 /* after so many slow groups, the speed is measured again */
+#define SLOW_GROUPS_MEASURED 256 /* after this many slow groups, the speed is measured again */
 #define MAX_GROUP_OPS 256
 #define MAX_GROUP_BYTES ((size_t)4 << 20)
-#define MAX_GATHER_US 5000 /* then a group begins, however small it is */
+#define MAX_GATHER_US 5000 /* then a group starts, however small it is */
 
 typedef enum {
     OP_QUEUED,
@@ -72,7 +72,7 @@ typedef enum {
     OP_NEEDS_SERIALIZABLE,
     OP_COMMITTED,
     OP_UNKNOWN, /* G3 */
-    OP_FAILED   /* it led a group, and got no connection */
+    OP_FAILED   /* it was a leader and got no connection */
 } op_state;
 
 /* One write, on the stack of its caller, which waits for `wake`. */
@@ -83,13 +83,13 @@ typedef struct write_op {
     op_state state;
     ramet_status status; /* OP_UNKNOWN, OP_FAILED: the answer */
     char *message;       /* ... and its text; 512 bytes of the caller */
-    sem_t wake;          /* posted when it is to lead (OP_QUEUED), or its group is done */
+    sem_t wake;          /* posted when it must lead (OP_QUEUED), or its group is done */
 } write_op;
 
 typedef struct group {
     write_op *ops[MAX_GROUP_OPS]; /* the leader first */
     size_t n;
-    int64_t begun_us; /* when it had its connection */
+    int64_t begun_us; /* when it got its connection */
 } group;
 
 struct group_commit {
@@ -101,7 +101,7 @@ struct group_commit {
     write_op *first, *last; /* the queue */
     size_t queued;
     size_t in_flight; /* operations taken from the queue and not done */
-    int busy_slots;   /* groups that are being written */
+    int busy_slots;   /* groups being written */
     int64_t small_us; /* recent duration of small groups */
     int slow_groups;  /* groups since commits were found slow */
 };
@@ -183,10 +183,10 @@ static bool commits_are_slow(const group_commit *g)
     return g->small_us > SLOW_GROUP_US;
 }
 
-/* The operation that is to lead a group now; NULL: none. Beside other groups, one begins only when
- * it is as large as they are together: the callers that were just answered come back one by one,
- * and the first of them would take a slot for itself. An operation that has `waited` for long leads
- * anyway: the other groups may wait for a lock. */
+/* The operation that must lead a group now; NULL: none. While other groups are running, one begins
+ * only when it is as large as they are together: the callers that were just answered come back one
+ * by one, and the first of them would take a slot for itself. An operation that has `waited` for
+ * long leads anyway: the other groups may wait for a lock. */
 static write_op *leader_next(group_commit *g, bool waited)
 {
     int slots = commits_are_slow(g) ? g->most_slots : g->usual_slots;
@@ -313,7 +313,7 @@ static void group_run(group_commit *g, group *ops, bool gather)
 
 /* ------------------------------------------------------------------ leading */
 
-/* op NULL: there is none to wake. */
+/* op may be NULL: then no operation must lead. */
 static void leader_wake(write_op *op)
 {
     if (op)
@@ -336,7 +336,7 @@ static void group_lead(group_commit *g, write_op *self)
         sem_post(&ops.ops[i]->wake);
 }
 
-/* Waits until the operation is to lead, or its group is done. */
+/* Waits until the operation must lead, or its group is done. */
 static void op_wait(group_commit *g, write_op *op)
 {
     for (;;) {
@@ -344,7 +344,7 @@ static void op_wait(group_commit *g, write_op *op)
         if (sem_clockwait(&op->wake, CLOCK_MONOTONIC, &until) == 0)
             return;
         if (errno != ETIMEDOUT)
-            continue; /* a signal came */
+            continue; /* interrupted by a signal */
         pthread_mutex_lock(&g->lock);
         write_op *next = leader_next(g, true);
         pthread_mutex_unlock(&g->lock);
@@ -352,7 +352,7 @@ static void op_wait(group_commit *g, write_op *op)
     }
 }
 
-/* Whether the operation has its answer; false: it has to be run in a serializable transaction. */
+/* Whether the operation has its answer; false: it must be run in a serializable transaction. */
 static bool op_answer(const write_op *op, ramet_status *st)
 {
     switch (op->state) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * group_commit.h: guarded writes of many threads in few PostgreSQL transactions.
+ * group_commit.h: runs the guarded writes of many threads in few PostgreSQL transactions.
  *
  * An operation is run once or several times, on the thread of any caller, while its own caller
  * waits. Every function may be called by any thread.
@@ -20,19 +20,18 @@ typedef struct group_connections {
     void (*wrote_events)(store *s); /* after a commit that has events */
 } group_connections;
 
-/* `base` is what the functions of `connections` get, and where commits are counted. slots: how many
- * groups are written at once; 0: as many as there are processors, and more while commits are slow.
- */
+/* `base` is passed to the functions of `connections`, and counts commits. slots: the number of
+ * groups written at once; 0: one per processor, and more while commits are slow. */
 group_commit *group_commit_new(const group_connections *connections, store *base, int slots);
-/* No write must be under way. */
+/* No write may be in progress. */
 void group_commit_free(group_commit *g);
 
-/* True: *st is the answer. RAMET_OK: it is committed. Otherwise message (512) tells what is known
- * of it, and it must not be run again.
- * False: nothing of it is committed, and it has to be run in a serializable transaction. */
+/* True: *st is the answer. RAMET_OK: it is committed. Otherwise message (512) says what is known
+ * about it, and it must not be run again. False: nothing of it is committed, and it must be run in
+ * a serializable transaction. */
 bool group_commit_write(group_commit *g, store_op run, void *arg, ramet_status *st, char *message);
 
-/* How many operations wait for a group, their leaders excluded. */
+/* The number of operations waiting for a group, without leaders. */
 size_t group_commit_queued(group_commit *g);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which processes on one PostgreSQL database live, and which of them runs a job that only one may
- * run. Times are those of the database: the clocks of machines differ.
+ * Which processes on one PostgreSQL database are alive, and which of them runs a job that only one
+ * may run. Times are those of the database, because the clocks of machines differ.
  */
 #include "store/postgres/postgres.h"
 
@@ -9,8 +9,7 @@
 
 #define NOW "(extract(epoch FROM clock_timestamp())*1000000)::bigint"
 
-/* $1 is a name, $2 a time. A node that was away for long has nothing left that it would be asked
- * for. */
+/* $1 is a name, $2 a time. Rows of nodes that have been away for long are removed. */
 static const char beat_sql[] =
     "WITH now AS (SELECT " NOW " AS t),"
     "old AS (DELETE FROM node USING now WHERE host<>$1 AND seen<t-$2*4),"
@@ -19,7 +18,7 @@ static const char beat_sql[] =
     "SELECT host FROM node,now WHERE seen>t-$2 AND host<>$1 UNION ALL SELECT $1 ORDER BY 1";
 static const char leave_sql[] = "DELETE FROM node WHERE host=$1 AND $2=0";
 static const char due_sql[] = "SELECT 1 FROM job WHERE name=$1 AND at>" NOW "-$2";
-/* Held until the connection ends. */
+/* The lock is held until the connection ends. */
 static const char lock_sql[] = "SELECT CASE WHEN $2>=0 AND pg_try_advisory_lock("
                                "hashtext('ramet job '||$1),hashtext(current_schema())) "
                                "THEN 1 ELSE 0 END";
@@ -27,7 +26,7 @@ static const char take_sql[] =
     "INSERT INTO job(name,at,runs) VALUES($1," NOW ",1) ON CONFLICT(name) DO UPDATE "
     "SET at=excluded.at,runs=job.runs+1 WHERE job.at<=excluded.at-$2 RETURNING 1";
 
-/* By itself, outside the pipeline. NULL on failure; else the caller's. */
+/* Runs a statement outside the pipeline. NULL on failure; the caller owns the result. */
 static PGresult *run(pg *d, const char *sql, const char *name, int64_t number)
 {
     static const Oid types[] = {PG_TEXT, PG_INT8};

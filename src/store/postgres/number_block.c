@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers on PostgreSQL: a process reserves them in blocks, in transactions of their own on a
- * connection of their own, so that no write waits for another one's commit. The first block is
- * small and what is left of the last is given back: a short-lived process leaves no large gap.
+ * Numbers on PostgreSQL. A process reserves them in blocks, in separate transactions on a separate
+ * connection, so that no write waits for the commit of another. The first block is small, and the
+ * rest of the last one is given back, so that a short-lived process leaves no large gap.
  */
 #include "store/postgres/postgres.h"
 
@@ -17,7 +17,7 @@ static const char reserve_session_sql[] =
     "(SELECT s.created FROM session s ORDER BY s.created DESC LIMIT 1)";
 static const char return_sql[] = "UPDATE counter SET next=$2 WHERE kind=$1 AND next=$3";
 
-/* One statement on the side connection; `d->answer` has its rows. */
+/* Runs one statement on the side connection; `d->answer` has its rows. */
 static ramet_status side_ask(db_site *s, const char *sql, const int64_t *args, int n, char *message)
 {
     ramet_status st = RAMET_OK;
@@ -40,7 +40,7 @@ static ramet_status side_ask(db_site *s, const char *sql, const int64_t *args, i
     return st;
 }
 
-/* A number that was reserved twice over because the first answer was lost is only a gap. */
+/* If the first answer is lost, the numbers are reserved a second time; that only leaves a gap. */
 static ramet_status refill(db_site *s, db_kind what, char *message)
 {
     pg_block *b = &s->blocks[what];

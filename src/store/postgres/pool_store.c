@@ -2,12 +2,12 @@
  *
  * A store in a PostgreSQL database: a pool of connections (store/store.h).
  *
- *   L1  Reads may take all connections but a few, so that a thread that reads and then writes never
- *       waits for itself.
+ *   L1  Reads may use all connections except a few, so that a thread that reads and then writes
+ *       never waits for itself.
  *   L2  Threads get a connection in the order in which they asked for one, except that a write may
- *       pass reads that must wait for L1.
- *   L3  An operation that met a conflict is run again, after a short and random sleep, for as long
- *       as busy_ms allows; never when its outcome is unknown.
+ *       pass reads that must wait because of L1.
+ *   L3  An operation that met a conflict is run again, after a short random sleep, for as long as
+ *       busy_ms allows; never when its outcome is unknown.
  */
 #include "store/store_internal.h"
 
@@ -40,7 +40,7 @@ typedef struct waiter {
 typedef struct pool_store {
     store base;
     db_site *site;
-    db_site *direct; /* past pgbouncer; or the same */
+    db_site *direct; /* bypasses pgbouncer; or the same */
     int busy_ms;
     sequencer *events;
     bus *bus;
@@ -48,17 +48,17 @@ typedef struct pool_store {
     group_commit *groups;
 
     pthread_mutex_t lock;
-    waiter *waiting;     /* first come first */
-    pg *idle[POOL_MOST]; /* the one used last is taken first */
+    waiter *waiting;     /* in order of arrival */
+    pg *idle[POOL_MOST]; /* the last one used is taken first */
     int n_idle, n_open, most;
     int reading, most_reading;
     ramet_status health; /* of the last attempt to reach the database */
     int64_t asked;       /* when that was */
 
     struct {
-        const char *name; /* NULL: free */
-        pg *d;            /* holds it */
-    } jobs[JOBS_MOST];    /* that this process runs */
+        const char *name; /* NULL: unused */
+        pg *d;            /* the connection that holds it */
+    } jobs[JOBS_MOST];    /* jobs that this process runs */
 } pool_store;
 
 static pool_store *pool_of(store *s)
@@ -76,7 +76,7 @@ static void health_note(pool_store *s, ramet_status st)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* With the lock, as all of these. */
+/* Call these with the lock held. */
 static bool place_free(const pool_store *s, bool reading)
 {
     assert(s->n_idle <= s->n_open && s->n_open <= s->most && s->reading <= s->most_reading);
@@ -101,7 +101,7 @@ static void place_tell(pool_store *s)
         pthread_cond_signal(&w->able);
 }
 
-/* Waits until it is this one's turn; false: it took too long. */
+/* Waits for this thread's turn; false: it took too long. */
 static bool place_wait(pool_store *s, bool reading)
 {
     struct timespec until = time_after((int64_t)s->busy_ms * 1000);
@@ -142,8 +142,9 @@ static ramet_status place_take(pool_store *s, bool reading, pg **out, char *mess
     return RAMET_BUSY;
 }
 
-/* Gives a connection back, and its place with it when it is NULL or no longer of use. Whether the
- * server has closed it is looked at when it is taken: it may do so at any time until then. */
+/* Returns a connection to the pool, or only its place when it is NULL or unusable. Whether the
+ * server has closed it is checked when it is taken again: that may happen at any time until
+ * then. */
 static void place_give(pool_store *s, bool reading, pg *d)
 {
     pg *dead = d && !link_usable(d) ? d : NULL;
@@ -224,10 +225,10 @@ static ramet_status pool_connect(store *base, db **out, char *message)
 
 /* ------------------------------------------------------------------ writing */
 
-/* What one run of an operation came to. */
+/* The result of one run of an operation. */
 typedef struct outcome {
     ramet_status status;
-    bool again; /* it may be run once more */
+    bool again; /* it may be run again */
     bool wrote;
 } outcome;
 
@@ -295,15 +296,15 @@ static ramet_status pool_write(store *base, store_op run, void *arg, char *messa
         place_give(s, false, d);
         if (o.status == RAMET_OK && o.wrote)
             store_count(base, 1);
-        /* A connection that died is replaced once; when that does not help, the caller gets
-         * the error. */
+        /* A lost connection is replaced once; when that does not help, the caller gets the
+         * error. */
         if (!o.again || tries >= TRIES_MOST || (lost && tries) || time_mono_us() > until)
             return o.status;
         sleep_uneven(tries);
     }
 }
 
-/* A connection that dies is replaced until the time is over: the answer depends on it. */
+/* A lost connection is replaced until the time is over: the caller needs the answer. */
 static ramet_status pool_fence(store *base, char *message)
 {
     pool_store *s = pool_of(base);
@@ -352,7 +353,7 @@ static ramet_status pool_write_guarded(store *base, store_op run, void *arg, cha
 
 /* ------------------------------------------------------------------ health */
 
-/* While all is well no connection is asked; after a failure the database is, now and then. */
+/* While all is well no connection is used; after a failure the database is probed now and then. */
 static ramet_status pool_health(store *base)
 {
     pool_store *s = pool_of(base);
@@ -438,7 +439,7 @@ static void pool_leave(store *base, const char *host)
     place_give(s, false, d);
 }
 
-/* A connection of its own holds the job: when the process dies, it ends too. */
+/* A dedicated connection holds the job, so that the job ends when the process dies. */
 static bool pool_job(store *base, const char *job, int64_t every_us)
 {
     pool_store *s = pool_of(base);
@@ -549,7 +550,8 @@ static pool_store *pool_new(const store_config *cfg, db_site *site, db_site *dir
     return s;
 }
 
-/* Tables are made by a connection that no pgbouncer stands before; else it goes to the pool. */
+/* Creates or migrates the tables on a direct connection, which bypasses pgbouncer. Without a
+ * separate URL for that, the connection joins the pool. */
 static ramet_status first_connect(pool_store *s, const store_config *cfg, char *message)
 {
     pg *first;

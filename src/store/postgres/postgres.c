@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The PostgreSQL engine of store/db.h: transactions and statements. postgres.h tells the rules.
+ * The PostgreSQL engine of store/db.h: transactions and statements. postgres.h has the rules.
  *
- * A write is a SERIALIZABLE transaction, so that what it has read still holds when it commits; what
- * the server refuses for that is a conflict, and the pool runs the operation again.
+ * A write is a SERIALIZABLE transaction, so that what it has read still holds when it commits. When
+ * the server refuses that, it is a conflict, and the pool runs the operation again.
  */
 #include "store/postgres/postgres.h"
 
@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SENT_MOST 2000 /* writes on their way before the answers are read */
+#define SENT_MOST 2000 /* writes sent before their answers are read */
 
-static _Atomic int64_t epochs; /* of all connections: others write between any two transactions */
+static _Atomic int64_t epochs; /* of all connections: other processes write at any time */
 
 static pg *pg_of(db *d)
 {
@@ -59,7 +59,7 @@ void pg_close(pg *d)
 {
     if (!d)
         return;
-    /* pgbouncer throws the server's connection away when an answer is still due. */
+    /* pgbouncer closes the server connection when an answer is still due. */
     if (d->conn && d->link != LINK_LOST && !d->begin_sent)
         link_settle(d);
     for (int i = 0; i < Q_COUNT; i++) {
@@ -144,14 +144,14 @@ static void results_drop(pg *d)
     prefetch_forget(&d->base);
 }
 
-/* P6. Behind pgbouncer a connection leads to any server; each transaction finds out. */
+/* P6. Behind pgbouncer a connection leads to any server; each transaction checks it. */
 static bool of_older_past(const pg *d)
 {
     return !d->site->bouncer && d->past != d->site->past;
 }
 
-/* Makes the connection again, and forgets how the one before failed. A statement may have failed on
- * that one before it was lost: what the server has undone was nothing. */
+/* Reconnects, and clears the failure of the lost connection. A statement may have failed on that
+ * one before: nothing was written that the server could have undone. */
 static bool reconnect(pg *d)
 {
     char message[512];
@@ -188,26 +188,26 @@ static ramet_status engine_begin(db *base, db_work what)
     return base->status;
 }
 
-/* BEGIN, with the next statement (P2). */
+/* Sends BEGIN, with the next statement (P2). */
 static void begin_send(pg *d)
 {
     static const char *const texts[] = {[DB_READ] =
                                             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
                                         [DB_WRITE] = "BEGIN ISOLATION LEVEL SERIALIZABLE",
                                         [DB_SCHEMA] = "BEGIN ISOLATION LEVEL READ COMMITTED"};
-    /* Each read of a guarded transaction stands for itself. */
+    /* Each read of a guarded transaction is a transaction of its own. */
     if (d->begin_sent || d->state != STATE_RUNNING || d->base.guarded)
         return;
     link_begin(d, texts[d->work], FOR_PAST);
-    /* One at a time, on any node; the statements behind it see what the one before has made. */
+    /* One at a time, on any node; the following statements see what the previous one has made. */
     if (d->work == DB_SCHEMA)
         link_text(
             d, "SELECT pg_advisory_xact_lock(hashtext('ramet schema'),hashtext(current_schema()))",
             FOR_NOTHING);
 }
 
-/* Sends the end of a transaction (P3). What was sent before it may have failed, and would take the
- * end with it: hence the sync between them. */
+/* Sends the end of a transaction (P3). A failure of what was sent before must not fail the end as
+ * well: hence the sync between them. */
 static void end_send(pg *d, const char *how)
 {
     if (d->begin_sent && d->link != LINK_LOST) {
@@ -253,7 +253,7 @@ static void commit_exchange(pg *d)
     link_settle(d);
 }
 
-/* The server ends the statement time-out itself before it commits. */
+/* The server ends the statement timeout itself before it commits. */
 static void guarded_commit(pg *d)
 {
     if (batch_count(d->batch))
@@ -288,7 +288,7 @@ static ramet_status engine_commit(db *base)
         guarded_commit(d);
     else
         plain_commit(d);
-    /* P8: not without an acknowledgement, whatever else seems to be well. */
+    /* P8: not without an acknowledgement, even if everything else looks well. */
     if (base->status == RAMET_OK && d->progress >= DID_WRITE && d->acknowledged != d->turn)
         link_lost(d, "the commit was not acknowledged");
     if (base->status != RAMET_OK) {
@@ -301,7 +301,7 @@ static ramet_status engine_commit(db *base)
     return RAMET_OK;
 }
 
-/* An operation of a guarded transaction cannot go on in it. */
+/* An operation of a guarded transaction cannot continue in it. */
 static void operation_fail(pg *d, pg_failure why)
 {
     assert(d->base.guarded && (why == FAILURE_NEEDS_READ || why == FAILURE_UNGUARDED));
@@ -312,7 +312,7 @@ static void operation_fail(pg *d, pg_failure why)
                                       : "the write has to be serializable");
 }
 
-/* P7. A read transaction in which a statement failed answers nothing any more: its caller goes on
+/* P7. A read transaction in which a statement failed returns nothing any more: its caller continues
  * in another one. A guarded transaction has none open on the server. */
 static void engine_cleared(db *base)
 {
@@ -364,7 +364,7 @@ static int64_t engine_past(db *d)
     return pg_of(d)->site->replica ? DB_PAST_UNKNOWN : pg_of(d)->past;
 }
 
-/* Nothing depends on a row: numbers come from a table of their own. */
+/* No row must stay: numbers come from a table of their own. */
 static int64_t engine_highest(db *d, db_kind what)
 {
     (void)d;
@@ -374,8 +374,8 @@ static int64_t engine_highest(db *d, db_kind what)
 
 /* -------------------------------------------------------------- statements */
 
-/* The server wants exactly as many as the text has; a caller may bind more, for the text of the
- * other engine. */
+/* The server requires exactly as many parameters as the text has; a caller may bind more, for the
+ * text of the other engine. */
 static int highest_param(const char *text)
 {
     long most = 0;
@@ -448,7 +448,7 @@ static bool ask_once(pg *d, pg_stmt *q)
     return link_settle(d);
 }
 
-/* Runs a statement that gives rows; with it goes what was held back. */
+/* Runs a statement that returns rows, together with the writes held back. */
 static void ask(pg *d, pg_stmt *q)
 {
     bool first = d->progress == DID_NOTHING && !batch_count(d->batch); /* P4 */
@@ -457,7 +457,7 @@ static void ask(pg *d, pg_stmt *q)
         if (d->past == past)
             ask_once(d, q);
         else
-            link_past_changed(d); /* P6: what the caller knows may be of the server before */
+            link_past_changed(d); /* P6: what the caller knows may come from the previous server */
     }
     progress_note(d, DID_READ);
 }
@@ -554,7 +554,7 @@ static double engine_col_real(db_stmt *base, int n)
 static const void *engine_col_bytes(db_stmt *base, int n, bool text, size_t *len)
 {
     const pg_stmt *q = stmt_of(base);
-    (void)text; /* libpq ends both by a zero */
+    (void)text; /* libpq terminates both with a zero */
     *len = 0;
     return q->res ? value_bytes(q->res, q->row, n, len) : NULL;
 }
@@ -567,7 +567,7 @@ static bool engine_col_null(db_stmt *base, int n)
 
 /* ------------------------------------------------------------------ upkeep */
 
-/* The server has its own means (pg_amcheck, checksums); fsck does ours. */
+/* The server has its own tools (pg_amcheck, checksums); fsck checks our data. */
 static bool engine_check(db *d, void (*line)(void *arg, const char *text), void *arg)
 {
     (void)d;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables of a PostgreSQL store: made from the common scripts, in the first schema of the
- * connection's search path, spread over partitions by hash of the tree.
+ * Tables of a PostgreSQL store: created from the common scripts, in the first schema of the
+ * connection's search path, partitioned by hash of the tree.
  */
 #include "store/postgres/postgres.h"
 
@@ -16,7 +16,7 @@ static pg *pg_of(db *d)
     return (pg *)d;
 }
 
-/* Runs a text inside the transaction that is open, if any. */
+/* Runs a text inside the open transaction, if any. */
 static PGresult *run(pg *d, const char *sql)
 {
     return d->base.status == RAMET_OK ? link_exec(d, sql) : NULL;
@@ -37,7 +37,7 @@ int64_t schema_one(db *base, const char *sql)
     return v;
 }
 
-/* Texts are ordered by their bytes, as everywhere in Ramet. */
+/* Adds a collation: texts are ordered by their bytes, as everywhere in Ramet. */
 static char *text_collate(const char *sql)
 {
     static const char word[] = " TEXT", more[] = " COLLATE \"C\"";
@@ -55,7 +55,7 @@ static char *text_collate(const char *sql)
     return out;
 }
 
-/* Rows of branches grow in place: room on their pages keeps that from touching an index. */
+/* Rows of branches are updated in place: room on their pages keeps that from touching an index. */
 const char *schema_room(const char *table)
 {
     return strcmp(table, "branch") == 0 ? " WITH (fillfactor=70)" : "";
@@ -68,7 +68,8 @@ void schema_part(const char *table, int part, int parts, char *out, size_t size)
              table, part, table, parts, part, schema_room(table));
 }
 
-/* Of the store's tables, as they were made; of a new store, as the URL says. 1: none. */
+/* The number of partitions: of an existing store, as it was created; of a new one, from the URL. 1:
+ * none. */
 static int parts_of(pg *d)
 {
     PGresult *r = run(d, "SELECT c.relkind,(SELECT count(*) FROM pg_inherits i WHERE "
@@ -80,7 +81,7 @@ static int parts_of(pg *d)
     return n > 0 ? n : 1;
 }
 
-/* Every table that is to be spread and has no parts yet gets them. */
+/* Creates the partitions of every partitioned table that has none yet. */
 static void parts_make(pg *d, int parts)
 {
     char sql[512];
@@ -157,7 +158,7 @@ ramet_status schema_script(db *base, const char *sql)
     return base->status;
 }
 
-/* Begins what was announced: texts run by themselves do not do that. */
+/* Begins the announced transaction now: texts that run outside the pipeline do not do that. */
 static void begin_now(pg *d)
 {
     static const char text[] = "BEGIN";
@@ -202,13 +203,13 @@ void schema_set_version(db *base, int64_t v)
     free(sql);
 }
 
-/* The tables are the mark. */
+/* Nothing to do: the tables themselves are the mark. */
 void schema_mark(db *d)
 {
     (void)d;
 }
 
-/* What an extension brought does not count. */
+/* Objects of an extension do not count. */
 bool schema_empty(db *base)
 {
     begin_now(pg_of(base));

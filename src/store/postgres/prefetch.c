@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads that are asked for together (db_prefetch()). The caller first runs its code for nothing (a
- * dry run): its reads are sent without waiting, and their answers are kept, by statement and
- * parameters, for the run that counts.
+ * Reads that are sent together (db_prefetch()). The caller first runs its code on trial (a dry
+ * run): its reads are sent without waiting, and their answers are kept, by statement and
+ * parameters, for the real run.
  *
- *   H1  Only in a read transaction: all of it sees the same rows, so that an answer holds until its
+ *   H1  Only in a read transaction: all of it sees the same rows, so an answer is valid until its
  *       end.
- *   H2  Only when something was answered in it before: a connection that died is noticed by the
- *       first exchange (P4).
- *   H3  An answer is lent to the statement that asks for it, however often; it lives until the next
- *       dry run of other things, or the end of the read.
+ *   H2  Only after a first answer in that transaction: a dead connection is noticed by the first
+ *       exchange (P4).
+ *   H3  An answer is lent to the statement that asks for it, however often. It lives until the next
+ *       dry run of other items, or the end of the read.
  */
 #include "store/postgres/postgres.h"
 
@@ -20,8 +20,8 @@
 #include <string.h>
 
 #define SLOTS 512
-#define ASKED_MOST 2000 /* in one exchange */
-#define KEY_MOST 4096   /* bytes of parameters; longer ones are asked for as usual */
+#define ASKED_MOST 2000 /* statements in one exchange */
+#define KEY_MOST 4096   /* bytes of parameters; longer ones are not prefetched */
 
 struct prefetch_item {
     prefetch_item *next;
@@ -35,7 +35,7 @@ struct pg_prefetch {
     prefetch_item *slots[SLOTS];
     buf key;
     bool dry_run;
-    size_t asked; /* in this dry run */
+    size_t asked; /* statements in this dry run */
 };
 
 pg_prefetch *prefetch_new(void)
@@ -74,7 +74,7 @@ void prefetch_answer(prefetch_item *a, PGresult *r)
     a->result = r;
 }
 
-/* The parameters, each with its length; false: they are too long. */
+/* Makes a key of the parameters, each with its length; false: they are too long. */
 static bool key_make(buf *key, const pg_stmt *q)
 {
     buf_clear(key);
@@ -143,7 +143,7 @@ bool prefetch_end(db *base)
         link_sync(d);
         link_settle(d);
     }
-    /* The failure that said so may have been cleared with those of the dry run. */
+    /* The failure may have been cleared together with those of the dry run. */
     if (d->link == LINK_LOST && base->status == RAMET_OK) {
         base->engine_failed = true;
         db_fail(base, RAMET_IO, "the connection to the database was lost, nothing was written");

@@ -3,9 +3,9 @@
  * Read replicas of a PostgreSQL store.
  *
  * A replica is asked for its position each time it is used: that shows whether it has what the
- * reader must see, and that it is alive. Where none has it within WAIT_US, or none is left, the
- * reader goes to the primary. A replica that failed is left out until the thread here has reached
- * it again; so only that thread waits for a host that is gone.
+ * reader must see, and that it is alive. When none has it within WAIT_US, or none is left, the
+ * reader goes to the primary. A replica that failed is left out until the background thread has
+ * reached it again; so only that thread waits for a host that is gone.
  */
 #include "store/postgres/postgres.h"
 
@@ -19,12 +19,12 @@
 #include <time.h>
 
 #define WAIT_US 200000
-#define NAP_US 3000     /* between two looks at a replica that is behind */
-#define ANSWER_MS 500   /* one that does not say how far it is by then is down */
-#define LOOK_US 1000000 /* how often one that is down is tried */
-#define CONNECT_S "2"   /* the least that libpq knows */
+#define NAP_US 3000     /* between two checks of a replica that is behind */
+#define ANSWER_MS 500   /* a replica that has not reported its position by then is down */
+#define LOOK_US 1000000 /* how often a replica that is down is tried */
+#define CONNECT_S "2"   /* the minimum of libpq */
 
-/* One that was promoted has all that it will ever replay. */
+/* A promoted replica has replayed everything that it ever will. */
 static const char position_sql[] =
     "SELECT CASE WHEN pg_is_in_recovery() THEN (pg_last_wal_replay_lsn()-'0/0')::bigint "
     "ELSE (pg_current_wal_insert_lsn()-'0/0')::bigint END";
@@ -34,7 +34,7 @@ struct pg_replica {
     db_site *site;
     bool up;
     int n_idle, n_open;
-    pg **idle; /* `most` of them */
+    pg **idle; /* room for `most` */
 };
 
 struct replicas {
@@ -42,7 +42,7 @@ struct replicas {
     pthread_cond_t work;
     pthread_t thread;
     bool stop;
-    int most; /* connections to each */
+    int most; /* connections to each replica */
     size_t n, next;
     pg_replica items[];
 };
@@ -67,7 +67,7 @@ static void connection_drop(pg_replica *p, pg *d)
     pthread_mutex_unlock(&p->all->lock);
 }
 
-/* Leaves it out: its idle connections are likely dead too. */
+/* Leaves it out: its idle connections are probably dead too. */
 static void replica_down(pg_replica *p)
 {
     for (;;) {
@@ -115,7 +115,7 @@ static bool answers(pg *d)
     return d->link != LINK_LOST && PQflush(d->conn) >= 0 && poll(&p, 1, ANSWER_MS) > 0;
 }
 
-/* -1: it gave no answer, the connection is of no use. */
+/* The replica's position; -1: no answer, the connection is unusable. */
 static int64_t replayed(pg *d)
 {
     db_clear(&d->base);
@@ -133,7 +133,7 @@ static int64_t replayed(pg *d)
 
 typedef enum { REPLICA_OK, REPLICA_BEHIND, REPLICA_NONE } replica_state;
 
-/* A connection to one that has come that far. */
+/* Tries to get a connection to a replica that has reached the position. */
 static replica_state replica_try(pg_replica *p, int64_t *position, pg **out)
 {
     bool room;
@@ -222,7 +222,7 @@ static void *look_run(void *arg)
 
 /* -------------------------------------------------------------- open, close */
 
-/* A replica need not take writes, and nobody waits for it long. */
+/* A replica need not accept writes, and no caller waits long for it. */
 static ramet_status site_make(const char *url, db_site **out, char *message)
 {
     size_t size = strlen(url) + 80;

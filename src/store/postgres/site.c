@@ -2,22 +2,22 @@
  *
  * The URL of a PostgreSQL store, and the settings of its connections.
  *
- * A URL is libpq's own, with two parameters more: pgbouncer=1 (P5 in postgres.h), and partitions=N,
- * how many parts the tables of a new store have. Several hosts mean fail-over: the one that takes
- * writes is looked for.
+ * A URL is libpq's own, with two additional parameters: pgbouncer=1 (P5 in postgres.h), and
+ * partitions=N, the number of partitions of the tables of a new store. Several hosts mean
+ * fail-over: libpq looks for the one that accepts writes.
  *
  * Settings, and why:
- *   plan_cache_mode         one plan a statement: with the values in view a large tree gets a
- *                           sequential scan, a thousand times as slow
+ *   plan_cache_mode         one plan per statement: a plan for particular values would use a
+ *                           sequential scan for a large tree, which is a thousand times as slow
  *   enable_seqscan, …=off   the same trap with tables that were never analyzed; a sequential scan
- *                           would also make every serializable write a conflict of all others
- *   enable_sort=off         where an index gives the wanted order it is used, whatever the server
- *                           thinks of the number of rows; where none does, rows are sorted all the
- *                           same (store/sql/sql.h)
- *   max_parallel_…=0        to start a second process takes ten times as long as such a statement
- *   jit=off                 costs of plans that are "off" would start the compiler
- *   statement_timeout       for statements; COMMIT is freed of it (postgres.c): a time-out while it
- *                           waits for a replica would answer for what was not replicated
+ *                           would also make every serializable write conflict with all others
+ *   enable_sort=off         where an index has the wanted order it is used, whatever the server
+ *                           believes about the number of rows; where none does, rows are sorted
+ *                           all the same (store/sql/sql.h)
+ *   max_parallel_…=0        starting a second process takes ten times as long as such a statement
+ *   jit=off                 the artificial costs of plans that are "off" would start the compiler
+ *   statement_timeout       for statements; COMMIT is exempt (postgres.c): a timeout while it waits
+ *                           for a replica would acknowledge what was not replicated
  */
 #include "store/postgres/postgres.h"
 
@@ -29,7 +29,7 @@
 
 #define STATEMENT_MS 30000
 #define LOCK_MS 5000
-#define IDLE_MS 30000 /* in a transaction: who went without a word holds its locks so long */
+#define IDLE_MS 30000 /* in a transaction: how long a client that vanished keeps its locks */
 
 static const struct {
     const char *name, *value;
@@ -50,7 +50,7 @@ static bool is_param(const char *at, const char *name)
     return strncmp(at, name, n) == 0 && at[n] == '=';
 }
 
-/* Copies a URL without some of its parameters; `found` gets what followed them. */
+/* Copies a URL without some of its parameters; `found` gets their values. */
 static void url_strip(const char *url, const char *const *names, const char **found, char *out)
 {
     const char *query = strchr(url, '?');
@@ -133,7 +133,7 @@ static void pair_set(db_site *s, size_t *n, const char *key, const char *value)
     s->values[*n] = NULL;
 }
 
-/* libpq's own parameters, and ours where the URL says nothing. */
+/* libpq's own parameters, and ours where the URL has none. */
 static void pairs_make(db_site *s, const PQconninfoOption *list)
 {
     static const struct {

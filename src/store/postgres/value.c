@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Columns of a result of PostgreSQL, in its binary form.
+ * Columns of a PostgreSQL result, in binary form.
  */
 #include "store/postgres/postgres.h"
 
@@ -11,7 +11,7 @@
 enum { T_BOOL = 16, T_INT2 = 21, T_INT4 = 23, T_FLOAT8 = 701, T_NUMERIC = 1700 };
 enum { NUMERIC_NEGATIVE = 0x4000, NUMERIC_BASE = 10000, NUMERIC_HEAD = 8 };
 
-/* The texts of statements say how many columns there are, so this is no question of the data. */
+/* The text of a statement fixes the number of columns, so this does not depend on the data. */
 static bool is_null(const PGresult *r, int row, int col)
 {
     assert(row >= 0 && row < PQntuples(r) && col >= 0 && col < PQnfields(r));
@@ -26,8 +26,8 @@ static int64_t big_endian(const uint8_t *p, int n)
     return (int64_t)v;
 }
 
-/* Digits of four places behind a head of four 16-bit words: how many, weight of the first, sign,
- * scale. */
+/* Digits in base 10000 after a header of four 16-bit words: their number, the weight of the first,
+ * sign, scale. */
 static double numeric(const uint8_t *p, int len)
 {
     double v = 0;
@@ -40,7 +40,7 @@ static double numeric(const uint8_t *p, int len)
     return negative ? -v : v;
 }
 
-/* The whole part; what does not fit into 64 bits becomes the nearest that does. */
+/* The integer part; what does not fit into 64 bits becomes the nearest value that does. */
 static int64_t numeric_int(const uint8_t *p, int len)
 {
     if (len < NUMERIC_HEAD)

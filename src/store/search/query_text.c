@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The words of queries, and snippets.
+ * Matching of query terms in a text, and snippets.
  *
- * FTS5's snippet() is not used: it needs the text in a table, and its time grows with
- * the square of the matches, so that one long text full of a common word takes seconds.
+ * FTS5's snippet() is not used: it needs the text in a table, and its time grows with the square of
+ * the matches, so that one long text full of a common word takes seconds.
  */
 #include "store/search/search_index_internal.h"
 
@@ -15,8 +15,8 @@
 #define SNIPPET_WORDS 24
 #define SNIPPET_BYTES 400 /* words can be very long */
 #define LEAD_BYTES 120    /* before the first match */
-#define MATCHES 1000      /* looked at to choose the place */
-#define MARKABLE 64       /* words of a query that are marked: one bit each */
+#define MATCHES 1000      /* matches examined to choose the place */
+#define MARKABLE 64       /* words of a query that can be marked: one bit each */
 #define CUT_MARK "\xe2\x80\xa6"
 
 /* -------------------------------------------------------------------- terms */
@@ -45,8 +45,8 @@ void fts_term_cut(fts *f, arena *a, fts_term *t)
 
 /* --------------------------------------------------------------------- fits */
 
-/* One term at a time, so that a query may have any number of words. `run` has, for each number of
- * words of the phrase, whether the last words of the text are its beginning. */
+/* Matches one term at a time, so that a query may have any number of words. `run` tells, for each
+ * number of words of the phrase, whether the last words of the text are its beginning. */
 typedef struct fit {
     const fts_term *t;
     bool *run;
@@ -87,16 +87,16 @@ typedef struct word {
 } word;
 
 typedef struct match {
-    size_t first, last; /* words */
+    size_t first, last; /* indexes of words */
     uint64_t term;      /* its bit */
 } match;
 
-/* Every word of the query is a bit; `state` has the bits of the phrases that the last words
- * of the text may be inside of. */
+/* Every word of the query is a bit; `state` has the bits of the phrases that the last words of the
+ * text may be part of. */
 typedef struct scan {
     const fts_token *token[MARKABLE];
     bool prefix[MARKABLE];
-    size_t length[MARKABLE]; /* words of the phrase that ends here, else 0 */
+    size_t length[MARKABLE]; /* number of words of the phrase that ends here, else 0 */
     size_t n;
     uint64_t starts, state;
     word *words;
@@ -159,7 +159,7 @@ static int match_order(const void *a, const void *b)
                                 : (x->last > y->last) - (x->last < y->last);
 }
 
-/* The match to begin with: within a snippet's length of it there are the most terms. */
+/* The match to begin with: the one with the most terms within a snippet's length. */
 static const match *match_best(const scan *s, size_t *last)
 {
     const match *best = s->matches;
@@ -231,7 +231,7 @@ static void paint_char(painter *p, const char *s, size_t n, uint32_t cp)
     p->n += n;
 }
 
-/* Copies on one line; matches that lie within become marks. */
+/* Copies to one line; matches within become marks. */
 static size_t paint(painter *p, const scan *s, const char *text, const extract *x)
 {
     size_t i = x->from, m = 0, until = 0, before = p->n;

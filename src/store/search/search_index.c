@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * store/search/search_index.h: the way to the index at hand, and what both do alike. Their tables
- * have other names, hence two texts for some of the statements (store/sql/search_sql.h,
- * postgres_sql.h).
+ * The part of store/search/search_index.h that is common to both indexes, and the calls into the
+ * one in use. Their tables have different names, hence two texts for some of the statements
+ * (store/sql/search_sql.h, postgres_sql.h).
  */
 #include "store/search/search_index_internal.h"
 
@@ -31,7 +31,7 @@ ramet_status fts_reset(fts *f)
     return f->kind->reset(f);
 }
 
-/* Numbers of the state are counted on from: there must be room for that. */
+/* Numbers of the state are incremented: there must be room for that. */
 #define STATE_MAX (INT64_MAX / 4)
 
 void fts_state_get(fts *f, fts_state *s)

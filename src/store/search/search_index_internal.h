@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * search_index_internal.h: what an index gives to store/search/search_index.h. Only the files of
- * store/ include it.
+ * search_index_internal.h: the interface that an index implements for store/search/search_index.h.
+ * Only files of store/ include it.
  */
 #ifndef STORE_SEARCH_SEARCH_INDEX_INTERNAL_H
 #define STORE_SEARCH_SEARCH_INDEX_INTERNAL_H
@@ -17,12 +17,12 @@ typedef struct fts_kind {
     void (*close)(fts *f);
     ramet_status (*begin_write)(fts *f);
     ramet_status (*reset)(fts *f);
-    void (*clear)(fts *f); /* all but the state */
+    void (*clear)(fts *f); /* everything except the state */
     bool (*add)(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text,
                 const char *given);
     void (*forget)(fts *f, arena *tmp, int64_t tree, int64_t k, const char *text);
     int64_t (*owner)(fts *f, const char *name, bool make);
-    void (*tidy)(fts *f, int64_t from, int64_t upto); /* NULL: nothing */
+    void (*tidy)(fts *f, int64_t from, int64_t upto); /* NULL: nothing to do */
     void (*find)(fts *f, fts_want *w, int64_t low, int64_t high);
     bool (*next)(fts *f, fts_doc *d);
     void (*end)(fts *f);

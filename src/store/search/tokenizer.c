@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tokenizer of both search indexes: the one of FTS5, borrowed from a database in memory.
+ * The tokenizer of both search indexes: that of FTS5, borrowed from a database in memory.
  */
 #include "store/search/tokenizer.h"
 
@@ -15,7 +15,7 @@ struct tokenizer {
     Fts5Tokenizer *tokenizer;
 };
 
-/* A database in memory whose FTS5 lends the tokenizer; for as long as the process lives. */
+/* A database in memory whose FTS5 provides the tokenizer; lives as long as the process. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static sqlite3 *lender;
 static fts5_api *api;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tokenizer.h: cuts a text into words, folded to lower case and without diacritics.
+ * tokenizer.h: splits a text into words, folded to lower case and without diacritics.
  *
- * What is indexed, what is looked for and what is marked in a snippet goes through the same
- * tokenizer, on both engines: SQLite's tokenizer "unicode61", which its index uses by itself.
+ * Indexing, searching and marking in a snippet use the same tokenizer, on both engines: SQLite's
+ * "unicode61", which its index uses by itself.
  */
 #ifndef STORE_SEARCH_TOKENIZER_H
 #define STORE_SEARCH_TOKENIZER_H
@@ -20,7 +20,8 @@ typedef struct tokenizer tokenizer; /* belongs to one thread at a time */
 tokenizer *tokenizer_new(void);
 void tokenizer_free(tokenizer *c);
 
-/* A word, folded, and the bytes [start, end) that it is in the text. The word is gone after it. */
+/* Receives a word, folded, and its bytes [start, end) in the text. The word is invalid
+ * afterwards. */
 typedef void (*tokenizer_word)(void *arg, const char *word, size_t len, size_t start, size_t end);
 void tokenizer_run(tokenizer *c, const char *text, size_t len, tokenizer_word each, void *arg);
 

@@ -5,15 +5,15 @@
 #ifndef STORE_SQL_ATTACHMENT_SQL_H
 #define STORE_SQL_ATTACHMENT_SQL_H
 
-/* A table reads by its rows. */
+/* One statement per row: keep the layout of the table. */
 /* clang-format off */
 #define ATTACH_STATEMENTS(X)                                                                       \
     X(attachment_add, "INSERT INTO attachment(id,sha,size,name,media_type,owner,created,expires,"  \
                       "key_id) VALUES($1,$2,$3,$4,$5,$6,$7,$8,0)")                                 \
     X(attachment_get, "SELECT id,sha,size,name,media_type,owner,created,expires "                  \
                       "FROM attachment WHERE id=$1")                                               \
-    /* A page of all, with what a list tells beside the row. */                                    \
-    /* Not EXISTS: PostgreSQL may answer that by a hash of the whole table. */                        \
+    /* A page of all attachments, with what a list adds to the row. */                             \
+    /* Not EXISTS: PostgreSQL may evaluate that with a hash of the whole table. */                 \
     X(attachment_page, "SELECT a.id,coalesce((SELECT 1 FROM attached r "                           \
                        "WHERE r.attachment=a.id LIMIT 1),0),(SELECT count(*) "                     \
                        "FROM attachment o WHERE o.sha=a.sha) FROM attachment a WHERE a.id>$1 "     \
@@ -34,11 +34,11 @@
     X(attached_homes, "SELECT DISTINCT b.tree,b.session,b.log FROM attached a "                    \
                       LOOK("branch", "b", PK_LOOK("b.", "id", "a.tree", "(a.k>>24)"))              \
                       "WHERE a.attachment=$1")                                                     \
-    /* Branches whose path holds such an entry without owning it. A branch that starts behind the  \
-     * first one of its parent holds it, and so does all below. Only in trees where the user $2 is \
-     * a member or has a session, or his link leads ($3): a stranger must not cost a walk. Private \
-     * sessions of others are left out here, all else is for the caller to check. UNION: ends also \
-     * when the file is damaged. */                                                                \
+    /* Branches whose path holds such an entry without owning it. A branch that starts after the   \
+     * first such entry of its parent holds it, and so do all below. Only in trees where the user  \
+     * $2 is a member or has a session, or to which the user's link leads ($3): other callers must \
+     * not cause a walk. Private sessions of other users are left out here; the caller checks      \
+     * everything else. UNION terminates even when the file is damaged. */                         \
     X(attached_heirs,                                                                              \
       "WITH RECURSIVE home(tree,branch,pos) AS ("                                                  \
       "SELECT a.tree,(a.k>>24),min(a.k)&16777215 FROM attached a WHERE a.attachment=$1 AND "       \
@@ -83,7 +83,7 @@
                         "(SELECT 1 FROM attachment a WHERE a.id=o.attachment) LIMIT $1")           \
     X(orphan_feedback, "SELECT o.tree,o.k,o.user_id FROM feedback o WHERE NOT EXISTS "             \
                        "(SELECT 1 FROM entry e WHERE e.tree=o.tree AND e.k=o.k) LIMIT $1")         \
-    /* -- content in parts, where it lies in the database (core/attachment/files_tables.c) */                 \
+    /* -- content in parts, stored in the database (core/attachment/files_tables.c) */             \
     X(part_add, "INSERT INTO attach_part(sha,n,bytes) VALUES($1,$2,$3)")                           \
     X(part_get, "SELECT bytes FROM attach_part WHERE sha=$1 AND n=$2")                             \
     X(part_sums, "SELECT count(*),coalesce(sum(length(bytes)),0) FROM attach_part WHERE sha=$1")   \

@@ -3,15 +3,15 @@
  * copy_sql.h: every table of facts with all its columns, and the statements that copy its rows from
  * one store to another (core/upkeep/copy.h).
  *
- * A table is read in the order of a key, a page at a time: behind the key of the last row. Texts
- * are ordered by their bytes on every engine. `read` gives a page, `add` writes a row, `cut`
- * removes the row with that key; `drop`, where part of the key may change, the row with that number
- * or id.
+ * A table is read in the order of a key, a page at a time, from after the key of the last row.
+ * Texts are ordered by their bytes on every engine. `read` returns a page, `add` writes a row,
+ * `cut` removes the row with that key; `drop`, where part of the key may change, the row with that
+ * number or id.
  */
 #ifndef STORE_SQL_COPY_SQL_H
 #define STORE_SQL_COPY_SQL_H
 
-/* A table reads by its rows. */
+/* One table or statement per row: keep the layout. */
 /* clang-format off */
 
 /* Columns: F the first, C the others: (number, name, type); i: integer, t: text, b: bytes. */
@@ -111,8 +111,8 @@
 
 /* Every table, in the order in which rows are written: what a row refers to comes before it. How it
  * is read: RANGE by a tree and from one key to another, TREE from one tree to another, WHOLE all of
- * it, SPAN from one number to another. FIXED, or MOVES: its key may change. Then its key, of the
- * columns as they are numbered above (0: no more). */
+ * it, SPAN from one number to another. FIXED, or MOVES: its key may change. Then its key, as
+ * numbers of the columns above (0: no more). */
 #define COPY_TABLES(T)                                                                             \
     T(entry, RANGE, FIXED, 1, 0, 0, 0, 0)                                                          \
     T(body, RANGE, FIXED, 1, 0, 0, 0, 0)                                                           \
@@ -284,18 +284,20 @@
       "no>$1 AND no<=$2 ORDER BY no LIMIT $3")                                                     \
     X(copy_event_add, COPY_ADD(event))                                                             \
     X(copy_event_cut, "DELETE FROM event WHERE no=$1")                                             \
-    /* What is otherwise in a tree shows in the marks of its branches: a tip is a hash of all below. */ \
+    /* Differences in a tree show in the tips of its branches: a tip is a hash of everything       \
+     * below. */                                                                                   \
     X(copy_branches, "SELECT id,base,len,tip FROM branch WHERE tree=$1 ORDER BY id")               \
-    /* An id may have gone from one session to another since it was copied; the first is stale. */ \
+    /* An id may have moved from one session to another since it was copied; the first is          \
+     * stale. */                                                                                   \
     X(copy_session_free, "UPDATE session SET id=NULL WHERE id=$1 AND no<>$2")                      \
     X(copy_tree_free, "DELETE FROM tree WHERE id=$1 AND tree<>$2")                                 \
     X(copy_trees_since, "SELECT DISTINCT tree FROM event WHERE no>$1 AND no<=$2 ORDER BY tree")    \
     X(copy_entries_upto, "SELECT coalesce(sum(len-base),0) FROM branch WHERE tree<=$1")            \
     X(copy_any, "SELECT 1 FROM tree UNION ALL SELECT 1 FROM token UNION ALL SELECT 1 FROM attachment " \
                 "UNION ALL SELECT 1 FROM event LIMIT 1")                                           \
-    /* An engine that keeps counters raises them; here a number is taken from the highest row. */  \
+    /* An engine with counters raises them; here a number is derived from the highest row. */      \
     X(copy_counters, "SELECT 1")                                                                   \
-    /* Whether numbers do not rise with time, and the index that lists then go by. */              \
+    /* Whether numbers do not rise with time, and the index that lists use then. */                \
     X(copy_unordered, "SELECT 1 FROM (SELECT s.created,lag(s.created) OVER (ORDER BY s.no) AS "    \
                       "before FROM session s) t WHERE t.created<t.before LIMIT 1")                 \
     X(copy_by_time, "CREATE INDEX IF NOT EXISTS session_by_time ON session(created,no)")           \

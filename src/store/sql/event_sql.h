@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * event_sql.h: the statements of live events and of answers that are kept by a key.
+ * event_sql.h: the statements on live events and on answers kept by an idempotency key.
  */
 #ifndef STORE_SQL_EVENT_SQL_H
 #define STORE_SQL_EVENT_SQL_H
 
-/* A table reads by its rows. */
+/* One statement per row: keep the layout of the table. */
 /* clang-format off */
 #define EVENT_STATEMENTS(X)                                                                        \
     /* -- events */                                                                                \
@@ -13,7 +13,7 @@
                      "t.sandbox FROM session s " LOOK("tree", "t", "t.tree=s.tree")                \
                      "WHERE " PK("s.", "no"))                                                      \
     X(session_place, "SELECT tree,no FROM session WHERE id=$1")                                    \
-    /* Whether some wait for their numbers: in a file they have them from the beginning. */        \
+    /* Whether some have no number yet: in a file all have one from the beginning. */              \
     X(event_waiting, "SELECT 1 FROM event WHERE no<0")                                             \
     X(event_del, "DELETE FROM event WHERE no<=$1")                                                 \
     /* -- answers by a key */                                                                      \

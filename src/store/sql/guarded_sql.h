@@ -20,10 +20,10 @@
 
 #define BY_STAMP "every change of it but that of a head counts up the stamp of its tree"
 #define NEVER_CHANGES "an entry, and what belongs to it, never changes"
-#define NEW_ROW "a new row under a number that nobody else has"
+#define NEW_ROW "a new row under a number that no other row has"
 #define OF_ENTRY "belongs to an entry that is added in the same transaction"
 
-/* A table reads by its rows. */
+/* One statement per row: keep the layout of the table. */
 /* clang-format off */
 #define GUARDED_STATEMENTS(X)                                                                      \
     /* -- guards */                                                                                \

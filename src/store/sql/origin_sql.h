@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * origin_sql.h: the statements on how sessions were made, on trees that are handed over, on texts
- * that entries are found by, and on files that are fetched.
+ * origin_sql.h: the statements on how sessions were created, on offers to transfer trees, on texts
+ * that entries are found by, and on files to fetch.
  */
 #ifndef STORE_SQL_ORIGIN_SQL_H
 #define STORE_SQL_ORIGIN_SQL_H
@@ -20,7 +20,7 @@
     X(origin_trees, "SELECT tree FROM origin WHERE started_tree=$1")                               \
     X(orphan_origin, "SELECT o.tree,o.session,'' FROM origin o WHERE NOT EXISTS (SELECT 1 FROM "      \
                      "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                 \
-    /* What an append to a conversation looks at beside what it is given by session_brief. */      \
+    /* What an append to a conversation needs in addition to session_brief. */                     \
     X(session_words, "SELECT s.title,s.archived,o.client FROM session s "                          \
                      LOOK_LEFT("origin", "o", PK_IS("o.", "session", "s.tree", "s.no"))            \
                      "WHERE " PK("s.", "no"))                                                      \
@@ -35,7 +35,7 @@
                       "WHERE s.tree=$1")                                                           \
     X(member_copy, "INSERT INTO member(tree,user_id,level,created) SELECT CAST($1 AS BIGINT),"     \
                    "m.user_id,m.level,CAST($3 AS BIGINT) FROM member m WHERE m.tree=$2")           \
-    /* What each session of a tree has appended: where, and from when until when. */               \
+    /* What each session of a tree has appended: where, and between which times. */                \
     X(across_runs, "SELECT s.no,s.owner,s.visibility,s.expires,s.deleted,s.purging,s.head,b.len,"  \
                    "f.base,e.created,CASE WHEN l.created IS NULL THEN b.touched ELSE l.created "   \
                    "END FROM session s "                                                           \
@@ -73,7 +73,7 @@
                   LOOK("session", "s", PK_IS("s.", "no", "b.tree", "b.session"))                   \
                   "WHERE e.id=$1 AND s.deleted=0 AND s.purging=0 "                                 \
                   BY_INDEX("e.id", "e.tree", "$1", "0") "ORDER BY " NO_INDEX("e.k") " LIMIT 1")    \
-    /* PostgreSQL looks at all branches: an index for this alone would cost every fork. */         \
+    /* PostgreSQL scans all branches: an index for this alone would cost every fork. */            \
     X(branch_home, "SELECT s.id FROM branch b "                                                    \
                    LOOK("session", "s", PK_IS("s.", "no", "b.tree", "b.session"))                  \
                    "WHERE b.id=$1 AND s.deleted=0 AND s.purging=0")                                \

@@ -9,40 +9,41 @@
 #ifndef STORE_SQL_POSTGRES_SQL_H
 #define STORE_SQL_POSTGRES_SQL_H
 
-/* A table reads by its rows. */
+/* One statement per row: keep the layout of the table. */
 /* clang-format off */
 #define BY_DIR "FROM dir i " LOOK("session", "s", PK_IS("s.", "no", "i.tree", "i.no"))
 #define WHERE_DIR "WHERE i.id=$1 AND i.kind=1"
 
-/* The owner of the tree `x`, for the search index: his number, or, of a tree that it does not know
- * yet, his name. */
+/* The owner of the tree `x`, for the search index: the number of the user, or, for a tree that the
+ * index does not know yet, the name. */
 #define WORD_OWNER(x)                                                                              \
     "t.owner,CASE WHEN t.owner IS NULL THEN coalesce((SELECT m.user_id FROM member m "             \
     "WHERE m.tree=" x ".tree AND m.level=4 "                                                       \
     BY_INDEX("m.tree", "m.user_id", x ".tree", "''") "ORDER BY m.user_id LIMIT 1),'') END"
 
-/* A queue before the row of a tree, for FOR SHARE on it and for the update of its stamp. PostgreSQL
- * lets a share lock on a row join others while an update waits for them, so a stream of them would
- * keep the update waiting for ever; advisory locks are granted in order of request (decision 0043).
- * 1380011348 ("RAMT") tells them from the locks of other programs. */
+/* A queue in front of the row of a tree, for FOR SHARE on it and for the update of its stamp.
+ * PostgreSQL lets a share lock on a row join others while an update waits for them, so a stream of
+ * them would keep the update waiting for ever; advisory locks are granted in order of request
+ * (decision 0043). The number 1380011348 ("RAMT") distinguishes them from the locks of other
+ * programs. */
 #define TREE_QUEUE(shared)                                                                         \
     "WITH queue AS MATERIALIZED (SELECT pg_advisory_xact_lock" shared                              \
     "(1380011348,($1&2147483647)::int)) "
 
 #define DIR_TAKE "ON CONFLICT(id,kind) DO UPDATE SET tree=excluded.tree,no=excluded.no"
-/* The id of the row in `g`. */
+/* Removes the id of the row in `g`. */
 #define DIR_DROP(kind_)                                                                            \
     "DELETE FROM dir WHERE id=(SELECT g.id FROM g) AND kind=" #kind_                               \
     " AND tree=(SELECT g.tree FROM g)"
 
-/* The tag $3 of the session ($1, $2). */
+/* Adds the tag $3 to the session ($1, $2), or removes it. */
 #define TAGS_WITH                                                                                  \
     "UPDATE session SET tags=array_append(array_remove(tags,$3),$3) WHERE " PK("", "no")
 #define TAGS_WITHOUT                                                                               \
     "UPDATE session SET tags=nullif(array_remove(tags,$3),'{}') WHERE " PK("", "no")
 
-/* Gives numbers to events (store/postgres/event_sequencer.c): how many got one, and the newest number, which may have
- * been given by another process. */
+/* Numbers events (store/postgres/event_sequencer.c): returns how many got one, and the newest
+ * number, which another process may have assigned. */
 #define EVENTS_MOVE                                                                                \
     "WITH gone AS (DELETE FROM outbox WHERE no=ANY(ARRAY("                                         \
     "SELECT o.no FROM outbox o ORDER BY o.no LIMIT $1)) "                                          \
@@ -96,9 +97,9 @@
     X(turn_clear, "WITH gone AS (DELETE FROM turn WHERE tree=$1 AND session=$2 "                   \
                   BY_INDEX("tree", "session", "$1", "$2") "RETURNING id) "                         \
                   "DELETE FROM dir WHERE id=ANY(ARRAY(SELECT g.id FROM gone g)) AND kind=3")       \
-    /* -- guards: nothing divides by zero, so that the transaction fails there and then */         \
-    /* For a serializable transaction: refused when the row was changed since that began; a later  \
-     * change waits for the commit. (KEY SHARE would do neither: a stamp is no key.) */            \
+    /* -- guards: finding nothing divides by zero, so that the transaction fails at once */        \
+    /* For a serializable transaction: refused when the row was changed since it began; a later    \
+     * change waits for the commit. (KEY SHARE would do neither: a stamp is not a key.) */         \
     X(hold_tree, TREE_QUEUE("_shared")                                                             \
                  "SELECT 1 FROM queue,tree WHERE tree=$1 FOR SHARE OF tree")                       \
     X(tree_stamp, TREE_QUEUE("") "UPDATE tree SET stamp=stamp+1 FROM queue WHERE tree=$1")         \
@@ -113,7 +114,7 @@
     X(task_put, "WITH put AS (INSERT INTO task(id,tree,session,data,created,updated,deleted,at) "  \
                 TASK_PUT " RETURNING 1) SELECT 1/count(*) FROM put")                               \
     /* -- by time, where SQLite goes by number */                                                  \
-    /* One after the other, whatever the server knows about the tables. */                         \
+    /* One row after the other, whatever the server knows about the tables. */                     \
     X(once_del, "DELETE FROM once WHERE ctid=ANY(ARRAY(SELECT o.ctid FROM once o "                 \
                 "WHERE o.expires<=$1 ORDER BY o.expires LIMIT $2))")                               \
     X(attachment_release,                                                                          \
@@ -129,14 +130,14 @@
     X(active_of_member, ACTIVE_OF_MEMBER("greatest", "least"))                                     \
     X(active_owned, ACTIVE_OWNED("greatest", "least"))                                             \
     X(active_all, ACTIVE_ALL("greatest", "least"))                                                 \
-    /* -- tags stand in their session, too, where a GIN index finds them */                        \
+    /* -- tags are in their session, too, where a GIN index finds them */                          \
     X(tag_add, "WITH t AS (INSERT INTO tag(tree,session,tag) VALUES($1,$2,$3) "                    \
                "ON CONFLICT(tree,session,tag) DO NOTHING) " TAGS_WITH)                             \
     X(tag_del, "WITH t AS (DELETE FROM tag WHERE tree=$1 AND session=$2 AND tag=$3) "              \
                TAGS_WITHOUT)                                                                       \
     X(tag_clear, "WITH t AS (DELETE FROM tag WHERE tree=$1 AND session=$2) UPDATE session "        \
                  "SET tags=NULL WHERE " PK("", "no") " AND tags IS NOT NULL")                      \
-    /* OFFSET 0: else the LIMIT makes the planner walk all sessions by time until enough have it. */ \
+    /* OFFSET 0: otherwise the LIMIT makes the planner walk all sessions by time. */               \
     X(session_tagged, "SELECT " SESSION_COLS " FROM (SELECT * FROM session x WHERE "               \
                       "x.tags@>ARRAY[$1] AND x.tags IS NOT NULL OFFSET 0) s "                      \
                       "WHERE s.created<$2 OR (s.created=$2 AND s.no<$3) "                          \
@@ -147,19 +148,19 @@
     X(copy_tag_add, "WITH t AS (" COPY_ADD(tag) ") " TAGS_WITH)                                    \
     X(copy_tag_cut, "WITH t AS (DELETE FROM tag WHERE tree=$1 AND session=$2 AND tag=$3) "         \
                     TAGS_WITHOUT)                                                                  \
-    /* -- LATERAL with a LIMIT is looked up range by range; a plain join would walk the tree */    \
+    /* -- LATERAL with a LIMIT is evaluated range by range; a plain join would walk the tree */    \
     X(entry_segments,                                                                              \
       "SELECT " ENTRY_COLS " FROM (VALUES(1,$2,$3),(2,$4,$5),(3,$6,$7),(4,$8,$9),(5,$10,$11),"     \
       "(6,$12,$13),(7,$14,$15),(8,$16,$17),(9,$18,$19),(10,$20,$21)) r CROSS JOIN LATERAL "        \
       "(SELECT x.* FROM entry x WHERE x.tree=$1 AND x.k>=r.column2 AND x.k<=r.column3 "            \
       BY_INDEX("x.tree", "x.k", "$1", "r.column2")                                                 \
       "ORDER BY x.k LIMIT 16777216) e ORDER BY r.column1,e.k")                                     \
-    /* -- events: $1 is the number that SQLite gives */                                            \
+    /* -- events: $1 is the number that SQLite assigns */                                          \
     X(event_add, "INSERT INTO outbox(tree,session,kind,k,n,at) VALUES($2,$3,$4,$5,$6,$7)")         \
     X(event_member, "INSERT INTO outbox(tree,session,kind,k,n,at,who) "                            \
                     "VALUES($2,$3,$4,$5,$6,$7,$8)")                                                \
     X(event_waiting, "SELECT 1 FROM outbox LIMIT 1")                                               \
-    /* -- the search index, in the same database (store/postgres/fulltext.c) */                             \
+    /* -- the search index, in the same database (store/postgres/fulltext.c) */                    \
     X(event_texts,                                                                                 \
       "SELECT e.k,v.tree,e.role,e.text,e.flags,e.created,b.log,b.session," WORD_OWNER("v")         \
       ",i.text,v.no,v.tree,v.session,v.kind,v.k,v.n,v.at FROM "                                    \
@@ -201,7 +202,7 @@
     X(fts_bytes, "SELECT coalesce(sum(pg_total_relation_size(oid)),0) FROM pg_class "              \
                  "WHERE relkind='r' AND relnamespace=current_schema()::regnamespace "              \
                  "AND relname LIKE 'word%'")                                                       \
-    /* -- copies: what is in dir goes with its row */                                              \
+    /* -- copies: the row in dir is written with its own row */                                    \
     X(copy_session_add, "WITH d AS (INSERT INTO dir(id,kind,tree,no) SELECT $3,1,$2,$1 "           \
                         "WHERE $3 IS NOT NULL " DIR_TAKE ") INSERT INTO session("                  \
                         COPY_COLS_session(COPY_NAME_F, COPY_NAME_C) ",tags) VALUES("               \
@@ -228,7 +229,7 @@
                      DIR_DROP(3))                                                                  \
     X(copy_turn_drop, "WITH g AS (DELETE FROM turn WHERE " PK("", "id") " RETURNING id,tree) "     \
                       DIR_DROP(3))                                                                 \
-    /* Lists go by time there as it is. */                                                         \
+    /* Lists are ordered by time here anyway. */                                                   \
     X(copy_unordered, "SELECT 1 WHERE false")                                                      \
     X(copy_by_time, "SELECT 1")                                                                    \
     X(copy_counters, "UPDATE counter c SET next=greatest(c.next,v.n) FROM ("                       \

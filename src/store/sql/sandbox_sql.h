@@ -6,9 +6,9 @@
 #define STORE_SQL_SANDBOX_SQL_H
 
 /* clang-format off */
-/* A row a session, and then one a tag, which has its session's number and the tag alone. What is not
- * for the caller is left out by core: whose parent it is must be known, and one walk over a tree is
- * cheaper than a look for each. */
+/* A row per session, followed by a row per tag, which has only its session's number and the tag.
+ * Core leaves out what the caller may not see: it needs to know whose parent a session is, and one
+ * walk over a tree is cheaper than a lookup for each. */
 #define SANDBOX_SESSION                                                                            \
     "SELECT s.no,s.parent,s.depth,s.owner,s.visibility,s.type,s.created,s.expires,s.deleted,"      \
     "s.purging,coalesce(m.level,0),NULL,s.id,s.by_kind,s.merged_into,s.reason,s.metadata,"         \

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tables. docs/data-model.md tells what each is for.
+ * The tables, by schema version. docs/data-model.md describes what each is for.
  *
- * Positions are absolute; k = branch << 24 | position. Times are microseconds.
- * "No row" is 0 in a key column. key_id columns are for encryption at rest: 0
- * is clear text.
+ * Positions are absolute; k = branch << 24 | position. Times are microseconds. "No row" is 0 in a
+ * key column. key_id columns are for encryption at rest: 0 is clear text.
  *
- * One text for both engines. On PostgreSQL the tables of a tree's rows are spread by hash of the
- * tree, which leads their keys; ids that are looked up without the tree are in `dir`. The marks:
+ * One text serves both engines. On PostgreSQL the tables with the rows of trees are partitioned by
+ * hash of the tree, which leads their keys; ids that are looked up without the tree are in `dir`.
+ * The marks:
  *
  *   @KEY            a column that is the row's own number
  *   @KEYED(column)  the end of such a table: PostgreSQL's key is (tree, column)
- *   @SPREAD         the end of another table of a tree's rows
+ *   @SPREAD         the end of another table with the rows of trees
  *   @CLUSTERED      the end of a table that belongs to no tree
  *   @BYTES          the type of bytes
- *   @SQLITE{…}      only there, and @POSTGRES{…} only there
+ *   @SQLITE{…}      only on SQLite, and @POSTGRES{…} only on PostgreSQL
  */
 #include "store/sql/schema.h"
 
@@ -40,9 +40,9 @@ static const char step_1[] =
     " delete_op BIGINT NOT NULL, purging INT NOT NULL, seal BIGINT NOT NULL, from_title TEXT NOT "
     "NULL@KEYED(no);"
     "@SQLITE{CREATE UNIQUE INDEX session_by_id ON session(id);}"
-    /* On PostgreSQL none begins with tree beside the key: while a table is small, or was never
-     * analyzed, its planner takes either, and would then walk all sessions of a tree to find one.
-     */
+    /* On PostgreSQL no index except the key begins with tree: while a table is small, or was never
+     * analyzed, the planner chooses either, and would then walk all sessions of a tree to find
+     * one. */
     "CREATE INDEX session_by_tree ON session@SQLITE{(tree,parent)}@POSTGRES{(parent,tree)};"
     "CREATE INDEX session_by_owner ON session(owner,created,no);"
 
@@ -58,10 +58,10 @@ static const char step_1[] =
     " role INT NOT NULL, channel TEXT, format TEXT, turn_id TEXT, author TEXT, client TEXT,"
     " created BIGINT NOT NULL, text TEXT, parts TEXT, body TEXT, flags INT NOT NULL,"
     " peer INT NOT NULL, key_id INT NOT NULL@KEYED(k);"
-    /* Must not begin with tree: the planner would take it instead of the key range. */
+    /* Must not begin with tree: the planner would use it instead of the key range. */
     "@SQLITE{CREATE INDEX entry_by_id ON entry(id,tree);}"
-    /* Writers side by side: an id that another has just put onto the same branch is refused here;
-     * below its base nothing changes any more. */
+    /* With concurrent writers, this rejects an id that another writer has just added to the same
+     * branch; below its base nothing changes any more. */
     "@POSTGRES{CREATE UNIQUE INDEX entry_by_id ON entry(id,tree,(k>>24));}"
     "CREATE TABLE body(k @KEY, tree BIGINT NOT NULL, packed @BYTES NOT NULL, key_id INT NOT NULL"
     "@KEYED(k);"
@@ -92,14 +92,14 @@ static const char step_1[] =
     /* Ids: of a session (kind 1), a tree (2) and a turn (3). */
     "@POSTGRES{CREATE TABLE dir(id TEXT NOT NULL, kind INT NOT NULL, tree BIGINT NOT NULL,"
     " no BIGINT NOT NULL, PRIMARY KEY(id,kind));"
-    /* The next number of each kind that is free (db_kind). */
+    /* The next free number of each kind (db_kind). */
     "CREATE TABLE counter(kind INT PRIMARY KEY, next BIGINT NOT NULL);"
     "INSERT INTO counter(kind,next) SELECT kind,1 FROM generate_series(0,15) kind;"
-    /* Events that were committed and have no number yet, in the order in which they came. */
+    /* Committed events that have no number yet, in order of arrival. */
     "CREATE TABLE outbox(no BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tree BIGINT NOT NULL,"
     " session BIGINT NOT NULL, kind INT NOT NULL, k BIGINT NOT NULL, n INT NOT NULL,"
     " at BIGINT NOT NULL);"
-    /* Numbers need not rise with time there, and are no order of a whole table. */
+    /* Numbers need not rise with time there, and do not order a whole table. */
     "CREATE INDEX session_by_time ON session(created,no);"
     "CREATE INDEX session_ending ON session(no) WHERE deleted>0 OR expires>0 OR purging>0;"
     "CREATE INDEX verdict_by_no ON verdict(no);"
@@ -117,8 +117,8 @@ static const char step_1[] =
     " unsure INT NOT NULL, tsv tsvector NOT NULL, PRIMARY KEY(tree,k)) PARTITION BY HASH(tree);"
     "CREATE INDEX words_by_word ON words USING gin(tsv);}";
 
-/* What a server keeps beside the conversations. Secrets are kept as SHA-256 alone, or sealed by a
- * key that is kept so (once). */
+/* Data of the server beside the conversations. A secret is stored only as its SHA-256, or encrypted
+ * with a key that is stored so (once). */
 static const char step_2[] =
     "CREATE TABLE once(user_id TEXT NOT NULL, scope TEXT NOT NULL, key @BYTES NOT NULL,"
     " digest @BYTES NOT NULL, status INT NOT NULL, answer @BYTES NOT NULL, size INT NOT NULL,"
@@ -138,7 +138,7 @@ static const char step_2[] =
     " expires BIGINT NOT NULL, key_id INT NOT NULL)@CLUSTERED;"
     "CREATE INDEX attachment_by_sha ON attachment(sha);"
     "CREATE INDEX attachment_by_time ON attachment(expires);"
-    /* Which entries refer to an attachment: a row an entry, however many forks share it. */
+    /* Which entries refer to an attachment: one row per entry, however many forks share it. */
     "CREATE TABLE attached(tree BIGINT NOT NULL, k BIGINT NOT NULL, attachment TEXT NOT NULL,"
     " PRIMARY KEY(tree,k,attachment))@SPREAD;"
     "CREATE INDEX attached_by_id ON attached(attachment);"
@@ -146,7 +146,7 @@ static const char step_2[] =
     " value INT NOT NULL, comment TEXT NOT NULL, at BIGINT NOT NULL,"
     " PRIMARY KEY(tree,k,user_id))@SPREAD;";
 
-/* Answers being made, and how they ended. */
+/* Turns, and how they ended. */
 static const char step_3[] =
     "CREATE TABLE turn(id TEXT @SQLITE{PRIMARY KEY}@POSTGRES{NOT NULL}, tree BIGINT NOT NULL, "
     "session BIGINT NOT NULL,"
@@ -154,11 +154,11 @@ static const char step_3[] =
     " error TEXT NOT NULL, host TEXT, started BIGINT NOT NULL, ended BIGINT NOT NULL"
     "@POSTGRES{, PRIMARY KEY(tree,id)})@SPREAD;"
     "CREATE INDEX turn_by_session ON turn(tree,session,started);"
-    /* Few run at a time. */
+    /* Few turns run at a time. */
     "CREATE INDEX turn_running ON turn(branch) WHERE status=1;";
 
-/* Where turns begin, by their names; what faces know about A2A tasks beside their messages;
- * opinions that name no entry. */
+/* Where turns begin, by their names; data of A2A tasks apart from their messages; feedback that
+ * names no entry. */
 static const char step_4[] =
     "CREATE TABLE place(tree BIGINT NOT NULL, name TEXT NOT NULL, log INT NOT NULL,"
     " k BIGINT NOT NULL, PRIMARY KEY(tree,name,log,k))@SPREAD;"
@@ -173,26 +173,26 @@ static const char step_4[] =
     " text TEXT NOT NULL, issue TEXT NOT NULL, at BIGINT NOT NULL@POSTGRES{, PRIMARY KEY(no)});"
     "CREATE INDEX remark_by_user ON remark(user_id,no);";
 
-/* stamp counts what changed about who may do what in a tree: see core/session/session_cache.c. */
+/* stamp counts changes of the access rights in a tree: see core/session/rights.c. */
 static const char step_5[] =
     "ALTER TABLE tree ADD COLUMN stamp BIGINT NOT NULL DEFAULT 0;"
-    /* The content of attachments where it does not lie in files; sha is another key while it comes
-     * in (core/attachment/files_tables.c). It is not packed: most of it is already. */
+    /* The content of attachments that is not stored in files; sha is a temporary key during the
+     * upload (core/attachment/files_tables.c). It is not compressed: most of it is already. */
     "CREATE TABLE attach_part(sha @BYTES NOT NULL, n BIGINT NOT NULL, bytes @BYTES NOT NULL,"
     " PRIMARY KEY(sha,n))@CLUSTERED;"
     "@POSTGRES{ALTER TABLE attach_part ALTER COLUMN bytes SET STORAGE EXTERNAL;"
-    /* Servers that live, and what only one of them has to do (store/postgres/node_table.c). */
+    /* Servers that are alive, and jobs that only one of them does (store/postgres/node_table.c). */
     "CREATE TABLE node(host TEXT PRIMARY KEY, seen BIGINT NOT NULL);"
     "CREATE TABLE job(name TEXT PRIMARY KEY, at BIGINT NOT NULL, runs BIGINT NOT NULL);}";
 
-/* Who has used a share link: a row may be of one that is gone. */
+/* Which users have used a share link; the link may be gone. */
 static const char step_6[] =
     "CREATE TABLE visit(user_id TEXT NOT NULL, share TEXT NOT NULL, at BIGINT NOT NULL,"
     " PRIMARY KEY(user_id,share))@CLUSTERED;";
 
-/* What a session was made by beside forking, since when somebody is a member, trees that are being
- * handed over, texts that entries are found by, files that are fetched from elsewhere, and of
- * events whose level has changed. */
+/* How a session was created other than by forking, since when a user is a member, offers to
+ * transfer trees, texts that entries are found by, files to fetch from a URL, and the user whose
+ * level an event changed. */
 static const char step_7[] =
     "ALTER TABLE member ADD COLUMN created BIGINT NOT NULL DEFAULT 0;"
     "UPDATE member SET created=(SELECT t.created FROM tree t WHERE t.tree=member.tree)"
@@ -215,7 +215,7 @@ static const char step_7[] =
     "ALTER TABLE event ADD COLUMN who TEXT;"
     "@POSTGRES{ALTER TABLE outbox ADD COLUMN who TEXT;}";
 
-/* The instant in microseconds, and a time as the views show it. */
+/* The present time in microseconds, and a time as the views show it. */
 #define NOW_US                                                                                     \
     "@SQLITE{CAST(strftime('%s','now') AS INT)*1000000}"                                           \
     "@POSTGRES{CAST(extract(epoch FROM now())*1000000 AS bigint)}"
@@ -225,7 +225,7 @@ static const char step_7[] =
 #define LIVING                                                                                     \
     "s.id IS NOT NULL AND s.deleted=0 AND s.purging=0 AND (s.expires=0 OR s.expires>" NOW_US ")"
 
-/* Sandboxes, a tree each in one of them (''; no other), and AgentPod's two tables as views. */
+/* Sandboxes, the sandbox of each tree ('': none), and AgentPod's two tables as views. */
 static const char step_8[] =
     "CREATE TABLE sandbox(id TEXT PRIMARY KEY, owner TEXT NOT NULL, created BIGINT NOT NULL)"
     "@CLUSTERED;"
@@ -243,7 +243,7 @@ static const char step_8[] =
                      "@POSTGRES{ARRAY(SELECT g.tag FROM tag g WHERE g.tree=s.tree AND "
                      "g.session=s.no "
                      "ORDER BY g.tag)} AS tags,nullif(s.reason,'') AS reason,"
-                     /* PostgreSQL's jsonb takes no U+0000. */
+                     /* PostgreSQL's jsonb does not accept U+0000. */
                      "CASE WHEN s.metadata LIKE '%agentConfig%' THEN "
                      "@SQLITE{json_extract(s.metadata,'$.agentConfig')}"
                      "@POSTGRES{CASE WHEN strpos(s.metadata,'\\u0000')=0 THEN "
@@ -256,7 +256,7 @@ static const char step_8[] =
                      "LEFT JOIN session p ON p.tree=s.tree AND p.no=s.parent "
                      "LEFT JOIN session j ON j.tree=s.tree AND j.no=s.merged_into WHERE " LIVING ";"
 
-                     /* core/ext/picker.c does the same for one session, and has the words for it.
+                     /* core/query/picker.c does the same for one session, and explains the terms.
                       * `own`: a branch of the group itself; the entry that was there before it has
                       * no branch of its own in the group. */
                      "CREATE VIEW message_branches AS WITH RECURSIVE "
@@ -308,10 +308,9 @@ static const char step_8[] =
                                       "AND h.branch=x.owner "
                                       "AND x.p<h.reach WHERE " LIVING ";";
 
-/* at: when a task came to its status, as its maker says; 0: he does not. tags: those of the rows in
- * `tag`, so that a list by tag finds sessions by one look. Most have none, and are not in the
- * index.
- */
+/* at: when a task reached its status, according to the client; 0: unknown. tags: those of the rows
+ * in `tag`, so that a list by tag finds sessions with one lookup. Most have none, and are not in
+ * the index. */
 static const char step_9[] =
     "ALTER TABLE task ADD COLUMN at BIGINT NOT NULL DEFAULT 0;"
     "@SQLITE{UPDATE task SET at=coalesce(json_extract(data,'$.at'),0);}"
@@ -328,11 +327,10 @@ static const char step_9[] =
     "ORDER BY t.tag) WHERE EXISTS (SELECT 1 FROM tag t WHERE t.tree=s.tree AND t.session=s.no);"
     "CREATE INDEX session_by_tags ON session USING gin(tags) WHERE tags<>ARRAY[]::text[];}";
 
-/* A session without tags has NULL there, and the index knows it by that: a comparison would be set
- * up by the server for each row that is added. Rows that were there may have an empty array. put_…:
- * rows as many writers put them together, the parameters of one statement each
- * (store/postgres/batch.c).
- */
+/* A session without tags has NULL there, which the condition of the index tests: for a comparison
+ * the server would do setup work for each row added. Existing rows may have an empty array. put_…:
+ * the row types of merged writes, with the parameters of one statement each
+ * (store/postgres/batch.c). */
 static const char step_10[] =
     "@POSTGRES{DROP INDEX session_by_tags;"
     "ALTER TABLE session ALTER COLUMN tags DROP NOT NULL, ALTER COLUMN tags DROP DEFAULT;"
@@ -381,7 +379,7 @@ static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char
     return RAMET_OK;
 }
 
-/* An older store is added to only when what it must have is there. */
+/* An older store is upgraded only when it has the tables that it must have. */
 static bool has_tables(db *d)
 {
     for (int kind = 0; kind < DB_REMARK; kind++) /* those of the first version */
@@ -391,7 +389,7 @@ static bool has_tables(db *d)
 
 static ramet_status migrate(db *d, const schema_step *steps, size_t n, bool create, char *message)
 {
-    /* Looked at again under the lock: another process may have upgraded it meanwhile. */
+    /* Checked again under the lock: another process may have upgraded it meanwhile. */
     int64_t have = db_version(d);
     ramet_status st = check(d, have, steps[n - 1].version, create, message);
     if (st != RAMET_OK)

@@ -15,11 +15,11 @@ typedef struct schema_step {
 extern const schema_step schema_steps[];
 extern const size_t schema_n_steps;
 
-/* Brings a store from what it is to the last step, in one transaction. A newer one is
- * RAMET_NEWER, a file of something else RAMET_NOT_A_STORE. `create` allows an empty one. */
+/* Upgrades a store to the last step, in one transaction. A newer store is RAMET_NEWER, a file of
+ * something else RAMET_NOT_A_STORE. `create` allows an empty one. */
 ramet_status schema_migrate(db *d, const schema_step *steps, size_t n, bool create, char *message);
 
-/* ramet_schema(). */
+/* See ramet_schema(). */
 ramet_status schema_tell(const ramet_schema_in *in, void (*statement)(void *arg, const char *sql),
                          void *arg);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tables as text, for who makes them by hand: the scripts of schema.c, as the engines run them,
- * statement by statement. What may be spread over partitions is what Citus distributes; so nothing
- * here names a table of a tree.
+ * The tables as text, for operators who create them by hand: the scripts of schema.c, as the
+ * engines run them, statement by statement. The tables that PostgreSQL partitions are those that
+ * Citus distributes; so nothing here names a table of a tree.
  */
 #include "store/postgres/postgres.h"
 #include "store/sql/schema.h"
@@ -13,18 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tables of no tree that are joined with those of one: Citus keeps a copy beside them on each node.
- * The others stay where the coordinator is: one process writes them, or nothing joins them. */
+/* Tables outside trees that are joined with tables of trees: Citus keeps a copy on each node. The
+ * rest stays on the coordinator: one process writes it, or nothing joins it. */
 static const char *const joined[] = {"dir", "share", "attachment"};
 
 typedef struct teller {
     const ramet_schema_in *in;
     void (*statement)(void *arg, const char *sql);
     void *arg;
-    buf spread, others; /* names of tables, each with a NUL */
+    buf spread, others; /* names of tables, each followed by a NUL */
 } teller;
 
-/* How many a table has; 1: it is whole. */
+/* The number of partitions of a table; 1: none. */
 static int parts_of(const teller *t)
 {
     return t->in->engine == RAMET_CITUS ? 1 : t->in->partitions ? t->in->partitions : PARTITIONS;
@@ -70,7 +70,7 @@ static void citus_tell(teller *t)
         snprintf(sql, sizeof sql, "SELECT create_reference_table('%s')", t->others.p + at);
         t->statement(t->arg, sql);
     }
-    /* The first one is `tree`; all others lie beside it. */
+    /* The first one is `tree`; all others are colocated with it. */
     for (size_t at = 0; at < t->spread.n; at += strlen(t->spread.p + at) + 1) {
         snprintf(sql, sizeof sql,
                  "SELECT create_distributed_table('%s','tree',colocate_with=>'%s')",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * share_sql.h: the statements of share links, tokens and statistics.
+ * share_sql.h: the statements on share links, tokens and statistics.
  */
 #ifndef STORE_SQL_SHARE_SQL_H
 #define STORE_SQL_SHARE_SQL_H
@@ -13,13 +13,13 @@
 #define STATISTICS_FROM                                                                            \
     " FROM session s " LOOK_LEFT("branch", "b", PK_IS("b.", "id", "s.tree", "s.head"))
 
-/* A table reads by its rows. */
+/* One statement per row: keep the layout of the table. */
 /* clang-format off */
 #define SHARE_STATEMENTS(X)                                                                        \
     X(share_add, "INSERT INTO share(" SHARE_COLS ") VALUES($1,$2,$3,$4,$5,$6,$7,$8)")              \
     X(share_by_secret, "SELECT " SHARE_COLS " FROM share WHERE secret=$1")                         \
     X(share_get, "SELECT " SHARE_COLS " FROM share WHERE id=$1")                                   \
-    /* Ids are made in order of time. */                                                           \
+    /* Ids rise with time. */                                                                      \
     X(share_of_session, "SELECT " SHARE_COLS " FROM share WHERE tree=$1 AND session=$2 "           \
                         "ORDER BY " NO_INDEX_TEXT("id"))                                           \
     X(share_count, "SELECT count(*) FROM share WHERE tree=$1 AND session=$2 "                      \
@@ -29,7 +29,7 @@
     X(share_expired_of, "DELETE FROM share WHERE tree=$1 AND session=$2 "                          \
                         "AND expires>0 AND expires<=$3")                                           \
     X(share_expired, "DELETE FROM share WHERE expires>0 AND expires<=$1")                          \
-    /* -- who has used which */                                                                    \
+    /* -- which users have used which link */                                                      \
     X(visit_add, "INSERT INTO visit(user_id,share,at) VALUES($1,$2,$3) "                           \
                  "ON CONFLICT(user_id,share) DO NOTHING")                                          \
     X(visit_get, "SELECT 1 FROM visit WHERE user_id=$1 AND share=$2")                              \
@@ -46,7 +46,7 @@
     X(token_all, "SELECT " TOKEN_COLS " FROM token ORDER BY id")                                   \
     X(token_revoke, "UPDATE token SET revoked=$2 WHERE id=$1 AND revoked=0")                       \
     X(token_used, "UPDATE token SET used=$2 WHERE id=$1 AND used<$2")                              \
-    /* Sessions are created in order of their numbers. */                                          \
+    /* Numbers of sessions rise with time. */                                                      \
     X(statistics_all, "SELECT " STATISTICS_COLS STATISTICS_FROM "WHERE s.no<$2 "                   \
                       "ORDER BY s.no DESC LIMIT $3")                                               \
     X(statistics_by_time,                                                                          \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tables of statements. The list is expanded twice, once in the dialect of each engine: sql.h
- * tells what the words of a dialect mean.
+ * The table of statements. The list is expanded twice, once in the dialect of each engine: sql.h
+ * explains the macros of a dialect.
  */
 #include "store/sql/sql.h"
 

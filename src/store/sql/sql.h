@@ -2,26 +2,25 @@
  *
  * sql.h: every statement of the store, once, by name.
  *
- * The text serves SQLite and PostgreSQL alike: parameters are $1…, "no row" is 0
- * and not NULL in key columns, every statement on a tree's rows names the tree
- * (the key leads with it where tables are distributed), `k` packs a branch and
- * an absolute position: k = branch << 24 | position.
+ * The text serves SQLite and PostgreSQL alike: parameters are $1…, "no row" is 0 and not NULL in
+ * key columns, every statement on a tree's rows names the tree (the key leads with it where tables
+ * are distributed), `k` packs a branch and an absolute position: k = branch << 24 | position.
  *
- * Facts are the tables of the schema; the statements named fts_ run on the search
- * index, a file of its own that can be made anew at any time.
+ * Facts are the tables of the schema; the statements named fts_ run on the search index, a file of
+ * its own that can be rebuilt at any time.
  *
  * PostgreSQL makes one plan of a statement for all values, and keeps it as long as the connection.
  * It may have been made when the tables were empty, never analyzed, or analyzed long ago, so the
  * text must leave no choice that depends on their statistics. SQLite follows the text as it is. The
- * words below expand to what either engine needs (sql.c); decision 0044 tells why each works.
+ * macros below expand to what either engine needs (sql.c); decision 0044 explains why each works.
  *
  *   PK(p, c)              the row with the primary key (tree, c)=($1,$2); p: the alias and a dot
  *   PK_IS(p, c, x, y)     the row with the primary key (tree, c)=(x, y)
  *   PK_LOOK(p, c, x, y)   the same at the end of LOOK
  *   PK_RANGE(p, c)        the rows of the tree $1 with c from $2 to $3
  *   AT_INDEX(a, b, x, y)  a=x and b=y, by an index that begins with (a, b) and by no other
- *   BY_INDEX(a, b, x, y)  where a=x and b>=y hold anyway: rather by an index that begins so
- *   NO_INDEX(n)           a number in a condition or an order that is for no index
+ *   BY_INDEX(a, b, x, y)  where a=x and b>=y hold anyway: prefers an index that begins so
+ *   NO_INDEX(n)           a number in a condition or an order that must not use an index
  *   NO_INDEX_TEXT(t)      the same for a text
  *   LOOK(t, a, on)        joins the table t as a: its rows are looked up for each row before it
  *   LOOK_LEFT(t, a, on)   the same as a LEFT JOIN
@@ -32,7 +31,7 @@
 #ifndef STORE_SQL_SQL_H
 #define STORE_SQL_SQL_H
 
-/* A table reads by its rows. */
+/* One statement per row: keep the layout of the table. */
 /* clang-format off */
 #define HINT(text) EITHER("", text)
 #define BY_INDEX(a, b, x, y) HINT("AND (" a "," b ")>=(" x "," y ") ")
@@ -69,8 +68,8 @@
     "e.k,e.id,e.hash,e.role,e.channel,e.format,e.turn_id,e.author,e.client,e.created,e.text,"      \
     "e.parts,e.body,e.flags,e.peer"
 
-/* New rows: the columns, and their values where P(n) is the n-th parameter of the statement that adds
- * one. They are shared with the statements that add many at once (store/postgres/batch.c). */
+/* New rows: the columns, and their values, where P(n) is the n-th parameter of the statement that
+ * adds one. Shared with the statements that add many at once (store/postgres/batch.c). */
 #define SESSION_ADD_COLS                                                                           \
     "no,tree,id,parent,depth,owner,visibility,title,agent,agent_config,metadata,type,reason,"      \
     "by_kind,by_id,fork_entry,fork_side,merged_into,first,first_adk,head,adk,undo,redo,moves,"     \
@@ -90,7 +89,7 @@
     "key_id"
 #define PARAM(n) "$" #n
 
-/* Those that a session has, or had, as a head. */
+/* The branches that are, or were, a head of a session. */
 #define BRANCHES_OF                                                                                \
     "SELECT f FROM move WHERE tree=$1 AND session=$2 "                                             \
     "UNION SELECT t FROM move WHERE tree=$1 AND session=$2 "                                       \
@@ -102,7 +101,7 @@
     "UNION SELECT adk FROM session WHERE " PK("", "no")
 
 #define BY_ID "WHERE s.no=(SELECT i.no FROM session i WHERE i.id=$1)"
-/* What is read with a session for the user $2. */
+/* The rows that are read with a session for the user $2. */
 #define SESSION_LOOKS                                                                              \
     LOOK_LEFT("tree", "t", "t.tree=s.tree")                                                        \
     LOOK_LEFT("member", "m", "m.tree=s.tree AND m.user_id=$2")                                     \
@@ -125,7 +124,7 @@
     X(tree_by_id, "SELECT tree FROM tree WHERE id=$1")                                             \
     X(tree_all, "SELECT tree FROM tree WHERE tree>$1 ORDER BY tree LIMIT $2")                      \
     X(tree_stamp, "UPDATE tree SET stamp=stamp+1 WHERE tree=$1")                                   \
-    /* Guards (store/db.h). A fork holds the session that it comes from against gc. */             \
+    /* Guards (store/db.h). A fork protects the session that it comes from against gc. */          \
     X(guard_tree, "SELECT 1 FROM tree WHERE tree=$1 AND stamp=$2")                                 \
     X(guard_fork, "SELECT 1 FROM tree t JOIN branch b ON b.tree=t.tree WHERE t.tree=$1 "           \
                   "AND t.stamp=$2 AND b.id=$3 AND b.tip=$4 AND b.live=1")                          \
@@ -139,11 +138,11 @@
     X(member_clear, "DELETE FROM member WHERE tree=$1")                                            \
     X(member_trees, "SELECT tree FROM member WHERE user_id=$1 ORDER BY tree LIMIT $2")             \
     /* -- sessions */                                                                              \
-    /* By id: through the number, so that the id comes from the row and not from the index. */     \
+    /* Through the number, so that the id comes from the row and not from the index. */            \
     X(session_by_id, "SELECT " SESSION_COLS " FROM session s " BY_ID)                              \
     X(session_by_no, "SELECT " SESSION_COLS " FROM session s WHERE " PK("s.", "no"))               \
     X(session_name, "SELECT s.id,s.owner,s.visibility FROM session s WHERE " PK("s.", "no"))       \
-    /* With the caller's level, the tree's id and the head, so that one look opens a session. */   \
+    /* With the caller's level, the tree's id and the head, so that one query opens a session. */  \
     X(session_open, "SELECT " SESSION_COLS ",coalesce(m.level,0),t.id,t.stamp," BRANCH_COLS        \
                     " FROM session s " SESSION_LOOKS BY_ID)                                        \
     X(session_brief, "SELECT s.no,s.tree,s.owner,s.visibility,s.head,s.adk,s.first_adk,s.expires," \
@@ -170,7 +169,7 @@
     X(session_del, "DELETE FROM session WHERE " PK("", "no"))                                      \
     X(session_of_tree, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 "                   \
                        "ORDER BY " NO_INDEX("s.created") ",s.no")                                  \
-    /* Not sorted: a sorter over all these columns takes as long as the rest together. */          \
+    /* Not sorted: sorting all these columns takes as long as the rest of the query. */            \
     X(session_heads, "SELECT " SESSION_COLS                                                        \
                      ",b.len,b.tip,b.touched,a.len,a.tip,a.touched,f.base FROM session s "         \
                      LOOK_LEFT("branch", "b", PK_IS("b.", "id", "s.tree", "s.head"))               \
@@ -182,7 +181,7 @@
                         " ORDER BY " NO_INDEX("s.created") ",s.no")                                \
     X(session_has_children, "SELECT 1 FROM session s WHERE "                                       \
                             AT_INDEX("s.parent", "s.tree", "$2", "$1") " LIMIT 1")                 \
-    /* Sessions are created in order of their numbers. */                                          \
+    /* Numbers of sessions rise with time. */                                                      \
     X(session_newest, "SELECT " SESSION_COLS " FROM session s WHERE s.no<$2 "                      \
                       "ORDER BY s.no DESC LIMIT $3")                                               \
     X(session_by_time, "SELECT " SESSION_COLS " FROM session s WHERE (s.created,s.no)<($1,$2) "    \
@@ -230,7 +229,7 @@
                     "WHERE s.tree=t.tree AND s.no=t.session ORDER BY t.tag,t.tree,t.session")      \
     /* -- branches */                                                                              \
     X(branch_get, "SELECT " BRANCH_COLS " FROM branch b WHERE " PK("b.", "id"))                    \
-    /* For callers that use what never changes of it: all but len, tip, live, touched and run. */  \
+    /* For callers that use only what never changes: not len, tip, live, touched and run. */       \
     X(branch_lineage, "SELECT " BRANCH_COLS " FROM branch b WHERE " PK("b.", "id"))                \
     X(branch_add,                                                                                  \
       "INSERT INTO branch(" BRANCH_ADD_COLS ") VALUES(" BRANCH_ADD_ROW(PARAM) ")")                 \
@@ -261,7 +260,7 @@
     X(entry_get, "SELECT " ENTRY_COLS " FROM entry e WHERE " PK("e.", "k"))                        \
     X(entry_range, "SELECT " ENTRY_COLS " FROM entry e WHERE " PK_RANGE("e.", "k") " "             \
                    "ORDER BY e.k")                                                                 \
-    /* Several ranges, in the order in which they are given; an empty one from 1 to 0. */          \
+    /* Several ranges, in the order given; an empty one is from 1 to 0. */                         \
     X(entry_segments,                                                                              \
       "SELECT " ENTRY_COLS " FROM (VALUES(1,$2,$3),(2,$4,$5),(3,$6,$7),(4,$8,$9),(5,$10,$11),"     \
       "(6,$12,$13),(7,$14,$15),(8,$16,$17),(9,$18,$19),(10,$20,$21)) r CROSS JOIN entry e "        \
@@ -271,8 +270,7 @@
     X(entry_hash, "SELECT e.hash FROM entry e WHERE " PK("e.", "k"))                               \
     X(entry_name, "SELECT e.id,e.created,e.hash FROM entry e WHERE " PK("e.", "k"))                \
     X(entry_peer, "SELECT e.peer FROM entry e WHERE " PK("e.", "k"))                               \
-    /* By the branch, which is by the key as well: an id is on a branch once. */                   \
-    /* An id is on a branch once: by branch is by key, too. */                                     \
+    /* An id is on a branch only once, so the order by branch is also that by key. */              \
     X(entry_by_id, "SELECT e.k FROM entry e WHERE e.id=$2 AND e.tree=$1 "                          \
                    "ORDER BY " EITHER("e.k", "(e.k>>24)") " DESC")                                 \
     X(entry_del, "DELETE FROM entry WHERE " PK_RANGE("", "k"))                                     \
@@ -338,8 +336,8 @@
     X(event_after, "SELECT no,tree,session,kind,k,n,at,who FROM event WHERE no>$1 "                \
                    "ORDER BY no LIMIT $2")                                                         \
     /* -- for the search index */                                                                  \
-    /* What an entry is found by, and where it is; then the owner of its tree as far as the index  \
-     * is in the same database: the number that is known, or the name of a new one. */             \
+    /* The texts that an entry is found by, and where it is; then the owner of its tree, if the    \
+     * index is in the same database: the number if known, or the name of a new one. */            \
     X(event_texts,                                                                                 \
       "SELECT e.k,v.tree,e.role,e.text,e.flags,e.created,b.log,b.session,NULL,NULL,i.text,"        \
       "v.no,v.tree,v.session,v.kind,v.k,v.n,v.at FROM "                                            \
@@ -366,8 +364,8 @@
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
                   "UNION SELECT tree FROM session WHERE owner=$1 ORDER BY 1")                      \
     X(tag_trees, "SELECT DISTINCT tree FROM tag WHERE tag=$1 ORDER BY tree LIMIT $2")              \
-    /* Sessions with a branch below this one, and how much of it they hold. UNION: ends also when  \
-     * the file is damaged. */                                                                     \
+    /* Sessions with a branch below this one, and how many entries of it they hold. UNION          \
+     * terminates even when the file is damaged. */                                                \
     X(branch_heirs,                                                                                \
       "WITH RECURSIVE heir(id,reach,session) AS ("                                                 \
       "SELECT b.id,b.base,b.session FROM branch b WHERE "                                          \

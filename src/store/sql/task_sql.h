@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * task_sql.h: the statements on places (where turns begin), tasks and remarks.
+ * task_sql.h: the statements on the turn index (`place`), tasks and remarks.
  */
 #ifndef STORE_SQL_TASK_SQL_H
 #define STORE_SQL_TASK_SQL_H
@@ -8,14 +8,14 @@
 /* clang-format off */
 #define TASK_COLS "t.id,t.tree,t.session,t.data,t.created,t.updated,t.deleted"
 
-/* A task is put again by its own session alone, and not after it was deleted. */
+/* Only its own session can put a task again, and not after it was deleted. */
 #define TASK_PUT                                                                                   \
     "VALUES($1,$2,$3,$4,$5,$5,0,$6) ON CONFLICT(id) DO UPDATE SET data=excluded.data,"             \
     "updated=excluded.updated,at=excluded.at WHERE task.tree=excluded.tree AND "                   \
     "task.session=excluded.session AND task.deleted=0"
 
-/* `most` and `least`: the functions of several values. A session runs one turn at a time, so the one
- * that began last ended last. */
+/* `most` and `least`: the engine's functions for the maximum and minimum of several values. A
+ * session runs one turn at a time, so the one that began last ended last. */
 #define ACTIVE(most, least, from, where)                                                           \
     "SELECT x.tree,x.no,x.last,x.first FROM (SELECT s.tree AS tree,s.no AS no," most               \
     "(s.updated,coalesce(b.touched,0),coalesce((SELECT " most "(t.started,t.ended) FROM turn t "   \
@@ -27,7 +27,7 @@
     "s.purging=0 AND s.deleted=0" APART ") x "                                                     \
     "WHERE (x.last,x.no)<($1,$2) AND x.first<=$3 ORDER BY x.last DESC,x.no DESC LIMIT $4"
 
-/* Whose: those of the trees of the user $5, those that he owns, all. */
+/* Which sessions: of the trees of the user $5; owned by that user; all. */
 #define ACTIVE_OF_MEMBER(most, least)                                                              \
     ACTIVE(most, least, "member m " LOOK("session", "s", "s.tree=m.tree" HINT(" ORDER BY s.no")),  \
            "WHERE m.user_id=$5 " BY_INDEX("m.user_id", "m.tree", "$5", "0") "AND ")
@@ -54,7 +54,7 @@
     X(move_left, "SELECT seq FROM move WHERE tree=$1 AND session=$2 AND fa=$3 "                    \
                  "ORDER BY seq DESC LIMIT 1")                                                      \
     X(session_rename, "UPDATE session SET id=$3 WHERE " PK("", "no"))                              \
-    /* -- tasks; with the session's id: NULL when it is gone for good */                           \
+    /* -- tasks; with the session's id: NULL when it was purged */                                 \
     X(task_get, "SELECT " TASK_COLS ",s.id FROM task t "                                           \
                 LOOK_LEFT("session", "s", PK_IS("s.", "no", "t.tree", "t.session"))                \
                 "WHERE t.id=$1")                                                                   \
@@ -67,7 +67,7 @@
     X(task_clear, "DELETE FROM task WHERE tree=$1 AND session=$2")                                 \
     X(orphan_task, "SELECT o.tree,o.session,o.id FROM task o WHERE NOT EXISTS (SELECT 1 FROM "     \
                    "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                   \
-    /* -- sessions by when something happened in them last (core/ext/active_list.c) */                      \
+    /* -- sessions by last activity (core/query/active_list.c) */                                  \
     X(active_of_member, ACTIVE_OF_MEMBER("max", "min"))                                            \
     X(active_owned, ACTIVE_OWNED("max", "min"))                                                    \
     X(active_all, ACTIVE_ALL("max", "min"))                                                        \

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * upkeep_sql.h: the statements that only gc and fsck need. Those named odd_ look for values that no
- * store holds in their columns (core/columns.h). Those named orphan_ look
- * over a whole table for rows that belong to nothing.
+ * upkeep_sql.h: the statements that only gc and fsck need. Those named odd_ find values that no
+ * store holds in their columns (core/columns.h). Those named orphan_ scan a whole table for rows
+ * that belong to nothing.
  */
 #ifndef STORE_SQL_UPKEEP_SQL_H
 #define STORE_SQL_UPKEEP_SQL_H
 
-/* A table reads by its rows. */
+/* One statement per row: keep the layout of the table. */
 /* clang-format off */
 #define UPKEEP_STATEMENTS(X)                                                                       \
     /* -- gc */                                                                                    \

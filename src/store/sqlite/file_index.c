@@ -2,12 +2,12 @@
  *
  * The search index in an SQLite file of its own beside the store (store/search/search_index.h).
  *
- * A document has two columns in FTS5: its words, and those for what it belongs to.
+ * A document has two columns in FTS5: its words, and those of its scopes.
  *
- * Ranking is BM25, but not FTS5's own bm25(): that one reads the whole list of every
- * word to count it, 45 ms for a word that is in most of a million documents. Here the
- * count is estimated from the beginning of a long list, and exact for a short one. The
- * length of a document is taken in bytes.
+ * Ranking is BM25, but not FTS5's own bm25(): that reads the whole list of every word to count it,
+ * 45 ms for a word that is in most of a million documents. Here the count is estimated from the
+ * beginning of a long list, and exact for a short one. The length of a document is measured in
+ * bytes.
  */
 #include "store/search/search_index_internal.h"
 
@@ -24,7 +24,7 @@
 #define INDEX_MARK 0x52414d53 /* "RAMS": application_id of an index */
 #define INDEX_VERSION 3
 #define SAMPLE 20000      /* rows read to estimate how common the words of a query are */
-#define SAMPLE_LEAST 500  /* ... for each of them at least */
+#define SAMPLE_LEAST 500  /* ... at least, for each word */
 #define SAMPLE_ENOUGH 100 /* these suffice, when they came from ... */
 #define SAMPLE_PART 20    /* ... this part of the documents: a phrase can be costly to find */
 #define EXPRESSION_BYTES ((size_t)1 << 20)
@@ -38,7 +38,7 @@ static const char schema[] =
     " session BIGINT NOT NULL,role INT NOT NULL,created BIGINT NOT NULL,"
     " bytes INT NOT NULL);"
     "CREATE UNIQUE INDEX doc_by_key ON doc(k);"
-    /* What a document has besides the text of its entry: needed to take it out again. */
+    /* The text of a document besides that of its entry: needed to remove it again. */
     "CREATE TABLE given(no INTEGER PRIMARY KEY,text TEXT NOT NULL);"
     "CREATE TABLE span(block INTEGER PRIMARY KEY,lo BIGINT NOT NULL,hi BIGINT NOT NULL);"
     "CREATE TABLE owner(no INTEGER PRIMARY KEY,name TEXT NOT NULL UNIQUE);"
@@ -47,7 +47,8 @@ static const char schema[] =
     /* Lengths are in doc, which is read anyway. */
     "CREATE VIRTUAL TABLE fts USING fts5(text,scope,content='',columnsize=0,"
     " tokenize='" CUTTER_NAME " " CUTTER_FOLD " " CUTTER_FOLD_HOW "');"
-    /* Larger pieces, merged less often: half the work of the defaults, and searches as fast. */
+    /* Larger segments, merged less often: half the work of the defaults, and searches are as
+     * fast. */
     "INSERT INTO fts(fts,rank) VALUES('hashsize',8388608);"
     "INSERT INTO fts(fts,rank) VALUES('automerge',8);";
 
@@ -85,7 +86,7 @@ static double weight_of(const Fts5ExtensionApi *api, Fts5Context *ctx, const fts
                         int phrase)
 {
     double all = (double)r->top, with = all / 10;
-    /* A prefix would be collected a second time just to be counted. */
+    /* A prefix would have to be collected a second time only to be counted. */
     if (!r->terms[phrase].prefix) {
         int64_t most = SAMPLE / (int64_t)r->n_find;
         sample s = {.most = most > SAMPLE_LEAST ? most : SAMPLE_LEAST, .top = r->top};
@@ -119,7 +120,7 @@ static double score_row(const Fts5ExtensionApi *api, Fts5Context *ctx, const fts
     return score;
 }
 
-/* ramet_rank(fts, k, tree, session, created, bytes): the score, NULL when the filter refuses the
+/* ramet_rank(fts, k, tree, session, created, bytes): the score, NULL when the filter rejects the
  * row. */
 static void rank_row(const Fts5ExtensionApi *api, Fts5Context *ctx, sqlite3_context *out, int n,
                      sqlite3_value **v)
@@ -164,7 +165,7 @@ static bool is_index(db *d)
     return db_one(d, "PRAGMA application_id") == INDEX_MARK && db_version(d) == INDEX_VERSION;
 }
 
-/* Makes the tables, unless another process was faster. */
+/* Creates the tables, unless another process was faster. */
 static ramet_status tables_make(db *d)
 {
     ramet_status st = db_begin_write(d);
@@ -221,7 +222,7 @@ static void file_clear(fts *f)
     q_run(db_query(f->d, Q_fts_clear_owner));
 }
 
-/* Words of the scope column of a document. */
+/* The words of a document's scope column. */
 static const char *scope_words(arena *a, int64_t tree, int64_t session, int role, int64_t owner)
 {
     return arena_printf(a, "t%" PRId64 " s%" PRId64 " r%d u%" PRId64, tree, session, role, owner);
@@ -292,7 +293,7 @@ static void file_forget(fts *f, arena *tmp, int64_t tree, int64_t k, const char 
     int64_t no = q_col_int(q, 0), session = q_col_int(q, 2);
     int role = (int)q_col_int(q, 3);
     q_end(q);
-    /* Must be the very words that were added. */
+    /* Must be exactly the words that were added. */
     const char *scope = scope_words(tmp, tree, session, role, fts_tree_owner(f, tree));
     text = fts_whole(tmp, text, given_take(f, tmp, no));
     q = db_query(f->d, Q_fts_del);
@@ -322,8 +323,7 @@ static int64_t file_owner(fts *f, const char *name, bool make)
 
 /* --------------------------------------------------------------- expression */
 
-/* Every term goes into the expression within quotes, so nothing that is typed there can be taken
- * for an operator. */
+/* Every term is quoted in the expression, so nothing that a user types can act as an operator. */
 static void put_term(buf *b, const fts_term *t)
 {
     buf_putc(b, '"');

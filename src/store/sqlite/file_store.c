@@ -38,10 +38,10 @@
 
 #define GROUP_MAX 512
 _Static_assert(GROUP_MAX == 1 << (RAMET_BATCH_SIZES - 1), "the last size is that of a full group");
-#define GATHER_PART 4 /* the leader waits for others a quarter of a commit at most */
+#define GATHER_PART 4 /* the leader waits at most a quarter of a commit for more writes */
 #define READERS_MAX 256
-/* Pages in the write-ahead log: so many are worth a checkpoint, and so many a writer does not leave
- * behind. */
+/* Pages in the write-ahead log: from the first on a checkpoint is worthwhile, beyond the second a
+ * writer makes one itself. */
 #define LOG_SOME 500
 #define LOG_MOST 4000
 
@@ -52,7 +52,7 @@ typedef struct waiter {
     ramet_status status;
     char message[512];
     bool done;
-    sem_t wake; /* done, or: become the leader */
+    sem_t wake; /* done, or: must become the leader */
 } waiter;
 
 typedef enum { WRITES_OPEN, WRITES_FULL, WRITES_BROKEN, N_WRITE_STATES } write_state;
@@ -68,16 +68,16 @@ typedef struct file_store {
     char *vfs;
     int busy_ms;
 
-    pthread_mutex_t lock; /* of the queue and of the write state */
+    pthread_mutex_t lock; /* protects the queue and the write state */
     waiter *first, *last;
     bool leading;   /* there is a leader */
     size_t waiting; /* in the queue */
     size_t last_group;
-    size_t wanted; /* in the queue before the leader begins; 0: it does not wait */
+    size_t wanted; /* length of the queue that the leader waits for; 0: it does not wait */
     pthread_cond_t gathered;
-    int64_t commit_us;     /* what the last commit took */
-    db *writer;            /* the leader's */
-    write_state writes;    /* moved by writes_move() alone */
+    int64_t commit_us;     /* duration of the last commit */
+    db *writer;            /* used by the leader only */
+    write_state writes;    /* changed only by writes_move() */
     write_stop stop;       /* its reason */
     _Atomic int log_pages; /* after the last commit */
 
@@ -92,14 +92,14 @@ static file_store *file_of(store *s)
     return (file_store *)s;
 }
 
-/* Failures that say the disk or the file can no longer be trusted. */
+/* Failures after which the disk or the file can no longer be trusted. */
 static bool stops_writes(ramet_status st)
 {
     return st == RAMET_IO || st == RAMET_FULL || st == RAMET_DAMAGED || st == RAMET_CANNOT_OPEN ||
            st == RAMET_NOT_A_STORE;
 }
 
-/* The one place where the state changes; `lock` is held. */
+/* The only function that changes the state; `lock` must be held. */
 static void writes_move(file_store *s, write_state to, ramet_status cause, const char *why)
 {
     static const bool legal[N_WRITE_STATES][N_WRITE_STATES] = {
@@ -114,7 +114,7 @@ static void writes_move(file_store *s, write_state to, ramet_status cause, const
     snprintf(s->stop.why, sizeof s->stop.why, "%s", why);
 }
 
-/* A write, a sync or a checkpoint failed. A state that is as bad already keeps its reason. */
+/* A write, a sync or a checkpoint failed. A state that is already as bad keeps its reason. */
 static void writes_stop(file_store *s, ramet_status cause, const char *why)
 {
     write_state to = cause == RAMET_FULL ? WRITES_FULL : WRITES_BROKEN;
@@ -124,7 +124,7 @@ static void writes_stop(file_store *s, ramet_status cause, const char *why)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* A probe has committed; unless a checkpoint broke down meanwhile, there is room again. */
+/* A probe has committed: unless a checkpoint has failed meanwhile, there is room again. */
 static void writes_resume(file_store *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -154,8 +154,8 @@ static void settle(waiter **group, size_t n, ramet_status st, const char *messag
 
 typedef enum { GROUP_DONE, GROUP_SPLIT } group_result;
 
-/* Runs a group in one transaction. GROUP_SPLIT: one of several failed after a write, or on rows
- * that make no sense; everything was rolled back and no operation has a status yet. */
+/* Runs a group in one transaction. GROUP_SPLIT: one of several operations failed after a write, or
+ * on rows that make no sense; everything was rolled back and no operation has a status yet. */
 static group_result group_run(file_store *s, waiter **group, size_t n)
 {
     db *d = s->writer;
@@ -253,9 +253,9 @@ static size_t take_group(file_store *s, waiter **group)
     return n;
 }
 
-/* Those woken by the last commit are about to queue again, and share the next one if they are
- * waited for. Most of them, not all: the last ones get ready while the group runs, and head the
- * next. Never longer than a part of what a commit takes. */
+/* The callers woken by the last commit are about to queue again, and share the next commit if the
+ * leader waits for them. It waits for most of them, not all: the last ones queue while the group
+ * runs, and head the next group. It never waits longer than a part of the duration of a commit. */
 static void gather(file_store *s)
 {
     size_t want = s->last_group * 3 / 4;
@@ -268,7 +268,7 @@ static void gather(file_store *s)
     s->wanted = 0;
 }
 
-/* Runs the group at the front of the queue, hands the lead on, and wakes the group. */
+/* Runs the group at the front of the queue, passes the lead on, and wakes the group. */
 static void lead_once(file_store *s)
 {
     waiter *group[GROUP_MAX];
@@ -293,7 +293,7 @@ static void lead_once(file_store *s)
 static ramet_status file_write(store *base, store_op run, void *arg, char *message)
 {
     file_store *s = file_of(base);
-    waiter w; /* its message is long: not all of it is cleared */
+    waiter w; /* not initialized as a whole: its message is long */
     w.next = NULL;
     w.run = run;
     w.arg = arg;
@@ -314,7 +314,7 @@ static ramet_status file_write(store *base, store_op run, void *arg, char *messa
     s->leading = true;
     pthread_mutex_unlock(&s->lock);
     while (!leader && sem_wait(&w.wake) != 0)
-        ; /* a signal came */
+        ; /* interrupted by a signal */
     /* There is no leader only while the queue is empty, and the lead goes to the first in it: so
      * the leader's own operation is in its group. */
     if (!w.done)
@@ -387,8 +387,8 @@ static void file_close(store *base)
     free(s);
 }
 
-/* On a connection of its own: a writer goes on meanwhile. It begins the log anew when all of it is
- * in the main file by then. */
+/* Runs a checkpoint on a separate connection, so that a writer can continue. The writer restarts
+ * the log if all of it is in the main file by then. */
 static void file_tidy(store *base)
 {
     file_store *s = file_of(base);
@@ -403,8 +403,8 @@ static void file_tidy(store *base)
     s->log_pages = 0;
 }
 
-/* Those in use keep theirs, and so does the writer, whose connection is the leader's. Freeing pages
- * is quick: readers may wait for it. */
+/* Connections in use keep their caches, and so does the writer, which belongs to the leader.
+ * Freeing pages is quick: readers may wait for it. */
 static void file_release(store *base)
 {
     file_store *s = file_of(base);
@@ -421,7 +421,7 @@ static ramet_status file_health(store *base)
     return stop.cause;
 }
 
-/* Numbers are given in the write itself. */
+/* Nothing to do: the write itself assigns numbers. */
 static void file_settle(store *s, bool all)
 {
     (void)s;

@@ -26,7 +26,7 @@
 #define APPLICATION_ID 0x52414d54 /* "RAMT" */
 #define MAX_PARAMS 40
 
-/* The statements around a transaction: prepared once, like the others. */
+/* The statements around a transaction: prepared once, like all others. */
 typedef enum { BEGIN_READ, BEGIN_WRITE, COMMIT, VERSION, N_BOUNDS } bound;
 static const char *const bound_sql[N_BOUNDS] = {"BEGIN", "BEGIN IMMEDIATE", "COMMIT",
                                                 "PRAGMA data_version"};
@@ -46,17 +46,17 @@ struct lite {
     db base;
     sqlite3 *handle;
     bool in_txn;
-    int64_t event;   /* last one given in this transaction; 0: not looked yet */
+    int64_t event;   /* last number assigned in this transaction; 0: not read yet */
     int64_t epoch;   /* db_epoch() */
-    int64_t version; /* data_version when it was last looked at */
-    bool looked;     /* in this transaction */
+    int64_t version; /* data_version when it was last read */
+    bool looked;     /* data_version was read in this transaction */
     bool read_only;  /* the file cannot be written */
     int busy_ms;
     int64_t busy_until;
     int log_pages; /* in the write-ahead log after the last commit of this connection */
     lite_stmt *stmts[Q_COUNT];
-    int n_busy;     /* of them are stepped and not reset */
-    lite_stmt none; /* answers when a statement could not be prepared */
+    int n_busy;     /* statements that are stepped and not reset */
+    lite_stmt none; /* returned when a statement could not be prepared */
     sqlite3_stmt *bounds[N_BOUNDS];
 };
 
@@ -84,8 +84,8 @@ static void fail_rc(lite *d, int rc, const char *what)
     d->base.engine_failed = true;
     const char *means = sqlite3_errstr(full ? SQLITE_FULL : rc);
     const char *said = full ? means : sqlite3_errmsg(d->handle);
-    /* SQLite has no codes of its own for a header that names a format of the future, and for sums
-     * that do not fit: those of a sound store do. */
+    /* SQLite has no error code for a header with an unknown format, nor for sums that overflow; in
+     * a sound store neither occurs. */
     if (rc == SQLITE_ERROR &&
         (strcmp(said, "unsupported file format") == 0 || strcmp(said, "integer overflow") == 0))
         d->base.status = RAMET_DAMAGED;
@@ -94,7 +94,7 @@ static void fail_rc(lite *d, int rc, const char *what)
              twice ? "" : means, what ? ", in " : "", what ? what : "");
 }
 
-/* Sleeps 0.1 ms at first, up to 2 ms: a writer of another process commits in about that time. */
+/* Sleeps 0.1 ms at first, up to 2 ms: about the time of a commit by another process. */
 static int on_busy(void *arg, int count)
 {
     lite *d = arg;
@@ -125,8 +125,8 @@ static int on_log(void *arg, sqlite3 *h, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* What is not a store is refused before anything is changed in it. An empty file may be one whose
- * making was cut short. */
+/* Refuses a file that is not a store before anything in it is changed. An empty file may be one
+ * whose creation was interrupted. */
 static bool ours(lite *d, const db_config *cfg)
 {
     if (lite_marked(&d->base) || (cfg->create && lite_empty(&d->base)))
@@ -136,7 +136,7 @@ static bool ours(lite *d, const db_config *cfg)
     return false;
 }
 
-/* A search index that cannot be read is made anew. */
+/* A search index that cannot be read is rebuilt. */
 static bool reset_damaged(lite *d)
 {
     bool useless = d->base.status == RAMET_NOT_A_STORE || d->base.status == RAMET_DAMAGED;
@@ -150,7 +150,7 @@ static bool configure(lite *d, const db_config *cfg)
     sqlite3_extended_result_codes(d->handle, 1);
     sqlite3_db_config(d->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(d->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    /* The first statement reads the header, so a file that is none shows here. */
+    /* The first statement reads the header, so a file that is not a database is detected here. */
     if (!exec(d, "PRAGMA schema_version") && !(cfg->index && !d->read_only && reset_damaged(d)))
         return false;
     if (cfg->writer && !cfg->index && !ours(d, cfg))
@@ -160,7 +160,7 @@ static bool configure(lite *d, const db_config *cfg)
         return false;
     exec(d, "PRAGMA automatic_index=OFF");
     exec(d, "PRAGMA mmap_size=0");
-    /* One writer, but a reader a thread: the pages that they keep add up. */
+    /* One writer, but one reader per thread: their caches add up. */
     exec(d, cfg->index    ? "PRAGMA cache_size=-16384"
             : cfg->writer ? "PRAGMA cache_size=-8192"
                           : "PRAGMA cache_size=-2048");
@@ -168,8 +168,7 @@ static bool configure(lite *d, const db_config *cfg)
     exec(d, cfg->index ? "PRAGMA cell_size_check=OFF" : "PRAGMA cell_size_check=ON");
     exec(d, cfg->index ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL");
     exec(d, "PRAGMA wal_autocheckpoint=4000");
-    /* SQLite's own checkpoints keep their failures to themselves; the store's are db_checkpoint().
-     */
+    /* SQLite's own checkpoints do not report failures; the store runs db_checkpoint() instead. */
     if (cfg->writer && !cfg->index)
         sqlite3_wal_hook(d->handle, on_log, d);
     exec(d, "PRAGMA journal_size_limit=67108864");
@@ -178,15 +177,16 @@ static bool configure(lite *d, const db_config *cfg)
     return d->base.status == RAMET_OK;
 }
 
-/* SQLite counts its memory under a lock that all connections share; nobody reads the count. Has no
- * effect when the embedding program has started SQLite already. */
+/* SQLite counts its memory under a lock that all connections share, and we never read the count.
+ * Has no effect when the embedding program has initialized SQLite already. */
 static void settle_once(void)
 {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     sqlite_files_setup();
 }
 
-/* SQLite opens what it may not write for reading, and finds out later that it lacks -shm. */
+/* SQLite opens a file that it may not write for reading, and fails later because -shm is
+ * missing. */
 static int handle_open(lite *d, const db_config *cfg)
 {
     int flags =
@@ -252,7 +252,7 @@ static void reset_all(lite *d)
             lite_end(&d->stmts[i]->base);
 }
 
-/* Its first column, 0 when it has none. */
+/* Runs it; returns its first column, 0 when it has none. */
 static int64_t bound_run(lite *d, bound b)
 {
     int64_t v = 0;
@@ -297,7 +297,7 @@ static void lite_rollback(db *base)
 {
     lite *d = lite_of(base);
     reset_all(d);
-    /* SQLite may have rolled back by itself. */
+    /* SQLite may have rolled back on its own. */
     if (!sqlite3_get_autocommit(d->handle))
         sqlite3_exec(d->handle, "ROLLBACK", NULL, NULL, NULL);
     d->in_txn = false;
@@ -346,8 +346,9 @@ static const sql_id number_sql[DB_KINDS] = {
     [DB_VERDICT] = Q_max_verdict, [DB_REMARK] = Q_max_remark,   [DB_DELETION] = Q_max_event,
     [DB_EVENT] = Q_max_event};
 
-/* The rows with the highest numbers are never deleted, so a number is used once; only that of a
- * verdict comes back when the newest goes with its tree. Sessions know when they were made. */
+/* The rows with the highest numbers are never deleted, so a number is used only once; the exception
+ * is a verdict's, which is reused when the newest is removed with its tree. Sessions record their
+ * creation time. */
 static int64_t last_number(db *base, db_kind what, int64_t *at)
 {
     db_stmt *q = db_query(base, number_sql[what]);
@@ -362,14 +363,14 @@ static int64_t last_number(db *base, db_kind what, int64_t *at)
     return v;
 }
 
-/* All are above those before. */
+/* Every number is above the ones before, so `above` does not matter. */
 static int64_t lite_number(db *base, db_kind what, int64_t *at, bool above)
 {
     (void)above;
     int64_t *event = &lite_of(base)->event;
     if (what != DB_EVENT)
         return last_number(base, what, what == DB_SESSION ? at : NULL) + 1;
-    /* Only this transaction can add events, so it has to look only once. */
+    /* Only this transaction can add events, so one read is enough. */
     *event = (*event ? *event : last_number(base, what, NULL)) + 1;
     return *event;
 }
@@ -397,7 +398,7 @@ static lite_stmt *prepare(lite *d, sql_id id)
     int rc = sqlite3_prepare_v3(d->handle, sql_text(by_time(d, id)), -1, SQLITE_PREPARE_PERSISTENT,
                                 &s, NULL);
     if (rc != SQLITE_OK) {
-        /* The texts are constant: it is the tables that are not what they should be. */
+        /* Our statements are constant, so the tables must be wrong. */
         fail_rc(d, (rc & 0xff) == SQLITE_ERROR ? SQLITE_CORRUPT : rc, sql_name(id));
         sqlite3_finalize(s);
         return &d->none;
@@ -497,7 +498,7 @@ static void lite_run(db_stmt *q)
         ;
 }
 
-/* One writer at a time: what it knows is so, unless the file was damaged under it. */
+/* There is one writer at a time, so what it has read still holds, unless the file is damaged. */
 static void lite_change(db_stmt *q)
 {
     int64_t before = lite_changes(q->connection);
@@ -508,7 +509,7 @@ static void lite_change(db_stmt *q)
                 sql_name(stmt_of(q)->id));
 }
 
-/* The statement, to read a column of; NULL: it could not be prepared. */
+/* The statement to read a column of; NULL: it could not be prepared. */
 static sqlite3_stmt *column_of(db_stmt *q, int n)
 {
     sqlite3_stmt *s = stmt_of(q)->stmt;
@@ -633,7 +634,7 @@ void *db_handle(db *d)
     return lite_of(d)->handle;
 }
 
-/* A damaged schema shows in the statements that can no longer be prepared. */
+/* A damaged schema shows in statements that can no longer be prepared. */
 static void check_statements(lite *d, void (*line)(void *arg, const char *text), void *arg)
 {
     for (int i = 0; i < Q_COUNT; i++) {
@@ -693,8 +694,8 @@ static ramet_status backup_run(lite *d, sqlite3 *to, ramet_progress progress, vo
 
 static ramet_status lite_backup(db *d, const char *path, ramet_progress progress, void *arg)
 {
-    /* Inside a read transaction: the copy is one snapshot, and writers neither wait nor restart it.
-     */
+    /* Inside a read transaction: the copy is one snapshot, and writers neither wait for it nor
+     * restart it. */
     ramet_status st = db_begin_read(d);
     if (st != RAMET_OK)
         return st;
@@ -719,7 +720,7 @@ static ramet_status lite_checkpoint(db *base)
 {
     lite *d = lite_of(base);
     int rc = sqlite3_wal_checkpoint_v2(d->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-    if (rc == SQLITE_BUSY) /* another is at it */
+    if (rc == SQLITE_BUSY) /* another checkpoint is running */
         return RAMET_OK;
     if (sqlite_status(rc) != RAMET_OK)
         fail_rc(d, rc, "checkpoint");

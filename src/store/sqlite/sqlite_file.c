@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The files of an SQLite store: making, opening, full disks, and the meaning of SQLite's codes.
+ * The files of an SQLite store: creating and opening them, full disks, and SQLite's error codes.
  */
 #include "store/sqlite/sqlite_file.h"
 
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SHM_BYTES 32768 /* the least that a -shm file has */
+#define SHM_BYTES 32768 /* the minimum size of a -shm file */
 
 /* ----------------------------------------------------------------- full disks */
 
@@ -23,7 +23,7 @@ static bool is_full(int error)
     return error == ENOSPC || error == EFBIG || error == EDQUOT;
 }
 
-/* SQLite takes ENOSPC alone for a full disk. */
+/* SQLite recognizes only ENOSPC as a full disk. */
 static ssize_t as_full(ssize_t wrote)
 {
     if (wrote < 0 && is_full(errno))
@@ -47,8 +47,8 @@ static int full_fallocate(int fd, off_t from, off_t n)
     return is_full(error) ? ENOSPC : error;
 }
 
-/* Set when a file could not be made for lack of room. SQLite then tries to open it for reading, so
- * that errno says that there is none. */
+/* Set when a file could not be created because the disk is full. SQLite then tries to open it for
+ * reading, so that errno reports a missing file. */
 static _Thread_local bool no_room_for_file;
 
 static int full_open(const char *path, int flags, int mode)
@@ -59,7 +59,7 @@ static int full_open(const char *path, int flags, int mode)
     return fd;
 }
 
-/* Which of these a SQLite uses depends on how it was built. */
+/* Which of these calls SQLite uses depends on how it was built. */
 static void replace_call(sqlite3_vfs *vfs, const char *name, sqlite3_syscall_ptr by)
 {
     if (vfs->xGetSystemCall(vfs, name))
@@ -78,9 +78,9 @@ void sqlite_files_setup(void)
     replace_call(vfs, "fallocate", (sqlite3_syscall_ptr)full_fallocate);
 }
 
-/* SQLite looks at the errno of writes to the database and its log alone. The -shm file is extended
- * as well, and files are made (-journal, -wal, -shm). A sync that fails is never one of these: what
- * was written before it may be lost, so room alone does not heal it. */
+/* SQLite checks errno only for writes to the database and its log. But -shm is extended as well,
+ * and files are created (-journal, -wal, -shm). A failed sync never counts as a full disk: what was
+ * written before it may be lost, so free space alone does not repair it. */
 bool sqlite_file_full(sqlite3 *h, int rc)
 {
     if ((rc & 0xff) == SQLITE_CANTOPEN) {
@@ -146,7 +146,7 @@ static char *joined(const char *path, const char *end)
 read_mode sqlite_file_read_mode(const char *path)
 {
     char *shm = joined(path, "-shm"), *wal = joined(path, "-wal");
-    /* A shorter one is what SQLite leaves when there was no room for it. */
+    /* A shorter one is left behind by SQLite when the disk was full. */
     read_mode how = sqlite_file_size(shm) >= SHM_BYTES ? READ_SHARED
                     : sqlite_file_size(wal) == 0       ? READ_IMMUTABLE
                                                        : READ_ALONE;
@@ -155,7 +155,7 @@ read_mode sqlite_file_read_mode(const char *path)
     return how;
 }
 
-/* A path as a URI with a parameter: what a URI would read otherwise is written in hex. */
+/* A path as a URI with a parameter; characters that are special in a URI are written in hex. */
 static char *uri_of(const char *path, const char *query)
 {
     static const char hex[] = "0123456789ABCDEF";
@@ -185,7 +185,7 @@ int sqlite_file_open_read(const char *path, read_mode how, sqlite3 **out)
         return rc;
     }
     int rc = sqlite3_open_v2(path, out, flags, how == READ_ALONE ? "unix-none" : NULL);
-    /* The index of the log is in memory then. */
+    /* Then the index of the log is in memory. */
     if (rc == SQLITE_OK && how == READ_ALONE)
         rc = sqlite3_exec(*out, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
     return rc;

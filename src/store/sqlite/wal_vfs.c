@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * All files but the log are the base's own: they are opened in place and have its methods.
+ * The VFS of wal_vfs.h. All files except the log belong to the base VFS: they are opened in place
+ * and have its methods.
  */
 #include "store/sqlite/wal_vfs.h"
 
@@ -11,21 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The largest page, and so the largest write that a VFS is ever asked for: SQLite's own one takes
- * no more than 128 KiB less a byte. */
+/* The largest page, and so the largest write that a VFS ever gets: SQLite's own VFS accepts less
+ * than 128 KiB. */
 #define GATHER_BYTES 65536
 
 typedef struct logfile {
-    sqlite3_file base;   /* first: this is what SQLite holds */
-    sqlite3_file *real;  /* behind this struct */
-    sqlite3_int64 start; /* where the gathered bytes belong */
-    int n;               /* how many there are; 0 unless gathering */
+    sqlite3_file base;   /* first, because SQLite holds a pointer to it */
+    sqlite3_file *real;  /* stored after this struct */
+    sqlite3_int64 start; /* offset of the gathered bytes */
+    int n;               /* their number; 0 unless gathering */
     bool gathering;
     char *bytes;
 } logfile;
 
 typedef struct overlay {
-    sqlite3_vfs vfs; /* first: this is what SQLite holds */
+    sqlite3_vfs vfs; /* first, because SQLite holds a pointer to it */
     sqlite3_vfs *base;
     char name[40];
     struct overlay *next;
@@ -38,7 +39,7 @@ static int flush(logfile *f)
     return n ? f->real->pMethods->xWrite(f->real, f->bytes, n, f->start) : SQLITE_OK;
 }
 
-/* After what was gathered: everything else that is done to the file. */
+/* Writes the gathered bytes before any other operation on the file. */
 #define PASS(file, method, ...)                                                                    \
     logfile *f = (logfile *)(file);                                                                \
     int rc = flush(f);                                                                             \
@@ -121,7 +122,7 @@ static int log_traits(sqlite3_file *file)
     return f->real->pMethods->xDeviceCharacteristics(f->real);
 }
 
-/* Version 1: shared memory and mapping are for the main file. */
+/* Version 1: shared memory and mapping concern the main file only. */
 static const sqlite3_io_methods methods = {
     .iVersion = 1,
     .xClose = log_close,
@@ -160,7 +161,7 @@ static int log_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
     *f = (logfile){.real = (sqlite3_file *)(f + 1)};
     int rc = base->xOpen(base, name, f->real, flags, out);
     if (rc != SQLITE_OK) {
-        /* A base that failed half-way says by its methods that it wants to be closed. */
+        /* A base that failed half-way sets its methods when it must be closed. */
         if (f->real->pMethods)
             f->real->pMethods->xClose(f->real);
         return rc;
@@ -191,7 +192,7 @@ static int log_full_path(sqlite3_vfs *vfs, const char *name, int n, char *out)
 static overlay *overlay_new(sqlite3_vfs *base)
 {
     overlay *o = xcalloc(1, sizeof *o);
-    /* What is not named here is about no file: the base's own functions serve, with its data. */
+    /* The remaining functions do not concern files: those of the base serve, with its data. */
     o->vfs = *base;
     o->vfs.pNext = NULL;
     o->base = base;
