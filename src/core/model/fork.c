@@ -132,8 +132,8 @@ static session_full fork_row(txn *tx, const fork_job *j, const session_full *s,
 }
 
 /* Guards the source until the commit: it must still be there, open to the caller, and have the
- * history that was read. What removes it or the right, gc included, changes the stamp and then waits
- * for the forks that may have missed that (txn_revoke()). */
+ * history that was read. What removes it or the right, gc included, changes the stamp and then
+ * waits for the forks that may have missed that (txn_revoke()). */
 static void source_guard(txn *tx, const session_full *s, const branch_row *head)
 {
     db_stmt *q = db_query(tx->db, Q_guard_fork);
