@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * access.c: what stands around sessions as JSON: tags, members, shares, sandboxes, attachments,
- * API keys, and the caller.
+ * access.c: JSON shapes of tags, members, shares, sandboxes, attachments, API keys and the caller.
  */
 #include "form/rows.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * compare.c: comparisons, verdicts and search hits as JSON.
+ * compare.c: JSON shapes of comparisons, verdicts and search hits.
  */
 #include "form/rows.h"
 
@@ -65,7 +65,7 @@ static int64_t characters(const char *s, size_t n)
     return count;
 }
 
-/* Where the n-th character begins. */
+/* The byte offset of the n-th character. */
 static int32_t byte_at(const char *s, int64_t n)
 {
     const char *p = s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * entry.c: entries as JSON: pages of them, entries to append, usage and feedback.
+ * entry.c: JSON shapes of entries: pages, entries to append, usage, state and feedback.
  */
 #include "form/rows.h"
 
@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------------- hooks */
 
-/* The parts are the body of our own format. */
+/* For our own format the parts are the body. */
 static void body_write(json_writer *w, const void *owner, const form_context *context)
 {
     const ramet_entry *e = owner;
@@ -33,7 +33,7 @@ static const char *feedback_name(unsigned value)
     return (int)value > 0 ? "up" : (int)value < 0 ? "down" : NULL;
 }
 
-/* A sum has a cost and a currency of its own only where there is one currency at most. */
+/* A total has a cost and a currency only if all its entries share one currency. */
 static bool has_one_currency(const void *owner)
 {
     return ((const ramet_usage_sum *)owner)->n_money < 2;

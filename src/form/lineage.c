@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lineage.c: moves, branches, versions and fork points as JSON.
+ * lineage.c: JSON shapes of moves, branches, versions and fork points.
  */
 #include "form/rows.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * session.c: sessions as JSON: a session with its head, its agent and where it was forked from; the
- * body of a fork; what rewinds, syncs and deletes answer.
+ * session.c: JSON shapes of sessions: a session with its head, agent and fork origin; the body of a
+ * fork; the responses to rewinds, syncs and deletes.
  */
 #include "form/rows.h"
 
@@ -17,7 +17,7 @@ static bool has_adk_head(const void *owner)
     return ((const ramet_session *)owner)->adk.branch != 0;
 }
 
-/* A fork whose parent the caller may not see looks like a root. */
+/* A fork whose parent the user may not see looks like a root. */
 static bool has_visible_parent(const void *owner)
 {
     const ramet_session *s = owner;
@@ -57,16 +57,16 @@ static void forked_from_read_end(void *value)
     ((ramet_session *)value)->is_fork = true;
 }
 
-/* A deleted session keeps its place in the tree; all else is left out. */
+/* A deleted session keeps its place in the tree; everything else is left out. */
 static const char *const *session_order(const void *value)
 {
     static const char *const place_holder[] = {"id", "deleted", "depth", "path", NULL};
     return ((const ramet_session *)value)->deleted ? place_holder : NULL;
 }
 
-/* ---- a fork as it is asked for */
+/* ---- the request body of a fork */
 
-/* An agent without a name is none: the fork keeps its parent's. */
+/* An agent without a name counts as absent: the fork keeps its parent's. */
 static bool fork_has_agent(const void *owner)
 {
     const ramet_fork_in *in = owner;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * turn.c: turns as JSON, and the agents that answer in them.
+ * turn.c: JSON shapes of turns and of the agents that answer them.
  */
 #include "form/rows.h"
 

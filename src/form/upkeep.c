@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * upkeep.c: statistics and the reports of upkeep as JSON.
+ * upkeep.c: JSON shapes of statistics and maintenance reports.
  */
 #include "form/rows.h"
 
 /* ----------------------------------------------------------------- statistics */
 
-/* Of the active users, from 0 to 1. */
+/* As a fraction of the active users, from 0 to 1. */
 static void share_write(json_writer *w, const ramet_activity *a, int64_t users)
 {
     double active = a->active_users ? (double)a->active_users : 1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * settings.h: every setting of the server, once. The members of server_config, the flags of
- * `ramet serve`, the names in the configuration file, the defaults and docs/server.md come from it.
+ * settings.h: every setting of the server, in one table. It generates the members of server_config,
+ * the flags of `ramet serve`, the names in the configuration file, the defaults and docs/server.md.
  */
 #ifndef RUNTIME_SETTINGS_H
 #define RUNTIME_SETTINGS_H
 
-/* A table reads by its rows. */
+/* One line per row. */
 /* clang-format off */
 
 /* TEXT(member, name, value, default, text)
