@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * openai.c: an agent behind any OpenAI-compatible chat endpoint: its settings, and the rounds of a
- * turn. The request is agent/openai/request.c's, the way there agent/openai/http.c's, the answer
- * agent/openai/stream.c's.
+ * openai.c: the agent kind `openai`, for any OpenAI-compatible chat endpoint: its settings, and the
+ * rounds of a turn. agent/openai/request.c builds requests, agent/openai/http.c sends them,
+ * agent/openai/stream.c reads the answers.
  *
- * Nothing runs tools here. A model's call is recorded and ends the turn; the result is appended by
- * whoever ran it. With tool_calls=ask the user is asked for it, and the turn goes on.
+ * No tools run here. A model's tool call is recorded and ends the turn; the client that runs the
+ * tool appends the result. With tool_calls=ask the user is asked for it, and the turn continues.
  */
 #include "agent/openai/openai.h"
 
@@ -62,7 +62,7 @@ static bool json_of(arena *a, const char *text, json_type type, json_doc *d)
     return json_parse(a, text, strlen(text), 0, d, NULL) && json_is(&d->nodes[0], type);
 }
 
-/* Seconds with a fraction, up to a day. */
+/* Parses seconds with a fraction, up to a day. */
 static bool span_read(const agent *a, arena *mem, const char *setting, int64_t *ms, char *message)
 {
     json_doc d;
@@ -139,7 +139,7 @@ static bool texts_read(const agent *a, openai *own, char *message)
     return true;
 }
 
-/* What cannot be read is better known now than at the first message. */
+/* Checks that the file can be read now rather than at the first message. */
 static bool ca_read(const agent *a, openai_settings *o, char *message)
 {
     o->ca_file = agent_get(a, "ca_file");
@@ -193,7 +193,7 @@ static void openai_close(agent *a)
 typedef struct rounds {
     arena *a;
     const agent_sink *s;
-    VEC(ramet_entry) history; /* the turn's, and what the rounds before added */
+    VEC(ramet_entry) history; /* of the turn, plus what earlier rounds added */
     ramet_usage usage;
     bool usage_came;
     int64_t deadline; /* time_mono_us() */
@@ -208,8 +208,8 @@ static void usage_sum(rounds *r, const openai_stream *st)
     r->usage_came = r->usage_came || st->usage_came;
 }
 
-/* An entry of one part, written by `part`. It looks as the recorded one will, so that the next turn
- * sends the same bytes. */
+/* Adds an entry of one part, which `part` contains. It equals the entry that will be recorded, so
+ * the next turn sends the same bytes. */
 static void entry_push(rounds *r, ramet_role role, const char *part)
 {
     ramet_entry e = {
@@ -246,7 +246,7 @@ static const char *json_quoted(arena *a, const char *text)
     return buf_keep(&b, a);
 }
 
-/* Asks the user for the result of each call; false when the turn was cancelled. */
+/* Asks the user for the result of each call; false if the turn was cancelled. */
 static bool results_ask(rounds *r, openai_stream *st)
 {
     if (st->text.n)
@@ -267,7 +267,7 @@ static bool results_ask(rounds *r, openai_stream *st)
         int64_t asked = time_mono_us();
         if (!r->s->ask(r->s->arg, &q, &answer))
             return false;
-        r->deadline += time_mono_us() - asked; /* a person's time is not the model's */
+        r->deadline += time_mono_us() - asked; /* the user's time does not count */
         const char *output = json_quoted(r->a, answer ? answer : "");
         if (!r->s->tool_result(r->s->arg, c->id, output, false))
             return false;
@@ -276,7 +276,7 @@ static bool results_ask(rounds *r, openai_stream *st)
     return true;
 }
 
-/* One request and its answer. True when another round follows. */
+/* Runs one request and its answer. Returns true if another round follows. */
 static bool round_run(openai *own, const agent_turn *turn, rounds *r, agent_result *out)
 {
     agent_turn t = *turn;

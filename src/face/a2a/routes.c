@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * routes.c: where A2A is spoken: at /a2a/{agent}, and at the path of kagent's controller,
- * /api/a2a/{namespace}/{name}. The two differ in the card, in who a caller is, and in the keys of
- * metadata.
+ * routes.c: the routes of A2A: /a2a/{agent}, and the path of kagent's controller,
+ * /api/a2a/{namespace}/{name}. The two differ in the card, in how clients are identified, and in
+ * the keys of metadata.
  */
 #include "face/a2a/a2a_face.h"
 
@@ -14,7 +14,7 @@ typedef struct found {
     const char *name, *about;
 } found;
 
-/* The agent of that name; at the path of kagent by the id that namespace and name make. */
+/* Finds an agent by name; at kagent's path by the id made of namespace and name. */
 static bool agent_find(request *q, const char *id, bool kagent, found *out)
 {
     const face_host *host = q->host;
@@ -44,7 +44,7 @@ static bool agent_of(request *q, bool kagent, found *out)
 
 /* ------------------------------------------------------------------ routes */
 
-/* The endpoint itself, and any path under it that ends as the address of a card. */
+/* Whether the path is the endpoint itself, or a path under it that ends like that of a card. */
 static bool card_is_meant(const request *q, size_t own)
 {
     if (q->n_segments == own || (q->n_segments == own + 1 && !*q->segments[own]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * doc.c: what the documents say of a route beside its row. See doc.h.
+ * doc.c: what the documents say about a route besides its row. See doc.h.
  */
 #include "face/kit/doc.h"
 

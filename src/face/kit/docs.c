@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * docs.c: the tables of faces as a page to read (/docs) and as Markdown (docs/api). One walk over
- * the tables writes both; a pen knows how a heading or a table looks in either.
+ * docs.c: writes the tables of faces as a web page (/docs) and as Markdown (docs/api). One walk
+ * over the tables writes both; a pen knows how to write a heading or a table in either.
  */
 #include "face/kit/doc.h"
 
@@ -30,7 +30,7 @@ static void put_html(buf *out, const char *s, size_t n)
     }
 }
 
-/* Text with `code` in it. In a table of Markdown a bar would end the cell. */
+/* Writes text that may contain `code`. In a Markdown table a bar would end the cell. */
 static void put(const pen *p, const char *s, size_t n)
 {
     bool code = false;
@@ -57,7 +57,7 @@ static void raw(const pen *p, const char *html, const char *markdown)
     buf_puts(p->out, p->html ? html : markdown);
 }
 
-/* A paragraph a line. */
+/* Writes one paragraph per line. */
 static void para(const pen *p, const char *s)
 {
     while (s && *s) {
@@ -189,7 +189,7 @@ static void fields_put(const pen *p, const char *title, const form_field *fields
 
 /* -------------------------------------------------------------------- routes */
 
-/* The path with an example in place of each "{name}". */
+/* The path with an example for each "{name}". */
 static void example_path(buf *out, const face *f, const char *path)
 {
     const char *p = path, *from = path, *name;
@@ -203,7 +203,7 @@ static void example_path(buf *out, const face *f, const char *path)
     buf_puts(out, from);
 }
 
-/* An example of a query or a body; a body of JSON begins with a brace. */
+/* Writes the example of a query or a body; a JSON body begins with a brace. */
 static void example_put(const pen *p, const face *f, const face_route *r)
 {
     bool get = strcmp(r->method, "GET") == 0, json = r->example && r->example[0] == '{';
@@ -386,7 +386,7 @@ static void nav_put(const pen *p, const face *const *faces, size_t n)
     buf_puts(p->out, "</ul></nav>\n");
 }
 
-/* What holds for all faces. */
+/* Writes the errors common to all faces. */
 static void errors_common_put(const pen *p)
 {
     doc_error e[DOC_ERRORS];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * routes.c: the sign-in pages: signing in and out with a browser, plain HTML without a script.
+ * routes.c: the sign-in pages: signing in and out with a browser, in plain HTML without scripts.
  *
- * With API keys a form takes one; with an issuer a link begins the code flow with PKCE. Both end
- * with the cookie of a sign-in (identity/cookie.c). After the issuer's redirect the browser gets a
- * page of our own first: it does not send a SameSite=Strict cookie with a request that another site
- * started.
+ * With API keys there is a form to enter one; with an issuer a link begins the code flow with PKCE.
+ * Both end with the cookie of a sign-in (identity/cookie.c). After the issuer's redirect the
+ * browser first gets a page of our own: it does not send a SameSite=Strict cookie with a request
+ * that another site started.
  *
- * Nobody is identified here (there is no identity_rule): every route is for ROLE_ANYONE.
+ * Clients are not identified here (there is no identity_rule): every route is for ROLE_ANYONE.
  */
 #include "face/login/login.h"
 
@@ -57,7 +57,7 @@ static void html_text(buf *out, const char *s)
     }
 }
 
-/* `refresh` (may be NULL): where the browser is sent next. */
+/* `refresh` (may be NULL): where the browser goes next. */
 static void page_begin(request *q, int status, const char *refresh)
 {
     buf_clear(&q->out);
@@ -100,7 +100,7 @@ static void page_failed(request *q, int status, const char *text)
     page_end(q);
 }
 
-/* Where to go next: a path of this server and nothing else. */
+/* Where to go next: only a path of this server is accepted. */
 static const char *next_path(const char *s)
 {
     if (!s || s[0] != '/' || s[1] == '/' || strlen(s) > NEXT_BYTES)
@@ -202,7 +202,7 @@ static void style_get(request *q)
     q->cacheable = true;
 }
 
-/* Adds the cookie; false when the answer is filled. */
+/* Adds the cookie; false: the answer is filled in. */
 static bool session_begin(request *q, const cookie_session *session)
 {
     const char *cookie = cookie_session_make(bound->jar, q->a, session, auth_secure(bound, q));
@@ -352,7 +352,7 @@ static bool same_text(const char *a, const char *b)
     return a && strlen(a) == n && CRYPTO_memcmp(a, b, n) == 0;
 }
 
-/* Checks the parameters that the issuer sent the browser back with; NULL, or what is wrong. */
+/* Checks the parameters of the issuer's redirect; returns NULL, or what is wrong. */
 static const char *callback_check(request *q, const cookie_login *login)
 {
     const char *issuer = request_query(q, "iss");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * routes.c: every route of the memory-service face, once. Dispatch, the checks of query and
- * body, /openapi.json, /docs and docs/api/memory.md come from here.
+ * routes.c: every route of the memory-service face, in one table. It drives dispatch, the checks of
+ * query and body, /openapi.json, /docs and docs/api/memory.md.
  */
 #include "face/memory/memory.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * routes.c: every route of Ramet's own API, once. Dispatch, the checks of query and body,
- * /openapi.json, /docs and docs/api/native.md come from here.
+ * routes.c: every route of Ramet's own API, in one table. It drives dispatch, the checks of query
+ * and body, /openapi.json, /docs and docs/api/native.md.
  */
 #include "face/native/native_face.h"
 
@@ -45,7 +45,7 @@
 #define MESSAGE          F("text", TEXT, "text, or"), F("parts", ARRAY, "parts", .schema = "Part"), F("attachments", ARRAY, "ids of files that go with it")
 #define NEW_ID           F("id", TEXT, "1-255 bytes; a UUIDv7 when not given")
 
-/* ---- what a route can fail with, beside the general ones */
+/* ---- errors of routes, besides the general ones */
 #define E_SEE   "SESSION_NOT_FOUND"
 #define E_WRITE E_SEE " FORBIDDEN"
 #define E_HEAD  E_WRITE " HEAD_MOVED"
