@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * manual.c: the table of commands as a man page and as Markdown.
+ * manual.c: writes the table of commands as a man page and as Markdown.
  */
 #include "cli/help.h"
 
 #include <string.h>
 
-/* The exit codes, each with the statuses that give it. */
+/* Calls back for each exit code and the statuses that cause it. */
 static void each_exit(void (*begin)(int code),
                       void (*one)(bool first, const char *code, const char *text),
                       void (*end)(void))

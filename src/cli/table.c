@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * table.c: every command, once. Dispatch, --help, the man page, docs/cli.md and shell
- * completion come from here.
+ * table.c: every command, in one table. It drives dispatch, --help, the man page, docs/cli.md and
+ * shell completion.
  */
 #include "cli/commands.h"
 #include "runtime/settings.h"
@@ -50,7 +50,7 @@ const topic_def cli_names[] = {
     {NULL, NULL},
 };
 
-/* A table reads by its rows. */
+/* One line per row. */
 /* clang-format off */
 
 #define FLAG(n, l, t)              {.name = n, .letter = l, .kind = OPT_FLAG, .text = t}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * about.c: the routes of the server itself: is it alive, is it ready, what does it count, what can
- * it do. The documents are made once, from the tables of all faces.
+ * about.c: the server's own routes: health, readiness, metrics, capabilities, documents. The
+ * documents are generated once, from the tables of all faces.
  */
 #include "server/server.h"
 

@@ -230,7 +230,7 @@ static bool agent_may_fit(const listing *l, const char *agent)
     return !agent || a2a_session_is_of(l->call->q->a, &s, l->call->agent);
 }
 
-/* False: the answer is filled. */
+/* False: the answer is filled in. */
 static bool list_gather(listing *l)
 {
     ramet_active_list some;

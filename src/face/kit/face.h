@@ -208,7 +208,7 @@ typedef enum { FACE_FOUND, FACE_NO_PATH, FACE_NO_METHOD } face_found;
 /* Finds the route; sets q->face and q->route. FACE_NO_METHOD: *allow lists the methods it has
  * ("GET, HEAD, POST, OPTIONS"). */
 face_found face_find(const face *const *faces, size_t n, request *q, const char **allow);
-/* Reads query and body by the route's fields. False: the answer is filled. */
+/* Reads query and body by the route's fields. False: the answer is filled in. */
 bool face_check_query(request *q);
 bool face_check_body(request *q);
 /* Whether the client has one of the roles of the route. False: the answer is filled in. */

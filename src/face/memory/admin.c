@@ -109,7 +109,7 @@ static ramet_attached status_read(request *q)
                                              : RAMET_ATTACHED_EXPIRED;
 }
 
-/* The entry that the list is restricted to. False: the answer is filled. */
+/* The entry that the list is restricted to. False: the answer is filled in. */
 static bool entry_read(request *q, ramet_attachments_in *in)
 {
     const char *id = request_query(q, "entryId");

@@ -66,7 +66,7 @@ static bool is_active(const char *type)
            strcmp(type, "image/svg+xml") == 0;
 }
 
-/* bytes=a-b, bytes=a-, bytes=-n: one range. False: the answer is filled. */
+/* bytes=a-b, bytes=a-, bytes=-n: one range. False: the answer is filled in. */
 static bool range_read(request *q, int64_t size)
 {
     const char *s = header(q, "Range");

@@ -93,7 +93,7 @@ static bool check_scope(request *q, ProtobufCMessage *m)
 
 /* ------------------------------------------------------------------------ the methods */
 
-/* A table reads by its rows. */
+/* One line per row. */
 /* clang-format off */
 #define M(s, m, r, ...) {.base.service = &memory__v1__##s##_service__descriptor, .base.name = m, .route = r, __VA_ARGS__}
 

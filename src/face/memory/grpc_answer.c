@@ -208,7 +208,7 @@ static void upload_run(request *q)
         memory_file_post(q);
 }
 
-/* A table reads by its rows. */
+/* One line per row. */
 /* clang-format off */
 static const face_route routes[] = {
 ROUTE("POST", "/grpc/attachments", ROLE_USER, .name = "grpcUpload", .group = "Attachments", .summary = "An upload that is no form",

@@ -55,7 +55,7 @@ typedef struct memory_body {
     int64_t epoch, seq; /* -1: none */
 } memory_body;
 bool memory_body_read(arena *a, const ramet_entry *e, memory_body *out);
-/* Entries of a session as JSON objects, into the open array. False: the answer is filled. */
+/* Entries of a session as JSON objects, into the open array. False: the answer is filled in. */
 bool memory_entries_write(request *q, const char *session, const ramet_entry *list, size_t n,
                           bool array);
 /* A conversation. detail: with hasResponseInProgress; admin: with clientId. */
@@ -63,7 +63,7 @@ bool memory_talk_write(request *q, const ramet_session *s, bool detail, bool adm
 /* The members of a conversation, into the open object. False: the call has failed. */
 bool memory_talk_fields(ramet_call *c, arena *a, json_writer *w, const ramet_session *s,
                         bool detail, bool admin);
-/* The session that the path names. False: the answer is filled. */
+/* The session that the path names. False: the answer is filled in. */
 bool memory_session(request *q, ramet_call *c, const char *id, ramet_session **out);
 /* `limit` of the query, or a default. */
 int memory_limit(request *q, int otherwise);
@@ -101,9 +101,9 @@ typedef struct memory_new {
     ramet_entry_in in;
 } memory_new;
 typedef VEC(ramet_again) memory_again;
-/* Checks a new entry, claims its attachments and fills `in`. False: the answer is filled. */
+/* Checks a new entry, claims its attachments and fills `in`. False: the answer is filled in. */
 bool memory_prepare(request *q, memory_new *n, const char *session, memory_again *again);
-/* Reads a new entry from a JSON object. False: the answer is filled. */
+/* Reads a new entry from a JSON object. False: the answer is filled in. */
 bool memory_new_read(request *q, const json_doc *d, const json_node *v, memory_new *n);
 /* Appends; on failure calls memory_error(). */
 bool memory_append(request *q, const char *session, memory_new *list, size_t n,

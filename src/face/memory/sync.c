@@ -104,7 +104,7 @@ static bool context_read(request *q, const char *id, const json_doc *sent, conte
     return fine;
 }
 
-/* False: the answer is filled. */
+/* False: the answer is filled in. */
 static bool context_find(request *q, const char *id, const json_doc *sent, context *out)
 {
     ramet_session *s;

@@ -239,7 +239,7 @@ static bool headers_step(form *f, bool *more)
     return true;
 }
 
-/* One step of the parser; *more: another one may succeed. False: the answer is filled. */
+/* One step of the parser; *more: another one may succeed. False: the answer is filled in. */
 static bool form_step(form *f, bool *more)
 {
     buf *h = &f->held;

@@ -7,7 +7,7 @@
 
 #include "face/kit/rows.h"
 
-/* A table reads by its rows. */
+/* One line per row. */
 /* clang-format off */
 
 #define V1 "/ramet/v1"
