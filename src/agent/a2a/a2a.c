@@ -16,22 +16,23 @@
 enum { CARD_BYTES = 1 << 20, CARD_FRESH_S = 300, CANCEL_MS = 2000, POLL_MS = 500 };
 
 static const agent_setting settings[] = {
-    {"url", NULL, "base of the agent: its card is under it, at .well-known/agent-card.json", false},
-    {"version", "auto", "of the protocol: auto (as its card says), 0.3, 1.0", false},
-    {"key", "", "sent as a bearer token; $NAME takes it from the environment", true},
-    {"user", "off", "tell it who asks, as X-User-Id: on, off", false},
-    {"history", "context",
-     "how it knows what was said: context (it remembers each context), reads-back (it reads the "
-     "session from this server, as kagent's agents do), every-turn (it does not: it is told)",
+    {"url", NULL, "base URL of the agent; its card is at .well-known/agent-card.json below it",
      false},
-    {"transcript_kb", "256", "most of what was said that a new context is told", false},
-    {"stream", "on", "ask for a stream: on, off", false},
+    {"version", "auto", "protocol version: auto (as its card says), 0.3, 1.0", false},
+    {"key", "", "bearer token to send; $NAME reads it from the environment", true},
+    {"user", "off", "send the user as X-User-Id: on, off", false},
+    {"history", "context",
+     "how it knows the history: context (it remembers each context), reads-back (it reads the "
+     "session from this server, as kagent's agents do), every-turn (sent with every message)",
+     false},
+    {"transcript_kb", "256", "maximum size of the transcript sent to a new context", false},
+    {"stream", "on", "request a stream: on, off", false},
     {"connect_s", "10", "seconds to connect", false},
     {"first_byte_s", "120", "seconds until the first byte of the answer", false},
     {"idle_s", "120", "seconds between bytes", false},
     {"timeout_s", "900", "seconds for the whole turn", false},
-    {"retries", "2", "tries after the first, when no connection could be made", false},
-    {"backoff_ms", "500", "wait before the first of them; it doubles", false},
+    {"retries", "2", "retries if no connection could be made", false},
+    {"backoff_ms", "500", "wait before the first retry; doubles each time", false},
     {NULL, NULL, NULL, false}};
 
 typedef struct a2a {

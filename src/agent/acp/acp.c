@@ -21,26 +21,25 @@ enum {
 };
 
 static const agent_setting settings[] = {
-    {"command", NULL, "the program and its arguments, parted by blanks", false},
+    {"command", NULL, "the program and its arguments, separated by blanks", false},
     {"folder", "", "the working folder of sessions that have none", false},
     {"roots", "",
-     "folders that a session's folder must lie in, parted by colons; none: any with auth local, "
+     "folders that must contain a session's folder, separated by colons; none: any with auth "
+     "local, "
      "else "
      "only `folder`",
      false},
-    {"programs", "16", "most programs at once, one for each folder; idle ones are ended for others",
+    {"programs", "16", "maximum number of programs, one per folder; idle ones make room for others",
      false},
     {"idle_s", "600", "seconds after which a program without turns is ended", false},
     {"env", "",
-     "variables of the server's environment that the program gets, besides PATH, HOME and the "
+     "variables of the server's environment to pass to the program, besides PATH, HOME and the "
      "like, "
-     "parted by blanks; a * at the end stands for the rest",
+     "separated by blanks; a trailing * matches a prefix",
      false},
-    {"files", "off", "what it may do with files in the folder through Ramet: off, read, write",
-     false},
-    {"terminal", "off", "whether it may have commands run by Ramet: off, on", false},
-    {"mode", "", "the mode that its sessions begin in; a session's options may name another",
-     false},
+    {"files", "off", "access to files in the folder through Ramet: off, read, write", false},
+    {"terminal", "off", "let it run commands through Ramet: off, on", false},
+    {"mode", "", "the initial mode of its sessions; a session's options may name another", false},
     {NULL, NULL, NULL, false}};
 
 /* A tool call in progress. */

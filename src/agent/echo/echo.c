@@ -19,9 +19,9 @@ enum { DELAY_MOST_MS = 60000, COUNT_MOST = 1000000, CALLS_MOST = 100 };
 static const agent_setting settings[] = {
     {"delay_ms", "0", "wait between words, in milliseconds", false},
     {"think", "", "a thought before each answer", false},
-    {"tool", "", "a pretend tool that is called before each answer", false},
-    {"fail_after", "", "fail after that many words", false},
-    {"context", "0", "tokens that it says its context has; 0: it is not told", false},
+    {"tool", "", "a simulated tool to call before each answer", false},
+    {"fail_after", "", "fail after this many words", false},
+    {"context", "0", "size of the context to report, in tokens; 0: do not report", false},
     {NULL, NULL, NULL, false}};
 
 typedef struct echo {
@@ -388,7 +388,7 @@ static void echo_close(agent *a)
 
 const agent_kind agent_echo = {
     .name = "echo",
-    .about = "says what it is told, word by word; needs nothing",
+    .about = "repeats the message word by word; needs no model",
     .settings = settings,
     .open = echo_open,
     .close = echo_close,
