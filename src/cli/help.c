@@ -88,8 +88,8 @@ static void print_overview(cli *c)
     print_title(c, "Names");
     for (const topic_def *t = cli_names; t->name; t++)
         print_item(c, t->name, t->text, 15);
-    printf("\n'ramet help COMMAND' tells more about one; 'ramet help --man' is the whole manual,\n"
-           "with the exit codes and the environment.\n");
+    printf("\n'ramet help COMMAND' shows the help for a command; 'ramet help --man' prints the\n"
+           "whole manual, with the exit codes and the environment.\n");
 }
 
 static void print_command(cli *c, const command_def *d)

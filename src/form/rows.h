@@ -47,7 +47,7 @@
          .member = MEMBER_TEXT, .offset = offsetof(form_list, next_cursor)})}
 
 /* ---- rows that several shapes share; the first argument is the member of S */
-#define CREATED_AT(m) R("created_at", TIME, "when it was made", AT(TIME, m))
+#define CREATED_AT(m) R("created_at", TIME, "when it was created", AT(TIME, m))
 #define BY(m)         R("by", TEXT, "who", NUL, AT(TEXT, m))
 
 /* ---- words of enums */

@@ -90,23 +90,23 @@ static void icon_run(request *q)
           .flags = ROUTE_QUICK | ROUTE_LOOSE, .success = 200, .run = page_run)
 
 static const face_route routes[] = {
-    PAGE_ROUTE("/", "page", "The page: chats, forks, branches, in a browser"),
-    PAGE_ROUTE("/chat/{id}", "pageChat", "The page, at a chat"),
-    PAGE_ROUTE("/timeline/{id}", "pageTimeline", "The page, at the tree of a chat"),
-    PAGE_ROUTE("/compare", "pageCompare", "The page, comparing chats"),
+    PAGE_ROUTE("/", "page", "Show the page: chats, forks, branches, in a browser"),
+    PAGE_ROUTE("/chat/{id}", "pageChat", "Show a chat on the page"),
+    PAGE_ROUTE("/timeline/{id}", "pageTimeline", "Show the tree of a chat on the page"),
+    PAGE_ROUTE("/compare", "pageCompare", "Compare chats on the page"),
     ROUTE("GET", "/assets/{file}", ROLE_ANYONE, .name = "pageAsset", .group = "The page",
-          .summary = "A file of the page",
-          .about = "Its name changes with its content: it may be kept for ever.",
+          .summary = "Get a file of the page",
+          .about = "Its name changes with its content, so it may be cached for ever.",
           .flags = ROUTE_QUICK | ROUTE_LOOSE, .success = 200, .run = asset_run),
     ROUTE("GET", "/icon.svg", ROLE_ANYONE, .name = "pageIcon", .group = "The page",
-          .summary = "Its icon", .flags = ROUTE_QUICK | ROUTE_LOOSE, .success = 200,
+          .summary = "Get the icon of the page", .flags = ROUTE_QUICK | ROUTE_LOOSE, .success = 200,
           .run = icon_run),
     ROUTES_END,
 };
 
 static const face_param params[] = {
     {.name = "id", .text = "id of a session, percent-encoded", .example = "trip"},
-    {.name = "file", .text = "as the page names it", .example = "index.js"},
+    {.name = "file", .text = "the name of a file, as in index.html", .example = "index.js"},
     {.name = NULL},
 };
 

@@ -256,11 +256,11 @@ static void answer_put(const pen *p, const face_route *r)
     }
     buf_puts(p->out, ".");
     if (doc_once(r))
-        puts_text(p, " Hears `Idempotency-Key`.");
+        puts_text(p, " Accepts `Idempotency-Key`.");
     if (doc_expects(r))
-        puts_text(p, " Hears `If-Match`.");
+        puts_text(p, " Accepts `If-Match`.");
     if (r->flags & ROUTE_PAGE)
-        puts_text(p, " Hears `X-Ramet-Position`.");
+        puts_text(p, " Accepts `X-Ramet-Position`.");
     if (r->roles == ROLE_ADMIN)
         puts_text(p, " For administrators.");
     raw(p, "</p>\n", "\n\n");
@@ -391,11 +391,13 @@ static void errors_common_put(const pen *p)
 {
     doc_error e[DOC_ERRORS];
     raw(p, "<h2 id=\"errors\">Errors</h2>\n", "## Errors\n\n");
-    para(p, "Every error is JSON: `code` is stable, for machines; `error` is one line for people; "
-            "`field` names "
-            "the parameter or member at fault; `request_id` is the `X-Request-ID` of the request. "
-            "A request "
-            "that failed has changed nothing. Beside what stands with each route:");
+    para(
+        p,
+        "Every error is JSON: `code` is stable, for programs; `error` is one line for users; "
+        "`field` names "
+        "the parameter or member that is wrong; `request_id` is the `X-Request-ID` of the request. "
+        "A request "
+        "that failed has changed nothing. Besides the errors listed with each route:");
     errors_put(p, e, doc_errors_common(e));
 }
 
@@ -409,7 +411,7 @@ void face_docs_html(const face *const *faces, size_t n, const char *version, buf
                version, style);
     buf_printf(out,
                "<header><h1>Ramet %s</h1>\n<p>Conversations that can be forked, rewound, edited "
-               "and compared at any message, and nothing is ever lost or copied. "
+               "and compared at any message, without copying or losing anything. "
                "For programs: <a href=\"/openapi.json\">/openapi.json</a></p></header>\n"
                "<div class=\"page\">\n",
                version);

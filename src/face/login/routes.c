@@ -424,16 +424,19 @@ static void logout_post(request *q)
 /* ------------------------------------------------------------------ the table */
 
 static const form_field next_query[] = {
-    {.name = "next", .kind = FIELD_TEXT, .text = "path to go on to; default /"},
+    {.name = "next", .kind = FIELD_TEXT, .text = "the path to continue to; default /"},
     {.name = NULL},
 };
 
 static const form_field callback_query[] = {
-    {.name = "code", .secret = true, .kind = FIELD_TEXT, .text = "to be redeemed at the issuer"},
+    {.name = "code",
+     .secret = true,
+     .kind = FIELD_TEXT,
+     .text = "the code to redeem at the issuer"},
     {.name = "state",
      .secret = true,
      .kind = FIELD_TEXT,
-     .text = "must be that of the sign-in under way"},
+     .text = "must match the sign-in in progress"},
     {.name = "iss", .kind = FIELD_TEXT, .text = "must be the issuer (RFC 9207)"},
     {.name = "error", .kind = FIELD_TEXT, .text = "the issuer refused"},
     {.name = NULL},
@@ -441,37 +444,38 @@ static const form_field callback_query[] = {
 
 static const face_route login_routes[] = {
     ROUTE("GET", "/login", ROLE_ANYONE, .name = "loginPage", .group = "Sign-in",
-          .summary = "The page to sign in with a browser",
+          .summary = "Show the sign-in page",
           .about =
               "HTML. With API keys a form, with an issuer a link that begins the code flow. With "
-              "`Accept: application/json` it tells how: {\"auth\", \"user\", \"issuer\", "
-              "\"login\"}; user is null when nobody is signed in, login whether one can be.",
+              "`Accept: application/json` it describes how: {\"auth\", \"user\", \"issuer\", "
+              "\"login\"}; user is null if not signed in, login says whether sign-in is possible.",
           .query = next_query, .success = 200, .run = login_get),
     ROUTE(
         "POST", "/login", ROLE_ANYONE, .name = "login", .group = "Sign-in",
-        .summary = "Signs a browser in with an API key",
+        .summary = "Sign in with an API key",
         .about =
-            "A form (token, next), answered by 303 to next, or JSON {\"token\"}, answered by 200 "
+            "A form (token, next), answered with 303 to next, or JSON {\"token\"}, answered with "
+            "200 "
             "{\"user\", \"roles\"}. The cookie is HttpOnly and SameSite=Strict and lasts 12 hours.",
         .flags = ROUTE_WRITE | ROUTE_UPLOAD | ROUTE_KEYLESS, .success = 200,
         .statuses = "UNAUTHENTICATED", .example = "{\"token\": \"TOKEN\"}", .body_max = FORM_BYTES,
         .run = login_post, .sink = login_sink),
     ROUTE("GET", "/login/start", ROLE_ANYONE, .name = "loginStart", .group = "Sign-in",
-          .summary = "Begins a sign-in at the issuer",
-          .about = "303 to the issuer (code flow with PKCE).", .query = next_query, .success = 303,
-          .run = start_get),
+          .summary = "Begin a sign-in at the issuer",
+          .about = "Redirects to the issuer with 303 (code flow with PKCE).", .query = next_query,
+          .success = 303, .run = start_get),
     ROUTE("GET", "/login/callback", ROLE_ANYONE, .name = "loginCallback", .group = "Sign-in",
-          .summary = "Where the issuer sends the browser back to",
-          .about = "HTML that goes on to the page that was asked for.", .flags = ROUTE_LOOSE,
+          .summary = "Complete a sign-in after the issuer's redirect",
+          .about = "HTML that continues to the requested page.", .flags = ROUTE_LOOSE,
           .query = callback_query, .success = 200, .statuses = "UNAUTHENTICATED",
           .run = callback_get),
     ROUTE("GET", "/login/style.css", ROLE_ANYONE, .name = "loginStyle", .group = "Sign-in",
-          .summary = "The style of these pages", .flags = ROUTE_QUICK, .success = 200,
-          .run = style_get),
-    ROUTE("POST", "/logout", ROLE_ANYONE, .name = "logout", .group = "Sign-in",
-          .summary = "Signs the browser out",
-          .about = "The cookie is taken away and not taken any more. 303 to /login for a browser.",
-          .flags = ROUTE_WRITE | ROUTE_KEYLESS, .success = 204, .run = logout_post),
+          .summary = "Get the style sheet of the sign-in pages", .flags = ROUTE_QUICK,
+          .success = 200, .run = style_get),
+    ROUTE(
+        "POST", "/logout", ROLE_ANYONE, .name = "logout", .group = "Sign-in", .summary = "Sign out",
+        .about = "Deletes the cookie and ends its sign-in everywhere. Browsers get 303 to /login.",
+        .flags = ROUTE_WRITE | ROUTE_KEYLESS, .success = 204, .run = logout_post),
     ROUTES_END,
 };
 
